@@ -1,0 +1,12 @@
+//! The domain of the TDD machine: what happened, what may happen, and what it means.
+//!
+//! Everything here is a pure function over values. No file, process, clock,
+//! environment variable or network is touched; those come in as arguments or
+//! stay behind traits.
+
+pub mod command;
+pub mod digest;
+pub mod gate;
+pub mod path;
+pub mod report;
+pub mod test_id;

@@ -1,0 +1,306 @@
+//! What a run of tests showed, test by test, and why a red is red.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::test_id::TestId;
+
+/// Why a test did not pass. The first two make a valid red; the order of the others is the order
+/// in which they are asked for: the first that applies is the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// It ran and failed: an assertion, a panic, an exception raised in production code.
+    Assertion,
+    /// It asks for something that production does not have yet.
+    MissingSymbol,
+    /// The runner is not installed or could not be started.
+    RunnerMissing,
+    /// It did not end in time.
+    Timeout,
+    /// Its process ended before its report was complete.
+    Crash,
+    /// The runner's output is not what it should be, or contradicts itself.
+    UnknownOutput,
+    /// The test that was asked for is not there.
+    TargetNotFound,
+    /// No test ran.
+    ZeroTests,
+    /// It is ignored or skipped.
+    Skipped,
+    /// The file does not parse.
+    SyntaxError,
+    /// It does not compile, and not for want of production code.
+    UnrelatedCompileError,
+    /// The file could not be loaded.
+    LoadFailure,
+    /// Other tests failed before the change.
+    BaselineNotGreen,
+    /// It failed for a reason that has nothing to do with production code.
+    UnrelatedFailure,
+    /// It passes and fails on the same tree.
+    Flaky,
+    /// It passed at once.
+    UnexpectedGreen,
+    /// It cannot fail.
+    VacuousTest,
+}
+
+/// Whose fault a cause is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// The change that was tested.
+    Change,
+    /// The machine it was tested on.
+    Environment,
+}
+
+impl Cause {
+    /// Every cause, in the order of the contract.
+    pub const ALL: [Self; 17] = [
+        Self::Assertion,
+        Self::MissingSymbol,
+        Self::RunnerMissing,
+        Self::Timeout,
+        Self::Crash,
+        Self::UnknownOutput,
+        Self::TargetNotFound,
+        Self::ZeroTests,
+        Self::Skipped,
+        Self::SyntaxError,
+        Self::UnrelatedCompileError,
+        Self::LoadFailure,
+        Self::BaselineNotGreen,
+        Self::UnrelatedFailure,
+        Self::Flaky,
+        Self::UnexpectedGreen,
+        Self::VacuousTest,
+    ];
+
+    /// Whether a test that failed for this cause is red.
+    pub fn is_valid_red(self) -> bool {
+        matches!(self, Self::Assertion | Self::MissingSymbol)
+    }
+
+    /// Whose fault it is.
+    pub fn fault(self) -> Fault {
+        match self {
+            Self::RunnerMissing | Self::UnknownOutput => Fault::Environment,
+            Self::Assertion
+            | Self::MissingSymbol
+            | Self::Timeout
+            | Self::Crash
+            | Self::TargetNotFound
+            | Self::ZeroTests
+            | Self::Skipped
+            | Self::SyntaxError
+            | Self::UnrelatedCompileError
+            | Self::LoadFailure
+            | Self::BaselineNotGreen
+            | Self::UnrelatedFailure
+            | Self::Flaky
+            | Self::UnexpectedGreen
+            | Self::VacuousTest => Fault::Change,
+        }
+    }
+
+    /// The name of the contract, `missing-symbol` and the like.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Assertion => "assertion",
+            Self::MissingSymbol => "missing-symbol",
+            Self::RunnerMissing => "runner-missing",
+            Self::Timeout => "timeout",
+            Self::Crash => "crash",
+            Self::UnknownOutput => "unknown-output",
+            Self::TargetNotFound => "target-not-found",
+            Self::ZeroTests => "zero-tests",
+            Self::Skipped => "skipped",
+            Self::SyntaxError => "syntax-error",
+            Self::UnrelatedCompileError => "unrelated-compile-error",
+            Self::LoadFailure => "load-failure",
+            Self::BaselineNotGreen => "baseline-not-green",
+            Self::UnrelatedFailure => "unrelated-failure",
+            Self::Flaky => "flaky",
+            Self::UnexpectedGreen => "unexpected-green",
+            Self::VacuousTest => "vacuous-test",
+        }
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What became of one test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[must_use]
+pub struct TestResult {
+    /// Which test.
+    pub id: TestId,
+    /// Whether it passed, and if not, why not.
+    pub outcome: Outcome,
+    /// How long it took, where the runner says.
+    pub duration_ms: u64,
+}
+
+/// Passed, or why not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[must_use]
+pub enum Outcome {
+    /// It ran and passed.
+    Pass,
+    /// It did not pass.
+    Fail {
+        /// Why.
+        cause: Cause,
+        /// What the runner or the compiler said, shortened.
+        message: String,
+    },
+}
+
+impl Outcome {
+    /// The cause, if it did not pass.
+    pub fn cause(&self) -> Option<Cause> {
+        match self {
+            Self::Pass => None,
+            Self::Fail { cause, .. } => Some(*cause),
+        }
+    }
+}
+
+/// Something that kept tests from being run at all: a target that does not build, a runner that is
+/// missing, a report that contradicts itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Obstacle {
+    /// What is in the way: a test target, a file, a program.
+    pub subject: String,
+    /// Why.
+    pub cause: Cause,
+    /// What was said, shortened.
+    pub message: String,
+    /// Where, as `path:line`, if it is known.
+    pub place: Option<String>,
+}
+
+/// What one run of tests showed. Sorted by id; each id once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[must_use]
+pub struct Report {
+    results: BTreeMap<TestId, TestResult>,
+    obstacles: Vec<Obstacle>,
+}
+
+/// How many tests passed, failed and were skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Passed.
+    pub passed: u32,
+    /// Failed, for whatever cause but being skipped.
+    pub failed: u32,
+    /// Ignored or skipped.
+    pub skipped: u32,
+}
+
+impl Report {
+    /// A report over these results and obstacles. Two results for one id contradict each other: the
+    /// id fails with `unknown-output`.
+    pub fn new(results: impl IntoIterator<Item = TestResult>, obstacles: Vec<Obstacle>) -> Self {
+        let mut report = Self { results: BTreeMap::new(), obstacles };
+        for result in results {
+            report.add(result);
+        }
+        report
+    }
+
+    /// The result of every test that was run or found.
+    pub fn results(&self) -> impl Iterator<Item = &TestResult> {
+        self.results.values()
+    }
+
+    /// The result of one test.
+    pub fn get(&self, id: &TestId) -> Option<&TestResult> {
+        self.results.get(id)
+    }
+
+    /// What kept tests from being run.
+    pub fn obstacles(&self) -> &[Obstacle] {
+        &self.obstacles
+    }
+
+    /// How many of each kind.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for result in self.results.values() {
+            match result.outcome.cause() {
+                None => counts.passed += 1,
+                Some(Cause::Skipped) => counts.skipped += 1,
+                Some(_) => counts.failed += 1,
+            }
+        }
+        counts
+    }
+
+    /// Whether it could be found out what the tests say: no obstacle and no result is the
+    /// environment's fault.
+    pub fn environment_failure(&self) -> Option<&Obstacle> {
+        self.obstacles.iter().find(|obstacle| obstacle.cause.fault() == Fault::Environment)
+    }
+
+    fn add(&mut self, result: TestResult) {
+        let id = result.id.clone();
+        if self.results.insert(id.clone(), result).is_some() {
+            let message = "the same test was reported twice".to_owned();
+            let outcome = Outcome::Fail { cause: Cause::UnknownOutput, message };
+            self.results.insert(id.clone(), TestResult { id, outcome, duration_ms: 0 });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(id: &str, cause: Option<Cause>) -> TestResult {
+        let outcome = match cause {
+            None => Outcome::Pass,
+            Some(cause) => Outcome::Fail { cause, message: String::new() },
+        };
+        TestResult { id: TestId::parse(id).unwrap(), outcome, duration_ms: 1 }
+    }
+
+    #[test]
+    fn names_are_those_of_the_json() {
+        for cause in Cause::ALL {
+            assert_eq!(serde_json::to_value(cause).unwrap(), cause.name());
+        }
+    }
+
+    #[test]
+    fn only_two_causes_make_a_red_and_only_two_blame_the_machine() {
+        let red: Vec<_> = Cause::ALL.into_iter().filter(|cause| cause.is_valid_red()).collect();
+        let ours: Vec<_> = Cause::ALL.into_iter().filter(|cause| cause.fault() == Fault::Environment).collect();
+        assert_eq!(red, [Cause::Assertion, Cause::MissingSymbol]);
+        assert_eq!(ours, [Cause::RunnerMissing, Cause::UnknownOutput]);
+    }
+
+    #[test]
+    fn a_test_reported_twice_is_not_believed() {
+        let report = Report::new([result("a.rs::x", None), result("a.rs::x", None)], Vec::new());
+        let outcome = &report.get(&TestId::parse("a.rs::x").unwrap()).unwrap().outcome;
+        assert_eq!(outcome.cause(), Some(Cause::UnknownOutput));
+    }
+
+    #[test]
+    fn a_skipped_test_counts_neither_as_passed_nor_as_failed() {
+        let report = Report::new(
+            [result("a.rs::x", None), result("a.rs::y", Some(Cause::Skipped)), result("a.rs::z", Some(Cause::Timeout))],
+            Vec::new(),
+        );
+        assert_eq!(report.counts(), Counts { passed: 1, failed: 1, skipped: 1 });
+    }
+}
