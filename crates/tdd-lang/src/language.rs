@@ -1,0 +1,144 @@
+//! The face that every language shows to the rest of the machine.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tdd_core::command::{CommandSpec, Finished};
+use tdd_core::report::Report;
+use tdd_core::test_id::TestId;
+
+use crate::item::Items;
+
+/// The files of a repository, as they are now.
+pub trait Sources {
+    /// Every file, relative to the repository's root, sorted, ignored ones left out.
+    fn files(&self) -> &[String];
+    /// The text of one file; `None` if it is not there, too large, or not text.
+    fn read(&self, path: &str) -> Option<String>;
+}
+
+/// A project of some language inside the repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// Its folder relative to the repository's root; empty for the root itself.
+    pub root: String,
+    /// What it is, for people: "cargo workspace with 3 packages".
+    pub description: String,
+}
+
+/// Commands and limits that the configuration sets; `None` means the language's own default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Runs the tests.
+    pub test_cmd: Option<Vec<String>>,
+    /// Compiles and lints.
+    pub check_cmd: Option<Vec<String>>,
+    /// Formats.
+    pub fmt_cmd: Option<Vec<String>>,
+    /// For one test run, without building.
+    pub timeout: Duration,
+    /// For one build.
+    pub build_timeout: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            test_cmd: None,
+            check_cmd: None,
+            fmt_cmd: None,
+            timeout: Duration::from_mins(2),
+            build_timeout: Duration::from_mins(15),
+        }
+    }
+}
+
+/// Which tests to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// All of them.
+    All,
+    /// These and no others, in one call where the runner can.
+    Only(Vec<TestId>),
+}
+
+/// A program that a language needs or can use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tool {
+    /// What it is called in a report: `clippy`.
+    pub name: String,
+    /// Prints its version.
+    pub version: CommandSpec,
+    /// Without it nothing works.
+    pub required: bool,
+    /// How to get it.
+    pub fix: String,
+}
+
+/// What a test run needs next.
+#[derive(Debug)]
+pub enum Next {
+    /// Run these one after the other, then hand all of their results to [`Suite::feed`].
+    Run(Vec<Job>),
+    /// There is nothing left to run.
+    Done(Report),
+}
+
+/// One command of a test run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// What to run.
+    pub command: CommandSpec,
+    /// Whether it runs code of the project's tests (and so gets a fresh home and temporary folder),
+    /// or a tool that needs the user's own caches.
+    pub isolated: bool,
+    /// What it does, for a progress line: "building tests".
+    pub label: String,
+}
+
+/// A test run under way: a machine that asks for commands and reads their output.
+pub trait Suite {
+    /// The next commands, or the report. Call again after each [`Suite::feed`].
+    fn next(&mut self, sources: &dyn Sources) -> Next;
+    /// What became of the commands of the last [`Next::Run`], in their order.
+    fn feed(&mut self, finished: Vec<Finished>);
+}
+
+/// A configured command that this language cannot use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{command}` is not a test command that this machine can read: {reason}")]
+pub struct UnknownCommand {
+    /// The command.
+    pub command: String,
+    /// Why, and what would do.
+    pub reason: String,
+}
+
+/// All that the machine knows of one language.
+pub trait Language {
+    /// Its name in `tdd.yaml`: `rust`.
+    fn name(&self) -> &'static str;
+    /// Finds the project that holds the repository's root, or the topmost one below it.
+    fn detect(&self, sources: &dyn Sources) -> Option<Project>;
+    /// The files of a new project of this name, by path.
+    fn scaffold(&self, name: &str) -> BTreeMap<String, String>;
+    /// A legal package name made from a folder's name.
+    fn package_name(&self, folder: &str) -> String;
+    /// The programs it needs or can use.
+    fn tools(&self) -> Vec<Tool>;
+    /// Formats these files (repository-relative); nothing else is touched if the tool allows that.
+    fn fmt(&self, project: &Project, settings: &Settings, files: &[String]) -> CommandSpec;
+    /// Compiles and lints everything.
+    fn check(&self, project: &Project, settings: &Settings) -> CommandSpec;
+    /// Begins a test run.
+    fn suite(
+        &self,
+        project: &Project,
+        settings: &Settings,
+        selection: Selection,
+    ) -> Result<Box<dyn Suite>, UnknownCommand>;
+    /// Whether this file may hold items of this language.
+    fn owns(&self, path: &str) -> bool;
+    /// The tests and other items of one source file.
+    fn items(&self, path: &str, source: &str) -> Items;
+}

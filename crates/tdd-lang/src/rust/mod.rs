@@ -1,0 +1,1 @@
+//! Rust: cargo projects, their tests and what cargo prints about them.
