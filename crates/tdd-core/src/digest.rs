@@ -22,6 +22,13 @@ impl Digest {
     /// How many hexadecimal digits a digest has.
     pub const LEN: usize = 32;
 
+    /// Takes a digest from the front of some bytes.
+    pub(crate) fn split_hex(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (digits, rest) = bytes.split_at_checked(Self::LEN)?;
+        let hex = digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        hex.then(|| (Self(String::from_utf8_lossy(digits).into_owned()), rest))
+    }
+
     /// The digits.
     pub fn as_str(&self) -> &str {
         &self.0

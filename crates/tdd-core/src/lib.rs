@@ -2,11 +2,17 @@
 //!
 //! Everything here is a pure function over values. No file, process, clock,
 //! environment variable or network is touched; those come in as arguments or
-//! stay behind traits.
+//! stay behind the traits of [`seam`].
 
 pub mod command;
+pub mod commit;
+pub mod config;
+pub mod cycle;
 pub mod digest;
+pub mod event;
 pub mod gate;
 pub mod path;
 pub mod report;
+pub mod seam;
+pub mod session;
 pub mod test_id;

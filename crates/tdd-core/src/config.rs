@@ -1,0 +1,614 @@
+//! `tdd.yaml`: every key that it may hold, with its default, and errors that name the place.
+
+use std::collections::BTreeMap;
+use std::num::{NonZeroU32, NonZeroU64};
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use crate::cycle::Role;
+use crate::path::ConfinedPath;
+
+/// The whole file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The Markdown file that says what to build.
+    pub kata_description: ConfinedPath,
+    /// The project's language; found out if it is not given.
+    pub language: Option<String>,
+    /// How many steps a run makes if the command line does not say.
+    pub steps: NonZeroU32,
+    /// How many tries a role has in one step.
+    pub max_attempts_per_agent: NonZeroU32,
+    /// The model of each role.
+    pub roles: Roles,
+    /// Where models are served.
+    pub llm: Llm,
+    /// The project's own commands.
+    pub ci: Ci,
+    /// Who commits.
+    pub commit: Author,
+    /// How strict the gates are, where that is a matter of choice.
+    pub gate: Gate,
+    /// Several projects in one repository.
+    pub projects: Vec<ProjectConfig>,
+}
+
+/// The model of each role.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Roles {
+    /// Writes tests.
+    pub tester: Option<RoleConfig>,
+    /// Makes them pass.
+    pub implementor: Option<RoleConfig>,
+    /// Tidies up.
+    pub refactorer: Option<RoleConfig>,
+}
+
+impl Roles {
+    /// The settings of one role, if there are any.
+    pub fn get(&self, role: Role) -> Option<&RoleConfig> {
+        match role {
+            Role::Tester => self.tester.as_ref(),
+            Role::Implementor => self.implementor.as_ref(),
+            Role::Refactorer => self.refactorer.as_ref(),
+        }
+    }
+}
+
+/// One role's model.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoleConfig {
+    /// `provider:model`, or a model's name as its server spells it.
+    pub model: String,
+    /// From 0 to 2.
+    #[serde(default, deserialize_with = "temperature")]
+    pub temperature: Option<f64>,
+    /// How the model answers.
+    #[serde(default)]
+    pub protocol: Protocol,
+}
+
+/// How a model answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// Tools where the server really answers with tool calls, an edit plan elsewhere.
+    #[default]
+    Auto,
+    /// One JSON document with all edits.
+    EditPlan,
+    /// Tool calls.
+    Tools,
+}
+
+/// Where models are served.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Llm {
+    /// The server for models without a provider of their own.
+    #[serde(deserialize_with = "optional_url")]
+    pub base_url: Option<String>,
+    /// The environment variable that holds its key.
+    #[serde(deserialize_with = "variable_name")]
+    pub api_key_env: Option<String>,
+    /// Named servers.
+    pub providers: BTreeMap<String, Provider>,
+    /// For one whole answer.
+    pub timeout_secs: NonZeroU64,
+    /// How often a failed call is tried again.
+    pub max_retries: u32,
+    /// The largest prompt, in bytes.
+    pub context_bytes: NonZeroU64,
+    /// What a run may spend.
+    pub budget: Budget,
+    /// What a model costs, by its name.
+    pub prices: BTreeMap<String, Price>,
+}
+
+/// A named server.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provider {
+    /// Where it is.
+    #[serde(deserialize_with = "url")]
+    pub base_url: String,
+    /// The environment variable that holds its key.
+    #[serde(default, deserialize_with = "variable_name")]
+    pub api_key_env: Option<String>,
+}
+
+/// What a run may spend; no limit where nothing is said.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Budget {
+    /// Tokens, prompt and completion together.
+    pub tokens: Option<NonZeroU64>,
+    /// US dollars.
+    #[serde(deserialize_with = "optional_money")]
+    pub usd: Option<f64>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Of the prompt.
+    #[serde(deserialize_with = "money")]
+    pub prompt: f64,
+    /// Of the part of the prompt that the server had cached.
+    #[serde(default, deserialize_with = "optional_money")]
+    pub cached: Option<f64>,
+    /// Of the answer.
+    #[serde(deserialize_with = "money")]
+    pub completion: f64,
+}
+
+/// The project's own commands, each an argument vector.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ci {
+    /// Runs the tests.
+    #[serde(deserialize_with = "optional_argv")]
+    pub test_cmd: Option<Vec<String>>,
+    /// Compiles and lints.
+    #[serde(deserialize_with = "optional_argv")]
+    pub check_cmd: Option<Vec<String>>,
+    /// Formats.
+    #[serde(deserialize_with = "optional_argv")]
+    pub fmt_cmd: Option<Vec<String>>,
+    /// Must pass at the end of refactor mode.
+    #[serde(deserialize_with = "optional_argv")]
+    pub verify_cmd: Option<Vec<String>>,
+    /// For one test run, without building.
+    pub timeout_secs: NonZeroU64,
+    /// For one build.
+    pub build_timeout_secs: NonZeroU64,
+    /// Where a test command that we do not know writes its `JUnit` report.
+    pub junit: Option<ConfinedPath>,
+    /// Other test commands for some tests.
+    pub test_command_for: Vec<TestCommandFor>,
+}
+
+/// Another test command for some tests.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestCommandFor {
+    /// A glob or a prefix of test ids.
+    #[serde(rename = "match")]
+    pub pattern: String,
+    /// What to run; `{test_ids}` stands for the ids.
+    #[serde(deserialize_with = "argv")]
+    pub cmd: Vec<String>,
+}
+
+/// Who commits.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Author {
+    /// A name.
+    #[serde(deserialize_with = "plain_name")]
+    pub author_name: String,
+    /// An address.
+    #[serde(deserialize_with = "plain_name")]
+    pub author_email: String,
+}
+
+/// How strict the gates are, where that is a matter of choice.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Gate {
+    /// Whether failing tests stop work of `type: execute`.
+    pub test_gate: bool,
+    /// Whether a test that does not compile for want of production code is red.
+    pub red_compile: RedCompile,
+    /// How many new tests a red may bring.
+    pub max_new_tests: NonZeroU32,
+    /// How often an unexplained change of a result is run again.
+    pub flaky_reruns: u32,
+    /// Whether the results of a turn go back to the model.
+    pub auto_test: bool,
+}
+
+/// Whether a test that does not compile for want of production code is red.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RedCompile {
+    /// It is.
+    MissingSymbol,
+    /// Only a test that ran can be red.
+    Never,
+}
+
+/// One of several projects in a repository.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectConfig {
+    /// Its folder.
+    pub path: ConfinedPath,
+    /// Its language.
+    pub language: String,
+    /// Its commands.
+    #[serde(default)]
+    pub ci: Ci,
+    /// Its gates.
+    #[serde(default)]
+    pub gate: Gate,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            kata_description: default_kata(),
+            language: None,
+            steps: at_least_one(20),
+            max_attempts_per_agent: at_least_one(5),
+            roles: Roles::default(),
+            llm: Llm::default(),
+            ci: Ci::default(),
+            commit: Author::default(),
+            gate: Gate::default(),
+            projects: Vec::new(),
+        }
+    }
+}
+
+impl Default for Llm {
+    fn default() -> Self {
+        Self {
+            base_url: None,
+            api_key_env: None,
+            providers: BTreeMap::new(),
+            timeout_secs: at_least_one(600).into(),
+            max_retries: 5,
+            context_bytes: at_least_one(400_000).into(),
+            budget: Budget::default(),
+            prices: BTreeMap::new(),
+        }
+    }
+}
+
+impl Default for Ci {
+    fn default() -> Self {
+        Self {
+            test_cmd: None,
+            check_cmd: None,
+            fmt_cmd: None,
+            verify_cmd: None,
+            timeout_secs: at_least_one(120).into(),
+            build_timeout_secs: at_least_one(900).into(),
+            junit: None,
+            test_command_for: Vec::new(),
+        }
+    }
+}
+
+impl Default for Author {
+    fn default() -> Self {
+        Self { author_name: "TDD Machine".into(), author_email: "tdd@local".into() }
+    }
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self {
+            test_gate: true,
+            red_compile: RedCompile::MissingSymbol,
+            max_new_tests: at_least_one(1),
+            flaky_reruns: 1,
+            auto_test: true,
+        }
+    }
+}
+
+#[expect(clippy::expect_used, reason = "a constant that a test covers")]
+fn default_kata() -> ConfinedPath {
+    ConfinedPath::new("kata.md").expect("a plain name is confined")
+}
+
+fn at_least_one(number: u32) -> NonZeroU32 {
+    NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN)
+}
+
+/// What is wrong with the file, and where. Never quotes a value: it might be a secret in a wrong place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {problem}")]
+pub struct ConfigError {
+    /// From 1.
+    pub line: u64,
+    /// From 1.
+    pub column: u64,
+    /// What is wrong.
+    pub problem: String,
+    /// What would be right, if that can be guessed.
+    pub hint: Option<String>,
+}
+
+/// Largest file that is read, in bytes.
+pub const MAX_CONFIG: usize = 1 << 20;
+
+impl Config {
+    /// Reads the text of a `tdd.yaml`.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        if text.len() > MAX_CONFIG {
+            let problem = format!("the file has {} bytes, the limit is {MAX_CONFIG}", text.len());
+            return Err(ConfigError { line: 1, column: 1, problem, hint: None });
+        }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+            return Ok(Self::default());
+        }
+        serde_saphyr::from_str(text).map_err(|error| describe(&error))
+    }
+}
+
+fn describe(error: &serde_saphyr::Error) -> ConfigError {
+    use serde_saphyr::Error;
+    let error = error.without_snippet();
+    let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));
+    let (problem, hint) = match error {
+        Error::SerdeUnknownField { field, expected, .. } => {
+            (format!("unknown key `{field}`"), nearest(field, expected))
+        }
+        Error::SerdeUnknownVariant { expected, .. } => {
+            ("this value is not one of those allowed".to_owned(), Some(format!("write one of {}", list(expected))))
+        }
+        Error::SerdeMissingField { field, .. } => {
+            (format!("the key `{field}` is missing"), Some(format!("add `{field}:` here")))
+        }
+        Error::DuplicateMappingKey { key, .. } => {
+            let name = key.as_ref().map_or(String::new(), |key| format!(" `{key}`"));
+            (format!("the key{name} is there twice"), Some("keep one of them".to_owned()))
+        }
+        Error::SerdeInvalidType { expected, .. } | Error::SerdeInvalidValue { expected, .. } => {
+            (format!("expected {}", in_words(expected)), None)
+        }
+        Error::InvalidScalar { ty, .. } => (format!("expected {}", in_words(ty)), None),
+        Error::Budget { .. }
+        | Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => {
+            ("the file is too large or refers to itself too often".to_owned(), None)
+        }
+        other => (without_place(&other.to_string()), None),
+    };
+    ConfigError { line, column, problem, hint }
+}
+
+fn nearest(field: &str, expected: &[&'static str]) -> Option<String> {
+    let best = expected.iter().max_by(|a, b| {
+        let near = |key: &str| strsim::jaro_winkler(field, key);
+        near(a).total_cmp(&near(b))
+    })?;
+    Some(format!("did you mean `{best}`? known here: {}", list(expected)))
+}
+
+fn list(words: &[&'static str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    quoted.join(", ")
+}
+
+/// A parser's expectation, for people.
+fn in_words(expected: &str) -> &str {
+    match expected {
+        "u32" | "u64" | "a nonzero u32" | "a nonzero u64" => "a whole number, 1 or more",
+        "f64" => "a number",
+        "boolean" => "`true` or `false`",
+        "sequence start" => "a list, as in [\"cargo\", \"test\"]",
+        "mapping start" => "keys and values",
+        "string scalar" => "a text",
+        other => other,
+    }
+}
+
+/// The first line of a parser's message, without the place that we show ourselves.
+fn without_place(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let line = line.rsplit_once(" at line ").map_or(line, |(before, _)| before);
+    match line.strip_prefix("expected ") {
+        Some(expected) => format!("expected {}", in_words(expected)),
+        None => line.chars().take(200).collect(),
+    }
+}
+
+fn temperature<'de, D: Deserializer<'de>>(input: D) -> Result<Option<f64>, D::Error> {
+    match Option::<f64>::deserialize(input)? {
+        Some(degree) if !(0.0..=2.0).contains(&degree) => Err(D::Error::custom("expected a number from 0 to 2")),
+        other => Ok(other),
+    }
+}
+
+fn money<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
+    let amount = f64::deserialize(input)?;
+    if amount.is_finite() && amount >= 0.0 { Ok(amount) } else { Err(D::Error::custom("expected an amount of money")) }
+}
+
+fn optional_money<'de, D: Deserializer<'de>>(input: D) -> Result<Option<f64>, D::Error> {
+    match Option::<f64>::deserialize(input)? {
+        Some(amount) if !amount.is_finite() || amount < 0.0 => Err(D::Error::custom("expected an amount of money")),
+        other => Ok(other),
+    }
+}
+
+fn url<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    let text = String::deserialize(input)?;
+    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://")).unwrap_or_default();
+    if rest.is_empty() || rest.starts_with('/') || text.contains(char::is_whitespace) {
+        return Err(D::Error::custom("expected an address such as `http://localhost:11434/v1`"));
+    }
+    if rest.split('/').next().is_some_and(|host| host.contains('@')) {
+        return Err(D::Error::custom("no user or password in an address; name a variable in `api_key_env`"));
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+fn optional_url<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    url(input).map(Some)
+}
+
+fn variable_name<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    let Some(name) = Option::<String>::deserialize(input)? else { return Ok(None) };
+    let starts = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    if starts && name.len() <= 100 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return Ok(Some(name));
+    }
+    Err(D::Error::custom("expected the name of an environment variable, not a key itself"))
+}
+
+fn argv<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    let words = Vec::<String>::deserialize(input)?;
+    if words.first().is_none_or(|program| program.trim().is_empty()) || words.iter().any(|word| word.contains('\0')) {
+        return Err(D::Error::custom(r#"expected a program and its arguments, as in ["cargo", "test"]"#));
+    }
+    Ok(words)
+}
+
+fn optional_argv<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<String>>, D::Error> {
+    argv(input).map(Some)
+}
+
+fn plain_name<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    let text = String::deserialize(input)?;
+    if text.trim().is_empty() || text.contains(['<', '>', '\n', '\r', '\0']) {
+        return Err(D::Error::custom("expected a name on one line, without `<` or `>`"));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The seed's file, as it stands in the contract.
+    const SEED: &str = r#"kata_description: "kata.md"
+language: "rust"
+steps: 20
+max_attempts_per_agent: 5
+roles:
+  tester:      { model: "openai:gpt-4.1-mini", temperature: 0.4 }
+  implementor: { model: "deepseek:coder-v2",   temperature: 0.2 }
+  refactorer:  { model: "glm:glm-4-air",       temperature: 0.3 }
+llm:
+  base_url: "http://localhost:11434/v1"
+  api_key_env: "LLM_API_KEY"
+ci:
+  test_cmd:  ["cargo", "test", "--all"]
+  check_cmd: ["cargo", "clippy", "--all", "--", "-D", "warnings"]
+  fmt_cmd:   ["cargo", "fmt"]
+commit: { author_name: "TDD Machine", author_email: "tdd@local" }
+"#;
+
+    fn refused(text: &str) -> String {
+        let error = Config::parse(text).expect_err(text);
+        format!("{error} | {}", error.hint.as_deref().unwrap_or_default())
+    }
+
+    #[test]
+    fn the_seeds_file_is_valid_as_it_stands() {
+        let config = Config::parse(SEED).unwrap();
+        assert_eq!(config.roles.get(Role::Tester).unwrap().model, "openai:gpt-4.1-mini");
+        assert_eq!(config.ci.test_cmd.unwrap(), ["cargo", "test", "--all"]);
+        assert_eq!(config.ci.timeout_secs.get(), 120);
+        assert_eq!(config.commit, Author::default());
+    }
+
+    #[test]
+    fn windows_line_ends_and_a_byte_order_mark_change_nothing() {
+        let windows = format!("\u{feff}{}", SEED.replace('\n', "\r\n"));
+        assert_eq!(Config::parse(&windows), Config::parse(SEED));
+    }
+
+    #[test]
+    fn every_optional_key_is_known() {
+        let all = r#"
+roles: { tester: { model: m, protocol: edit-plan } }
+llm:
+  providers: { deepseek: { base_url: "https://api.example.com/v1/", api_key_env: DEEPSEEK_KEY } }
+  timeout_secs: 30
+  max_retries: 0
+  context_bytes: 1000
+  budget: { tokens: 5, usd: 0.5 }
+  prices: { m: { prompt: 1, cached: 0.1, completion: 2.5 } }
+ci:
+  verify_cmd: [make, verify]
+  timeout_secs: 1
+  build_timeout_secs: 2
+  junit: out/junit.xml
+  test_command_for: [{ match: "tests/slow/**", cmd: [slow, "{test_ids}"] }]
+gate: { test_gate: false, red_compile: never, max_new_tests: 2, flaky_reruns: 0, auto_test: false }
+projects: [{ path: backend, language: rust, ci: { timeout_secs: 9 } }]
+"#;
+        let config = Config::parse(all).unwrap();
+        assert_eq!(config.llm.providers["deepseek"].base_url, "https://api.example.com/v1");
+        assert_eq!(config.gate.red_compile, RedCompile::Never);
+        assert_eq!(config.projects[0].ci.timeout_secs.get(), 9);
+    }
+
+    #[test]
+    fn an_empty_file_means_the_defaults() {
+        for text in ["", "\n", "# nothing\n", "\u{feff}"] {
+            assert_eq!(Config::parse(text), Ok(Config::default()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_place_and_the_nearest_known_one() {
+        insta::assert_snapshot!(refused("steps: 3\nmax_attempt_per_agent: 2\n"), @"line 2, column 1: unknown key `max_attempt_per_agent` | did you mean `max_attempts_per_agent`? known here: `kata_description`, `language`, `steps`, `max_attempts_per_agent`, `roles`, `llm`, `ci`, `commit`, `gate`, `projects`");
+        insta::assert_snapshot!(refused("ci:\n  tests_cmd: [a]\n"), @"line 2, column 3: unknown key `tests_cmd` | did you mean `test_cmd`? known here: `test_cmd`, `check_cmd`, `fmt_cmd`, `verify_cmd`, `timeout_secs`, `build_timeout_secs`, `junit`, `test_command_for`");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_line_and_column() {
+        let cases = [
+            "roles:\n  tester: { temperature: 0.4 }\n",
+            "steps: many\n",
+            "steps: 0\n",
+            "steps: 1\nsteps: 2\n",
+            "roles:\n  tester: { model: m, temperature: 7 }\n",
+            "roles:\n  tester: { model: m, protocol: telepathy }\n",
+            "ci:\n  test_cmd: cargo test\n",
+            "ci:\n  test_cmd: []\n",
+            "llm:\n  base_url: localhost:11434\n",
+            "llm:\n  api_key_env: sk-1234567890\n",
+            "kata_description: ../kata.md\n",
+            "commit: { author_name: \"a <b>\" }\n",
+            "steps: [1\n",
+            "- a\n- b\n",
+            "just text\n",
+            "gate: { test_gate: 3 }\n",
+        ];
+        let answers: Vec<String> =
+            cases.iter().map(|text| format!("{}\n    {}", text.trim_end().escape_debug(), refused(text))).collect();
+        insta::assert_snapshot!(answers.join("\n"));
+    }
+
+    #[test]
+    fn a_secret_in_a_wrong_place_is_not_repeated() {
+        for text in [
+            "llm:\n  api_key: sk-verysecret\n",
+            "llm:\n  api_key_env: sk-verysecret\n",
+            "llm:\n  base_url: https://u:sk-verysecret@h/v1\n",
+            "gate: sk-verysecret\n",
+            "gate: { red_compile: sk-verysecret }\n",
+            "steps: sk-verysecret\n",
+        ] {
+            assert!(!refused(text).contains("verysecret"), "{}", refused(text));
+        }
+    }
+
+    #[test]
+    fn an_anchor_bomb_is_refused_at_once() {
+        let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+        for n in 1..12 {
+            let before = n - 1;
+            text += &format!("a{n}: &a{n} [{}]\n", vec![format!("*a{before}"); 10].join(", "));
+        }
+        assert!(Config::parse(&text).is_err());
+        let deep = format!("steps: {}", "[".repeat(100_000));
+        assert!(Config::parse(&deep).is_err());
+        assert!(Config::parse(&"#".repeat(MAX_CONFIG + 1)).is_err());
+    }
+}

@@ -1,0 +1,245 @@
+//! The session: all that the ledger's events add up to.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::{Digest, TreeId};
+use crate::event::{Committed, Event, InTheWay, Record, Status, SuiteRun, TestRun};
+use crate::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use crate::test_id::TestId;
+
+/// What is known after a number of events. A fold: the same events give the same session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    events: u64,
+    tests: BTreeMap<TestId, Known>,
+    suite: Option<SuiteRun>,
+    last_commit: Option<Committed>,
+}
+
+/// The last result of a test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    /// Whether it passed.
+    pub status: Status,
+    /// Why not.
+    pub cause: Option<Cause>,
+    /// The tree that it ran on; a later suite run may have confirmed the same on another.
+    pub tree: TreeId,
+    /// Digest of the test that ran.
+    pub digest: Option<Digest>,
+}
+
+impl Session {
+    /// The session of a whole ledger.
+    pub fn replay<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+        let mut session = Self::default();
+        for record in records {
+            session.apply(&record.event);
+        }
+        session
+    }
+
+    /// Takes in the next event.
+    pub fn apply(&mut self, event: &Event) {
+        self.events += 1;
+        match event {
+            Event::TestRun(run) => {
+                self.tests.insert(run.test_id.clone(), Known::of(run));
+            }
+            Event::SuiteRun(run) => {
+                for id in &run.vanished {
+                    self.tests.remove(id);
+                }
+                self.suite = Some(run.clone());
+            }
+            Event::Committed(commit) => self.last_commit = Some(commit.clone()),
+            Event::LedgerRepaired(_) => {}
+        }
+    }
+
+    /// How many events it is made of.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The last result of every test that is still there.
+    pub fn tests(&self) -> &BTreeMap<TestId, Known> {
+        &self.tests
+    }
+
+    /// The last run of all tests.
+    pub fn suite(&self) -> Option<&SuiteRun> {
+        self.suite.as_ref()
+    }
+
+    /// The machine's last commit.
+    pub fn last_commit(&self) -> Option<&Committed> {
+        self.last_commit.as_ref()
+    }
+
+    /// Tests whose last run failed for a valid cause.
+    pub fn red(&self) -> impl Iterator<Item = &TestId> {
+        let is_red = |known: &Known| known.cause.is_some_and(Cause::is_valid_red);
+        self.tests.iter().filter(move |(_, known)| is_red(known)).map(|(id, _)| id)
+    }
+
+    /// How many tests passed when they last ran.
+    pub fn green(&self) -> usize {
+        self.tests.values().filter(|known| known.status == Status::Pass).count()
+    }
+
+    /// The events that a run of all tests adds: one for each test whose result or source is not what
+    /// was known, then the run itself.
+    pub fn suite_events(&self, run: &SuiteFacts<'_>) -> Vec<Event> {
+        let changed = run.report.results().map(|result| run.test_run(result));
+        let mut events: Vec<Event> = changed.filter(|test| !self.knows(test)).map(Event::TestRun).collect();
+        events.push(Event::SuiteRun(SuiteRun {
+            command: run.command.to_owned(),
+            tree: run.tree.clone(),
+            duration_ms: run.duration_ms,
+            counts: run.report.counts(),
+            vanished: self.vanished(run.report),
+            obstacles: run.report.obstacles().iter().map(InTheWay::from).collect(),
+        }));
+        events
+    }
+
+    fn knows(&self, run: &TestRun) -> bool {
+        self.tests.get(&run.test_id).is_some_and(|known| {
+            (known.status, known.cause, &known.digest) == (run.status, run.cause, &run.test_digest)
+        })
+    }
+
+    /// Tests that are gone. Where something could not be run at all, nothing is said to be gone: a
+    /// target that does not build takes its tests down without removing them.
+    fn vanished(&self, report: &Report) -> Vec<TestId> {
+        if !report.obstacles().is_empty() {
+            return Vec::new();
+        }
+        self.tests.keys().filter(|id| report.get(id).is_none()).cloned().collect()
+    }
+}
+
+impl Known {
+    fn of(run: &TestRun) -> Self {
+        Self { status: run.status, cause: run.cause, tree: run.tree.clone(), digest: run.test_digest.clone() }
+    }
+}
+
+impl From<&Obstacle> for InTheWay {
+    fn from(obstacle: &Obstacle) -> Self {
+        Self { subject: obstacle.subject.clone(), cause: obstacle.cause }
+    }
+}
+
+/// A finished run of all tests, as the hands hand it over.
+#[derive(Clone, Copy, Debug)]
+pub struct SuiteFacts<'a> {
+    /// What it showed.
+    pub report: &'a Report,
+    /// What was run.
+    pub command: &'a str,
+    /// The content that it ran on.
+    pub tree: &'a TreeId,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// Digests of the tests whose source was found.
+    pub digests: &'a BTreeMap<TestId, Digest>,
+}
+
+impl SuiteFacts<'_> {
+    fn test_run(&self, result: &TestResult) -> TestRun {
+        let status = match result.outcome {
+            Outcome::Pass => Status::Pass,
+            Outcome::Fail { .. } => Status::Fail,
+        };
+        TestRun {
+            test_id: result.id.clone(),
+            test_id_source: result.id.source(),
+            status,
+            command: self.command.to_owned(),
+            duration_ms: result.duration_ms,
+            tree: self.tree.clone(),
+            test_digest: self.digests.get(&result.id).cloned(),
+            cause: result.outcome.cause(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(name: &str) -> TestId {
+        TestId::native("tests/a.rs", name)
+    }
+
+    fn report(results: &[(&str, Option<Cause>)], obstacles: Vec<Obstacle>) -> Report {
+        let results = results.iter().map(|(name, cause)| TestResult {
+            id: id(name),
+            outcome: match cause {
+                None => Outcome::Pass,
+                Some(cause) => Outcome::Fail { cause: *cause, message: String::new() },
+            },
+            duration_ms: 1,
+        });
+        Report::new(results, obstacles)
+    }
+
+    fn run(session: &mut Session, report: &Report, tree: &str) -> Vec<&'static str> {
+        let digests = BTreeMap::new();
+        let tree = TreeId(tree.into());
+        let facts = SuiteFacts { report, command: "cargo test", tree: &tree, duration_ms: 5, digests: &digests };
+        let events = session.suite_events(&facts);
+        for event in &events {
+            session.apply(event);
+        }
+        events.iter().map(Event::name).collect()
+    }
+
+    #[test]
+    fn a_suite_run_records_only_what_is_new() {
+        let mut session = Session::default();
+        let first = report(&[("x", None), ("y", Some(Cause::Assertion))], vec![]);
+        assert_eq!(run(&mut session, &first, "t1"), ["test_run", "test_run", "suite_run"]);
+        assert_eq!(run(&mut session, &first, "t2"), ["suite_run"]);
+        let second = report(&[("x", None), ("y", None)], vec![]);
+        assert_eq!(run(&mut session, &second, "t3"), ["test_run", "suite_run"]);
+        assert_eq!((session.green(), session.red().count()), (2, 0));
+    }
+
+    #[test]
+    fn only_a_valid_cause_makes_a_test_red() {
+        let mut session = Session::default();
+        let causes = [("a", Some(Cause::Assertion)), ("s", Some(Cause::Skipped)), ("t", Some(Cause::Timeout))];
+        run(&mut session, &report(&causes, vec![]), "t1");
+        assert_eq!(session.red().collect::<Vec<_>>(), [&id("a")]);
+        assert_eq!(session.green(), 0);
+    }
+
+    #[test]
+    fn a_test_that_is_gone_is_forgotten_but_not_one_whose_target_does_not_build() {
+        let mut session = Session::default();
+        run(&mut session, &report(&[("x", None), ("y", None)], vec![]), "t1");
+        let broken =
+            Obstacle { subject: "test `a`".into(), cause: Cause::MissingSymbol, message: String::new(), place: None };
+        run(&mut session, &report(&[], vec![broken]), "t2");
+        assert_eq!(session.green(), 2);
+        run(&mut session, &report(&[("x", None)], vec![]), "t3");
+        assert_eq!(session.green(), 1);
+        assert_eq!(session.suite().unwrap().vanished, [id("y")]);
+    }
+
+    #[test]
+    fn a_session_survives_its_checkpoint() {
+        let mut session = Session::default();
+        for event in crate::event::samples::one_of_each() {
+            session.apply(&event);
+        }
+        let json = serde_json::to_vec(&session).unwrap();
+        assert_eq!(serde_json::from_slice::<Session>(&json).unwrap(), session);
+        assert_eq!(session.events(), 4);
+    }
+}
