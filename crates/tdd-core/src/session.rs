@@ -124,7 +124,7 @@ impl Session {
 
 impl Known {
     fn of(run: &TestRun) -> Self {
-        Self { status: run.status, cause: run.cause, tree: run.tree.clone(), digest: run.test_digest.clone() }
+        Self { status: run.status, cause: run.cause, tree: run.tree.clone(), digest: run.test_digest }
     }
 }
 
@@ -162,7 +162,7 @@ impl SuiteFacts<'_> {
             command: self.command.to_owned(),
             duration_ms: result.duration_ms,
             tree: self.tree.clone(),
-            test_digest: self.digests.get(&result.id).cloned(),
+            test_digest: self.digests.get(&result.id).copied(),
             cause: result.outcome.cause(),
         }
     }

@@ -1,1 +1,4 @@
-//! .
+//! The hands of the machine: processes, git, files, the ledger. They act; they decide nothing.
+
+pub mod ledger;
+pub mod state;

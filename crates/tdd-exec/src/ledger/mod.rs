@@ -1,0 +1,244 @@
+//! The ledger file: appended, synced, chained, locked, and never trusted without a look.
+
+mod checkpoint;
+mod lock;
+mod scan;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+use tdd_core::digest::Digest;
+use tdd_core::event::{Event, Head, LedgerRepaired, LineError, Record};
+use tdd_core::seam::{Clock, Ledger};
+use tdd_core::session::Session;
+
+use crate::state::StateDir;
+use checkpoint::Checkpoint;
+use lock::Lock;
+pub use scan::Records;
+
+/// The ledger's file inside `.tdd/`.
+pub const FILE: &str = "events.jsonl";
+
+/// What can be wrong with a ledger.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// Another process writes to it.
+    #[error("another tdd-cli is at work in this project{}", pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default())]
+    Locked {
+        /// The other process, if it said who it is.
+        pid: Option<u32>,
+    },
+    /// A line is not what it should be.
+    #[error("`{path}` is damaged in line {line} (byte {offset}): {why}", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: u64,
+        /// Where it begins.
+        offset: u64,
+        /// What is wrong.
+        why: String,
+    },
+    /// A later program wrote it.
+    #[error("`{path}` was written by a newer tdd-cli (line {line} has format version {version})", path = path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: u64,
+        /// Its version.
+        version: u64,
+    },
+    /// An append failed; the ledger is as it was before.
+    #[error("cannot append to `{path}`; nothing was lost, the ledger is as it was", path = path.display())]
+    Append {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Reading, locking or repairing failed.
+    #[error("cannot {action} `{path}`", path = path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+}
+
+/// The ledger, open for appending: this process holds its lock.
+#[derive(Debug)]
+pub struct LedgerFile<C> {
+    file: File,
+    path: PathBuf,
+    end: End,
+    session: Session,
+    clock: C,
+    repaired: Option<LedgerRepaired>,
+    changed: bool,
+    /// Set when a failed append could not be taken back: nothing more may be written.
+    broken: bool,
+    _lock: Lock,
+}
+
+/// Where a ledger ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct End {
+    /// Sequence number of the last line; 0 if there is none.
+    seq: u64,
+    /// Digest of the last line.
+    digest: Digest,
+    /// Length of all whole lines, in bytes.
+    len: u64,
+}
+
+impl End {
+    fn empty() -> Self {
+        Self { seq: 0, digest: Digest::zero(), len: 0 }
+    }
+}
+
+impl<C: Clock> LedgerFile<C> {
+    /// Opens the ledger in `.tdd/`, or begins one: takes the lock, checks the chain, repairs a torn
+    /// last line and folds the events.
+    pub fn open(dir: &StateDir, clock: C) -> Result<Self, LedgerError> {
+        let lock = Lock::take(dir.path())?;
+        let path = dir.path().join(FILE);
+        let file = open_file(&path)?;
+        let loaded = checkpoint::load(&file, &path)?;
+        let mut ledger = Self {
+            file,
+            path,
+            end: loaded.end,
+            session: loaded.session,
+            clock,
+            repaired: None,
+            changed: loaded.stale,
+            broken: false,
+            _lock: lock,
+        };
+        if let Some(torn) = loaded.torn {
+            ledger.repair(torn)?;
+        }
+        Ok(ledger)
+    }
+
+    /// What was cut off when this ledger was opened, if its last line was torn.
+    pub fn repaired(&self) -> Option<&LedgerRepaired> {
+        self.repaired.as_ref()
+    }
+
+    fn repair(&mut self, torn: LedgerRepaired) -> Result<(), LedgerError> {
+        let io = |source| LedgerError::Io { action: "cut the torn last line off", path: self.path.clone(), source };
+        self.file.set_len(self.end.len).map_err(io)?;
+        self.file.sync_data().map_err(io)?;
+        self.append(&[Event::LedgerRepaired(torn.clone())])?;
+        self.repaired = Some(torn);
+        Ok(())
+    }
+
+    /// Writes bytes at the end and syncs them; takes them back if that fails.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), LedgerError> {
+        let failed = |source| LedgerError::Append { path: self.path.clone(), source };
+        if self.broken {
+            return Err(failed(io::Error::other("an earlier append failed and could not be taken back")));
+        }
+        let written = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
+        written.map_err(|error| {
+            self.broken = self.file.set_len(self.end.len).and_then(|()| self.file.sync_data()).is_err();
+            failed(error)
+        })
+    }
+}
+
+impl<C: Clock> Ledger for LedgerFile<C> {
+    type Error = LedgerError;
+
+    fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn append(&mut self, events: &[Event]) -> Result<Vec<Record>, LedgerError> {
+        let ts = self.clock.now_ms();
+        let mut end = self.end.clone();
+        let mut bytes = Vec::new();
+        let mut records = Vec::with_capacity(events.len());
+        for event in events {
+            let head = Head { seq: end.seq + 1, ts, prev: end.digest };
+            let line = Record::line(&head, event);
+            end = End { seq: head.seq, digest: Digest::of(&line), len: end.len + line.len() as u64 + 1 };
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+            records.push(Record { head, event: event.clone() });
+        }
+        self.write(&bytes)?;
+        self.end = end;
+        self.changed |= !events.is_empty();
+        for event in events {
+            self.session.apply(event);
+        }
+        Ok(records)
+    }
+}
+
+impl<C> Drop for LedgerFile<C> {
+    /// Leaves a checkpoint behind. One that cannot be written is no loss: it only saves time.
+    fn drop(&mut self) {
+        if self.changed && !self.broken {
+            Checkpoint::save(&self.file, &self.path, &self.end, &self.session);
+        }
+    }
+}
+
+/// The session of a ledger that somebody else may be writing to. `None` if there is no ledger.
+pub fn read_session(dir: &StateDir) -> Result<Option<Session>, LedgerError> {
+    let path = dir.path().join(FILE);
+    match File::open(&path) {
+        Ok(file) => checkpoint::peek(&file, &path).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(LedgerError::Io { action: "read", path, source }),
+    }
+}
+
+/// Every record of a ledger that somebody else may be writing to, checked on the way.
+pub fn records(dir: &StateDir) -> Result<Option<Records>, LedgerError> {
+    let path = dir.path().join(FILE);
+    match File::open(&path) {
+        Ok(file) => Ok(Some(Records::new(file, &path))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(LedgerError::Io { action: "read", path, source }),
+    }
+}
+
+fn open_file(path: &Path) -> Result<File, LedgerError> {
+    let io = |source| LedgerError::Io { action: "open", path: path.to_owned(), source };
+    let fresh = !path.exists();
+    let file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .custom_flags(OFlag::O_NOFOLLOW.bits())
+        .open(path)
+        .map_err(io)?;
+    if fresh && let Some(folder) = path.parent() {
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)?;
+    }
+    Ok(file)
+}
+
+fn damage(path: &Path, line: u64, offset: u64, error: &LineError) -> LedgerError {
+    match error {
+        LineError::Newer(version) => LedgerError::Newer { path: path.to_owned(), line, version: *version },
+        LineError::Malformed | LineError::Event(_) => {
+            LedgerError::Damaged { path: path.to_owned(), line, offset, why: error.to_string() }
+        }
+    }
+}
