@@ -167,7 +167,7 @@ pub struct Ci {
     pub timeout_secs: NonZeroU64,
     /// For one build.
     pub build_timeout_secs: NonZeroU64,
-    /// Where a test command that we do not know writes its `JUnit` report.
+    /// Where a test command that we do not know writes its JUnit report.
     pub junit: Option<ConfinedPath>,
     /// Other test commands for some tests.
     pub test_command_for: Vec<TestCommandFor>,

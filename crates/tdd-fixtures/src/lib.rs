@@ -1,1 +1,133 @@
-//! .
+//! Sample projects and a hermetic place to run the machine in. Depends on none of the other crates.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A temporary folder with a home of its own. Whatever runs in it sees neither the developer's
+/// configuration nor the network.
+#[derive(Debug)]
+pub struct Sandbox {
+    folder: TempDir,
+}
+
+impl Default for Sandbox {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Sandbox {
+    /// An empty sandbox.
+    pub fn new() -> Self {
+        let folder = must("make a temporary folder", TempDir::with_prefix("tdd-sandbox-"));
+        must("make a home", fs::create_dir_all(folder.path().join("home")));
+        must("make a project folder", fs::create_dir_all(folder.path().join("project")));
+        Self { folder }
+    }
+
+    /// A sandbox whose project is a copy of the fixture `projects/<name>`.
+    pub fn with_project(name: &str) -> Self {
+        let sandbox = Self::new();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("projects").join(name);
+        must(&format!("copy {}", source.display()), copy(&source, &sandbox.project()));
+        sandbox
+    }
+
+    /// The project's folder.
+    pub fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    /// A folder outside the project.
+    pub fn outside(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file of the project, folders included.
+    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.project().join(path);
+        if let Some(folder) = path.parent() {
+            must("make a folder", fs::create_dir_all(folder));
+        }
+        must(&format!("write {}", path.display()), fs::write(&path, content));
+    }
+
+    /// Reads a file of the project.
+    pub fn read(&self, path: &str) -> String {
+        let path = self.project().join(path);
+        must(&format!("read {}", path.display()), fs::read_to_string(&path))
+    }
+
+    /// A command in the project's folder with a clean environment.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.project()).env_clear();
+        for name in ["PATH", "TMPDIR", "RUSTUP_TOOLCHAIN"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command.env("HOME", self.folder.path().join("home"));
+        command.env("CARGO_HOME", tool_home("CARGO_HOME", ".cargo"));
+        command.env("RUSTUP_HOME", tool_home("RUSTUP_HOME", ".rustup"));
+        command.envs([("CARGO_NET_OFFLINE", "true"), ("TZ", "UTC"), ("GIT_CONFIG_NOSYSTEM", "1")]);
+        command
+    }
+
+    /// Runs the git program in the project and gives what it printed.
+    pub fn git(&self, arguments: &[&str]) -> String {
+        let identity = ["-c", "user.name=A Person", "-c", "user.email=person@local", "-c", "commit.gpgsign=false"];
+        let output = must("run git", self.command("git").args(identity).args(arguments).output());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "git {arguments:?}: {stderr}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+}
+
+/// Copies a folder; a file `x.disarmed` becomes `x`, so that no workspace picks a fixture up.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let target = to.join(name.strip_suffix(".disarmed").unwrap_or(&name));
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::write(&target, fs::read(entry.path())?)?;
+        }
+    }
+    Ok(())
+}
+
+fn tool_home(variable: &str, folder: &str) -> PathBuf {
+    std::env::var_os(variable)
+        .map_or_else(|| Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(folder), PathBuf::from)
+}
+
+/// A fixture that cannot be set up is a failed test.
+fn must<T>(what: &str, result: std::io::Result<T>) -> T {
+    result.unwrap_or_else(|error| panic!("cannot {what}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disarmed_project_is_armed_in_the_sandbox() {
+        let sandbox = Sandbox::with_project("calc");
+        assert!(sandbox.read("Cargo.toml").contains("name = \"calc\""));
+    }
+
+    #[test]
+    fn what_runs_in_the_sandbox_does_not_see_the_developers_environment() {
+        let output = Sandbox::new().command("env").output().unwrap();
+        let seen = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!seen.contains("CARGO_MANIFEST_DIR"), "{seen}");
+    }
+}
