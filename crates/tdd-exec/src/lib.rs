@@ -1,4 +1,5 @@
 //! The hands of the machine: processes, git, files, the ledger. They act; they decide nothing.
 
 pub mod ledger;
+pub mod process;
 pub mod state;

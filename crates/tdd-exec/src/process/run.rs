@@ -1,0 +1,287 @@
+//! Runs one command to its end, whichever comes first: its own, its deadline or a request to stop.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, PipeReader, Read};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tdd_core::command::{Captured, CommandSpec, Exit, Finished};
+
+use super::cancel::Cancel;
+use super::capture::Capture;
+use super::descendants::kill_below;
+use super::error::ProcessError;
+use super::report::Report;
+use super::spawner::Spawner;
+use super::supervisor::SUPERVISE;
+
+/// How often the request to stop is looked at.
+const TICK: Duration = Duration::from_millis(25);
+/// How long the last output may take once the command has ended or been killed.
+const GRACE: Duration = Duration::from_secs(2);
+/// How much of a stream is read at once: what a pipe holds.
+const PIECE: usize = 1 << 16;
+
+/// Runs a command and everything it starts; when this returns, none of it is left.
+pub fn run(spawner: &Spawner, spec: &CommandSpec) -> Result<Finished, ProcessError> {
+    if spawner.cancel.is_cancelled() {
+        return Ok(without_output(Exit::Interrupted));
+    }
+    let folder = folder_of(spawner, spec)?;
+    let dirs = spawner.run_dirs()?;
+    let vars = spawner.vars(spec, dirs.as_ref());
+    let program = match find(spec, &vars, &folder) {
+        Ok(program) => program,
+        Err(reason) => return Ok(without_output(Exit::NotStarted(reason))),
+    };
+    match Supervised::start(spawner, spec, &program, &folder, &vars) {
+        Ok(supervised) => supervised.finish(spec),
+        Err(error) if is_about_arguments(&error) => Ok(without_output(Exit::NotStarted(error.to_string()))),
+        Err(source) => Err(ProcessError::Supervisor { program: spawner.supervisor.clone(), source }),
+    }
+}
+
+fn without_output(exit: Exit) -> Finished {
+    Finished { exit, stdout: Captured::default(), stderr: Captured::default(), duration: Duration::ZERO }
+}
+
+fn folder_of(spawner: &Spawner, spec: &CommandSpec) -> Result<PathBuf, ProcessError> {
+    let folder = spawner.folder(spec);
+    // Absolute, because the program is looked up here and started there.
+    let found = std::path::absolute(&folder).and_then(|folder| {
+        if folder.metadata()?.is_dir() { Ok(folder) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    });
+    found.map_err(|source| ProcessError::Folder { command: spec.line(), folder, source })
+}
+
+/// Finds the program in the `PATH` that the command itself will see.
+fn find(spec: &CommandSpec, vars: &BTreeMap<OsString, OsString>, folder: &Path) -> Result<PathBuf, String> {
+    let name = spec.argv.first().ok_or("the command is empty")?;
+    let path = vars.get(&OsString::from("PATH"));
+    which::which_in(name, path, folder).map_err(|_| {
+        let place = if name.contains('/') { "there" } else { "on PATH" };
+        format!("no program `{}` {place} that may be run", name.escape_debug())
+    })
+}
+
+/// A NUL in an argument, or too many of them: the command's fault, not the supervisor's.
+fn is_about_arguments(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::ArgumentListTooLong)
+}
+
+/// One command under its supervisor.
+struct Supervised {
+    supervisor: Child,
+    control: Stream<UnixStream>,
+    stdout: Stream<PipeReader>,
+    stderr: Stream<PipeReader>,
+    out: Capture,
+    err: Capture,
+    /// What the supervisor said of a line that is not yet whole.
+    heard: Vec<u8>,
+    cancel: Cancel,
+    started: Instant,
+    /// The command's process group, once we know it.
+    group: Option<Pid>,
+    /// How the command ended; what is known first holds.
+    exit: Option<Exit>,
+    /// Since when we only wait for the last output.
+    ended: Option<Instant>,
+}
+
+impl Supervised {
+    fn start(
+        spawner: &Spawner,
+        spec: &CommandSpec,
+        program: &Path,
+        folder: &Path,
+        vars: &BTreeMap<OsString, OsString>,
+    ) -> io::Result<Self> {
+        let started = Instant::now();
+        let (control, theirs) = UnixStream::pair()?;
+        let (stdout, out) = io::pipe()?;
+        let (stderr, err) = io::pipe()?;
+        let supervisor = Command::new(&spawner.supervisor)
+            .arg0("tdd-supervisor")
+            .arg(SUPERVISE)
+            .arg(program)
+            .args(spec.argv.iter().skip(1))
+            .env_clear()
+            .envs(vars)
+            .current_dir(folder)
+            .stdin(OwnedFd::from(theirs))
+            .stdout(out)
+            .stderr(err)
+            .spawn()?;
+        Ok(Self {
+            supervisor,
+            control: Stream { source: control, open: true },
+            stdout: Stream { source: stdout, open: true },
+            stderr: Stream { source: stderr, open: true },
+            out: Capture::new(spec.output_cap),
+            err: Capture::new(spec.output_cap),
+            heard: Vec::new(),
+            cancel: spawner.cancel.clone(),
+            started,
+            group: None,
+            exit: None,
+            ended: None,
+        })
+    }
+
+    fn finish(mut self, spec: &CommandSpec) -> Result<Finished, ProcessError> {
+        let watched = self.watch(spec.deadline);
+        let status = self.end();
+        let fail = |source| ProcessError::Watch { command: spec.line(), source };
+        watched.map_err(fail)?;
+        let status = status.map_err(fail)?;
+        let Some(exit) = self.exit.or_else(|| interrupted_early(self.group, status)) else {
+            return Err(ProcessError::SupervisorDied { command: spec.line(), status });
+        };
+        let duration = self.ended.unwrap_or_else(Instant::now).duration_since(self.started);
+        Ok(Finished { exit, stdout: self.out.finish(), stderr: self.err.finish(), duration })
+    }
+
+    /// Reads until every stream is at its end or the time is up.
+    fn watch(&mut self, deadline: Duration) -> io::Result<()> {
+        let mut piece = vec![0; PIECE];
+        while self.control.open || self.stdout.open || self.stderr.open {
+            self.stop_if_due(deadline);
+            let left = match self.ended {
+                Some(since) => GRACE.saturating_sub(since.elapsed()),
+                None => deadline.saturating_sub(self.started.elapsed()),
+            };
+            if left.is_zero() && self.ended.is_some() {
+                break;
+            }
+            self.read_ready(left.min(TICK), &mut piece)?;
+        }
+        Ok(())
+    }
+
+    fn stop_if_due(&mut self, deadline: Duration) {
+        if self.ended.is_some() {
+            return;
+        }
+        if self.cancel.is_cancelled() {
+            self.stop(Exit::Interrupted);
+        } else if self.started.elapsed() >= deadline {
+            self.stop(Exit::TimedOut);
+        }
+    }
+
+    /// The end of the control socket tells the supervisor to kill everything.
+    fn stop(&mut self, exit: Exit) {
+        self.end_with(Some(exit));
+        let _ = self.control.source.shutdown(Shutdown::Write);
+    }
+
+    fn end_with(&mut self, exit: Option<Exit>) {
+        if self.ended.is_none() {
+            self.exit = exit;
+            self.ended = Some(Instant::now());
+        }
+    }
+
+    fn read_ready(&mut self, wait: Duration, piece: &mut [u8]) -> io::Result<()> {
+        let [control, stdout, stderr] = self.ready(wait)?;
+        if stdout {
+            self.out.push(self.stdout.read(piece)?);
+        }
+        if stderr {
+            self.err.push(self.stderr.read(piece)?);
+        }
+        if control {
+            self.heard.extend_from_slice(self.control.read(piece)?);
+            self.take_in_reports();
+        }
+        Ok(())
+    }
+
+    /// Which of the streams have something to read, their end included.
+    fn ready(&self, wait: Duration) -> io::Result<[bool; 3]> {
+        let open = [self.control.open, self.stdout.open, self.stderr.open];
+        let sources = [self.control.source.as_fd(), self.stdout.source.as_fd(), self.stderr.source.as_fd()];
+        // A stream at its end would be ready for ever.
+        let asked: Vec<usize> = (0..open.len()).filter(|n| open[*n]).collect();
+        let mut polled: Vec<PollFd> = asked.iter().map(|n| PollFd::new(sources[*n], PollFlags::POLLIN)).collect();
+        match poll(&mut polled, timeout(wait)) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut ready = [false; 3];
+        for (n, polled) in asked.into_iter().zip(polled) {
+            ready[n] = polled.any().unwrap_or(true);
+        }
+        Ok(ready)
+    }
+
+    /// Takes in what the supervisor said, and that it says no more.
+    fn take_in_reports(&mut self) {
+        while let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.heard.drain(..=end).collect();
+            match Report::parse(String::from_utf8_lossy(&line).trim_end()) {
+                Some(Report::Started(pid)) => self.group = Some(Pid::from_raw(pid)),
+                Some(ended) => self.end_with(ended.exit()),
+                None => {}
+            }
+        }
+        if !self.control.open && self.ended.is_none() {
+            // It died without a word: what it watched over is on its own, and may hold our pipes.
+            self.kill_group();
+            self.end_with(None);
+        }
+    }
+
+    fn kill_group(&self) {
+        if let Some(group) = self.group {
+            let _ = killpg(group, Signal::SIGKILL);
+        }
+    }
+
+    /// Buries the supervisor. One that does not end by itself is ended, after all that it watches over.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        if self.control.open {
+            kill_below(Pid::from_raw(self.supervisor.id().cast_signed()), Instant::now() + GRACE);
+            self.kill_group();
+            self.supervisor.kill()?;
+        }
+        self.supervisor.wait()
+    }
+}
+
+/// Until the supervisor has left our session, a terminal's Ctrl-C ends it together with us.
+fn interrupted_early(group: Option<Pid>, status: ExitStatus) -> Option<Exit> {
+    let polite = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].map(|signal| signal as i32);
+    let asked = status.signal().is_some_and(|signal| polite.contains(&signal));
+    (group.is_none() && asked).then_some(Exit::Interrupted)
+}
+
+/// Rounded up, so that the last millisecond is not spent in a busy loop.
+fn timeout(wait: Duration) -> PollTimeout {
+    PollTimeout::try_from(wait + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)
+}
+
+/// One of the streams that come from below.
+struct Stream<R> {
+    source: R,
+    open: bool,
+}
+
+impl<R: Read> Stream<R> {
+    /// The next piece, empty at the end of the stream.
+    fn read<'a>(&mut self, piece: &'a mut [u8]) -> io::Result<&'a [u8]> {
+        let size = self.source.read(piece)?;
+        self.open = size > 0;
+        Ok(&piece[..size])
+    }
+}

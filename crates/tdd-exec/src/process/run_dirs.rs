@@ -1,0 +1,174 @@
+//! A home and a temporary folder for one run, gone when it is over.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use nix::errno::Errno;
+use nix::sys::signal::kill;
+use nix::unistd::{Pid, getuid};
+
+use super::error::ProcessError;
+
+/// The folders of one run; dropping them removes them.
+#[derive(Debug)]
+pub(super) struct RunDirs {
+    folder: PathBuf,
+}
+
+impl RunDirs {
+    /// Makes them inside `temp`, and removes what processes that are dead by now left there.
+    pub(super) fn make(temp: &Path) -> Result<Self, ProcessError> {
+        let base = temp.join(base_name());
+        let scratch = |folder: &Path| {
+            let folder = folder.to_owned();
+            |source| ProcessError::Scratch { folder, source }
+        };
+        make_base(&base).map_err(scratch(&base))?;
+        sweep(&base);
+        let dirs = Self { folder: make_unique(&base).map_err(scratch(&base))? };
+        for folder in [dirs.home(), dirs.tmp()] {
+            make_private(&folder).map_err(scratch(&folder))?;
+        }
+        Ok(dirs)
+    }
+
+    /// The home folder.
+    pub(super) fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
+    /// The folder for temporary files.
+    pub(super) fn tmp(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+}
+
+impl Drop for RunDirs {
+    fn drop(&mut self) {
+        remove(&self.folder);
+    }
+}
+
+/// One folder for each user and each space of process ids: containers can share `/tmp` without sharing
+/// those, and a number that is dead here may be alive there.
+fn base_name() -> String {
+    let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let digits: String = space.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    format!("tdd-runs-{}-{digits}", getuid())
+}
+
+/// In a shared `/tmp` somebody else may have made it first, to read along.
+fn make_base(base: &Path) -> io::Result<()> {
+    match make_private(base) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    let found = fs::symlink_metadata(base)?;
+    if found.is_dir() && found.uid() == getuid().as_raw() && found.mode() & 0o777 == 0o700 {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is there already and not a private folder of ours"))
+    }
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(folder)
+}
+
+fn make_unique(base: &Path) -> io::Result<PathBuf> {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        let folder = base.join(format!("{}-{run}", std::process::id()));
+        match make_private(&folder) {
+            Ok(()) => return Ok(folder),
+            // Left by a dead process that had our number.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whatever cannot be removed is left for the next time.
+fn sweep(base: &Path) {
+    let Ok(entries) = fs::read_dir(base) else { return };
+    for entry in entries.flatten() {
+        if owner(&entry.file_name().to_string_lossy()).is_some_and(is_dead) {
+            remove(&entry.path());
+        }
+    }
+}
+
+/// The process that made a folder of this name.
+fn owner(name: &str) -> Option<Pid> {
+    let (pid, _) = name.split_once('-')?;
+    pid.parse().ok().filter(|pid| *pid > 0).map(Pid::from_raw)
+}
+
+fn is_dead(pid: Pid) -> bool {
+    kill(pid, None) == Err(Errno::ESRCH)
+}
+
+/// Programs leave folders that even their owner may not change (Go's module cache is one).
+fn remove(folder: &Path) {
+    if fs::remove_dir_all(folder).is_err() {
+        open_up(folder);
+        let _ = fs::remove_dir_all(folder);
+    }
+}
+
+fn open_up(folder: &Path) {
+    let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        // The type of the entry itself: a link is not followed.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folders_are_private_and_gone_afterwards() {
+        let parent = tempfile::tempdir().expect("temp");
+        let dirs = RunDirs::make(parent.path()).expect("dirs");
+        let (home, tmp) = (dirs.home(), dirs.tmp());
+        assert_eq!(fs::metadata(&home).expect("home").mode() & 0o777, 0o700);
+        fs::write(tmp.join("left"), "x").expect("write");
+        fs::create_dir(home.join("locked")).expect("mkdir");
+        fs::set_permissions(home.join("locked"), Permissions::from_mode(0o500)).expect("chmod");
+        drop(dirs);
+        assert!(!home.exists() && !tmp.exists());
+    }
+
+    #[test]
+    fn leftovers_of_the_dead_are_removed_and_those_of_the_living_kept() {
+        let parent = tempfile::tempdir().expect("temp");
+        let base = parent.path().join(base_name());
+        make_base(&base).expect("base");
+        // No process has a number as large as this; process 1 always lives.
+        for name in ["2147483000-0", "1-0", "other"] {
+            fs::create_dir_all(base.join(name).join("tmp")).expect("mkdir");
+        }
+        let dirs = RunDirs::make(parent.path()).expect("dirs");
+        let there = |name: &str| base.join(name).exists();
+        assert_eq!([there("2147483000-0"), there("1-0"), there("other")], [false, true, true]);
+        assert!(dirs.home().exists());
+    }
+
+    #[test]
+    fn a_folder_that_others_can_read_is_not_trusted() {
+        let parent = tempfile::tempdir().expect("temp");
+        let base = parent.path().join(base_name());
+        fs::create_dir(&base).expect("mkdir");
+        fs::set_permissions(&base, Permissions::from_mode(0o755)).expect("chmod");
+        assert!(matches!(RunDirs::make(parent.path()), Err(ProcessError::Scratch { .. })));
+    }
+}

@@ -1,0 +1,143 @@
+//! What every command of one project has in common: where it runs, what it may see, how it is stopped.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use tdd_core::command::CommandSpec;
+
+use super::cancel::Cancel;
+use super::env::scrub;
+use super::error::ProcessError;
+use super::run_dirs::RunDirs;
+
+/// Whether a command sees the user's home and temporary folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// It does: build tools, whose caches live there.
+    #[default]
+    Shared,
+    /// It gets new, empty ones that are removed after it: tests.
+    Fresh,
+}
+
+/// Runs the commands of one project; made once, cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Spawner {
+    root: PathBuf,
+    vars: BTreeMap<OsString, OsString>,
+    isolation: Isolation,
+    pub(super) supervisor: PathBuf,
+    pub(super) cancel: Cancel,
+}
+
+impl Spawner {
+    /// For the project at `root`; of `vars`, usually `std::env::vars_os()`, commands see what [`scrub`] leaves.
+    pub fn new(root: impl Into<PathBuf>, vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        Self {
+            root: root.into(),
+            vars: scrub(vars).into_iter().collect(),
+            isolation: Isolation::default(),
+            supervisor: own_program(),
+            cancel: Cancel::new(),
+        }
+    }
+
+    /// The same, stopped by this flag.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// The same, with commands that see other folders.
+    #[must_use]
+    pub fn with_isolation(mut self, isolation: Isolation) -> Self {
+        self.isolation = isolation;
+        self
+    }
+
+    /// The same, with another program than our own as supervisor: one whose `main` begins with
+    /// [`supervise_if_asked`](super::supervise_if_asked).
+    #[must_use]
+    pub fn with_supervisor(mut self, program: impl Into<PathBuf>) -> Self {
+        self.supervisor = program.into();
+        self
+    }
+
+    /// The folder in which a command runs.
+    pub(super) fn folder(&self, spec: &CommandSpec) -> PathBuf {
+        self.root.join(&spec.cwd)
+    }
+
+    /// The folders that a command gets for itself, if it gets any.
+    pub(super) fn run_dirs(&self) -> Result<Option<RunDirs>, ProcessError> {
+        match self.isolation {
+            Isolation::Shared => Ok(None),
+            Isolation::Fresh => {
+                let temp = self.vars.get(&OsString::from("TMPDIR")).map_or(Path::new("/tmp"), Path::new);
+                RunDirs::make(temp).map(Some)
+            }
+        }
+    }
+
+    /// The whole environment of a command.
+    pub(super) fn vars(&self, spec: &CommandSpec, dirs: Option<&RunDirs>) -> BTreeMap<OsString, OsString> {
+        let mut vars = self.vars.clone();
+        if let Some(dirs) = dirs {
+            move_home(&mut vars, dirs.home(), dirs.tmp());
+        }
+        vars.extend(spec.env.iter().map(|(name, value)| (name.into(), value.into())));
+        vars
+    }
+}
+
+/// Replaces home and temporary folder. Cargo and rustup keep finding theirs, which by default are inside the
+/// real home; other programs' folders, named by `XDG_*`, are not for a test to see.
+fn move_home(vars: &mut BTreeMap<OsString, OsString>, home: PathBuf, tmp: PathBuf) {
+    vars.retain(|name, _| !name.to_string_lossy().starts_with("XDG_"));
+    if let Some(real) = vars.insert("HOME".into(), home.into()) {
+        for (name, default) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+            vars.entry(name.into()).or_insert_with(|| Path::new(&real).join(default).into());
+        }
+    }
+    vars.insert("TMPDIR".into(), tmp.into());
+}
+
+/// The program that we are. Linux keeps it reachable here even when an update replaces its file.
+fn own_program() -> PathBuf {
+    let link = PathBuf::from("/proc/self/exe");
+    if link.exists() { link } else { std::env::current_exe().unwrap_or(link) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(vars: &[(&str, &str)]) -> Vec<String> {
+        let mut vars = vars.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        move_home(&mut vars, "/run/home".into(), "/run/tmp".into());
+        vars.into_iter().map(|(name, value)| format!("{}={}", name.display(), value.display())).collect()
+    }
+
+    #[test]
+    fn cargo_and_rustup_keep_their_homes_when_home_moves() {
+        let expected = ["CARGO_HOME=/me/.cargo", "HOME=/run/home", "RUSTUP_HOME=/me/.rustup", "TMPDIR=/run/tmp"];
+        assert_eq!(moved(&[("HOME", "/me"), ("XDG_CACHE_HOME", "/me/.cache")]), expected);
+    }
+
+    #[test]
+    fn homes_that_are_set_stay_as_they_are() {
+        let expected = ["CARGO_HOME=/c", "HOME=/run/home", "RUSTUP_HOME=/r", "TMPDIR=/run/tmp"];
+        assert_eq!(moved(&[("HOME", "/me"), ("CARGO_HOME", "/c"), ("RUSTUP_HOME", "/r")]), expected);
+    }
+
+    #[test]
+    fn a_commands_own_variables_come_on_top() {
+        let spawner = Spawner::new("/p", [("PATH".into(), "/bin".into())]);
+        let spec = CommandSpec::new(["x"], std::time::Duration::ZERO).with_env("PATH", "/opt").with_env("A_KEY", "v");
+        let vars = spawner.vars(&spec, None);
+        assert_eq!(vars.get(&OsString::from("PATH")), Some(&OsString::from("/opt")));
+        assert_eq!(vars.get(&OsString::from("A_KEY")), Some(&OsString::from("v")));
+    }
+}

@@ -1,0 +1,139 @@
+//! The process between us and a command: it outlives us just long enough to leave nothing running.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::sys::signal::{SigSet, Signal, killpg};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{Pid, getpid, setsid};
+
+use super::descendants::kill_below;
+use super::report::Report;
+
+/// The hidden first argument that makes our program a supervisor; the command's argument vector follows.
+pub const SUPERVISE: &str = "__supervise";
+
+/// How long the supervisor tries to end what does not die.
+const KILL_LIMIT: Duration = Duration::from_secs(4);
+
+/// Supervises a command if this process was started to do so. `main` calls it before anything else and
+/// ends with the code that it gets.
+pub fn supervise_if_asked() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    (args.next()? == SUPERVISE).then(|| supervise(args.collect()))
+}
+
+/// Why the supervisor stops waiting.
+enum Event {
+    /// The command itself ended.
+    Ended(io::Result<ExitStatus>),
+    /// The caller says so, or is gone.
+    Stop,
+}
+
+fn supervise(argv: Vec<OsString>) -> ExitCode {
+    leave_the_callers_session();
+    let Ok(control) = control_socket() else { return ExitCode::FAILURE };
+    let child = match start(argv) {
+        Ok(child) => child,
+        Err(error) => return tell(&control, &Report::NotStarted(error.to_string())),
+    };
+    block_signals();
+    let group = Pid::from_raw(child.id().cast_signed());
+    tell(&control, &Report::Started(group.as_raw()));
+    let code = match first_event(child, &control) {
+        Ok(Event::Ended(Ok(status))) => tell(&control, &report_of(status)),
+        Ok(Event::Ended(Err(_)) | Event::Stop) | Err(_) => ExitCode::FAILURE,
+    };
+    kill_all(group);
+    code
+}
+
+/// In a session of its own a terminal's Ctrl-C does not reach the command, nor can it ask there for a
+/// password. As subreaper the supervisor becomes the parent of every process whose parent ends.
+fn leave_the_callers_session() {
+    // Fails only if we lead a process group already, which is as good.
+    let _ = setsid();
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_child_subreaper(true);
+}
+
+/// The socket to the caller, which is our standard input.
+fn control_socket() -> io::Result<UnixStream> {
+    io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from)
+}
+
+fn start(argv: Vec<OsString>) -> io::Result<Child> {
+    let mut argv = argv.into_iter();
+    let program = argv.next().ok_or(io::ErrorKind::InvalidInput)?;
+    Command::new(program).args(argv).stdin(Stdio::null()).process_group(0).spawn()
+}
+
+/// A polite signal to the supervisor must not leave the command without one. This comes after the start,
+/// because a child inherits the blocked ones.
+fn block_signals() {
+    let mut signals = SigSet::empty();
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT] {
+        signals.add(signal);
+    }
+    let _ = signals.thread_block();
+}
+
+/// A caller that does not listen any more is seen at the other end of the socket.
+fn tell(mut control: &UnixStream, report: &Report) -> ExitCode {
+    match control.write_all(report.line().as_bytes()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn first_event(mut child: Child, control: &UnixStream) -> io::Result<Event> {
+    let (ended, events) = mpsc::channel();
+    let stop = ended.clone();
+    let mut control = control.try_clone()?;
+    thread::Builder::new().spawn(move || ended.send(Event::Ended(child.wait())))?;
+    thread::Builder::new().spawn(move || {
+        // A byte, the end and an error mean the same.
+        let _ = control.read(&mut [0]);
+        stop.send(Event::Stop)
+    })?;
+    events.recv().map_err(io::Error::other)
+}
+
+fn report_of(status: ExitStatus) -> Report {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Report::Exited(code),
+        (None, Some(signal)) => Report::Signalled(signal),
+        (None, None) => Report::NotStarted(format!("it ended in an unknown way: {status}")),
+    }
+}
+
+fn kill_all(group: Pid) {
+    let until = Instant::now() + KILL_LIMIT;
+    // Enough where nobody left the group; all there is on systems without `/proc`.
+    let _ = killpg(group, Signal::SIGKILL);
+    while !none_left() && Instant::now() < until {
+        kill_below(getpid(), until);
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Buries the dead; true if there is nobody left to die.
+fn none_left() -> bool {
+    loop {
+        match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => return false,
+            Err(Errno::ECHILD) => return true,
+            // One was buried; nix knows no name for some of the ways to die.
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
