@@ -3,3 +3,4 @@
 pub mod ledger;
 pub mod process;
 pub mod state;
+pub mod workspace;

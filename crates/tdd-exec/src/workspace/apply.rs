@@ -1,0 +1,141 @@
+//! Makes planned steps: everything that can fail for want of space comes first, renames come last.
+
+use std::io;
+use std::path::PathBuf;
+
+use tdd_core::path::ConfinedPath;
+
+use super::error::WriteError;
+use super::folder::{Folder, split};
+use super::plan::Step;
+use super::staging::{self, Staged};
+use super::staging_path;
+
+/// Makes all steps or, on an error, none.
+pub(super) fn apply(root: &Folder, steps: &[Step]) -> Result<(), WriteError> {
+    if steps.is_empty() {
+        return Ok(());
+    }
+    let staging = staging::open(root).map_err(|source| WriteError::Staging { source })?;
+    let mut prepared = Vec::new();
+    for step in steps {
+        let write = |source| WriteError::Write { path: step.path.clone(), source };
+        prepared.push(Prepared::new(&staging, step).map_err(write)?);
+    }
+    let mut made = Made { root, folders: Vec::new(), done: Vec::new() };
+    for step in prepared {
+        made.make(step)?;
+    }
+    Ok(())
+}
+
+/// A step whose contents are written already: the new one, and the old one in case of need.
+struct Prepared<'a> {
+    path: &'a ConfinedPath,
+    before: Option<Staged<'a>>,
+    after: Option<Staged<'a>>,
+    made: bool,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(staging: &'a Folder, step: &'a Step) -> io::Result<Self> {
+        let stage = |content: &'a Option<_>| content.as_ref().map(|content| Staged::new(staging, content)).transpose();
+        let after = stage(&step.after)?;
+        if let Some(after) = &after {
+            after.sync()?;
+        }
+        Ok(Self { path: &step.path, before: stage(&step.before)?, after, made: false })
+    }
+}
+
+/// What has been made so far.
+struct Made<'a> {
+    root: &'a Folder,
+    /// Folders that were not there, outer ones first.
+    folders: Vec<String>,
+    done: Vec<Prepared<'a>>,
+}
+
+impl<'a> Made<'a> {
+    fn make(&mut self, mut step: Prepared<'a>) -> Result<(), WriteError> {
+        let path = step.path;
+        let tried = self.try_make(&mut step);
+        if step.made {
+            self.done.push(step);
+        }
+        tried.map_err(|source| self.undo(path, source))
+    }
+
+    fn try_make(&mut self, step: &mut Prepared) -> io::Result<()> {
+        let (way, name) = split(step.path.as_str());
+        let folder = if step.after.is_some() { self.make_way(way)? } else { walk(self.root, way)? };
+        match &mut step.after {
+            Some(after) => after.name(&folder, name)?,
+            None => folder.remove(name)?,
+        }
+        step.made = true;
+        folder.sync()
+    }
+
+    /// Opens a folder of the project, and makes what is missing of it.
+    fn make_way(&mut self, way: &str) -> io::Result<Folder> {
+        let mut folder = self.root.again()?;
+        let mut walked = String::new();
+        for name in parts(way) {
+            walked = if walked.is_empty() { name.to_owned() } else { format!("{walked}/{name}") };
+            if folder.make(name)? {
+                self.folders.push(walked.clone());
+                folder.sync()?;
+            }
+            folder = folder.enter(name)?;
+        }
+        Ok(folder)
+    }
+
+    /// Puts everything back, last things first.
+    fn undo(&mut self, path: &ConfinedPath, source: io::Error) -> WriteError {
+        let mut lost = None;
+        for mut step in self.done.drain(..).rev() {
+            if step.put_back(self.root).is_err() {
+                let rescued = step.rescue();
+                lost.get_or_insert((step.path.clone(), rescued));
+            }
+        }
+        for folder in self.folders.drain(..).rev() {
+            let (way, name) = split(&folder);
+            // One in which somebody else put something by now is theirs.
+            let _ = walk(self.root, way).and_then(|parent| parent.remove_folder(name));
+        }
+        let path = path.clone();
+        match lost {
+            None => WriteError::Write { path, source },
+            Some((undone, rescued)) => WriteError::Undo { path, source, undone, rescued },
+        }
+    }
+}
+
+impl Prepared<'_> {
+    fn put_back(&mut self, root: &Folder) -> io::Result<()> {
+        let (way, name) = split(self.path.as_str());
+        let folder = walk(root, way)?;
+        match &mut self.before {
+            Some(before) => before.name(&folder, name)?,
+            None => folder.remove(name)?,
+        }
+        folder.sync()
+    }
+
+    fn rescue(&mut self) -> Option<PathBuf> {
+        let name = self.before.as_mut()?.rescue().ok()?;
+        Some(staging_path(&name))
+    }
+}
+
+/// Opens a folder of the project; a link on the way is an error.
+fn walk(root: &Folder, way: &str) -> io::Result<Folder> {
+    parts(way).try_fold(root.again()?, |folder, name| folder.enter(name))
+}
+
+fn parts(way: &str) -> impl Iterator<Item = &str> {
+    way.split('/').filter(|part| !part.is_empty())
+}

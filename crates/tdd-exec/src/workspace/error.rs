@@ -1,0 +1,57 @@
+//! Why a permitted change could not be made.
+
+use std::io;
+use std::path::PathBuf;
+
+use tdd_core::path::ConfinedPath;
+
+/// The disk or the system is at fault, not the change.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The project's root cannot be opened.
+    #[error("cannot open the project `{}`", root.display())]
+    Open {
+        /// The root.
+        root: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file that is to change cannot be read.
+    #[error("cannot read `{path}`; no file was changed")]
+    Read {
+        /// The file.
+        path: ConfinedPath,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The folder for temporary files cannot be used.
+    #[error("cannot use `.tdd/tmp`; no file was changed")]
+    Staging {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file cannot be written; those before it are as they were.
+    #[error("cannot write `{path}`; every file is as it was")]
+    Write {
+        /// The file.
+        path: ConfinedPath,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file cannot be written, and another could not be put back.
+    #[error("cannot write `{path}` ({source}), nor put back `{undone}`{}", rescued_at(rescued.as_ref()))]
+    Undo {
+        /// The file that could not be written.
+        path: ConfinedPath,
+        /// What the system said.
+        source: io::Error,
+        /// The file that is not as it was.
+        undone: ConfinedPath,
+        /// Where its old content is now, relative to the root, if it had any.
+        rescued: Option<PathBuf>,
+    },
+}
+
+fn rescued_at(place: Option<&PathBuf>) -> String {
+    place.map_or_else(String::new, |place| format!("; its old content is in `{}`", place.display()))
+}

@@ -1,0 +1,143 @@
+//! An open folder: what is done through it stays in it, because no name is ever followed out of it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use nix::dir::Dir;
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, OFlag, openat, renameat};
+use nix::sys::stat::{Mode, SFlag, fstatat, mkdirat};
+use nix::unistd::{UnlinkatFlags, fsync, unlinkat};
+
+/// Largest existing file that we take into memory to change it.
+pub(super) const MAX_EXISTING: u64 = 64 << 20;
+
+/// A folder, held open. All names given to it are single parts of a path.
+#[derive(Debug)]
+pub(super) struct Folder(OwnedFd);
+
+/// What stands under a name.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Nothing.
+    Nothing,
+    /// A folder.
+    Folder,
+    /// A symbolic link, whatever it points to.
+    Link,
+    /// A device, a socket or a pipe.
+    Special,
+    /// A regular file.
+    File,
+}
+
+/// A file's content and permissions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Content {
+    pub(super) bytes: Vec<u8>,
+    /// The permission bits of a file that is there; a new one gets the usual ones.
+    pub(super) mode: Option<u32>,
+}
+
+impl Folder {
+    /// The folder at a path that the user gave; here alone links are followed.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let folder = File::open(path)?;
+        if folder.metadata()?.is_dir() { Ok(Self(folder.into())) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    /// The same folder once more.
+    pub(super) fn again(&self) -> io::Result<Self> {
+        self.enter(".")
+    }
+
+    /// A folder inside this one; a link to a folder is none.
+    pub(super) fn enter(&self, name: &str) -> io::Result<Self> {
+        let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        Ok(Self(openat(&self.0, name, flags, Mode::empty())?))
+    }
+
+    /// Makes a folder; true if it was not there.
+    pub(super) fn make(&self, name: &str) -> io::Result<bool> {
+        match mkdirat(&self.0, name, Mode::from_bits_truncate(0o777)) {
+            Ok(()) => Ok(true),
+            Err(Errno::EEXIST) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What stands under a name.
+    pub(super) fn find(&self, name: &str) -> io::Result<Found> {
+        let found = match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
+            Ok(found) => found,
+            Err(Errno::ENOENT) => return Ok(Found::Nothing),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(match SFlag::from_bits_truncate(found.st_mode) & SFlag::S_IFMT {
+            SFlag::S_IFDIR => Found::Folder,
+            SFlag::S_IFLNK => Found::Link,
+            SFlag::S_IFREG => Found::File,
+            _ => Found::Special,
+        })
+    }
+
+    /// Reads a regular file; `None` if it is larger than [`MAX_EXISTING`].
+    pub(super) fn read(&self, name: &str) -> io::Result<Option<Content>> {
+        // Opening a pipe that took the file's place would wait for a writer.
+        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        let file = File::from(openat(&self.0, name, flags, Mode::empty())?);
+        let found = file.metadata()?;
+        if !found.is_file() {
+            return Err(io::Error::other("it is not a regular file any more"));
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_EXISTING + 1).read_to_end(&mut bytes)?;
+        let whole = bytes.len() as u64 <= MAX_EXISTING;
+        Ok(whole.then_some(Content { bytes, mode: Some(found.mode() & 0o777) }))
+    }
+
+    /// Makes a new, empty file with these permissions.
+    pub(super) fn create(&self, name: &str, mode: Option<u32>) -> io::Result<File> {
+        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let file = File::from(openat(&self.0, name, flags, Mode::from_bits_truncate(0o644))?);
+        if let Some(mode) = mode {
+            file.set_permissions(std::fs::Permissions::from_mode(mode))?;
+        }
+        Ok(file)
+    }
+
+    /// Moves a file; one of the new name is replaced in the same instant.
+    pub(super) fn rename(&self, name: &str, to: &Self, new_name: &str) -> io::Result<()> {
+        Ok(renameat(&self.0, name, &to.0, new_name)?)
+    }
+
+    /// Removes a file.
+    pub(super) fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, UnlinkatFlags::NoRemoveDir)?)
+    }
+
+    /// Removes an empty folder.
+    pub(super) fn remove_folder(&self, name: &str) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, UnlinkatFlags::RemoveDir)?)
+    }
+
+    /// The names in it that are text.
+    pub(super) fn names(&self) -> io::Result<Vec<String>> {
+        let mut dir = Dir::from_fd(self.again()?.0)?;
+        let names = dir.iter().filter_map(|entry| Some(entry.ok()?.file_name().to_str().ok()?.to_owned()));
+        Ok(names.filter(|name| name != "." && name != "..").collect())
+    }
+
+    /// Waits until its names are on the disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        Ok(fsync(&self.0)?)
+    }
+}
+
+/// The folder of a path, empty for the root, and the name in it.
+pub(super) fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}

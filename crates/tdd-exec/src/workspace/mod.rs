@@ -1,0 +1,79 @@
+//! The only place that writes project files: what a [`Permit`] allows, whole or not at all, inside the root.
+
+mod apply;
+mod error;
+mod folder;
+mod plan;
+mod staging;
+
+use std::path::{Path, PathBuf};
+
+use tdd_core::digest::Digest;
+use tdd_core::gate::{Permit, Refusal};
+use tdd_core::path::ConfinedPath;
+
+pub use error::WriteError;
+
+use folder::Folder;
+use plan::{Halt, Step};
+
+/// A project's files. Symbolic links below its root are never followed.
+#[derive(Debug)]
+pub struct Workspace {
+    root: Folder,
+}
+
+/// What became of a permit.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Written {
+    /// All of it is on the disk; these files changed.
+    Done(Vec<FileChange>),
+    /// It does not fit the files as they are; none of it is on the disk.
+    Refused(Refusal),
+}
+
+/// One file that changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file.
+    pub path: ConfinedPath,
+    /// Its content before, if it was there.
+    pub before: Option<Digest>,
+    /// Its content now, if it is there.
+    pub after: Option<Digest>,
+}
+
+impl Workspace {
+    /// The project at `root`, which stays the same folder even if it is moved.
+    pub fn open(root: impl Into<PathBuf>) -> Result<Self, WriteError> {
+        let root = root.into();
+        match Folder::open(&root) {
+            Ok(root) => Ok(Self { root }),
+            Err(source) => Err(WriteError::Open { root, source }),
+        }
+    }
+
+    /// Makes the permitted changes. All are checked before the first is made, and if one fails those
+    /// before it are undone. A file that has the wished content already is not touched.
+    pub fn write(&self, permit: Permit) -> Result<Written, WriteError> {
+        let steps = match plan::plan(&self.root, permit.into_edits()) {
+            Ok(steps) => steps,
+            Err(Halt::Refused(refusal)) => return Ok(Written::Refused(refusal)),
+            Err(Halt::Failed(error)) => return Err(error),
+        };
+        apply::apply(&self.root, &steps)?;
+        Ok(Written::Done(steps.into_iter().map(Step::change).collect()))
+    }
+
+    /// Removes the temporary files that a killed process left. Only for the one who holds the project's
+    /// lock: another's are in use.
+    pub fn sweep(&self) -> Result<(), WriteError> {
+        staging::sweep(&self.root).map_err(|source| WriteError::Staging { source })
+    }
+}
+
+/// Where files lie before they get their names, relative to the root.
+fn staging_path(name: &str) -> PathBuf {
+    Path::new(staging::PARTS[0]).join(staging::PARTS[1]).join(name)
+}

@@ -1,0 +1,214 @@
+//! Holds permitted edits against the files as they are: out come whole contents, or a refusal.
+
+use tdd_core::digest::Digest;
+use tdd_core::gate::{MAX_FILE, PermittedAction, PermittedEdit, Refusal, Rule};
+use tdd_core::path::ConfinedPath;
+
+use super::FileChange;
+use super::error::WriteError;
+use super::folder::{Content, Folder, Found, MAX_EXISTING, split};
+
+/// One file from its old content to its new one; `None` where it is not there.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) path: ConfinedPath,
+    pub(super) before: Option<Content>,
+    pub(super) after: Option<Content>,
+}
+
+impl Step {
+    /// What is to be told of it.
+    pub(super) fn change(self) -> FileChange {
+        let digest = |content: Content| Digest::of(content.bytes);
+        FileChange { path: self.path, before: self.before.map(digest), after: self.after.map(digest) }
+    }
+}
+
+/// Why there is no plan.
+#[derive(Debug)]
+pub(super) enum Halt {
+    Refused(Refusal),
+    Failed(WriteError),
+}
+
+impl From<Refusal> for Halt {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// The steps that make the edits, in their order. A file that is as wished already needs none.
+pub(super) fn plan(root: &Folder, edits: Vec<PermittedEdit>) -> Result<Vec<Step>, Halt> {
+    let mut steps = Vec::new();
+    for edit in edits {
+        steps.extend(steps_of(root, edit)?);
+    }
+    steps.retain(|step| step.before != step.after);
+    check_sizes(&steps)?;
+    check_names(&steps)?;
+    Ok(steps)
+}
+
+fn steps_of(root: &Folder, edit: PermittedEdit) -> Result<Vec<Step>, Halt> {
+    let PermittedEdit { path, action } = edit;
+    let step = match action {
+        PermittedAction::Create(content) => return create(root, path, content),
+        PermittedAction::Rename(to) => return rename(root, path, to),
+        PermittedAction::Upsert(content) => {
+            let before = look(root, &path)?;
+            let mode = before.as_ref().and_then(|before| before.mode);
+            Step { path, before, after: Some(Content { bytes: content.into(), mode }) }
+        }
+        PermittedAction::Delete => Step { before: Some(existing(root, &path)?), path, after: None },
+        PermittedAction::Replace { find, content } => {
+            let before = existing(root, &path)?;
+            let after = Content { bytes: replace(&path, &before.bytes, &find, &content)?.into(), mode: before.mode };
+            Step { path, before: Some(before), after: Some(after) }
+        }
+    };
+    Ok(vec![step])
+}
+
+/// Whatever is there stays as it is, a link too: a person put it there.
+fn create(root: &Folder, path: ConfinedPath, content: String) -> Result<Vec<Step>, Halt> {
+    match find(root, &path)?.1 {
+        Found::Nothing => {
+            let after = Some(Content { bytes: content.into(), mode: None });
+            Ok(vec![Step { path, before: None, after }])
+        }
+        Found::Folder => Err(is_a_folder(&path).into()),
+        Found::Link | Found::Special | Found::File => Ok(Vec::new()),
+    }
+}
+
+/// The file is written anew under its new name: with its old time, a build tool that knew another file of
+/// that name would take it for built.
+fn rename(root: &Folder, path: ConfinedPath, to: ConfinedPath) -> Result<Vec<Step>, Halt> {
+    let content = existing(root, &path)?;
+    if look(root, &to)?.is_some() {
+        let reason = format!("`{to}` is there already");
+        return Err(Rule::EditApplies.refuse(reason, "choose another name, or delete that file first").into());
+    }
+    let made = Step { path: to, before: None, after: Some(content.clone()) };
+    Ok(vec![made, Step { path, before: Some(content), after: None }])
+}
+
+fn existing(root: &Folder, path: &ConfinedPath) -> Result<Content, Halt> {
+    look(root, path)?.ok_or_else(|| {
+        let reason = format!("there is no file `{path}`");
+        Rule::EditApplies.refuse(reason, "name a file that is there, or upsert it with its whole content").into()
+    })
+}
+
+/// The content of a regular file, `None` if there is nothing; anything else is refused.
+fn look(root: &Folder, path: &ConfinedPath) -> Result<Option<Content>, Halt> {
+    let (folder, found) = find(root, path)?;
+    match found {
+        Found::File => {
+            let content = folder.read(split(path.as_str()).1).map_err(|source| unreadable(path, source))?;
+            content.map(Some).ok_or_else(|| too_large(path).into())
+        }
+        Found::Nothing => Ok(None),
+        Found::Folder => Err(is_a_folder(path).into()),
+        Found::Link => Err(is_a_link(path, path.as_str()).into()),
+        Found::Special => {
+            let reason = format!("`{path}` is a device, a socket or a pipe");
+            Err(Rule::EditApplies.refuse(reason, "edit regular files only").into())
+        }
+    }
+}
+
+/// What stands at a path, and the last folder on the way to it that is there.
+fn find(root: &Folder, path: &ConfinedPath) -> Result<(Folder, Found), Halt> {
+    let failed = |source| unreadable(path, source);
+    let text = path.as_str();
+    let mut folder = root.again().map_err(failed)?;
+    for (end, _) in text.match_indices('/') {
+        let way = &text[..end];
+        let name = split(way).1;
+        match folder.find(name).map_err(failed)? {
+            Found::Nothing => return Ok((folder, Found::Nothing)),
+            Found::Folder => folder = folder.enter(name).map_err(failed)?,
+            Found::Link => return Err(is_a_link(path, way).into()),
+            Found::Special | Found::File => {
+                let reason = format!("`{way}` is a file, so there can be no `{path}`");
+                return Err(Rule::EditApplies.refuse(reason, "choose another folder").into());
+            }
+        }
+    }
+    let found = folder.find(split(text).1).map_err(failed)?;
+    Ok((folder, found))
+}
+
+/// The one place where `wanted` stands gets the new text.
+fn replace(path: &ConfinedPath, old: &[u8], wanted: &str, new: &str) -> Result<String, Refusal> {
+    let text = std::str::from_utf8(old).ok().filter(|text| !text.contains('\0')).ok_or_else(|| {
+        let reason = format!("`{path}` is not text, so nothing in it can be replaced");
+        Rule::PlainText.refuse(reason, "leave it alone; a person changes binary files")
+    })?;
+    // From both ends, so that places that overlap count as two.
+    match (text.find(wanted), text.rfind(wanted)) {
+        (Some(first), Some(last)) if first == last => {
+            Ok(format!("{}{new}{}", &text[..first], &text[first + wanted.len()..]))
+        }
+        (Some(_), _) => {
+            let reason = format!("the text to find stands more than once in `{path}`");
+            Err(Rule::EditApplies.refuse(reason, "give more of the lines around it, or upsert the whole file"))
+        }
+        (None, _) => {
+            let reason = format!("the text to find is not in `{path}`");
+            Err(Rule::EditApplies
+                .refuse(reason, "copy it exactly from the file as it is now, or upsert the whole file"))
+        }
+    }
+}
+
+fn check_sizes(steps: &[Step]) -> Result<(), Refusal> {
+    for Step { path, after, .. } in steps {
+        let size = after.as_ref().map_or(0, |after| after.bytes.len());
+        if size > MAX_FILE {
+            let reason = format!("`{path}` would have {size} bytes, the limit is {MAX_FILE}");
+            return Err(Rule::SizeLimit.refuse(reason, "split the file"));
+        }
+    }
+    Ok(())
+}
+
+/// No path is named twice, and none is a folder on the way to another.
+fn check_names(steps: &[Step]) -> Result<(), Refusal> {
+    for (n, Step { path, .. }) in steps.iter().enumerate() {
+        for Step { path: other, .. } in &steps[n + 1..] {
+            if path == other {
+                let reason = format!("`{path}` is named twice");
+                return Err(Rule::OneEditPerPath.refuse(reason, "give each file one edit with its final content"));
+            }
+            if is_inside(path, other) || is_inside(other, path) {
+                let reason = format!("of `{path}` and `{other}`, one would be a folder of the other");
+                return Err(Rule::EditApplies.refuse(reason, "choose another name for one of them"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_inside(folder: &ConfinedPath, path: &ConfinedPath) -> bool {
+    path.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn is_a_folder(path: &ConfinedPath) -> Refusal {
+    Rule::EditApplies.refuse(format!("`{path}` is a folder"), "name a file")
+}
+
+fn is_a_link(path: &ConfinedPath, link: &str) -> Refusal {
+    let reason = format!("`{link}` is a symbolic link, and `{path}` could be anywhere");
+    Rule::PathConfined.refuse(reason, "name the real file, if it is inside the project")
+}
+
+fn too_large(path: &ConfinedPath) -> Refusal {
+    let reason = format!("`{path}` is larger than {MAX_EXISTING} bytes");
+    Rule::SizeLimit.refuse(reason, "leave it alone; a person changes files of this size")
+}
+
+fn unreadable(path: &ConfinedPath, source: std::io::Error) -> Halt {
+    Halt::Failed(WriteError::Read { path: path.clone(), source })
+}

@@ -1,0 +1,474 @@
+//! Permitted changes on real disks: whole or not at all, and never outside the project.
+
+#![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use tdd_core::digest::Digest;
+use tdd_core::gate::{Action, Edit, MAX_FILE, Permit, Rule, Verdict, judge_edits, permit_scaffold};
+use tdd_exec::workspace::{FileChange, Workspace, WriteError, Written};
+use tempfile::TempDir;
+
+/// A project in a folder of its own, next to an outside that nobody may touch.
+struct Project {
+    dir: TempDir,
+}
+
+impl Project {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let project = Self { dir: TempDir::new().expect("temp") };
+        fs::create_dir(project.root()).expect("root");
+        fs::create_dir(project.outside()).expect("outside");
+        fs::write(project.outside().join("secret"), "secret").expect("secret");
+        for (path, content) in files {
+            let path = project.at(path);
+            fs::create_dir_all(path.parent().expect("parent")).expect("folders");
+            fs::write(path, content).expect("file");
+        }
+        project
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().join("project")
+    }
+
+    fn outside(&self) -> PathBuf {
+        self.dir.path().join("outside")
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.root().join(path)
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.at(path)).expect(path)
+    }
+
+    fn write(&self, edits: &[Edit]) -> Result<Written, WriteError> {
+        Workspace::open(self.root()).expect("open").write(permit(edits))
+    }
+
+    /// Writes what must succeed.
+    fn done(&self, edits: &[Edit]) -> Vec<FileChange> {
+        match self.write(edits).expect("write") {
+            Written::Done(changes) => changes,
+            Written::Refused(refusal) => panic!("{refusal}"),
+        }
+    }
+
+    /// Writes what must be refused, and must leave everything as it is.
+    fn check_refused(&self, edits: &[Edit], rule: Rule, reason: &str) {
+        let before = self.everything();
+        match self.write(edits).expect("write") {
+            Written::Done(changes) => panic!("{edits:?}: {changes:?}"),
+            Written::Refused(refusal) => {
+                assert_eq!((refusal.rule, refusal.reason.as_str()), (rule, reason));
+                assert!(!refusal.next.is_empty());
+            }
+        }
+        assert_eq!(self.everything(), before);
+    }
+
+    /// Every path, inside and outside, with what it holds; the machine's own empty folders left out.
+    fn everything(&self) -> BTreeMap<PathBuf, String> {
+        let mut found = BTreeMap::new();
+        collect(self.dir.path(), &mut found);
+        found.retain(|path, held| !path.starts_with(self.at(".tdd")) || held != "folder");
+        found
+    }
+}
+
+fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, String>) {
+    for entry in fs::read_dir(folder).expect("list") {
+        let path = entry.expect("entry").path();
+        let kind = fs::symlink_metadata(&path).expect("kind");
+        let held = if kind.is_symlink() {
+            format!("-> {}", fs::read_link(&path).expect("link").display())
+        } else if kind.is_dir() {
+            collect(&path, found);
+            "folder".to_owned()
+        } else {
+            format!("{:o} {}", kind.mode() & 0o777, Digest::of(fs::read(&path).expect("read")))
+        };
+        found.insert(path, held);
+    }
+}
+
+fn permit(edits: &[Edit]) -> Permit {
+    match judge_edits(edits, "kata.md") {
+        Verdict::Permit(permit) => permit,
+        Verdict::Refuse(refusal) => panic!("{refusal}"),
+    }
+}
+
+fn upsert(path: &str, content: &str) -> Edit {
+    Edit { path: path.to_owned(), action: Action::Upsert { content: content.to_owned() } }
+}
+
+fn delete(path: &str) -> Edit {
+    Edit { path: path.to_owned(), action: Action::Delete }
+}
+
+fn rename(path: &str, to: &str) -> Edit {
+    Edit { path: path.to_owned(), action: Action::Rename { to: to.to_owned() } }
+}
+
+fn replace(path: &str, find: &str, content: &str) -> Edit {
+    Edit { path: path.to_owned(), action: Action::Replace { find: find.to_owned(), content: content.to_owned() } }
+}
+
+fn change(path: &str, before: Option<&str>, after: Option<&str>) -> FileChange {
+    let path = tdd_core::path::ConfinedPath::new(path).expect("path");
+    FileChange { path, before: before.map(Digest::of), after: after.map(Digest::of) }
+}
+
+#[test]
+fn every_kind_of_edit_is_made_and_told() {
+    let project = Project::new(&[("a", "old"), ("b", "one two three"), ("c", "gone"), ("d", "moved")]);
+    let changes = project.done(&[
+        upsert("a", "new"),
+        upsert("deep/er/new", "n"),
+        replace("b", "two", "2"),
+        delete("c"),
+        rename("d", "e/f"),
+    ]);
+    assert_eq!(
+        changes,
+        [
+            change("a", Some("old"), Some("new")),
+            change("deep/er/new", None, Some("n")),
+            change("b", Some("one two three"), Some("one 2 three")),
+            change("c", Some("gone"), None),
+            change("e/f", None, Some("moved")),
+            change("d", Some("moved"), None),
+        ]
+    );
+    let read = ["a", "deep/er/new", "b", "e/f"].map(|path| project.read(path));
+    assert_eq!(read, ["new", "n", "one 2 three", "moved"]);
+    assert!(!project.at("c").exists() && !project.at("d").exists());
+    assert_eq!(fs::read_dir(project.at(".tdd/tmp")).expect("list").count(), 0);
+}
+
+#[test]
+fn content_is_written_as_it_is_given() {
+    let project = Project::new(&[("crlf", "a\r\nb\r\n")]);
+    let _ = project.done(&[upsert("new", "x\r\ny\u{feff}"), replace("crlf", "b\r\n", "c\r\n"), upsert("empty", "")]);
+    assert_eq!(["new", "crlf", "empty"].map(|path| project.read(path)), ["x\r\ny\u{feff}", "a\r\nc\r\n", ""]);
+}
+
+#[test]
+fn a_file_that_is_as_wished_is_not_touched() {
+    let project = Project::new(&[("a", "same")]);
+    let before = fs::metadata(project.at("a")).expect("stat");
+    assert_eq!(project.done(&[upsert("a", "same")]), []);
+    assert_eq!(fs::metadata(project.at("a")).expect("stat").ino(), before.ino());
+}
+
+#[test]
+fn a_renamed_file_is_new_to_build_tools() {
+    let project = Project::new(&[("a", "x")]);
+    let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_hours(1);
+    fs::File::open(project.at("a")).and_then(|file| file.set_modified(old)).expect("age");
+    let _ = project.done(&[rename("a", "b")]);
+    assert_ne!(fs::metadata(project.at("b")).and_then(|found| found.modified()).expect("time"), old);
+}
+
+#[test]
+fn a_scaffold_adds_only_what_is_missing() {
+    let project = Project::new(&[("README.md", "mine")]);
+    symlink("elsewhere", project.at("tdd.yaml")).expect("link");
+    let Verdict::Permit(permit) = permit_scaffold([("README.md", "ours"), ("tdd.yaml", "ours"), ("src/lib.rs", "")])
+    else {
+        panic!("refused")
+    };
+    let written = Workspace::open(project.root()).expect("open").write(permit).expect("write");
+    assert_eq!(written, Written::Done(vec![change("src/lib.rs", None, Some(""))]));
+    assert_eq!(project.read("README.md"), "mine");
+    assert!(!project.at("elsewhere").exists());
+}
+
+#[test]
+fn a_scaffold_that_names_a_file_twice_is_refused() {
+    let project = Project::new(&[]);
+    let Verdict::Permit(permit) = permit_scaffold([("a", "1"), ("a", "2")]) else { panic!("refused") };
+    let written = Workspace::open(project.root()).expect("open").write(permit).expect("write");
+    assert!(matches!(written, Written::Refused(refusal) if refusal.rule == Rule::OneEditPerPath));
+}
+
+#[test]
+fn what_is_not_there_cannot_be_changed() {
+    let project = Project::new(&[("a", "x")]);
+    for edit in [delete("b"), rename("b", "c"), replace("b", "x", "y")] {
+        project.check_refused(&[edit], Rule::EditApplies, "there is no file `b`");
+    }
+    project.check_refused(&[delete("no/b")], Rule::EditApplies, "there is no file `no/b`");
+}
+
+#[test]
+fn one_refused_edit_refuses_them_all() {
+    let project = Project::new(&[("a", "x")]);
+    project.check_refused(
+        &[upsert("a", "y"), upsert("n", "z"), delete("b")],
+        Rule::EditApplies,
+        "there is no file `b`",
+    );
+}
+
+#[test]
+fn a_replacement_needs_exactly_one_match() {
+    let project = Project::new(&[("a", "x y x"), ("b", "aaa")]);
+    let twice = |path| format!("the text to find stands more than once in `{path}`");
+    project.check_refused(&[replace("a", "z", "")], Rule::EditApplies, "the text to find is not in `a`");
+    project.check_refused(&[replace("a", "x", "")], Rule::EditApplies, &twice("a"));
+    project.check_refused(&[replace("b", "aa", "")], Rule::EditApplies, &twice("b"));
+}
+
+#[test]
+fn nothing_is_replaced_in_what_is_not_text() {
+    let project = Project::new(&[("nul", "a\0b")]);
+    fs::write(project.at("latin1"), b"a\xe9b").expect("write");
+    for path in ["nul", "latin1"] {
+        let reason = format!("`{path}` is not text, so nothing in it can be replaced");
+        project.check_refused(&[replace(path, "a", "c")], Rule::PlainText, &reason);
+    }
+    let _ = project.done(&[rename("latin1", "moved"), delete("nul")]);
+    assert_eq!(fs::read(project.at("moved")).expect("read"), b"a\xe9b");
+}
+
+#[test]
+fn a_rename_replaces_nothing() {
+    let project = Project::new(&[("a", "x"), ("b", "y")]);
+    project.check_refused(&[rename("a", "b")], Rule::EditApplies, "`b` is there already");
+}
+
+#[test]
+fn a_file_is_not_a_folder_nor_a_folder_a_file() {
+    let project = Project::new(&[("a", "x"), ("d/x", "y")]);
+    project.check_refused(&[upsert("a/b", "")], Rule::EditApplies, "`a` is a file, so there can be no `a/b`");
+    project.check_refused(&[upsert("d", "")], Rule::EditApplies, "`d` is a folder");
+    project.check_refused(&[delete("d")], Rule::EditApplies, "`d` is a folder");
+    let reason = "of `n/m` and `n`, one would be a folder of the other";
+    project.check_refused(&[upsert("n/m", ""), upsert("n", "")], Rule::EditApplies, reason);
+}
+
+#[test]
+fn special_files_are_left_alone() {
+    let project = Project::new(&[]);
+    nix::unistd::mkfifo(&project.at("pipe"), nix::sys::stat::Mode::S_IRWXU).expect("mkfifo");
+    for edit in [upsert("pipe", ""), delete("pipe"), replace("pipe", "a", "b")] {
+        let refused = project.write(&[edit]).expect("write");
+        assert!(matches!(refused, Written::Refused(refusal) if refusal.rule == Rule::EditApplies));
+    }
+    assert!(project.at("pipe").symlink_metadata().is_ok());
+}
+
+#[test]
+fn a_result_that_is_too_large_is_refused() {
+    let half = "x".repeat(MAX_FILE / 2);
+    let project = Project::new(&[("a", &format!("{half}!"))]);
+    let reason = format!("`a` would have {} bytes, the limit is {MAX_FILE}", half.len() * 3);
+    project.check_refused(&[replace("a", "!", &half.repeat(2))], Rule::SizeLimit, &reason);
+}
+
+#[test]
+fn links_are_never_followed() {
+    let project = Project::new(&[("src/lib.rs", "x")]);
+    symlink(project.outside(), project.at("out")).expect("link");
+    symlink("../../outside", project.at("src/rel")).expect("link");
+    symlink(project.outside().join("secret"), project.at("secret")).expect("link");
+    symlink("src", project.at("inside")).expect("link");
+    symlink("nowhere", project.at("dangling")).expect("link");
+    let reason = |link: &str, path: &str| format!("`{link}` is a symbolic link, and `{path}` could be anywhere");
+    for (path, link) in [
+        ("out/new", "out"),
+        ("out/secret", "out"),
+        ("src/rel/deep/new", "src/rel"),
+        ("secret", "secret"),
+        ("inside/lib.rs", "inside"),
+        ("dangling", "dangling"),
+    ] {
+        let reason = reason(link, path);
+        for edit in [upsert(path, "y"), delete(path), replace(path, "secret", "y"), rename(path, "moved")] {
+            project.check_refused(&[edit], Rule::PathConfined, &reason);
+        }
+        project.check_refused(&[rename("src/lib.rs", path)], Rule::PathConfined, &reason);
+    }
+}
+
+#[test]
+fn a_linked_state_folder_is_not_followed_either() {
+    let project = Project::new(&[("a", "x")]);
+    symlink(project.outside(), project.at(".tdd")).expect("link");
+    let before = project.everything();
+    assert!(matches!(project.write(&[upsert("a", "y")]), Err(WriteError::Staging { .. })));
+    assert_eq!(project.everything(), before);
+}
+
+#[test]
+fn a_hard_link_to_the_outside_is_cut_not_written_through() {
+    let project = Project::new(&[]);
+    fs::hard_link(project.outside().join("secret"), project.at("a")).expect("link");
+    let _ = project.done(&[upsert("a", "mine")]);
+    assert_eq!(fs::read_to_string(project.outside().join("secret")).expect("read"), "secret");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_swapped_for_a_link_leads_nothing_outside() {
+    use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+    let project = Project::new(&[("d/a", "0")]);
+    let (folder, link) = (project.at("d"), project.at("link"));
+    symlink(project.outside(), &link).expect("link");
+    let over = AtomicBool::new(false);
+    let written = thread::scope(|scope| {
+        scope.spawn(|| {
+            // Pauses of about a write's length, all different, so that swaps fall between any two of its steps.
+            for pause in (0..2000).step_by(37).cycle() {
+                if over.load(Ordering::Relaxed) {
+                    break;
+                }
+                thread::sleep(Duration::from_micros(pause));
+                renameat2(AT_FDCWD, &folder, AT_FDCWD, &link, RenameFlags::RENAME_EXCHANGE).expect("swap");
+            }
+        });
+        let workspace = Workspace::open(project.root()).expect("open");
+        let tries = (0..600).map(|n| workspace.write(permit(&[upsert("d/a", &n.to_string()), upsert("d/x/b", "x")])));
+        let written = tries.filter(|tried| matches!(tried, Ok(Written::Done(_)))).count();
+        over.store(true, Ordering::Relaxed);
+        written
+    });
+    assert!(written > 0, "no write ever succeeded");
+    let outside: Vec<_> =
+        fs::read_dir(project.outside()).expect("list").map(|entry| entry.expect("entry").path()).collect();
+    assert_eq!(outside, [project.outside().join("secret")]);
+}
+
+#[test]
+fn a_reader_sees_the_old_content_or_the_new_and_nothing_else() {
+    let contents = ["a".repeat(200_000), "b".repeat(150_000)];
+    let project = Project::new(&[("f", &contents[0])]);
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut reads = 0;
+            while !over.load(Ordering::Relaxed) {
+                assert!(contents.contains(&project.read("f")), "a mix");
+                reads += 1;
+            }
+            reads
+        });
+        for n in 1..200 {
+            let _ = project.done(&[upsert("f", &contents[n % 2])]);
+        }
+        over.store(true, Ordering::Relaxed);
+        assert!(reader.join().expect("reader") > 0);
+    });
+}
+
+#[test]
+fn permissions_of_existing_files_stay() {
+    let project = Project::new(&[("run.sh", "old"), ("private", "old"), ("tool", "x")]);
+    for (path, mode) in [("run.sh", 0o755), ("private", 0o600), ("tool", 0o750)] {
+        fs::set_permissions(project.at(path), Permissions::from_mode(mode)).expect("chmod");
+    }
+    let _ = project.done(&[upsert("run.sh", "new"), replace("private", "old", "new"), rename("tool", "moved")]);
+    let mode = |path: &str| fs::metadata(project.at(path)).expect("stat").mode() & 0o7777;
+    assert_eq!([mode("run.sh"), mode("private"), mode("moved")], [0o755, 0o600, 0o750]);
+}
+
+#[test]
+fn new_files_have_the_usual_permissions() {
+    let project = Project::new(&[]);
+    let _ = project.done(&[upsert("a", "")]);
+    let mode = fs::metadata(project.at("a")).expect("stat").mode() & 0o7777;
+    assert_eq!(mode & !0o644, 0, "{mode:o}");
+}
+
+#[test]
+fn a_sweep_removes_what_a_kill_left_and_nothing_else() {
+    let project =
+        Project::new(&[(".tdd/tmp/.tdd-tmp-0123", "half"), (".tdd/tmp/rescued-1", "x"), (".tdd-tmp-mine", "x")]);
+    let workspace = Workspace::open(project.root()).expect("open");
+    workspace.sweep().expect("sweep");
+    assert!(!project.at(".tdd/tmp/.tdd-tmp-0123").exists());
+    assert!(project.at(".tdd/tmp/rescued-1").exists() && project.at(".tdd-tmp-mine").exists());
+    Workspace::open(project.outside()).expect("open").sweep().expect("nothing to sweep");
+}
+
+#[test]
+fn a_project_that_is_not_there_is_an_error() {
+    assert!(matches!(Workspace::open("/no/such/project"), Err(WriteError::Open { .. })));
+}
+
+/// A mount that goes with its value.
+struct Mount(PathBuf);
+
+impl Mount {
+    /// `None`, with the reason printed, where we may not mount.
+    #[expect(clippy::print_stdout, reason = "a skipped test says so")]
+    fn new(arguments: &[&str], place: &Path) -> Option<Self> {
+        let mounted = Command::new("mount").args(arguments).arg(place).output().expect("mount");
+        if mounted.status.success() {
+            return Some(Self(place.to_owned()));
+        }
+        println!("skipped, cannot mount: {}", String::from_utf8_lossy(&mounted.stderr));
+        None
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_changes_nothing() {
+    let project = Project::new(&[]);
+    let Some(_mount) = Mount::new(&["-t", "tmpfs", "-o", "size=256k", "tmpfs"], &project.root()) else { return };
+    for (path, content) in [("a", "old a"), ("b", "old b")] {
+        fs::write(project.at(path), content).expect("write");
+    }
+    let before = project.everything();
+    let error = project.write(&[upsert("a", "new a"), upsert("n/new", "x"), upsert("b", &"b".repeat(500_000))]);
+    assert!(
+        matches!(&error, Err(WriteError::Write { path, source })
+            if path.as_str() == "b" && source.kind() == std::io::ErrorKind::StorageFull),
+        "{error:?}"
+    );
+    assert_eq!(project.everything(), before);
+    let _ = project.done(&[upsert("a", "new a")]);
+}
+
+#[test]
+fn a_failure_half_way_is_undone() {
+    let project = Project::new(&[("a", "old a"), ("gone", "x"), ("b", "old b")]);
+    fs::set_permissions(project.at("a"), Permissions::from_mode(0o755)).expect("chmod");
+    let busy = project.at("b");
+    // A file that something is mounted on cannot be replaced.
+    let Some(_mount) = Mount::new(&["--bind", busy.to_str().expect("text")], &busy) else { return };
+    let before = project.everything();
+    let error = project.write(&[upsert("a", "new"), upsert("n/m/new", "x"), delete("gone"), upsert("b", "new")]);
+    assert!(matches!(&error, Err(WriteError::Write { path, .. }) if path.as_str() == "b"), "{error:?}");
+    assert_eq!(project.everything(), before);
+}
+
+#[test]
+fn a_folder_on_another_disk_is_written_too() {
+    let project = Project::new(&[("other/keep", "x")]);
+    let other = project.at("other");
+    let Some(_mount) = Mount::new(&["-t", "tmpfs", "-o", "size=256k", "tmpfs"], &other) else { return };
+    let _ = project.done(&[upsert("other/a", "first")]);
+    let _ = project.done(&[upsert("other/a", "second"), upsert("b", "x")]);
+    assert_eq!((project.read("other/a"), project.read("b")), ("second".to_owned(), "x".to_owned()));
+    let names: Vec<_> = fs::read_dir(&other).expect("list").map(|entry| entry.expect("entry").file_name()).collect();
+    assert_eq!(names, ["a"]);
+    assert_eq!(fs::read_dir(project.at(".tdd/tmp")).expect("list").count(), 0);
+}
