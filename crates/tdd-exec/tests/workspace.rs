@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tdd_core::digest::Digest;
 use tdd_core::gate::{Action, Edit, MAX_FILE, Permit, Rule, Verdict, judge_edits, permit_scaffold};
@@ -326,25 +326,24 @@ fn a_folder_swapped_for_a_link_leads_nothing_outside() {
     let project = Project::new(&[("d/a", "0")]);
     let (folder, link) = (project.at("d"), project.at("link"));
     symlink(project.outside(), &link).expect("link");
-    let over = AtomicBool::new(false);
-    let written = thread::scope(|scope| {
-        scope.spawn(|| {
-            // Pauses of about a write's length, all different, so that swaps fall between any two of its steps.
-            for pause in (0..2000).step_by(37).cycle() {
-                if over.load(Ordering::Relaxed) {
-                    break;
-                }
-                thread::sleep(Duration::from_micros(pause));
-                renameat2(AT_FDCWD, &folder, AT_FDCWD, &link, RenameFlags::RENAME_EXCHANGE).expect("swap");
-            }
+    let swap = || renameat2(AT_FDCWD, &folder, AT_FDCWD, &link, RenameFlags::RENAME_EXCHANGE).expect("swap");
+    let workspace = Workspace::open(project.root()).expect("open");
+    let write = |n: u32| workspace.write(permit(&[upsert("d/a", &n.to_string()), upsert("d/x/b", &n.to_string())]));
+    let started = Instant::now();
+    assert!(matches!(write(1), Ok(Written::Done(_))));
+    let length = started.elapsed();
+    for n in 2..200 {
+        thread::scope(|scope| {
+            // At moments spread over one and a half times a write's length, to fall between any two steps.
+            scope.spawn(|| {
+                thread::sleep(length * (n % 60) / 40);
+                swap();
+            });
+            let _ = write(n);
         });
-        let workspace = Workspace::open(project.root()).expect("open");
-        let tries = (0..600).map(|n| workspace.write(permit(&[upsert("d/a", &n.to_string()), upsert("d/x/b", "x")])));
-        let written = tries.filter(|tried| matches!(tried, Ok(Written::Done(_)))).count();
-        over.store(true, Ordering::Relaxed);
-        written
-    });
-    assert!(written > 0, "no write ever succeeded");
+        swap();
+    }
+    assert!(matches!(write(200), Ok(Written::Done(_))));
     let outside: Vec<_> =
         fs::read_dir(project.outside()).expect("list").map(|entry| entry.expect("entry").path()).collect();
     assert_eq!(outside, [project.outside().join("secret")]);
@@ -364,7 +363,7 @@ fn a_reader_sees_the_old_content_or_the_new_and_nothing_else() {
             }
             reads
         });
-        for n in 1..200 {
+        for n in 1..100 {
             let _ = project.done(&[upsert("f", &contents[n % 2])]);
         }
         over.store(true, Ordering::Relaxed);

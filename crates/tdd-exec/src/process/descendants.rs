@@ -1,61 +1,124 @@
 //! Kills every process below one, however fast they fork and whatever session they moved to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// Kills all descendants of `root`, not `root` itself. They are stopped first, until a look finds no new
-/// one: a stopped process does not fork. Gives up at `until`.
-pub(super) fn kill_below(root: Pid, until: Instant) {
+/// Kills all descendants of `root` that a few looks can find, not `root` itself. They are stopped as they
+/// are found, until a look finds no new one: a stopped process neither forks nor ends.
+pub(super) fn kill_below(root: Pid) {
     let mut seen = BTreeSet::new();
+    while stop_new(root, &mut seen) {}
+    for pid in &seen {
+        // One that is gone, or not ours to kill, is passed over.
+        let _ = kill(*pid, Signal::SIGKILL);
+    }
+}
+
+/// Kills all descendants of `root` and waits until they are dead, or until `until`.
+pub(super) fn end_below(root: Pid, until: Instant) {
     while Instant::now() < until {
-        let new: Vec<Pid> = below(root, &parents()).into_iter().filter(|pid| seen.insert(*pid)).collect();
-        if new.is_empty() {
-            break;
+        kill_below(root);
+        if !is_any_alive_below(root) {
+            return;
         }
-        send(Signal::SIGSTOP, &new);
-    }
-    send(Signal::SIGKILL, &seen);
-}
-
-/// A process that is gone, or not ours to kill, is passed over.
-fn send<'a>(signal: Signal, pids: impl IntoIterator<Item = &'a Pid>) {
-    for pid in pids {
-        let _ = kill(*pid, signal);
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// All descendants of `root`, given the parent of each process.
-fn below(root: Pid, parents: &BTreeMap<Pid, Pid>) -> Vec<Pid> {
-    let mut found = vec![root];
-    let mut next = 0;
-    while let Some(parent) = found.get(next).copied() {
-        found.extend(parents.iter().filter(|(_, of)| **of == parent).map(|(pid, _)| *pid));
-        next += 1;
+/// Kills all processes of a session, with all below them, and waits until they are dead, or until `until`.
+/// The way to those who killed their supervisor: its session was theirs.
+pub(super) fn end_session(session: Pid, until: Instant) {
+    while Instant::now() < until {
+        let members = processes(|stat| stat.session == session && stat.is_alive());
+        if members.is_empty() {
+            return;
+        }
+        for member in members {
+            kill_below(member);
+            let _ = kill(member, Signal::SIGKILL);
+        }
+        thread::sleep(Duration::from_millis(1));
     }
-    found.split_off(1)
 }
 
-/// The parent of each process there is. Empty where there is no `/proc`.
-fn parents() -> BTreeMap<Pid, Pid> {
-    let Ok(entries) = fs::read_dir("/proc") else { return BTreeMap::new() };
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    pids.filter_map(|pid: i32| Some((Pid::from_raw(pid), parent_in(&stat_of(pid)?)?))).collect()
+/// One look: stops every descendant that is not among `seen` yet; true if there was one.
+fn stop_new(root: Pid, seen: &mut BTreeSet<Pid>) -> bool {
+    let mut found_new = false;
+    let mut parents = vec![root];
+    while let Some(parent) = parents.pop() {
+        for child in children(parent) {
+            if seen.insert(child) {
+                let _ = kill(child, Signal::SIGSTOP);
+                found_new = true;
+            }
+            parents.push(child);
+        }
+    }
+    found_new
 }
 
-fn stat_of(pid: i32) -> Option<String> {
+fn is_any_alive_below(root: Pid) -> bool {
+    let is_alive = |pid| stat(pid).is_some_and(|stat| stat.is_alive());
+    children(root).into_iter().any(|child| is_alive(child) || is_any_alive_below(child))
+}
+
+/// The children of a process, from where Linux lists them by thread. That is one small file, read in an
+/// instant; reading through all processes takes longer than some live.
+fn children(parent: Pid) -> Vec<Pid> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else { return Vec::new() };
+    let lists: Result<Vec<String>, _> =
+        threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children"))).collect();
+    match lists {
+        Ok(lists) => lists.iter().flat_map(|list| pids_in(list)).collect(),
+        // A thread has ended meanwhile, or this Linux was built without the lists.
+        Err(_) => processes(|stat| stat.parent == parent),
+    }
+}
+
+fn pids_in(list: &str) -> Vec<Pid> {
+    list.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw).collect()
+}
+
+/// All processes of which something holds; none where there is no `/proc`.
+fn processes(holds: impl Fn(&Stat) -> bool) -> Vec<Pid> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).map(Pid::from_raw);
+    pids.filter(|pid| stat(*pid).is_some_and(|stat| holds(&stat))).collect()
+}
+
+/// What we want to know from `/proc/<pid>/stat`.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    state: char,
+    parent: Pid,
+    session: Pid,
+}
+
+impl Stat {
+    /// A zombie is as good as gone: it runs nothing and holds nothing.
+    fn is_alive(&self) -> bool {
+        self.state != 'Z' && self.state != 'X'
+    }
+}
+
+fn stat(pid: Pid) -> Option<Stat> {
     // The name in it can be any bytes.
-    fs::read(format!("/proc/{pid}/stat")).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse_stat(&String::from_utf8_lossy(&bytes))
 }
 
-/// The parent in a line of `/proc/<pid>/stat`: `pid (name) state parent …`, where the name may hold
-/// anything, brackets too.
-fn parent_in(stat: &str) -> Option<Pid> {
-    let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_whitespace().nth(1)?.parse().ok().map(Pid::from_raw)
+/// Reads `pid (name) state parent group session …`, where the name may hold anything, brackets too.
+fn parse_stat(line: &str) -> Option<Stat> {
+    let (_, after_name) = line.rsplit_once(')')?;
+    let mut words = after_name.split_whitespace();
+    let state = words.next()?.chars().next()?;
+    let mut pids = words.map_while(|word| word.parse().ok()).map(Pid::from_raw);
+    Some(Stat { state, parent: pids.next()?, session: pids.nth(1)? })
 }
 
 #[cfg(test)]
@@ -63,18 +126,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parent_is_read_whatever_the_process_calls_itself() {
-        assert_eq!(parent_in("12 (sh) S 7 12 12 0"), Some(Pid::from_raw(7)));
-        assert_eq!(parent_in("12 (a) S 1 (b) R 7 12"), Some(Pid::from_raw(7)));
-        assert_eq!(parent_in("12 sh"), None);
+    fn a_process_is_read_whatever_the_process_calls_itself() {
+        let stat = |state, parent, session| {
+            Some(Stat { state, parent: Pid::from_raw(parent), session: Pid::from_raw(session) })
+        };
+        assert_eq!(parse_stat("12 (sh) S 7 12 5 0"), stat('S', 7, 5));
+        assert_eq!(parse_stat("12 (a) S 1 (b) R 7 12 6"), stat('R', 7, 6));
+        assert_eq!(parse_stat("12 sh"), None);
     }
 
     #[test]
-    fn all_generations_are_found_and_nobody_else() {
-        let pairs = [(2, 1), (3, 2), (4, 3), (5, 2), (6, 1), (7, 6)];
-        let parents = pairs.map(|(pid, of)| (Pid::from_raw(pid), Pid::from_raw(of))).into();
-        let mut found: Vec<i32> = below(Pid::from_raw(2), &parents).into_iter().map(Pid::as_raw).collect();
-        found.sort_unstable();
-        assert_eq!(found, [3, 4, 5]);
+    fn a_list_of_children_may_be_empty() {
+        assert_eq!(pids_in("12 7 \n"), [12, 7].map(Pid::from_raw));
+        assert_eq!(pids_in(""), []);
+    }
+
+    #[test]
+    fn both_ways_find_the_same_children() {
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().expect("start");
+        let pid = Pid::from_raw(child.id().cast_signed());
+        let us = nix::unistd::getpid();
+        let found = [children(us).contains(&pid), processes(|stat| stat.parent == us).contains(&pid)];
+        child.kill().expect("kill");
+        child.wait().expect("wait");
+        assert_eq!(found, [true, true]);
     }
 }

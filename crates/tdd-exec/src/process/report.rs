@@ -1,12 +1,10 @@
-//! What the supervisor tells its caller: one line for each fact.
+//! What the supervisor tells its caller, as one line.
 
 use tdd_core::command::Exit;
 
-/// A fact about the command.
+/// How the command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Report {
-    /// It runs, as this process and process group.
-    Started(i32),
     /// It ended with this status.
     Exited(i32),
     /// It ended by this signal.
@@ -16,21 +14,19 @@ pub(super) enum Report {
 }
 
 impl Report {
-    /// The fact as a line, with its end.
+    /// The report as a line, with its end.
     pub(super) fn line(&self) -> String {
         match self {
-            Self::Started(pid) => format!("started {pid}\n"),
             Self::Exited(code) => format!("exited {code}\n"),
             Self::Signalled(signal) => format!("signalled {signal}\n"),
             Self::NotStarted(why) => format!("not-started {}\n", why.replace('\n', " ")),
         }
     }
 
-    /// Reads a line; one that we do not know is no fact.
+    /// Reads a line; one that we do not know is no report.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let (word, rest) = line.split_once(' ')?;
         match word {
-            "started" => rest.parse().ok().map(Self::Started),
             "exited" => rest.parse().ok().map(Self::Exited),
             "signalled" => rest.parse().ok().map(Self::Signalled),
             "not-started" => Some(Self::NotStarted(rest.to_owned())),
@@ -38,14 +34,13 @@ impl Report {
         }
     }
 
-    /// How the command ended, if this tells.
-    pub(super) fn exit(self) -> Option<Exit> {
+    /// How the command ended.
+    pub(super) fn exit(self) -> Exit {
         match self {
-            Self::Started(_) => None,
-            Self::Exited(0) => Some(Exit::Passed),
-            Self::Exited(code) => Some(Exit::Failed(code)),
-            Self::Signalled(signal) => Some(Exit::Signalled(signal)),
-            Self::NotStarted(why) => Some(Exit::NotStarted(why)),
+            Self::Exited(0) => Exit::Passed,
+            Self::Exited(code) => Exit::Failed(code),
+            Self::Signalled(signal) => Exit::Signalled(signal),
+            Self::NotStarted(why) => Exit::NotStarted(why),
         }
     }
 }
@@ -56,13 +51,9 @@ mod tests {
 
     #[test]
     fn every_report_is_one_line_that_reads_back() {
-        for report in [
-            Report::Started(42),
-            Report::Exited(0),
-            Report::Exited(7),
-            Report::Signalled(9),
-            Report::NotStarted("no such file".to_owned()),
-        ] {
+        for report in
+            [Report::Exited(0), Report::Exited(7), Report::Signalled(9), Report::NotStarted("no such file".to_owned())]
+        {
             let line = report.line();
             assert_eq!(line.matches('\n').count(), 1, "{line:?}");
             assert_eq!(Report::parse(line.trim_end()), Some(report));
@@ -83,8 +74,7 @@ mod tests {
 
     #[test]
     fn only_status_0_has_passed() {
-        assert_eq!(Report::Exited(0).exit(), Some(Exit::Passed));
-        assert_eq!(Report::Exited(1).exit(), Some(Exit::Failed(1)));
-        assert_eq!(Report::Started(1).exit(), None);
+        assert_eq!(Report::Exited(0).exit(), Exit::Passed);
+        assert_eq!(Report::Exited(1).exit(), Exit::Failed(1));
     }
 }

@@ -12,13 +12,13 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tdd_core::command::{Captured, CommandSpec, Exit, Finished};
 
 use super::cancel::Cancel;
 use super::capture::Capture;
-use super::descendants::kill_below;
+use super::descendants::{end_below, end_session};
 use super::error::ProcessError;
 use super::report::Report;
 use super::spawner::Spawner;
@@ -90,8 +90,6 @@ struct Supervised {
     heard: Vec<u8>,
     cancel: Cancel,
     started: Instant,
-    /// The command's process group, once we know it.
-    group: Option<Pid>,
     /// How the command ended; what is known first holds.
     exit: Option<Exit>,
     /// Since when we only wait for the last output.
@@ -132,7 +130,6 @@ impl Supervised {
             heard: Vec::new(),
             cancel: spawner.cancel.clone(),
             started,
-            group: None,
             exit: None,
             ended: None,
         })
@@ -144,7 +141,7 @@ impl Supervised {
         let fail = |source| ProcessError::Watch { command: spec.line(), source };
         watched.map_err(fail)?;
         let status = status.map_err(fail)?;
-        let Some(exit) = self.exit.or_else(|| interrupted_early(self.group, status)) else {
+        let Some(exit) = self.exit.or_else(|| interrupted_early(status)) else {
             return Err(ProcessError::SupervisorDied { command: spec.line(), status });
         };
         let duration = self.ended.unwrap_or_else(Instant::now).duration_since(self.started);
@@ -229,41 +226,36 @@ impl Supervised {
     fn take_in_reports(&mut self) {
         while let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.heard.drain(..=end).collect();
-            match Report::parse(String::from_utf8_lossy(&line).trim_end()) {
-                Some(Report::Started(pid)) => self.group = Some(Pid::from_raw(pid)),
-                Some(ended) => self.end_with(ended.exit()),
-                None => {}
+            if let Some(report) = Report::parse(String::from_utf8_lossy(&line).trim_end()) {
+                self.end_with(Some(report.exit()));
             }
         }
         if !self.control.open && self.ended.is_none() {
             // It died without a word: what it watched over is on its own, and may hold our pipes.
-            self.kill_group();
+            end_session(self.supervisor_pid(), Instant::now() + GRACE);
             self.end_with(None);
         }
     }
 
-    fn kill_group(&self) {
-        if let Some(group) = self.group {
-            let _ = killpg(group, Signal::SIGKILL);
-        }
+    fn supervisor_pid(&self) -> Pid {
+        Pid::from_raw(self.supervisor.id().cast_signed())
     }
 
     /// Buries the supervisor. One that does not end by itself is ended, after all that it watches over.
     fn end(&mut self) -> io::Result<ExitStatus> {
         if self.control.open {
-            kill_below(Pid::from_raw(self.supervisor.id().cast_signed()), Instant::now() + GRACE);
-            self.kill_group();
+            end_below(self.supervisor_pid(), Instant::now() + GRACE);
             self.supervisor.kill()?;
         }
         self.supervisor.wait()
     }
 }
 
-/// Until the supervisor has left our session, a terminal's Ctrl-C ends it together with us.
-fn interrupted_early(group: Option<Pid>, status: ExitStatus) -> Option<Exit> {
+/// Until the supervisor has left our session, a terminal's Ctrl-C ends it together with us; from then on no
+/// polite signal does.
+fn interrupted_early(status: ExitStatus) -> Option<Exit> {
     let polite = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].map(|signal| signal as i32);
-    let asked = status.signal().is_some_and(|signal| polite.contains(&signal));
-    (group.is_none() && asked).then_some(Exit::Interrupted)
+    status.signal().filter(|signal| polite.contains(signal)).map(|_| Exit::Interrupted)
 }
 
 /// Rounded up, so that the last millisecond is not spent in a busy loop.

@@ -48,7 +48,6 @@ fn supervise(argv: Vec<OsString>) -> ExitCode {
     };
     block_signals();
     let group = Pid::from_raw(child.id().cast_signed());
-    tell(&control, &Report::Started(group.as_raw()));
     let code = match first_event(child, &control) {
         Ok(Event::Ended(Ok(status))) => tell(&control, &report_of(status)),
         Ok(Event::Ended(Err(_)) | Event::Stop) | Err(_) => ExitCode::FAILURE,
@@ -121,7 +120,7 @@ fn kill_all(group: Pid) {
     // Enough where nobody left the group; all there is on systems without `/proc`.
     let _ = killpg(group, Signal::SIGKILL);
     while !none_left() && Instant::now() < until {
-        kill_below(getpid(), until);
+        kill_below(getpid());
         thread::sleep(Duration::from_millis(1));
     }
 }
