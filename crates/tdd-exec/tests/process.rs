@@ -326,6 +326,13 @@ fn a_fresh_home_and_temporary_folder_are_empty_and_gone_afterwards() {
 }
 
 #[test]
+fn build_tools_find_their_way_without_the_users_home() {
+    let spawner = spawner().with_isolation(Isolation::Fresh);
+    let finished = process::run(&spawner, &CommandSpec::new(["cargo", "--version"], LONG)).expect("run");
+    assert_eq!(finished.exit, Exit::Passed, "{finished:?}");
+}
+
+#[test]
 fn five_seconds_after_our_own_death_nothing_is_left() {
     let mark = mark("orphan");
     let text = "trap '' TERM HUP; setsid sh -c 'trap \"\" HUP; sleep 1000; :' $0 & sleep 1000; :";

@@ -9,7 +9,6 @@ use super::error::WriteError;
 use super::folder::{Folder, split};
 use super::plan::Step;
 use super::staging::{self, Staged};
-use super::staging_path;
 
 /// Makes all steps or, on an error, none.
 pub(super) fn apply(root: &Folder, steps: &[Step]) -> Result<(), WriteError> {
@@ -126,8 +125,7 @@ impl Prepared<'_> {
     }
 
     fn rescue(&mut self) -> Option<PathBuf> {
-        let name = self.before.as_mut()?.rescue().ok()?;
-        Some(staging_path(&name))
+        self.before.as_mut()?.rescue().ok()
     }
 }
 
@@ -138,4 +136,37 @@ fn walk(root: &Folder, way: &str) -> io::Result<Folder> {
 
 fn parts(way: &str) -> impl Iterator<Item = &str> {
     way.split('/').filter(|part| !part.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::folder::Content;
+    use super::*;
+
+    fn step(path: &str, before: &str, after: Option<&str>) -> Step {
+        let content = |text: &str| Content { bytes: text.into(), mode: Some(0o600) };
+        let path = ConfinedPath::new(path).expect("path");
+        Step { path, before: Some(content(before)), after: after.map(content) }
+    }
+
+    #[test]
+    fn old_content_that_cannot_be_put_back_is_rescued() {
+        let dir = tempfile::tempdir().expect("temp");
+        fs::create_dir(dir.path().join("d")).expect("mkdir");
+        fs::write(dir.path().join("d/a"), "old").expect("write");
+        let root = Folder::open(dir.path()).expect("root");
+        let staging = staging::open(&root).expect("staging");
+        let steps = [step("d/a", "old", Some("new")), step("missing/b", "x", None)];
+        let [first, second] = steps.each_ref().map(|step| Prepared::new(&staging, step).expect("stage"));
+        let mut made = Made { root: &root, folders: Vec::new(), done: Vec::new() };
+        made.make(first).expect("first");
+        fs::rename(dir.path().join("d"), dir.path().join("moved")).expect("move");
+        let error = made.make(second).expect_err("second");
+        let WriteError::Undo { path, undone, rescued: Some(rescued), .. } = error else { panic!("{error}") };
+        assert_eq!((path.as_str(), undone.as_str()), ("missing/b", "d/a"));
+        staging::sweep(&root).expect("sweep");
+        assert_eq!(fs::read_to_string(dir.path().join(rescued)).expect("rescued"), "old");
+    }
 }

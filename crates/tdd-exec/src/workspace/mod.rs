@@ -6,7 +6,7 @@ mod folder;
 mod plan;
 mod staging;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tdd_core::digest::Digest;
 use tdd_core::gate::{Permit, Refusal};
@@ -71,9 +71,4 @@ impl Workspace {
     pub fn sweep(&self) -> Result<(), WriteError> {
         staging::sweep(&self.root).map_err(|source| WriteError::Staging { source })
     }
-}
-
-/// Where files lie before they get their names, relative to the root.
-fn staging_path(name: &str) -> PathBuf {
-    Path::new(staging::PARTS[0]).join(staging::PARTS[1]).join(name)
 }

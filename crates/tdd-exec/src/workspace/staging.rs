@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use super::folder::{Content, Folder, Found};
 
 /// The one folder for it, so that a start finds what a kill left.
-pub(super) const PARTS: [&str; 2] = [".tdd", "tmp"];
+const PARTS: [&str; 2] = [".tdd", "tmp"];
 const PREFIX: &str = ".tdd-tmp-";
 
 /// Opens the folder, made where it is missing.
@@ -72,12 +73,12 @@ impl<'a> Staged<'a> {
         Ok(())
     }
 
-    /// Keeps it where no sweep takes it away; gives its name there.
-    pub(super) fn rescue(&mut self) -> io::Result<String> {
+    /// Keeps it where no sweep takes it away; tells where, relative to the root.
+    pub(super) fn rescue(&mut self) -> io::Result<PathBuf> {
         let name = self.name.replacen(PREFIX, "rescued-", 1);
         self.folder.rename(&self.name, self.folder, &name)?;
         self.named = true;
-        Ok(name)
+        Ok(PARTS.iter().copied().chain([name.as_str()]).collect())
     }
 }
 
