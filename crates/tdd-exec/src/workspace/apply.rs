@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tdd_core::path::ConfinedPath;
 
 use super::error::WriteError;
-use super::folder::{Folder, split};
+use super::folder::{Folder, Found, split};
 use super::plan::Step;
 use super::staging::{self, Staged};
 
@@ -68,6 +68,7 @@ impl<'a> Made<'a> {
     fn try_make(&mut self, step: &mut Prepared) -> io::Result<()> {
         let (way, name) = split(step.path.as_str());
         let folder = if step.after.is_some() { self.make_way(way)? } else { walk(self.root, way)? };
+        step.check_unchanged(&folder, name)?;
         match &mut step.after {
             Some(after) => after.name(&folder, name)?,
             None => folder.remove(name)?,
@@ -114,6 +115,16 @@ impl<'a> Made<'a> {
 }
 
 impl Prepared<'_> {
+    /// What somebody else wrote since the plan was made is not ours to replace.
+    fn check_unchanged(&self, folder: &Folder, name: &str) -> io::Result<()> {
+        let now = match folder.find(name)? {
+            Found::Nothing => None,
+            Found::File => folder.read(name)?,
+            Found::Folder | Found::Link | Found::Special => return Err(changed()),
+        };
+        if now.as_ref() == self.before.as_ref().map(Staged::content) { Ok(()) } else { Err(changed()) }
+    }
+
     fn put_back(&mut self, root: &Folder) -> io::Result<()> {
         let (way, name) = split(self.path.as_str());
         let folder = walk(root, way)?;
@@ -129,6 +140,10 @@ impl Prepared<'_> {
     }
 }
 
+fn changed() -> io::Error {
+    io::Error::other("somebody else changed it at the same time")
+}
+
 /// Opens a folder of the project; a link on the way is an error.
 fn walk(root: &Folder, way: &str) -> io::Result<Folder> {
     parts(way).try_fold(root.again()?, |folder, name| folder.enter(name))
@@ -141,6 +156,7 @@ fn parts(way: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::super::folder::Content;
     use super::*;
@@ -152,10 +168,21 @@ mod tests {
     }
 
     #[test]
+    fn what_somebody_else_writes_meanwhile_stays() {
+        let dir = tempfile::tempdir().expect("temp");
+        fs::write(dir.path().join("a"), "theirs").expect("write");
+        let root = Folder::open(dir.path()).expect("root");
+        let error = apply(&root, &[step("a", "old", Some("new"))]).expect_err("changed");
+        assert!(matches!(error, WriteError::Write { path, .. } if path.as_str() == "a"));
+        assert_eq!(fs::read_to_string(dir.path().join("a")).expect("read"), "theirs");
+    }
+
+    #[test]
     fn old_content_that_cannot_be_put_back_is_rescued() {
         let dir = tempfile::tempdir().expect("temp");
         fs::create_dir(dir.path().join("d")).expect("mkdir");
         fs::write(dir.path().join("d/a"), "old").expect("write");
+        fs::set_permissions(dir.path().join("d/a"), fs::Permissions::from_mode(0o600)).expect("chmod");
         let root = Folder::open(dir.path()).expect("root");
         let staging = staging::open(&root).expect("staging");
         let steps = [step("d/a", "old", Some("new")), step("missing/b", "x", None)];
