@@ -138,7 +138,7 @@ fn a_supervisor_that_says_nothing_is_never_success() {
 fn a_command_that_kills_its_supervisor_gains_nothing_by_it() {
     let mark = mark("parricide");
     let started = Instant::now();
-    let ran = process::run(&spawner(), &script("kill -9 $PPID; sleep 1000", &mark));
+    let ran = process::run(&spawner(), &script("kill -9 $PPID; sleep 100", &mark));
     assert!(matches!(ran, Err(ProcessError::SupervisorDied { .. })), "{ran:?}");
     assert!(started.elapsed() < SOON);
     wait_until("the command is gone", LONG, || alive(&mark).is_empty());
@@ -147,8 +147,7 @@ fn a_command_that_kills_its_supervisor_gains_nothing_by_it() {
 #[test]
 fn a_command_that_stops_its_supervisor_is_still_ended() {
     let mark = mark("freezer");
-    let spec =
-        with_deadline(script("kill -STOP $PPID; setsid sh -c 'sleep 1000' $0; :", &mark), Duration::from_secs(1));
+    let spec = with_deadline(script("kill -STOP $PPID; setsid sh -c 'sleep 100' $0; :", &mark), Duration::from_secs(1));
     let finished = run(&spec);
     assert_eq!(finished.exit, Exit::TimedOut);
     assert_none_alive(&mark);
@@ -227,7 +226,7 @@ fn a_command_that_closes_its_output_is_still_waited_for() {
 #[test]
 fn a_deadline_ends_the_whole_tree() {
     let mark = mark("deadline");
-    let text = "trap '' TERM INT HUP; sh -c 'sleep 1000; :' $0 & setsid sh -c 'sleep 1000; :' $0 & echo on; wait";
+    let text = "trap '' TERM INT HUP; sh -c 'sleep 100; :' $0 & setsid sh -c 'sleep 100; :' $0 & echo on; wait";
     let started = Instant::now();
     let finished = run(&with_deadline(script(text, &mark), Duration::from_millis(500)));
     assert_eq!((finished.exit, finished.stdout.text().as_str()), (Exit::TimedOut, "on\n"));
@@ -238,10 +237,12 @@ fn a_deadline_ends_the_whole_tree() {
 #[test]
 fn a_command_that_forks_while_it_is_killed_is_ended_too() {
     let mark = mark("hydra");
-    // Each process starts its successor and ends.
-    let text = r#"[ "$1" = go ] || { for n in 1 2 3 4; do setsid sh -c "$T" "$0" go & done; sleep 1000; }
+    // Each process starts its successor and ends; all of them end with this folder, whatever becomes of the test.
+    let alive_while = TempDir::new().expect("temp");
+    let text = r#"[ -d "$D" ] || exit
+        [ "$1" = go ] || { for n in 1 2 3 4; do setsid sh -c "$T" "$0" go & done; sleep 100; }
         sleep 0.005; setsid sh -c "$T" "$0" go &"#;
-    let spec = script(r#"sh -c "$T" "$0""#, &mark).with_env("T", text);
+    let spec = script(r#"sh -c "$T" "$0""#, &mark).with_env("T", text).with_env("D", path_text(alive_while.path()));
     let finished = run(&with_deadline(spec, Duration::from_millis(400)));
     assert_eq!(finished.exit, Exit::TimedOut);
     assert_none_alive(&mark);
@@ -251,7 +252,7 @@ fn a_command_that_forks_while_it_is_killed_is_ended_too() {
 fn a_daemon_that_holds_the_pipes_neither_delays_nor_survives_its_command() {
     let mark = mark("daemon");
     let started = Instant::now();
-    let finished = run(&script("setsid sh -c 'sleep 1000; :' $0 & echo started", &mark));
+    let finished = run(&script("setsid sh -c 'sleep 100; :' $0 & echo started", &mark));
     assert_eq!((finished.exit, finished.stdout.text().as_str()), (Exit::Passed, "started\n"));
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
     assert_none_alive(&mark);
@@ -262,7 +263,7 @@ fn a_request_to_stop_ends_the_whole_tree() {
     let mark = mark("cancel");
     let cancel = Cancel::new();
     let spawner = spawner().with_cancel(cancel.clone());
-    let spec = script("setsid sh -c 'sleep 1000; :' $0 & sleep 1000", &mark);
+    let spec = script("setsid sh -c 'sleep 100; :' $0 & sleep 100", &mark);
     let running = thread::spawn(move || process::run(&spawner, &spec));
     wait_until("both run", LONG, || alive(&mark).len() >= 2);
     let asked = Instant::now();
@@ -319,7 +320,7 @@ fn a_fresh_home_and_temporary_folder_are_empty_and_gone_afterwards() {
     let (home, tmp) = first.trim().split_once('|').expect("two folders");
     assert!(home.contains("tdd-runs-") && tmp.contains("tdd-runs-"), "{first}");
     assert!(!Path::new(home).exists() && !Path::new(tmp).exists());
-    let timed_out = with_deadline(script(r#"echo "$HOME"; sleep 1000"#, "sh"), Duration::from_millis(300));
+    let timed_out = with_deadline(script(r#"echo "$HOME"; sleep 100"#, "sh"), Duration::from_millis(300));
     let second = process::run(&spawner, &timed_out).expect("run");
     assert_eq!(second.exit, Exit::TimedOut);
     assert!(!Path::new(second.stdout.text().trim()).exists());
@@ -335,7 +336,7 @@ fn build_tools_find_their_way_without_the_users_home() {
 #[test]
 fn five_seconds_after_our_own_death_nothing_is_left() {
     let mark = mark("orphan");
-    let text = "trap '' TERM HUP; setsid sh -c 'trap \"\" HUP; sleep 1000; :' $0 & sleep 1000; :";
+    let text = "trap '' TERM HUP; setsid sh -c 'trap \"\" HUP; sleep 100; :' $0 & sleep 100; :";
     let mut us = Command::new(SUPERVISOR).args(["sh", "-c", text, &mark]).spawn().expect("start");
     // We, our supervisor, the command and its daemon.
     wait_until("all run", LONG, || alive(&mark).len() >= 4);

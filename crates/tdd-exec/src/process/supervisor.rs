@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::sys::signal::{SigSet, Signal, killpg};
+use nix::sys::signal::{SigSet, Signal};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid, setsid};
 
@@ -117,8 +117,11 @@ fn report_of(status: ExitStatus) -> Report {
 
 fn kill_all(group: Pid) {
     let until = Instant::now() + KILL_LIMIT;
-    // Enough where nobody left the group; all there is on systems without `/proc`.
-    let _ = killpg(group, Signal::SIGKILL);
+    // All there is on systems without `/proc`. Elsewhere the number may be somebody else's by now.
+    #[cfg(not(target_os = "linux"))]
+    let _ = nix::sys::signal::killpg(group, Signal::SIGKILL);
+    #[cfg(target_os = "linux")]
+    let _ = group;
     while !none_left() && Instant::now() < until {
         kill_below(getpid());
         thread::sleep(Duration::from_millis(1));
