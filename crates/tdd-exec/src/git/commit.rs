@@ -1,0 +1,197 @@
+//! Commits of exactly the bytes that were tested, and of attempts that were undone.
+
+use git2::{ErrorCode, Index, IndexEntry, IndexTime, Oid, RepositoryState, Time};
+use tdd_core::digest::{CommitId, TreeId};
+
+use super::diff::file_kind;
+use super::error::Doing;
+use super::head::{commit_id, oid};
+use super::private::{portable, written};
+use super::{FileKind, GitError, GitPath, Head, Repo, Result};
+
+/// Who made a commit, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// A name.
+    pub name: String,
+    /// An address.
+    pub email: String,
+    /// Seconds since 1970, in UTC.
+    pub time: i64,
+}
+
+/// A commit to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct NewCommit<'a> {
+    /// HEAD as the step found it; if it moved meanwhile, nothing is committed.
+    pub onto: &'a Head,
+    /// The verified tree that the content is taken from.
+    pub from: &'a TreeId,
+    /// The paths that are taken; one that `from` does not have is deleted.
+    pub paths: &'a [GitPath],
+    /// The whole message.
+    pub message: &'a str,
+    /// Author and committer.
+    pub author: &'a Signature,
+}
+
+impl Repo {
+    /// Commits HEAD's tree with the given paths as they are in a verified tree, and moves the branch.
+    ///
+    /// In the user's index these paths become what was committed; all else that is staged there stays staged. No hook
+    /// runs and nothing is signed. Either commit and index change, or neither; after a kill in between, the next
+    /// [`Repo::discover`] puts it right.
+    pub fn commit_paths(&self, new: &NewCommit<'_>) -> Result<CommitId> {
+        self.refuse_while_unfinished()?;
+        let _ours = self.lock_private()?;
+        let locked = self.lock_user_index()?;
+        let expected = self.expect_head(new.onto)?;
+        let entries = self.entries(new)?;
+        let tree = self.tree_with(&new.onto.tree, &entries)?;
+        locked.prepare(&entries)?;
+        let commit = self.write_commit(tree, expected, new.message, new.author)?;
+        locked.note(commit)?;
+        self.move_head(new.onto, expected, commit, new.message)?;
+        locked.publish()?;
+        Ok(commit_id(commit))
+    }
+
+    /// Keeps a tree that was undone, as a commit under `refs/tdd/attempts/`; answers with the name. Nothing else moves.
+    pub fn keep_attempt(
+        &self,
+        (step, attempt): (u32, u32),
+        tree: &TreeId,
+        parent: Option<&CommitId>,
+        message: &str,
+        author: &Signature,
+    ) -> Result<String> {
+        let parent = parent.map(|id| oid(&id.0)).transpose()?;
+        let commit = self.write_commit(oid(&tree.0)?, parent, message, author)?;
+        for n in 1_u32.. {
+            let name = format!("refs/tdd/attempts/{step}/{attempt}-{n}");
+            match self.git.reference(&name, commit, /* force */ false, "an undone attempt") {
+                Ok(_) => return Ok(name),
+                Err(error) if error.code() == ErrorCode::Exists => {}
+                Err(error) => return Err(error).doing("keep the attempt"),
+            }
+        }
+        Err(GitError::NotInside(format!("refs/tdd/attempts/{step}/{attempt}")))
+    }
+
+    fn refuse_while_unfinished(&self) -> Result<()> {
+        let under_way = match self.git.state() {
+            RepositoryState::Clean => return Ok(()),
+            RepositoryState::Merge => "merge",
+            RepositoryState::Revert | RepositoryState::RevertSequence => "revert",
+            RepositoryState::CherryPick | RepositoryState::CherryPickSequence => "cherry-pick",
+            RepositoryState::Bisect => "bisect",
+            RepositoryState::Rebase | RepositoryState::RebaseInteractive | RepositoryState::RebaseMerge => "rebase",
+            RepositoryState::ApplyMailbox | RepositoryState::ApplyMailboxOrRebase => "patch series",
+        };
+        Err(GitError::Unfinished(under_way))
+    }
+
+    fn expect_head(&self, onto: &Head) -> Result<Option<Oid>> {
+        let found = self.head()?;
+        if found != *onto {
+            return Err(head_moved(onto, &found));
+        }
+        onto.commit.as_ref().map(|id| oid(&id.0)).transpose()
+    }
+
+    /// What each path is in the verified tree, with the file times of our own index where it saw the same content.
+    fn entries(&self, new: &NewCommit<'_>) -> Result<Vec<(GitPath, Option<IndexEntry>)>> {
+        let seen = self.private_index()?;
+        let time = written(&seen);
+        let mut entries = Vec::new();
+        for path in new.paths {
+            let path = GitPath::new(path.as_bytes())?;
+            let entry = self.blob_entry(new.from, &path)?.map(|entry| match seen.get_path(path.as_path(), 0) {
+                Some(known) if (known.id, known.mode) == (entry.id, entry.mode) => portable(known, time),
+                Some(_) | None => entry,
+            });
+            entries.push((path, entry));
+        }
+        Ok(entries)
+    }
+
+    fn blob_entry(&self, tree: &TreeId, path: &GitPath) -> Result<Option<IndexEntry>> {
+        let Some(found) = self.entry(tree, path)? else { return Ok(None) };
+        let mode = match file_kind(found.filemode()) {
+            Some(FileKind::File) => 0o100_644,
+            Some(FileKind::Executable) => 0o100_755,
+            Some(FileKind::Symlink) => 0o120_000,
+            Some(FileKind::Submodule) => return Err(GitError::Submodule { path: path.clone() }),
+            None => return Ok(None),
+        };
+        Ok(Some(entry(path, found.id(), mode)))
+    }
+
+    fn tree_with(&self, base: &TreeId, entries: &[(GitPath, Option<IndexEntry>)]) -> Result<Oid> {
+        let base = self.tree(base)?;
+        let mut index = Index::new().doing("make an index")?;
+        index.read_tree(&base).doing("read HEAD's tree")?;
+        for (path, entry) in entries {
+            match entry {
+                Some(entry) => index.add(entry).doing_at("add", path.as_bytes())?,
+                None => index.remove_path(path.as_path()).doing_at("remove", path.as_bytes())?,
+            }
+        }
+        let tree = index.write_tree_to(&self.git).doing("write the commit's tree")?;
+        if tree == base.id() { Err(GitError::NothingToCommit) } else { Ok(tree) }
+    }
+
+    fn write_commit(&self, tree: Oid, parent: Option<Oid>, message: &str, author: &Signature) -> Result<Oid> {
+        let tree = self.git.find_tree(tree).doing("read the commit's tree")?;
+        let parent = parent.map(|id| self.git.find_commit(id)).transpose().doing("read the parent commit")?;
+        let parents: Vec<_> = parent.iter().collect();
+        let utc = Time::new(author.time, /* offset in minutes */ 0);
+        let who = git2::Signature::new(&author.name, &author.email, &utc).doing("name the author")?;
+        self.git.commit(/* update no ref */ None, &who, &who, message, &tree, &parents).doing("write the commit")
+    }
+
+    /// Moves the branch, or a detached HEAD, from where the step began to the commit; git's own lock makes it one act.
+    fn move_head(&self, onto: &Head, from: Option<Oid>, to: Oid, message: &str) -> Result<()> {
+        let name = onto.branch.as_ref().map_or("HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
+        let log = format!("commit: {}", message.lines().next().unwrap_or_default());
+        let moved = match from {
+            Some(from) => self.git.reference_matching(&name, to, /* force */ true, from, &log),
+            None => self.git.reference(&name, to, /* force */ false, &log),
+        };
+        match moved {
+            Ok(_) => Ok(()),
+            Err(error) if matches!(error.code(), ErrorCode::Modified | ErrorCode::Exists | ErrorCode::NotFound) => {
+                Err(head_moved(onto, &self.head()?))
+            }
+            Err(error) => Err(error).doing("move the branch"),
+        }
+    }
+}
+
+fn entry(path: &GitPath, id: Oid, mode: u32) -> IndexEntry {
+    let never = IndexTime::new(0, 0);
+    IndexEntry {
+        ctime: never,
+        mtime: never,
+        dev: 0,
+        ino: 0,
+        mode,
+        uid: 0,
+        gid: 0,
+        file_size: 0,
+        id,
+        flags: 0,
+        flags_extended: 0,
+        path: path.as_bytes().to_owned(),
+    }
+}
+
+fn head_moved(expected: &Head, found: &Head) -> GitError {
+    GitError::HeadMoved { expected: show(expected), found: show(found) }
+}
+
+fn show(head: &Head) -> String {
+    let branch = head.branch.as_deref().unwrap_or("a detached HEAD");
+    let commit = head.commit.as_ref().map_or("no commit yet", CommitId::short);
+    format!("{commit} on {branch}")
+}

@@ -1,0 +1,117 @@
+//! What differs between two trees, and what a tree holds at a path.
+
+use git2::{Delta, DiffDelta, DiffFindOptions, DiffOptions, ErrorCode, FileMode, TreeEntry};
+use tdd_core::digest::TreeId;
+
+use super::error::Doing;
+use super::{GitPath, Repo, Result};
+
+/// One path that differs between two trees.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TreeChange {
+    /// The path; for a rename the new one, for a deletion the old one.
+    pub path: GitPath,
+    /// What happened to it.
+    pub kind: ChangeKind,
+    /// What it was.
+    pub before: Option<FileKind>,
+    /// What it is.
+    pub after: Option<FileKind>,
+}
+
+/// What happened to a path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// Its content, its executable bit or its kind is another.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// It was called otherwise, with at least half of its content the same.
+    Renamed {
+        /// The old path.
+        from: GitPath,
+    },
+}
+
+/// What a tree has at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileKind {
+    /// A file.
+    File,
+    /// A file that may be run.
+    Executable,
+    /// A symbolic link; its content is its target.
+    Symlink,
+    /// The commit of another repository.
+    Submodule,
+}
+
+impl Repo {
+    /// All that differs from `before` to `after`, sorted by path.
+    pub fn diff_trees(&self, before: &TreeId, after: &TreeId) -> Result<Vec<TreeChange>> {
+        let (old, new) = (self.tree(before)?, self.tree(after)?);
+        let mut options = DiffOptions::new();
+        options.include_typechange(true).skip_binary_check(true);
+        let compared = self.git.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options));
+        let mut diff = compared.doing("compare the trees")?;
+        diff.find_similar(Some(DiffFindOptions::new().renames(true))).doing("look for renamed files")?;
+        let mut changes: Vec<_> = diff.deltas().filter_map(|delta| change(&delta)).collect();
+        changes.sort();
+        Ok(changes)
+    }
+
+    /// The content of a file, or the target of a symbolic link, in a tree; `None` where there is no such thing.
+    pub fn blob(&self, tree: &TreeId, path: &GitPath) -> Result<Option<Vec<u8>>> {
+        let Some(entry) = self.entry(tree, path)? else { return Ok(None) };
+        if file_kind(entry.filemode()).is_none_or(|kind| kind == FileKind::Submodule) {
+            return Ok(None);
+        }
+        let blob = self.git.find_blob(entry.id()).doing_at("read", path.as_bytes())?;
+        Ok(Some(blob.content().to_owned()))
+    }
+
+    pub(super) fn entry(&self, tree: &TreeId, path: &GitPath) -> Result<Option<TreeEntry<'static>>> {
+        match self.tree(tree)?.get_path(path.as_path()) {
+            Ok(entry) => Ok(Some(entry)),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(error).doing_at("look up", path.as_bytes()),
+        }
+    }
+}
+
+fn change(delta: &DiffDelta<'_>) -> Option<TreeChange> {
+    let old = GitPath::from_git(delta.old_file().path_bytes()?);
+    let new = GitPath::from_git(delta.new_file().path_bytes()?);
+    let (path, kind) = match delta.status() {
+        Delta::Added | Delta::Copied => (new, ChangeKind::Added),
+        Delta::Deleted => (old, ChangeKind::Deleted),
+        Delta::Modified | Delta::Typechange => (new, ChangeKind::Modified),
+        Delta::Renamed => (new, ChangeKind::Renamed { from: old }),
+        Delta::Unmodified | Delta::Ignored | Delta::Untracked | Delta::Unreadable | Delta::Conflicted => return None,
+    };
+    let (before, after) = (mode_kind(delta.old_file().mode()), mode_kind(delta.new_file().mode()));
+    Some(TreeChange { path, kind, before, after })
+}
+
+fn mode_kind(mode: FileMode) -> Option<FileKind> {
+    match mode {
+        FileMode::Blob | FileMode::BlobGroupWritable => Some(FileKind::File),
+        FileMode::BlobExecutable => Some(FileKind::Executable),
+        FileMode::Link => Some(FileKind::Symlink),
+        FileMode::Commit => Some(FileKind::Submodule),
+        FileMode::Unreadable | FileMode::Tree => None,
+    }
+}
+
+/// The kind that git's mode bits stand for; `None` for a folder.
+pub(super) fn file_kind(mode: i32) -> Option<FileKind> {
+    match mode {
+        0o100_644 | 0o100_664 => Some(FileKind::File),
+        0o100_755 => Some(FileKind::Executable),
+        0o120_000 => Some(FileKind::Symlink),
+        0o160_000 => Some(FileKind::Submodule),
+        _ => None,
+    }
+}

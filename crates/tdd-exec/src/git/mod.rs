@@ -1,0 +1,104 @@
+//! The project's git repository, in process: no program of git's or of the user's configuration is ever started.
+//!
+//! The user's own staged, uncommitted and untracked work is read, never written. What we need for ourselves lies in
+//! `<git dir>/tdd-machine/` and under `refs/tdd/`.
+
+mod commit;
+mod diff;
+mod error;
+mod head;
+mod path;
+mod private;
+mod restore;
+mod snapshot;
+mod status;
+mod unreadable;
+mod user_index;
+mod worktree;
+
+use std::path::{Path, PathBuf};
+
+use git2::{ErrorCode, Repository, RepositoryInitOptions, RepositoryOpenFlags};
+
+pub use commit::{NewCommit, Signature};
+pub use diff::{ChangeKind, FileKind, TreeChange};
+pub use error::{GitError, Result};
+pub use head::{FirstParents, Head};
+pub use path::GitPath;
+pub use status::Dirty;
+pub use worktree::Worktree;
+
+use error::Doing;
+
+/// A git repository with a working tree.
+pub struct Repo {
+    git: Repository,
+    root: PathBuf,
+}
+
+impl Repo {
+    /// The repository that holds this folder, looked for upwards on the same file system; `None` if there is none.
+    ///
+    /// Git's owner check (`safe.directory`) stays on, for root as well: see [`GitError::ForeignOwner`].
+    /// A commit of ours that a kill cut short is completed or dropped here.
+    pub fn discover(dir: &Path) -> Result<Option<Self>> {
+        let no_ceiling: [&Path; 0] = [];
+        match Repository::open_ext(dir, RepositoryOpenFlags::empty(), no_ceiling) {
+            Ok(git) => Self::new(git).map(Some),
+            Err(source) if source.code() == ErrorCode::NotFound => Ok(None),
+            Err(source) if source.code() == ErrorCode::Owner => Err(GitError::ForeignOwner { path: dir.to_owned() }),
+            Err(source) => Err(GitError::Open { path: dir.to_owned(), source }),
+        }
+    }
+
+    /// Makes a repository in this folder; its branch is the user's `init.defaultBranch`, else `main`.
+    pub fn init(dir: &Path) -> Result<Self> {
+        let mut options = RepositoryInitOptions::new();
+        options.no_reinit(true).mkpath(true).external_template(false).initial_head(&default_branch());
+        let git =
+            Repository::init_opts(dir, &options).map_err(|source| GitError::Init { path: dir.to_owned(), source })?;
+        Self::new(git)
+    }
+
+    /// The root of the working tree.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn new(git: Repository) -> Result<Self> {
+        let bare = || GitError::Bare { path: git.path().to_owned() };
+        let root = git.workdir().ok_or_else(bare)?.to_owned();
+        let repo = Self { git, root };
+        repo.heal()?;
+        Ok(repo)
+    }
+
+    /// A second handle with nothing cached: attributes, ignore rules and configuration are those of now.
+    fn fresh(&self) -> Result<Repository> {
+        let fresh = Repository::open(&self.root).doing("open the repository again")?;
+        fresh.add_ignore_rule(STATE_RULES).doing("set the rules for `.tdd/`")?;
+        Ok(fresh)
+    }
+}
+
+impl std::fmt::Debug for Repo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Repo").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+/// Keeps our state out of every tree, also where `.tdd/.gitignore` is missing.
+const STATE_RULES: &str = "/.tdd/*\n!/.tdd/prompts\n";
+
+/// Whether a path is state of ours, which is in no tree.
+fn is_state(path: &[u8]) -> bool {
+    path.starts_with(b".tdd/") && !path.starts_with(b".tdd/prompts/")
+}
+
+fn default_branch() -> String {
+    git2::Config::open_default()
+        .and_then(|config| config.get_string("init.defaultBranch"))
+        .ok()
+        .filter(|name| git2::Reference::is_valid_name(&format!("refs/heads/{name}")))
+        .unwrap_or_else(|| "main".to_owned())
+}

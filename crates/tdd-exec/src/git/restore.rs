@@ -1,0 +1,232 @@
+//! Paths of the working tree put back to what they are in a tree, without ever leaving the project.
+//!
+//! Every folder on the way is opened by its own name, from the root down, and none may be a symbolic link. New
+//! content is written aside and renamed into place, so that a kill leaves the old file or the new one.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use git2::build::CheckoutBuilder;
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, openat, renameat};
+use nix::sys::stat::{Mode, SFlag, fstatat, mkdirat};
+use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
+use tdd_core::digest::TreeId;
+
+use super::diff::file_kind;
+use super::error::{Doing, DoingIo};
+use super::path::as_path;
+use super::{FileKind, GitError, GitPath, Repo, Result};
+
+impl Repo {
+    /// Puts these paths back to what they are in that tree, with the time of now; what the tree lacks is deleted, and
+    /// so are folders that become empty by it. No other path is touched.
+    ///
+    /// All paths are checked before the first is written. Line ends are converted as a checkout would.
+    pub fn restore(&self, paths: &[GitPath], tree: &TreeId) -> Result<()> {
+        let plan = Plan::of(self, paths, tree)?;
+        let root = open_root(&self.root)?;
+        for path in plan.all() {
+            plan.open_folder(&root, path)?;
+        }
+        for path in &plan.deleted {
+            self.delete(&plan, &root, path)?;
+        }
+        for batch in [&plan.attributes, &plan.written] {
+            self.write_back(&root, batch, tree)?;
+        }
+        Ok(())
+    }
+
+    fn delete(&self, plan: &Plan, root: &OwnedFd, path: &GitPath) -> Result<()> {
+        let Some((folder, name)) = plan.open_folder(root, path)? else { return Ok(()) };
+        // A folder there is not this file; what lies in it has paths of its own.
+        if is_folder(&folder, name) {
+            return Ok(());
+        }
+        match unlinkat(&folder, as_path(name), UnlinkatFlags::NoRemoveDir) {
+            Ok(()) | Err(Errno::ENOENT) => {}
+            Err(error) => return Err(io(error)).doing_io("delete", &self.root.join(path.as_path())),
+        }
+        remove_empty_folders(root, path);
+        Ok(())
+    }
+
+    fn write_back(&self, root: &OwnedFd, batch: &[(GitPath, FileKind)], tree: &TreeId) -> Result<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let copy = self.check_out(batch, tree)?;
+        for (path, kind) in batch {
+            self.put(root, path, *kind, &copy)?;
+        }
+        Ok(())
+    }
+
+    /// The paths as a checkout would write them, in a folder of our own.
+    fn check_out(&self, batch: &[(GitPath, FileKind)], tree: &TreeId) -> Result<Scratch> {
+        let scratch = Scratch::new(self.private(&format!("restore-{}", std::process::id())))?;
+        let git = self.fresh()?;
+        let object = git.find_object(super::head::oid(&tree.0)?, None).doing("read the tree")?;
+        let mut options = CheckoutBuilder::new();
+        options.target_dir(&scratch.dir).force().update_index(false).disable_pathspec_match(true);
+        for (path, _) in batch {
+            options.path(path.as_bytes());
+        }
+        git.checkout_tree(&object, Some(&mut options)).doing("read the files from the tree")?;
+        Ok(scratch)
+    }
+
+    fn put(&self, root: &OwnedFd, path: &GitPath, kind: FileKind, copy: &Scratch) -> Result<()> {
+        let source = copy.dir.join(path.as_path());
+        let Some((folder, name)) = open_folder(root, path, Missing::Make)? else { return Ok(()) };
+        if is_folder(&folder, name) {
+            // A folder with nothing in it is nothing to git, so a file may stand there.
+            unlinkat(&folder, as_path(name), UnlinkatFlags::RemoveDir)
+                .map_err(|_| GitError::InTheWay { path: path.clone() })?;
+        }
+        let moved = match renameat(AT_FDCWD, &source, &folder, as_path(name)) {
+            Err(Errno::EXDEV) => copy_across(&source, &folder, as_path(name), kind),
+            moved => moved.map_err(io),
+        };
+        moved.doing_io("write", &self.root.join(path.as_path()))
+    }
+}
+
+/// What is to be done, deletions first and attributes files before what they bear on.
+struct Plan {
+    deleted: Vec<GitPath>,
+    attributes: Vec<(GitPath, FileKind)>,
+    written: Vec<(GitPath, FileKind)>,
+}
+
+impl Plan {
+    fn of(repo: &Repo, paths: &[GitPath], tree: &TreeId) -> Result<Self> {
+        let mut plan = Self { deleted: Vec::new(), attributes: Vec::new(), written: Vec::new() };
+        for path in paths {
+            let path = GitPath::new(path.as_bytes())?;
+            let found = repo.entry(tree, &path)?.and_then(|entry| file_kind(entry.filemode()));
+            match found {
+                Some(FileKind::Submodule) => return Err(GitError::Submodule { path }),
+                Some(kind) if path.as_bytes().ends_with(b".gitattributes") => plan.attributes.push((path, kind)),
+                Some(kind) => plan.written.push((path, kind)),
+                None => plan.deleted.push(path),
+            }
+        }
+        // A link goes before what seems to lie behind it.
+        plan.deleted.sort();
+        Ok(plan)
+    }
+
+    /// The folder of a path, if it exists; one that is no real folder must be among the paths itself.
+    fn open_folder<'a>(&self, root: &OwnedFd, path: &'a GitPath) -> Result<Option<(OwnedFd, &'a [u8])>> {
+        match open_folder(root, path, Missing::Stop) {
+            Err(GitError::ThroughSymlink { through, .. }) if self.all().any(|other| *other == through) => Ok(None),
+            other => other,
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &GitPath> {
+        self.deleted.iter().chain(self.attributes.iter().chain(&self.written).map(|(path, _)| path))
+    }
+}
+
+/// A folder of our own, gone when dropped.
+struct Scratch {
+    dir: PathBuf,
+}
+
+impl Scratch {
+    fn new(dir: PathBuf) -> Result<Self> {
+        match fs::remove_dir_all(&dir) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error).doing_io("remove", &dir),
+            Ok(()) | Err(_) => {}
+        }
+        fs::create_dir_all(&dir).doing_io("make the folder", &dir)?;
+        Ok(Self { dir })
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // The next use removes what is left.
+        fs::remove_dir_all(&self.dir).ok();
+    }
+}
+
+/// What to do about a folder that is not there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Missing {
+    Stop,
+    Make,
+}
+
+const FOLDER: OFlag = OFlag::O_DIRECTORY.union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC).union(OFlag::O_RDONLY);
+
+fn open_root(root: &Path) -> Result<OwnedFd> {
+    File::open(root).map(OwnedFd::from).doing_io("open", root)
+}
+
+/// The folder of a path and the name in it; `None` if the folder is missing and shall not be made.
+fn open_folder<'a>(root: &OwnedFd, path: &'a GitPath, missing: Missing) -> Result<Option<(OwnedFd, &'a [u8])>> {
+    let mut parts: Vec<_> = path.parts().collect();
+    let name = parts.pop().unwrap_or_default();
+    let mut folder = root.try_clone().doing_io("open", Path::new("."))?;
+    for (depth, part) in parts.iter().enumerate() {
+        if missing == Missing::Make {
+            match mkdirat(&folder, as_path(part), Mode::from_bits_truncate(0o777)) {
+                Ok(()) | Err(Errno::EEXIST) => {}
+                Err(error) => return Err(io(error)).doing_io("make the folder", as_path(&parts[..=depth].join(&b'/'))),
+            }
+        }
+        folder = match openat(&folder, as_path(part), FOLDER, Mode::empty()) {
+            Ok(next) => next,
+            Err(Errno::ENOENT) if missing == Missing::Stop => return Ok(None),
+            Err(Errno::ELOOP | Errno::ENOTDIR) => {
+                let through = GitPath::from_git(&parts[..=depth].join(&b'/'));
+                return Err(GitError::ThroughSymlink { path: path.clone(), through });
+            }
+            Err(error) => return Err(io(error)).doing_io("open", as_path(&parts[..=depth].join(&b'/'))),
+        };
+    }
+    Ok(Some((folder, name)))
+}
+
+/// For a git folder on another file system than the working tree: written aside, then renamed.
+fn copy_across(source: &Path, folder: &OwnedFd, name: &Path, kind: FileKind) -> std::io::Result<()> {
+    let aside = format!(".tdd-restore-{}", std::process::id());
+    unlinkat(folder, aside.as_str(), UnlinkatFlags::NoRemoveDir).ok();
+    if kind == FileKind::Symlink {
+        symlinkat(&fs::read_link(source)?, folder, aside.as_str())?;
+    } else {
+        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let mode = if kind == FileKind::Executable { 0o777 } else { 0o666 };
+        let file = openat(folder, aside.as_str(), flags, Mode::from_bits_truncate(mode))?;
+        File::from(file).write_all(&fs::read(source)?)?;
+    }
+    renameat(folder, aside.as_str(), folder, name).map_err(io)
+}
+
+fn is_folder(folder: &OwnedFd, name: &[u8]) -> bool {
+    fstatat(folder, as_path(name), AtFlags::AT_SYMLINK_NOFOLLOW)
+        .is_ok_and(|stat| SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT == SFlag::S_IFDIR)
+}
+
+/// From the innermost outwards, until one holds something.
+fn remove_empty_folders(root: &OwnedFd, path: &GitPath) {
+    let mut rest = path.as_bytes();
+    while let Some(end) = rest.iter().rposition(|byte| *byte == b'/') {
+        rest = &rest[..end];
+        let folder = GitPath::from_git(rest);
+        let Ok(Some((parent, name))) = open_folder(root, &folder, Missing::Stop) else { return };
+        if unlinkat(&parent, as_path(name), UnlinkatFlags::RemoveDir).is_err() {
+            return;
+        }
+    }
+}
+
+fn io(error: Errno) -> std::io::Error {
+    error.into()
+}

@@ -1,0 +1,89 @@
+//! What of the working tree HEAD does not have, which files there are, and which paths no tree will hold.
+
+use std::collections::BTreeSet;
+
+use git2::{DiffOptions, Index};
+
+use super::error::Doing;
+use super::snapshot::{GITLINK, Snapshot};
+use super::{GitPath, Repo, Result, is_state};
+
+/// What of the working tree HEAD does not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dirty {
+    /// Tracked files that are changed, deleted or staged, sorted.
+    pub modified_tracked: Vec<GitPath>,
+    /// Files that git does not know and does not ignore, sorted.
+    pub untracked: Vec<GitPath>,
+}
+
+impl Dirty {
+    /// Whether HEAD has it all.
+    pub fn is_clean(&self) -> bool {
+        self.modified_tracked.is_empty() && self.untracked.is_empty()
+    }
+}
+
+impl Repo {
+    /// What of the working tree and of the user's index HEAD does not have. The inside of submodules is not looked at.
+    pub fn dirty(&self) -> Result<Dirty> {
+        let seen = Snapshot::take(self)?;
+        let mut tracked = self.staged()?;
+        for change in self.diff_trees(&self.head()?.tree, &seen.tree)? {
+            if let super::ChangeKind::Renamed { from } = change.kind {
+                tracked.insert(from);
+            }
+            if !seen.untracked.contains(change.path.as_bytes()) {
+                tracked.insert(change.path);
+            }
+        }
+        let untracked = seen.untracked.iter().map(|path| GitPath::from_git(path)).collect();
+        let modified = tracked.into_iter().filter(|path| !is_state(path.as_bytes()));
+        Ok(Dirty { modified_tracked: modified.collect(), untracked })
+    }
+
+    /// The files of the working tree that are tracked, or untracked and not ignored, sorted.
+    ///
+    /// Names that are not UTF-8 are skipped: nobody could ask for them. [`Repo::tree_id`] holds them all the same.
+    pub fn files(&self) -> Result<Vec<String>> {
+        let seen = Snapshot::take(self)?;
+        let files = seen.index.iter().filter(|entry| entry.mode != GITLINK);
+        let mut names: Vec<_> = files.filter_map(|entry| String::from_utf8(entry.path).ok()).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Whether a file at this path would be in no tree: ignored and not tracked, our state, or inside another repository.
+    pub fn is_ignored(&self, path: &GitPath) -> Result<bool> {
+        if self.is_tracked(path)? {
+            return Ok(false);
+        }
+        let ignored = self.fresh()?.is_path_ignored(path.as_path());
+        Ok(ignored.doing_at("check the ignore rules for", path.as_bytes())? || self.is_nested(path))
+    }
+
+    fn is_tracked(&self, path: &GitPath) -> Result<bool> {
+        Ok(!is_state(path.as_bytes()) && self.user_index()?.get_path(path.as_path(), 0).is_some())
+    }
+
+    fn is_nested(&self, path: &GitPath) -> bool {
+        let folders = path.as_path().ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        folders.into_iter().any(|folder| self.root.join(folder).join(".git").symlink_metadata().is_ok())
+    }
+
+    /// What the user staged.
+    fn staged(&self) -> Result<BTreeSet<GitPath>> {
+        let head = self.tree_of(self.head_id()?)?;
+        let index = self.user_index()?;
+        let mut options = DiffOptions::new();
+        options.include_typechange(true).skip_binary_check(true);
+        let diff =
+            self.git.diff_tree_to_index(Some(&head), Some(&index), Some(&mut options)).doing("read the index")?;
+        Ok(diff.deltas().filter_map(|delta| delta.new_file().path_bytes().map(GitPath::from_git)).collect())
+    }
+
+    /// The user's index, to be read only.
+    fn user_index(&self) -> Result<Index> {
+        Index::open(&self.git.path().join("index")).doing("read the user's index")
+    }
+}

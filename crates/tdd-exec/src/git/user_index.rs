@@ -1,0 +1,152 @@
+//! The user's index, changed at a few paths together with HEAD: both, or, after a kill, put right by the next start.
+//!
+//! `index.lock` is taken first, as git itself does, with our name in it. The new index is written aside, then the
+//! branch moves, then the new index takes its place. A kill in between leaves the lock and a note of the commit:
+//! [`Repo::heal`] finishes if HEAD is at that commit, and otherwise drops what was prepared.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use git2::{Index, IndexEntry, Oid};
+
+use super::error::{Doing, DoingIo};
+use super::private::{RACY_MARGIN, written};
+use super::{GitError, GitPath, Repo, Result};
+
+/// What `index.lock` begins with when it is ours.
+const MARK: &str = "tdd-machine";
+
+/// The user's index, held against everyone else; dropped without [`LockedIndex::publish`] it is as before.
+pub(super) struct LockedIndex {
+    index: PathBuf,
+    lock: PathBuf,
+    next: PathBuf,
+    note: PathBuf,
+}
+
+impl Repo {
+    /// Takes the user's index, or says who holds it.
+    pub(super) fn lock_user_index(&self) -> Result<LockedIndex> {
+        let locked = self.locked_index();
+        match File::create_new(&locked.lock) {
+            Ok(mut file) => {
+                let locked = Ok(locked);
+                file.write_all(format!("{MARK} {}\n", std::process::id()).as_bytes())
+                    .doing_io("write", &self.git.path().join("index.lock"))?;
+                locked
+            }
+            Err(error) => {
+                let path = locked.forget();
+                match error.kind() {
+                    ErrorKind::AlreadyExists => Err(GitError::IndexLocked { path }),
+                    _ => Err(error).doing_io("make", &path),
+                }
+            }
+        }
+    }
+
+    /// Finishes or drops a commit that a kill cut short.
+    pub(super) fn heal(&self) -> Result<()> {
+        let lock = self.git.path().join("index.lock");
+        if !fs::read_to_string(&lock).is_ok_and(|text| is_left_behind(&text)) {
+            return Ok(());
+        }
+        let locked = self.locked_index();
+        let head = self.head_id()?.map(|id| id.to_string());
+        let noted = fs::read_to_string(&locked.note).ok();
+        if noted.is_some() && noted == head && locked.next.exists() {
+            return locked.publish();
+        }
+        drop(locked);
+        Ok(())
+    }
+
+    fn locked_index(&self) -> LockedIndex {
+        LockedIndex {
+            index: self.git.path().join("index"),
+            lock: self.git.path().join("index.lock"),
+            next: self.private("next-index"),
+            note: self.private("next-commit"),
+        }
+    }
+}
+
+/// Whether a lock is ours and its process is no more.
+fn is_left_behind(lock: &str) -> bool {
+    let pid = lock.strip_prefix(MARK).and_then(|rest| rest.trim().parse().ok());
+    pid.is_some_and(|pid| pid != std::process::id() && !super::worktree::is_alive(pid))
+}
+
+impl LockedIndex {
+    /// Writes the new index aside: these paths as given (`None`: not there any more), everything else as the user has it.
+    ///
+    /// Its time stays that of the old one, so that a file that git had to look at again is still looked at again.
+    pub(super) fn prepare(&self, changes: &[(GitPath, Option<IndexEntry>)]) -> Result<()> {
+        let time = self.copy()?;
+        let mut index = Index::open(&self.next).doing("read the user's index")?;
+        for (path, entry) in changes {
+            let name = path.as_path();
+            match entry {
+                Some(entry) => {
+                    index.conflict_remove(name).ok();
+                    index.add(entry).doing_at("stage", path.as_bytes())?;
+                }
+                None => index.remove_path(name).doing_at("stage the removal of", path.as_bytes())?,
+            }
+        }
+        index.write().doing("write the new index")?;
+        let file = File::options().append(true).open(&self.next).doing_io("open", &self.next)?;
+        file.set_modified(time).doing_io("set the time of", &self.next)
+    }
+
+    /// Notes the commit that the prepared index belongs to.
+    pub(super) fn note(&self, commit: Oid) -> Result<()> {
+        fs::write(&self.note, commit.to_string()).doing_io("write", &self.note)
+    }
+
+    /// Puts the prepared index in its place and lets go.
+    pub(super) fn publish(self) -> Result<()> {
+        fs::rename(&self.next, &self.index).doing_io("replace", &self.index)
+    }
+
+    fn copy(&self) -> Result<SystemTime> {
+        remove(&self.next)?;
+        match fs::copy(&self.index, &self.next) {
+            Ok(_) => {
+                let old = Index::open(&self.index).doing("read the user's index")?;
+                Ok(written(&old).unwrap_or(SystemTime::UNIX_EPOCH))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let now = fs::metadata(&self.lock).and_then(|meta| meta.modified());
+                let now = now.doing_io("read the time of", &self.lock)?;
+                Ok(now.checked_sub(RACY_MARGIN).unwrap_or(SystemTime::UNIX_EPOCH))
+            }
+            Err(error) => Err(error).doing_io("copy", &self.index),
+        }
+    }
+
+    /// The path of a lock that is not ours to remove.
+    fn forget(self) -> PathBuf {
+        let lock = self.lock.clone();
+        std::mem::forget(self);
+        lock
+    }
+}
+
+impl Drop for LockedIndex {
+    fn drop(&mut self) {
+        for path in [&self.next, &self.note, &self.lock] {
+            // What cannot be removed now is removed by the next start.
+            remove(path).ok();
+        }
+    }
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).doing_io("remove", path),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
