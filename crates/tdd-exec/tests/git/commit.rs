@@ -1,0 +1,220 @@
+//! A commit holds exactly the verified bytes of its paths, and the user's own work stays as it is.
+
+use std::fs;
+
+use tdd_exec::git::{GitError, NewCommit, Repo};
+
+use crate::sandbox::{Sandbox, commit_onto, grace, path, paths_of};
+
+#[test]
+fn the_first_commit_makes_the_branch() {
+    let sandbox = Sandbox::unborn();
+    sandbox.write("src/lib.rs", "pub fn f() {}\n");
+    sandbox.write("secret", "mine");
+    let commit = sandbox.commit(&["src/lib.rs"]).expect("a commit");
+    assert_eq!(sandbox.git(&["rev-parse", "main"]), commit.0);
+    assert_eq!(sandbox.git(&["ls-tree", "-r", "--name-only", "HEAD"]), "src/lib.rs");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "?? secret");
+    assert_eq!(
+        sandbox.git(&["log", "--format=%an <%ae> %at %cn: %s"]),
+        "Grace <grace@example.org> 1700000000 Grace: feat: second"
+    );
+}
+
+#[test]
+fn adds_changes_and_deletions_are_committed_and_the_index_agrees() {
+    let sandbox = Sandbox::with(&[("a", "1"), ("sub/b", "2"), ("c", "3")]);
+    sandbox.write("a", "changed");
+    sandbox.remove("sub/b");
+    sandbox.write("new/ü x", "new");
+    sandbox.commit(&["a", "sub/b", "new/ü x", "never/was"]).expect("a commit");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    assert_eq!(sandbox.git(&["-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "HEAD"]), "a\nc\nnew/ü x");
+    assert_eq!(sandbox.git(&["rev-list", "--count", "HEAD"]), "2");
+    assert_eq!(sandbox.git(&["fsck", "--strict"]), "");
+}
+
+#[test]
+fn what_the_user_staged_stays_staged_and_what_is_untracked_stays_untracked() {
+    let sandbox = Sandbox::with(&[("a", "1"), ("theirs", "1"), ("gone", "1"), ("edited", "1")]);
+    sandbox.write("theirs", "staged");
+    sandbox.write("staged-new", "staged");
+    sandbox.git(&["add", "theirs", "staged-new"]);
+    sandbox.git(&["rm", "-q", "--cached", "gone"]);
+    sandbox.write("theirs", "and edited again");
+    sandbox.write("edited", "not staged");
+    sandbox.write("secret.env", "KEY=1");
+    sandbox.write("a", "step");
+    sandbox.commit(&["a"]).expect("a commit");
+    let status = " M edited\nD  gone\nA  staged-new\nMM theirs\n?? gone\n?? secret.env";
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), status);
+    assert_eq!(sandbox.git(&["show", "--format=", "--name-only", "HEAD"]), "a");
+    assert_eq!(sandbox.git(&["show", ":theirs"]), "staged");
+    assert_eq!(sandbox.read("secret.env"), "KEY=1");
+}
+
+#[test]
+fn the_tested_bytes_are_committed_even_if_the_file_changed_since() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    let repo = sandbox.repo();
+    let onto = repo.head().expect("a HEAD");
+    sandbox.write("a", "tested");
+    let from = repo.tree_id().expect("a tree");
+    sandbox.write("a", "untested");
+    let paths = paths_of(&["a"]);
+    let new = NewCommit { onto: &onto, from: &from, paths: &paths, message: "feat: x", author: &grace() };
+    repo.commit_paths(&new).expect("a commit");
+    assert_eq!(sandbox.git(&["show", "HEAD:a"]), "tested");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), " M a");
+}
+
+#[test]
+fn a_same_size_edit_right_after_a_commit_is_seen_by_git() {
+    let sandbox = Sandbox::with(&[("a", "0000"), ("b", "0000")]);
+    for n in 1..40 {
+        sandbox.write("a", format!("{n:04}"));
+        sandbox.write("b", format!("{n:04}"));
+        sandbox.git(&["add", "b"]);
+        sandbox.write("b", format!("{:04}", n + 5000));
+        sandbox.commit(&["a"]).expect("a commit");
+        sandbox.write("a", format!("{:04}", n + 7000));
+        assert_eq!(sandbox.git(&["status", "--porcelain"]), " M a\nMM b", "round {n}");
+    }
+}
+
+#[test]
+fn a_detached_head_moves_and_the_branch_does_not() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    sandbox.git(&["checkout", "-q", "--detach"]);
+    sandbox.write("a", "2");
+    let main = sandbox.git(&["rev-parse", "main"]);
+    let commit = sandbox.commit(&["a"]).expect("a commit");
+    assert_eq!(sandbox.git(&["rev-parse", "HEAD"]), commit.0);
+    assert_eq!(sandbox.git(&["rev-parse", "main"]), main);
+    assert_eq!(sandbox.repo().head().expect("a HEAD").branch, None);
+}
+
+#[test]
+fn the_reflogs_tell_of_the_commit() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    sandbox.write("a", "2");
+    sandbox.commit(&["a"]).expect("a commit");
+    for name in ["HEAD", "main"] {
+        assert_eq!(sandbox.git(&["reflog", "-1", "--format=%gs", name]), "commit: feat: second");
+    }
+}
+
+#[test]
+fn a_head_that_moved_is_left_where_it_is() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    let repo = sandbox.repo();
+    let onto = repo.head().expect("a HEAD");
+    sandbox.git(&["commit", "-q", "--allow-empty", "-m", "meanwhile"]);
+    sandbox.write("a", "2");
+    let error = commit_onto(&repo, &onto, &["a"]).expect_err("a refusal");
+    assert!(matches!(error, GitError::HeadMoved { .. }), "{error}");
+    sandbox.git(&["reset", "-q", "--soft", "HEAD^"]);
+    sandbox.git(&["checkout", "-q", "-b", "elsewhere"]);
+    let error = commit_onto(&repo, &onto, &["a"]).expect_err("a refusal");
+    assert!(error.to_string().contains("on main, found"), "{error}");
+    assert_eq!(sandbox.git(&["log", "--all", "--format=%s"]), "first");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), " M a");
+}
+
+#[test]
+fn a_locked_index_is_an_error_and_nothing_is_committed() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    sandbox.write("a", "2");
+    sandbox.write(".git/index.lock", "");
+    let error = sandbox.commit(&["a"]).expect_err("a refusal");
+    assert!(matches!(error, GitError::IndexLocked { .. }), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("index.lock")));
+    assert!(sandbox.has(".git/index.lock"), "it is not ours to remove");
+    assert_eq!(sandbox.git(&["rev-list", "--count", "HEAD"]), "1");
+}
+
+#[test]
+fn a_locked_branch_is_an_error_and_the_index_is_as_before() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    sandbox.write("a", "2");
+    sandbox.write(".git/refs/heads/main.lock", "");
+    sandbox.commit(&["a"]).expect_err("a refusal");
+    sandbox.remove(".git/refs/heads/main.lock");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), " M a");
+    assert!(!sandbox.has(".git/index.lock"));
+}
+
+#[test]
+fn a_commit_that_a_kill_cut_short_is_finished_or_dropped_by_the_next_start() {
+    for branch_moved in [true, false] {
+        let sandbox = Sandbox::with(&[("a", "1")]);
+        let before = sandbox.git(&["rev-parse", "HEAD"]);
+        let old_index = fs::read(sandbox.root.join(".git/index")).expect("an index");
+        sandbox.write("a", "longer");
+        let commit = sandbox.commit(&["a"]).expect("a commit");
+        let new_index = fs::read(sandbox.root.join(".git/index")).expect("an index");
+        // As a kill right before the last act would have left it.
+        let no_process = i32::MAX;
+        sandbox.write(".git/index", old_index);
+        sandbox.write(".git/index.lock", format!("tdd-machine {no_process}\n"));
+        sandbox.write(".git/tdd-machine/next-index", new_index);
+        sandbox.write(".git/tdd-machine/next-commit", &commit.0);
+        if !branch_moved {
+            sandbox.git(&["update-ref", "refs/heads/main", &before]);
+        }
+        sandbox.repo();
+        assert!(!sandbox.has(".git/index.lock") && !sandbox.has(".git/tdd-machine/next-index"));
+        let expected = if branch_moved { "" } else { " M a" };
+        assert_eq!(sandbox.git(&["status", "--porcelain"]), expected);
+    }
+}
+
+#[test]
+fn nothing_is_committed_during_a_merge_or_a_bisect() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    sandbox.write("a", "2");
+    let head = sandbox.git(&["rev-parse", "HEAD"]);
+    sandbox.write(".git/MERGE_HEAD", format!("{head}\n"));
+    assert_eq!(sandbox.commit(&["a"]).expect_err("a refusal").to_string(), "a merge is under way in this repository");
+    sandbox.remove(".git/MERGE_HEAD");
+    sandbox.git(&["bisect", "start"]);
+    assert_eq!(sandbox.commit(&["a"]).expect_err("a refusal").to_string(), "a bisect is under way in this repository");
+}
+
+#[test]
+fn an_unchanged_path_is_nothing_to_commit() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    assert!(matches!(sandbox.commit(&["a"]), Err(GitError::NothingToCommit)));
+}
+
+#[test]
+fn a_commit_in_a_linked_worktree_leaves_the_main_one_alone() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    let dir = sandbox.beside("linked");
+    sandbox.git(&["worktree", "add", "-q", "-b", "side", dir.to_str().expect("a path")]);
+    fs::write(dir.join("a"), "2").expect("a file");
+    let repo = Repo::discover(&dir).expect("readable").expect("a repository");
+    commit_onto(&repo, &repo.head().expect("a HEAD"), &["a"]).expect("a commit");
+    assert_eq!(sandbox.git(&["-C", dir.to_str().expect("a path"), "status", "--porcelain"]), "");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    assert_eq!(sandbox.git(&["log", "--format=%s", "side"]), "feat: second\nfirst");
+    assert_eq!(sandbox.git(&["log", "--format=%s", "main"]), "first");
+}
+
+#[test]
+fn attempts_are_kept_numbered_and_survive_a_gc() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    let repo = sandbox.repo();
+    let head = repo.head().expect("a HEAD");
+    sandbox.write("tried.rs", "first try");
+    let tree = repo.tree_id().expect("a tree");
+    let keep = || repo.keep_attempt((4, 2), &tree, head.commit.as_ref(), "attempt", &grace()).expect("a ref");
+    assert_eq!([keep(), keep()], ["refs/tdd/attempts/4/2-1", "refs/tdd/attempts/4/2-2"]);
+    sandbox.remove("tried.rs");
+    repo.tree_id().expect("a tree");
+    sandbox.git(&["gc", "-q", "--prune=now"]);
+    assert_eq!(sandbox.git(&["show", "refs/tdd/attempts/4/2-1:tried.rs"]), "first try");
+    assert_eq!(repo.head().expect("a HEAD"), head);
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    assert_eq!(repo.blob(&tree, &path("tried.rs")).expect("readable"), Some(b"first try".to_vec()));
+}

@@ -1,0 +1,135 @@
+//! Where HEAD is, what the commits say, what they changed.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use tdd_exec::git::{ChangeKind, FileKind, GitError, Repo};
+
+use crate::sandbox::{Sandbox, path};
+
+#[test]
+fn an_unborn_head_has_a_branch_and_the_empty_tree() {
+    let head = Sandbox::unborn().repo().head().expect("a HEAD");
+    assert_eq!((head.commit, head.branch.as_deref()), (None, Some("main")));
+    assert_eq!(head.tree.0, "4b825dc642cb6eb9a060e54bf8d69288fbee4904");
+}
+
+#[test]
+fn messages_are_read_along_the_first_parents() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    sandbox.git(&["checkout", "-q", "-b", "side"]);
+    sandbox.git(&["commit", "-q", "--allow-empty", "-m", "on the side"]);
+    sandbox.git(&["checkout", "-q", "main"]);
+    sandbox.git(&["commit", "-q", "--allow-empty", "-m", "second", "-m", "TDD-Step: 4"]);
+    sandbox.git(&["merge", "-q", "--no-ff", "-m", "merged", "side"]);
+    let repo = sandbox.repo();
+    let all: Vec<_> = repo.first_parent_messages(9).expect("a history").map(|it| it.expect("a commit").1).collect();
+    assert_eq!(all, ["merged\n", "second\n\nTDD-Step: 4\n", "first\n"]);
+    assert_eq!(repo.first_parent_messages(2).expect("a history").count(), 2);
+    assert_eq!(repo.last_message().expect("readable").as_deref(), Some("merged\n"));
+    assert_eq!(Sandbox::unborn().repo().last_message().expect("readable"), None);
+}
+
+#[test]
+fn the_last_diff_is_that_of_git() {
+    let sandbox = Sandbox::with(&[("a", "one\ntwo\n"), ("b", "x\n")]);
+    assert_eq!(
+        sandbox.repo().last_diff(9_999).expect("a diff").trim_end(),
+        sandbox.git(&["show", "--format=", "HEAD"])
+    );
+    sandbox.write("a", "one\n2\n");
+    sandbox.remove("b");
+    sandbox.write("binary", "\0\0");
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "second"]);
+    let diff = sandbox.repo().last_diff(9_999).expect("a diff");
+    assert_eq!(diff.trim_end(), sandbox.git(&["show", "--format=", "--no-renames", "HEAD"]));
+    assert!(diff.contains("Binary files /dev/null and b/binary differ"), "{diff}");
+    assert_eq!(Sandbox::unborn().repo().last_diff(9).expect("a diff"), "");
+}
+
+#[test]
+fn a_long_diff_is_cut_between_characters_and_says_so() {
+    let sandbox = Sandbox::with(&[("a", &"é".repeat(500))]);
+    let repo = sandbox.repo();
+    let whole = repo.last_diff(99_999).expect("a diff");
+    for max in [300, 301] {
+        let cut = repo.last_diff(max).expect("a diff");
+        let (kept, note) = cut.trim_end().rsplit_once('\n').expect("a last line");
+        assert!(whole.starts_with(kept) && !kept.contains('\u{fffd}'));
+        assert_eq!(note, format!("[{} of {} bytes left out]", whole.len() - kept.len(), whole.len()));
+    }
+}
+
+#[test]
+fn trees_are_compared_by_path_and_kind() {
+    let body = "a line that is long enough to be recognised\n".repeat(5);
+    let sandbox = Sandbox::with(&[("changed", "1"), ("gone", "2"), ("old name", &body), ("run", "x"), ("link", "y")]);
+    let repo = sandbox.repo();
+    let before = repo.tree_id().expect("a tree");
+    sandbox.write("changed", "3");
+    sandbox.remove("gone");
+    sandbox.remove("link");
+    symlink("run", sandbox.root.join("link")).expect("a link");
+    fs::rename(sandbox.root.join("old name"), sandbox.root.join("new name")).expect("a rename");
+    fs::set_permissions(sandbox.root.join("run"), fs::Permissions::from_mode(0o755)).expect("a mode");
+    sandbox.write("added", "4");
+    let after = repo.tree_id().expect("a tree");
+    let changes = repo.diff_trees(&before, &after).expect("changes");
+    let seen: Vec<_> =
+        changes.iter().map(|it| (it.path.as_str().expect("text"), &it.kind, it.before, it.after)).collect();
+    let (file, renamed) = (Some(FileKind::File), ChangeKind::Renamed { from: path("old name") });
+    let expected = [
+        ("added", &ChangeKind::Added, None, file),
+        ("changed", &ChangeKind::Modified, file, file),
+        ("gone", &ChangeKind::Deleted, file, None),
+        ("link", &ChangeKind::Modified, file, Some(FileKind::Symlink)),
+        ("new name", &renamed, file, file),
+        ("run", &ChangeKind::Modified, file, Some(FileKind::Executable)),
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(repo.blob(&before, &path("changed")).expect("readable"), Some(b"1".to_vec()));
+    assert_eq!(repo.blob(&after, &path("link")).expect("readable"), Some(b"run".to_vec()));
+    assert_eq!(repo.blob(&after, &path("gone")).expect("readable"), None);
+}
+
+#[test]
+fn a_repository_is_found_from_below_and_missing_where_there_is_none() {
+    let sandbox = Sandbox::with(&[("deep/down/a", "1")]);
+    let found = Repo::discover(&sandbox.root.join("deep/down")).expect("readable").expect("a repository");
+    assert_eq!(found.root().canonicalize().expect("a path"), sandbox.root.canonicalize().expect("a path"));
+    let empty = tempfile::TempDir::new().expect("a folder");
+    assert!(Repo::discover(empty.path()).expect("readable").is_none());
+}
+
+#[test]
+fn a_bare_repository_is_refused_with_a_hint() {
+    let sandbox = Sandbox::unborn();
+    sandbox.git(&["init", "-q", "--bare", "bare.git"]);
+    let error = Repo::discover(&sandbox.root.join("bare.git")).expect_err("a refusal");
+    assert!(matches!(error, GitError::Bare { .. }) && error.hint().is_some(), "{error}");
+}
+
+#[test]
+fn a_repository_of_another_user_is_refused_with_the_fix() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    for path in [".git", ""] {
+        std::os::unix::fs::chown(sandbox.root.join(path), Some(65_534), Some(65_534)).expect("another owner");
+    }
+    let error = Repo::discover(&sandbox.root).expect_err("a refusal");
+    assert!(matches!(error, GitError::ForeignOwner { .. }), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("safe.directory")));
+}
+
+#[test]
+fn init_makes_a_repository_once() {
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let repo = Repo::init(&folder.path().join("new")).expect("a repository");
+    let head = repo.head().expect("a HEAD");
+    assert_eq!(head.commit, None);
+    assert!(head.branch.is_some());
+    Repo::init(&folder.path().join("new")).expect_err("there is one already");
+}
