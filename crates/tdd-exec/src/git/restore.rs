@@ -26,6 +26,7 @@ impl Repo {
     ///
     /// All paths are checked before the first is written. Line ends are converted as a checkout would.
     pub fn restore(&self, paths: &[GitPath], tree: &TreeId) -> Result<()> {
+        let _ours = self.lock_private()?;
         let plan = Plan::of(self, paths, tree)?;
         let root = open_root(&self.root)?;
         for path in plan.all() {
@@ -67,7 +68,7 @@ impl Repo {
 
     /// The paths as a checkout would write them, in a folder of our own.
     fn check_out(&self, batch: &[(GitPath, FileKind)], tree: &TreeId) -> Result<Scratch> {
-        let scratch = Scratch::new(self.private(&format!("restore-{}", std::process::id())))?;
+        let scratch = Scratch::new(self.private("restore"))?;
         let git = self.fresh()?;
         let object = git.find_object(super::head::oid(&tree.0)?, None).doing("read the tree")?;
         let mut options = CheckoutBuilder::new();

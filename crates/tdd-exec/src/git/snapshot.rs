@@ -4,7 +4,7 @@
 //! submodules keep the commit that the user's index names, other repositories inside this one are left out, and so
 //! is our own state in `.tdd/`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
 use std::time::SystemTime;
@@ -62,7 +62,7 @@ impl Snapshot {
 
 /// What the user's index says is tracked.
 struct Tracked {
-    entries: BTreeMap<Vec<u8>, IndexEntry>,
+    entries: Vec<IndexEntry>,
     sparse: BTreeSet<Vec<u8>>,
     written: Option<SystemTime>,
 }
@@ -70,17 +70,26 @@ struct Tracked {
 impl Tracked {
     fn read(git: &Repository, repo: &Repo) -> Result<Self> {
         const SKIP_WORKTREE: u16 = 1 << 14;
-        let path = git.path().join("index");
-        let index = Index::open(&path).doing("read the user's index")?;
-        let mut tracked = Self { entries: BTreeMap::new(), sparse: BTreeSet::new(), written: written(&index) };
-        for entry in index.iter().filter(|entry| !is_state(&entry.path)) {
-            if entry.flags_extended & SKIP_WORKTREE != 0 && !exists(repo, &entry.path) {
-                tracked.sparse.insert(entry.path.clone());
-            }
-            tracked.entries.insert(entry.path.clone(), entry);
-        }
-        Ok(tracked)
+        let index = Index::open(&git.path().join("index")).doing("read the user's index")?;
+        let mut entries = sorted(&index);
+        entries.retain(|entry| !is_state(&entry.path));
+        let skipped = entries.iter().filter(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
+        let sparse = skipped.map(|entry| entry.path.clone()).filter(|path| !exists(repo, path)).collect();
+        Ok(Self { entries, sparse, written: written(&index) })
     }
+}
+
+/// An index's entries by path, one for each, whatever order the index itself keeps.
+fn sorted(index: &Index) -> Vec<IndexEntry> {
+    let mut entries: Vec<_> = index.iter().collect();
+    entries.sort_by(|one, other| one.path.cmp(&other.path));
+    entries.dedup_by(|one, other| one.path == other.path);
+    entries
+}
+
+fn find<'a>(entries: &'a [IndexEntry], path: &[u8]) -> Option<&'a IndexEntry> {
+    let at = entries.binary_search_by(|entry| entry.path.as_slice().cmp(path)).ok()?;
+    entries.get(at)
 }
 
 fn exists(repo: &Repo, path: &[u8]) -> bool {
@@ -100,18 +109,14 @@ struct Work<'repo> {
 impl Work<'_> {
     /// Puts into our index what it lacks of the user's; what only ours has is untracked.
     fn adopt(&mut self, tracked: Tracked) -> Result<()> {
-        let mut known = BTreeMap::new();
-        for entry in self.index.iter() {
-            if tracked.entries.contains_key(&entry.path) {
-                known.insert(entry.path, (entry.mode, entry.id));
-            } else {
-                self.untracked.insert(entry.path);
-            }
-        }
-        for (path, entry) in tracked.entries {
-            let missing = match known.get(&path) {
+        let ours = sorted(&self.index);
+        let ours_only = ours.iter().filter(|entry| find(&tracked.entries, &entry.path).is_none());
+        self.untracked.extend(ours_only.map(|entry| entry.path.clone()));
+        for entry in tracked.entries {
+            let path = entry.path.clone();
+            let missing = match find(&ours, &path) {
                 None => true,
-                Some(known) => entry.mode == GITLINK && *known != (entry.mode, entry.id),
+                Some(known) => entry.mode == GITLINK && (known.mode, known.id) != (entry.mode, entry.id),
             };
             if missing {
                 self.touched = true;

@@ -24,19 +24,15 @@ pub(super) struct LockedIndex {
     lock: PathBuf,
     next: PathBuf,
     note: PathBuf,
+    mark: PathBuf,
 }
 
 impl Repo {
     /// Takes the user's index, or says who holds it.
     pub(super) fn lock_user_index(&self) -> Result<LockedIndex> {
         let locked = self.locked_index();
-        match File::create_new(&locked.lock) {
-            Ok(mut file) => {
-                let locked = Ok(locked);
-                file.write_all(format!("{MARK} {}\n", std::process::id()).as_bytes())
-                    .doing_io("write", &self.git.path().join("index.lock"))?;
-                locked
-            }
+        match locked.take() {
+            Ok(()) => Ok(locked),
             Err(error) => {
                 let path = locked.forget();
                 match error.kind() {
@@ -69,6 +65,7 @@ impl Repo {
             lock: self.git.path().join("index.lock"),
             next: self.private("next-index"),
             note: self.private("next-commit"),
+            mark: self.private("mark"),
         }
     }
 }
@@ -80,6 +77,19 @@ fn is_left_behind(lock: &str) -> bool {
 }
 
 impl LockedIndex {
+    /// Makes the lock with our name in it at once, so that a kill leaves none that nobody knows.
+    fn take(&self) -> std::io::Result<()> {
+        let mark = format!("{MARK} {}\n", std::process::id());
+        fs::write(&self.mark, &mark)?;
+        match fs::hard_link(&self.mark, &self.lock) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                // A file system without hard links.
+                File::create_new(&self.lock)?.write_all(mark.as_bytes())
+            }
+            done => done,
+        }
+    }
+
     /// Writes the new index aside: these paths as given (`None`: not there any more), everything else as the user has it.
     ///
     /// Its time stays that of the old one, so that a file that git had to look at again is still looked at again.
@@ -112,7 +122,9 @@ impl LockedIndex {
     }
 
     fn copy(&self) -> Result<SystemTime> {
+        // A kill may have left either.
         remove(&self.next)?;
+        remove(&self.next.with_extension("lock"))?;
         match fs::copy(&self.index, &self.next) {
             Ok(_) => {
                 let old = Index::open(&self.index).doing("read the user's index")?;
@@ -137,7 +149,7 @@ impl LockedIndex {
 
 impl Drop for LockedIndex {
     fn drop(&mut self) {
-        for path in [&self.next, &self.note, &self.lock] {
+        for path in [&self.next, &self.note, &self.mark, &self.lock] {
             // What cannot be removed now is removed by the next start.
             remove(path).ok();
         }

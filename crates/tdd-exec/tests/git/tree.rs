@@ -295,12 +295,14 @@ fn an_unreadable_file_is_an_error_that_names_it() {
 
 #[test]
 fn an_unreadable_folder_is_an_error_that_names_it() {
-    let sandbox = Sandbox::with(&[("a", "1")]);
-    sandbox.write("sub/secret", "x");
-    fs::set_permissions(sandbox.root.join("sub"), fs::Permissions::from_mode(0o000)).expect("a mode");
-    let message = as_plain_user(&sandbox);
-    fs::set_permissions(sandbox.root.join("sub"), fs::Permissions::from_mode(0o755)).expect("a mode");
-    assert!(message.contains("`sub"), "{message}");
+    for committed in [&[("a", "1")][..], &[("a", "1"), ("sub/tracked", "1")]] {
+        let sandbox = Sandbox::with(committed);
+        sandbox.write("sub/secret", "x");
+        fs::set_permissions(sandbox.root.join("sub"), fs::Permissions::from_mode(0o000)).expect("a mode");
+        let message = as_plain_user(&sandbox);
+        fs::set_permissions(sandbox.root.join("sub"), fs::Permissions::from_mode(0o755)).expect("a mode");
+        assert_eq!(message, "cannot read `sub`, so it cannot be said what the working tree holds");
+    }
 }
 
 /// What the tree id says for a user who is not root.
