@@ -83,7 +83,7 @@ impl Sandbox {
         let identity = ["-c", "user.name=A Person", "-c", "user.email=person@local", "-c", "commit.gpgsign=false"];
         let output = must("run git", self.command("git").args(identity).args(arguments).output());
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "git {arguments:?}: {stderr}");
+        must(&format!("run git {arguments:?}"), succeeded(output.status.success(), &stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 }
@@ -107,6 +107,10 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 fn tool_home(variable: &str, folder: &str) -> PathBuf {
     std::env::var_os(variable)
         .map_or_else(|| Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(folder), PathBuf::from)
+}
+
+fn succeeded(success: bool, said: &str) -> std::io::Result<()> {
+    if success { Ok(()) } else { Err(std::io::Error::other(said.to_owned())) }
 }
 
 /// A fixture that cannot be set up is a failed test.
