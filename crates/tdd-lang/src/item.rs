@@ -1,5 +1,7 @@
 //! What the syntax tree of a source file says about its tests.
 
+use std::ops::Range;
+
 use tdd_core::digest::Digest;
 
 /// The items of one source file that matter to the machine.
@@ -8,9 +10,23 @@ pub struct Items {
     /// Its tests, in the order in which they stand.
     pub tests: Vec<TestItem>,
     /// Byte ranges of code that exists only for tests (`#[cfg(test)]` modules, a file below `tests/`).
-    pub test_ranges: Vec<std::ops::Range<usize>>,
+    /// Sorted; none holds another.
+    pub test_ranges: Vec<Range<usize>>,
+    /// Modules that it declares but that stand in other files, in the order of their declarations.
+    pub modules: Vec<ModuleItem>,
+    /// How many functions with a body stand outside the code that exists only for tests.
+    pub functions: usize,
+    /// Whether its documentation may hold examples that are run as tests.
+    pub doc_tests_possible: bool,
     /// Whether the file parses without an error.
     pub parses: bool,
+}
+
+impl Items {
+    /// The names of the modules that stand in other files and exist only for tests.
+    pub fn test_modules(&self) -> impl Iterator<Item = &str> {
+        self.modules.iter().filter(|module| module.test_only).map(|module| module.name.as_str())
+    }
 }
 
 /// One test.
@@ -19,29 +35,55 @@ pub struct TestItem {
     /// Its full name inside the file, as the runner spells the part below the file's module:
     /// `tests::adds`.
     pub name: String,
-    /// The slug of a `@tdd-test-id:` comment within three lines above it.
+    /// What follows `@tdd-test-id:` in a comment within three lines above it, as it is written;
+    /// whether that is a slug is for the reader of the id to say.
     pub annotation: Option<String>,
     /// Its bytes, attributes and doc comments included.
-    pub span: std::ops::Range<usize>,
+    pub span: Range<usize>,
     /// The line on which its name stands, from 1.
     pub line: usize,
     /// Digest of its tokens, attributes included, comments and white space left out.
     pub digest: Digest,
     /// What it asserts.
     pub assertions: Vec<Assertion>,
-    /// Why it does not run, if it is marked so: the text of the marker.
+    /// Why it never runs, if it is marked so: the text of the marker.
     pub ignored: Option<String>,
+    /// The conditions under which it is compiled into a test build, outermost first; empty if always.
+    pub cfg: Vec<String>,
     /// It is meant to panic.
     pub should_panic: bool,
+    /// What the panic's message must contain.
+    pub expected_panic: Option<String>,
+    /// It returns something that decides its outcome, such as a `Result`.
+    pub returns_result: bool,
 }
 
 /// One assertion of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assertion {
-    /// What asserts: `assert_eq!`.
+    /// What asserts: `assert_eq!`, without the path before it.
     pub kind: String,
     /// Its bytes.
-    pub span: std::ops::Range<usize>,
+    pub span: Range<usize>,
     /// Digest of its tokens.
     pub digest: Digest,
+    /// It stands in a closure, an async block, an inner function or a macro's definition, and so runs
+    /// only if somebody calls that.
+    pub in_closure: bool,
+}
+
+/// A module that is declared here and stands in another file: `mod a;`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleItem {
+    /// Its name with the inline modules around it: `tests::deep`.
+    pub name: String,
+    /// The file that a `#[path]` attribute names, as it is written.
+    pub path: Option<String>,
+    /// The folder that the inline modules around it make: `tests/` for `tests::deep`; empty if none.
+    pub folder: String,
+    /// Whether [`ModuleItem::folder`] starts at the file's own folder because an inline module has a
+    /// `#[path]`, instead of at the folder in which the file's submodules are.
+    pub folder_from_path: bool,
+    /// Whether it exists only for tests.
+    pub test_only: bool,
 }

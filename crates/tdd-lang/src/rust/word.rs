@@ -1,0 +1,36 @@
+//! Rust's reserved words: how they are spelled as names, and which names they leave free.
+
+/// Words that cannot be a name unless written with `r#`, of every edition.
+const RESERVED: [&str; 53] = [
+    "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
+    "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super",
+    "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "_",
+];
+
+/// Whether a word is reserved.
+pub(super) fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
+
+/// A name as the compiler prints it: `r#` only where it is needed.
+pub(super) fn printed(name: &str) -> &str {
+    let plain = bare(name);
+    if is_reserved(plain) { name } else { plain }
+}
+
+/// A name as a file is called after it.
+pub(super) fn bare(name: &str) -> &str {
+    name.strip_prefix("r#").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raw_name_keeps_its_mark_only_where_the_compiler_prints_it() {
+        assert_eq!([printed("r#type"), printed("r#adds"), printed("adds")], ["r#type", "adds", "adds"]);
+        assert_eq!(bare("r#type"), "type");
+    }
+}
