@@ -3,6 +3,10 @@
 mod assertion;
 mod attribute;
 mod comment;
+#[cfg(test)]
+mod fixture;
+pub mod ids;
 pub mod items;
+pub mod modules;
 mod syntax;
 mod word;

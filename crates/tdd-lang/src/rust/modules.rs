@@ -1,0 +1,381 @@
+//! Follows the modules of a target through its files, and so finds the file that holds a test.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::item::{Items, ModuleItem, TestItem};
+use crate::language::Sources;
+
+use super::items::items;
+use super::word;
+
+/// Modules beyond this many are not followed: `#[path]` can make any number of them out of a few files.
+const MOST: usize = 20_000;
+
+/// Where a test stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The file that holds it.
+    pub path: String,
+    /// Its function; `None` if a macro makes it.
+    pub item: Option<TestItem>,
+}
+
+/// The test that libtest calls `name` in the target whose root file is `root`.
+/// For more than one test of a target, build its [`ModuleTree`] once.
+pub fn locate(root: &str, name: &str, sources: &dyn Sources) -> Located {
+    ModuleTree::build(root, &mut ParsedFiles::new(sources)).locate(name)
+}
+
+/// The files of a repository, each parsed when it is first asked for.
+pub struct ParsedFiles<'s> {
+    sources: &'s dyn Sources,
+    parsed: BTreeMap<String, Option<Arc<Items>>>,
+}
+
+impl<'s> ParsedFiles<'s> {
+    /// None parsed yet.
+    pub fn new(sources: &'s dyn Sources) -> Self {
+        Self { sources, parsed: BTreeMap::new() }
+    }
+
+    /// The items of a file; `None` if there is no such file.
+    pub fn items(&mut self, path: &str) -> Option<Arc<Items>> {
+        if let Some(known) = self.parsed.get(path) {
+            return known.clone();
+        }
+        let read = self.sources.read(path).map(|source| Arc::new(items(path, &source)));
+        self.parsed.insert(path.to_owned(), read.clone());
+        read
+    }
+}
+
+/// The modules and tests of one target.
+#[derive(Clone, Debug)]
+pub struct ModuleTree {
+    root: String,
+    /// The file of each module that has one, by the module's path; the root's own path is empty.
+    modules: BTreeMap<String, String>,
+    /// Where each test is, by the name that libtest gives it.
+    tests: BTreeMap<String, (String, Arc<Items>, usize)>,
+    test_files: Vec<String>,
+}
+
+/// A file of a target that is still to be read.
+struct Visit {
+    path: String,
+    /// The path of the module that it holds.
+    module: String,
+    home: Home,
+    test_only: bool,
+    /// The files through which it was reached.
+    through: Option<Arc<Through>>,
+}
+
+struct Through {
+    path: String,
+    outer: Option<Arc<Through>>,
+}
+
+/// Where the files of a file's modules are.
+#[derive(Clone)]
+struct Home {
+    /// The folder of the file, with a `/` at its end unless it is the repository's root.
+    folder: String,
+    /// The folder below it that is named after the file, unless it is a root, a `mod.rs`, or was
+    /// reached through a `#[path]`.
+    own: Option<String>,
+}
+
+impl ModuleTree {
+    /// Reads the root file and all that it declares. A module whose file is not there is left out.
+    pub fn build(root: &str, files: &mut ParsedFiles<'_>) -> Self {
+        let (modules, tests, test_files) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let mut tree = Self { root: root.to_owned(), modules, tests, test_files };
+        let home = Home { folder: folder_of(root).to_owned(), own: None };
+        let (path, module) = (root.to_owned(), String::new());
+        let mut waiting = vec![Visit { path, module, home, test_only: false, through: None }];
+        let mut followed = 0;
+        while let Some(visit) = waiting.pop() {
+            followed += 1;
+            if followed <= MOST && !visit.is_in_a_circle() {
+                waiting.extend(tree.add(&visit, files));
+            }
+        }
+        tree
+    }
+
+    /// The test that libtest calls `name`.
+    ///
+    /// One of several that a function's cases give (`adds::case_1`) has that function for its item. One
+    /// that a macro makes stands in the file of the innermost module that has one.
+    pub fn locate(&self, name: &str) -> Located {
+        let outwards = || std::iter::successors(Some(name), |name| name.rsplit_once("::").map(|(outer, _)| outer));
+        if let Some((path, items, at)) = outwards().find_map(|name| self.tests.get(name)) {
+            return Located { path: path.clone(), item: items.tests.get(*at).cloned() };
+        }
+        let path = outwards().skip(1).find_map(|module| self.modules.get(module)).unwrap_or(&self.root);
+        Located { path: path.clone(), item: None }
+    }
+
+    /// The files of the target.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.modules.values().map(String::as_str)
+    }
+
+    /// Those of its files that exist only for tests, because a `#[cfg(test)] mod …;` leads to them.
+    pub fn test_files(&self) -> impl Iterator<Item = &str> {
+        self.test_files.iter().map(String::as_str)
+    }
+
+    /// Takes note of a file; the files that its modules lead to.
+    fn add(&mut self, visit: &Visit, files: &mut ParsedFiles<'_>) -> Vec<Visit> {
+        let Some(items) = files.items(&visit.path) else { return Vec::new() };
+        self.modules.entry(visit.module.clone()).or_insert_with(|| visit.path.clone());
+        if visit.test_only {
+            self.test_files.push(visit.path.clone());
+        }
+        for (at, test) in items.tests.iter().enumerate() {
+            let name = below(&visit.module, &test.name);
+            self.tests.entry(name).or_insert_with(|| (visit.path.clone(), Arc::clone(&items), at));
+        }
+        // The last to be pushed is the first to be read.
+        items.modules.iter().rev().flat_map(|module| visit.next(module)).collect()
+    }
+}
+
+impl Visit {
+    fn next(&self, module: &ModuleItem) -> Vec<Self> {
+        let through = Arc::new(Through { path: self.path.clone(), outer: self.through.clone() });
+        let visit = |(path, home)| Self {
+            path,
+            module: below(&self.module, &module.name),
+            home,
+            test_only: self.test_only || module.test_only,
+            through: Some(Arc::clone(&through)),
+        };
+        self.home.candidates(module).into_iter().map(visit).collect()
+    }
+
+    fn is_in_a_circle(&self) -> bool {
+        let outwards = std::iter::successors(self.through.as_deref(), |through| through.outer.as_deref());
+        outwards.take(MOST).any(|through| through.path == self.path)
+    }
+}
+
+impl Drop for Through {
+    /// A long chain is taken apart link by link, not by recursion.
+    fn drop(&mut self) {
+        let mut outer = self.outer.take();
+        while let Some(mut link) = outer.and_then(Arc::into_inner) {
+            outer = link.outer.take();
+        }
+    }
+}
+
+impl Home {
+    /// The files that a module may be in, each with where its own modules are.
+    fn candidates(&self, module: &ModuleItem) -> Vec<(String, Self)> {
+        if let Some(path) = &module.path {
+            let base = if module.folder.is_empty() { self.folder.clone() } else { self.base(module) };
+            let path = normal(&format!("{base}{path}"));
+            return path.map(|path| (path.clone(), Self::of(&path, None))).into_iter().collect();
+        }
+        let base = self.base(module);
+        let name = word::bare(module.name.rsplit("::").next().unwrap_or_default());
+        let file = normal(&format!("{base}{name}.rs")).map(|path| (path.clone(), Self::of(&path, Some(name))));
+        let folder = normal(&format!("{base}{name}/mod.rs")).map(|path| (path.clone(), Self::of(&path, None)));
+        file.into_iter().chain(folder).collect()
+    }
+
+    fn of(path: &str, own: Option<&str>) -> Self {
+        Self { folder: folder_of(path).to_owned(), own: own.map(str::to_owned) }
+    }
+
+    /// The folder in which a module without a `#[path]` is looked for.
+    fn base(&self, module: &ModuleItem) -> String {
+        match &self.own {
+            Some(own) if !module.folder_from_path => format!("{}{own}/{}", self.folder, module.folder),
+            _ => format!("{}{}", self.folder, module.folder),
+        }
+    }
+}
+
+fn below(module: &str, name: &str) -> String {
+    if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
+}
+
+/// The folder of a file, with its `/`.
+fn folder_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |slash| &path[..=slash])
+}
+
+/// The path without `.` and `..`; `None` if it leads out of the repository.
+fn normal(path: &str) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            _ => parts.push(part),
+        }
+    }
+    (!path.starts_with('/')).then(|| parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::*;
+
+    const TEST: &str = "#[cfg(test)] mod tests { #[test] fn x() {} }";
+
+    /// Where the test is found, with a `?` if no function of it is.
+    fn check(files: &[(&str, &str)], root: &str, name: &str, expected: &str) {
+        let located = locate(root, name, &memory(files));
+        let mark = if located.item.is_none() { "?" } else { "" };
+        assert_eq!(format!("{}{mark}", located.path), expected, "{root} {name}");
+    }
+
+    #[test]
+    fn a_test_of_the_root_stands_in_the_root() {
+        for root in ["src/lib.rs", "src/main.rs", "tests/calc.rs", "lib.rs", "crates/a/src/lib.rs"] {
+            check(&[(root, TEST)], root, "tests::x", root);
+        }
+    }
+
+    #[test]
+    fn a_module_is_a_file_of_its_name_or_a_folder_with_mod_rs() {
+        check(&[("src/lib.rs", "mod a;"), ("src/a.rs", TEST)], "src/lib.rs", "a::tests::x", "src/a.rs");
+        check(&[("src/lib.rs", "mod a;"), ("src/a/mod.rs", TEST)], "src/lib.rs", "a::tests::x", "src/a/mod.rs");
+        check(
+            &[("tests/s/main.rs", "mod a;"), ("tests/s/a.rs", TEST)],
+            "tests/s/main.rs",
+            "a::tests::x",
+            "tests/s/a.rs",
+        );
+        check(
+            &[("tests/c.rs", "mod common;"), ("tests/common/mod.rs", TEST)],
+            "tests/c.rs",
+            "common::tests::x",
+            "tests/common/mod.rs",
+        );
+        check(&[("src/lib.rs", "mod r#type;"), ("src/type.rs", TEST)], "src/lib.rs", "r#type::tests::x", "src/type.rs");
+    }
+
+    #[test]
+    fn modules_of_modules_are_below_a_folder_of_their_name() {
+        let through_file = [("src/lib.rs", "mod a;"), ("src/a.rs", "mod b;"), ("src/a/b.rs", TEST), ("src/b.rs", TEST)];
+        check(&through_file, "src/lib.rs", "a::b::tests::x", "src/a/b.rs");
+        let through_folder = [("src/lib.rs", "mod a;"), ("src/a/mod.rs", "mod b;"), ("src/a/b.rs", TEST)];
+        check(&through_folder, "src/lib.rs", "a::b::tests::x", "src/a/b.rs");
+        let deep = [("src/lib.rs", "mod a;"), ("src/a.rs", "mod b;"), ("src/a/b.rs", "mod c;"), ("src/a/b/c.rs", TEST)];
+        check(&deep, "src/lib.rs", "a::b::c::tests::x", "src/a/b/c.rs");
+    }
+
+    #[test]
+    fn an_inline_module_is_a_folder() {
+        let files = [
+            ("src/lib.rs", "mod a; mod i { mod d; }"),
+            ("src/i/d.rs", TEST),
+            ("src/a.rs", "mod i { pub mod d; #[path = \"p.rs\"] mod e; }"),
+            ("src/a/i/d.rs", TEST),
+            ("src/a/i/p.rs", TEST),
+        ];
+        check(&files, "src/lib.rs", "i::d::tests::x", "src/i/d.rs");
+        check(&files, "src/lib.rs", "a::i::d::tests::x", "src/a/i/d.rs");
+        check(&files, "src/lib.rs", "a::i::e::tests::x", "src/a/i/p.rs");
+    }
+
+    #[test]
+    fn a_path_attribute_counts_from_the_folder_of_the_file() {
+        let files = [
+            ("src/lib.rs", "mod a;"),
+            ("src/a.rs", "#[path = \"../other/b.rs\"] mod b; #[path = \"f\"] mod i { mod d; }"),
+            ("other/b.rs", "mod c; #[cfg(test)] mod tests { #[test] fn x() {} }"),
+            ("other/c.rs", TEST),
+            ("src/f/d.rs", TEST),
+        ];
+        check(&files, "src/lib.rs", "a::b::tests::x", "other/b.rs");
+        check(&files, "src/lib.rs", "a::b::c::tests::x", "other/c.rs");
+        check(&files, "src/lib.rs", "a::i::d::tests::x", "src/f/d.rs");
+    }
+
+    #[test]
+    fn of_several_files_under_conditions_the_one_with_the_test_is_taken() {
+        let files = [
+            (
+                "src/lib.rs",
+                "#[cfg(unix)] mod a; #[cfg(windows)] #[path = \"w.rs\"] mod a; #[cfg_attr(x, path = \"y.rs\")] mod b;",
+            ),
+            ("src/a.rs", ""),
+            ("src/w.rs", TEST),
+            ("src/b.rs", TEST),
+        ];
+        check(&files, "src/lib.rs", "a::tests::x", "src/w.rs");
+        check(&files, "src/lib.rs", "b::tests::x", "src/b.rs");
+    }
+
+    #[test]
+    fn a_test_that_a_macro_makes_is_in_the_innermost_file() {
+        let files = [("src/lib.rs", "mod a; make_tests!();"), ("src/a.rs", "mod tests { make_tests!(); }")];
+        check(&files, "src/lib.rs", "a::tests::made", "src/a.rs?");
+        check(&files, "src/lib.rs", "made", "src/lib.rs?");
+        check(&files, "src/lib.rs", "nowhere::made", "src/lib.rs?");
+        check(&[], "src/lib.rs", "made", "src/lib.rs?");
+    }
+
+    #[test]
+    fn a_case_belongs_to_its_function() {
+        let files = [(
+            "tests/a.rs",
+            "#[rstest] #[case(1)] fn adds(#[case] x: u8) {} mod m { #[test_case(1; \"one\")] fn y(x: u8) {} }",
+        )];
+        for (name, function) in [("adds::case_1", "adds"), ("m::y::one", "m::y"), ("adds::case_1::x_2", "adds")] {
+            let item = locate("tests/a.rs", name, &memory(&files)).item.unwrap();
+            assert_eq!(item.name, function);
+        }
+    }
+
+    #[test]
+    fn files_that_include_each_other_come_to_an_end() {
+        let circle = [
+            ("src/lib.rs", "#[path = \"a.rs\"] mod a;"),
+            ("src/a.rs", "#[path = \"lib.rs\"] mod b; #[path = \"a.rs\"] mod c;"),
+        ];
+        check(&circle, "src/lib.rs", "a::b::a::x", "src/a.rs?");
+        let mut doubling: Vec<(String, String)> = (0..40)
+            .map(|n| {
+                (
+                    format!("src/m{n}.rs"),
+                    format!("#[path = \"m{}.rs\"] mod a; #[path = \"m{}.rs\"] mod b;", n + 1, n + 1),
+                )
+            })
+            .collect();
+        doubling.push(("src/lib.rs".to_owned(), "mod m0;".to_owned()));
+        let files: Vec<_> = doubling.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        check(&files, "src/lib.rs", "nowhere", "src/lib.rs?");
+    }
+
+    #[test]
+    fn a_path_that_leads_out_of_the_repository_is_not_followed() {
+        for path in ["../../etc/a.rs", "/etc/a.rs"] {
+            let root = format!("#[path = \"{path}\"] mod a;");
+            check(&[("src/lib.rs", &root)], "src/lib.rs", "a::x", "src/lib.rs?");
+        }
+    }
+
+    #[test]
+    fn files_that_only_tests_lead_to_are_known() {
+        let files = [
+            ("src/lib.rs", "#[cfg(test)] mod tests; mod a;"),
+            ("src/tests.rs", "mod deep;"),
+            ("src/tests/deep.rs", ""),
+            ("src/a.rs", ""),
+        ];
+        let sources = memory(&files);
+        let tree = ModuleTree::build("src/lib.rs", &mut ParsedFiles::new(&sources));
+        assert_eq!(tree.test_files().collect::<Vec<_>>(), ["src/tests.rs", "src/tests/deep.rs"]);
+        assert_eq!(tree.files().collect::<Vec<_>>(), ["src/lib.rs", "src/a.rs", "src/tests.rs", "src/tests/deep.rs"]);
+    }
+}
