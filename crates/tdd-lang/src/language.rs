@@ -26,6 +26,13 @@ pub struct Project {
     pub description: String,
 }
 
+impl Project {
+    /// The path of a file of this project from its folder; `None` if it is not below that.
+    pub fn below<'p>(&self, path: &'p str) -> Option<&'p str> {
+        if self.root.is_empty() { Some(path) } else { path.strip_prefix(&self.root)?.strip_prefix('/') }
+    }
+}
+
 /// Commands and limits that the configuration sets; `None` means the language's own default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -127,7 +134,14 @@ pub trait Language {
     /// The programs it needs or can use.
     fn tools(&self) -> Vec<Tool>;
     /// Formats these files (repository-relative); nothing else is touched if the tool allows that.
-    fn fmt(&self, project: &Project, settings: &Settings, files: &[String]) -> CommandSpec;
+    /// `None` if there is nothing to format.
+    fn fmt(
+        &self,
+        project: &Project,
+        settings: &Settings,
+        files: &[String],
+        sources: &dyn Sources,
+    ) -> Option<CommandSpec>;
     /// Compiles and lints everything.
     fn check(&self, project: &Project, settings: &Settings) -> CommandSpec;
     /// Begins a test run.

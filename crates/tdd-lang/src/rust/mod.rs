@@ -1,5 +1,6 @@
 //! Rust: cargo projects, their tests and what cargo prints about them.
 
+pub mod argv;
 mod assertion;
 mod attribute;
 mod comment;
@@ -7,6 +8,14 @@ mod comment;
 mod fixture;
 pub mod ids;
 pub mod items;
+mod manifest;
 pub mod modules;
+pub mod project;
+pub mod scaffold;
 mod syntax;
 mod word;
+
+/// Whether a file is Rust source.
+pub fn owns(path: &str) -> bool {
+    path.strip_suffix(".rs").is_some_and(|name| !name.is_empty() && !name.ends_with('/'))
+}

@@ -1,0 +1,155 @@
+//! Names the commands that format and check a cargo project, and the programs that it needs.
+
+use std::time::Duration;
+
+use tdd_core::command::CommandSpec;
+
+use crate::language::{Project, Settings, Sources, Tool};
+
+use super::manifest::edition;
+use super::owns;
+
+/// Asking a program for its version takes no longer than this.
+const A_MOMENT: Duration = Duration::from_secs(20);
+
+/// Formats these files (relative to the repository's root); `None` if there is nothing to format.
+///
+/// `cargo fmt`, configured or not, is run as `rustfmt` on the files alone, which does the same to them
+/// ten times as fast. Only where they are of different editions, cargo itself must do it. `rustfmt` also
+/// formats the modules that a file declares.
+pub fn fmt(project: &Project, settings: &Settings, files: &[String], sources: &dyn Sources) -> Option<CommandSpec> {
+    if let Some(configured) = settings.fmt_cmd.as_ref().filter(|configured| !is_cargo_fmt(configured)) {
+        return Some(command(configured, project, settings));
+    }
+    let ours = files.iter().filter(|file| owns(file));
+    let ours: Vec<(&str, String)> =
+        ours.filter_map(|file| Some((project.below(file)?, edition(file, sources)))).collect();
+    let (_, edition) = ours.first()?;
+    if ours.iter().any(|(_, other)| other != edition) {
+        return Some(command(&words(&["cargo", "fmt", "--all"]), project, settings));
+    }
+    let mut argv = words(&["rustfmt", "--edition", edition]);
+    argv.extend(ours.iter().map(|(file, _)| argument(file)));
+    Some(command(&argv, project, settings))
+}
+
+/// Compiles and lints everything.
+pub fn check(project: &Project, settings: &Settings) -> CommandSpec {
+    let default = || words(&["cargo", "clippy", "--all-targets", "--workspace", "--", "-D", "warnings"]);
+    let argv = settings.check_cmd.clone().unwrap_or_else(default);
+    command(&argv, project, settings)
+}
+
+/// The programs that a cargo project needs or can use.
+pub fn tools() -> Vec<Tool> {
+    let rustup = "install Rust with rustup: https://rustup.rs";
+    vec![
+        tool("cargo", &["cargo", "--version"], Need::Required, rustup),
+        tool("rustc", &["rustc", "--version"], Need::Required, rustup),
+        tool("rustfmt", &["rustfmt", "--version"], Need::Required, "rustup component add rustfmt"),
+        tool("clippy", &["cargo", "clippy", "--version"], Need::Required, "rustup component add clippy"),
+        tool(
+            "cargo-nextest",
+            &["cargo", "nextest", "--version"],
+            Need::Optional,
+            "cargo install --locked cargo-nextest",
+        ),
+    ]
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Required,
+    Optional,
+}
+
+fn tool(name: &str, version: &[&str], need: Need, fix: &str) -> Tool {
+    let version = CommandSpec::new(version.iter().copied(), A_MOMENT);
+    Tool { name: name.to_owned(), version, required: need == Need::Required, fix: fix.to_owned() }
+}
+
+fn is_cargo_fmt(argv: &[String]) -> bool {
+    matches!(argv.iter().map(String::as_str).collect::<Vec<_>>()[..], ["cargo", "fmt"] | ["cargo", "fmt", "--all"])
+}
+
+fn command(argv: &[String], project: &Project, settings: &Settings) -> CommandSpec {
+    CommandSpec::new(argv.iter().cloned(), settings.build_timeout).in_dir(project.root.clone())
+}
+
+/// A file's path that no program takes for an option.
+fn argument(file: &str) -> String {
+    if file.starts_with('-') { format!("./{file}") } else { file.to_owned() }
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::*;
+
+    fn project(root: &str) -> Project {
+        Project { root: root.to_owned(), description: String::new() }
+    }
+
+    fn formatting(argv: &[&str]) -> Settings {
+        Settings { fmt_cmd: Some(words(argv)), ..Settings::default() }
+    }
+
+    /// The command that formats the files in a repository of three packages.
+    fn check_fmt(root: &str, settings: &Settings, files: &[&str], expected: Option<&str>) {
+        let sources = memory(&[
+            ("Cargo.toml", "[package]\nname = \"a\"\nedition = \"2024\""),
+            ("sub/Cargo.toml", "[package]\nname = \"b\"\nedition = \"2021\""),
+            ("old/Cargo.toml", "[package]\nname = \"c\""),
+        ]);
+        let line = fmt(&project(root), settings, &words(files), &sources).map(|command| {
+            assert_eq!(command.cwd, root);
+            command.line()
+        });
+        assert_eq!(line.as_deref(), expected);
+    }
+
+    #[test]
+    fn only_the_changed_rust_files_are_formatted_in_their_edition() {
+        let default = Settings::default();
+        let files = ["src/lib.rs", "Cargo.toml", "tests/a.rs"];
+        check_fmt("", &default, &files, Some("rustfmt --edition 2024 src/lib.rs tests/a.rs"));
+        check_fmt("sub", &default, &["sub/src/a b.rs", "x.rs"], Some("rustfmt --edition 2021 'src/a b.rs'"));
+        check_fmt("", &default, &["old/x.rs", "-x.rs"], Some("cargo fmt --all"));
+        check_fmt("", &default, &["-x.rs"], Some("rustfmt --edition 2024 ./-x.rs"));
+    }
+
+    #[test]
+    fn without_rust_files_there_is_nothing_to_format() {
+        check_fmt("", &Settings::default(), &["README.md"], None);
+        check_fmt("", &Settings::default(), &[], None);
+    }
+
+    #[test]
+    fn a_configured_formatter_is_used_as_it_is_unless_it_is_cargo_fmt() {
+        for plain in [&["cargo", "fmt"][..], &["cargo", "fmt", "--all"]] {
+            check_fmt("", &formatting(plain), &["a.rs"], Some("rustfmt --edition 2024 a.rs"));
+        }
+        for other in [&["cargo", "+nightly", "fmt"][..], &["make", "fmt"]] {
+            check_fmt("", &formatting(other), &["a.rs"], Some(&other.join(" ")));
+        }
+    }
+
+    #[test]
+    fn everything_is_checked_with_warnings_denied_unless_configured() {
+        let default = check(&project("sub"), &Settings::default());
+        assert_eq!(default.line(), "cargo clippy --all-targets --workspace -- -D warnings");
+        assert_eq!((default.cwd.as_str(), default.deadline), ("sub", Settings::default().build_timeout));
+        let settings = Settings { check_cmd: Some(words(&["make", "lint"])), ..Settings::default() };
+        assert_eq!(check(&project(""), &settings).line(), "make lint");
+    }
+
+    #[test]
+    fn only_nextest_can_be_missing() {
+        let optional: Vec<String> = tools().into_iter().filter(|tool| !tool.required).map(|tool| tool.name).collect();
+        assert_eq!(optional, ["cargo-nextest"]);
+    }
+}

@@ -1,0 +1,177 @@
+//! Reads `Cargo.toml` files: what they call their package, its edition, and who belongs to a workspace.
+
+use crate::language::Sources;
+
+/// The name of every manifest.
+const NAME: &str = "Cargo.toml";
+
+/// Cargo's edition for a package that names none.
+const OLDEST: &str = "2015";
+
+/// The edition to assume where no manifest can be read.
+const NEWEST: &str = "2024";
+
+/// A `Cargo.toml`.
+#[derive(Clone, Debug)]
+pub(super) struct Manifest {
+    /// Its folder, relative to the repository's root; empty for the root itself.
+    pub folder: String,
+    /// `None` if it does not parse.
+    table: Option<toml::Table>,
+}
+
+impl Manifest {
+    /// The manifest of a folder; `None` if it has none.
+    pub fn read(folder: &str, sources: &dyn Sources) -> Option<Self> {
+        let path = if folder.is_empty() { NAME.to_owned() } else { format!("{folder}/{NAME}") };
+        let table = sources.read(&path)?.parse().ok();
+        Some(Self { folder: folder.to_owned(), table })
+    }
+
+    /// Every manifest of the repository, outer ones first.
+    pub fn all(sources: &dyn Sources) -> Vec<Self> {
+        let folders = sources.files().iter().filter_map(|path| match path.as_str() {
+            NAME => Some(""),
+            path => path.strip_suffix(NAME)?.strip_suffix('/'),
+        });
+        let mut found: Vec<_> = folders.filter_map(|folder| Self::read(folder, sources)).collect();
+        found.sort_by_key(|manifest| (manifest.depth(), manifest.folder.clone()));
+        found
+    }
+
+    /// How many folders it is below the repository's root.
+    pub fn depth(&self) -> usize {
+        self.folder.split('/').filter(|part| !part.is_empty()).count()
+    }
+
+    /// Whether it is valid TOML.
+    pub fn parses(&self) -> bool {
+        self.table.is_some()
+    }
+
+    /// The name of its package, if it has one.
+    pub fn package(&self) -> Option<&str> {
+        self.table.as_ref()?.get("package")?.get("name")?.as_str()
+    }
+
+    /// Whether it is the root of a workspace.
+    pub fn is_workspace(&self) -> bool {
+        self.workspace().is_some()
+    }
+
+    /// Whether the package of another manifest is a member of this workspace.
+    pub fn has_member(&self, other: &Self) -> bool {
+        let Some(below) = other.folder_below(&self.folder) else { return false };
+        let excluded = self.listed("exclude").any(|folder| below == folder || below.starts_with(&format!("{folder}/")));
+        !excluded && self.listed("members").any(|pattern| matches(pattern, below))
+    }
+
+    fn folder_below(&self, outer: &str) -> Option<&str> {
+        if outer.is_empty() { Some(&self.folder) } else { self.folder.strip_prefix(outer)?.strip_prefix('/') }
+    }
+
+    fn listed(&self, key: &str) -> impl Iterator<Item = &str> {
+        let list = self.workspace().and_then(|workspace| workspace.get(key)?.as_array());
+        list.into_iter().flatten().filter_map(toml::Value::as_str)
+    }
+
+    fn workspace(&self) -> Option<&toml::Value> {
+        self.table.as_ref()?.get("workspace")
+    }
+
+    /// The edition that it names itself, and whether it leaves that to its workspace.
+    fn own_edition(&self) -> (Option<&str>, bool) {
+        let edition = self.table.as_ref().and_then(|table| table.get("package")?.get("edition"));
+        let inherited = edition.and_then(|edition| edition.get("workspace")?.as_bool());
+        (edition.and_then(toml::Value::as_str), inherited.unwrap_or(false))
+    }
+
+    fn workspace_edition(&self) -> Option<&str> {
+        self.workspace()?.get("package")?.get("edition")?.as_str()
+    }
+}
+
+/// The edition of the package that a file belongs to: that of the nearest manifest with a package.
+pub(super) fn edition(file: &str, sources: &dyn Sources) -> String {
+    let folders =
+        std::iter::successors(Some(folder_of(file)), |folder| (!folder.is_empty()).then(|| folder_of(folder)));
+    let around: Vec<_> = folders.filter_map(|folder| Manifest::read(folder, sources)).collect();
+    let Some(at) = around.iter().position(|manifest| manifest.package().is_some()) else { return NEWEST.to_owned() };
+    let edition = match around[at].own_edition() {
+        (Some(edition), _) => edition,
+        (None, true) => around[at..].iter().find_map(Manifest::workspace_edition).unwrap_or(NEWEST),
+        (None, false) => OLDEST,
+    };
+    edition.to_owned()
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Whether a folder is one of those that a member's pattern names; `*` and `?` stay within one folder's
+/// name, `**` stands for any number of folders.
+fn matches(pattern: &str, folder: &str) -> bool {
+    let pattern: Vec<&str> = pattern.trim_end_matches('/').split('/').filter(|part| *part != ".").collect();
+    let folder: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    matches_each(&pattern, &folder, |part| *part == "**", |part, name| matches_name(part, name))
+}
+
+fn matches_name(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    matches_each(&pattern, &name, |one| *one == '*', |one, other| *one == '?' || one == other)
+}
+
+/// Whether the pattern fits all of the text, in time that grows with the product of their lengths.
+fn matches_each<T>(pattern: &[T], text: &[T], is_any: impl Fn(&T) -> bool, fits: impl Fn(&T, &T) -> bool) -> bool {
+    let mut reached: Vec<bool> = (0..=text.len()).map(|end| end == 0).collect();
+    for part in pattern {
+        let first = reached.iter().position(|reached| *reached).unwrap_or(reached.len());
+        let step = |end: usize| end > 0 && reached[end - 1] && fits(part, &text[end - 1]);
+        reached = (0..=text.len()).map(|end| if is_any(part) { end >= first } else { step(end) }).collect();
+    }
+    reached[text.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::*;
+
+    #[test]
+    fn the_edition_is_that_of_the_nearest_package() {
+        let sources = memory(&[
+            ("Cargo.toml", "[workspace]\nmembers = [\"a\"]\n[workspace.package]\nedition = \"2021\""),
+            ("a/Cargo.toml", "[package]\nname = \"a\"\nedition.workspace = true"),
+            ("b/Cargo.toml", "[package]\nname = \"b\"\nedition = \"2018\""),
+            ("c/Cargo.toml", "[package]\nname = \"c\""),
+            ("d/Cargo.toml", "broken ="),
+        ]);
+        for (file, expected) in [
+            ("a/src/lib.rs", "2021"),
+            ("b/src/deep/x.rs", "2018"),
+            ("c/src/lib.rs", "2015"),
+            ("d/src/lib.rs", "2024"),
+            ("x.rs", "2024"),
+        ] {
+            assert_eq!(edition(file, &sources), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn members_are_named_by_patterns() {
+        for (pattern, folder, expected) in [
+            ("crates/*", "crates/a", true),
+            ("crates/*", "crates/a/b", false),
+            ("crates/**", "crates/a/b", true),
+            ("./a", "a", true),
+            ("a/", "a", true),
+            ("lib-?", "lib-x", true),
+            ("lib-*-x", "lib-a-b-x", true),
+            ("a", "b", false),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches(pattern, folder), expected, "{pattern} {folder}");
+        }
+    }
+}

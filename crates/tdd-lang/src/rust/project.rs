@@ -1,0 +1,122 @@
+//! Recognises a cargo project, and one that has code but no tests.
+
+use crate::language::{Project, Sources};
+
+use super::items::items;
+use super::manifest::Manifest;
+use super::owns;
+
+/// The project of the `Cargo.toml` in the repository's root, else of the topmost one below it; of
+/// several at the same height, the first by name, and the description says so.
+pub fn detect(sources: &dyn Sources) -> Option<Project> {
+    let manifests = Manifest::all(sources);
+    let top = manifests.first()?;
+    let beside = manifests.iter().filter(|manifest| manifest.depth() == top.depth()).count();
+    let mut description = describe(top, &manifests);
+    if beside > 1 {
+        description = format!("{description}, the first of {beside} in this repository");
+    }
+    Some(Project { root: top.folder.clone(), description })
+}
+
+/// Whether there are functions in `src` that no test can be for, because there is no test at all.
+/// A project without any function is not without tests: there is nothing to test yet.
+pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
+    let mut has_production = false;
+    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
+        let Some(source) = sources.read(path) else { continue };
+        let found = items(path, &source);
+        if !found.tests.is_empty() {
+            return false;
+        }
+        has_production |= found.functions > 0 && path.split('/').any(|folder| folder == "src");
+    }
+    has_production
+}
+
+fn describe(top: &Manifest, manifests: &[Manifest]) -> String {
+    if !top.parses() {
+        return "cargo project whose `Cargo.toml` does not parse".to_owned();
+    }
+    if top.is_workspace() {
+        let members = manifests.iter().filter(|other| other.package().is_some() && top.has_member(other)).count();
+        let own = usize::from(top.package().is_some());
+        return match members + own {
+            1 => "cargo workspace with 1 package".to_owned(),
+            count => format!("cargo workspace with {count} packages"),
+        };
+    }
+    match top.package() {
+        Some(name) => format!("cargo package `{name}`"),
+        None => "cargo project whose `Cargo.toml` names no package".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::*;
+
+    const PACKAGE: &str = "[package]\nname = \"calc\"\n";
+
+    fn check(files: &[(&str, &str)], root: &str, description: &str) {
+        let expected = Project { root: root.to_owned(), description: description.to_owned() };
+        assert_eq!(detect(&memory(files)), Some(expected));
+    }
+
+    #[test]
+    fn a_repository_without_a_manifest_is_no_project() {
+        assert_eq!(detect(&memory(&[("src/lib.rs", ""), ("MyCargo.toml", PACKAGE)])), None);
+    }
+
+    #[test]
+    fn a_package_is_known_by_its_name() {
+        check(&[("Cargo.toml", PACKAGE), ("sub/Cargo.toml", PACKAGE)], "", "cargo package `calc`");
+        check(&[("Cargo.toml", "")], "", "cargo project whose `Cargo.toml` names no package");
+    }
+
+    #[test]
+    fn a_workspace_counts_its_packages() {
+        let members = "[workspace]\nmembers = [\"crates/*\", \"x\"]\nexclude = [\"crates/c\"]\n";
+        let files = [
+            ("Cargo.toml", members),
+            ("crates/a/Cargo.toml", PACKAGE),
+            ("crates/b/Cargo.toml", PACKAGE),
+            ("crates/c/Cargo.toml", PACKAGE),
+            ("y/Cargo.toml", PACKAGE),
+        ];
+        check(&files, "", "cargo workspace with 2 packages");
+        let with_package = format!("{PACKAGE}{members}");
+        check(&[("Cargo.toml", &with_package)], "", "cargo workspace with 1 package");
+    }
+
+    #[test]
+    fn a_manifest_that_does_not_parse_still_makes_a_project() {
+        check(&[("Cargo.toml", "[package")], "", "cargo project whose `Cargo.toml` does not parse");
+    }
+
+    #[test]
+    fn without_a_manifest_in_the_root_the_topmost_one_counts() {
+        check(&[("a/b/Cargo.toml", PACKAGE), ("z/Cargo.toml", PACKAGE)], "z", "cargo package `calc`");
+        let two = [("a/Cargo.toml", PACKAGE), ("b/Cargo.toml", PACKAGE)];
+        check(&two, "a", "cargo package `calc`, the first of 2 in this repository");
+    }
+
+    #[test]
+    fn code_without_any_test_is_noticed() {
+        for (files, expected) in [
+            (vec![("src/lib.rs", "//! Empty.")], false),
+            (vec![("src/lib.rs", "pub fn a() {}")], true),
+            (vec![("src/lib.rs", "pub fn a() {}"), ("tests/a.rs", "#[test] fn b() {}")], false),
+            (vec![("src/lib.rs", "pub fn a() {} #[cfg(test)] mod t { #[test] fn b() {} }")], false),
+            (vec![("src/lib.rs", ""), ("build.rs", "fn main() {}")], false),
+            (vec![("src/lib.rs", "impl A { fn b() {} }"), ("tests/a.rs", "fn helper() {}")], true),
+        ] {
+            let root = Project { root: String::new(), description: String::new() };
+            assert_eq!(production_without_tests(&memory(&files), &root), expected, "{files:?}");
+        }
+        let sources = memory(&[("a/src/lib.rs", "fn a() {}"), ("b/tests/x.rs", "#[test] fn x() {}")]);
+        let below = Project { root: "a".to_owned(), description: String::new() };
+        assert!(production_without_tests(&sources, &below));
+    }
+}
