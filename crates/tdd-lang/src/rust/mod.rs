@@ -13,6 +13,7 @@ pub mod modules;
 pub mod project;
 pub mod scaffold;
 mod syntax;
+mod walk;
 mod word;
 
 /// Whether a file is Rust source.
