@@ -86,4 +86,6 @@ pub struct ModuleItem {
     pub folder_from_path: bool,
     /// Whether it exists only for tests.
     pub test_only: bool,
+    /// The conditions under which it is compiled into a test build, outermost first; empty if always.
+    pub cfg: Vec<String>,
 }

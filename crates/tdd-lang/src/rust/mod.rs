@@ -20,3 +20,16 @@ mod word;
 pub fn owns(path: &str) -> bool {
     path.strip_suffix(".rs").is_some_and(|name| !name.is_empty() && !name.ends_with('/'))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rust_source_is_known_by_its_ending() {
+        assert!(owns("src/lib.rs"));
+        for path in ["Cargo.toml", "a.rs.txt", ".rs", "src/.rs", "rs"] {
+            assert!(!owns(path), "{path}");
+        }
+    }
+}

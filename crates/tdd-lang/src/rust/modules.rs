@@ -17,7 +17,8 @@ const MOST: usize = 20_000;
 pub struct Located {
     /// The file that holds it.
     pub path: String,
-    /// Its function; `None` if a macro makes it.
+    /// Its function, with the conditions of the modules in other files that lead to it; `None` if a
+    /// macro makes it.
     pub item: Option<TestItem>,
 }
 
@@ -57,8 +58,18 @@ pub struct ModuleTree {
     /// The file of each module that has one, by the module's path; the root's own path is empty.
     modules: BTreeMap<String, String>,
     /// Where each test is, by the name that libtest gives it.
-    tests: BTreeMap<String, (String, Arc<Items>, usize)>,
+    tests: BTreeMap<String, Found>,
     test_files: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Found {
+    path: String,
+    items: Arc<Items>,
+    /// Which of them.
+    at: usize,
+    /// The conditions around its file.
+    cfg: Arc<[String]>,
 }
 
 /// A file of a target that is still to be read.
@@ -68,6 +79,7 @@ struct Visit {
     module: String,
     home: Home,
     test_only: bool,
+    cfg: Arc<[String]>,
     /// The files through which it was reached.
     through: Option<Arc<Through>>,
 }
@@ -94,7 +106,7 @@ impl ModuleTree {
         let mut tree = Self { root: root.to_owned(), modules, tests, test_files };
         let home = Home { folder: folder_of(root).to_owned(), own: None };
         let (path, module) = (root.to_owned(), String::new());
-        let mut waiting = vec![Visit { path, module, home, test_only: false, through: None }];
+        let mut waiting = vec![Visit { path, module, home, test_only: false, cfg: Arc::default(), through: None }];
         let mut followed = 0;
         while let Some(visit) = waiting.pop() {
             followed += 1;
@@ -111,8 +123,8 @@ impl ModuleTree {
     /// that a macro makes stands in the file of the innermost module that has one.
     pub fn locate(&self, name: &str) -> Located {
         let outwards = || std::iter::successors(Some(name), |name| name.rsplit_once("::").map(|(outer, _)| outer));
-        if let Some((path, items, at)) = outwards().find_map(|name| self.tests.get(name)) {
-            return Located { path: path.clone(), item: items.tests.get(*at).cloned() };
+        if let Some(found) = outwards().find_map(|name| self.tests.get(name)) {
+            return found.located();
         }
         let path = outwards().skip(1).find_map(|module| self.modules.get(module)).unwrap_or(&self.root);
         Located { path: path.clone(), item: None }
@@ -137,21 +149,34 @@ impl ModuleTree {
         }
         for (at, test) in items.tests.iter().enumerate() {
             let name = below(&visit.module, &test.name);
-            self.tests.entry(name).or_insert_with(|| (visit.path.clone(), Arc::clone(&items), at));
+            let (path, items, cfg) = (visit.path.clone(), Arc::clone(&items), Arc::clone(&visit.cfg));
+            self.tests.entry(name).or_insert(Found { path, items, at, cfg });
         }
         // The last to be pushed is the first to be read.
         items.modules.iter().rev().flat_map(|module| visit.next(module)).collect()
     }
 }
 
+impl Found {
+    fn located(&self) -> Located {
+        let mut item = self.items.tests.get(self.at).cloned();
+        if let Some(item) = &mut item {
+            item.cfg = self.cfg.iter().chain(&item.cfg).cloned().collect();
+        }
+        Located { path: self.path.clone(), item }
+    }
+}
+
 impl Visit {
     fn next(&self, module: &ModuleItem) -> Vec<Self> {
         let through = Arc::new(Through { path: self.path.clone(), outer: self.through.clone() });
+        let cfg: Arc<[String]> = self.cfg.iter().chain(&module.cfg).cloned().collect();
         let visit = |(path, home)| Self {
             path,
             module: below(&self.module, &module.name),
             home,
             test_only: self.test_only || module.test_only,
+            cfg: Arc::clone(&cfg),
             through: Some(Arc::clone(&through)),
         };
         self.home.candidates(module).into_iter().map(visit).collect()
@@ -335,6 +360,17 @@ mod tests {
             let item = locate("tests/a.rs", name, &memory(&files)).item.unwrap();
             assert_eq!(item.name, function);
         }
+    }
+
+    #[test]
+    fn the_conditions_around_a_file_are_those_of_its_tests() {
+        let files = [
+            ("src/lib.rs", "#[cfg(unix)] mod i { #[cfg(test)] mod a; }"),
+            ("src/i/a.rs", "#[cfg(feature = \"f\")] mod b;"),
+            ("src/i/a/b.rs", "#[cfg(windows)] #[test] fn x() {}"),
+        ];
+        let item = locate("src/lib.rs", "i::a::b::x", &memory(&files)).item.unwrap();
+        assert_eq!(item.cfg, ["unix", "feature = \"f\"", "windows"]);
     }
 
     #[test]

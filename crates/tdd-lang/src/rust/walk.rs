@@ -261,12 +261,14 @@ impl<'t, 's> Walk<'t, 's> {
         let (folder, folder_from_path) = self.folder();
         let test_only = self.scope().bound.test_only || lead.bound().test_only;
         let name = self.full_name(name);
+        let (cfg, _) = self.conditions(&lead.bound());
         self.items.modules.extend(lead.files().map(|path| ModuleItem {
             name: name.clone(),
             path,
             folder: folder.clone(),
             folder_from_path,
             test_only,
+            cfg: cfg.clone(),
         }));
     }
 
