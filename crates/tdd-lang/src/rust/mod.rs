@@ -3,11 +3,15 @@
 pub mod argv;
 mod assertion;
 mod attribute;
+#[cfg(test)]
+mod captured;
 mod comment;
+pub mod compile;
 #[cfg(test)]
 mod fixture;
 pub mod ids;
 pub mod items;
+pub mod libtest;
 mod manifest;
 pub mod modules;
 pub mod project;
