@@ -65,7 +65,7 @@ pub fn read_list(stdout: &str) -> Option<Vec<String>> {
 }
 
 /// `2 tests, 0 benchmarks`.
-fn list_counts(line: &str) -> Option<(usize, usize)> {
+pub(crate) fn list_counts(line: &str) -> Option<(usize, usize)> {
     let (tests, benches) = line.split_once(", ")?;
     let count = |text: &str, noun: &str| -> Option<usize> {
         let (number, word) = text.split_once(' ')?;

@@ -7,6 +7,8 @@ mod attribute;
 mod captured;
 mod comment;
 pub mod compile;
+pub mod diagnose;
+pub mod doctest;
 #[cfg(test)]
 mod fixture;
 pub mod ids;
@@ -14,9 +16,12 @@ pub mod items;
 pub mod libtest;
 mod manifest;
 pub mod modules;
+pub mod places;
+mod production;
 pub mod project;
 pub mod scaffold;
 mod syntax;
+pub mod test_command;
 mod walk;
 mod word;
 

@@ -1,0 +1,81 @@
+//! Translates the paths that cargo and rustc print into paths of the repository.
+
+/// Where the repository and the project in it lie.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// The repository's root, absolute, without a slash at its end.
+    repository: String,
+    /// The project's folder in it; empty for the root.
+    project: String,
+}
+
+impl Places {
+    /// From the absolute path of a manifest that lies at `relative` in the repository.
+    /// `None` if the one does not end with the other.
+    pub fn from_manifest(absolute: &str, relative: &str, project: &str) -> Option<Self> {
+        let root = absolute.strip_suffix(relative)?.strip_suffix('/')?;
+        Some(Self { repository: root.to_owned(), project: project.to_owned() })
+    }
+
+    /// The repository path of a file that a tool named: absolute, or relative to the project's root
+    /// (where cargo runs the compiler). `None` if it lies outside the repository.
+    pub fn relative(&self, path: &str) -> Option<String> {
+        let joined = if path.starts_with('/') { path.to_owned() } else { self.absolute(path) };
+        let clean = normal(&joined);
+        clean.strip_prefix(&self.repository)?.strip_prefix('/').map(str::to_owned)
+    }
+
+    /// The absolute path of a file that is named relative to the project's root.
+    fn absolute(&self, path: &str) -> String {
+        let parts = [self.repository.as_str(), self.project.as_str(), path];
+        let kept: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        kept.join("/")
+    }
+}
+
+/// The path without `.` and `..`.
+fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            other => parts.push(other),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+/// The folder of a path; empty if it has none.
+pub(crate) fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Two parts of a path as one; either may be empty.
+pub(crate) fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_tools_become_paths_of_the_repository() {
+        let places = Places::from_manifest("/r/x/sub/Cargo.toml", "sub/Cargo.toml", "sub").unwrap();
+        assert_eq!(places.relative("src/lib.rs").as_deref(), Some("sub/src/lib.rs"));
+        assert_eq!(places.relative("src/../README.md").as_deref(), Some("sub/README.md"));
+        assert_eq!(places.relative("/r/x/other/src/a.rs").as_deref(), Some("other/src/a.rs"));
+        assert_eq!(places.relative("/root/.cargo/registry/x.rs"), None);
+        assert_eq!(places.relative("../../../etc/passwd"), None);
+        assert_eq!(places.relative("/r/xy/a.rs"), None);
+    }
+
+    #[test]
+    fn a_manifest_elsewhere_says_nothing() {
+        assert_eq!(Places::from_manifest("/r/Cargo.toml", "sub/Cargo.toml", "sub"), None);
+        assert_eq!(Places::from_manifest("/rCargo.toml", "Cargo.toml", ""), None);
+    }
+}
