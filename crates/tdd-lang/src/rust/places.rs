@@ -25,6 +25,21 @@ impl Places {
         clean.strip_prefix(&self.repository)?.strip_prefix('/').map(str::to_owned)
     }
 
+    /// The project's folder in the repository; empty for the root.
+    pub(crate) fn project(&self) -> &str {
+        &self.project
+    }
+
+    /// Where a cargo configuration of a folder lies in the repository.
+    pub(crate) fn configuration(folder: &str, name: &str) -> String {
+        join(folder, &format!(".cargo/{name}"))
+    }
+
+    /// The absolute path of a file in a folder of the repository.
+    pub(crate) fn absolute_in(&self, folder: &str, path: &str) -> String {
+        normal(&format!("{}/{folder}/{path}", self.repository))
+    }
+
     /// The absolute path of a file that is named relative to the project's root.
     fn absolute(&self, path: &str) -> String {
         let parts = [self.repository.as_str(), self.project.as_str(), path];

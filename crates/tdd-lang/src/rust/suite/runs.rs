@@ -1,0 +1,214 @@
+//! Runs test binaries until every test has its result, even where one of them takes its process down.
+//!
+//! A run that breaks off keeps the results it told. Tests that were under way are run again, each
+//! alone, to tell the culprit from the innocent; tests that never started are run in one more call.
+//! Every call leaves fewer tests open than the one before it, and time limits are hit only so often.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tdd_core::command::{Exit, Finished};
+use tdd_core::report::{Cause, Outcome};
+
+use super::binary::Binary;
+use crate::language::Job;
+use crate::rust::libtest::{self, Ended, Reading, shorten};
+
+/// How many bytes of names are handed to one call.
+const MAX_ARGV: usize = 100_000;
+/// How many tests of one broken-off run are run again alone when nobody else can be blamed.
+const MAX_SUSPECTS: usize = 32;
+/// How many tests under way when time ran out get a run of their own.
+const MAX_ALONE_AFTER_TIMEOUT: usize = 4;
+/// How many calls may run out of time before the rest is given up.
+const MAX_TIMEOUTS: usize = 4;
+
+/// A test: the index of its binary, and its name there.
+type Key = (usize, String);
+
+/// What is wrong with a binary as a whole.
+type Trouble = (usize, Cause, String);
+
+/// Calls of test binaries, and what came of them.
+pub(super) struct Runs {
+    deadline: Duration,
+    open: Vec<Call>,
+    waiting: Vec<Call>,
+    ended: BTreeMap<Key, Ended>,
+    /// Binaries that broke off without anybody to blame yet, and how.
+    unexplained: BTreeMap<usize, (Cause, String)>,
+    troubles: Vec<Trouble>,
+    timeouts: usize,
+}
+
+/// One call of a test binary.
+#[derive(Clone, Debug)]
+struct Call {
+    binary: usize,
+    names: Vec<String>,
+    args: Vec<String>,
+}
+
+impl Runs {
+    /// No calls yet; each is to end within `deadline`.
+    pub(super) fn new(deadline: Duration) -> Self {
+        Self {
+            deadline,
+            open: Vec::new(),
+            waiting: Vec::new(),
+            ended: BTreeMap::new(),
+            unexplained: BTreeMap::new(),
+            troubles: Vec::new(),
+            timeouts: 0,
+        }
+    }
+
+    /// Plans one call for all tests that a binary lists under these arguments.
+    pub(super) fn all(&mut self, binary: usize, names: &[String], args: Vec<String>) {
+        self.open.push(Call { binary, names: names.to_vec(), args });
+    }
+
+    /// Plans calls for some tests of a binary, as few as the length of a command line allows.
+    pub(super) fn some(&mut self, binary: usize, names: &[String], args: &[String]) {
+        let mut rest = names;
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = rest.iter().take_while(|name| {
+                bytes += name.len() + 1;
+                bytes <= MAX_ARGV
+            });
+            let (now, later) = rest.split_at(fits.count().max(1));
+            self.exactly(binary, now.to_vec(), args.to_vec());
+            rest = later;
+        }
+    }
+
+    fn exactly(&mut self, binary: usize, names: Vec<String>, mut args: Vec<String>) {
+        args.push("--exact".to_owned());
+        args.extend(names.iter().cloned());
+        self.open.push(Call { binary, names, args });
+    }
+
+    /// The next commands; none when all is done.
+    pub(super) fn jobs(&mut self, binaries: &[Binary]) -> Vec<Job> {
+        if self.timeouts >= MAX_TIMEOUTS {
+            for call in std::mem::take(&mut self.open) {
+                self.fail(&call, &call.names, Cause::Timeout, "not run: too many others ran out of time");
+            }
+        }
+        self.waiting = std::mem::take(&mut self.open);
+        self.waiting.iter().map(|call| binaries[call.binary].run(&call.args, self.deadline)).collect()
+    }
+
+    /// Takes what became of the commands.
+    pub(super) fn read(&mut self, finished: &[Finished]) {
+        let calls = std::mem::take(&mut self.waiting);
+        for (at, call) in calls.iter().enumerate() {
+            match finished.get(at) {
+                Some(finished) => self.read_one(call, finished),
+                None => self.fail(call, &call.names, Cause::UnknownOutput, "it was not run"),
+            }
+        }
+    }
+
+    /// Every result, and the binaries that are in trouble as a whole.
+    pub(super) fn end(self) -> (BTreeMap<Key, Ended>, Vec<Trouble>) {
+        let mut troubles = self.troubles;
+        troubles.extend(self.unexplained.into_iter().map(|(binary, (cause, message))| (binary, cause, message)));
+        (self.ended, troubles)
+    }
+
+    fn read_one(&mut self, call: &Call, finished: &Finished) {
+        match libtest::read(&finished.stdout, &finished.exit, &call.names) {
+            Err(contradiction) => {
+                let message = contradiction.to_string();
+                self.fail(call, &call.names, Cause::UnknownOutput, &message);
+                self.troubles.push((call.binary, Cause::UnknownOutput, message));
+            }
+            Ok(reading) if reading.complete => self.keep(call, reading.ended),
+            Ok(reading) => self.broke_off(call, reading, finished),
+        }
+    }
+
+    fn broke_off(&mut self, call: &Call, reading: Reading, finished: &Finished) {
+        let said = shorten(last_lines(&finished.stderr.text()), 1024);
+        let (cause, message) = match &finished.exit {
+            Exit::TimedOut => (Cause::Timeout, format!("it did not end within {:?}", self.deadline)),
+            Exit::NotStarted(_) | Exit::Interrupted => (Cause::UnknownOutput, finished.exit.to_string()),
+            Exit::Passed | Exit::Failed(_) | Exit::Signalled(_) => {
+                let how = &finished.exit;
+                (Cause::Crash, format!("the test process ended ({how}) before its report was complete\n{said}"))
+            }
+        };
+        let message = message.trim_end();
+        self.timeouts += usize::from(cause == Cause::Timeout);
+        let stuck = reading.ended.is_empty() && reading.in_flight.is_empty();
+        if call.names.len() == 1 || stuck || cause == Cause::UnknownOutput {
+            self.unexplained.remove(&call.binary);
+            let told = reading.ended.keys().filter(|_| call.names.len() > 1).cloned().collect::<Vec<_>>();
+            let open: Vec<String> = call.names.iter().filter(|name| !told.contains(name)).cloned().collect();
+            self.keep(call, reading.ended);
+            self.fail(call, &open, cause, message);
+        } else {
+            self.search(call, reading, cause, message);
+        }
+    }
+
+    /// Plans the calls that find out who broke off a run of several tests.
+    fn search(&mut self, call: &Call, reading: Reading, cause: Cause, message: &str) {
+        let mut suspects = reading.in_flight;
+        let nobody_left = suspects.is_empty() && reading.never_started.is_empty();
+        if nobody_left && cause == Cause::Crash && call.names.len() <= MAX_SUSPECTS {
+            suspects.clone_from(&call.names);
+        }
+        self.keep(call, reading.ended);
+        if cause == Cause::Timeout {
+            let alone = if suspects.len() == 1 { 0 } else { MAX_ALONE_AFTER_TIMEOUT.min(suspects.len()) };
+            let given_up = suspects.split_off(alone);
+            self.fail(call, &given_up, cause, message);
+        }
+        if cause == Cause::Crash || nobody_left {
+            self.unexplained.insert(call.binary, (cause, message.to_owned()));
+        }
+        for name in suspects {
+            self.exactly(call.binary, vec![name], alone_args(&call.args));
+        }
+        self.some(call.binary, &reading.never_started, &kept_args(&call.args));
+    }
+
+    fn keep(&mut self, call: &Call, ended: BTreeMap<String, Ended>) {
+        self.ended.extend(ended.into_iter().map(|(name, ended)| ((call.binary, name), ended)));
+    }
+
+    fn fail(&mut self, call: &Call, names: &[String], cause: Cause, message: &str) {
+        for name in names {
+            let outcome = Outcome::Fail { cause, message: message.to_owned() };
+            self.ended.insert((call.binary, name.clone()), Ended { outcome, duration_ms: 0 });
+        }
+    }
+}
+
+/// The arguments of a call that do not choose tests by name.
+fn kept_args(args: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = args.iter().peekable();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--test-threads" => kept.extend([word.clone()].into_iter().chain(words.next().cloned())),
+            "--ignored" | "--include-ignored" => kept.push(word.clone()),
+            _ => {}
+        }
+    }
+    kept
+}
+
+fn alone_args(args: &[String]) -> Vec<String> {
+    let ignored = kept_args(args).into_iter().filter(|word| word.ends_with("ignored"));
+    ignored.chain(["--test-threads".to_owned(), "1".to_owned()]).collect()
+}
+
+fn last_lines(text: &str) -> &str {
+    let text = text.trim();
+    let start = text.floor_char_boundary(text.len().saturating_sub(1000));
+    &text[start..]
+}
