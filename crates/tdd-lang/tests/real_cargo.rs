@@ -150,6 +150,9 @@ fn trouble() -> Repository {
 pub fn add(a: i32, b: i32) -> i32 { a + b }
 
 #[cfg(test)]
+mod deep;
+
+#[cfg(test)]
 mod tests {
     #[test] fn same() {}
     #[test] #[ignore = "later"] fn ignored() {}
@@ -159,6 +162,7 @@ mod tests {
 }
 "#,
         ),
+        ("src/deep.rs", "// @tdd-test-id: deep-one\n#[test] fn annotated() {}\n#[test] fn plain() {}\n"),
         ("src/main.rs", "fn main() {}\n#[test] fn same() {}\n"),
         ("tests/same.rs", "#[test] fn same() { assert!(std::env::var(\"CARGO_BIN_EXE_demo\").is_ok()); }\n"),
         (
@@ -186,6 +190,8 @@ fn every_test_of_a_troubled_package_gets_its_own_answer() {
     repository.files.insert("Cargo.toml".to_owned(), manifest);
     let (report, _) = repository.run("cargo test --all", Selection::All);
     let expected = [
+        "deep-one: pass",
+        "src/deep.rs::deep::plain: pass",
         "src/lib.rs::doc()#1: pass",
         "src/lib.rs::doc(add)#1: assertion",
         "src/lib.rs::doc(add)#2: missing-symbol",
@@ -213,12 +219,14 @@ fn every_test_of_a_troubled_package_gets_its_own_answer() {
         "tests/crash.rs::a_good",
         "tests/crash.rs::z_good",
         "src/lib.rs::doc(add)#1",
+        "deep-one",
         "tests/x.rs::gone",
         "tests/missing.rs::wants",
     ];
     let ids = ids.iter().map(|id| TestId::parse(id).unwrap()).collect();
     let (report, commands) = repository.run("cargo test --all", Selection::Only(ids));
     let expected = [
+        "deep-one: pass",
         "src/lib.rs::doc(add)#1: assertion",
         "tests/crash.rs::a_good: pass",
         "tests/crash.rs::z_good: pass",
@@ -229,7 +237,7 @@ fn every_test_of_a_troubled_package_gets_its_own_answer() {
     ];
     assert_eq!(lines(&report), expected, "{report:#?}");
     let runs = commands.iter().filter(|line| line.contains("--exact")).count();
-    assert_eq!(runs, 1, "{commands:#?}");
+    assert_eq!(runs, 2, "{commands:#?}");
 }
 
 /// A workspace of three packages, one of them of macros.
@@ -268,6 +276,13 @@ fn packages_of_a_workspace_run_in_their_own_folder_and_environment() {
         "macros/src/lib.rs::loads: pass",
     ];
     assert_eq!(lines(&report), expected, "{report:#?}");
+    if Command::new("cargo").args(["nextest", "--version"]).output().is_ok_and(|found| found.status.success()) {
+        let (report, _) = repository.run("cargo nextest run --workspace", Selection::All);
+        assert_eq!(lines(&report), expected[1..], "{report:#?}");
+        let one = Selection::Only(vec![TestId::parse("beta/tests/it.rs::one").unwrap()]);
+        let (report, _) = repository.run("cargo nextest run --workspace", one);
+        assert_eq!(lines(&report), [expected[3]], "{report:#?}");
+    }
     let (report, _) = repository.run("cargo test -p beta --lib", Selection::All);
     assert_eq!(lines(&report), ["beta/src/lib.rs::env: pass"], "{report:#?}");
 }

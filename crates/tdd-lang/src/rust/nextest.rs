@@ -68,6 +68,11 @@ impl Listing {
         self.tests.retain(|test| wanted(&test.root, &test.name));
     }
 
+    /// Every test: the root file of its target, and its name.
+    pub(crate) fn tests(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.tests.iter().map(|test| (test.root.as_str(), test.name.as_str()))
+    }
+
     /// Whether there is nothing to run.
     pub fn is_empty(&self) -> bool {
         self.tests.is_empty()

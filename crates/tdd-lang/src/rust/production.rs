@@ -6,7 +6,10 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Parser, Tree};
 
+use super::items::items;
+use super::owns;
 use super::places::{folder, join};
+use crate::item::ModuleItem;
 use crate::language::Sources;
 
 /// How many `let` bindings are followed from a use to where its value comes from.
@@ -29,13 +32,17 @@ impl Production {
     /// Looks through all Rust files.
     pub(crate) fn of(sources: &dyn Sources, crates: BTreeSet<String>) -> Self {
         let mut production = Self { crates, ..Self::default() };
-        let rust = |path: &&String| is_rust(path) && !is_test_folder(path);
+        let rust = |path: &&String| owns(path) && !is_test_folder(path);
         let mut declared: Vec<(String, Vec<String>)> = Vec::new();
         for path in sources.files().iter().filter(rust) {
             let text = sources.read(path).unwrap_or_default();
             if let Some(tree) = parse(&text) {
+                let found = items(path, &text);
+                let for_tests = found.modules.iter().filter(|module| module.test_only);
+                production.test_paths.extend(for_tests.flat_map(|module| module_paths(path, module)));
                 let mut names = Vec::new();
-                production.collect(path, tree.root_node(), &text, &mut names);
+                collect(tree.root_node(), &text, &found.test_ranges, &mut names);
+                production.test_ranges.insert(path.clone(), found.test_ranges);
                 declared.push((path.clone(), names));
             }
         }
@@ -64,40 +71,18 @@ impl Production {
         let inside = |test: &String| path.strip_prefix(test.as_str()).is_some_and(|rest| rest.starts_with('/'));
         self.test_paths.iter().any(|test| path == test || inside(test))
     }
-
-    /// Names and test ranges of one module's items; functions inside `impl` blocks are methods and
-    /// have no path of their own.
-    fn collect(&mut self, path: &str, parent: Node, text: &str, names: &mut Vec<String>) {
-        let mut for_tests = false;
-        for node in children(parent) {
-            if node.kind() == "attribute_item" {
-                for_tests |= is_test_attribute(slice(text, node.byte_range()));
-                continue;
-            }
-            let name = node.child_by_field_name("name").map(|name| slice(text, name.byte_range()).to_owned());
-            let body = node.child_by_field_name("body");
-            match (for_tests, name) {
-                (true, name) => {
-                    self.test_ranges.entry(path.to_owned()).or_default().push(node.byte_range());
-                    if node.kind() == "mod_item" && body.is_none() {
-                        self.test_paths.extend(name.iter().flat_map(|name| module_paths(path, name)));
-                    }
-                }
-                (false, Some(name)) if is_item(node.kind()) => {
-                    names.push(name);
-                    if let Some(body) = body.filter(|_| node.kind() == "mod_item") {
-                        self.collect(path, body, text, names);
-                    }
-                }
-                (false, _) => {}
-            }
-            for_tests &= matches!(node.kind(), "line_comment" | "block_comment");
-        }
-    }
 }
 
-fn is_rust(path: &str) -> bool {
-    path.rsplit_once('.').is_some_and(|(_, extension)| extension == "rs")
+/// The names of one module's items that are not for tests only; functions inside `impl` blocks are
+/// methods and have no path of their own.
+fn collect(parent: Node, text: &str, for_tests: &[Range<usize>], names: &mut Vec<String>) {
+    let outside = |node: &Node| !for_tests.iter().any(|range| range.contains(&node.start_byte()));
+    for node in children(parent).into_iter().filter(|node| is_item(node.kind())).filter(outside) {
+        names.extend(node.child_by_field_name("name").map(|name| slice(text, name.byte_range()).to_owned()));
+        if let Some(body) = node.child_by_field_name("body").filter(|_| node.kind() == "mod_item") {
+            collect(body, text, for_tests, names);
+        }
+    }
 }
 
 /// `tests/…`, `benches/…`, `examples/…` beside a package's `src`, and build scripts.
@@ -125,20 +110,17 @@ fn is_item(kind: &str) -> bool {
     )
 }
 
-fn is_test_attribute(text: &str) -> bool {
-    let plain: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    plain.starts_with("#[cfg(test)]")
-        || plain.starts_with("#[cfg(all(test,")
-        || plain == "#[test]"
-        || plain.ends_with("::test]")
-}
-
-/// The files that `mod name;` in the file `path` may mean.
-fn module_paths(path: &str, name: &str) -> [String; 2] {
+/// The file or folder that a module of the file `path` may stand in.
+fn module_paths(path: &str, module: &ModuleItem) -> Vec<String> {
     let file = path.rsplit('/').next().unwrap_or(path);
     let stem = file.trim_end_matches(".rs");
     let base = if matches!(stem, "lib" | "main" | "mod") { folder(path).to_owned() } else { join(folder(path), stem) };
-    [join(&base, &format!("{name}.rs")), join(&base, name)]
+    let name = module.name.rsplit("::").next().unwrap_or_default();
+    if let Some(written) = &module.path {
+        return vec![join(folder(path), written)];
+    }
+    let own = join(&base, &format!("{}{name}", module.folder));
+    vec![format!("{own}.rs"), own]
 }
 
 /// A test's file, ready to be asked about its expressions.

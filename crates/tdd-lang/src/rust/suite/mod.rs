@@ -6,7 +6,6 @@
 //! a cargo configuration stands in between.
 
 mod binary;
-mod ids;
 mod runs;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,13 +17,16 @@ use tdd_core::test_id::TestId;
 
 pub(crate) use self::binary::Binary;
 use self::binary::Surroundings;
-use self::ids::{Naming, RootFile};
 use self::runs::Runs;
 use super::compile::{self, Build};
 use super::diagnose;
 use super::doctest::{self, Doctests};
+use super::ids::{BadAnnotation, Ids, Place};
+use super::items::items;
 use super::libtest::{self, MAX_MESSAGE, shorten};
+use super::modules::{ModuleTree, ParsedFiles};
 use super::nextest;
+use super::owns;
 use super::places::{Places, folder, join};
 use super::test_command::{DEFAULT, Runner, TestCommand};
 use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
@@ -37,7 +39,7 @@ pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Re
         project: project.clone(),
         settings: settings.clone(),
         selection,
-        naming: Box::new(RootFile),
+        ids: Ids::default(),
         stage: Stage::Begin,
         finished: Vec::new(),
         places: Places::default(),
@@ -54,7 +56,7 @@ struct CargoSuite {
     project: Project,
     settings: Settings,
     selection: Selection,
-    naming: Box<dyn Naming>,
+    ids: Ids,
     stage: Stage,
     finished: Vec<Finished>,
     places: Places,
@@ -90,10 +92,10 @@ impl Suite for CargoSuite {
                 Stage::Listing => self.read_lists(&finished, sources),
                 Stage::Running(runs) => self.read_runs(runs, &finished, sources),
                 Stage::ListingForNextest => self.read_nextest_list(&finished, sources),
-                Stage::RunningNextest(listing) => self.read_nextest_run(&listing, &finished, sources),
+                Stage::RunningNextest(listing) => self.read_nextest_run(&listing, &finished),
                 Stage::ListingDoctests => self.read_doctest_list(&finished, sources),
                 Stage::RunningDoctests(listed) => self.read_doctest_run(&listed, &finished),
-                Stage::Over => return Next::Done(self.report()),
+                Stage::Over => return Next::Done(self.report(sources)),
             };
         }
         Next::Run(jobs)
@@ -224,22 +226,32 @@ impl CargoSuite {
                 Err((cause, message)) => self.obstacles.push(obstacle(&binary.root, cause, message)),
             }
         }
+        let listed = self.binaries.iter().flat_map(|binary| binary.listed.iter().map(|name| place(&binary.root, name)));
+        match Ids::new(listed, sources) {
+            Ok(ids) => self.ids = ids,
+            Err(bad) => return self.refuse(&bad),
+        }
         let mut runs = Runs::new(self.settings.timeout);
         for index in 0..self.binaries.len() {
-            self.plan_runs(index, &mut runs, sources);
+            self.plan_runs(index, &mut runs);
         }
         self.continue_runs(runs, sources)
     }
 
-    fn plan_runs(&mut self, index: usize, runs: &mut Runs, sources: &dyn Sources) {
+    /// Tests that cannot be told apart cannot be run.
+    fn refuse(&mut self, bad: &BadAnnotation) -> Vec<Job> {
+        self.obstacles.push(bad.obstacle());
+        Vec::new()
+    }
+
+    fn plan_runs(&self, index: usize, runs: &mut Runs) {
         let binary = &self.binaries[index];
         match &self.selection {
             Selection::All if binary.listed.is_empty() => {}
             Selection::All => runs.all(index, &binary.listed, self.filters()),
             Selection::Only(ids) => {
                 let wanted: BTreeSet<&TestId> = ids.iter().collect();
-                let naming = &mut self.naming;
-                let chosen = |name: &&String| wanted.contains(&naming.id(sources, &binary.root, name));
+                let chosen = |name: &&String| wanted.contains(&self.id(&binary.root, name));
                 let names: Vec<String> = binary.listed.iter().filter(chosen).cloned().collect();
                 runs.some(index, &names, &self.threads());
             }
@@ -263,7 +275,7 @@ impl CargoSuite {
         if jobs.is_empty() {
             let (outcomes, troubles) = runs.end();
             for ((index, name), ended) in outcomes {
-                let id = self.naming.id(sources, &self.binaries[index].root, &name);
+                let id = self.id(&self.binaries[index].root, &name);
                 self.add(TestResult { id, outcome: ended.outcome, duration_ms: ended.duration_ms });
             }
             for (index, cause, message) in troubles {
@@ -295,10 +307,13 @@ impl CargoSuite {
     }
 
     fn run_nextest(&mut self, mut listing: nextest::Listing, sources: &dyn Sources) -> Vec<Job> {
+        match Ids::new(listing.tests().map(|(root, name)| place(root, name)), sources) {
+            Ok(ids) => self.ids = ids,
+            Err(bad) => return self.refuse(&bad),
+        }
         if let Selection::Only(ids) = &self.selection {
             let wanted: BTreeSet<&TestId> = ids.iter().collect();
-            let naming = &mut self.naming;
-            listing.keep(|root, name| wanted.contains(&naming.id(sources, root, name)));
+            listing.keep(|root, name| wanted.contains(&self.id(root, name)));
         }
         if listing.is_empty() {
             return Vec::new();
@@ -316,18 +331,13 @@ impl CargoSuite {
         vec![Job { command, isolated: false, label: "running tests with nextest".to_owned() }]
     }
 
-    fn read_nextest_run(
-        &mut self,
-        listing: &nextest::Listing,
-        finished: &[Finished],
-        sources: &dyn Sources,
-    ) -> Vec<Job> {
+    fn read_nextest_run(&mut self, listing: &nextest::Listing, finished: &[Finished]) -> Vec<Job> {
         let Some(run) = finished.first() else {
             return self.stop("cargo nextest", Cause::UnknownOutput, "it was not run".to_owned());
         };
         let (ended, trouble) = nextest::read_run(run, listing);
         for ((root, name), ended) in ended {
-            let id = self.naming.id(sources, &root, &name);
+            let id = self.id(&root, &name);
             self.add(TestResult { id, outcome: ended.outcome, duration_ms: ended.duration_ms });
         }
         self.obstacles.extend(trouble.map(|(cause, message)| obstacle("cargo nextest", cause, message)));
@@ -441,6 +451,10 @@ impl CargoSuite {
 
 /// The report.
 impl CargoSuite {
+    fn id(&self, root: &str, name: &str) -> TestId {
+        self.ids.id(root, name).cloned().unwrap_or_else(|| TestId::native(root, name))
+    }
+
     /// A test that two targets share has passed if it passed in both.
     fn add(&mut self, result: TestResult) {
         match self.results.get(&result.id) {
@@ -451,11 +465,11 @@ impl CargoSuite {
         }
     }
 
-    fn report(&mut self) -> Report {
+    fn report(&mut self, sources: &dyn Sources) -> Report {
         if let Selection::Only(ids) = &self.selection {
             let missing: Vec<TestId> = ids.iter().filter(|id| !self.results.contains_key(id)).cloned().collect();
             for id in missing {
-                let (cause, message) = self.why_not_found(&id);
+                let (cause, message) = self.why_not_found(&id, sources);
                 self.add(result(id, cause, message));
             }
         }
@@ -463,13 +477,10 @@ impl CargoSuite {
     }
 
     /// A test of a target that does not compile is not listed: it shares the target's fate.
-    fn why_not_found(&self, id: &TestId) -> (Cause, String) {
-        let holds = |obstacle: &&Obstacle| match id.path() {
-            Some(path) => obstacle.subject == path || is_module_of(path, &obstacle.subject),
-            None => self.obstacles.len() == 1,
-        };
-        let environment = self.obstacles.iter().find(|obstacle| obstacle.subject.starts_with("cargo"));
-        match self.obstacles.iter().find(holds).or(environment) {
+    fn why_not_found(&self, id: &TestId, sources: &dyn Sources) -> (Cause, String) {
+        let held = self.obstacles.iter().find(|obstacle| target_holds(&obstacle.subject, id, sources));
+        let environment = self.obstacles.iter().find(|obstacle| obstacle.subject.to_lowercase().starts_with("cargo"));
+        match held.or(environment) {
             Some(obstacle) => (obstacle.cause, obstacle.message.clone()),
             None => (Cause::TargetNotFound, format!("no test binary lists `{id}`")),
         }
@@ -504,10 +515,23 @@ fn result(id: TestId, cause: Cause, message: String) -> TestResult {
     TestResult { id, outcome: Outcome::Fail { cause, message }, duration_ms: 0 }
 }
 
-/// Whether a file lies beside or below the root file of a library or program.
-fn is_module_of(path: &str, root: &str) -> bool {
-    let is_root = root.ends_with("/lib.rs") || root.ends_with("/main.rs");
-    is_root && path.starts_with(&format!("{}/", folder(root)))
+fn place(root: &str, name: &str) -> Place {
+    Place { root: root.to_owned(), name: name.to_owned() }
+}
+
+/// Whether the sources of the target with this root file hold the test.
+fn target_holds(root: &str, id: &TestId, sources: &dyn Sources) -> bool {
+    let mut files = ParsedFiles::new(sources);
+    let tree = ModuleTree::build(root, &mut files);
+    let mut paths = tree.files();
+    match id.path() {
+        Some(path) => path == root || paths.any(|file| file == path),
+        None => paths.any(|file| {
+            let items = files.items(file);
+            let slugs = items.iter().flat_map(|items| &items.tests).filter_map(|test| test.annotation.as_deref());
+            slugs.into_iter().any(|slug| slug == id.as_str())
+        }),
+    }
 }
 
 /// Why a tool gave no answer at all.
@@ -560,16 +584,12 @@ fn read_one_list(listed: &Finished) -> Result<Vec<String>, (Cause, String)> {
 
 /// Whether some source file in this folder has an example in its documentation.
 fn may_hold_doctests(sources: &dyn Sources, folder: &str) -> bool {
-    let prefix = format!("{folder}/");
-    let inside = |path: &&String| folder.is_empty() || path.starts_with(&prefix);
-    let mut texts = sources.files().iter().filter(inside).filter_map(|path| sources.read(path));
-    texts.any(|text| {
-        let indented = |line: &str| {
-            let line = line.trim_start();
-            line.starts_with("///     ") || line.starts_with("//!     ")
-        };
-        ["```", "~~~", "include_str!"].iter().any(|mark| text.contains(mark)) || text.lines().any(indented)
-    })
+    let inside = |path: &&String| owns(path) && (folder.is_empty() || path.starts_with(&format!("{folder}/")));
+    sources
+        .files()
+        .iter()
+        .filter(inside)
+        .any(|path| sources.read(path).is_some_and(|text| items(path, &text).doc_tests_possible))
 }
 
 #[cfg(test)]
