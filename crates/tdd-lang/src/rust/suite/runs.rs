@@ -1,8 +1,10 @@
 //! Runs test binaries until every test has its result, even where one of them takes its process down.
 //!
-//! A run that breaks off keeps the results it told. Tests that were under way are run again, each
-//! alone, to tell the culprit from the innocent; tests that never started are run in one more call.
-//! Every call leaves fewer tests open than the one before it, and time limits are hit only so often.
+//! A run that runs out of time keeps the results it told. One that breaks off by itself keeps its
+//! failures; what it told as passed is confirmed in one more call, because a test can print its own
+//! pass and end the process. Tests that were under way are run again, each alone, to tell the culprit
+//! from the innocent; tests that never started are run in one more call. Every call leaves fewer tests
+//! open than the one before it, and time limits are hit only so often.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -35,6 +37,8 @@ pub(super) struct Runs {
     open: Vec<Call>,
     waiting: Vec<Call>,
     ended: BTreeMap<Key, Ended>,
+    /// Told as passed by runs that broke off, with the arguments to run them again.
+    unconfirmed: BTreeMap<usize, (Vec<String>, Vec<String>)>,
     /// Binaries that broke off without anybody to blame yet, and how.
     unexplained: BTreeMap<usize, (Cause, String)>,
     troubles: Vec<Trouble>,
@@ -57,6 +61,7 @@ impl Runs {
             open: Vec::new(),
             waiting: Vec::new(),
             ended: BTreeMap::new(),
+            unconfirmed: BTreeMap::new(),
             unexplained: BTreeMap::new(),
             troubles: Vec::new(),
             timeouts: 0,
@@ -91,6 +96,11 @@ impl Runs {
 
     /// The next commands; none when all is done.
     pub(super) fn jobs(&mut self, binaries: &[Binary]) -> Vec<Job> {
+        if self.open.is_empty() || self.timeouts >= MAX_TIMEOUTS {
+            for (binary, (names, args)) in std::mem::take(&mut self.unconfirmed) {
+                self.some(binary, &names, &args);
+            }
+        }
         if self.timeouts >= MAX_TIMEOUTS {
             for call in std::mem::take(&mut self.open) {
                 self.fail(&call, &call.names, Cause::Timeout, "not run: too many others ran out of time");
@@ -156,20 +166,37 @@ impl Runs {
 
     /// Plans the calls that find out who broke off a run of several tests.
     fn search(&mut self, call: &Call, reading: Reading, cause: Cause, message: &str) {
+        if cause == Cause::Timeout {
+            self.search_the_slow(call, reading, message);
+            return;
+        }
+        self.unexplained.insert(call.binary, (cause, message.to_owned()));
+        let passed = reading.ended.iter().filter(|(_, ended)| ended.outcome == Outcome::Pass);
+        let mut passed: Vec<String> = passed.map(|(name, _)| name.clone()).collect();
         let mut suspects = reading.in_flight;
-        let nobody_left = suspects.is_empty() && reading.never_started.is_empty();
-        if nobody_left && cause == Cause::Crash && call.names.len() <= MAX_SUSPECTS {
-            suspects.clone_from(&call.names);
+        if suspects.is_empty() {
+            // Nobody was under way: one of those that seemed to have ended did it.
+            suspects = passed.split_off(passed.len().saturating_sub(MAX_SUSPECTS));
         }
         self.keep(call, reading.ended);
-        if cause == Cause::Timeout {
-            let alone = if suspects.len() == 1 { 0 } else { MAX_ALONE_AFTER_TIMEOUT.min(suspects.len()) };
-            let given_up = suspects.split_off(alone);
-            self.fail(call, &given_up, cause, message);
+        for name in suspects {
+            self.exactly(call.binary, vec![name], alone_args(&call.args));
         }
-        if cause == Cause::Crash || nobody_left {
-            self.unexplained.insert(call.binary, (cause, message.to_owned()));
+        let args = kept_args(&call.args);
+        self.some(call.binary, &reading.never_started, &args);
+        self.unconfirmed.entry(call.binary).or_insert_with(|| (Vec::new(), args)).0.append(&mut passed);
+    }
+
+    /// A run that was killed when its time was up lied about nobody: only who was under way is open.
+    fn search_the_slow(&mut self, call: &Call, reading: Reading, message: &str) {
+        let mut suspects = reading.in_flight;
+        if suspects.is_empty() && reading.never_started.is_empty() {
+            self.troubles.push((call.binary, Cause::Timeout, message.to_owned()));
         }
+        let alone = if suspects.len() == 1 { 0 } else { MAX_ALONE_AFTER_TIMEOUT.min(suspects.len()) };
+        let given_up = suspects.split_off(alone);
+        self.keep(call, reading.ended);
+        self.fail(call, &given_up, Cause::Timeout, message);
         for name in suspects {
             self.exactly(call.binary, vec![name], alone_args(&call.args));
         }
@@ -212,3 +239,7 @@ fn last_lines(text: &str) -> &str {
     let start = text.floor_char_boundary(text.len().saturating_sub(1000));
     &text[start..]
 }
+
+#[cfg(test)]
+#[path = "runs_tests.rs"]
+mod tests;

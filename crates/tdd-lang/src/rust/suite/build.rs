@@ -1,0 +1,121 @@
+//! Builds the tests of a project once, and says which targets do not build and why.
+
+use std::collections::BTreeSet;
+
+use tdd_core::command::{Exit, Finished};
+use tdd_core::report::Cause;
+
+use super::{CargoSuite, Stage, could_not_run, obstacle};
+use crate::language::{Job, Sources};
+use crate::rust::compile::{self, Build};
+use crate::rust::diagnose;
+use crate::rust::libtest::{MAX_MESSAGE, shorten};
+use crate::rust::places::{Places, join};
+use crate::rust::test_command::Runner;
+
+impl CargoSuite {
+    pub(super) fn start_build(&mut self) -> Vec<Job> {
+        self.stage = Stage::Building;
+        let mut locate = self.cargo(["locate-project", "--message-format", "plain"]);
+        if let Some(manifest) = &self.command.manifest {
+            locate.extend(["--manifest-path".to_owned(), manifest.clone()]);
+        }
+        let mut build = self.cargo(["build", "--tests", "--keep-going", "--message-format", "json"]);
+        if !self.command.build.iter().any(|flag| matches!(flag.as_str(), "--release" | "-r" | "--profile")) {
+            build.extend(["--profile".to_owned(), "test".to_owned()]);
+        }
+        build.extend(self.command.packages.iter().chain(&self.command.build).cloned());
+        vec![self.tool(locate, "finding the project"), self.tool(build, "building tests")]
+    }
+
+    pub(super) fn read_build(&mut self, finished: &[Finished], sources: &dyn Sources) -> Vec<Job> {
+        let [located, cargo] = finished else {
+            return self.stop("cargo", Cause::UnknownOutput, "the build was not run".to_owned());
+        };
+        if let Some((cause, message)) = could_not_run(cargo) {
+            return self.stop("cargo", cause, message);
+        }
+        let relative = join(&self.project.root, self.command.manifest.as_deref().unwrap_or("Cargo.toml"));
+        let places = Places::from_manifest(located.stdout.text().trim(), &relative, &self.project.root);
+        let build = compile::read(&cargo.stdout);
+        match (build, places) {
+            (Err(bad), _) => self.stop("cargo", Cause::UnknownOutput, bad.to_string()),
+            (Ok(Build { success: None, .. }), _) => {
+                let (cause, message) = why_nothing_was_built(cargo);
+                self.stop("Cargo.toml", cause, message)
+            }
+            (Ok(_), None) => {
+                let message = format!("`{}` is not where cargo looks: {}", relative, located.stdout.text().trim());
+                self.stop("Cargo.toml", Cause::UnknownOutput, message)
+            }
+            (Ok(build), Some(places)) => {
+                self.places = places;
+                self.build = build;
+                self.note_failed_targets(cargo, sources);
+                self.find_libraries(sources)
+            }
+        }
+    }
+
+    fn note_failed_targets(&mut self, built: &Finished, sources: &dyn Sources) {
+        let mut obstacles = diagnose::obstacles(&self.build, &self.places, sources);
+        let said = || shorten(built.stderr.text().trim(), MAX_MESSAGE);
+        let failed = self.build.success == Some(false);
+        if failed && obstacles.is_empty() {
+            obstacles.push(obstacle("cargo build", Cause::UnrelatedCompileError, said()));
+        }
+        if failed == (built.exit == Exit::Passed) {
+            obstacles.push(obstacle("cargo build", Cause::UnknownOutput, format!("{}: {}", built.exit, said())));
+        }
+        let known: BTreeSet<&str> = self.build.artifacts.iter().map(|artifact| artifact.target.name.as_str()).collect();
+        let refused: BTreeSet<&str> = self.build.errors.iter().map(|error| error.target.name.as_str()).collect();
+        for name in self.command.named_tests().filter(|name| !known.contains(name) && !refused.contains(name)) {
+            let message = format!("there is no test target `{name}`");
+            obstacles.push(obstacle(name, Cause::TargetNotFound, message));
+        }
+        self.obstacles.extend(obstacles);
+    }
+
+    /// Test binaries of macro crates load the compiler's own libraries.
+    fn find_libraries(&mut self, sources: &dyn Sources) -> Vec<Job> {
+        let needed =
+            self.build.artifacts.iter().any(|artifact| {
+                artifact.profile.test && (artifact.target.is("proc-macro") || artifact.target.is("dylib"))
+            });
+        if !needed || self.command.runner != Runner::Libtest {
+            return self.start_lists(String::new(), sources);
+        }
+        self.stage = Stage::FindingLibraries;
+        let mut argv = vec!["rustc".to_owned()];
+        argv.extend(self.command.cargo.iter().skip(1).cloned());
+        argv.extend(["--print".to_owned(), "target-libdir".to_owned()]);
+        vec![self.tool(argv, "finding the compiler's libraries")]
+    }
+
+    pub(super) fn read_libraries(&mut self, finished: &[Finished], sources: &dyn Sources) -> Vec<Job> {
+        let folder = finished.first().filter(|rustc| rustc.exit == Exit::Passed).map(|rustc| rustc.stdout.text());
+        self.start_lists(folder.unwrap_or_default().trim().to_owned(), sources)
+    }
+}
+
+/// Cargo said nothing on its message stream: the manifest cannot be read, or the registry cannot be
+/// reached. What cannot be told apart is the environment's.
+fn why_nothing_was_built(built: &Finished) -> (Cause, String) {
+    let said = shorten(built.stderr.text().trim(), MAX_MESSAGE);
+    let network = [
+        "failed to download",
+        "failed to get ",
+        "failed to query",
+        "Unable to update",
+        "Could not resolve host",
+        "--offline",
+    ];
+    let no_toolchain = ["is not installed", "no override and no default toolchain"];
+    if no_toolchain.iter().any(|words| said.contains(words)) {
+        (Cause::RunnerMissing, said)
+    } else if network.iter().any(|words| said.contains(words)) || built.exit == Exit::Passed {
+        (Cause::UnknownOutput, said)
+    } else {
+        (Cause::LoadFailure, said)
+    }
+}

@@ -1,0 +1,127 @@
+//! Lists and runs test binaries directly.
+
+use std::collections::BTreeSet;
+
+use tdd_core::command::{Exit, Finished};
+use tdd_core::report::{Cause, TestResult};
+use tdd_core::test_id::TestId;
+
+use super::binary::{Binary, Surroundings};
+use super::runs::Runs;
+use super::{CargoSuite, Stage, obstacle, place};
+use crate::language::{Job, Selection, Sources};
+use crate::rust::ids::{BadAnnotation, Ids};
+use crate::rust::libtest::{self, MAX_MESSAGE, shorten};
+use crate::rust::nextest;
+use crate::rust::test_command::Runner;
+
+impl CargoSuite {
+    pub(super) fn start_lists(&mut self, libraries: String, sources: &dyn Sources) -> Vec<Job> {
+        let surroundings = Surroundings::new(&self.build, &self.places, sources, libraries);
+        let wanted = self.build.artifacts.iter().filter(|artifact| self.command.wants(&artifact.target));
+        self.binaries = wanted.filter_map(|artifact| Binary::new(artifact, &self.places, &surroundings)).collect();
+        if self.binaries.is_empty() {
+            return self.start_doctests(sources);
+        }
+        if let Runner::Nextest { choose, .. } = &self.command.runner {
+            let argv = nextest::list_argv(&self.command, choose);
+            self.stage = Stage::ListingForNextest;
+            return vec![self.tool(argv, "listing tests")];
+        }
+        self.stage = Stage::Listing;
+        let filters = self.filters();
+        self.binaries.iter().map(|binary| binary.list(&filters, self.settings.timeout)).collect()
+    }
+
+    /// What the configured command hands to the binaries to choose tests; a selection overrides it.
+    pub(super) fn filters(&self) -> Vec<String> {
+        match self.selection {
+            Selection::All => self.command.binary_args.iter().chain(&self.command.filters).cloned().collect(),
+            Selection::Only(_) => Vec::new(),
+        }
+    }
+
+    pub(super) fn read_lists(&mut self, finished: &[Finished], sources: &dyn Sources) -> Vec<Job> {
+        for (binary, listed) in self.binaries.iter_mut().zip(finished) {
+            match read_one_list(listed) {
+                Ok(names) => binary.listed = names,
+                Err((cause, message)) => self.obstacles.push(obstacle(&binary.root, cause, message)),
+            }
+        }
+        let listed = self.binaries.iter().flat_map(|binary| binary.listed.iter().map(|name| place(&binary.root, name)));
+        match Ids::new(listed, sources) {
+            Ok(ids) => self.ids = ids,
+            Err(bad) => return self.refuse(&bad),
+        }
+        let mut runs = Runs::new(self.settings.timeout);
+        for index in 0..self.binaries.len() {
+            self.plan_runs(index, &mut runs);
+        }
+        self.continue_runs(runs, sources)
+    }
+
+    /// Tests that cannot be told apart cannot be run.
+    pub(super) fn refuse(&mut self, bad: &BadAnnotation) -> Vec<Job> {
+        self.obstacles.push(bad.obstacle());
+        Vec::new()
+    }
+
+    fn plan_runs(&self, index: usize, runs: &mut Runs) {
+        let binary = &self.binaries[index];
+        match &self.selection {
+            Selection::All if binary.listed.is_empty() => {}
+            Selection::All => runs.all(index, &binary.listed, self.filters()),
+            Selection::Only(ids) => {
+                let wanted: BTreeSet<&TestId> = ids.iter().collect();
+                let chosen = |name: &&String| wanted.contains(&self.id(&binary.root, name));
+                let names: Vec<String> = binary.listed.iter().filter(chosen).cloned().collect();
+                runs.some(index, &names, &self.threads());
+            }
+        }
+    }
+
+    /// The part of the binaries' arguments that does not choose tests.
+    fn threads(&self) -> Vec<String> {
+        let args = &self.command.binary_args;
+        let at = args.iter().position(|arg| arg == "--test-threads");
+        at.map_or_else(Vec::new, |at| args[at..(at + 2).min(args.len())].to_vec())
+    }
+
+    pub(super) fn read_runs(&mut self, mut runs: Runs, finished: &[Finished], sources: &dyn Sources) -> Vec<Job> {
+        runs.read(finished);
+        self.continue_runs(runs, sources)
+    }
+
+    fn continue_runs(&mut self, mut runs: Runs, sources: &dyn Sources) -> Vec<Job> {
+        let jobs = runs.jobs(&self.binaries);
+        if jobs.is_empty() {
+            let (outcomes, troubles) = runs.end();
+            for ((index, name), ended) in outcomes {
+                let id = self.id(&self.binaries[index].root, &name);
+                self.add(TestResult { id, outcome: ended.outcome, duration_ms: ended.duration_ms });
+            }
+            for (index, cause, message) in troubles {
+                self.obstacles.push(obstacle(&self.binaries[index].root, cause, message));
+            }
+            return self.start_doctests(sources);
+        }
+        self.stage = Stage::Running(runs);
+        jobs
+    }
+}
+
+/// The names that one binary listed, or why there are none.
+fn read_one_list(listed: &Finished) -> Result<Vec<String>, (Cause, String)> {
+    let said = || shorten(listed.stderr.text().trim(), MAX_MESSAGE);
+    match &listed.exit {
+        Exit::Passed => libtest::read_list(&listed.stdout.text()).ok_or_else(|| {
+            let message = "it does not list its tests; a target with `harness = false` cannot be read test by test";
+            (Cause::UnknownOutput, message.to_owned())
+        }),
+        Exit::TimedOut => Err((Cause::Timeout, "it does not even list its tests in time".to_owned())),
+        Exit::Failed(_) | Exit::Signalled(_) => {
+            Err((Cause::Crash, format!("{} while its tests were listed\n{}", listed.exit, said())))
+        }
+        Exit::NotStarted(_) | Exit::Interrupted => Err((Cause::UnknownOutput, listed.exit.to_string())),
+    }
+}

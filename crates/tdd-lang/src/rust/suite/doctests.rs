@@ -1,0 +1,129 @@
+//! Lists and runs doctests, where some library may have one.
+
+use std::collections::BTreeSet;
+
+use tdd_core::command::Finished;
+use tdd_core::report::{Cause, Obstacle, TestResult};
+use tdd_core::test_id::TestId;
+
+use super::{CargoSuite, Stage, could_not_run, obstacle, result};
+use crate::language::{Job, Selection, Sources};
+use crate::rust::diagnose;
+use crate::rust::doctest::{self, Doctests};
+use crate::rust::items::items;
+use crate::rust::libtest::{MAX_MESSAGE, shorten};
+use crate::rust::owns;
+use crate::rust::places::folder;
+
+impl CargoSuite {
+    pub(super) fn start_doctests(&mut self, sources: &dyn Sources) -> Vec<Job> {
+        let selected = match &self.selection {
+            Selection::All => true,
+            Selection::Only(ids) => ids.iter().any(|id| doctest::item_of(id).is_some()),
+        };
+        if !selected || !self.command.wants_doctests() || self.documented_packages(sources).is_empty() {
+            return Vec::new();
+        }
+        self.stage = Stage::ListingDoctests;
+        let mut argv = self.doctest_argv(sources);
+        argv.push("--list".to_owned());
+        vec![self.tool(argv, "listing doctests")]
+    }
+
+    /// Packages whose library compiles and may hold a doctest.
+    fn documented_packages(&self, sources: &dyn Sources) -> BTreeSet<&str> {
+        let tested = self.build.artifacts.iter().filter(|artifact| artifact.profile.test);
+        let built = tested.map(|artifact| (artifact.package_id.as_str(), &artifact.target));
+        // A library whose unit tests ask for something missing is itself in order.
+        let missing = self.build.errors.iter().map(|error| (error.package_id.as_str(), &error.target));
+        let missing = missing.filter(|(_, target)| {
+            let root = self.places.relative(&target.src_path);
+            let own = |obstacle: &&Obstacle| Some(&obstacle.subject) == root.as_ref();
+            self.obstacles.iter().find(own).is_some_and(|obstacle| obstacle.cause == Cause::MissingSymbol)
+        });
+        let libraries = built.chain(missing).filter(|(_, target)| target.doctest && target.is_production());
+        let documented = libraries.filter(|(_, target)| {
+            let root = self.places.relative(&target.src_path);
+            root.is_some_and(|root| may_hold_doctests(sources, folder(&root)))
+        });
+        documented.map(|(id, _)| id).collect()
+    }
+
+    fn doctest_argv(&self, sources: &dyn Sources) -> Vec<String> {
+        let mut argv = self.cargo(["test", "--doc", "--no-fail-fast"]);
+        argv.extend(self.command.build.iter().cloned());
+        for package in self.documented_packages(sources) {
+            argv.extend(["--package".to_owned(), package.to_owned()]);
+        }
+        argv.push("--".to_owned());
+        argv.extend(self.doctest_filters());
+        argv
+    }
+
+    /// rustdoc takes no name with a space in it, so that a selection is narrowed by item only.
+    fn doctest_filters(&self) -> Vec<String> {
+        let Selection::Only(ids) = &self.selection else {
+            return self.filters();
+        };
+        let items: Vec<&str> = ids.iter().filter_map(doctest::item_of).collect();
+        if items.iter().any(|item| item.is_empty() || item.contains(char::is_whitespace)) {
+            return Vec::new();
+        }
+        items.into_iter().map(str::to_owned).collect()
+    }
+
+    pub(super) fn read_doctest_list(&mut self, finished: &[Finished], sources: &dyn Sources) -> Vec<Job> {
+        let Some(listed) = finished.first() else {
+            return Vec::new();
+        };
+        let doctests = match doctest::read_list(listed, &self.places) {
+            Ok(doctests) => doctests,
+            Err(bad) => {
+                let said = shorten(listed.stderr.text().trim(), MAX_MESSAGE);
+                let (cause, message) =
+                    could_not_run(listed).unwrap_or((Cause::UnknownOutput, format!("{bad}\n{said}")));
+                return self.stop("doctests", cause, message);
+            }
+        };
+        if doctests.is_empty() {
+            return Vec::new();
+        }
+        // What was compiled for the list is compiled again for the run.
+        let deadline = self.settings.timeout + listed.duration * 2;
+        let argv = self.doctest_argv(sources);
+        self.stage = Stage::RunningDoctests(doctests);
+        vec![self.job(argv, "running doctests", deadline)]
+    }
+
+    pub(super) fn read_doctest_run(&mut self, listed: &Doctests, finished: &[Finished]) -> Vec<Job> {
+        let Some(run) = finished.first() else {
+            return Vec::new();
+        };
+        let crates = diagnose::crate_names(&self.build, &self.places);
+        let results = doctest::read(run, listed, &crates).unwrap_or_else(|bad| {
+            let (cause, message) = could_not_run(run).unwrap_or((Cause::UnknownOutput, bad.to_string()));
+            self.obstacles.push(obstacle("doctests", cause, message.clone()));
+            let fail = |id: &TestId| result(id.clone(), cause, message.clone());
+            listed.values().map(fail).collect()
+        });
+        let wanted = |id: &TestId| match &self.selection {
+            Selection::All => true,
+            Selection::Only(ids) => ids.contains(id),
+        };
+        let results: Vec<TestResult> = results.into_iter().filter(|result| wanted(&result.id)).collect();
+        for result in results {
+            self.add(result);
+        }
+        Vec::new()
+    }
+}
+
+/// Whether some source file in this folder has an example in its documentation.
+fn may_hold_doctests(sources: &dyn Sources, folder: &str) -> bool {
+    let inside = |path: &&String| owns(path) && (folder.is_empty() || path.starts_with(&format!("{folder}/")));
+    sources
+        .files()
+        .iter()
+        .filter(inside)
+        .any(|path| sources.read(path).is_some_and(|text| items(path, &text).doc_tests_possible))
+}
