@@ -300,3 +300,47 @@ fn a_project_without_tests_has_an_empty_report() {
     let empty = Repository::new(&[("Cargo.toml", MANIFEST), ("src/lib.rs", "//! Nothing yet.\n")]);
     assert_eq!(lines(&empty.run("cargo test --all", Selection::All).0), Vec::<String>::new());
 }
+
+#[test]
+fn every_target_that_does_not_compile_has_its_own_cause() {
+    let repository = Repository::new(&[
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "pub fn add(a: i32, b: i32) -> i32 { a + b }\npub struct Thing(pub i32);\n"),
+        (
+            "tests/alias.rs",
+            "use demo::Thing as T;\n#[test] fn a() {\n    let value = T::parse(\n        \"x\",\n    );\n    assert_eq!(\n        value,\n        Ok(3)\n    );\n}\n",
+        ),
+        (
+            "tests/conversion.rs",
+            "use demo::*;\n#[test] fn a() { let t: Result<Thing, String> = Thing::try_from(\"x\"); assert!(t.is_ok()); }\n",
+        ),
+        (
+            "tests/several.rs",
+            "use demo::*;\n#[test] fn a() { let mut g = Thing(1); g.roll(5).unwrap(); assert_eq!(add(\"a\"), 1); assert_eq!(format!(\"{g:?}\"), \"x\"); }\n",
+        ),
+        (
+            "tests/paths.rs",
+            "#[test] fn a() { assert_eq!(demo::Stack::<i32>::new().len(), 0); assert_eq!(demo::LIMIT, 3); assert_eq!(demo::geo::area(1), 3); }\n",
+        ),
+        ("tests/crate_of_its_own.rs", "#[test] fn a() { crate::helper(); }\n"),
+        (
+            "tests/own_trait.rs",
+            "trait Own { fn f(&self); }\nstruct S;\nimpl Own for S {}\n#[test] fn a() { S.f(); assert_eq!(demo::add(1, 2), 3); }\n",
+        ),
+        ("tests/literal.rs", "#[test] fn a() { let x: u32 = \"a\"; assert_eq!(demo::add(1, 2), 3); }\n"),
+        ("tests/syntax.rs", "#[test] fn a() { let x = ; }\n"),
+    ]);
+    let (report, _) = repository.run("cargo test", Selection::All);
+    let expected = [
+        "! tests/alias.rs: missing-symbol",
+        "! tests/conversion.rs: missing-symbol",
+        "! tests/crate_of_its_own.rs: unrelated-compile-error",
+        "! tests/literal.rs: unrelated-compile-error",
+        "! tests/own_trait.rs: unrelated-compile-error",
+        "! tests/paths.rs: missing-symbol",
+        "! tests/several.rs: missing-symbol",
+        "! tests/syntax.rs: syntax-error",
+    ];
+    assert_eq!(lines(&report), expected, "{report:#?}");
+    assert_eq!(report.obstacles()[3].place.as_deref(), Some("tests/literal.rs:1"));
+}
