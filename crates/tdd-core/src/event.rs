@@ -57,6 +57,9 @@ pub struct TestRun {
     /// Why it did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
+    /// The beginning of what was said when it did not pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// One run of all tests.
@@ -232,6 +235,7 @@ pub(crate) mod samples {
                 tree: tree.clone(),
                 test_digest: Some(Digest::zero()),
                 cause: Some(Cause::MissingSymbol),
+                message: Some("cannot find function `adds` in crate `calc`".into()),
             }),
             Event::SuiteRun(SuiteRun {
                 command: "cargo test --all".into(),

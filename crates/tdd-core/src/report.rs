@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::digest::Digest;
 use crate::test_id::TestId;
 
 /// Why a test did not pass. The first two make a valid red; the order of the others is the order
@@ -146,6 +147,15 @@ pub struct TestResult {
     pub outcome: Outcome,
     /// How long it took, where the runner says.
     pub duration_ms: u64,
+    /// Digest of the test itself, where its source was found.
+    pub digest: Option<Digest>,
+}
+
+impl TestResult {
+    /// A result of a test whose source nobody has looked at yet.
+    pub fn new(id: TestId, outcome: Outcome, duration_ms: u64) -> Self {
+        Self { id, outcome, duration_ms, digest: None }
+    }
 }
 
 /// Passed, or why not.
@@ -256,7 +266,7 @@ impl Report {
         if self.results.insert(id.clone(), result).is_some() {
             let message = "the same test was reported twice".to_owned();
             let outcome = Outcome::Fail { cause: Cause::UnknownOutput, message };
-            self.results.insert(id.clone(), TestResult { id, outcome, duration_ms: 0 });
+            self.results.insert(id.clone(), TestResult::new(id, outcome, 0));
         }
     }
 }
@@ -270,7 +280,7 @@ mod tests {
             None => Outcome::Pass,
             Some(cause) => Outcome::Fail { cause, message: String::new() },
         };
-        TestResult { id: TestId::parse(id).unwrap(), outcome, duration_ms: 1 }
+        TestResult::new(TestId::parse(id).unwrap(), outcome, 1)
     }
 
     #[test]

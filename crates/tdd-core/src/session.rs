@@ -18,6 +18,9 @@ pub struct Session {
     last_commit: Option<Committed>,
 }
 
+/// How much of a failure's message the ledger keeps, in characters.
+const MAX_MESSAGE: usize = 600;
+
 /// The last result of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
@@ -29,6 +32,8 @@ pub struct Known {
     pub tree: TreeId,
     /// Digest of the test that ran.
     pub digest: Option<Digest>,
+    /// What was said when it did not pass.
+    pub message: Option<String>,
 }
 
 impl Session {
@@ -108,7 +113,8 @@ impl Session {
 
     fn knows(&self, run: &TestRun) -> bool {
         self.tests.get(&run.test_id).is_some_and(|known| {
-            (known.status, known.cause, &known.digest) == (run.status, run.cause, &run.test_digest)
+            (known.status, known.cause, known.digest, &known.message)
+                == (run.status, run.cause, run.test_digest, &run.message)
         })
     }
 
@@ -124,7 +130,13 @@ impl Session {
 
 impl Known {
     fn of(run: &TestRun) -> Self {
-        Self { status: run.status, cause: run.cause, tree: run.tree.clone(), digest: run.test_digest }
+        Self {
+            status: run.status,
+            cause: run.cause,
+            tree: run.tree.clone(),
+            digest: run.test_digest,
+            message: run.message.clone(),
+        }
     }
 }
 
@@ -145,15 +157,13 @@ pub struct SuiteFacts<'a> {
     pub tree: &'a TreeId,
     /// How long it took.
     pub duration_ms: u64,
-    /// Digests of the tests whose source was found.
-    pub digests: &'a BTreeMap<TestId, Digest>,
 }
 
 impl SuiteFacts<'_> {
     fn test_run(&self, result: &TestResult) -> TestRun {
-        let status = match result.outcome {
-            Outcome::Pass => Status::Pass,
-            Outcome::Fail { .. } => Status::Fail,
+        let (status, message) = match &result.outcome {
+            Outcome::Pass => (Status::Pass, None),
+            Outcome::Fail { message, .. } => (Status::Fail, Some(shortened(message))),
         };
         TestRun {
             test_id: result.id.clone(),
@@ -162,10 +172,20 @@ impl SuiteFacts<'_> {
             command: self.command.to_owned(),
             duration_ms: result.duration_ms,
             tree: self.tree.clone(),
-            test_digest: self.digests.get(&result.id).copied(),
+            test_digest: result.digest,
             cause: result.outcome.cause(),
+            message,
         }
     }
+}
+
+/// The beginning of a message, for the ledger.
+fn shortened(message: &str) -> String {
+    let most = MAX_MESSAGE;
+    if message.chars().count() <= most {
+        return message.to_owned();
+    }
+    message.chars().take(most).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -177,21 +197,19 @@ mod tests {
     }
 
     fn report(results: &[(&str, Option<Cause>)], obstacles: Vec<Obstacle>) -> Report {
-        let results = results.iter().map(|(name, cause)| TestResult {
-            id: id(name),
-            outcome: match cause {
+        let results = results.iter().map(|(name, cause)| {
+            let outcome = match cause {
                 None => Outcome::Pass,
-                Some(cause) => Outcome::Fail { cause: *cause, message: String::new() },
-            },
-            duration_ms: 1,
+                Some(cause) => Outcome::Fail { cause: *cause, message: "why".into() },
+            };
+            TestResult::new(id(name), outcome, 1)
         });
         Report::new(results, obstacles)
     }
 
     fn run(session: &mut Session, report: &Report, tree: &str) -> Vec<&'static str> {
-        let digests = BTreeMap::new();
         let tree = TreeId(tree.into());
-        let facts = SuiteFacts { report, command: "cargo test", tree: &tree, duration_ms: 5, digests: &digests };
+        let facts = SuiteFacts { report, command: "cargo test", tree: &tree, duration_ms: 5 };
         let events = session.suite_events(&facts);
         for event in &events {
             session.apply(event);

@@ -40,6 +40,7 @@ fn event(n: u64) -> Event {
         tree: TreeId(format!("{n:040x}")),
         test_digest: Some(Digest::of(n.to_le_bytes())),
         cause: None,
+        message: None,
     })
 }
 

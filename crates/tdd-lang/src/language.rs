@@ -131,6 +131,8 @@ pub trait Language {
     fn scaffold(&self, name: &str) -> BTreeMap<String, String>;
     /// A legal package name made from a folder's name.
     fn package_name(&self, folder: &str) -> String;
+    /// Whether there is production code and not a single test.
+    fn is_untested(&self, project: &Project, sources: &dyn Sources) -> bool;
     /// The programs it needs or can use.
     fn tools(&self) -> Vec<Tool>;
     /// Formats these files (repository-relative); nothing else is touched if the tool allows that.
@@ -151,6 +153,8 @@ pub trait Language {
         settings: &Settings,
         selection: Selection,
     ) -> Result<Box<dyn Suite>, UnknownCommand>;
+    /// The command that runs the tests, as it is configured or by default: what the ledger names.
+    fn test_command(&self, settings: &Settings) -> Vec<String>;
     /// Whether this file may hold items of this language.
     fn owns(&self, path: &str) -> bool;
     /// The tests and other items of one source file.

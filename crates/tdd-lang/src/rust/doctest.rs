@@ -97,7 +97,7 @@ pub fn read(
     agree(&outcomes, listed, &finished.exit)?;
     let result = |(name, id): (&String, &TestId)| {
         let outcome = outcomes.remove(name)?;
-        Some(TestResult { id: id.clone(), outcome, duration_ms: 0 })
+        Some(TestResult::new(id.clone(), outcome, 0))
     };
     Ok(listed.iter().filter_map(result).collect())
 }

@@ -27,8 +27,80 @@ pub mod test_command;
 mod walk;
 mod word;
 
+use std::collections::BTreeMap;
+
+use tdd_core::command::CommandSpec;
+
+use crate::item::Items;
+use crate::language::{Language, Project, Selection, Settings, Sources, Suite, Tool, UnknownCommand};
+
+/// The Rust language, through cargo.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rust;
+
+impl Language for Rust {
+    fn name(&self) -> &'static str {
+        "rust"
+    }
+
+    fn detect(&self, sources: &dyn Sources) -> Option<Project> {
+        project::detect(sources)
+    }
+
+    fn scaffold(&self, name: &str) -> BTreeMap<String, String> {
+        scaffold::scaffold(name)
+    }
+
+    fn package_name(&self, folder: &str) -> String {
+        scaffold::package_name(folder)
+    }
+
+    fn is_untested(&self, project: &Project, sources: &dyn Sources) -> bool {
+        project::production_without_tests(sources, project)
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        argv::tools()
+    }
+
+    fn fmt(
+        &self,
+        project: &Project,
+        settings: &Settings,
+        files: &[String],
+        sources: &dyn Sources,
+    ) -> Option<CommandSpec> {
+        argv::fmt(project, settings, files, sources)
+    }
+
+    fn check(&self, project: &Project, settings: &Settings) -> CommandSpec {
+        argv::check(project, settings)
+    }
+
+    fn suite(
+        &self,
+        project: &Project,
+        settings: &Settings,
+        selection: Selection,
+    ) -> Result<Box<dyn Suite>, UnknownCommand> {
+        suite::begin(project, settings, selection)
+    }
+
+    fn test_command(&self, settings: &Settings) -> Vec<String> {
+        settings.test_cmd.clone().unwrap_or_else(|| test_command::DEFAULT.map(str::to_owned).to_vec())
+    }
+
+    fn owns(&self, path: &str) -> bool {
+        owns(path)
+    }
+
+    fn items(&self, path: &str, source: &str) -> Items {
+        items::items(path, source)
+    }
+}
+
 /// Whether a file is Rust source.
-pub fn owns(path: &str) -> bool {
+fn owns(path: &str) -> bool {
     path.strip_suffix(".rs").is_some_and(|name| !name.is_empty() && !name.ends_with('/'))
 }
 

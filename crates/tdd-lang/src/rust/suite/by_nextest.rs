@@ -61,7 +61,7 @@ impl CargoSuite {
         let (ended, trouble) = nextest::read_run(run, listing);
         for ((root, name), ended) in ended {
             let id = self.id(&root, &name);
-            self.add(TestResult { id, outcome: ended.outcome, duration_ms: ended.duration_ms });
+            self.add(TestResult::new(id, ended.outcome, ended.duration_ms));
         }
         self.obstacles.extend(trouble.map(|(cause, message)| obstacle("cargo nextest", cause, message)));
         Vec::new()

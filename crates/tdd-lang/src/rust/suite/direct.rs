@@ -98,7 +98,7 @@ impl CargoSuite {
             let (outcomes, troubles) = runs.end();
             for ((index, name), ended) in outcomes {
                 let id = self.id(&self.binaries[index].root, &name);
-                self.add(TestResult { id, outcome: ended.outcome, duration_ms: ended.duration_ms });
+                self.add(TestResult::new(id, ended.outcome, ended.duration_ms));
             }
             for (index, cause, message) in troubles {
                 self.obstacles.push(obstacle(&self.binaries[index].root, cause, message));

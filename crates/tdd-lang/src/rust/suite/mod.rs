@@ -21,18 +21,19 @@ use tdd_core::test_id::TestId;
 
 pub(crate) use self::binary::Binary;
 use self::runs::Runs;
+use super::Rust;
 use super::compile::Build;
 use super::doctest::Doctests;
 use super::ids::{Ids, Place};
 use super::modules::{ModuleTree, ParsedFiles};
 use super::nextest;
 use super::places::Places;
-use super::test_command::{DEFAULT, TestCommand};
-use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use super::test_command::TestCommand;
+use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
 
 /// Begins a test run.
 pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
-    let argv = settings.test_cmd.clone().unwrap_or_else(|| DEFAULT.map(str::to_owned).to_vec());
+    let argv = Rust.test_command(settings);
     Ok(Box::new(CargoSuite {
         command: TestCommand::parse(&argv)?,
         project: project.clone(),
@@ -112,7 +113,9 @@ impl CargoSuite {
     }
 
     /// A test that two targets share has passed if it passed in both.
-    fn add(&mut self, result: TestResult) {
+    fn add(&mut self, mut result: TestResult) {
+        let item = self.ids.located(&result.id).and_then(|located| located.item.as_ref());
+        result.digest = item.map(|item| item.digest);
         match self.results.get(&result.id) {
             Some(known) if known.outcome != Outcome::Pass => {}
             _ => {
@@ -168,7 +171,7 @@ fn obstacle(subject: &str, cause: Cause, message: String) -> Obstacle {
 }
 
 fn result(id: TestId, cause: Cause, message: String) -> TestResult {
-    TestResult { id, outcome: Outcome::Fail { cause, message }, duration_ms: 0 }
+    TestResult::new(id, Outcome::Fail { cause, message }, 0)
 }
 
 fn place(root: &str, name: &str) -> Place {
