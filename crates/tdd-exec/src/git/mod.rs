@@ -16,7 +16,9 @@ mod unreadable;
 mod user_index;
 mod worktree;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use git2::{ErrorCode, Repository, RepositoryInitOptions, RepositoryOpenFlags};
 
@@ -29,11 +31,13 @@ pub use status::Dirty;
 pub use worktree::Worktree;
 
 use error::Doing;
+use snapshot::Tracked;
 
 /// A git repository with a working tree.
 pub struct Repo {
     git: Repository,
     root: PathBuf,
+    tracked: RefCell<Option<Arc<Tracked>>>,
 }
 
 impl Repo {
@@ -68,7 +72,7 @@ impl Repo {
     fn new(git: Repository) -> Result<Self> {
         let bare = || GitError::Bare { path: git.path().to_owned() };
         let root = git.workdir().ok_or_else(bare)?.to_owned();
-        let repo = Self { git, root };
+        let repo = Self { git, root, tracked: RefCell::default() };
         repo.heal()?;
         Ok(repo)
     }
@@ -101,4 +105,15 @@ fn default_branch() -> String {
         .ok()
         .filter(|name| git2::Reference::is_valid_name(&format!("refs/heads/{name}")))
         .unwrap_or_else(|| "main".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_may_move_to_another_thread() {
+        fn check<T: Send>() {}
+        check::<Repo>();
+    }
 }

@@ -6,7 +6,9 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use git2::{Delta, Diff, DiffDelta, DiffOptions, FileMode, Index, IndexEntry, Oid, Repository, RepositoryOpenFlags};
@@ -50,9 +52,9 @@ impl Snapshot {
         }
         git.set_index(&mut index).doing("use our index")?;
         let before = written(&index);
-        let tracked = Tracked::read(&git, repo)?;
+        let tracked = Tracked::read(repo)?;
         let mut work = Work { repo, git, index, untracked: BTreeSet::new(), sparse: BTreeSet::new(), touched: false };
-        work.adopt(tracked)?;
+        work.adopt(&tracked)?;
         unreadable::check(&repo.root, &work.git, &work.index)?;
         work.refresh()?;
         let tree = work.write(before)?;
@@ -61,22 +63,51 @@ impl Snapshot {
 }
 
 /// What the user's index says is tracked.
-struct Tracked {
+pub(super) struct Tracked {
     entries: Vec<IndexEntry>,
-    sparse: BTreeSet<Vec<u8>>,
+    skipped: Vec<Vec<u8>>,
     written: Option<SystemTime>,
+    stamp: Option<Stamp>,
 }
 
+/// Which writing of a file this is.
+type Stamp = (u64, u64, i64, i64, i64, i64);
+
 impl Tracked {
-    fn read(git: &Repository, repo: &Repo) -> Result<Self> {
+    /// The index as it is now; what was read before will do if the file is the same, and was old enough by then for
+    /// a new one to look different.
+    fn read(repo: &Repo) -> Result<Arc<Self>> {
+        let path = repo.git.path().join("index");
+        let now = stamp(&path);
+        if let Some(known) = repo.tracked.borrow().as_ref().filter(|known| now.is_some() && known.stamp == now) {
+            return Ok(Arc::clone(known));
+        }
+        let mut index = Self::parse(&path)?;
+        let age = index.written.and_then(|written| SystemTime::now().duration_since(written).ok());
+        index.stamp = now.filter(|_| age.is_some_and(|age| age > RACY_MARGIN));
+        let index = Arc::new(index);
+        repo.tracked.replace(Some(Arc::clone(&index)));
+        Ok(index)
+    }
+
+    fn parse(path: &Path) -> Result<Self> {
         const SKIP_WORKTREE: u16 = 1 << 14;
-        let index = Index::open(&git.path().join("index")).doing("read the user's index")?;
+        let index = Index::open(path).doing("read the user's index")?;
         let mut entries = sorted(&index);
         entries.retain(|entry| !is_state(&entry.path));
         let skipped = entries.iter().filter(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
-        let sparse = skipped.map(|entry| entry.path.clone()).filter(|path| !exists(repo, path)).collect();
-        Ok(Self { entries, sparse, written: written(&index) })
+        let skipped = skipped.map(|entry| entry.path.clone()).collect();
+        Ok(Self { entries, skipped, written: written(&index), stamp: None })
     }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let meta = fs::metadata(path).ok()?;
+    Some((meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()))
+}
+
+fn copy(entry: &IndexEntry) -> IndexEntry {
+    IndexEntry { path: entry.path.clone(), ..*entry }
 }
 
 /// An index's entries by path, one for each, whatever order the index itself keeps.
@@ -108,22 +139,21 @@ struct Work<'repo> {
 
 impl Work<'_> {
     /// Puts into our index what it lacks of the user's; what only ours has is untracked.
-    fn adopt(&mut self, tracked: Tracked) -> Result<()> {
+    fn adopt(&mut self, tracked: &Tracked) -> Result<()> {
         let ours = sorted(&self.index);
         let ours_only = ours.iter().filter(|entry| find(&tracked.entries, &entry.path).is_none());
         self.untracked.extend(ours_only.map(|entry| entry.path.clone()));
-        for entry in tracked.entries {
-            let path = entry.path.clone();
-            let missing = match find(&ours, &path) {
+        for entry in &tracked.entries {
+            let missing = match find(&ours, &entry.path) {
                 None => true,
                 Some(known) => entry.mode == GITLINK && (known.mode, known.id) != (entry.mode, entry.id),
             };
             if missing {
                 self.touched = true;
-                self.index.add(&portable(entry, tracked.written)).doing_at("take over", &path)?;
+                self.index.add(&portable(copy(entry), tracked.written)).doing_at("take over", &entry.path)?;
             }
         }
-        self.sparse = tracked.sparse;
+        self.sparse = tracked.skipped.iter().filter(|path| !exists(self.repo, path)).cloned().collect();
         Ok(())
     }
 
