@@ -1,2 +1,16 @@
-//! .
-fn main() {}
+//! The command line of the TDD machine.
+
+mod args;
+mod commands;
+mod context;
+mod error;
+mod kata;
+mod output;
+mod project;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // A supervisor is this same program, started again to watch over one command.
+    tdd_exec::process::supervise_if_asked().unwrap_or_else(commands::run)
+}

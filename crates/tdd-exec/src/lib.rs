@@ -1,7 +1,11 @@
 //! The hands of the machine: processes, git, files, the ledger. They act; they decide nothing.
 
+pub mod clock;
 pub mod git;
 pub mod ledger;
 pub mod process;
+pub mod runner;
+pub mod sources;
 pub mod state;
+pub mod text;
 pub mod workspace;

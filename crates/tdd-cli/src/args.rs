@@ -1,0 +1,83 @@
+//! The arguments that every command shares, and the list of commands.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+use crate::commands::{auto_test, completions, doctor, init, log, man, status};
+
+/// Red, green, refactor as a law that a machine enforces.
+///
+/// An append-only ledger records every test run; the machine runs the tests itself and believes
+/// nobody's word for their result.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tdd-cli",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true,
+    after_help = "Examples:\n  mkdir bowling && cd bowling && tdd-cli init    start a kata\n  tdd-cli auto-test                              run all tests, one line each\n  tdd-cli status --format json                   where things stand, for a script\n\nExit codes: 0 done, 1 a gate said no, 2 usage or configuration, 3 environment, 4 stopped for a person,\n130 interrupted."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, Args)]
+pub struct Global {
+    /// Work in this folder instead of the current one
+    #[arg(short = 'C', long = "dir", value_name = "DIR", global = true, help_heading = "Global options")]
+    pub dir: Option<PathBuf>,
+    /// Read this file instead of `tdd.yaml` in the project's root
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Global options", env = "TDD_CONFIG")]
+    pub config: Option<PathBuf>,
+    /// For people, or one JSON document (JSON lines for streams) on standard output
+    #[arg(long, value_enum, default_value_t, global = true, help_heading = "Global options")]
+    pub format: Format,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t, global = true, help_heading = "Global options")]
+    pub color: Color,
+    /// Say more
+    #[arg(short, long, action = ArgAction::Count, global = true, help_heading = "Global options")]
+    pub verbose: u8,
+    /// Say only what is asked for, and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
+    pub quiet: bool,
+}
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// For programs.
+    Json,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Init(init::Init),
+    Status(status::Status),
+    Doctor(doctor::Doctor),
+    AutoTest(auto_test::AutoTest),
+    Log(log::Log),
+    Completions(completions::Completions),
+    Man(man::Man),
+}

@@ -1,0 +1,186 @@
+//! `auto-test`: runs the whole suite and says what it saw, test by test.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+use serde::Serialize;
+use tdd_core::digest::TreeId;
+use tdd_core::report::{Cause, Counts, Obstacle, Outcome, Report, TestResult};
+use tdd_core::seam::{Ledger, Runner};
+use tdd_core::session::SuiteFacts;
+use tdd_core::test_id::TestId;
+use tdd_exec::clock::WallClock;
+use tdd_exec::ledger::{LedgerError, LedgerFile};
+use tdd_exec::state::StateDir;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
+use crate::project::Workbench;
+
+/// Run all tests and report each of them
+///
+/// The machine builds and runs the tests itself and reads structured results. It only informs: the exit
+/// code is 0 whatever the tests say, and 3 if they could not be run. In a project that `init` has set up,
+/// what was seen goes into the ledger.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli auto-test\n  tdd-cli auto-test --format json | jq '.tests[] | select(.status == \"fail\")'"
+)]
+pub struct AutoTest {}
+
+/// The result, for programs.
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    command: &'a str,
+    tree: &'a TreeId,
+    duration_ms: u64,
+    counts: Counts,
+    tests: Vec<TestLine<'a>>,
+    obstacles: &'a [Obstacle],
+    /// Whether the run is in the ledger.
+    recorded: bool,
+}
+
+/// One test, for programs.
+#[derive(Debug, Serialize)]
+struct TestLine<'a> {
+    test_id: &'a TestId,
+    status: &'static str,
+    cause: Option<Cause>,
+    message: Option<&'a str>,
+    duration_ms: u64,
+}
+
+pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
+    let bench = Workbench::open(&context.global)?;
+    let start = Instant::now();
+    let before = bench.tree()?;
+    let report = test(&bench, context)?;
+    let duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let command = bench.test_command();
+    let facts = SuiteFacts { report: &report, command: &command, tree: &before, duration_ms };
+    let recorded = record(&bench, context, &facts)?;
+    let document = Document::new(&facts, recorded);
+    context.output.result(&document, || text(&report, duration_ms, context.output.is_verbose()))?;
+    Ok(match report.environment_failure() {
+        Some(_) => ExitCode::from(3),
+        None => ExitCode::SUCCESS,
+    })
+}
+
+fn test(bench: &Workbench, context: &Context) -> Result<Report, CliError> {
+    let progress = context.output.progress();
+    let spawner = bench.spawner(context);
+    Ok(bench.runner(&spawner, &|label| progress.say(label)).test(&[])?)
+}
+
+/// Puts the run into the ledger of a project that has one. What cannot be bound to one tree, or was not
+/// found out, is not recorded.
+fn record(bench: &Workbench, context: &Context, facts: &SuiteFacts<'_>) -> Result<bool, CliError> {
+    let Some(dir) = StateDir::find(bench.repo.root())? else { return Ok(false) };
+    if facts.report.environment_failure().is_some() {
+        return Ok(false);
+    }
+    if bench.tree()? != *facts.tree {
+        context.output.note("note: the files changed while the tests ran, so the run is not recorded");
+        return Ok(false);
+    }
+    let mut ledger = match LedgerFile::open(&dir, WallClock) {
+        Err(error @ LedgerError::Locked { .. }) => {
+            context.output.note(format_args!("note: {error}, so the run is not recorded"));
+            return Ok(false);
+        }
+        other => other?,
+    };
+    if let Some(repaired) = ledger.repaired() {
+        let bytes = repaired.dropped_bytes;
+        context.output.note(format_args!("note: the ledger's last line was torn; {bytes} bytes were cut off"));
+    }
+    let events = ledger.session().suite_events(facts);
+    ledger.append(&events)?;
+    Ok(true)
+}
+
+impl<'a> Document<'a> {
+    fn new(facts: &SuiteFacts<'a>, recorded: bool) -> Self {
+        Self {
+            command: facts.command,
+            tree: facts.tree,
+            duration_ms: facts.duration_ms,
+            counts: facts.report.counts(),
+            tests: facts.report.results().map(TestLine::new).collect(),
+            obstacles: facts.report.obstacles(),
+            recorded,
+        }
+    }
+}
+
+impl<'a> TestLine<'a> {
+    fn new(result: &'a TestResult) -> Self {
+        let (status, cause, message) = match &result.outcome {
+            Outcome::Pass => ("pass", None, None),
+            Outcome::Fail { cause, message } => ("fail", Some(*cause), Some(message.as_str())),
+        };
+        Self { test_id: &result.id, status, cause, message, duration_ms: result.duration_ms }
+    }
+}
+
+fn text(report: &Report, duration_ms: u64, verbose: bool) -> String {
+    let mut text: String = report.results().map(|result| result_text(result, verbose)).collect();
+    for obstacle in report.obstacles() {
+        text += &obstacle_text(obstacle);
+    }
+    text + &summary(report, duration_ms)
+}
+
+fn result_text(result: &TestResult, verbose: bool) -> String {
+    match &result.outcome {
+        Outcome::Pass => format!("{} {}\n", paint(GOOD, "✓"), result.id),
+        Outcome::Fail { cause: Cause::Skipped, .. } => {
+            format!("{} {} {}\n", paint(WARN, "-"), result.id, paint(DIM, "skipped"))
+        }
+        Outcome::Fail { cause, message } => {
+            format!("{} {} {}\n{}", paint(BAD, "✗"), result.id, paint(DIM, cause), indented(message, verbose))
+        }
+    }
+}
+
+fn obstacle_text(obstacle: &Obstacle) -> String {
+    let place = obstacle.place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
+    let head = format!("{} {} {}{place}\n", paint(BAD, "!"), obstacle.subject, paint(DIM, obstacle.cause));
+    head + &indented(&obstacle.message, true)
+}
+
+/// A message below the test that it belongs to; its first lines only, unless more is wanted.
+fn indented(message: &str, whole: bool) -> String {
+    let most = if whole { usize::MAX } else { 6 };
+    let mut text = String::new();
+    for line in message.lines().take(most) {
+        text += &format!("    {line}\n");
+    }
+    let more = message.lines().count().saturating_sub(most);
+    if more > 0 {
+        text += &format!("    {}\n", paint(DIM, format_args!("… {more} more lines with -v")));
+    }
+    text
+}
+
+fn summary(report: &Report, duration_ms: u64) -> String {
+    let Counts { passed, failed, skipped } = report.counts();
+    if passed + failed + skipped == 0 && report.obstacles().is_empty() {
+        return "no tests yet\n".to_owned();
+    }
+    let part = |style, count: u32, word| {
+        let text = format!("{count} {word}");
+        if count == 0 { text } else { paint(style, text) }
+    };
+    let seconds = format!("{}.{:02} s", duration_ms / 1000, duration_ms % 1000 / 10);
+    let counts = [part(GOOD, passed, "passed"), part(BAD, failed, "failed"), part(WARN, skipped, "skipped")].join(", ");
+    let blocked = match report.obstacles().len() {
+        0 => String::new(),
+        number => paint(BAD, format_args!(", {number} could not be run")),
+    };
+    format!("{} {counts}{blocked} {}\n", paint(BOLD, "tests:"), paint(DIM, format_args!("in {seconds}")))
+}

@@ -1,0 +1,274 @@
+//! `doctor`: looks at everything that a run needs, and says how to mend what is not right.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use tdd_agents::roster::{self, Seat};
+use tdd_core::command::Exit;
+use tdd_core::config::Config;
+use tdd_exec::git::Repo;
+use tdd_exec::ledger;
+use tdd_exec::process::{self, Spawner};
+use tdd_exec::sources::TreeSources;
+use tdd_exec::state::StateDir;
+use tdd_lang::language::{Language, Tool};
+
+use crate::context::Context;
+use crate::error::{CliError, Code};
+use crate::kata;
+use crate::output::{BAD, DIM, GOOD, WARN, paint};
+use crate::project;
+
+/// Check tools, versions, configuration, repository and ledger
+///
+/// Each finding comes with its fix. Exit code 0 if nothing stands in the way, 2 if the configuration does,
+/// 3 if the environment does.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli doctor\n  tdd-cli doctor --format json | jq '.findings[] | select(.state != \"ok\")'"
+)]
+pub struct Doctor {}
+
+/// How a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// As it should be.
+    Ok,
+    /// Worth a look.
+    Warn,
+    /// In the way; the configuration's fault.
+    Config,
+    /// In the way; the environment's fault.
+    Environment,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    subject: String,
+    state: State,
+    detail: String,
+    fix: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Document {
+    healthy: bool,
+    findings: Vec<Finding>,
+}
+
+pub fn run(_: &Doctor, context: &Context) -> Result<ExitCode, CliError> {
+    let folder = project::folder(&context.global)?;
+    let findings = examine(&folder, context);
+    let worst = |state| findings.iter().any(|finding| finding.state == state);
+    let code = match (worst(State::Config), worst(State::Environment)) {
+        (true, _) => Code::Usage as u8,
+        (false, true) => Code::Environment as u8,
+        (false, false) => 0,
+    };
+    let document = Document { healthy: code == 0, findings };
+    context.output.result(&document, || document.findings.iter().map(Finding::text).collect())?;
+    Ok(ExitCode::from(code))
+}
+
+fn examine(folder: &Path, context: &Context) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let repo = match Repo::discover(folder) {
+        Ok(Some(repo)) => Some(repo),
+        Ok(None) => {
+            findings.push(failed("git", State::Config, &CliError::NoRepository(folder.to_owned())));
+            None
+        }
+        Err(error) => {
+            findings.push(failed("git", State::Environment, &error.into()));
+            None
+        }
+    };
+    let root = repo.as_ref().map_or(folder, Repo::root).to_owned();
+    let config = configuration(&root, context, &mut findings);
+    tools(&root, context, &mut findings);
+    if let Some(repo) = &repo {
+        repository(repo, &mut findings);
+        state(repo, &mut findings);
+        source_code(repo, &config, &mut findings);
+        findings.push(kata(repo, &config));
+    }
+    models(&config, &mut findings);
+    findings
+}
+
+fn configuration(root: &Path, context: &Context, findings: &mut Vec<Finding>) -> Config {
+    match project::configuration(&context.global, root) {
+        Ok(project::Loaded { config, path: Some(path) }) => {
+            findings.push(ok("configuration", path.display().to_string()));
+            config
+        }
+        Ok(project::Loaded { config, path: None }) => {
+            let detail = "there is no `tdd.yaml`; the defaults are used";
+            findings.push(warn("configuration", detail, "run `tdd-cli init` to write one"));
+            config
+        }
+        Err(error) => {
+            findings.push(failed("configuration", State::Config, &error));
+            Config::default()
+        }
+    }
+}
+
+fn repository(repo: &Repo, findings: &mut Vec<Finding>) {
+    match repo.head() {
+        Ok(head) => {
+            let branch = head.branch.map_or_else(|| "detached HEAD".to_owned(), |branch| format!("branch {branch}"));
+            let commit = head.commit.map_or_else(|| "no commit yet".to_owned(), |commit| commit.short().to_owned());
+            findings.push(ok("git", format!("{branch}, {commit}")));
+        }
+        Err(error) => findings.push(failed("git", State::Environment, &error.into())),
+    }
+    match repo.dirty() {
+        Ok(dirty) if dirty.is_clean() => findings.push(ok("working tree", "clean")),
+        Ok(dirty) => {
+            let detail = format!("{} changed, {} untracked", dirty.modified_tracked.len(), dirty.untracked.len());
+            findings.push(warn("working tree", &detail, "commit or stash it before an unattended run"));
+        }
+        Err(error) => findings.push(failed("working tree", State::Environment, &error.into())),
+    }
+}
+
+/// Follows the whole ledger, line by line.
+fn state(repo: &Repo, findings: &mut Vec<Finding>) {
+    let read = || -> Result<Option<usize>, CliError> {
+        let Some(dir) = StateDir::find(repo.root())? else { return Ok(None) };
+        let Some(records) = ledger::records(&dir)? else { return Ok(None) };
+        let mut count = 0;
+        for record in records {
+            record?;
+            count += 1;
+        }
+        Ok(Some(count))
+    };
+    findings.push(match read() {
+        Ok(Some(count)) => ok("ledger", format!("{count} events, chain unbroken")),
+        Ok(None) => warn("ledger", "there is none yet", "run `tdd-cli init` to begin one"),
+        Err(error) => failed("ledger", State::Environment, &error),
+    });
+}
+
+fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
+    let found = repo.files().map_err(CliError::from).and_then(|files| {
+        let language = project::language(config.language.as_deref().unwrap_or("rust"))?;
+        let sources = TreeSources::new(repo.root(), files);
+        let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
+        let untested = language.is_untested(&project, &sources);
+        let known = language.suite(&project, &project::settings(config), tdd_lang::language::Selection::All);
+        known.map_err(|error| CliError::Run(error.into()))?;
+        Ok((project, untested))
+    });
+    match found {
+        Ok((project, untested)) => {
+            findings.push(ok("project", project.description));
+            if untested {
+                let detail = "there is production code and not a single test";
+                findings.push(warn("tests", detail, "write the first test for what is there"));
+            }
+        }
+        Err(error) => findings.push(failed("project", State::Config, &error)),
+    }
+}
+
+fn kata(repo: &Repo, config: &Config) -> Finding {
+    let path = config.kata_description.as_str();
+    match kata::read(&repo.root().join(path)) {
+        Ok(text) if text == kata::PLACEHOLDER => {
+            warn("kata", &format!("`{path}` still holds its placeholder"), "say in it what to build")
+        }
+        Ok(text) => ok("kata", format!("`{path}`, {} lines", text.lines().count())),
+        Err(error) => failed("kata", State::Config, &error.into()),
+    }
+}
+
+fn tools(root: &Path, context: &Context, findings: &mut Vec<Finding>) {
+    let spawner = Spawner::new(root, std::env::vars_os()).with_cancel(context.cancel.clone());
+    let language = tdd_lang::rust::Rust;
+    findings.extend(language.tools().iter().map(|tool| examine_tool(tool, &spawner)));
+}
+
+fn examine_tool(tool: &Tool, spawner: &Spawner) -> Finding {
+    let missing = |detail: String| Finding {
+        subject: tool.name.clone(),
+        state: if tool.required { State::Environment } else { State::Warn },
+        detail,
+        fix: Some(tool.fix.clone()),
+    };
+    match process::run(spawner, &tool.version) {
+        Ok(finished) if finished.exit == Exit::Passed => {
+            ok(&tool.name, finished.stdout.text().lines().next().unwrap_or_default())
+        }
+        Ok(finished) => {
+            let said = finished.stderr.text();
+            let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            missing(format!("{} {said}", finished.exit).trim_end().to_owned())
+        }
+        Err(error) => missing(error.to_string()),
+    }
+}
+
+fn models(config: &Config, findings: &mut Vec<Finding>) {
+    let seats = roster::roster(config);
+    if seats.is_empty() {
+        let detail = "no role has a model";
+        findings.push(warn("models", detail, "name them under `roles` in `tdd.yaml`; the gates need none"));
+    }
+    findings.extend(seats.iter().map(examine_seat));
+}
+
+fn examine_seat(seat: &Seat) -> Finding {
+    let subject = seat.role.name();
+    let route = match &seat.route {
+        Ok(route) => route,
+        Err(error) => {
+            return Finding {
+                subject: subject.to_owned(),
+                state: State::Config,
+                detail: error.to_string(),
+                fix: Some("set `llm.base_url`, or a provider under `llm.providers`".to_owned()),
+            };
+        }
+    };
+    let detail = format!("`{}` at {}", route.model, route.server.base_url);
+    match &route.server.api_key_env {
+        Some(name) if std::env::var_os(name).is_none() => {
+            warn(subject, &format!("{detail}, no key in {name}"), &format!("export {name}, unless it needs none"))
+        }
+        Some(name) => ok(subject, format!("{detail}, key from {name}")),
+        None => ok(subject, detail),
+    }
+}
+
+fn ok(subject: &str, detail: impl Into<String>) -> Finding {
+    Finding { subject: subject.to_owned(), state: State::Ok, detail: detail.into(), fix: None }
+}
+
+fn warn(subject: &str, detail: &str, fix: &str) -> Finding {
+    Finding { subject: subject.to_owned(), state: State::Warn, detail: detail.to_owned(), fix: Some(fix.to_owned()) }
+}
+
+fn failed(subject: &str, state: State, error: &CliError) -> Finding {
+    let said = std::iter::once(error.to_string()).chain(error.causes());
+    let detail = said.collect::<Vec<_>>().join(": ");
+    Finding { subject: subject.to_owned(), state, detail, fix: error.hint() }
+}
+
+impl Finding {
+    fn text(&self) -> String {
+        let mark = match self.state {
+            State::Ok => paint(GOOD, "✓"),
+            State::Warn => paint(WARN, "!"),
+            State::Config | State::Environment => paint(BAD, "✗"),
+        };
+        let fix = self.fix.as_ref().map_or_else(String::new, |fix| format!("    {} {fix}\n", paint(DIM, "fix:")));
+        format!("{mark} {:<14} {}\n{fix}", self.subject, self.detail)
+    }
+}

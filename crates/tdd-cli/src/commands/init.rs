@@ -1,0 +1,312 @@
+//! `init`: adds what a test-driven project needs, and nothing that is there already.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use tdd_core::commit::{self, CommitType};
+use tdd_core::config::Config;
+use tdd_core::digest::CommitId;
+use tdd_core::event::{Committed, Event};
+use tdd_core::gate::{self, Verdict};
+use tdd_core::seam::Ledger;
+use tdd_exec::clock::WallClock;
+use tdd_exec::git::{GitPath, NewCommit, Repo, Signature};
+use tdd_exec::ledger::LedgerFile;
+use tdd_exec::sources::TreeSources;
+use tdd_exec::state::StateDir;
+use tdd_exec::workspace::{Workspace, Written};
+use tdd_lang::language::{Language, Sources};
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::kata;
+use crate::output::{BOLD, DIM, GOOD, paint};
+use crate::project;
+
+/// Set up a project: git repository, scaffold, kata and configuration
+///
+/// In an empty folder everything is made and committed. In an existing project only what is missing is
+/// added; no existing file is changed, and only what was added is committed. Running it twice does no harm.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  mkdir bowling && cd bowling && tdd-cli init\n  tdd-cli init --kata ~/katas/bowling.md\n  tdd-cli -C existing-project init"
+)]
+pub struct Init {
+    /// The language of a new project
+    #[arg(long, value_enum, value_name = "L")]
+    language: Option<KnownLanguage>,
+    /// The Markdown file that says what to build; one from elsewhere is copied to `kata.md`
+    #[arg(long, value_name = "FILE")]
+    kata: Option<PathBuf>,
+    /// The name of a new package; by default the folder's name, made legal
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+/// The languages that a project can be set up in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KnownLanguage {
+    /// A cargo library
+    Rust,
+}
+
+impl KnownLanguage {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rust => "rust",
+        }
+    }
+}
+
+/// What was done.
+#[derive(Debug, Serialize)]
+struct Outcome {
+    root: PathBuf,
+    language: &'static str,
+    /// Files that were not there.
+    created: Vec<String>,
+    /// Files that were there and stay as they are.
+    kept: Vec<String>,
+    commit: Option<CommitId>,
+    kata: String,
+}
+
+pub fn run(args: &Init, context: &Context) -> Result<ExitCode, CliError> {
+    let folder = project::folder(&context.global)?;
+    let kata = args.kata.as_deref().map(|path| Kata::read(path, &folder)).transpose()?;
+    let repo = repository(&folder, context)?;
+    let plan = Plan::make(args, context, &repo, kata)?;
+    let outcome = plan.carry_out(&repo)?;
+    context.output.result(&outcome, || outcome.text())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The repository to set up: the one whose root the folder is, or a new one in an empty folder.
+fn repository(folder: &Path, context: &Context) -> Result<Repo, CliError> {
+    match Repo::discover(folder)? {
+        Some(repo) if repo.root() == folder => Ok(repo),
+        Some(outer) if !is_empty(folder) => {
+            Err(CliError::NotTheRoot { folder: folder.to_owned(), root: outer.root().to_owned() })
+        }
+        Some(outer) => {
+            let root = outer.root().display();
+            context.output.note(format_args!("note: inside the repository `{root}`; this folder gets one of its own"));
+            Ok(Repo::init(folder)?)
+        }
+        None => Ok(Repo::init(folder)?),
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// A kata that was named on the command line.
+#[derive(Debug)]
+struct Kata {
+    /// Where it is inside the project, if it is.
+    inside: Option<String>,
+    text: String,
+}
+
+impl Kata {
+    fn read(path: &Path, root: &Path) -> Result<Self, CliError> {
+        let text = kata::read(path)?;
+        let real = path.canonicalize().ok();
+        let inside = real.as_deref().and_then(|real| real.strip_prefix(root).ok());
+        Ok(Self { inside: inside.and_then(Path::to_str).map(str::to_owned), text })
+    }
+}
+
+/// What to add.
+#[derive(Debug)]
+struct Plan {
+    language: &'static str,
+    kata: String,
+    files: BTreeMap<String, String>,
+    config: Config,
+}
+
+impl Plan {
+    fn make(args: &Init, context: &Context, repo: &Repo, kata: Option<Kata>) -> Result<Self, CliError> {
+        let loaded = project::configuration(&context.global, repo.root())?;
+        let sources = TreeSources::new(repo.root(), repo.files()?);
+        let name = match (args.language, loaded.config.language.as_deref()) {
+            (Some(language), _) => language.name(),
+            (None, Some("rust") | None) => "rust",
+            (None, Some(other)) => return Err(CliError::UnknownLanguage(other.to_owned())),
+        };
+        let language = project::language(name)?;
+        let mut files = BTreeMap::new();
+        if language.detect(&sources).is_none() {
+            refuse_other_languages(args, &sources)?;
+            files = language.scaffold(&package_name(args, language.as_ref(), repo.root()));
+        }
+        let kata_path = kata_path(&loaded, kata.as_ref())?;
+        let kata_text = kata.filter(|kata| kata.inside.is_none()).map(|kata| kata.text);
+        refuse_to_replace(repo.root(), &kata_path, kata_text.as_deref())?;
+        files.insert(kata_path.clone(), kata_text.unwrap_or_else(|| kata::PLACEHOLDER.to_owned()));
+        files.insert("tdd.yaml".to_owned(), default_config(&kata_path, name));
+        Ok(Self { language: name, kata: kata_path, files, config: loaded.config })
+    }
+
+    fn carry_out(self, repo: &Repo) -> Result<Outcome, CliError> {
+        let onto = repo.head()?;
+        let permit = match gate::permit_scaffold(&self.files) {
+            Verdict::Permit(permit) => permit,
+            Verdict::Refuse(refusal) => return Err(CliError::Refused(refusal)),
+        };
+        let changes = match Workspace::open(repo.root())?.write(permit)? {
+            Written::Done(changes) => changes,
+            Written::Refused(refusal) => return Err(CliError::Refused(refusal)),
+        };
+        let created: Vec<String> = changes.iter().map(|change| change.path.to_string()).collect();
+        let kept = self.files.into_keys().filter(|path| !created.contains(path)).collect();
+        let mut ledger = LedgerFile::open(&StateDir::ensure(repo.root())?, WallClock)?;
+        let mut commit = None;
+        if !created.is_empty() {
+            let event = commit_files(repo, &onto, &created, &self.config)?;
+            commit = Some(event.commit.clone());
+            ledger.append(&[Event::Committed(event)])?;
+        }
+        Ok(Outcome { root: repo.root().to_owned(), language: self.language, created, kept, commit, kata: self.kata })
+    }
+}
+
+/// Commits the new files; those that the project ignores stay uncommitted.
+fn commit_files(
+    repo: &Repo,
+    onto: &tdd_exec::git::Head,
+    created: &[String],
+    config: &Config,
+) -> Result<Committed, CliError> {
+    let tree = repo.tree_id()?;
+    let mut paths = Vec::new();
+    for path in created {
+        let path = GitPath::new(path)?;
+        if !repo.is_ignored(&path)? {
+            paths.push(path);
+        }
+    }
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let author = Signature {
+        name: config.commit.author_name.clone(),
+        email: config.commit.author_email.clone(),
+        time: i64::try_from(seconds).unwrap_or(0),
+    };
+    let message = commit::header(CommitType::Chore, None, "set up the project for test-driven development");
+    let commit =
+        repo.commit_paths(&NewCommit { onto, from: &tree, paths: &paths, message: &message, author: &author })?;
+    Ok(Committed {
+        commit,
+        tree: repo.head()?.tree,
+        subject: message.trim_end().to_owned(),
+        files: paths.iter().map(ToString::to_string).collect(),
+    })
+}
+
+/// A folder that holds a project of another language does not get a Rust one without being asked for.
+fn refuse_other_languages(args: &Init, sources: &TreeSources) -> Result<(), CliError> {
+    const MANIFESTS: [(&str, &str); 5] = [
+        ("pyproject.toml", "Python"),
+        ("setup.py", "Python"),
+        ("requirements.txt", "Python"),
+        ("package.json", "JavaScript or TypeScript"),
+        ("go.mod", "Go"),
+    ];
+    if args.language.is_some() {
+        return Ok(());
+    }
+    let found = MANIFESTS.iter().find(|(manifest, _)| sources.files().iter().any(|file| file == manifest));
+    found.map_or(Ok(()), |(_, language)| Err(CliError::OtherLanguage(language)))
+}
+
+fn package_name(args: &Init, language: &dyn Language, root: &Path) -> String {
+    let folder = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    language.package_name(args.name.as_deref().unwrap_or(&folder))
+}
+
+/// Where the kata is, or will be.
+fn kata_path(loaded: &project::Loaded, kata: Option<&Kata>) -> Result<String, CliError> {
+    let configured = loaded.config.kata_description.to_string();
+    let asked = kata.and_then(|kata| kata.inside.clone());
+    match asked {
+        Some(asked) if loaded.path.is_some() && asked != configured => Err(CliError::OtherKata { configured, asked }),
+        Some(asked) => Ok(asked),
+        None => Ok(configured),
+    }
+}
+
+/// A kata from elsewhere does not replace one that is there.
+fn refuse_to_replace(root: &Path, path: &str, text: Option<&str>) -> Result<(), CliError> {
+    let Some(text) = text else { return Ok(()) };
+    match fs::read(root.join(path)) {
+        Ok(there) if there != text.as_bytes() => Err(CliError::KataExists(path.to_owned())),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// A configuration that says what the defaults are and where to change them.
+fn default_config(kata: &str, language: &str) -> String {
+    // A JSON string is a YAML string.
+    let kata = serde_json::Value::from(kata);
+    format!(
+        r#"# What to build, and with what. Every key but `roles` has a default; `tdd-cli doctor` checks this file.
+kata_description: {kata}
+language: "{language}"
+steps: 20
+max_attempts_per_agent: 5
+
+# Any server that speaks the OpenAI protocol. The key, if it needs one, is read from the environment.
+llm:
+  base_url: "http://localhost:11434/v1"
+  api_key_env: "LLM_API_KEY"
+roles:
+  tester: {{ model: "qwen2.5-coder:7b", temperature: 0.4 }}
+  implementor: {{ model: "qwen2.5-coder:7b", temperature: 0.2 }}
+  refactorer: {{ model: "qwen2.5-coder:7b", temperature: 0.3 }}
+
+ci:
+  test_cmd: ["cargo", "test", "--all"]
+  check_cmd: ["cargo", "clippy", "--all", "--", "-D", "warnings"]
+  fmt_cmd: ["cargo", "fmt"]
+commit: {{ author_name: "TDD Machine", author_email: "tdd@local" }}
+"#
+    )
+}
+
+impl Outcome {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        for path in &self.created {
+            text += &format!("{} {path}\n", paint(GOOD, "created"));
+        }
+        for path in &self.kept {
+            text += &format!("{} {path}\n", paint(DIM, "kept   "));
+        }
+        match &self.commit {
+            Some(commit) => text += &format!("committed {}\n", paint(BOLD, commit.short())),
+            None => text += "nothing was missing\n",
+        }
+        text += &format!("\nnext: say in `{}` what to build, then `tdd-cli doctor`\n", self.kata);
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_that_init_writes_is_valid_and_says_the_defaults() {
+        let config = Config::parse(&default_config("my \"kata\".md", "rust")).unwrap();
+        let defaults = Config::default();
+        assert_eq!(config.kata_description.as_str(), "my \"kata\".md");
+        assert_eq!((config.steps, config.commit), (defaults.steps, defaults.commit));
+    }
+}

@@ -1,0 +1,66 @@
+//! One file a command; here they are told apart, and their errors shown.
+
+pub mod auto_test;
+pub mod completions;
+pub mod doctor;
+pub mod init;
+pub mod log;
+pub mod man;
+pub mod status;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command, Format};
+use crate::context::Context;
+use crate::error::{CliError, Code};
+use crate::output::{self, BAD, BOLD, paint};
+
+/// Runs the command that the process was started with.
+pub fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let format = cli.global.format;
+    match dispatch(cli) {
+        Ok(code) => code,
+        Err(error) => fail(&error, format),
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
+    let context = Context::new(cli.global)?;
+    match cli.command {
+        Command::Init(args) => init::run(&args, &context),
+        Command::Status(args) => status::run(&args, &context),
+        Command::Doctor(args) => doctor::run(&args, &context),
+        Command::AutoTest(args) => auto_test::run(&args, &context),
+        Command::Log(args) => log::run(&args, &context),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
+    }
+}
+
+/// Shows an error, with a way out, and gives its exit code.
+fn fail(error: &CliError, format: Format) -> ExitCode {
+    let code = error.code();
+    if code != Code::ReaderGone {
+        output::remark(format_args!("{} {error}", paint(BAD, "error:")));
+        for cause in error.causes() {
+            output::remark(format_args!("  because: {cause}"));
+        }
+        if let Some(hint) = error.hint() {
+            output::remark(format_args!("  {} {hint}", paint(BOLD, "try:")));
+        }
+        if format == Format::Json {
+            print_document(error);
+        }
+    }
+    ExitCode::from(code as u8)
+}
+
+fn print_document(error: &CliError) {
+    if let Ok(json) = serde_json::to_string_pretty(&error.document()) {
+        // The exit code says it too, if nobody reads standard output.
+        let _written = std::io::Write::write_all(&mut std::io::stdout(), format!("{json}\n").as_bytes());
+    }
+}

@@ -1,0 +1,168 @@
+//! `status`: where the project stands, from its commits and its ledger.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use tdd_core::cycle::{Phase, Position, Role};
+use tdd_core::digest::CommitId;
+use tdd_core::event::Status as TestStatus;
+use tdd_core::report::Cause;
+use tdd_core::session::Session;
+use tdd_core::test_id::TestId;
+use tdd_exec::git::Repo;
+use tdd_exec::ledger;
+use tdd_exec::state::StateDir;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
+use crate::project;
+
+/// Show where the project stands: step, role, last commit, red and green tests
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli status\n  tdd-cli status --format json | jq -r '.red[]'    the red tests, one a line"
+)]
+pub struct Status {}
+
+/// How far back commits of the machine are looked for.
+const HISTORY: usize = 1000;
+
+/// Where things stand.
+#[derive(Debug, Serialize)]
+struct Standing {
+    /// The last step that ended.
+    step: u32,
+    next_role: Role,
+    phase: Option<Phase>,
+    last_commit: Option<CommitId>,
+    last_commit_subject: Option<String>,
+    branch: Option<String>,
+    /// Tests that failed for a valid cause when they last ran.
+    red: Vec<TestId>,
+    /// How many tests passed when they last ran.
+    green: usize,
+    /// All that did not pass, with what was said.
+    failing: Vec<Failing>,
+    /// Whether the working tree is the one that the tests last ran on; null if that is not known.
+    tests_current: Option<bool>,
+    paused: Option<String>,
+    usage: Usage,
+    events: u64,
+}
+
+/// A test that did not pass.
+#[derive(Debug, Serialize)]
+struct Failing {
+    test_id: TestId,
+    cause: Option<Cause>,
+    message: Option<String>,
+}
+
+/// What models have cost so far.
+#[derive(Debug, Default, Serialize)]
+struct Usage {
+    calls: u64,
+    prompt_tokens: u64,
+    cached_tokens: u64,
+    completion_tokens: u64,
+    usd: f64,
+}
+
+pub fn run(_: &Status, context: &Context) -> Result<ExitCode, CliError> {
+    let repo = project::repository(&context.global)?;
+    project::configuration(&context.global, repo.root())?;
+    let session = session(&repo)?;
+    let standing = Standing::of(&repo, &session)?;
+    context.output.result(&standing, || standing.text())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn session(repo: &Repo) -> Result<Session, CliError> {
+    let Some(dir) = StateDir::find(repo.root())? else { return Ok(Session::default()) };
+    Ok(ledger::read_session(&dir)?.unwrap_or_default())
+}
+
+impl Standing {
+    fn of(repo: &Repo, session: &Session) -> Result<Self, CliError> {
+        let head = repo.head()?;
+        let messages: Vec<String> =
+            repo.first_parent_messages(HISTORY)?.map(|found| found.map(|(_, text)| text)).collect::<Result<_, _>>()?;
+        let position = Position::of_history(messages.iter().map(String::as_str));
+        let subject = messages.first().and_then(|message| message.lines().next()).map(str::to_owned);
+        let failing = session.tests().iter().filter(|(_, known)| known.status == TestStatus::Fail);
+        let failing = failing.map(|(id, known)| Failing {
+            test_id: id.clone(),
+            cause: known.cause,
+            message: known.message.clone(),
+        });
+        Ok(Self {
+            step: position.step,
+            next_role: position.next_role,
+            phase: position.phase,
+            last_commit: head.commit,
+            last_commit_subject: subject,
+            branch: head.branch,
+            red: session.red().cloned().collect(),
+            green: session.green(),
+            failing: failing.collect(),
+            tests_current: session.suite().and_then(|suite| repo.tree_id().ok().map(|tree| tree == suite.tree)),
+            paused: None,
+            usage: Usage::default(),
+            events: session.events(),
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{} {}\n", paint(BOLD, "step     "), self.step_text());
+        text += &format!("{} {}\n", paint(BOLD, "next     "), self.next_role);
+        text += &format!("{} {}\n", paint(BOLD, "commit   "), self.commit_text());
+        text += &format!("{} {}\n", paint(BOLD, "tests    "), self.tests_text());
+        for failing in &self.failing {
+            text += &failing.text();
+        }
+        text
+    }
+
+    fn step_text(&self) -> String {
+        match self.phase {
+            Some(phase) => format!("{} ({phase})", self.step),
+            None => "none yet".to_owned(),
+        }
+    }
+
+    fn commit_text(&self) -> String {
+        let Some(commit) = &self.last_commit else { return "none yet".to_owned() };
+        let subject = self.last_commit_subject.as_deref().unwrap_or_default();
+        let place = self.branch.as_ref().map_or_else(|| "detached HEAD".to_owned(), |branch| format!("on {branch}"));
+        format!("{} {subject} {}", commit.short(), paint(DIM, format_args!("({place})")))
+    }
+
+    fn tests_text(&self) -> String {
+        let counts = format!("{}, {}", paint(GOOD, format_args!("{} green", self.green)), self.red_text());
+        match self.tests_current {
+            Some(true) => counts,
+            Some(false) => {
+                format!("{counts} {}", paint(WARN, "(the files have changed since: run `tdd-cli auto-test`)"))
+            }
+            None => "not run yet: `tdd-cli auto-test`".to_owned(),
+        }
+    }
+
+    fn red_text(&self) -> String {
+        let text = format!("{} red", self.red.len());
+        if self.red.is_empty() { text } else { paint(BAD, text) }
+    }
+}
+
+impl Failing {
+    fn text(&self) -> String {
+        let cause = self.cause.map_or_else(String::new, |cause| cause.to_string());
+        let mut text = format!("  {} {} {}\n", paint(BAD, "✗"), self.test_id, paint(DIM, cause));
+        for line in self.message.iter().flat_map(|message| message.lines()).take(3) {
+            text += &format!("      {line}\n");
+        }
+        text
+    }
+}

@@ -1,0 +1,28 @@
+//! What a command is given: its global options, a way to print, and a flag that says stop.
+
+use tdd_exec::process::Cancel;
+
+use crate::args::Global;
+use crate::error::CliError;
+use crate::output::Output;
+
+/// The surroundings of one command.
+pub struct Context {
+    /// What every command takes.
+    pub global: Global,
+    /// Where results go.
+    pub output: Output,
+    /// Set by Ctrl-C.
+    pub cancel: Cancel,
+}
+
+impl Context {
+    /// Sets the surroundings up; from here on Ctrl-C asks us to stop instead of killing us.
+    pub fn new(global: Global) -> Result<Self, CliError> {
+        let output = Output::new(&global);
+        let cancel = Cancel::new();
+        let flag = cancel.clone();
+        ctrlc::set_handler(move || flag.cancel()).map_err(CliError::Signals)?;
+        Ok(Self { global, output, cancel })
+    }
+}

@@ -1,0 +1,204 @@
+//! Everything that can stop a command: what to say, what to do next, and the exit code.
+
+use std::io;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use tdd_core::config::ConfigError;
+use tdd_core::gate::Refusal;
+use tdd_exec::git::GitError;
+use tdd_exec::ledger::LedgerError;
+use tdd_exec::runner::RunError;
+use tdd_exec::state::StateError;
+use tdd_exec::text::TextError;
+use tdd_exec::workspace::WriteError;
+
+use crate::kata::KataError;
+
+/// Why a command could not do what it was asked to do.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    #[error("there is no folder `{}`", .0.display())]
+    NoFolder(PathBuf),
+    #[error("`{}` is not in a git repository", .0.display())]
+    NoRepository(PathBuf),
+    #[error("`{}` lies inside the repository `{}`, and is not empty", folder.display(), root.display())]
+    NotTheRoot { folder: PathBuf, root: PathBuf },
+    #[error("cannot read the configuration")]
+    ConfigFile(#[source] TextError),
+    #[error("`{}` is not right", path.display())]
+    Config { path: PathBuf, source: ConfigError },
+    #[error("`{}` sets `{key}`, which this version does not support yet", path.display())]
+    Unsupported { path: PathBuf, key: &'static str },
+    #[error("this version does not know the language `{0}`")]
+    UnknownLanguage(String),
+    #[error("there is no project of a known language in `{}`", .0.display())]
+    NoProject(PathBuf),
+    #[error("this looks like a {0} project, and this version knows only Rust")]
+    OtherLanguage(&'static str),
+    #[error("`kata_description` in `tdd.yaml` is `{configured}`, not `{asked}`")]
+    OtherKata { configured: String, asked: String },
+    #[error("there is a `{0}` already, with other content")]
+    KataExists(String),
+    #[error("`{word}` is not an event type")]
+    UnknownType { word: String, nearest: &'static str },
+    #[error("there is no command `{0}`")]
+    UnknownCommand(String),
+    #[error(transparent)]
+    Kata(#[from] KataError),
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    State(#[from] StateError),
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error("{0}")]
+    Refused(Refusal),
+    #[error(transparent)]
+    Run(RunError),
+    #[error("cannot write the result")]
+    Output(#[source] io::Error),
+    #[error("cannot listen for Ctrl-C")]
+    Signals(#[source] ctrlc::Error),
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The exit codes of the contract that an error can lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// The reader of our output went away: that is their right.
+    ReaderGone = 0,
+    Gate = 1,
+    Usage = 2,
+    Environment = 3,
+    Interrupted = 130,
+}
+
+/// An error as a program reads it.
+#[derive(Debug, Serialize)]
+pub struct ErrorDocument {
+    error: String,
+    causes: Vec<String>,
+    hint: Option<String>,
+    exit_code: u8,
+}
+
+impl CliError {
+    /// A word that is none of the event types, with the one that is nearest to it.
+    pub fn unknown_type(word: &str) -> Self {
+        let near = |known: &&str| strsim::jaro_winkler(word, known);
+        let nearest = tdd_core::event::Event::TYPES.into_iter().max_by(|a, b| near(a).total_cmp(&near(b)));
+        Self::UnknownType { word: word.to_owned(), nearest: nearest.unwrap_or_default() }
+    }
+
+    /// The exit code.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::NoFolder(_)
+            | Self::NoRepository(_)
+            | Self::NotTheRoot { .. }
+            | Self::ConfigFile(_)
+            | Self::Config { .. }
+            | Self::Unsupported { .. }
+            | Self::UnknownLanguage(_)
+            | Self::NoProject(_)
+            | Self::OtherLanguage(_)
+            | Self::OtherKata { .. }
+            | Self::KataExists(_)
+            | Self::UnknownType { .. }
+            | Self::UnknownCommand(_)
+            | Self::Kata(_)
+            | Self::Run(RunError::UnknownCommand(_)) => Code::Usage,
+            Self::Refused(_) => Code::Gate,
+            Self::Git(_)
+            | Self::State(_)
+            | Self::Ledger(_)
+            | Self::Write(_)
+            | Self::Run(RunError::Process(_))
+            | Self::Signals(_) => Code::Environment,
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Code::ReaderGone,
+            Self::Output(_) => Code::Environment,
+            Self::Interrupted | Self::Run(RunError::Interrupted) => Code::Interrupted,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        let text = match self {
+            Self::NoFolder(path) => format!("make it: `mkdir -p {}`", path.display()),
+            Self::NoRepository(_) => "run `tdd-cli init` there first".to_owned(),
+            Self::NotTheRoot { root, .. } => {
+                format!("run it in the repository's root: `tdd-cli -C {} init`", root.display())
+            }
+            Self::ConfigFile(_) => "`tdd-cli init` writes a `tdd.yaml` with defaults".to_owned(),
+            Self::Config { source, .. } => return source.hint.clone(),
+            Self::Unsupported { key, .. } => format!("remove `{key}` from the file"),
+            Self::UnknownLanguage(_) => "known: `rust`".to_owned(),
+            Self::NoProject(_) => "run `tdd-cli init` to add one, or go where it is with `-C DIR`".to_owned(),
+            Self::OtherLanguage(_) => "to add a Rust project beside it, say so: `--language rust`".to_owned(),
+            Self::OtherKata { .. } => "change `kata_description` in `tdd.yaml`, or leave `--kata` out".to_owned(),
+            Self::KataExists(path) => format!("move `{path}` away, or leave `--kata` out to use it"),
+            Self::UnknownType { nearest, .. } => {
+                format!("did you mean `{nearest}`? known: {}", tdd_core::event::Event::TYPES.join(", "))
+            }
+            Self::UnknownCommand(_) => "`tdd-cli --help` lists the commands".to_owned(),
+            Self::Kata(error) => error.hint(),
+            Self::Git(error) => return error.hint(),
+            Self::State(StateError::NotAFolder(path)) => format!("move `{}` away", path.display()),
+            Self::State(StateError::Io { .. }) => "check the folder's permissions and the disk's free space".to_owned(),
+            Self::Ledger(error) => ledger_hint(error),
+            Self::Write(_) => "nothing was changed; check permissions and free space".to_owned(),
+            Self::Refused(_) => return None,
+            Self::Run(RunError::UnknownCommand(_)) => "change `ci.test_cmd` in `tdd.yaml`".to_owned(),
+            Self::Run(RunError::Process(_)) => "`tdd-cli doctor` shows what is missing".to_owned(),
+            Self::Run(RunError::Interrupted) | Self::Interrupted => "everything is in order; start it again".to_owned(),
+            Self::Output(_) | Self::Signals(_) => return None,
+        };
+        Some(text)
+    }
+
+    /// The error as a program reads it.
+    pub fn document(&self) -> ErrorDocument {
+        ErrorDocument {
+            error: self.to_string(),
+            causes: self.causes(),
+            hint: self.hint(),
+            exit_code: self.code() as u8,
+        }
+    }
+
+    /// What led to it, outermost first.
+    pub fn causes(&self) -> Vec<String> {
+        let first = std::error::Error::source(self);
+        std::iter::successors(first, |error| error.source()).map(ToString::to_string).collect()
+    }
+}
+
+fn ledger_hint(error: &LedgerError) -> String {
+    match error {
+        LedgerError::Locked { pid: Some(pid) } => format!("wait for it to end, or stop it: `kill {pid}`"),
+        LedgerError::Locked { pid: None } => "wait for it to end".to_owned(),
+        LedgerError::Damaged { path, .. } => format!(
+            "restore `{0}` from a backup, or begin a new ledger: `mv {0} {0}.damaged` (the commits keep the position)",
+            path.display()
+        ),
+        LedgerError::Newer { .. } => "install that version of tdd-cli or a later one".to_owned(),
+        LedgerError::Append { .. } => "free some disk space and run it again".to_owned(),
+        LedgerError::Io { .. } => "check the permissions of `.tdd/`".to_owned(),
+    }
+}
+
+impl From<RunError> for CliError {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
+}
+
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}

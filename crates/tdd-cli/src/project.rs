@@ -1,0 +1,127 @@
+//! Finds the project that a command is about: repository, configuration, language.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tdd_core::command::CommandSpec;
+use tdd_core::config::{Config, MAX_CONFIG};
+use tdd_core::digest::TreeId;
+use tdd_exec::git::Repo;
+use tdd_exec::process::Spawner;
+use tdd_exec::runner::ProjectRunner;
+use tdd_exec::sources::TreeSources;
+use tdd_exec::text::{self, TextError};
+use tdd_lang::language::{Language, Project, Settings};
+use tdd_lang::rust::Rust;
+
+use crate::args::Global;
+use crate::context::Context;
+use crate::error::CliError;
+
+/// The configuration, and the file that it comes from, if there is one.
+#[derive(Debug)]
+pub struct Loaded {
+    pub config: Config,
+    pub path: Option<PathBuf>,
+}
+
+/// The folder that a command is about: `-C`, or the current one.
+pub fn folder(global: &Global) -> Result<PathBuf, CliError> {
+    let asked = global.dir.clone().unwrap_or_else(|| PathBuf::from("."));
+    match asked.canonicalize() {
+        Ok(path) if path.is_dir() => Ok(path),
+        _ => Err(CliError::NoFolder(asked)),
+    }
+}
+
+/// The repository around the folder.
+pub fn repository(global: &Global) -> Result<Repo, CliError> {
+    let folder = folder(global)?;
+    Repo::discover(&folder)?.ok_or(CliError::NoRepository(folder))
+}
+
+/// The configuration of the project at `root`; without a file, the defaults.
+pub fn configuration(global: &Global, root: &Path) -> Result<Loaded, CliError> {
+    let path = global.config.clone().unwrap_or_else(|| root.join("tdd.yaml"));
+    let limit = u64::try_from(MAX_CONFIG).unwrap_or(u64::MAX);
+    let text = match text::read(&path, limit) {
+        Ok(text) => text,
+        Err(TextError::Missing(_)) if global.config.is_none() => {
+            return Ok(Loaded { config: Config::default(), path: None });
+        }
+        Err(error) => return Err(CliError::ConfigFile(error)),
+    };
+    let config = Config::parse(&text).map_err(|source| CliError::Config { path: path.clone(), source })?;
+    if !config.projects.is_empty() {
+        return Err(CliError::Unsupported { path, key: "projects" });
+    }
+    Ok(Loaded { config, path: Some(path) })
+}
+
+/// The language of that name.
+pub fn language(name: &str) -> Result<Box<dyn Language>, CliError> {
+    match name {
+        "rust" => Ok(Box::new(Rust)),
+        other => Err(CliError::UnknownLanguage(other.to_owned())),
+    }
+}
+
+/// A project that commands can be run in.
+pub struct Workbench {
+    pub repo: Repo,
+    pub language: Box<dyn Language>,
+    pub project: Project,
+    pub sources: TreeSources,
+    pub settings: Settings,
+}
+
+impl Workbench {
+    /// Finds everything that running the project's tools needs.
+    pub fn open(global: &Global) -> Result<Self, CliError> {
+        let repo = repository(global)?;
+        let loaded = configuration(global, repo.root())?;
+        let language = language(loaded.config.language.as_deref().unwrap_or("rust"))?;
+        let sources = TreeSources::new(repo.root(), repo.files()?);
+        let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
+        let settings = settings(&loaded.config);
+        Ok(Self { repo, language, project, sources, settings })
+    }
+
+    /// What starts the project's tools.
+    pub fn spawner(&self, context: &Context) -> Spawner {
+        Spawner::new(self.repo.root(), std::env::vars_os()).with_cancel(context.cancel.clone())
+    }
+
+    /// The project's tools.
+    pub fn runner<'a>(&'a self, spawner: &'a Spawner, progress: &'a dyn Fn(&str)) -> ProjectRunner<'a> {
+        ProjectRunner {
+            language: self.language.as_ref(),
+            project: &self.project,
+            settings: &self.settings,
+            sources: &self.sources,
+            spawner,
+            progress,
+        }
+    }
+
+    /// What the ledger says was run.
+    pub fn test_command(&self) -> String {
+        CommandSpec::new(self.language.test_command(&self.settings), Duration::ZERO).line()
+    }
+
+    /// Names the content of the working tree.
+    pub fn tree(&self) -> Result<TreeId, CliError> {
+        Ok(self.repo.tree_id()?)
+    }
+}
+
+/// What the configuration says about the project's commands.
+pub fn settings(config: &Config) -> Settings {
+    Settings {
+        test_cmd: config.ci.test_cmd.clone(),
+        check_cmd: config.ci.check_cmd.clone(),
+        fmt_cmd: config.ci.fmt_cmd.clone(),
+        timeout: Duration::from_secs(config.ci.timeout_secs.get()),
+        build_timeout: Duration::from_secs(config.ci.build_timeout_secs.get()),
+    }
+}

@@ -1,0 +1,16 @@
+//! The time of day, for the ledger's stamps.
+
+use std::time::SystemTime;
+
+use tdd_core::seam::Clock;
+
+/// The machine's own clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WallClock;
+
+impl Clock for WallClock {
+    fn now_ms(&self) -> u64 {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,91 @@
+//! Runs a project's own tools and hands what they print to the language that can read it.
+
+use tdd_core::command::{CommandSpec, Exit, Finished};
+use tdd_core::report::Report;
+use tdd_core::seam::{Runner, RunnerOutcome};
+use tdd_core::test_id::TestId;
+use tdd_lang::language::{Job, Language, Next, Project, Selection, Settings, Sources, UnknownCommand};
+
+use crate::process::{self, Isolation, ProcessError, Spawner};
+
+/// Why a tool could not be run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The configured command is none that we can read.
+    #[error(transparent)]
+    UnknownCommand(#[from] UnknownCommand),
+    /// The process could not be started or watched.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// Somebody asked us to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The tools of one project.
+pub struct ProjectRunner<'a> {
+    /// What reads their output.
+    pub language: &'a dyn Language,
+    /// Where they run.
+    pub project: &'a Project,
+    /// What is configured.
+    pub settings: &'a Settings,
+    /// The project's files.
+    pub sources: &'a dyn Sources,
+    /// Starts them.
+    pub spawner: &'a Spawner,
+    /// Told what is being done, for a progress line.
+    pub progress: &'a dyn Fn(&str),
+}
+
+impl ProjectRunner<'_> {
+    fn run(&self, command: &CommandSpec, isolation: Isolation) -> Result<Finished, RunError> {
+        let finished = process::run(&self.spawner.clone().with_isolation(isolation), command)?;
+        if finished.exit == Exit::Interrupted { Err(RunError::Interrupted) } else { Ok(finished) }
+    }
+
+    fn run_job(&self, job: &Job) -> Result<Finished, RunError> {
+        (self.progress)(&job.label);
+        self.run(&job.command, if job.isolated { Isolation::Fresh } else { Isolation::Shared })
+    }
+
+    fn run_tool(&self, label: &str, command: &CommandSpec) -> Result<RunnerOutcome, RunError> {
+        (self.progress)(label);
+        let finished = self.run(command, Isolation::Shared)?;
+        Ok(RunnerOutcome {
+            ok: finished.exit == Exit::Passed,
+            stdout: finished.stdout.text(),
+            stderr: finished.stderr.text(),
+            exit: finished.exit,
+        })
+    }
+}
+
+impl Runner for ProjectRunner<'_> {
+    type Error = RunError;
+
+    fn fmt(&self, files: &[String]) -> Result<RunnerOutcome, RunError> {
+        match self.language.fmt(self.project, self.settings, files, self.sources) {
+            Some(command) => self.run_tool("formatting", &command),
+            None => Ok(RunnerOutcome { ok: true, stdout: String::new(), stderr: String::new(), exit: Exit::Passed }),
+        }
+    }
+
+    fn check(&self) -> Result<RunnerOutcome, RunError> {
+        self.run_tool("checking", &self.language.check(self.project, self.settings))
+    }
+
+    fn test(&self, only: &[TestId]) -> Result<Report, RunError> {
+        let selection = if only.is_empty() { Selection::All } else { Selection::Only(only.to_vec()) };
+        let mut suite = self.language.suite(self.project, self.settings, selection)?;
+        loop {
+            match suite.next(self.sources) {
+                Next::Run(jobs) => {
+                    let finished = jobs.iter().map(|job| self.run_job(job)).collect::<Result<Vec<_>, _>>()?;
+                    suite.feed(finished);
+                }
+                Next::Done(report) => return Ok(report),
+            }
+        }
+    }
+}
