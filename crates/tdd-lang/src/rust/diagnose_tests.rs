@@ -1,3 +1,5 @@
+//! Every captured compile error has the cause that a person would give it.
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! What rustdoc prints about its tests, read back.
+
 use std::time::Duration;
 
 use tdd_core::command::Captured;

@@ -1,3 +1,5 @@
+//! What nextest prints about its tests, read back.
+
 use std::time::Duration;
 
 use tdd_core::command::Captured;

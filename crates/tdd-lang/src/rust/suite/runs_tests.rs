@@ -1,3 +1,5 @@
+//! Runs that break off end with one result a test, and never with a pass that nobody saw.
+
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 

@@ -1,3 +1,5 @@
+//! A whole run, played with scripted commands.
+
 use super::super::fixture::memory;
 use super::*;
 

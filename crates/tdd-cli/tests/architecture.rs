@@ -1,0 +1,140 @@
+//! The fences between the crates, checked against the manifests and sources themselves.
+
+#![expect(clippy::unwrap_used, reason = "a workspace that cannot be read has failed the test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which of our crates each of our crates may use.
+const DIRECTION: [(&str, &[&str]); 7] = [
+    ("tdd-core", &[]),
+    ("tdd-llm", &[]),
+    ("tdd-fixtures", &[]),
+    ("tdd-lang", &["tdd-core"]),
+    ("tdd-exec", &["tdd-core", "tdd-lang"]),
+    ("tdd-agents", &["tdd-core", "tdd-llm"]),
+    ("tdd-cli", &["tdd-agents", "tdd-core", "tdd-exec", "tdd-lang", "tdd-llm"]),
+];
+
+/// Crates that decide or describe, and so must not touch the world.
+const PURE: [&str; 2] = ["tdd-core", "tdd-lang"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn manifest(name: &str) -> toml::Table {
+    let path = root().join("crates").join(name).join("Cargo.toml");
+    fs::read_to_string(path).unwrap().parse().unwrap()
+}
+
+fn keys(manifest: &toml::Table, table: &str) -> BTreeSet<String> {
+    manifest.get(table).and_then(toml::Value::as_table).into_iter().flat_map(|table| table.keys().cloned()).collect()
+}
+
+fn crates() -> BTreeSet<String> {
+    let entries = fs::read_dir(root().join("crates")).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Every source file below a folder, relative to the workspace, with its text.
+fn sources(folder: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+            found.insert(name, fs::read_to_string(&path).unwrap());
+        }
+    }
+    found
+}
+
+fn all_sources() -> BTreeMap<String, String> {
+    crates().iter().flat_map(|name| sources(&root().join("crates").join(name).join("src"))).collect()
+}
+
+#[test]
+fn there_are_the_seven_crates_and_no_other() {
+    let expected: BTreeSet<String> = DIRECTION.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(crates(), expected);
+}
+
+#[test]
+fn crates_depend_on_each_other_in_one_direction_only() {
+    for (name, allowed) in DIRECTION {
+        let manifest = manifest(name);
+        let ours = |table| keys(&manifest, table).into_iter().filter(|dependency| dependency.starts_with("tdd-"));
+        for dependency in ours("dependencies") {
+            assert!(allowed.contains(&dependency.as_str()), "{name} must not depend on {dependency}");
+        }
+        for dependency in ours("dev-dependencies") {
+            assert!(dependency == "tdd-fixtures", "the tests of {name} must not depend on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn every_crate_keeps_the_workspace_lints_and_versions() {
+    for name in crates() {
+        let manifest = manifest(&name);
+        assert_eq!(manifest["lints"]["workspace"].as_bool(), Some(true), "{name}");
+        for table in ["dependencies", "dev-dependencies"] {
+            for (dependency, value) in manifest.get(table).and_then(toml::Value::as_table).into_iter().flatten() {
+                let inherited = value.get("workspace").and_then(toml::Value::as_bool);
+                assert_eq!(inherited, Some(true), "{name}: the version of {dependency} belongs in the workspace");
+            }
+        }
+    }
+}
+
+#[test]
+fn pure_crates_have_a_fence_against_the_world() {
+    for name in PURE {
+        let fence = fs::read_to_string(root().join("crates").join(name).join("clippy.toml")).unwrap();
+        for forbidden in
+            ["std::process::Command", "std::fs::File", "std::fs::read", "std::env::var", "std::time::SystemTime"]
+        {
+            assert!(fence.contains(&format!("\"{forbidden}\"")), "{name}/clippy.toml lets {forbidden} through");
+        }
+        for dependency in keys(&manifest(name), "dependencies") {
+            let worldly = ["git2", "nix", "tokio", "reqwest", "tempfile", "which", "ctrlc"];
+            assert!(!worldly.contains(&dependency.as_str()), "{name} must not depend on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn one_module_starts_processes() {
+    for (path, text) in all_sources() {
+        let may = path.starts_with("crates/tdd-exec/src/process/") || path.starts_with("crates/tdd-fixtures/");
+        assert!(may || !text.contains("Command::new("), "{path} starts a process of its own");
+    }
+}
+
+/// The first sentence of a file.
+fn promise(text: &str) -> Option<String> {
+    let lines = text.lines().map_while(|line| line.strip_prefix("//! "));
+    let paragraph = lines.collect::<Vec<_>>().join(" ");
+    let sentence = paragraph.split_inclusive(". ").next()?.trim().trim_end_matches('.');
+    (!sentence.is_empty()).then(|| sentence.to_owned())
+}
+
+#[test]
+fn every_file_begins_with_its_promise_and_the_architecture_repeats_it() {
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let mut missing = String::new();
+    for (path, text) in all_sources() {
+        let (folder, file) = path.rsplit_once('/').unwrap();
+        let promise = promise(&text).unwrap_or_else(|| panic!("{path} does not begin with its promise"));
+        let section = architecture.split("\n### ").find(|section| section.starts_with(&format!("`{folder}/`")));
+        let line = format!("- `{file}`: {promise}");
+        if !section.is_some_and(|section| section.lines().any(|there| there == line)) {
+            missing += &format!("under ### `{folder}/`:\n{line}\n");
+        }
+    }
+    assert!(missing.is_empty(), "ARCHITECTURE.md lacks these lines:\n{missing}");
+}
