@@ -16,7 +16,7 @@ use crate::commands::{auto_test, completions, doctor, init, log, man, status};
     version,
     propagate_version = true,
     disable_help_subcommand = true,
-    after_help = "Examples:\n  mkdir bowling && cd bowling && tdd-cli init    start a kata\n  tdd-cli auto-test                              run all tests, one line each\n  tdd-cli status --format json                   where things stand, for a script\n\nExit codes: 0 done, 1 a gate said no, 2 usage or configuration, 3 environment, 4 stopped for a person,\n130 interrupted."
+    after_help = "Examples:\n  mkdir bowling && cd bowling && tdd-cli init    start a kata\n  tdd-cli auto-test                              run all tests, one line each\n  tdd-cli status --format json                   where things stand, for a script\n\nExit codes: 0 done, 1 a gate said no, 2 usage or configuration, 3 environment,\n4 stopped for a person, 130 interrupted."
 )]
 pub struct Cli {
     #[command(flatten)]

@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use tdd_core::cycle::{Phase, Position, Role};
 use tdd_core::digest::CommitId;
-use tdd_core::event::Status as TestStatus;
+use tdd_core::event::{InTheWay, Status as TestStatus};
 use tdd_core::report::Cause;
 use tdd_core::session::Session;
 use tdd_core::test_id::TestId;
@@ -45,6 +45,8 @@ struct Standing {
     green: usize,
     /// All that did not pass, with what was said.
     failing: Vec<Failing>,
+    /// What could not be run at all when the tests last ran.
+    obstacles: Vec<InTheWay>,
     /// Whether the working tree is the one that the tests last ran on; null if that is not known.
     tests_current: Option<bool>,
     paused: Option<String>,
@@ -107,6 +109,7 @@ impl Standing {
             red: session.red().cloned().collect(),
             green: session.green(),
             failing: failing.collect(),
+            obstacles: session.suite().map(|suite| suite.obstacles.clone()).unwrap_or_default(),
             tests_current: session.suite().and_then(|suite| repo.tree_id().ok().map(|tree| tree == suite.tree)),
             paused: None,
             usage: Usage::default(),
@@ -121,6 +124,9 @@ impl Standing {
         text += &format!("{} {}\n", paint(BOLD, "tests    "), self.tests_text());
         for failing in &self.failing {
             text += &failing.text();
+        }
+        for obstacle in &self.obstacles {
+            text += &format!("  {} {} {}\n", paint(BAD, "!"), obstacle.subject, paint(DIM, obstacle.cause));
         }
         text
     }
@@ -140,7 +146,10 @@ impl Standing {
     }
 
     fn tests_text(&self) -> String {
-        let counts = format!("{}, {}", paint(GOOD, format_args!("{} green", self.green)), self.red_text());
+        let mut counts = format!("{}, {}", paint(GOOD, format_args!("{} green", self.green)), self.red_text());
+        if !self.obstacles.is_empty() {
+            counts += &paint(BAD, format_args!(", {} could not be run", self.obstacles.len()));
+        }
         match self.tests_current {
             Some(true) => counts,
             Some(false) => {
