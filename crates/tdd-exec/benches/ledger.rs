@@ -41,7 +41,7 @@ fn main() {
     report("open, checkpoint up to date", folder.path());
     let file = OpenOptions::new().append(true).open(dir.path().join(ledger::FILE)).unwrap();
     file.set_modified(SystemTime::now()).unwrap();
-    report("open, file touched since (whole chain followed)", folder.path());
+    report("open, file touched since (as after a kill)", folder.path());
     fs::remove_file(dir.path().join("checkpoint.json")).unwrap();
     report("open, no checkpoint (whole chain followed and folded)", folder.path());
     appends();

@@ -2,7 +2,7 @@
 //! time, and it is believed only as far as the ledger itself bears it out.
 
 use std::fs::{self, File};
-use std::io::{Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,11 @@ use super::scan::{Lines, Step, Tail};
 use super::{End, LedgerError};
 
 /// Changes whenever folding does: an old checkpoint is then thrown away.
-const FOLD: &str = concat!(env!("CARGO_PKG_VERSION"), "/1");
+const FOLD: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
 /// Shorter ledgers are folded faster than a checkpoint is read.
 const WORTH_IT: u64 = 1000;
+/// A ledger's bytes are compared with a checkpoint in pieces of this size: large ones hash fast.
+const PIECE: u64 = 8 << 20;
 
 /// A session, and the ledger that it was folded from.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,6 +29,8 @@ pub(super) struct Checkpoint {
     len: u64,
     digest: Digest,
     stamp: Stamp,
+    /// Digests of the ledger's bytes, piece by piece.
+    pieces: Vec<Digest>,
     /// Digest of the session's JSON: a half-written checkpoint is noticed.
     seal: Digest,
     session: String,
@@ -47,26 +51,30 @@ pub(super) struct Loaded {
     pub(super) end: End,
     pub(super) session: Session,
     pub(super) torn: Option<LedgerRepaired>,
+    /// Digests of its whole pieces, as far as they are known.
+    pub(super) pieces: Vec<Digest>,
     /// There is no checkpoint for exactly this ledger.
     pub(super) stale: bool,
 }
 
-/// Reads a ledger in full trustworthiness: unless the file is exactly as the checkpoint left it, the
-/// whole chain is followed.
+/// Reads a ledger in full trustworthiness. If the file is not exactly as the checkpoint left it, the
+/// bytes up to there are compared; if they are not the same, the whole chain is followed.
 pub(super) fn load(file: &File, path: &Path) -> Result<Loaded, LedgerError> {
     let stamp = Stamp::of(file, path)?;
-    let checkpoint = Checkpoint::find(path);
-    if let Some((checkpoint, session)) = &checkpoint
-        && checkpoint.stamp == stamp
-    {
-        return Ok(Loaded { end: checkpoint.end(), session: session.clone(), torn: None, stale: false });
-    }
-    let (end, session, tail) = fold(file, path, End::empty(), Session::default(), checkpoint)?;
-    let torn = match tail {
-        Tail::Whole => None,
-        Tail::Torn(bytes) => Some(describe(&bytes)),
+    let Some((checkpoint, session)) = Checkpoint::find(path) else {
+        return fold(file, path, End::empty(), Session::default(), Vec::new());
     };
-    Ok(Loaded { end, session, torn, stale: true })
+    let end = checkpoint.end();
+    if checkpoint.stamp == stamp {
+        let pieces = whole(checkpoint.pieces, end.len);
+        return Ok(Loaded { end, session, torn: None, pieces, stale: false });
+    }
+    let reading = |source| LedgerError::Io { action: "read", path: path.to_owned(), source };
+    if stamp.len >= end.len && pieces(file, end.len, Vec::new()).map_err(reading)? == checkpoint.pieces {
+        let pieces = whole(checkpoint.pieces, end.len);
+        return fold(file, path, end, session, pieces);
+    }
+    fold(file, path, End::empty(), Session::default(), Vec::new())
 }
 
 /// The session of a ledger that somebody may be writing to: from the checkpoint on, without the lock.
@@ -75,54 +83,62 @@ pub(super) fn peek(file: &File, path: &Path) -> Result<Session, LedgerError> {
     let trusted = Checkpoint::find(path)
         .filter(|(checkpoint, _)| checkpoint.stamp.inode == stamp.inode && checkpoint.len <= stamp.len);
     if let Some((checkpoint, session)) = trusted
-        && let Ok((_, session, _)) = fold(file, path, checkpoint.end(), session, None)
+        && let Ok(loaded) = fold(file, path, checkpoint.end(), session, Vec::new())
     {
-        return Ok(session);
+        return Ok(loaded.session);
     }
-    fold(file, path, End::empty(), Session::default(), None).map(|(_, session, _)| session)
+    fold(file, path, End::empty(), Session::default(), Vec::new()).map(|loaded| loaded.session)
 }
 
-/// Follows the chain from `from` on. Where it comes past the checkpoint, events up to there need no
-/// parsing: the session is taken over.
+/// Follows the chain from `from` on and folds its events into the session.
 fn fold(
     mut file: &File,
     path: &Path,
     from: End,
-    session: Session,
-    checkpoint: Option<(Checkpoint, Session)>,
-) -> Result<(End, Session, Tail), LedgerError> {
+    mut session: Session,
+    pieces: Vec<Digest>,
+) -> Result<Loaded, LedgerError> {
     file.seek(SeekFrom::Start(from.len)).map_err(|source| LedgerError::Io {
         action: "read",
         path: path.to_owned(),
         source,
     })?;
-    let (skip, mut taken_over) = match checkpoint {
-        Some((checkpoint, session)) => (Some(checkpoint.end()), Some(session)),
-        None => (None, None),
-    };
-    let skip_to = skip.as_ref().map_or(0, |end| end.seq);
-    let mut session = session;
     let mut lines = Lines::resume(file, path, from);
     let tail = loop {
         match lines.step()? {
-            Step::Line => {}
+            Step::Line => session.apply(&lines.record()?.event),
             Step::End(tail) => break tail,
         }
-        let seq = lines.end().seq;
-        if seq > skip_to {
-            session.apply(&lines.record()?.event);
-        } else if seq == skip_to {
-            match taken_over.take() {
-                Some(saved) if Some(lines.end()) == skip.as_ref() => session = saved,
-                // The checkpoint is of another ledger: fold this one from its beginning.
-                _ => return fold(file, path, End::empty(), Session::default(), None),
-            }
-        }
     };
-    if lines.end().seq < skip_to {
-        return fold(file, path, End::empty(), Session::default(), None);
+    let torn = match tail {
+        Tail::Whole => None,
+        Tail::Torn(bytes) => Some(describe(&bytes)),
+    };
+    Ok(Loaded { end: lines.end().clone(), session, torn, pieces, stale: true })
+}
+
+/// Digests of the first `len` bytes, piece by piece; the whole pieces that are `known` are not read.
+fn pieces(mut file: &File, len: u64, known: Vec<Digest>) -> io::Result<Vec<Digest>> {
+    let mut known = whole(known, len);
+    let mut at = known.len() as u64 * PIECE;
+    file.seek(SeekFrom::Start(at))?;
+    let mut piece = Vec::new();
+    while at < len {
+        piece.clear();
+        file.take(PIECE.min(len - at)).read_to_end(&mut piece)?;
+        if piece.is_empty() {
+            break;
+        }
+        at += piece.len() as u64;
+        known.push(Digest::of(&piece));
     }
-    Ok((lines.end().clone(), session, tail))
+    Ok(known)
+}
+
+/// The digests of whole pieces among those of the first `len` bytes.
+fn whole(mut pieces: Vec<Digest>, len: u64) -> Vec<Digest> {
+    pieces.truncate(usize::try_from(len / PIECE).unwrap_or(usize::MAX));
+    pieces
 }
 
 fn describe(torn: &[u8]) -> LedgerRepaired {
@@ -131,19 +147,22 @@ fn describe(torn: &[u8]) -> LedgerRepaired {
 }
 
 impl Checkpoint {
-    /// Leaves a checkpoint for this ledger. Errors are swallowed: without it the next start is slower.
-    pub(super) fn save(file: &File, path: &Path, end: &End, session: &Session) {
+    /// Leaves a checkpoint for this ledger and gives the digests of its whole pieces. Errors are swallowed:
+    /// without a checkpoint the next start is slower, and that is all.
+    pub(super) fn save(file: &File, path: &Path, end: &End, session: &Session, known: Vec<Digest>) -> Vec<Digest> {
         if end.seq < WORTH_IT {
-            return;
+            return known;
         }
-        let Ok(stamp) = Stamp::of(file, path) else { return };
-        let Ok(session) = serde_json::to_string(session) else { return };
+        let Ok(stamp) = Stamp::of(file, path) else { return known };
+        let Ok(session) = serde_json::to_string(session) else { return known };
+        let Ok(pieces) = pieces(file, end.len, known) else { return Vec::new() };
         let checkpoint = Self {
             fold: FOLD.to_owned(),
             seq: end.seq,
             len: end.len,
             digest: end.digest,
             stamp,
+            pieces,
             seal: Digest::of(&session),
             session,
         };
@@ -153,6 +172,7 @@ impl Checkpoint {
         if written.and_then(|()| fs::rename(&temporary, &target)).is_err() {
             let _left_over = fs::remove_file(&temporary);
         }
+        whole(checkpoint.pieces, end.len)
     }
 
     /// The checkpoint beside a ledger, if it is whole and of this program's making.
@@ -184,5 +204,37 @@ impl Stamp {
             modified: (meta.mtime(), meta.mtime_nsec()),
             changed: (meta.ctime(), meta.ctime_nsec()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn pieces_that_are_known_give_the_same_digests_as_pieces_that_are_read() {
+        let mut file = tempfile::tempfile().unwrap();
+        let mut known = Vec::new();
+        let mut len = 0;
+        for size in [PIECE / 2, PIECE, PIECE / 2, 1, 3 * PIECE] {
+            let byte = u8::try_from(len % 251).unwrap();
+            file.seek(SeekFrom::End(0)).unwrap();
+            file.write_all(&vec![byte; usize::try_from(size).unwrap()]).unwrap();
+            len += size;
+            let read = pieces(&file, len, Vec::new()).unwrap();
+            assert_eq!(pieces(&file, len, known).unwrap(), read, "{len} bytes");
+            assert_eq!(read.len() as u64, len.div_ceil(PIECE));
+            known = whole(read, len);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_too_short_has_other_pieces() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"abc").unwrap();
+        let short = pieces(&file, 5, Vec::new()).unwrap();
+        file.write_all(b"de").unwrap();
+        assert_ne!(pieces(&file, 5, Vec::new()).unwrap(), short);
     }
 }

@@ -23,6 +23,9 @@ pub use scan::Records;
 /// The ledger's file inside `.tdd/`.
 pub const FILE: &str = "events.jsonl";
 
+/// A long run leaves a checkpoint after so many events, in case it is killed.
+const SAVE_EVERY: u64 = 10_000;
+
 /// What can be wrong with a ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
@@ -83,7 +86,10 @@ pub struct LedgerFile<C> {
     session: Session,
     clock: C,
     repaired: Option<LedgerRepaired>,
-    changed: bool,
+    /// Sequence number of the last line that a checkpoint covers.
+    saved: u64,
+    /// Digests of the file's whole pieces, as far as they are known.
+    pieces: Vec<Digest>,
     /// Set when a failed append could not be taken back: nothing more may be written.
     broken: bool,
     _lock: Lock,
@@ -117,11 +123,12 @@ impl<C: Clock> LedgerFile<C> {
         let mut ledger = Self {
             file,
             path,
+            saved: if loaded.stale { 0 } else { loaded.end.seq },
             end: loaded.end,
             session: loaded.session,
             clock,
             repaired: None,
-            changed: loaded.stale,
+            pieces: loaded.pieces,
             broken: false,
             _lock: lock,
         };
@@ -159,6 +166,14 @@ impl<C: Clock> LedgerFile<C> {
     }
 }
 
+impl<C> LedgerFile<C> {
+    fn save(&mut self) {
+        let known = std::mem::take(&mut self.pieces);
+        self.pieces = Checkpoint::save(&self.file, &self.path, &self.end, &self.session, known);
+        self.saved = self.end.seq;
+    }
+}
+
 impl<C: Clock> Ledger for LedgerFile<C> {
     type Error = LedgerError;
 
@@ -181,9 +196,11 @@ impl<C: Clock> Ledger for LedgerFile<C> {
         }
         self.write(&bytes)?;
         self.end = end;
-        self.changed |= !events.is_empty();
         for event in events {
             self.session.apply(event);
+        }
+        if self.end.seq - self.saved >= SAVE_EVERY {
+            self.save();
         }
         Ok(records)
     }
@@ -192,8 +209,8 @@ impl<C: Clock> Ledger for LedgerFile<C> {
 impl<C> Drop for LedgerFile<C> {
     /// Leaves a checkpoint behind. One that cannot be written is no loss: it only saves time.
     fn drop(&mut self) {
-        if self.changed && !self.broken {
-            Checkpoint::save(&self.file, &self.path, &self.end, &self.session);
+        if self.end.seq != self.saved && !self.broken {
+            self.save();
         }
     }
 }
