@@ -106,6 +106,7 @@ fn init_takes_a_kata_from_elsewhere_or_from_the_project() {
     assert_eq!(outcome["kata"], "docs/roman.md");
     assert!(sandbox.read("tdd.yaml").contains("kata_description: \"docs/roman.md\""));
     assert!(!sandbox.project().join("kata.md").exists());
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use tdd_core::event::{Committed, Event};
 use tdd_core::gate::{self, Verdict};
 use tdd_core::seam::Ledger;
 use tdd_exec::clock::WallClock;
-use tdd_exec::git::{GitPath, NewCommit, Repo, Signature};
+use tdd_exec::git::{GitPath, Head, NewCommit, Repo, Signature};
 use tdd_exec::ledger::LedgerFile;
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
@@ -128,6 +128,8 @@ impl Kata {
 struct Plan {
     language: &'static str,
     kata: String,
+    /// The kata was named by the user and is there: it goes into the commit.
+    kata_is_there: bool,
     files: BTreeMap<String, String>,
     config: Config,
 }
@@ -148,11 +150,12 @@ impl Plan {
             files = language.scaffold(&package_name(args, language.as_ref(), repo.root()));
         }
         let kata_path = kata_path(&loaded, kata.as_ref())?;
+        let kata_is_there = kata.as_ref().is_some_and(|kata| kata.inside.is_some());
         let kata_text = kata.filter(|kata| kata.inside.is_none()).map(|kata| kata.text);
         refuse_to_replace(repo.root(), &kata_path, kata_text.as_deref())?;
         files.insert(kata_path.clone(), kata_text.unwrap_or_else(|| kata::PLACEHOLDER.to_owned()));
         files.insert("tdd.yaml".to_owned(), default_config(&kata_path, name));
-        Ok(Self { language: name, kata: kata_path, files, config: loaded.config })
+        Ok(Self { language: name, kata: kata_path, kata_is_there, files, config: loaded.config })
     }
 
     fn carry_out(self, repo: &Repo) -> Result<Outcome, CliError> {
@@ -169,8 +172,9 @@ impl Plan {
         let kept = self.files.into_keys().filter(|path| !created.contains(path)).collect();
         let mut ledger = LedgerFile::open(&StateDir::ensure(repo.root())?, WallClock)?;
         let mut commit = None;
-        if !created.is_empty() {
-            let event = commit_files(repo, &onto, &created, &self.config)?;
+        let mut added = created.clone();
+        added.extend(self.kata_is_there.then(|| self.kata.clone()));
+        if let Some(event) = commit_files(repo, &onto, &added, &self.config)? {
             commit = Some(event.commit.clone());
             ledger.append(&[Event::Committed(event)])?;
         }
@@ -178,20 +182,19 @@ impl Plan {
     }
 }
 
-/// Commits the new files; those that the project ignores stay uncommitted.
-fn commit_files(
-    repo: &Repo,
-    onto: &tdd_exec::git::Head,
-    created: &[String],
-    config: &Config,
-) -> Result<Committed, CliError> {
+/// Commits what is new among these files; those that the project ignores stay uncommitted.
+fn commit_files(repo: &Repo, onto: &Head, added: &[String], config: &Config) -> Result<Option<Committed>, CliError> {
     let tree = repo.tree_id()?;
     let mut paths = Vec::new();
-    for path in created {
+    for path in added {
         let path = GitPath::new(path)?;
-        if !repo.is_ignored(&path)? {
+        let committed = repo.blob(&onto.tree, &path)?.is_some();
+        if !committed && !repo.is_ignored(&path)? {
             paths.push(path);
         }
+    }
+    if paths.is_empty() {
+        return Ok(None);
     }
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let author = Signature {
@@ -202,12 +205,12 @@ fn commit_files(
     let message = commit::header(CommitType::Chore, None, "set up the project for test-driven development");
     let commit =
         repo.commit_paths(&NewCommit { onto, from: &tree, paths: &paths, message: &message, author: &author })?;
-    Ok(Committed {
+    Ok(Some(Committed {
         commit,
         tree: repo.head()?.tree,
         subject: message.trim_end().to_owned(),
         files: paths.iter().map(ToString::to_string).collect(),
-    })
+    }))
 }
 
 /// A folder that holds a project of another language does not get a Rust one without being asked for.
