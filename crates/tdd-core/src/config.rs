@@ -14,6 +14,7 @@ use crate::path::ConfinedPath;
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The Markdown file that says what to build.
+    #[serde(deserialize_with = "inside")]
     pub kata_description: ConfinedPath,
     /// The project's language; found out if it is not given.
     pub language: Option<String>,
@@ -168,6 +169,7 @@ pub struct Ci {
     /// For one build.
     pub build_timeout_secs: NonZeroU64,
     /// Where a test command that we do not know writes its JUnit report.
+    #[serde(deserialize_with = "optional_inside")]
     pub junit: Option<ConfinedPath>,
     /// Other test commands for some tests.
     pub test_command_for: Vec<TestCommandFor>,
@@ -228,6 +230,7 @@ pub enum RedCompile {
 #[serde(deny_unknown_fields)]
 pub struct ProjectConfig {
     /// Its folder.
+    #[serde(deserialize_with = "inside")]
     pub path: ConfinedPath,
     /// Its language.
     pub language: String,
@@ -414,6 +417,16 @@ fn without_place(text: &str) -> String {
     }
 }
 
+/// The path's own error would quote it.
+fn inside<'de, D: Deserializer<'de>>(input: D) -> Result<ConfinedPath, D::Error> {
+    let text = String::deserialize(input)?;
+    ConfinedPath::new(&text).map_err(|_| D::Error::custom("expected a path inside the project, from its root"))
+}
+
+fn optional_inside<'de, D: Deserializer<'de>>(input: D) -> Result<Option<ConfinedPath>, D::Error> {
+    inside(input).map(Some)
+}
+
 fn temperature<'de, D: Deserializer<'de>>(input: D) -> Result<Option<f64>, D::Error> {
     match Option::<f64>::deserialize(input)? {
         Some(degree) if !(0.0..=2.0).contains(&degree) => Err(D::Error::custom("expected a number from 0 to 2")),
@@ -438,6 +451,9 @@ fn url<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
     let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://")).unwrap_or_default();
     if rest.is_empty() || rest.starts_with('/') || text.contains(char::is_whitespace) {
         return Err(D::Error::custom("expected an address such as `http://localhost:11434/v1`"));
+    }
+    if rest.contains(['?', '#']) {
+        return Err(D::Error::custom("no `?` or `#` in an address; name a variable in `api_key_env` for a key"));
     }
     if rest.split('/').next().is_some_and(|host| host.contains('@')) {
         return Err(D::Error::custom("no user or password in an address; name a variable in `api_key_env`"));
@@ -591,7 +607,10 @@ projects: [{ path: backend, language: rust, ci: { timeout_secs: 9 } }]
             "llm:\n  api_key: sk-verysecret\n",
             "llm:\n  api_key_env: sk-verysecret\n",
             "llm:\n  base_url: https://u:sk-verysecret@h/v1\n",
+            "llm:\n  base_url: https://h/v1?key=sk-verysecret\n",
             "gate: sk-verysecret\n",
+            "kata_description: /sk-verysecret\n",
+            "ci:\n  junit: ../sk-verysecret\n",
             "gate: { red_compile: sk-verysecret }\n",
             "steps: sk-verysecret\n",
         ] {
