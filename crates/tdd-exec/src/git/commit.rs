@@ -56,6 +56,13 @@ impl Repo {
         Ok(commit_id(commit))
     }
 
+    /// Says what would keep [`Repo::commit_paths`] from committing, before anything is written.
+    pub fn check_ready_to_commit(&self) -> Result<()> {
+        self.refuse_while_unfinished()?;
+        let path = self.git.path().join("index.lock");
+        if path.symlink_metadata().is_ok() { Err(GitError::IndexLocked { path }) } else { Ok(()) }
+    }
+
     /// Keeps a tree that was undone, as a commit under `refs/tdd/attempts/`; answers with the name. Nothing else moves.
     pub fn keep_attempt(
         &self,

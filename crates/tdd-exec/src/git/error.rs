@@ -150,12 +150,13 @@ impl GitError {
             Self::HeadMoved { .. } => Some("nothing was committed; start the step again on the new HEAD".to_owned()),
             Self::ThroughSymlink { through, .. } => Some(format!("make `{through}` a real folder")),
             Self::InTheWay { path } => Some(format!("move what lies in `{path}` elsewhere")),
-            Self::Open { .. }
-            | Self::Init { .. }
-            | Self::Git { .. }
-            | Self::Path { .. }
-            | Self::Io { .. }
-            | Self::NotInside(_)
+            Self::Init { .. } | Self::Io { .. } => {
+                Some("check the folder's permissions and the disk's free space".to_owned())
+            }
+            Self::Open { .. } | Self::Git { .. } | Self::Path { .. } => {
+                Some("check the disk's free space; `git status` and `git fsck` may say more".to_owned())
+            }
+            Self::NotInside(_)
             | Self::NotAnId(_)
             | Self::Submodule { .. }
             | Self::NothingToCommit

@@ -30,7 +30,7 @@ pub use path::GitPath;
 pub use status::Dirty;
 pub use worktree::Worktree;
 
-use error::Doing;
+use error::{Doing, DoingIo};
 use snapshot::Tracked;
 
 /// A git repository with a working tree.
@@ -56,12 +56,21 @@ impl Repo {
     }
 
     /// Makes a repository in this folder; its branch is the user's `init.defaultBranch`, else `main`.
+    ///
+    /// If that fails half-way, nothing of it is left.
     pub fn init(dir: &Path) -> Result<Self> {
+        let git_dir = dir.join(".git");
+        std::fs::create_dir_all(dir).doing_io("make", dir)?;
+        // Ours from here on, or somebody else's already.
+        std::fs::create_dir(&git_dir).doing_io("make", &git_dir)?;
         let mut options = RepositoryInitOptions::new();
-        options.no_reinit(true).mkpath(true).external_template(false).initial_head(&default_branch());
-        let git =
-            Repository::init_opts(dir, &options).map_err(|source| GitError::Init { path: dir.to_owned(), source })?;
-        Self::new(git)
+        options.no_reinit(true).external_template(false).initial_head(&default_branch());
+        let made = Repository::init_opts(dir, &options);
+        let made = made.map_err(|source| GitError::Init { path: dir.to_owned(), source }).and_then(Self::new);
+        if made.is_err() {
+            let _left = std::fs::remove_dir_all(&git_dir);
+        }
+        made
     }
 
     /// The root of the working tree.
