@@ -185,6 +185,7 @@ fn ledger_hint(error: &LedgerError) -> String {
             "restore `{0}` from a backup, or begin a new ledger: `mv {0} {0}.damaged` (the commits keep the position)",
             path.display()
         ),
+        LedgerError::NotAFile { path } => format!("move `{}` away", path.display()),
         LedgerError::Newer { .. } => "install that version of tdd-cli or a later one".to_owned(),
         LedgerError::Append { .. } => "free some disk space and run it again".to_owned(),
         LedgerError::Io { .. } => "check the permissions of `.tdd/`".to_owned(),

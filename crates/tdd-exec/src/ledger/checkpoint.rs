@@ -2,7 +2,7 @@
 //! time, and it is believed only as far as the ledger itself bears it out.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -168,7 +168,10 @@ impl Checkpoint {
         };
         let target = Self::path(path);
         let temporary = target.with_extension("tmp");
-        let written = serde_json::to_vec(&checkpoint).map_err(Into::into).and_then(|json| fs::write(&temporary, json));
+        // Never through a link, nor into a pipe.
+        let _left_over = fs::remove_file(&temporary);
+        let write = |json: Vec<u8>| File::create_new(&temporary)?.write_all(&json);
+        let written = serde_json::to_vec(&checkpoint).map_err(Into::into).and_then(write);
         if written.and_then(|()| fs::rename(&temporary, &target)).is_err() {
             let _left_over = fs::remove_file(&temporary);
         }
@@ -177,7 +180,11 @@ impl Checkpoint {
 
     /// The checkpoint beside a ledger, if it is whole and of this program's making.
     fn find(path: &Path) -> Option<(Self, Session)> {
-        let json = fs::read(Self::path(path)).ok()?;
+        let path = Self::path(path);
+        if !fs::symlink_metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        let json = fs::read(path).ok()?;
         let mut checkpoint: Self = serde_json::from_slice(&json).ok()?;
         let session = std::mem::take(&mut checkpoint.session);
         let genuine = checkpoint.fold == FOLD && checkpoint.seal == Digest::of(&session);
@@ -210,7 +217,6 @@ impl Stamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     #[test]
     fn pieces_that_are_known_give_the_same_digests_as_pieces_that_are_read() {

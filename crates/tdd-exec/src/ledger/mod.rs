@@ -4,7 +4,7 @@ mod checkpoint;
 mod lock;
 mod scan;
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,12 @@ pub enum LedgerError {
         line: u64,
         /// Its version.
         version: u64,
+    },
+    /// It is a folder, a link, a pipe.
+    #[error("`{path}` is not a real file", path = path.display())]
+    NotAFile {
+        /// What stands in the ledger's place.
+        path: PathBuf,
     },
     /// An append failed; the ledger is as it was before.
     #[error("cannot append to `{path}`; nothing was lost, the ledger is as it was", path = path.display())]
@@ -218,37 +224,40 @@ impl<C> Drop for LedgerFile<C> {
 /// The session of a ledger that somebody else may be writing to. `None` if there is no ledger.
 pub fn read_session(dir: &StateDir) -> Result<Option<Session>, LedgerError> {
     let path = dir.path().join(FILE);
-    match File::open(&path) {
-        Ok(file) => checkpoint::peek(&file, &path).map(Some),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(LedgerError::Io { action: "read", path, source }),
-    }
+    open_to_read(&path)?.map(|file| checkpoint::peek(&file, &path)).transpose()
 }
 
 /// Every record of a ledger that somebody else may be writing to, checked on the way.
 pub fn records(dir: &StateDir) -> Result<Option<Records>, LedgerError> {
     let path = dir.path().join(FILE);
-    match File::open(&path) {
-        Ok(file) => Ok(Some(Records::new(file, &path))),
+    Ok(open_to_read(&path)?.map(|file| Records::new(file, &path)))
+}
+
+fn open_to_read(path: &Path) -> Result<Option<File>, LedgerError> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => open_as(path, OpenOptions::new().read(true)).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(LedgerError::Io { action: "read", path, source }),
+        Err(source) => Err(LedgerError::Io { action: "read", path: path.to_owned(), source }),
     }
 }
 
 fn open_file(path: &Path) -> Result<File, LedgerError> {
     let io = |source| LedgerError::Io { action: "open", path: path.to_owned(), source };
     let fresh = !path.exists();
-    let file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .custom_flags(OFlag::O_NOFOLLOW.bits())
-        .open(path)
-        .map_err(io)?;
+    let file = open_as(path, OpenOptions::new().read(true).append(true).create(true))?;
     if fresh && let Some(folder) = path.parent() {
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)?;
     }
     Ok(file)
+}
+
+/// Opens a real file and nothing else: a link leads elsewhere, and a pipe would make us wait for its other end.
+fn open_as(path: &Path, options: &mut OpenOptions) -> Result<File, LedgerError> {
+    let io = |source| LedgerError::Io { action: "open", path: path.to_owned(), source };
+    if fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        return Err(LedgerError::NotAFile { path: path.to_owned() });
+    }
+    options.custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits()).open(path).map_err(io)
 }
 
 fn damage(path: &Path, line: u64, offset: u64, error: &LineError) -> LedgerError {
