@@ -86,6 +86,20 @@ pub struct ErrorDocument {
     exit_code: u8,
 }
 
+impl ErrorDocument {
+    /// A command line that cannot be understood.
+    pub fn of_usage(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let first = text.lines().next().unwrap_or_default();
+        Self {
+            error: first.strip_prefix("error: ").unwrap_or(first).to_owned(),
+            causes: Vec::new(),
+            hint: Some("`tdd-cli --help` lists commands and options".to_owned()),
+            exit_code: Code::Usage as u8,
+        }
+    }
+}
+
 impl CliError {
     /// A word that is none of the event types, with the one that is nearest to it.
     pub fn unknown_type(word: &str) -> Self {

@@ -8,23 +8,47 @@ pub mod log;
 pub mod man;
 pub mod status;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::args::{Cli, Command, Format};
 use crate::context::Context;
-use crate::error::{CliError, Code};
+use crate::error::{CliError, Code, ErrorDocument};
 use crate::output::{self, BAD, BOLD, paint};
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return explain(&error),
+    };
     let format = cli.global.format;
     match dispatch(cli) {
         Ok(code) => code,
         Err(error) => fail(&error, format),
     }
+}
+
+/// Shows the help that was asked for, or what is wrong with the command line.
+fn explain(error: &clap::Error) -> ExitCode {
+    let text = error.render().ansi().to_string();
+    if !error.use_stderr() {
+        return output::print_line(text.trim_end())
+            .map_or_else(|error| fail(&error, Format::Human), |()| ExitCode::SUCCESS);
+    }
+    output::remark(text.trim_end());
+    if asks_for_json(std::env::args_os()) {
+        print_document(&ErrorDocument::of_usage(error));
+    }
+    ExitCode::from(Code::Usage as u8)
+}
+
+/// Whether a command line that does not parse says `--format json` all the same.
+fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
+    let args: Vec<OsString> = args.collect();
+    args.iter().any(|arg| arg == "--format=json") || args.windows(2).any(|pair| pair == ["--format", "json"])
 }
 
 fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
@@ -52,14 +76,15 @@ fn fail(error: &CliError, format: Format) -> ExitCode {
             output::remark(format_args!("  {} {hint}", paint(BOLD, "try:")));
         }
         if format == Format::Json {
-            print_document(error);
+            print_document(&error.document());
         }
     }
     ExitCode::from(code as u8)
 }
 
-fn print_document(error: &CliError) {
-    if let Ok(json) = serde_json::to_string_pretty(&error.document()) {
+/// On one line: it may be the last of a stream.
+fn print_document(document: &ErrorDocument) {
+    if let Ok(json) = serde_json::to_string(document) {
         // The exit code says it too, if nobody reads standard output.
         let _written = std::io::Write::write_all(&mut std::io::stdout(), format!("{json}\n").as_bytes());
     }
