@@ -3,7 +3,7 @@
 use tdd_exec::process::Cancel;
 
 use crate::args::Global;
-use crate::error::CliError;
+use crate::error::{CliError, Code};
 use crate::output::Output;
 
 /// The surroundings of one command.
@@ -17,12 +17,19 @@ pub struct Context {
 }
 
 impl Context {
-    /// Sets the surroundings up; from here on Ctrl-C asks us to stop instead of killing us.
+    /// Sets the surroundings up; from here on Ctrl-C asks us to stop instead of killing us. A second one
+    /// does not ask: we may be waiting for something that never comes.
     pub fn new(global: Global) -> Result<Self, CliError> {
         let output = Output::new(&global);
         let cancel = Cancel::new();
         let flag = cancel.clone();
-        ctrlc::set_handler(move || flag.cancel()).map_err(CliError::Signals)?;
+        let stop = move || {
+            if flag.is_cancelled() {
+                std::process::exit(i32::from(Code::Interrupted as u8));
+            }
+            flag.cancel();
+        };
+        ctrlc::set_handler(stop).map_err(CliError::Signals)?;
         Ok(Self { global, output, cancel })
     }
 }
