@@ -1,13 +1,13 @@
 //! Everything that can stop a command: what to say, what to do next, and the exit code.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tdd_core::config::ConfigError;
-use tdd_core::gate::Refusal;
 use tdd_exec::git::GitError;
 use tdd_exec::ledger::LedgerError;
+use tdd_exec::process::ProcessError;
 use tdd_exec::runner::RunError;
 use tdd_exec::state::StateError;
 use tdd_exec::text::TextError;
@@ -30,8 +30,9 @@ pub enum CliError {
     Config { path: PathBuf, source: ConfigError },
     #[error("`{}` sets `{key}`, which this version does not support yet", path.display())]
     Unsupported { path: PathBuf, key: &'static str },
-    #[error("this version does not know the language `{0}`")]
-    UnknownLanguage(String),
+    // The value is not quoted: it might be a secret in a wrong place.
+    #[error("the `language` in the configuration is none that this version knows")]
+    UnknownLanguage,
     #[error("there is no project of a known language in `{}`", .0.display())]
     NoProject(PathBuf),
     #[error("this looks like a {0} project, and this version knows only Rust")]
@@ -40,6 +41,10 @@ pub enum CliError {
     OtherKata { configured: String, asked: String },
     #[error("there is a `{0}` already, with other content")]
     KataExists(String),
+    #[error("cannot set the project up: {0}")]
+    InTheWay(String),
+    #[error("there is a `{0}`, but it is no readable file of this project")]
+    UnusableManifest(&'static str),
     #[error("`{word}` is not an event type")]
     UnknownType { word: String, nearest: &'static str },
     #[error("there is no command `{0}`")]
@@ -54,8 +59,6 @@ pub enum CliError {
     Ledger(#[from] LedgerError),
     #[error(transparent)]
     Write(#[from] WriteError),
-    #[error("{0}")]
-    Refused(Refusal),
     #[error(transparent)]
     Run(RunError),
     #[error("cannot write the result")]
@@ -71,7 +74,6 @@ pub enum CliError {
 pub enum Code {
     /// The reader of our output went away: that is their right.
     ReaderGone = 0,
-    Gate = 1,
     Usage = 2,
     Environment = 3,
     Interrupted = 130,
@@ -117,16 +119,17 @@ impl CliError {
             | Self::ConfigFile(_)
             | Self::Config { .. }
             | Self::Unsupported { .. }
-            | Self::UnknownLanguage(_)
+            | Self::UnknownLanguage
             | Self::NoProject(_)
             | Self::OtherLanguage(_)
             | Self::OtherKata { .. }
             | Self::KataExists(_)
+            | Self::InTheWay(_)
+            | Self::UnusableManifest(_)
             | Self::UnknownType { .. }
             | Self::UnknownCommand(_)
             | Self::Kata(_)
             | Self::Run(RunError::UnknownCommand(_)) => Code::Usage,
-            Self::Refused(_) => Code::Gate,
             Self::Git(_)
             | Self::State(_)
             | Self::Ledger(_)
@@ -142,19 +145,29 @@ impl CliError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
+            Self::NoFolder(path) if path.exists() => "it is a file; name a folder with `-C DIR`".to_owned(),
+            Self::NoFolder(path) if path == Path::new(".") => {
+                "it was deleted; go to another folder, or name one with `-C DIR`".to_owned()
+            }
             Self::NoFolder(path) => format!("make it: `mkdir -p {}`", path.display()),
             Self::NoRepository(_) => "run `tdd-cli init` there first".to_owned(),
             Self::NotTheRoot { root, .. } => {
                 format!("run it in the repository's root: `tdd-cli -C {} init`", root.display())
             }
-            Self::ConfigFile(_) => "`tdd-cli init` writes a `tdd.yaml` with defaults".to_owned(),
-            Self::Config { source, .. } => return source.hint.clone(),
+            Self::ConfigFile(error) => config_file_hint(error),
+            Self::Config { source, .. } => {
+                source.hint.clone().unwrap_or_else(|| "correct it there; `tdd-cli doctor` checks the file".to_owned())
+            }
             Self::Unsupported { key, .. } => format!("remove `{key}` from the file"),
-            Self::UnknownLanguage(_) => "known: `rust`".to_owned(),
+            Self::UnknownLanguage => "known: `rust`".to_owned(),
             Self::NoProject(_) => "run `tdd-cli init` to add one, or go where it is with `-C DIR`".to_owned(),
             Self::OtherLanguage(_) => "to add a Rust project beside it, say so: `--language rust`".to_owned(),
             Self::OtherKata { .. } => "change `kata_description` in `tdd.yaml`, or leave `--kata` out".to_owned(),
             Self::KataExists(path) => format!("move `{path}` away, or leave `--kata` out to use it"),
+            Self::InTheWay(_) => "move it away, then run `tdd-cli init` again".to_owned(),
+            Self::UnusableManifest(name) => {
+                format!("put a real file there that git does not ignore, or move `{name}` away")
+            }
             Self::UnknownType { nearest, .. } => {
                 format!("did you mean `{nearest}`? known: {}", tdd_core::event::Event::TYPES.join(", "))
             }
@@ -165,11 +178,14 @@ impl CliError {
             Self::State(StateError::Io { .. }) => "check the folder's permissions and the disk's free space".to_owned(),
             Self::Ledger(error) => ledger_hint(error),
             Self::Write(_) => "nothing was changed; check permissions and free space".to_owned(),
-            Self::Refused(_) => return None,
             Self::Run(RunError::UnknownCommand(_)) => "change `ci.test_cmd` in `tdd.yaml`".to_owned(),
+            Self::Run(RunError::Process(ProcessError::Scratch { .. })) => {
+                "set `TMPDIR` to a folder of your own that has free space".to_owned()
+            }
             Self::Run(RunError::Process(_)) => "`tdd-cli doctor` shows what is missing".to_owned(),
             Self::Run(RunError::Interrupted) | Self::Interrupted => "everything is in order; start it again".to_owned(),
-            Self::Output(_) | Self::Signals(_) => return None,
+            Self::Output(_) => "send standard output to where there is space".to_owned(),
+            Self::Signals(_) => return None,
         };
         Some(text)
     }
@@ -188,6 +204,16 @@ impl CliError {
     pub fn causes(&self) -> Vec<String> {
         let first = std::error::Error::source(self);
         std::iter::successors(first, |error| error.source()).map(ToString::to_string).collect()
+    }
+}
+
+fn config_file_hint(error: &TextError) -> String {
+    match error {
+        TextError::Missing(_) => "leave `--config` out, or name a file that is there".to_owned(),
+        TextError::NotAFile(path) => format!("move `{}` away; `tdd-cli init` writes one with defaults", path.display()),
+        TextError::TooLarge { .. } => "keep only keys that `tdd-cli doctor` knows".to_owned(),
+        TextError::NotText { .. } => "save it as UTF-8 text".to_owned(),
+        TextError::Io { path, .. } => format!("make `{}` readable", path.display()),
     }
 }
 

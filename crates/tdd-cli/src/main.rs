@@ -1,6 +1,7 @@
 //! The command line of the TDD machine.
 
 mod args;
+mod begun;
 mod commands;
 mod context;
 mod error;

@@ -65,7 +65,10 @@ pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
     let document = Document::new(&facts, recorded);
     context.output.result(&document, || text(&report, duration_ms, context.output.is_verbose()))?;
     Ok(match report.environment_failure() {
-        Some(_) => ExitCode::from(3),
+        Some(_) => {
+            context.output.note("try: `tdd-cli doctor` shows what is missing");
+            ExitCode::from(3)
+        }
         None => ExitCode::SUCCESS,
     })
 }

@@ -19,9 +19,11 @@ use tdd_exec::git::{GitPath, Head, NewCommit, Repo, Signature};
 use tdd_exec::ledger::LedgerFile;
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
+use tdd_exec::text;
 use tdd_exec::workspace::{Workspace, Written};
 use tdd_lang::language::{Language, Sources};
 
+use crate::begun::{Begun, is_missing};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::kata;
@@ -79,26 +81,54 @@ struct Outcome {
 pub fn run(args: &Init, context: &Context) -> Result<ExitCode, CliError> {
     let folder = project::folder(&context.global)?;
     let kata = args.kata.as_deref().map(|path| Kata::read(path, &folder)).transpose()?;
-    let repo = repository(&folder, context)?;
+    let (repo, fresh) = repository(&folder, context)?;
     let plan = Plan::make(args, context, &repo, kata)?;
-    let outcome = plan.carry_out(&repo)?;
+    let outcome = plan.carry_out(&repo, fresh)?;
     context.output.result(&outcome, || outcome.text())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The repository to set up: the one whose root the folder is, or a new one in an empty folder.
-fn repository(folder: &Path, context: &Context) -> Result<Repo, CliError> {
+fn repository(folder: &Path, context: &Context) -> Result<(Repo, Option<Fresh>), CliError> {
     match Repo::discover(folder)? {
-        Some(repo) if repo.root() == folder => Ok(repo),
+        Some(repo) if repo.root() == folder => Ok((repo, None)),
         Some(outer) if !is_empty(folder) => {
             Err(CliError::NotTheRoot { folder: folder.to_owned(), root: outer.root().to_owned() })
         }
         Some(outer) => {
             let root = outer.root().display();
             context.output.note(format_args!("note: inside the repository `{root}`; this folder gets one of its own"));
-            Ok(Repo::init(folder)?)
+            Fresh::make(folder)
         }
-        None => Ok(Repo::init(folder)?),
+        None => Fresh::make(folder),
+    }
+}
+
+/// A repository that was made just now. Unless it is kept it goes again: whoever is refused finds the folder
+/// as it was.
+#[derive(Debug)]
+struct Fresh(Vec<PathBuf>);
+
+impl Fresh {
+    fn make(folder: &Path) -> Result<(Repo, Option<Self>), CliError> {
+        let state = folder.join(".tdd");
+        let mut made = vec![folder.join(".git")];
+        made.extend(state.symlink_metadata().is_err().then_some(state));
+        let repo = Repo::init(folder)?;
+        Ok((repo, Some(Self(made))))
+    }
+
+    fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        for folder in &self.0 {
+            // What cannot be removed does no harm: the next `init` uses it.
+            let _left = fs::remove_dir_all(folder);
+        }
     }
 }
 
@@ -141,12 +171,13 @@ impl Plan {
         let name = match (args.language, loaded.config.language.as_deref()) {
             (Some(language), _) => language.name(),
             (None, Some("rust") | None) => "rust",
-            (None, Some(other)) => return Err(CliError::UnknownLanguage(other.to_owned())),
+            (None, Some(_)) => return Err(CliError::UnknownLanguage),
         };
         let language = project::language(name)?;
         let mut files = BTreeMap::new();
         if language.detect(&sources).is_none() {
             refuse_other_languages(args, &sources)?;
+            refuse_unusable_manifest(repo.root())?;
             files = language.scaffold(&package_name(args, language.as_ref(), repo.root()));
         }
         let kata_path = kata_path(&loaded, kata.as_ref())?;
@@ -158,19 +189,27 @@ impl Plan {
         Ok(Self { language: name, kata: kata_path, kata_is_there, files, config: loaded.config })
     }
 
-    fn carry_out(self, repo: &Repo) -> Result<Outcome, CliError> {
+    fn carry_out(mut self, repo: &Repo, fresh: Option<Fresh>) -> Result<Outcome, CliError> {
         let onto = repo.head()?;
+        if self.files.keys().any(|path| is_missing(repo.root(), path)) {
+            repo.check_ready_to_commit()?;
+        }
+        let dir = StateDir::ensure(repo.root())?;
+        let mut ledger = LedgerFile::open(&dir, WallClock)?;
+        let begun = Begun::begin(&dir, repo.root(), &mut self.files)?;
         let permit = match gate::permit_scaffold(&self.files) {
             Verdict::Permit(permit) => permit,
-            Verdict::Refuse(refusal) => return Err(CliError::Refused(refusal)),
+            Verdict::Refuse(refusal) => return Err(CliError::InTheWay(refusal.reason)),
         };
-        let changes = match Workspace::open(repo.root())?.write(permit)? {
-            Written::Done(changes) => changes,
-            Written::Refused(refusal) => return Err(CliError::Refused(refusal)),
-        };
-        let created: Vec<String> = changes.iter().map(|change| change.path.to_string()).collect();
+        match Workspace::open(repo.root())?.write(permit)? {
+            Written::Done(_) => {}
+            Written::Refused(refusal) => return Err(CliError::InTheWay(refusal.reason)),
+        }
+        if let Some(fresh) = fresh {
+            fresh.keep();
+        }
+        let created = begun.created(repo.root());
         let kept = self.files.into_keys().filter(|path| !created.contains(path)).collect();
-        let mut ledger = LedgerFile::open(&StateDir::ensure(repo.root())?, WallClock)?;
         let mut commit = None;
         let mut added = created.clone();
         added.extend(self.kata_is_there.then(|| self.kata.clone()));
@@ -178,6 +217,7 @@ impl Plan {
             commit = Some(event.commit.clone());
             ledger.append(&[Event::Committed(event)])?;
         }
+        begun.end()?;
         Ok(Outcome { root: repo.root().to_owned(), language: self.language, created, kept, commit, kata: self.kata })
     }
 }
@@ -229,6 +269,12 @@ fn refuse_other_languages(args: &Init, sources: &TreeSources) -> Result<(), CliE
     found.map_or(Ok(()), |(_, language)| Err(CliError::OtherLanguage(language)))
 }
 
+/// A link that leads away, a folder or an ignored file: a scaffold around it would be no project.
+fn refuse_unusable_manifest(root: &Path) -> Result<(), CliError> {
+    const MANIFEST: &str = "Cargo.toml";
+    if is_missing(root, MANIFEST) { Ok(()) } else { Err(CliError::UnusableManifest(MANIFEST)) }
+}
+
 fn package_name(args: &Init, language: &dyn Language, root: &Path) -> String {
     let folder = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     language.package_name(args.name.as_deref().unwrap_or(&folder))
@@ -246,12 +292,10 @@ fn kata_path(loaded: &project::Loaded, kata: Option<&Kata>) -> Result<String, Cl
 }
 
 /// A kata from elsewhere does not replace one that is there.
-fn refuse_to_replace(root: &Path, path: &str, text: Option<&str>) -> Result<(), CliError> {
-    let Some(text) = text else { return Ok(()) };
-    match fs::read(root.join(path)) {
-        Ok(there) if there != text.as_bytes() => Err(CliError::KataExists(path.to_owned())),
-        Ok(_) | Err(_) => Ok(()),
-    }
+fn refuse_to_replace(root: &Path, path: &str, wanted: Option<&str>) -> Result<(), CliError> {
+    let Some(wanted) = wanted else { return Ok(()) };
+    let is_same = || text::read(&root.join(path), kata::MAX_KATA).is_ok_and(|there| there == wanted);
+    if is_missing(root, path) || is_same() { Ok(()) } else { Err(CliError::KataExists(path.to_owned())) }
 }
 
 /// A configuration that says what the defaults are and where to change them.
@@ -294,7 +338,8 @@ impl Outcome {
         }
         match &self.commit {
             Some(commit) => text += &format!("committed {}\n", paint(BOLD, commit.short())),
-            None => text += "nothing was missing\n",
+            None if self.created.is_empty() => text += "nothing was missing\n",
+            None => text += "nothing was left to commit\n",
         }
         text += &format!("\nnext: say in `{}` what to build, then `tdd-cli doctor`\n", self.kata);
         text
