@@ -1,0 +1,168 @@
+//! A `tdd.yaml` that is wrong in every way that we could think of.
+
+use std::fs;
+
+use crate::machine::Machine;
+
+fn with(config: impl AsRef<[u8]>) -> Machine {
+    let machine = Machine::ready();
+    machine.sandbox.write("tdd.yaml", config);
+    machine
+}
+
+/// What `status` says to a configuration that it must refuse; `init` and `auto-test` refuse it too.
+fn refused(config: impl AsRef<[u8]>) -> String {
+    let machine = with(config);
+    for args in [["init"], ["auto-test"]] {
+        let said = machine.refused(&args);
+        assert!(said.contains("exit 2"), "{said}");
+    }
+    machine.refused(&["status"])
+}
+
+#[test]
+fn an_unknown_key_is_named() {
+    insta::assert_snapshot!(refused("steps: 3\ncommitt: {}\n"));
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    insta::assert_snapshot!(refused("roles:\n  tester: { temperature: 0.4 }\n"));
+}
+
+#[test]
+fn a_value_of_another_type_is_named() {
+    insta::assert_snapshot!(refused("steps: lots\n"));
+}
+
+#[test]
+fn a_key_that_is_there_twice_is_named() {
+    insta::assert_snapshot!(refused("steps: 3\nlanguage: rust\nsteps: 4\n"));
+}
+
+#[test]
+fn a_bomb_of_anchors_goes_off_harmlessly() {
+    let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for n in 1..12 {
+        text += &format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(", "));
+    }
+    insta::assert_snapshot!(refused(text));
+}
+
+#[test]
+fn a_bomb_of_anchors_under_a_known_key_goes_off_harmlessly() {
+    let mut text = String::from("ci:\n  test_cmd:\n    - &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for n in 1..12 {
+        text += &format!("    - &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(", "));
+    }
+    insta::assert_snapshot!(refused(text));
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_change_nothing() {
+    let machine = Machine::ready();
+    let before = machine.says(&["status"]);
+    let text = machine.sandbox.read("tdd.yaml").replace('\n', "\r\n");
+    machine.sandbox.write("tdd.yaml", format!("\u{feff}{text}"));
+    assert_eq!(machine.says(&["status"]), before);
+}
+
+#[test]
+fn bytes_that_are_no_text_are_named() {
+    insta::assert_snapshot!(refused(b"steps: 3\nlanguage: \"\xff\"\n"));
+}
+
+#[test]
+fn five_megabytes_are_too_much() {
+    insta::assert_snapshot!(refused("# padding\n".repeat(500_000)));
+}
+
+#[test]
+fn a_folder_of_that_name_is_refused() {
+    let machine = Machine::ready();
+    fs::remove_file(machine.path("tdd.yaml")).expect("remove");
+    machine.sandbox.write("tdd.yaml/mine", "mine");
+    insta::assert_snapshot!(machine.refused(&["status"]) + &machine.refused(&["init"]));
+}
+
+#[test]
+fn a_named_file_that_is_missing_is_named() {
+    insta::assert_snapshot!(Machine::ready().refused(&["status", "--config", "other.yaml"]));
+}
+
+#[test]
+fn a_named_file_that_is_missing_is_no_reason_to_make_a_repository() {
+    insta::assert_snapshot!(Machine::new().refused(&["init", "--config", "other.yaml"]));
+}
+
+#[test]
+fn a_wrong_file_is_no_reason_to_make_a_repository() {
+    let machine = Machine::new();
+    machine.sandbox.write("tdd.yaml", "stepps: 3\n");
+    insta::assert_snapshot!(machine.refused(&["init"]));
+}
+
+#[test]
+fn several_projects_are_refused_in_this_version() {
+    insta::assert_snapshot!(refused("projects: [{ path: backend, language: rust }]\n"));
+}
+
+#[test]
+fn a_language_that_we_do_not_know_is_named_with_those_that_we_know() {
+    let machine = with("language: cobol\n");
+    insta::assert_snapshot!(machine.refused(&["auto-test"]) + &machine.refused(&["init"]));
+}
+
+#[test]
+fn a_test_command_that_we_cannot_read_is_named() {
+    let machine = Machine::calc();
+    machine.sandbox.write("tdd.yaml", "ci: { test_cmd: [make, test] }\n");
+    insta::assert_snapshot!(machine.refused(&["auto-test"]));
+}
+
+#[test]
+fn a_secret_in_a_wrong_place_is_repeated_nowhere() {
+    const SECRET: &str = "sk-verysecret";
+    let wrong = [
+        "llm: { api_key: sk-verysecret }",
+        "llm: { api_key_env: sk-verysecret }",
+        "llm: { base_url: sk-verysecret }",
+        "llm: { base_url: 'https://me:sk-verysecret@host/v1' }",
+        "llm: { base_url: 'https://host/v1?key=sk-verysecret' }",
+        "llm: { providers: { x: sk-verysecret } }",
+        "llm: { timeout_secs: sk-verysecret }",
+        "llm: { budget: sk-verysecret }",
+        "llm: sk-verysecret",
+        "sk-verysecret",
+        "steps: sk-verysecret",
+        "language: sk-verysecret",
+        "kata_description: /sk-verysecret",
+        "kata_description: ../sk-verysecret",
+        "gate: { red_compile: sk-verysecret }",
+        "gate: { test_gate: sk-verysecret }",
+        "roles: { tester: sk-verysecret }",
+        "roles: { tester: { model: m, protocol: sk-verysecret } }",
+        "roles: { tester: { model: m, temperature: sk-verysecret } }",
+        "roles: { tester: { model: m, key: sk-verysecret } }",
+        "commit: { author_name: 'a\\nsk-verysecret' , author: sk-verysecret }",
+        "projects: [sk-verysecret]",
+        "steps: !!int sk-verysecret",
+        "steps: *sk-verysecret",
+        "steps: &sk-verysecret",
+        "steps: \"sk-verysecret",
+        "steps: [sk-verysecret",
+        "steps: {sk-verysecret: 1}}",
+    ];
+    let machine = Machine::ready();
+    for text in wrong {
+        machine.sandbox.write("tdd.yaml", format!("{text}\n"));
+        for args in [&["status"][..], &["doctor", "-v"], &["auto-test"], &["init", "--format", "json"]] {
+            let said = machine.says(args);
+            assert!(!said.contains("verysecret"), "{text}\n{said}");
+        }
+    }
+    for entry in fs::read_dir(machine.path(".tdd")).expect("state") {
+        let bytes = fs::read(entry.expect("entry").path()).unwrap_or_default();
+        assert!(!String::from_utf8_lossy(&bytes).contains(SECRET));
+    }
+}

@@ -1,0 +1,133 @@
+//! Somebody stops the machine while a test hangs: politely, or not.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+
+use crate::machine::{Machine, document};
+
+/// A project with a test that hangs, and that starts a process that hangs too.
+fn hanging() -> Machine {
+    let machine = Machine::calc();
+    let started = machine.sandbox.outside().join("started");
+    let test = format!(
+        "#[test]\nfn hangs() {{\n    let _child = std::process::Command::new(\"sleep\").arg(\"600\").spawn().unwrap();\n    \
+         std::fs::write(\"{}\", \"\").unwrap();\n    std::thread::sleep(std::time::Duration::from_secs(600));\n}}\n",
+        started.display()
+    );
+    machine.sandbox.write("tests/hangs.rs", test);
+    machine
+}
+
+/// The machine at work, the hanging test begun.
+fn at_work(machine: &Machine, own_group: bool) -> Child {
+    let mut command = machine.command(&["auto-test", "--format", "json"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    if own_group {
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    }
+    let child = command.spawn().expect("start");
+    let started = machine.sandbox.outside().join("started");
+    assert!(soon(Duration::from_mins(2), || started.exists()), "the test has not begun");
+    child
+}
+
+/// Whether it becomes true before this time is over.
+fn soon(limit: Duration, is_true: impl Fn() -> bool) -> bool {
+    let until = Instant::now() + limit;
+    while Instant::now() < until {
+        if is_true() {
+            return true;
+        }
+        sleep(Duration::from_millis(20));
+    }
+    is_true()
+}
+
+/// The processes that work somewhere in this folder.
+fn processes_in(folder: &Path) -> Vec<String> {
+    let folder = folder.canonicalize().expect("folder");
+    let entries = fs::read_dir("/proc").expect("/proc").flatten();
+    let inside =
+        entries.filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder)));
+    inside.map(|entry| fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default()).collect()
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(child.id()).expect("a number of a process"))
+}
+
+/// The ledger is sound, and without the hanging test the next run works.
+fn assert_goes_on(machine: &Machine) {
+    assert!(machine.output(&["log"]).status.success());
+    fs::remove_file(machine.path("tests/hangs.rs")).expect("remove");
+    let output = machine.output(&["auto-test", "--format", "json"]);
+    assert_eq!(document(&output)["recorded"], true);
+}
+
+fn interrupted(own_group: bool, stop: impl Fn(Pid)) {
+    let machine = hanging();
+    let before = machine.state();
+    let child = at_work(&machine, own_group);
+    let start = Instant::now();
+    stop(pid(&child));
+    let output = child.wait_with_output().expect("wait");
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert_eq!(document(&output)["exit_code"], 130);
+    assert_eq!(processes_in(machine.sandbox.outside()), Vec::<String>::new());
+    fs::remove_file(machine.sandbox.outside().join("started")).expect("remove");
+    machine.assert_unchanged(&before);
+    assert_goes_on(&machine);
+}
+
+#[test]
+fn an_interrupt_ends_everything_and_the_next_run_works() {
+    interrupted(false, |pid| kill(pid, Signal::SIGINT).expect("kill"));
+}
+
+#[test]
+fn an_interrupt_of_the_whole_group_does_the_same() {
+    interrupted(true, |pid| killpg(pid, Signal::SIGINT).expect("kill"));
+}
+
+#[test]
+fn a_request_to_terminate_does_the_same() {
+    interrupted(false, |pid| kill(pid, Signal::SIGTERM).expect("kill"));
+}
+
+#[test]
+fn a_second_interrupt_ends_even_what_waits_for_something_that_never_comes() {
+    let machine = Machine::ready();
+    fs::remove_file(machine.path(".gitignore")).expect("remove");
+    for name in [".gitignore", ".gitattributes"] {
+        assert!(std::process::Command::new("mkfifo").arg(machine.path(name)).status().expect("mkfifo").success());
+    }
+    let mut child = machine.command(&["doctor"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start");
+    // Long enough to be listening.
+    sleep(Duration::from_secs(1));
+    let until = Instant::now() + Duration::from_secs(20);
+    while child.try_wait().expect("wait").is_none() && Instant::now() < until {
+        let _sent = kill(pid(&child), Signal::SIGINT);
+        sleep(Duration::from_millis(100));
+    }
+    let ended = child.try_wait().expect("wait");
+    child.kill().expect("kill");
+    assert!(ended.is_some(), "it does not listen");
+}
+
+#[test]
+fn five_seconds_after_a_kill_nothing_is_left_and_the_next_run_works() {
+    let machine = hanging();
+    let mut child = at_work(&machine, false);
+    child.kill().expect("kill");
+    child.wait().expect("wait");
+    let is_over = soon(Duration::from_secs(5), || processes_in(machine.sandbox.outside()).is_empty());
+    assert!(is_over, "{:?}", processes_in(machine.sandbox.outside()));
+    assert_goes_on(&machine);
+}

@@ -1,0 +1,92 @@
+//! A kata that is no text, no file, or no kata.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use crate::machine::Machine;
+
+/// What `init` says to a kata that it must refuse; the folder stays empty.
+fn refused(content: impl AsRef<[u8]>) -> String {
+    let machine = Machine::new();
+    fs::write(machine.sandbox.outside().join("bad.md"), content).expect("write");
+    machine.refused(&["init", "--kata", "../bad.md"])
+}
+
+/// The same for something that is not a file, and what `doctor` says if the project's own kata is one.
+fn refused_thing(make: impl Fn(&std::path::Path)) -> String {
+    let machine = Machine::new();
+    make(&machine.sandbox.outside().join("bad.md"));
+    let ready = Machine::ready();
+    fs::remove_file(ready.path("kata.md")).expect("remove");
+    make(&ready.path("kata.md"));
+    let before = ready.state();
+    let output = ready.output(&["doctor", "--format", "json"]);
+    ready.assert_unchanged(&before);
+    let document = crate::machine::document(&output);
+    let findings = document["findings"].as_array().expect("findings");
+    let kata = findings.iter().find(|finding| finding["subject"] == "kata").expect("a finding about the kata");
+    let doctor = ready.scrubbed(&format!("doctor: {}\n    fix: {}\n", kata["detail"], kata["fix"]));
+    machine.refused(&["init", "--kata", "../bad.md"]) + &doctor
+}
+
+#[test]
+fn a_missing_one_is_named() {
+    insta::assert_snapshot!(Machine::new().refused(&["init", "--kata", "../missing.md"]));
+}
+
+#[test]
+fn an_empty_one_is_refused() {
+    insta::assert_snapshot!(refused(""));
+}
+
+#[test]
+fn one_of_white_space_is_refused() {
+    insta::assert_snapshot!(refused("\u{feff} \n\t\r\n\u{a0}"));
+}
+
+#[test]
+fn one_of_five_megabytes_is_refused() {
+    insta::assert_snapshot!(refused("x".repeat(5 << 20)));
+}
+
+#[test]
+fn one_that_is_not_utf_8_is_refused() {
+    insta::assert_snapshot!(refused(b"caf\xe9 au lait"));
+}
+
+#[test]
+fn one_that_ends_within_a_character_is_refused() {
+    insta::assert_snapshot!(refused(b"caf\xc3"));
+}
+
+#[test]
+fn a_folder_is_refused() {
+    insta::assert_snapshot!(refused_thing(|path| fs::create_dir(path).expect("mkdir")));
+}
+
+#[test]
+fn a_link_to_an_endless_device_is_refused() {
+    insta::assert_snapshot!(refused_thing(|path| symlink("/dev/zero", path).expect("link")));
+}
+
+#[test]
+fn a_pipe_is_refused_without_waiting_for_its_other_end() {
+    insta::assert_snapshot!(refused_thing(|path| {
+        assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
+    }));
+}
+
+#[test]
+fn a_link_to_itself_is_refused() {
+    insta::assert_snapshot!(refused_thing(|path| symlink(path, path).expect("link")));
+}
+
+#[test]
+fn a_pipe_in_the_place_of_the_new_one_is_refused_without_waiting() {
+    let machine = Machine::ready();
+    fs::remove_file(machine.path("kata.md")).expect("remove");
+    assert!(Command::new("mkfifo").arg(machine.path("kata.md")).status().expect("mkfifo").success());
+    fs::write(machine.sandbox.outside().join("new.md"), "new").expect("write");
+    insta::assert_snapshot!(machine.refused(&["init", "--kata", "../new.md"]));
+}

@@ -1,0 +1,184 @@
+//! The real program in a sandbox: what it says, as one text, and what it left as it was.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use serde_json::Value;
+use tdd_fixtures::Sandbox;
+
+/// Nothing that is refused takes longer; building and running tests is another matter.
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// The program under test, and the folder that it is let loose on.
+pub struct Machine {
+    pub sandbox: Sandbox,
+}
+
+impl Machine {
+    /// In an empty folder.
+    pub fn new() -> Self {
+        Self { sandbox: Sandbox::new() }
+    }
+
+    /// In a project that `init` has set up.
+    pub fn ready() -> Self {
+        Self::new().set_up()
+    }
+
+    /// In a project with tests, one of which fails, that `init` has set up.
+    pub fn calc() -> Self {
+        let machine = Self { sandbox: Sandbox::with_project("calc") };
+        machine.sandbox.git(&["init", "-q", "-b", "main"]);
+        machine.sandbox.git(&["add", "."]);
+        machine.sandbox.git(&["commit", "-q", "-m", "a person's commit"]);
+        machine.set_up()
+    }
+
+    fn set_up(self) -> Self {
+        let output = self.output(&["init"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        self
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.sandbox.project()
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root().join(path)
+    }
+
+    /// The program, not yet started.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+        command.args(args);
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn output(&self, args: &[&str]) -> Output {
+        finish(self.command(args))
+    }
+
+    /// What a run says: exit code, standard output and standard error, without what differs from run to run.
+    pub fn says(&self, args: &[&str]) -> String {
+        self.told(args, &self.output(args))
+    }
+
+    /// The same for a run that was started by other means.
+    pub fn told(&self, args: &[&str], output: &Output) -> String {
+        let code = output.status.code().map_or_else(|| output.status.to_string(), |code| code.to_string());
+        let mut text = format!("$ tdd-cli {}\nexit {code}\n", args.join(" "));
+        for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
+            let said = self.scrubbed(&String::from_utf8_lossy(bytes));
+            for line in said.lines() {
+                text += &format!("{name}| {line}\n");
+            }
+        }
+        text
+    }
+
+    /// What a run says that must be refused: for people and for programs, with the same code, and with nothing
+    /// changed by either.
+    pub fn refused(&self, args: &[&str]) -> String {
+        let before = self.state();
+        let output = self.output(args);
+        self.assert_unchanged(&before);
+        let json: Vec<&str> = args.iter().copied().chain(["--format", "json"]).collect();
+        assert_one_error_document(&self.output(&json), output.status.code());
+        self.assert_unchanged(&before);
+        self.told(args, &output)
+    }
+
+    /// Every file of the sandbox with its content; what no user ever looks at is left out.
+    pub fn state(&self) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        walk(self.sandbox.outside(), Path::new(""), &mut found);
+        found
+    }
+
+    pub fn assert_unchanged(&self, before: &BTreeMap<String, String>) {
+        let after = self.state();
+        let lost: Vec<_> = before.iter().filter(|(path, what)| after.get(*path) != Some(what)).collect();
+        let gained: Vec<_> = after.iter().filter(|(path, what)| before.get(*path) != Some(what)).collect();
+        assert!(lost.is_empty() && gained.is_empty(), "before: {lost:#?}\nafter: {gained:#?}");
+    }
+
+    /// A text without temporary paths and object ids.
+    pub fn scrubbed(&self, text: &str) -> String {
+        let sandbox = self.sandbox.outside().canonicalize().expect("the sandbox");
+        let text = text.replace(&sandbox.display().to_string(), "[sandbox]");
+        without_ids(&text.replace(&self.sandbox.outside().display().to_string(), "[sandbox]"))
+    }
+}
+
+/// Runs a command to its end, which must come soon.
+pub fn finish(command: Command) -> Output {
+    assert_cmd::Command::from_std(command).timeout(LIMIT).output().expect("the program ends in time")
+}
+
+/// The JSON document that a run printed, and nothing else.
+pub fn document(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("not one JSON document ({error}): {text:?}"))
+}
+
+/// A stream may have begun: then the error is its last line.
+fn assert_one_error_document(output: &Output, code: Option<i32>) {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+    let document = lines.last().expect("an error document");
+    assert_eq!(output.status.code(), code, "{document}");
+    assert_eq!(document["exit_code"].as_i64(), code.map(i64::from), "{document}");
+    assert!(document["hint"].is_string(), "no way out: {document}");
+}
+
+/// Git's objects may grow and our own folders are ours; everything else has to stay as it is.
+const OURS: [&str; 5] = [".git/objects", ".git/tdd-machine", ".git/refs/tdd", ".tdd/lock", ".tdd/tmp"];
+
+fn walk(root: &Path, below: &Path, found: &mut BTreeMap<String, String>) {
+    let path = root.join(below);
+    let name = below.display().to_string();
+    if OURS.iter().any(|ours| name.ends_with(ours)) || name.split('/').any(|part| part == "target") {
+        return;
+    }
+    let meta = fs::symlink_metadata(&path).expect("what the walk came upon");
+    let mode = meta.permissions().mode();
+    if meta.is_dir() {
+        found.insert(name, format!("folder {mode:o}"));
+        for entry in fs::read_dir(&path).expect("a folder") {
+            walk(root, &below.join(entry.expect("an entry").file_name()), found);
+        }
+    } else if meta.is_file() {
+        let mut hasher = DefaultHasher::new();
+        fs::read(&path).expect("a file").hash(&mut hasher);
+        found.insert(name, format!("file {mode:o} {} bytes {:x}", meta.len(), hasher.finish()));
+    } else if meta.is_symlink() {
+        found.insert(name, format!("link to {}", fs::read_link(&path).expect("a link").display()));
+    } else {
+        found.insert(name, format!("special {mode:o}"));
+    }
+}
+
+/// Words of seven and more hexadecimal digits, one of which is a number, are ids.
+fn without_ids(text: &str) -> String {
+    let mut scrubbed = String::new();
+    let mut word = String::new();
+    for c in text.chars().chain(['\0']) {
+        if c.is_ascii_alphanumeric() {
+            word.push(c);
+            continue;
+        }
+        let is_id = word.len() >= 7 && word.chars().all(|c| c.is_ascii_hexdigit()) && word.contains(char::is_numeric);
+        let is_number = word.chars().all(|c| c.is_ascii_digit());
+        scrubbed += if is_id && !is_number { "[id]" } else { &word };
+        word.clear();
+        scrubbed.extend((c != '\0').then_some(c));
+    }
+    scrubbed
+}

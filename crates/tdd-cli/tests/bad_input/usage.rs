@@ -1,0 +1,73 @@
+//! Command lines that make no sense, and what people are told about those that do.
+
+use crate::machine::Machine;
+
+#[test]
+fn commands_that_are_not_built_yet_are_refused() {
+    let machine = Machine::new();
+    insta::assert_snapshot!(machine.refused(&["run"]) + &machine.refused(&["demo"]));
+}
+
+#[test]
+fn an_unknown_option_is_refused() {
+    insta::assert_snapshot!(Machine::new().refused(&["status", "--steps", "3"]));
+}
+
+#[test]
+fn an_unknown_format_is_refused() {
+    insta::assert_snapshot!(Machine::new().says(&["status", "--format", "xml"]));
+}
+
+#[test]
+fn an_unknown_event_type_is_refused_with_the_known_ones() {
+    insta::assert_snapshot!(Machine::ready().refused(&["log", "--type", "nonsense"]));
+}
+
+#[test]
+fn a_manual_of_an_unknown_command_is_refused() {
+    insta::assert_snapshot!(Machine::new().refused(&["man", "nonsense"]));
+}
+
+#[test]
+fn no_command_at_all_shows_the_help_and_fails() {
+    let output = Machine::new().output(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("Usage: tdd-cli"));
+}
+
+/// The commands that `--help` lists.
+fn commands(machine: &Machine) -> Vec<String> {
+    let help = String::from_utf8(machine.output(&["--help"]).stdout).expect("text");
+    let (_, list) = help.split_once("Commands:\n").expect("a list of commands");
+    list.lines().map_while(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_has_a_help_with_an_example() {
+    let machine = Machine::new();
+    let commands = commands(&machine);
+    assert_eq!(commands, ["init", "status", "doctor", "auto-test", "log", "completions", "man"]);
+    for command in &commands {
+        let output = machine.output(&[command, "--help"]);
+        let help = String::from_utf8_lossy(&output.stdout);
+        let example = format!("tdd-cli {command}");
+        let examples = help.split_once("Example").map_or("", |(_, examples)| examples);
+        let shown = examples.contains(&example) || examples.contains(&format!(" {command}"));
+        assert!(output.status.success() && shown, "{help}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals_and_for_those_who_ask() {
+    let machine = Machine::ready();
+    for args in [&["status"][..], &["log"], &["--help"], &["status", "-C", "missing"], &["nonsense"]] {
+        let output = machine.output(args);
+        assert!(!output.stdout.contains(&0x1b) && !output.stderr.contains(&0x1b), "{args:?}");
+    }
+    for args in [["status", "--color", "always"], ["log", "--color", "always"]] {
+        assert!(machine.output(&args).stdout.contains(&0x1b), "{args:?}");
+    }
+    assert!(machine.output(&["status", "-C", "missing", "--color", "always"]).stderr.contains(&0x1b));
+    let json = machine.output(&["status", "--color", "always", "--format", "json"]);
+    assert!(!json.stdout.contains(&0x1b), "JSON has no colours");
+}
