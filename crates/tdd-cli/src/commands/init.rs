@@ -111,9 +111,8 @@ struct Fresh(Vec<PathBuf>);
 
 impl Fresh {
     fn make(folder: &Path) -> Result<(Repo, Option<Self>), CliError> {
-        let state = folder.join(".tdd");
-        let mut made = vec![folder.join(".git")];
-        made.extend(state.symlink_metadata().is_err().then_some(state));
+        let missing = [".git", ".tdd"].into_iter().filter(|name| is_missing(folder, name));
+        let made = missing.map(|name| folder.join(name)).collect();
         let repo = Repo::init(folder)?;
         Ok((repo, Some(Self(made))))
     }

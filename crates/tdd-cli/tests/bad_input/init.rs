@@ -106,6 +106,21 @@ fn a_bare_repository_is_refused() {
 }
 
 #[test]
+fn a_repository_that_a_kill_left_half_made_is_completed() {
+    let machine = Machine::new();
+    fs::create_dir(machine.path(".git")).expect("mkdir");
+    assert!(machine.output(&["init"]).status.success());
+    assert_eq!(machine.sandbox.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_git_file_that_leads_nowhere_is_named() {
+    let machine = Machine::new();
+    machine.sandbox.write(".git", "gitdir: /nowhere\n");
+    insta::assert_snapshot!(machine.refused(&["init"]));
+}
+
+#[test]
 fn a_merge_that_is_under_way_is_not_disturbed() {
     let machine = repository();
     machine.sandbox.git(&["checkout", "-q", "-b", "other"]);

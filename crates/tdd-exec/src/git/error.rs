@@ -150,6 +150,9 @@ impl GitError {
             Self::HeadMoved { .. } => Some("nothing was committed; start the step again on the new HEAD".to_owned()),
             Self::ThroughSymlink { through, .. } => Some(format!("make `{through}` a real folder")),
             Self::InTheWay { path } => Some(format!("move what lies in `{path}` elsewhere")),
+            Self::Io { path, source, .. } if source.kind() == std::io::ErrorKind::AlreadyExists => {
+                Some(format!("move `{}` away", path.display()))
+            }
             Self::Init { .. } | Self::Io { .. } => {
                 Some("check the folder's permissions and the disk's free space".to_owned())
             }

@@ -61,13 +61,17 @@ impl Repo {
     pub fn init(dir: &Path) -> Result<Self> {
         let git_dir = dir.join(".git");
         std::fs::create_dir_all(dir).doing_io("make", dir)?;
-        // Ours from here on, or somebody else's already.
-        std::fs::create_dir(&git_dir).doing_io("make", &git_dir)?;
+        let ours = match std::fs::create_dir(&git_dir) {
+            Ok(()) => true,
+            // What a kill left half-made is completed.
+            Err(_) if git_dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) => false,
+            Err(error) => return Err(error).doing_io("make", &git_dir),
+        };
         let mut options = RepositoryInitOptions::new();
         options.no_reinit(true).external_template(false).initial_head(&default_branch());
         let made = Repository::init_opts(dir, &options);
         let made = made.map_err(|source| GitError::Init { path: dir.to_owned(), source }).and_then(Self::new);
-        if made.is_err() {
+        if made.is_err() && ours {
             let _left = std::fs::remove_dir_all(&git_dir);
         }
         made
