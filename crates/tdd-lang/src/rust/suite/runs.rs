@@ -3,10 +3,11 @@
 //! A run that runs out of time keeps the results it told. One that breaks off by itself keeps its
 //! failures; what it told as passed is confirmed in one more call, because a test can print its own
 //! pass and end the process. Tests that were under way are run again, each alone, to tell the culprit
-//! from the innocent; tests that never started are run in one more call. Every call leaves fewer tests
-//! open than the one before it, and time limits are hit only so often.
+//! from the innocent; tests that never started are run in one more call. A report that contradicts itself
+//! says nothing: its tests are run again in two halves, until each that spoils its report is alone. Every
+//! call leaves fewer tests open than the one before it, and time limits are hit only so often.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use tdd_core::command::{Exit, Finished};
@@ -14,7 +15,7 @@ use tdd_core::report::{Cause, Outcome};
 
 use super::binary::Binary;
 use crate::language::Job;
-use crate::rust::libtest::{self, Ended, Reading, shorten};
+use crate::rust::libtest::{self, Ended, Reading, shorten, without_thread_number};
 
 /// How many bytes of names are handed to one call.
 const MAX_ARGV: usize = 100_000;
@@ -41,6 +42,8 @@ pub(super) struct Runs {
     unconfirmed: BTreeMap<usize, (Vec<String>, Vec<String>)>,
     /// Binaries that broke off without anybody to blame yet, and how.
     unexplained: BTreeMap<usize, (Cause, String)>,
+    /// Tests whose report contradicts itself even when they run alone, and how.
+    spoilt: BTreeMap<Key, String>,
     troubles: Vec<Trouble>,
     timeouts: usize,
 }
@@ -63,6 +66,7 @@ impl Runs {
             ended: BTreeMap::new(),
             unconfirmed: BTreeMap::new(),
             unexplained: BTreeMap::new(),
+            spoilt: BTreeMap::new(),
             troubles: Vec::new(),
             timeouts: 0,
         }
@@ -122,7 +126,8 @@ impl Runs {
     }
 
     /// Every result, and the binaries that are in trouble as a whole.
-    pub(super) fn end(self) -> (BTreeMap<Key, Ended>, Vec<Trouble>) {
+    pub(super) fn end(mut self) -> (BTreeMap<Key, Ended>, Vec<Trouble>) {
+        self.blame_the_spoilt();
         let mut troubles = self.troubles;
         troubles.extend(self.unexplained.into_iter().map(|(binary, (cause, message))| (binary, cause, message)));
         (self.ended, troubles)
@@ -130,18 +135,39 @@ impl Runs {
 
     fn read_one(&mut self, call: &Call, finished: &Finished) {
         match libtest::read(&finished.stdout, &finished.exit, &call.names) {
-            Err(contradiction) => {
-                let message = contradiction.to_string();
-                self.fail(call, &call.names, Cause::UnknownOutput, &message);
-                self.troubles.push((call.binary, Cause::UnknownOutput, message));
-            }
+            Err(contradiction) => self.halve(call, &contradiction.to_string()),
             Ok(reading) if reading.complete => self.keep(call, reading.ended),
             Ok(reading) => self.broke_off(call, reading, finished),
         }
     }
 
+    /// Plans the calls that find out who spoils a report.
+    fn halve(&mut self, call: &Call, contradiction: &str) {
+        if let [name] = call.names.as_slice() {
+            self.spoilt.insert((call.binary, name.clone()), contradiction.to_owned());
+            return;
+        }
+        let (one, other) = call.names.split_at(call.names.len() / 2);
+        for half in [one, other] {
+            self.some(call.binary, half, &kept_args(&call.args));
+        }
+    }
+
+    /// Where other tests of the binary can be read, it is the test that spoils its report; where none can,
+    /// it may be the harness.
+    fn blame_the_spoilt(&mut self) {
+        let readable: BTreeSet<usize> = self.ended.keys().map(|(binary, _)| *binary).collect();
+        for ((binary, name), message) in std::mem::take(&mut self.spoilt) {
+            let cause = if readable.contains(&binary) { Cause::Crash } else { Cause::UnknownOutput };
+            if cause == Cause::UnknownOutput && !self.troubles.iter().any(|(troubled, ..)| *troubled == binary) {
+                self.troubles.push((binary, cause, message.clone()));
+            }
+            self.ended.insert((binary, name), Ended { outcome: Outcome::Fail { cause, message }, duration_ms: 0 });
+        }
+    }
+
     fn broke_off(&mut self, call: &Call, reading: Reading, finished: &Finished) {
-        let said = shorten(last_lines(&finished.stderr.text()), 1024);
+        let said = shorten(&last_words(&finished.stderr.text()), 1024);
         let (cause, message) = match &finished.exit {
             Exit::TimedOut => (Cause::Timeout, format!("it did not end within {:?}", self.deadline)),
             Exit::NotStarted(_) | Exit::Interrupted => (Cause::UnknownOutput, finished.exit.to_string()),
@@ -234,10 +260,11 @@ fn alone_args(args: &[String]) -> Vec<String> {
     ignored.chain(["--test-threads".to_owned(), "1".to_owned()]).collect()
 }
 
-fn last_lines(text: &str) -> &str {
+/// The end of what a process said, the same each time it says it.
+fn last_words(text: &str) -> String {
     let text = text.trim();
     let start = text.floor_char_boundary(text.len().saturating_sub(1000));
-    &text[start..]
+    text[start..].lines().map(without_thread_number).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ enum Does {
     Hang,
     /// Reports itself as passed and ends the process.
     Lie,
+    /// Reports itself as passed, and goes on to fail.
+    Forge,
 }
 
 /// A test binary with two threads.
@@ -41,11 +43,15 @@ fn simulate(tests: &[(String, Does)]) -> Finished {
         match does {
             Does::Pass => passed += 1,
             Does::Fail => failed += 1,
+            Does::Forge => {
+                failed += 1;
+                event(name, "ok");
+            }
             Does::Crash => break Some(Exit::Signalled(6)),
             Does::Lie => {}
             Does::Hang => unreachable!("filtered out above"),
         }
-        event(name, if *does == Does::Fail { "failed" } else { "ok" });
+        event(name, if matches!(does, Does::Fail | Does::Forge) { "failed" } else { "ok" });
         if *does == Does::Lie {
             break Some(Exit::Passed);
         }
@@ -170,7 +176,7 @@ proptest! {
                 Does::Fail => matches!(cause, Some(Cause::Assertion | Cause::Timeout)),
                 Does::Crash => matches!(cause, Some(Cause::Crash | Cause::Timeout)),
                 Does::Hang => *cause == Some(Cause::Timeout),
-                Does::Lie => cause.is_some(),
+                Does::Lie | Does::Forge => cause.is_some(),
             };
             prop_assert!(honest, "{does:?} became {cause:?} in {tests:?}");
         }
@@ -182,11 +188,27 @@ proptest! {
     ) {
         let own = |does: &Does| match does {
             Does::Fail => Some(Cause::Assertion),
-            Does::Crash | Does::Lie => Some(Cause::Crash),
+            Does::Crash | Does::Lie | Does::Forge => Some(Cause::Crash),
             Does::Pass | Does::Hang => None,
         };
         let (causes, troubles, ..) = play(&tests);
         prop_assert_eq!(causes, tests.iter().map(own).collect::<Vec<_>>());
         prop_assert_eq!(troubles, 0);
+    }
+    #[test]
+    fn who_spoils_a_report_is_found_and_takes_nobody_down(
+        tests in prop::collection::vec(prop::sample::select(vec![Does::Pass, Does::Fail, Does::Forge]), 1..14)
+    ) {
+        let readable = tests.iter().any(|does| *does != Does::Forge);
+        let own = |does: &Does| match does {
+            Does::Fail => Some(Cause::Assertion),
+            Does::Forge if readable => Some(Cause::Crash),
+            Does::Forge => Some(Cause::UnknownOutput),
+            Does::Pass | Does::Crash | Does::Hang | Does::Lie => None,
+        };
+        let (causes, troubles, calls, _) = play(&tests);
+        prop_assert_eq!(causes, tests.iter().map(own).collect::<Vec<_>>());
+        prop_assert_eq!(troubles, usize::from(!readable));
+        prop_assert!(calls < 2 * tests.len(), "{calls} calls");
     }
 }

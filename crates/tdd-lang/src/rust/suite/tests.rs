@@ -136,9 +136,14 @@ fn a_test_target_that_is_asked_for_by_name_and_not_there_is_an_obstacle() {
 
 #[test]
 fn a_report_that_contradicts_itself_makes_no_test_green() {
-    let answers =
-        vec![vec![located(), said(Exit::Passed, BUILT, "")], vec![said(Exit::Passed, LIST, "")], vec![passed(&["a"])]];
+    let answers = vec![
+        vec![located(), said(Exit::Passed, BUILT, "")],
+        vec![said(Exit::Passed, LIST, "")],
+        vec![passed(&["a"])],
+        vec![passed(&["a", "b"]), passed(&["a", "b"])],
+    ];
     let (_, report) = play("cargo test", Selection::All, answers);
+    assert_eq!(report.results().count(), 2);
     assert!(report.results().all(|result| result.outcome.cause() == Some(Cause::UnknownOutput)));
     assert!(report.environment_failure().is_some());
 }
