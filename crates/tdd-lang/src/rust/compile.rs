@@ -28,6 +28,9 @@ pub struct Target {
     pub name: String,
     /// The file at its root, absolute.
     pub src_path: String,
+    /// Whether it is tested unless asked for something else; an example is not, by default.
+    #[serde(default)]
+    pub test: bool,
     /// Whether its documentation is tested.
     #[serde(default)]
     pub doctest: bool,

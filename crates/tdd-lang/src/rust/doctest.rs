@@ -21,26 +21,31 @@ pub type Doctests = BTreeMap<String, TestId>;
 pub struct Contradiction(pub String);
 
 /// The names that `cargo test --doc -- --list` printed, each with its id: `path::doc(item)#n`, where
-/// `n` counts the item's doctests from the top of the file.
-pub fn read_list(finished: &Finished, places: &Places) -> Result<Doctests, Contradiction> {
+/// `n` counts the item's doctests from the top of the file. Each of so many packages must have its list,
+/// be it an empty one.
+pub fn read_list(finished: &Finished, packages: usize, places: &Places) -> Result<Doctests, Contradiction> {
     let wrong = |what: &str| Contradiction(what.to_owned());
     if finished.exit != Exit::Passed || finished.stdout.dropped > 0 {
         return Err(Contradiction(format!("its list ended with {}", finished.exit)));
     }
     let mut names = Vec::new();
-    let mut open = 0;
+    let (mut open, mut lists) = (0, 0);
     for line in finished.stdout.text().lines().filter(|line| !line.is_empty() && !is_timing(line)) {
         if let Some(name) = line.strip_suffix(": test") {
             names.push(name.to_owned());
             open += 1;
         } else if list_counts(line) == Some((open, 0)) {
             open = 0;
+            lists += 1;
         } else {
             return Err(Contradiction(format!("its list has the line `{line}`")));
         }
     }
     if open > 0 {
         return Err(wrong("its list breaks off"));
+    }
+    if lists < packages {
+        return Err(Contradiction(format!("{lists} of {packages} packages have a list")));
     }
     number(&names, places).ok_or_else(|| wrong("its list has a name that is none"))
 }

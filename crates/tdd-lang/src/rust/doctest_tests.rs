@@ -26,7 +26,7 @@ fn crates() -> BTreeSet<String> {
 }
 
 fn listed() -> Doctests {
-    read_list(&captured("cargo-doc__list"), &places()).unwrap()
+    read_list(&captured("cargo-doc__list"), 3, &places()).unwrap()
 }
 
 #[test]
@@ -78,7 +78,9 @@ fn a_report_that_lacks_adds_or_contradicts_is_not_believed() {
 
 #[test]
 fn a_list_that_breaks_off_or_fails_is_not_believed() {
-    assert!(read_list(&finished("src/lib.rs - a (line 1): test\n", 0), &places()).is_err());
-    assert!(read_list(&finished("hello\n", 0), &places()).is_err());
-    assert!(read_list(&finished("0 tests, 0 benchmarks\n", 101), &places()).is_err());
+    assert!(read_list(&finished("src/lib.rs - a (line 1): test\n", 0), 1, &places()).is_err());
+    assert!(read_list(&finished("hello\n", 0), 1, &places()).is_err());
+    assert!(read_list(&finished("0 tests, 0 benchmarks\n", 101), 1, &places()).is_err());
+    assert!(read_list(&finished("0 tests, 0 benchmarks\n", 0), 1, &places()).is_ok());
+    assert!(read_list(&finished("0 tests, 0 benchmarks\n", 0), 2, &places()).is_err());
 }

@@ -51,7 +51,8 @@ pub enum Wanted {
     Test(Option<String>),
     /// `--doc`
     Doc,
-    /// `--all-targets`, `--examples`, `--benches`: nothing beyond what has tests is run
+    /// `--all-targets`, `--examples`, `--benches`: examples and benchmarks are run only where their
+    /// manifest says `test = true`
     Other,
 }
 
@@ -75,7 +76,7 @@ impl TestCommand {
             Wanted::Test(Some(name)) => target.is("test") && *name == target.name,
             Wanted::Doc => false,
         };
-        let has_tests = target.is_production() || target.is("test");
+        let has_tests = target.is_production() || target.is("test") || target.test;
         has_tests && (self.targets.is_empty() || self.targets.iter().any(chosen))
     }
 
@@ -84,12 +85,20 @@ impl TestCommand {
         self.runner == Runner::Libtest && (self.targets.is_empty() || self.targets == [Wanted::Doc])
     }
 
-    /// Integration tests that are asked for by name.
-    pub fn named_tests(&self) -> impl Iterator<Item = &str> {
+    /// Programs and integration tests that are asked for by name.
+    pub fn named_targets(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().filter_map(|wanted| match wanted {
-            Wanted::Test(Some(name)) => Some(name.as_str()),
-            Wanted::Lib | Wanted::Bin(_) | Wanted::Test(None) | Wanted::Doc | Wanted::Other => None,
+            Wanted::Test(Some(name)) | Wanted::Bin(Some(name)) => Some(name.as_str()),
+            Wanted::Lib | Wanted::Bin(None) | Wanted::Test(None) | Wanted::Doc | Wanted::Other => None,
         })
+    }
+
+    /// The kinds of machine that the tests may be built for: those that are asked for, and what this one
+    /// may call itself.
+    pub fn triples(&self) -> impl Iterator<Item = String> {
+        let asked = self.build.windows(2).filter(|pair| pair[0] == "--target").map(|pair| pair[1].clone());
+        let own = ["unknown-linux-gnu", "unknown-linux-musl", "apple-darwin"];
+        asked.chain(own.map(|system| format!("{}-{system}", std::env::consts::ARCH)))
     }
 }
 
@@ -327,7 +336,8 @@ mod tests {
     }
 
     fn target(kind: &str, name: &str) -> Target {
-        Target { kind: vec![kind.to_owned()], name: name.to_owned(), src_path: String::new(), doctest: false }
+        let (kind, name) = (vec![kind.to_owned()], name.to_owned());
+        Target { kind, name, src_path: String::new(), test: false, doctest: false }
     }
 
     #[test]
@@ -350,6 +360,7 @@ mod tests {
                 command.wants_doctests() && command.wants(&target("lib", "a")) && command.wants(&target("test", "t"))
             );
             assert!(!command.wants(&target("example", "e")) && !command.wants(&target("bench", "b")));
+            assert!(command.wants(&Target { test: true, ..target("example", "e") }));
         }
     }
 

@@ -69,8 +69,8 @@ impl CargoSuite {
         }
         let known: BTreeSet<&str> = self.build.artifacts.iter().map(|artifact| artifact.target.name.as_str()).collect();
         let refused: BTreeSet<&str> = self.build.errors.iter().map(|error| error.target.name.as_str()).collect();
-        for name in self.command.named_tests().filter(|name| !known.contains(name) && !refused.contains(name)) {
-            let message = format!("there is no test target `{name}`");
+        for name in self.command.named_targets().filter(|name| !known.contains(name) && !refused.contains(name)) {
+            let message = format!("there is no target `{name}` with tests");
             obstacles.push(obstacle(name, Cause::TargetNotFound, message));
         }
         self.obstacles.extend(obstacles);

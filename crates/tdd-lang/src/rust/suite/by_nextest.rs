@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tdd_core::command::{CommandSpec, Finished};
+use tdd_core::command::Finished;
 use tdd_core::report::{Cause, TestResult};
 use tdd_core::test_id::TestId;
 
@@ -46,12 +46,10 @@ impl CargoSuite {
         };
         let exactly = matches!(self.selection, Selection::Only(_));
         let argv = nextest::run_argv(&self.command, &listing, choose, run, exactly);
-        let command = CommandSpec::new(argv, self.settings.timeout)
-            .in_dir(self.project.root.clone())
-            .with_env("NEXTEST_EXPERIMENTAL_LIBTEST_JSON", "1")
-            .with_env("RUST_BACKTRACE", "0");
+        let mut job = self.job_with_tests(argv, "running tests with nextest", self.settings.timeout);
+        job.command = job.command.with_env("NEXTEST_EXPERIMENTAL_LIBTEST_JSON", "1");
         self.stage = Stage::RunningNextest(listing);
-        vec![Job { command, isolated: false, label: "running tests with nextest".to_owned() }]
+        vec![job]
     }
 
     pub(super) fn read_nextest_run(&mut self, listing: &nextest::Listing, finished: &[Finished]) -> Vec<Job> {

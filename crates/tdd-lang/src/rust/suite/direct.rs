@@ -26,7 +26,7 @@ impl CargoSuite {
         if let Runner::Nextest { choose, .. } = &self.command.runner {
             let argv = nextest::list_argv(&self.command, choose);
             self.stage = Stage::ListingForNextest;
-            return vec![self.tool(argv, "listing tests")];
+            return vec![self.job_with_tests(argv, "listing tests", self.settings.build_timeout)];
         }
         self.stage = Stage::Listing;
         let filters = self.filters();

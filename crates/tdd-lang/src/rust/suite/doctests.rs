@@ -27,7 +27,7 @@ impl CargoSuite {
         self.stage = Stage::ListingDoctests;
         let mut argv = self.doctest_argv(sources);
         argv.push("--list".to_owned());
-        vec![self.tool(argv, "listing doctests")]
+        vec![self.job_with_tests(argv, "listing doctests", self.settings.build_timeout)]
     }
 
     /// Packages whose library compiles and may hold a doctest.
@@ -76,7 +76,8 @@ impl CargoSuite {
         let Some(listed) = finished.first() else {
             return Vec::new();
         };
-        let doctests = match doctest::read_list(listed, &self.places) {
+        let packages = self.documented_packages(sources).len();
+        let doctests = match doctest::read_list(listed, packages, &self.places) {
             Ok(doctests) => doctests,
             Err(bad) => {
                 let said = shorten(listed.stderr.text().trim(), MAX_MESSAGE);
@@ -92,7 +93,7 @@ impl CargoSuite {
         let deadline = self.settings.timeout + listed.duration * 2;
         let argv = self.doctest_argv(sources);
         self.stage = Stage::RunningDoctests(doctests);
-        vec![self.job(argv, "running doctests", deadline)]
+        vec![self.job_with_tests(argv, "running doctests", deadline)]
     }
 
     pub(super) fn read_doctest_run(&mut self, listed: &Doctests, finished: &[Finished]) -> Vec<Job> {

@@ -164,6 +164,25 @@ impl CargoSuite {
             CommandSpec::new(argv, deadline).in_dir(self.project.root.clone()).with_env("RUST_BACKTRACE", "0");
         Job { command, isolated: false, label: label.to_owned() }
     }
+
+    /// A call of cargo that starts code of the tests: without the user's home, and without the `runner` of
+    /// a cargo configuration, which could keep every test from being started and succeed.
+    fn job_with_tests(&self, argv: Vec<String>, label: &str, deadline: Duration) -> Job {
+        let mut job = self.job(argv, label, deadline);
+        job.isolated = true;
+        job.command
+            .env
+            .extend(self.command.triples().map(|triple| (runner_variable(&triple), PLAIN_RUNNER.to_owned())));
+        job
+    }
+}
+
+/// A program that does nothing but start another; cargo does not let a runner be unset.
+const PLAIN_RUNNER: &str = "nice -n 0";
+
+/// The variable that overrides the runner for a kind of machine, whatever configuration files say.
+fn runner_variable(triple: &str) -> String {
+    format!("CARGO_TARGET_{}_RUNNER", triple.to_uppercase().replace(['-', '.'], "_"))
 }
 
 fn obstacle(subject: &str, cause: Cause, message: String) -> Obstacle {

@@ -125,13 +125,14 @@ fn a_binary_that_does_not_list_its_tests_is_an_obstacle() {
 }
 
 #[test]
-fn a_test_target_that_is_asked_for_by_name_and_not_there_is_an_obstacle() {
-    let (_, report) =
-        play("cargo test --test nosuch", Selection::All, vec![vec![located(), said(Exit::Passed, BUILT, "")]]);
-    assert_eq!(
-        (report.obstacles()[0].subject.as_str(), report.obstacles()[0].cause),
-        ("nosuch", Cause::TargetNotFound)
-    );
+fn a_target_that_is_asked_for_by_name_and_not_there_is_an_obstacle() {
+    for command in ["cargo test --test nosuch", "cargo test --bin nosuch"] {
+        let (_, report) = play(command, Selection::All, vec![vec![located(), said(Exit::Passed, BUILT, "")]]);
+        assert_eq!(
+            (report.obstacles()[0].subject.as_str(), report.obstacles()[0].cause),
+            ("nosuch", Cause::TargetNotFound)
+        );
+    }
 }
 
 #[test]
@@ -153,4 +154,15 @@ fn an_unknown_command_is_refused_before_anything_runs() {
     let project = Project { root: String::new(), description: String::new() };
     let settings = Settings { test_cmd: Some(vec!["make".to_owned(), "test".to_owned()]), ..Settings::default() };
     assert!(begin(&project, &settings, Selection::All).is_err_and(|refused| refused.reason.contains("ci.junit")));
+}
+
+#[test]
+fn a_planted_runner_stands_between_cargo_and_no_test() {
+    let mut suite = begun("cargo nextest run --target mips-x.y", Selection::All);
+    let Next::Run(_) = suite.next(&memory(&[])) else { panic!("no build") };
+    suite.feed(vec![located(), said(Exit::Passed, BUILT, "")]);
+    let Next::Run(jobs) = suite.next(&memory(&[])) else { panic!("no list") };
+    let runner = ("CARGO_TARGET_MIPS_X_Y_RUNNER".to_owned(), PLAIN_RUNNER.to_owned());
+    assert!(jobs[0].command.env.contains(&runner), "{:?}", jobs[0]);
+    assert!(jobs[0].isolated);
 }
