@@ -34,6 +34,29 @@ pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> boo
     has_production
 }
 
+/// Some test in the `src` or `tests` of the project, or only of these packages of it, as `path::name`.
+pub(crate) fn first_test(sources: &dyn Sources, project: &Project, packages: &[&str]) -> Option<String> {
+    let manifests = Manifest::all(sources);
+    let chosen = manifests.iter().filter(|manifest| manifest.package().is_some_and(|name| packages.contains(&name)));
+    let folders: Vec<&str> = if packages.is_empty() {
+        vec![&project.root]
+    } else {
+        chosen.map(|manifest| manifest.folder.as_str()).collect()
+    };
+    let in_place = |path: &&String| {
+        let mut below = folders.iter().filter_map(|folder| is_below(path, folder));
+        owns(path) && below.any(|path| path.split('/').any(|part| part == "src" || part == "tests"))
+    };
+    sources.files().iter().filter(in_place).find_map(|path| {
+        let found = items(path, &sources.read(path)?);
+        found.tests.first().map(|test| format!("{path}::{}", test.name))
+    })
+}
+
+fn is_below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
+}
+
 fn describe(top: &Manifest, manifests: &[Manifest]) -> String {
     if !top.parses() {
         return "cargo project whose `Cargo.toml` does not parse".to_owned();

@@ -93,6 +93,12 @@ impl TestCommand {
         })
     }
 
+    /// Packages that are asked for by name.
+    pub fn named_packages(&self) -> impl Iterator<Item = &str> {
+        let named = self.packages.windows(2).filter(|pair| matches!(pair[0].as_str(), "-p" | "--package"));
+        named.map(|pair| pair[1].as_str())
+    }
+
     /// The kinds of machine that the tests may be built for: those that are asked for, and what this one
     /// may call itself.
     pub fn triples(&self) -> impl Iterator<Item = String> {

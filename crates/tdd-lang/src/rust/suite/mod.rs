@@ -28,6 +28,7 @@ use super::ids::{Ids, Place};
 use super::modules::{ModuleTree, ParsedFiles};
 use super::nextest;
 use super::places::Places;
+use super::project;
 use super::test_command::TestCommand;
 use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
 
@@ -125,14 +126,32 @@ impl CargoSuite {
     }
 
     fn report(&mut self, sources: &dyn Sources) -> Report {
-        if let Selection::Only(ids) = &self.selection {
-            let missing: Vec<TestId> = ids.iter().filter(|id| !self.results.contains_key(id)).cloned().collect();
-            for id in missing {
-                let (cause, message) = self.why_not_found(&id, sources);
-                self.add(result(id, cause, message));
+        match &self.selection {
+            Selection::All => self.obstacles.extend(self.why_nothing_ran(sources)),
+            Selection::Only(ids) => {
+                let missing: Vec<TestId> = ids.iter().filter(|id| !self.results.contains_key(id)).cloned().collect();
+                for id in missing {
+                    let (cause, message) = self.why_not_found(&id, sources);
+                    self.add(result(id, cause, message));
+                }
             }
         }
         Report::new(std::mem::take(&mut self.results).into_values(), std::mem::take(&mut self.obstacles))
+    }
+
+    /// A project that has no test is in order; one that has tests of which none is run is not.
+    fn why_nothing_ran(&self, sources: &dyn Sources) -> Option<Obstacle> {
+        if !self.results.is_empty() || !self.obstacles.is_empty() {
+            return None;
+        }
+        let packages: Vec<&str> = self.command.named_packages().collect();
+        let test = project::first_test(sources, &self.project, &packages)?;
+        let command = Rust.test_command(&self.settings).join(" ");
+        let message = format!(
+            "no test was run, although there is `{test}`: look for filters in the command, and for `test = false` \
+             or `autotests = false` in `Cargo.toml`"
+        );
+        Some(obstacle(&command, Cause::ZeroTests, message))
     }
 
     /// A test of a target that does not compile is not listed: it shares the target's fate.

@@ -166,3 +166,15 @@ fn a_planted_runner_stands_between_cargo_and_no_test() {
     assert!(jobs[0].command.env.contains(&runner), "{:?}", jobs[0]);
     assert!(jobs[0].isolated);
 }
+
+#[test]
+fn tests_of_which_none_is_run_are_an_obstacle() {
+    let nothing = "{\"reason\":\"build-finished\",\"success\":true}\n";
+    let (_, report) = play("cargo test", Selection::All, vec![vec![located(), said(Exit::Passed, nothing, "")]]);
+    let zero = &report.obstacles()[0];
+    assert_eq!((zero.subject.as_str(), zero.cause), ("cargo test", Cause::ZeroTests));
+    assert!(zero.message.contains("`tests/t.rs::a`"), "{}", zero.message);
+    let other_package =
+        play("cargo test -p other", Selection::All, vec![vec![located(), said(Exit::Passed, nothing, "")]]);
+    assert_eq!(other_package.1.obstacles(), []);
+}
