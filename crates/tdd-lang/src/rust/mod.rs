@@ -5,6 +5,7 @@ mod assertion;
 mod attribute;
 #[cfg(test)]
 mod captured;
+mod cargo_config;
 mod comment;
 pub mod compile;
 pub mod diagnose;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tdd_core::command::CommandSpec;
 
 use crate::language::{Job, Sources};
+use crate::rust::cargo_config;
 use crate::rust::compile::{Artifact, Build, BuildScript};
 use crate::rust::diagnose::package_name;
 use crate::rust::libtest::JSON_ARGS;
@@ -41,7 +42,7 @@ impl<'a> Surroundings<'a> {
             scripts: build.scripts.iter().map(|script| (script.package_id.as_str(), script)).collect(),
             programs: build.artifacts.iter().filter(|a| a.target.is("bin") && !a.profile.test).collect(),
             libraries: linked.chain([libraries]).filter(|path| !path.is_empty()).collect(),
-            configured: configured_env(places, sources),
+            configured: cargo_config::variables(places, sources),
         }
     }
 }
@@ -126,23 +127,4 @@ fn library_path(executable: &str, surroundings: &Surroundings) -> String {
     let own = [folder(deps).to_owned(), deps.to_owned()];
     let paths: Vec<&String> = surroundings.libraries.iter().chain(&own).collect();
     paths.into_iter().map(String::as_str).collect::<Vec<_>>().join(":")
-}
-
-/// The `[env]` section of the project's own cargo configuration.
-fn configured_env(places: &Places, sources: &dyn Sources) -> Vec<(String, String)> {
-    let folders = [places.project(), ""];
-    let names = ["config.toml", "config"];
-    let paths = folders.iter().flat_map(|folder| names.map(|name| (*folder, Places::configuration(folder, name))));
-    let Some((folder, text)) = paths.into_iter().find_map(|(folder, path)| Some((folder, sources.read(&path)?))) else {
-        return Vec::new();
-    };
-    let table: toml::Table = toml::from_str(&text).unwrap_or_default();
-    let entries = table.get("env").and_then(toml::Value::as_table).cloned().unwrap_or_default();
-    entries.into_iter().filter_map(|(name, value)| Some((name, env_value(&value, places, folder)?))).collect()
-}
-
-fn env_value(value: &toml::Value, places: &Places, folder: &str) -> Option<String> {
-    let text = value.as_str().or_else(|| value.get("value")?.as_str())?;
-    let relative = value.get("relative").and_then(toml::Value::as_bool).unwrap_or_default();
-    Some(if relative { places.absolute_in(folder, text) } else { text.to_owned() })
 }

@@ -58,10 +58,13 @@ impl CargoSuite {
     }
 
     fn note_failed_targets(&mut self, built: &Finished, sources: &dyn Sources) {
+        let explained = !self.build.errors.is_empty();
+        // All tests are built; those that nobody asked for stand in nobody's way.
+        self.build.errors.retain(|error| !error.target.is("test") || self.command.wants(&error.target));
         let mut obstacles = diagnose::obstacles(&self.build, &self.places, sources);
         let said = || shorten(built.stderr.text().trim(), MAX_MESSAGE);
         let failed = self.build.success == Some(false);
-        if failed && obstacles.is_empty() {
+        if failed && !explained {
             obstacles.push(obstacle("cargo build", Cause::UnrelatedCompileError, said()));
         }
         if failed == (built.exit == Exit::Passed) {
@@ -111,9 +114,10 @@ fn why_nothing_was_built(built: &Finished) -> (Cause, String) {
         "--offline",
     ];
     let no_toolchain = ["is not installed", "no override and no default toolchain"];
+    let not_there = said.contains("failed to read `") && said.contains("No such file");
     if no_toolchain.iter().any(|words| said.contains(words)) {
         (Cause::RunnerMissing, said)
-    } else if network.iter().any(|words| said.contains(words)) || built.exit == Exit::Passed {
+    } else if !not_there && (network.iter().any(|words| said.contains(words)) || built.exit == Exit::Passed) {
         (Cause::UnknownOutput, said)
     } else {
         (Cause::LoadFailure, said)

@@ -46,7 +46,7 @@ impl CargoSuite {
         };
         let exactly = matches!(self.selection, Selection::Only(_));
         let argv = nextest::run_argv(&self.command, &listing, choose, run, exactly);
-        let mut job = self.job_with_tests(argv, "running tests with nextest", self.settings.timeout);
+        let mut job = self.job_with_tests(argv, "running tests with nextest", self.settings.timeout, sources);
         job.command = job.command.with_env("NEXTEST_EXPERIMENTAL_LIBTEST_JSON", "1");
         self.stage = Stage::RunningNextest(listing);
         vec![job]

@@ -20,13 +20,15 @@ impl CargoSuite {
         let surroundings = Surroundings::new(&self.build, &self.places, sources, libraries);
         let wanted = self.build.artifacts.iter().filter(|artifact| self.command.wants(&artifact.target));
         self.binaries = wanted.filter_map(|artifact| Binary::new(artifact, &self.places, &surroundings)).collect();
+        // Cargo names them in the order in which they happened to be built.
+        self.binaries.sort_by(|one, other| one.root.cmp(&other.root));
         if self.binaries.is_empty() {
             return self.start_doctests(sources);
         }
         if let Runner::Nextest { choose, .. } = &self.command.runner {
             let argv = nextest::list_argv(&self.command, choose);
             self.stage = Stage::ListingForNextest;
-            return vec![self.job_with_tests(argv, "listing tests", self.settings.build_timeout)];
+            return vec![self.job_with_tests(argv, "listing tests", self.settings.build_timeout, sources)];
         }
         self.stage = Stage::Listing;
         let filters = self.filters();

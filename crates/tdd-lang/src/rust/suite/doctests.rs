@@ -27,7 +27,7 @@ impl CargoSuite {
         self.stage = Stage::ListingDoctests;
         let mut argv = self.doctest_argv(sources);
         argv.push("--list".to_owned());
-        vec![self.job_with_tests(argv, "listing doctests", self.settings.build_timeout)]
+        vec![self.job_with_tests(argv, "listing doctests", self.settings.build_timeout, sources)]
     }
 
     /// Packages whose library compiles and may hold a doctest.
@@ -93,7 +93,7 @@ impl CargoSuite {
         let deadline = self.settings.timeout + listed.duration * 2;
         let argv = self.doctest_argv(sources);
         self.stage = Stage::RunningDoctests(doctests);
-        vec![self.job_with_tests(argv, "running doctests", deadline)]
+        vec![self.job_with_tests(argv, "running doctests", deadline, sources)]
     }
 
     pub(super) fn read_doctest_run(&mut self, listed: &Doctests, finished: &[Finished]) -> Vec<Job> {

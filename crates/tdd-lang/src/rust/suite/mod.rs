@@ -22,6 +22,7 @@ use tdd_core::test_id::TestId;
 pub(crate) use self::binary::Binary;
 use self::runs::Runs;
 use super::Rust;
+use super::cargo_config;
 use super::compile::Build;
 use super::doctest::Doctests;
 use super::ids::{Ids, Place};
@@ -185,13 +186,15 @@ impl CargoSuite {
     }
 
     /// A call of cargo that starts code of the tests: without the user's home, and without the `runner` of
-    /// a cargo configuration, which could keep every test from being started and succeed.
-    fn job_with_tests(&self, argv: Vec<String>, label: &str, deadline: Duration) -> Job {
+    /// the project's configuration, which could keep every test from being started and succeed.
+    fn job_with_tests(&self, argv: Vec<String>, label: &str, deadline: Duration, sources: &dyn Sources) -> Job {
         let mut job = self.job(argv, label, deadline);
         job.isolated = true;
-        job.command
-            .env
-            .extend(self.command.triples().map(|triple| (runner_variable(&triple), PLAIN_RUNNER.to_owned())));
+        // Only where there is one: behind any runner, doctests share a process.
+        if cargo_config::has_runner(&self.places, sources) {
+            let plain = |triple: String| (runner_variable(&triple), PLAIN_RUNNER.to_owned());
+            job.command.env.extend(self.command.triples().map(plain));
+        }
         job
     }
 }

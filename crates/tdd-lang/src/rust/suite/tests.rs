@@ -104,6 +104,8 @@ fn a_build_that_says_nothing_usable_is_an_obstacle_with_its_cause() {
         manifest(Cause::LoadFailure)
     );
     assert_eq!(obstacle_after(failed("error: failed to download `x`")), manifest(Cause::UnknownOutput));
+    let gone = "error: failed to get `x` as a dependency\nCaused by: failed to read `/r/x/Cargo.toml`\nCaused by: No such file or directory";
+    assert_eq!(obstacle_after(failed(gone)), manifest(Cause::LoadFailure));
     assert_eq!(obstacle_after(failed("error: toolchain 'x' is not installed")), manifest(Cause::RunnerMissing));
     let script = said(Exit::Failed(101), "{\"reason\":\"build-finished\",\"success\":false}\n", "build script failed");
     assert_eq!(obstacle_after(script), ("cargo build".to_owned(), Cause::UnrelatedCompileError));
@@ -159,9 +161,10 @@ fn an_unknown_command_is_refused_before_anything_runs() {
 #[test]
 fn a_planted_runner_stands_between_cargo_and_no_test() {
     let mut suite = begun("cargo nextest run --target mips-x.y", Selection::All);
-    let Next::Run(_) = suite.next(&memory(&[])) else { panic!("no build") };
+    let sources = memory(&[(".cargo/config.toml", "[target.x]\nrunner = 'true'\n")]);
+    let Next::Run(_) = suite.next(&sources) else { panic!("no build") };
     suite.feed(vec![located(), said(Exit::Passed, BUILT, "")]);
-    let Next::Run(jobs) = suite.next(&memory(&[])) else { panic!("no list") };
+    let Next::Run(jobs) = suite.next(&sources) else { panic!("no list") };
     let runner = ("CARGO_TARGET_MIPS_X_Y_RUNNER".to_owned(), PLAIN_RUNNER.to_owned());
     assert!(jobs[0].command.env.contains(&runner), "{:?}", jobs[0]);
     assert!(jobs[0].isolated);

@@ -1,0 +1,68 @@
+//! Reads the project's own cargo configuration: variables for its tests, and whether it puts a program
+//! before them.
+
+use super::places::Places;
+use crate::language::Sources;
+
+/// The `[env]` section.
+pub(crate) fn variables(places: &Places, sources: &dyn Sources) -> Vec<(String, String)> {
+    let Some((folder, table)) = files(places, sources).into_iter().next() else {
+        return Vec::new();
+    };
+    let entries = table.get("env").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    entries.into_iter().filter_map(|(name, value)| Some((name, variable(&value, places, folder)?))).collect()
+}
+
+fn variable(value: &toml::Value, places: &Places, folder: &str) -> Option<String> {
+    let text = value.as_str().or_else(|| value.get("value")?.as_str())?;
+    let relative = value.get("relative").and_then(toml::Value::as_bool).unwrap_or_default();
+    Some(if relative { places.absolute_in(folder, text) } else { text.to_owned() })
+}
+
+/// Whether some `[target.…]` section names a `runner`.
+pub(crate) fn has_runner(places: &Places, sources: &dyn Sources) -> bool {
+    files(places, sources).iter().any(|(_, table)| {
+        let targets = table.get("target").and_then(toml::Value::as_table);
+        targets.is_some_and(|targets| targets.values().any(|target| target.get("runner").is_some()))
+    })
+}
+
+/// The configurations that cargo reads in the project's folder, the nearest first, each with the folder
+/// that it is for.
+fn files<'p>(places: &'p Places, sources: &dyn Sources) -> Vec<(&'p str, toml::Table)> {
+    let upwards = std::iter::successors(Some(places.project()), |folder| {
+        (!folder.is_empty()).then(|| folder.rsplit_once('/').map_or("", |(outer, _)| outer))
+    });
+    let read = |folder: &'p str| {
+        let text = ["config", "config.toml"].iter().find_map(|name| sources.read(&Places::configuration(folder, name)));
+        text.map(|text| (folder, toml::from_str(&text).unwrap_or_default()))
+    };
+    upwards.filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::*;
+
+    fn places() -> Places {
+        Places::from_manifest("/r/a/b/Cargo.toml", "a/b/Cargo.toml", "a/b").unwrap()
+    }
+
+    #[test]
+    fn a_runner_is_found_in_every_folder_above_the_project() {
+        let runner = "[target.'cfg(all())']\nrunner = ['true', 'x']\n";
+        for path in ["a/b/.cargo/config.toml", "a/.cargo/config", ".cargo/config.toml"] {
+            assert!(has_runner(&places(), &memory(&[(path, runner)])), "{path}");
+        }
+        assert!(!has_runner(&places(), &memory(&[("a/b/c/.cargo/config.toml", runner)])));
+        assert!(!has_runner(&places(), &memory(&[(".cargo/config.toml", "[target.x]\nlinker = 'lld'\n")])));
+    }
+
+    #[test]
+    fn variables_may_be_relative_to_the_folder_of_the_configuration() {
+        let text = "[env]\nA = 'x'\nB = { value = 'y', relative = true }\n";
+        let expected = [("A".to_owned(), "x".to_owned()), ("B".to_owned(), "/r/a/y".to_owned())];
+        assert_eq!(variables(&places(), &memory(&[("a/.cargo/config.toml", text)])), expected);
+    }
+}
