@@ -155,8 +155,12 @@ fn block<'a>(
             return Ok(results.into_iter().map(outcome).collect());
         }
         match line.strip_prefix("---- ").and_then(|line| line.strip_suffix(" stdout ----")) {
-            Some(name) => current = name,
-            None => failures.entry(current).or_default().push(line),
+            // A second head for the same doctest is something that a doctest printed.
+            Some(name) if !failures.contains_key(name) => {
+                current = name;
+                failures.insert(name, Vec::new());
+            }
+            _ => failures.entry(current).or_default().push(line),
         }
     }
     Err(Contradiction(format!("it has no line `{closing}…`")))
@@ -212,7 +216,7 @@ fn without_temporary_folder(message: &str) -> String {
 /// A doctest that does not compile asks for something of ours if every error says so by name.
 fn cause_of(text: &str, crates: &BTreeSet<String>) -> Cause {
     if !text.ends_with("Couldn't compile the test.") {
-        return Cause::Assertion;
+        return if ended_by_itself(text) { Cause::Crash } else { Cause::Assertion };
     }
     let codes =
         ["E0425", "E0432", "E0433", "E0412", "E0422", "E0599", "E0603", "E0609", "E0560", "E0616", "E0624", "E0277"];
@@ -228,6 +232,18 @@ fn cause_of(text: &str, crates: &BTreeSet<String>) -> Cause {
         Cause::MissingSymbol
     } else {
         Cause::UnrelatedCompileError
+    }
+}
+
+/// Whether a doctest's process was ended by a signal or by a status of its own: a panic gives 101, an
+/// error that is returned gives 1.
+fn ended_by_itself(text: &str) -> bool {
+    let how = text.strip_prefix("Test executable failed (").and_then(|text| text.split_once(")."));
+    match how {
+        Some(("exit status: 101", _)) => false,
+        Some(("exit status: 1", said)) => !said.contains("\nError: "),
+        Some(_) => true,
+        None => false,
     }
 }
 

@@ -84,3 +84,30 @@ fn a_list_that_breaks_off_or_fails_is_not_believed() {
     assert!(read_list(&finished("0 tests, 0 benchmarks\n", 0), 1, &places()).is_ok());
     assert!(read_list(&finished("0 tests, 0 benchmarks\n", 0), 2, &places()).is_err());
 }
+
+#[test]
+fn a_doctest_that_ends_its_process_has_crashed() {
+    let crash = |text: &str| cause_of(text, &crates()) == Cause::Crash;
+    assert!(crash("Test executable failed (signal: 6 (SIGABRT))."));
+    assert!(crash("Test executable failed (terminated by signal)."));
+    assert!(crash("Test executable failed (exit status: 3)."));
+    assert!(crash("Test executable failed (exit status: 1)."));
+    assert!(!crash("Test executable failed (exit status: 1).\n\nstderr:\nError: ParseIntError"));
+    assert!(!crash(
+        "Test executable failed (exit status: 101).\n\nstderr:\n\nthread 'main' panicked at src/lib.rs:5:1:"
+    ));
+    assert!(!crash("Test executable succeeded, but it's marked `should_panic`."));
+}
+
+#[test]
+fn what_a_doctest_prints_is_not_taken_for_what_another_says() {
+    let (a, b) = ("src/lib.rs - a (line 1)", "src/lib.rs - b (line 5)");
+    let report = format!(
+        "running 2 tests\ntest {a} ... FAILED\ntest {b} ... FAILED\n\nfailures:\n\n---- {a} stdout ----\nfirst\n\n\
+         ---- {b} stdout ----\nsecond\n---- {a} stdout ----\nforged\n\n\nfailures:\n    {a}\n    {b}\n\n\
+         test result: FAILED. 0 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n"
+    );
+    let listed = [a, b].map(|name| (name.to_owned(), TestId::native("src/lib.rs", &name[13..14]))).into();
+    let results = read(&finished(&report, 101), &listed, &crates()).unwrap();
+    assert_eq!(results[0].outcome, Outcome::Fail { cause: Cause::Assertion, message: "first".to_owned() });
+}
