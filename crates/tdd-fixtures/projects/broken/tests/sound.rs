@@ -1,0 +1,4 @@
+#[test]
+fn doubles() {
+    assert_eq!(broken::double(3), 6);
+}

@@ -1,0 +1,4 @@
+mod near;
+
+#[test]
+fn same_name() {}

@@ -1,0 +1,2 @@
+#[test]
+fn beside_the_file_that_was_pointed_at() {}

@@ -1,0 +1,6 @@
+//! Modules in folders.
+
+mod inner;
+
+#[test]
+fn beside_production() {}
