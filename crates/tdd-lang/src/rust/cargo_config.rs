@@ -4,19 +4,42 @@
 use super::places::Places;
 use crate::language::Sources;
 
+/// Variables that every command of ours has already; without `force`, cargo leaves those alone.
+const ALWAYS_SET: [&str; 14] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "TMPDIR",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "LANG",
+    "LC_ALL",
+    "TERM",
+    "NO_COLOR",
+    "CARGO_TERM_COLOR",
+    "RUST_BACKTRACE",
+    "TZ",
+];
+
 /// The `[env]` section.
 pub(crate) fn variables(places: &Places, sources: &dyn Sources) -> Vec<(String, String)> {
     let Some((folder, table)) = files(places, sources).into_iter().next() else {
         return Vec::new();
     };
     let entries = table.get("env").and_then(toml::Value::as_table).cloned().unwrap_or_default();
-    entries.into_iter().filter_map(|(name, value)| Some((name, variable(&value, places, folder)?))).collect()
+    let counts = |(name, value): &(String, toml::Value)| is_on(value, "force") || !ALWAYS_SET.contains(&name.as_str());
+    let counting = entries.into_iter().filter(counts);
+    counting.filter_map(|(name, value)| Some((name, variable(&value, places, folder)?))).collect()
+}
+
+fn is_on(value: &toml::Value, key: &str) -> bool {
+    value.get(key).and_then(toml::Value::as_bool).unwrap_or_default()
 }
 
 fn variable(value: &toml::Value, places: &Places, folder: &str) -> Option<String> {
     let text = value.as_str().or_else(|| value.get("value")?.as_str())?;
-    let relative = value.get("relative").and_then(toml::Value::as_bool).unwrap_or_default();
-    Some(if relative { places.absolute_in(folder, text) } else { text.to_owned() })
+    Some(if is_on(value, "relative") { places.absolute_in(folder, text) } else { text.to_owned() })
 }
 
 /// Whether some `[target.…]` section names a `runner`.
@@ -64,5 +87,12 @@ mod tests {
         let text = "[env]\nA = 'x'\nB = { value = 'y', relative = true }\n";
         let expected = [("A".to_owned(), "x".to_owned()), ("B".to_owned(), "/r/a/y".to_owned())];
         assert_eq!(variables(&places(), &memory(&[("a/.cargo/config.toml", text)])), expected);
+    }
+
+    #[test]
+    fn what_is_set_already_is_overridden_only_by_force() {
+        let text = "[env]\nHOME = '/x'\nPATH = { value = '/y', force = true }\nTZ = { value = 'z', force = false }\n";
+        let expected = [("PATH".to_owned(), "/y".to_owned())];
+        assert_eq!(variables(&places(), &memory(&[(".cargo/config.toml", text)])), expected);
     }
 }

@@ -282,7 +282,7 @@ fn failure_cause(event: &Value, stdout: &str) -> Cause {
 fn silence(test: &Listed, finished: &Finished) -> Ended {
     match &finished.exit {
         _ if test.ignored => fail(Cause::Skipped, "ignored".to_owned()),
-        Exit::TimedOut => fail(Cause::Timeout, format!("the run did not end within {:?}", finished.duration)),
+        Exit::TimedOut => fail(Cause::Timeout, format!("the run did not end within {} s", finished.duration.as_secs())),
         Exit::Passed | Exit::Failed(_) | Exit::Signalled(_) | Exit::Interrupted | Exit::NotStarted(_) => {
             fail(Cause::UnknownOutput, format!("nextest says nothing about it; {}", finished.exit))
         }

@@ -239,7 +239,7 @@ fn could_not_run(finished: &Finished) -> Option<(Cause, String)> {
     match &finished.exit {
         Exit::Passed | Exit::Failed(_) => None,
         Exit::NotStarted(why) => Some((Cause::RunnerMissing, why.clone())),
-        Exit::TimedOut => Some((Cause::Timeout, format!("it did not end within {:?}", finished.duration))),
+        Exit::TimedOut => Some((Cause::Timeout, format!("it did not end within {} s", finished.duration.as_secs()))),
         Exit::Signalled(_) | Exit::Interrupted => Some((Cause::UnknownOutput, finished.exit.to_string())),
     }
 }
