@@ -64,13 +64,11 @@ pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
     let recorded = record(&bench, context, &facts)?;
     let document = Document::new(&facts, recorded);
     context.output.result(&document, || text(&report, duration_ms, context.output.is_verbose()))?;
-    Ok(match report.environment_failure() {
-        Some(_) => {
-            context.output.note("try: `tdd-cli doctor` shows what is missing");
-            ExitCode::from(3)
-        }
-        None => ExitCode::SUCCESS,
-    })
+    let Some(failure) = report.environment_failure() else { return Ok(ExitCode::SUCCESS) };
+    if failure.cause == Cause::RunnerMissing {
+        context.output.note("try: `tdd-cli doctor` shows what is missing");
+    }
+    Ok(ExitCode::from(3))
 }
 
 fn test(bench: &Workbench, context: &Context) -> Result<Report, CliError> {
