@@ -6,8 +6,7 @@ use crate::command::Exit;
 use crate::cycle::Role;
 use crate::digest::{CommitId, TreeId};
 use crate::event::{Event, Record};
-use crate::gate::{Permit, Refusal};
-use crate::path::ConfinedPath;
+use crate::gate::Permit;
 use crate::report::Report;
 use crate::session::Session;
 use crate::test_id::TestId;
@@ -102,24 +101,35 @@ pub trait Runner {
 pub trait Vcs {
     /// What went wrong.
     type Error: std::error::Error + Send + Sync + 'static;
+    /// A path as it is kept there.
+    type Path;
+    /// Where a commit goes on top of.
+    type Head;
     /// What an agent is told of the repository; the diff is cut at `max_diff` bytes.
     fn read_state(&self, max_diff: usize) -> Result<RepoState, Self::Error>;
     /// Names the content of the working tree as it is now.
     fn tree_id(&self) -> Result<TreeId, Self::Error>;
-    /// Commits exactly these paths as they are in `tree`, and nothing else.
-    fn commit(&self, tree: &TreeId, paths: &[ConfinedPath], message: &str) -> Result<CommitId, Self::Error>;
+    /// Commits exactly these paths as they are in `tree`, and nothing else, unless somebody else has
+    /// committed since `onto` was read.
+    fn commit(
+        &self,
+        onto: &Self::Head,
+        tree: &TreeId,
+        paths: &[Self::Path],
+        message: &str,
+    ) -> Result<CommitId, Self::Error>;
     /// Puts exactly these paths of the working tree back to what they are in `tree`.
-    fn restore(&self, tree: &TreeId, paths: &[ConfinedPath]) -> Result<(), Self::Error>;
+    fn restore(&self, tree: &TreeId, paths: &[Self::Path]) -> Result<(), Self::Error>;
 }
 
 /// The project's files; the only way to change one is to hold a permit.
 pub trait Workspace {
     /// What went wrong while writing.
     type Error: std::error::Error + Send + Sync + 'static;
-    /// What a write that went through reports.
-    type Change;
-    /// Makes the permitted changes, all of them or none; a refusal says which does not apply, and why.
-    fn write(&self, permit: Permit) -> Result<Result<Vec<Self::Change>, Refusal>, Self::Error>;
+    /// What was written, or why an edit does not apply.
+    type Written;
+    /// Makes the permitted changes, all of them or none.
+    fn write(&self, permit: Permit) -> Result<Self::Written, Self::Error>;
 }
 
 /// The append-only record of all that was seen.

@@ -8,4 +8,5 @@ pub mod runner;
 pub mod sources;
 pub mod state;
 pub mod text;
+pub mod vcs;
 pub mod workspace;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -13,13 +12,14 @@ use tdd_core::config::Config;
 use tdd_core::digest::CommitId;
 use tdd_core::event::{Committed, Event};
 use tdd_core::gate::{self, Verdict};
-use tdd_core::seam::Ledger;
+use tdd_core::seam::{Ledger, Vcs, Workspace as _};
 use tdd_exec::clock::WallClock;
-use tdd_exec::git::{GitPath, Head, NewCommit, Repo, Signature};
+use tdd_exec::git::{GitPath, Head, Repo};
 use tdd_exec::ledger::LedgerFile;
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
 use tdd_exec::text;
+use tdd_exec::vcs::GitVcs;
 use tdd_exec::workspace::{Workspace, Written};
 use tdd_lang::language::{Language, Sources};
 
@@ -235,15 +235,9 @@ fn commit_files(repo: &Repo, onto: &Head, added: &[String], config: &Config) -> 
     if paths.is_empty() {
         return Ok(None);
     }
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let author = Signature {
-        name: config.commit.author_name.clone(),
-        email: config.commit.author_email.clone(),
-        time: i64::try_from(seconds).unwrap_or(0),
-    };
     let message = commit::header(CommitType::Chore, None, "set up the project for test-driven development");
-    let commit =
-        repo.commit_paths(&NewCommit { onto, from: &tree, paths: &paths, message: &message, author: &author })?;
+    let vcs = GitVcs { repo, author: &config.commit, clock: WallClock };
+    let commit = vcs.commit(onto, &tree, &paths, &message)?;
     Ok(Some(Committed {
         commit,
         tree: repo.head()?.tree,

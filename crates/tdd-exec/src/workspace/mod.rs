@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use tdd_core::digest::Digest;
 use tdd_core::gate::{Permit, Refusal};
 use tdd_core::path::ConfinedPath;
+use tdd_core::seam;
 
 pub use error::WriteError;
 
@@ -54,9 +55,20 @@ impl Workspace {
         }
     }
 
+    /// Removes the temporary files that a killed process left. Only for the one who holds the project's
+    /// lock: another's are in use.
+    pub fn sweep(&self) -> Result<(), WriteError> {
+        staging::sweep(&self.root).map_err(|source| WriteError::Staging { source })
+    }
+}
+
+impl seam::Workspace for Workspace {
+    type Error = WriteError;
+    type Written = Written;
+
     /// Makes the permitted changes. All are checked before the first is made, and if one fails those
     /// before it are undone. A file that has the wished content already is not touched.
-    pub fn write(&self, permit: Permit) -> Result<Written, WriteError> {
+    fn write(&self, permit: Permit) -> Result<Written, WriteError> {
         let steps = match plan::plan(&self.root, permit.into_edits()) {
             Ok(steps) => steps,
             Err(Halt::Refused(refusal)) => return Ok(Written::Refused(refusal)),
@@ -64,11 +76,5 @@ impl Workspace {
         };
         apply::apply(&self.root, &steps)?;
         Ok(Written::Done(steps.into_iter().map(Step::change).collect()))
-    }
-
-    /// Removes the temporary files that a killed process left. Only for the one who holds the project's
-    /// lock: another's are in use.
-    pub fn sweep(&self) -> Result<(), WriteError> {
-        staging::sweep(&self.root).map_err(|source| WriteError::Staging { source })
     }
 }
