@@ -77,7 +77,7 @@ impl Machine {
         for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
             let said = self.scrubbed(&String::from_utf8_lossy(bytes));
             for line in said.lines() {
-                text += &format!("{name}| {line}\n");
+                text += &format!("{name}| {}\n", without_seconds(line));
             }
         }
         text
@@ -115,6 +115,11 @@ impl Machine {
         let text = text.replace(&sandbox.display().to_string(), "[sandbox]");
         without_ids(&text.replace(&self.sandbox.outside().display().to_string(), "[sandbox]"))
     }
+}
+
+/// The closing line of `auto-test` says how long it took, which is never the same.
+fn without_seconds(line: &str) -> &str {
+    if line.ends_with(" s") { line.rsplit_once(" in ").map_or(line, |(before, _)| before) } else { line }
 }
 
 /// Runs a command to its end, which must come soon.
