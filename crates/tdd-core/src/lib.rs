@@ -4,6 +4,7 @@
 //! environment variable or network is touched; those come in as arguments or
 //! stay behind the traits of [`seam`].
 
+pub mod change;
 pub mod command;
 pub mod commit;
 pub mod config;
@@ -11,6 +12,7 @@ pub mod cycle;
 pub mod digest;
 pub mod event;
 pub mod gate;
+pub mod judge;
 pub mod path;
 pub mod report;
 pub mod seam;

@@ -195,6 +195,15 @@ pub struct Obstacle {
     pub message: String,
     /// Where, as `path:line`, if it is known.
     pub place: Option<String>,
+    /// The tests that could not be run for it, as far as their sources show them.
+    pub tests: Vec<TestId>,
+}
+
+impl Obstacle {
+    /// An obstacle of which no more is known.
+    pub fn new(subject: impl Into<String>, cause: Cause, message: impl Into<String>) -> Self {
+        Self { subject: subject.into(), cause, message: message.into(), place: None, tests: Vec::new() }
+    }
 }
 
 /// What one run of tests showed. Sorted by id; each id once.

@@ -241,8 +241,7 @@ mod tests {
     fn a_test_that_is_gone_is_forgotten_but_not_one_whose_target_does_not_build() {
         let mut session = Session::default();
         run(&mut session, &report(&[("x", None), ("y", None)], vec![]), "t1");
-        let broken =
-            Obstacle { subject: "test `a`".into(), cause: Cause::MissingSymbol, message: String::new(), place: None };
+        let broken = Obstacle::new("test `a`", Cause::MissingSymbol, "");
         run(&mut session, &report(&[], vec![broken]), "t2");
         assert_eq!(session.green(), 2);
         run(&mut session, &report(&[("x", None)], vec![]), "t3");

@@ -78,12 +78,8 @@ impl Doctor<'_> {
             .iter()
             .map(|error| error.message.rendered.as_deref().unwrap_or(&error.message.message).trim_end())
             .collect();
-        Obstacle {
-            subject,
-            cause: self.cause(errors),
-            message: shorten(&rendered.join("\n\n"), MAX_MESSAGE),
-            place: self.place(&first.message),
-        }
+        let message = shorten(&rendered.join("\n\n"), MAX_MESSAGE);
+        Obstacle { place: self.place(&first.message), ..Obstacle::new(subject, self.cause(errors), message) }
     }
 
     fn place(&self, message: &Diagnostic) -> Option<String> {

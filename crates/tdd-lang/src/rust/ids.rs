@@ -113,7 +113,7 @@ impl BadAnnotation {
             Self::NotASlug { slug, place } => (slug, place),
         };
         let (subject, place) = (format!("@tdd-test-id: {slug}"), Some(place.clone()));
-        Obstacle { subject, cause: Cause::LoadFailure, message: self.to_string(), place }
+        Obstacle { place, ..Obstacle::new(subject, Cause::LoadFailure, self.to_string()) }
     }
 }
 

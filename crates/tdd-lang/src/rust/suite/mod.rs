@@ -208,7 +208,7 @@ fn runner_variable(triple: &str) -> String {
 }
 
 fn obstacle(subject: &str, cause: Cause, message: String) -> Obstacle {
-    Obstacle { subject: subject.to_owned(), cause, message, place: None }
+    Obstacle::new(subject, cause, message)
 }
 
 fn result(id: TestId, cause: Cause, message: String) -> TestResult {

@@ -1,0 +1,167 @@
+//! What a change did between two trees, sorted into tests, what tests use, production, steering and the rest.
+
+use serde::Serialize;
+
+use crate::digest::Digest;
+use crate::test_id::TestId;
+
+/// What a path or an item is to the law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sort {
+    /// What is being built.
+    Production,
+    /// A test, or what tests use.
+    Test,
+    /// What steers building, running or checking: manifests, toolchain, runner and lint configuration.
+    Steering,
+    /// Documents and data.
+    Document,
+}
+
+/// One test as its source shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TestFacts {
+    /// Its id.
+    pub id: TestId,
+    /// The file that it stands in.
+    pub path: String,
+    /// The line of its name.
+    pub line: usize,
+    /// Digest of its tokens with its attributes.
+    pub digest: Digest,
+    /// Digest of its tokens without its name: what is left the same when it is renamed or moved.
+    pub body: Digest,
+    /// Digests of its assertions, each as often as it stands there.
+    pub assertions: Vec<Digest>,
+    /// Why it does not run, if it is marked so.
+    pub skipped: Option<String>,
+    /// The conditions under which it exists.
+    pub conditions: Vec<String>,
+    /// It is meant to panic.
+    pub should_panic: bool,
+    /// Its result decides, too: it returns one.
+    pub returns_result: bool,
+    /// An assertion depends on something that is not the test's own.
+    pub asks_production: bool,
+}
+
+impl TestFacts {
+    /// Whether it could fail at all: it asserts, is meant to panic, or returns a result.
+    pub fn can_fail(&self) -> bool {
+        !self.assertions.is_empty() || self.should_panic || self.returns_result
+    }
+}
+
+/// What became of one test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TestChange {
+    /// It is new.
+    Added(TestFacts),
+    /// It is gone.
+    Removed(TestFacts),
+    /// It is there under another id with the same tokens.
+    Moved {
+        /// As it was.
+        before: TestFacts,
+        /// As it is.
+        after: TestFacts,
+    },
+    /// Its tokens are different.
+    Changed {
+        /// As it was.
+        before: TestFacts,
+        /// As it is.
+        after: TestFacts,
+        /// All that was there is still there, in its order: only something was put in between.
+        only_added: bool,
+    },
+}
+
+impl TestChange {
+    /// The test as it is now, if it is.
+    pub fn after(&self) -> Option<&TestFacts> {
+        match self {
+            Self::Added(after) | Self::Moved { after, .. } | Self::Changed { after, .. } => Some(after),
+            Self::Removed(_) => None,
+        }
+    }
+
+    /// Whether it asks for something that was not asked for before: a new test, or one that only gained
+    /// assertions.
+    pub fn asks_more(&self) -> bool {
+        match self {
+            Self::Added(_) => true,
+            Self::Changed { before, after, only_added } => {
+                *only_added && after.assertions.len() > before.assertions.len()
+            }
+            Self::Removed(_) | Self::Moved { .. } => false,
+        }
+    }
+}
+
+/// What became of an item that is not a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ItemFate {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// It is different.
+    Changed,
+}
+
+/// An item of production code, or of what tests use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ItemChange {
+    /// The file.
+    pub path: String,
+    /// What it is, for people: "fn `add`", or the file itself.
+    pub item: String,
+    /// The line that it begins on, in the tree where it is.
+    pub line: usize,
+    /// What became of it.
+    pub fate: ItemFate,
+}
+
+/// A difference in what steers building, running or checking.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SteeringChange {
+    /// The file.
+    pub path: String,
+    /// What changed in it: "`lib.name`", "a new file".
+    pub what: String,
+    /// A new dependency from the registry is nobody's harm.
+    pub free: bool,
+}
+
+/// All that a change did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// Tests.
+    pub tests: Vec<TestChange>,
+    /// What tests use: helpers, constants, imports, macros, fixtures, snapshots.
+    pub support: Vec<ItemChange>,
+    /// Production.
+    pub production: Vec<ItemChange>,
+    /// Steering.
+    pub steering: Vec<SteeringChange>,
+    /// Documents and data.
+    pub documents: Vec<String>,
+    /// Files of a language that do not parse, so that nothing can be said about what is in them.
+    pub unreadable: Vec<String>,
+}
+
+impl Change {
+    /// Whether nothing at all changed.
+    pub fn is_empty(&self) -> bool {
+        self == &Self::default()
+    }
+
+    /// The tests that ask for more than before.
+    pub fn new_demands(&self) -> impl Iterator<Item = &TestFacts> {
+        self.tests.iter().filter(|change| change.asks_more()).filter_map(TestChange::after)
+    }
+}

@@ -1,0 +1,310 @@
+//! Every rule of the judge, from both sides.
+
+use super::*;
+use crate::change::SteeringChange;
+use crate::digest::Digest;
+use crate::report::TestResult;
+
+fn id(name: &str) -> TestId {
+    TestId::native("tests/a.rs", name)
+}
+
+fn test(name: &str, assertions: &[&str]) -> TestFacts {
+    TestFacts {
+        id: id(name),
+        path: "tests/a.rs".into(),
+        line: 1,
+        digest: Digest::of(format!("{name}{assertions:?}")),
+        body: Digest::of(format!("{assertions:?}")),
+        assertions: assertions.iter().map(Digest::of).collect(),
+        skipped: None,
+        conditions: Vec::new(),
+        should_panic: false,
+        returns_result: false,
+        asks_production: true,
+    }
+}
+
+fn item(fate: ItemFate) -> ItemChange {
+    ItemChange { path: "src/lib.rs".into(), item: "fn `add`".into(), line: 3, fate }
+}
+
+fn report(results: &[(&str, Option<Cause>)]) -> Report {
+    let results = results.iter().map(|(name, cause)| {
+        let outcome = match cause {
+            None => Outcome::Pass,
+            Some(cause) => Outcome::Fail { cause: *cause, message: "said".into() },
+        };
+        TestResult::new(id(name), outcome, 1)
+    });
+    Report::new(results, Vec::new())
+}
+
+fn baseline(results: &[(&str, Option<Cause>)]) -> Baseline {
+    results.iter().map(|(name, cause)| (id(name), *cause)).collect()
+}
+
+fn changed(before: TestFacts, after: TestFacts, only_added: bool) -> Change {
+    Change { tests: vec![TestChange::Changed { before, after, only_added }], ..Change::default() }
+}
+
+fn added(name: &str) -> Change {
+    Change { tests: vec![TestChange::Added(test(name, &["x"]))], ..Change::default() }
+}
+
+/// The rule and the cause, or `None` if the ruling holds.
+type Answer = Option<(Law, Option<Cause>)>;
+
+fn answer(ruling: Ruling) -> Answer {
+    match ruling {
+        Ruling::Holds(_) => None,
+        Ruling::Refused(breach) => {
+            assert!(!breach.reason.is_empty() && !breach.next.is_empty());
+            Some((breach.rule, breach.cause))
+        }
+    }
+}
+
+fn red_with(change: &Change, report: &Report, baseline: Option<&Baseline>) -> Answer {
+    let tree = TreeId("t".into());
+    let seen = Seen { change, report, trees: (&tree, &tree), baseline, max_new_tests: 1 };
+    answer(judge_red(&seen, &id("new")))
+}
+
+fn red(change: &Change, results: &[(&str, Option<Cause>)]) -> Answer {
+    red_with(change, &report(results), None)
+}
+
+fn green(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Option<Cause>)]) -> Answer {
+    let tree = TreeId("t".into());
+    let report = report(results);
+    let before = baseline(was);
+    let seen = Seen { change, report: &report, trees: (&tree, &tree), baseline: Some(&before), max_new_tests: 1 };
+    answer(judge_green(&seen, &[&id("new")], &before))
+}
+
+fn refactor(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Option<Cause>)]) -> Answer {
+    let tree = TreeId("t".into());
+    let report = report(results);
+    let before = baseline(was);
+    let seen = Seen { change, report: &report, trees: (&tree, &tree), baseline: Some(&before), max_new_tests: 1 };
+    answer(judge_refactor(&seen))
+}
+
+const FAILS: Option<Cause> = Some(Cause::Assertion);
+
+#[test]
+fn a_new_test_that_fails_for_want_of_production_is_red() {
+    assert_eq!(red(&added("new"), &[("new", FAILS), ("old", None)]), None);
+}
+
+#[test]
+fn a_test_that_gained_an_assertion_and_fails_is_red() {
+    let grown = changed(test("new", &["x"]), test("new", &["x", "y"]), true);
+    assert_eq!(red(&grown, &[("new", FAILS)]), None);
+}
+
+#[test]
+fn a_test_that_a_missing_symbol_takes_down_is_red_and_its_neighbours_keep_their_results() {
+    let mut obstacle = Obstacle::new("tests/a.rs", Cause::MissingSymbol, "cannot find function");
+    obstacle.tests = vec![id("new"), id("old")];
+    let report = Report::new([], vec![obstacle]);
+    let before = baseline(&[("old", None)]);
+    assert_eq!(red_with(&added("new"), &report, Some(&before)), None);
+}
+
+#[test]
+fn every_invalid_cause_is_its_own_answer() {
+    for cause in Cause::ALL.into_iter().filter(|cause| !cause.is_valid_red()) {
+        assert_eq!(red(&added("new"), &[("new", Some(cause))]), Some((Law::RedFirst, Some(cause))), "{cause}");
+    }
+}
+
+#[test]
+fn green_on_arrival_not_found_and_no_tests_at_all_are_told_apart() {
+    assert_eq!(red(&added("new"), &[("new", None)]), Some((Law::RedFirst, Some(Cause::UnexpectedGreen))));
+    assert_eq!(red(&added("new"), &[("old", None)]), Some((Law::RedFirst, Some(Cause::TargetNotFound))));
+    assert_eq!(red(&added("new"), &[]), Some((Law::RedFirst, Some(Cause::ZeroTests))));
+}
+
+#[test]
+fn a_failing_test_that_asks_for_nothing_new_is_no_red() {
+    assert_eq!(red(&Change::default(), &[("new", FAILS)]), Some((Law::RedFirst, Some(Cause::TargetNotFound))));
+}
+
+#[test]
+fn a_test_that_cannot_fail_or_asks_nothing_of_production_is_vacuous() {
+    let none = Change { tests: vec![TestChange::Added(test("new", &[]))], ..Change::default() };
+    assert_eq!(red(&none, &[("new", FAILS)]), Some((Law::TestAsserts, Some(Cause::VacuousTest))));
+    let alone = TestFacts { asks_production: false, ..test("new", &["x"]) };
+    let alone = Change { tests: vec![TestChange::Added(alone)], ..Change::default() };
+    assert_eq!(red(&alone, &[("new", FAILS)]), Some((Law::TestAsserts, Some(Cause::VacuousTest))));
+}
+
+#[test]
+fn a_red_changes_no_production_no_steering_and_brings_one_behaviour() {
+    let production = Change { production: vec![item(ItemFate::Added)], ..added("new") };
+    assert_eq!(red(&production, &[("new", FAILS)]), Some((Law::PhaseScope, None)));
+    let steering = |free| SteeringChange { path: "Cargo.toml".into(), what: "`lib.name`".into(), free };
+    let bad = Change { steering: vec![steering(true), steering(false)], ..added("new") };
+    assert_eq!(red(&bad, &[("new", FAILS)]), Some((Law::SteeringFrozen, None)));
+    let dependency = Change { steering: vec![steering(true)], ..added("new") };
+    assert_eq!(red(&dependency, &[("new", FAILS)]), None);
+    let mut two = added("new");
+    two.tests.push(TestChange::Added(test("other", &["x"])));
+    assert_eq!(red(&two, &[("new", FAILS), ("other", FAILS)]), Some((Law::OneBehaviour, None)));
+}
+
+#[test]
+fn no_test_is_loosened_in_any_way() {
+    let old = || test("old", &["x", "y"]);
+    let cases = [
+        TestChange::Removed(old()),
+        TestChange::Changed { before: old(), after: test("old", &["x"]), only_added: false },
+        TestChange::Changed { before: old(), after: test("old", &["x", "z"]), only_added: false },
+        TestChange::Changed { before: old(), after: old(), only_added: false },
+        TestChange::Changed {
+            before: old(),
+            after: TestFacts { skipped: Some("later".into()), ..old() },
+            only_added: true,
+        },
+        TestChange::Moved { before: old(), after: TestFacts { skipped: Some("later".into()), ..old() } },
+        TestChange::Changed { before: old(), after: TestFacts { should_panic: true, ..old() }, only_added: true },
+        TestChange::Changed {
+            before: old(),
+            after: TestFacts { conditions: vec!["windows".into()], ..old() },
+            only_added: true,
+        },
+        TestChange::Changed { before: test("old", &["x", "x"]), after: test("old", &["x"]), only_added: true },
+    ];
+    for case in cases {
+        let mut change = added("new");
+        change.tests.push(case.clone());
+        assert_eq!(red(&change, &[("new", FAILS)]), Some((Law::TestsFrozen, None)), "{case:?}");
+    }
+}
+
+#[test]
+fn what_tests_use_may_be_added_to_at_red_but_not_changed() {
+    let with = |fate| Change { support: vec![item(fate)], ..added("new") };
+    assert_eq!(red(&with(ItemFate::Added), &[("new", FAILS)]), None);
+    for fate in [ItemFate::Changed, ItemFate::Removed] {
+        assert_eq!(red(&with(fate), &[("new", FAILS)]), Some((Law::TestsFrozen, None)));
+    }
+}
+
+#[test]
+fn another_test_that_fails_must_have_failed_in_the_same_way_before() {
+    let failing = report(&[("new", FAILS), ("old", FAILS)]);
+    let unrelated = Some((Law::OthersKept, Some(Cause::UnrelatedFailure)));
+    assert_eq!(red_with(&added("new"), &failing, None), unrelated);
+    assert_eq!(red_with(&added("new"), &failing, Some(&baseline(&[("old", None)]))), unrelated);
+    assert_eq!(red_with(&added("new"), &failing, Some(&baseline(&[("old", FAILS)]))), None);
+    let timeout = baseline(&[("old", Some(Cause::Timeout))]);
+    assert_eq!(red_with(&added("new"), &failing, Some(&timeout)), unrelated);
+}
+
+#[test]
+fn a_file_that_does_not_parse_is_a_syntax_error_whatever_is_said_of_its_tests() {
+    let change = Change { unreadable: vec!["tests/a.rs".into()], ..added("new") };
+    assert_eq!(red(&change, &[("new", FAILS)]), Some((Law::TestsFrozen, Some(Cause::SyntaxError))));
+}
+
+#[test]
+fn a_run_that_changed_the_files_is_void() {
+    let (before, after) = (TreeId("a".into()), TreeId("b".into()));
+    let (change, report) = (added("new"), report(&[("new", FAILS)]));
+    let seen = Seen { change: &change, report: &report, trees: (&before, &after), baseline: None, max_new_tests: 1 };
+    assert_eq!(answer(judge_red(&seen, &id("new"))), Some((Law::SameTree, None)));
+    assert_eq!(answer(judge_refactor(&seen)), Some((Law::SameTree, None)));
+}
+
+#[test]
+fn production_that_makes_a_red_test_pass_is_green() {
+    let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
+    assert_eq!(green(&change, &[("new", None), ("old", None)], &[("new", FAILS), ("old", None)]), None);
+}
+
+#[test]
+fn a_green_without_a_red_before_it_is_none() {
+    let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
+    let passes = [("new", None)];
+    assert_eq!(green(&change, &passes, &passes), Some((Law::RedFirst, Some(Cause::UnexpectedGreen))));
+    assert_eq!(green(&change, &passes, &[]), Some((Law::RedFirst, Some(Cause::TargetNotFound))));
+    let crashed = [("new", Some(Cause::Crash))];
+    assert_eq!(green(&change, &passes, &crashed), Some((Law::RedFirst, Some(Cause::Crash))));
+}
+
+#[test]
+fn a_green_touches_no_test_and_nothing_that_tests_use() {
+    let was = [("new", FAILS)];
+    assert_eq!(green(&added("other"), &[("new", None)], &was), Some((Law::TestsFrozen, None)));
+    let support = Change { support: vec![item(ItemFate::Added)], ..Change::default() };
+    assert_eq!(green(&support, &[("new", None)], &was), Some((Law::TestsFrozen, None)));
+    let grown = changed(test("old", &["x"]), test("old", &["x", "y"]), true);
+    assert_eq!(green(&grown, &[("new", None)], &was), Some((Law::TestsFrozen, None)));
+}
+
+#[test]
+fn a_green_loses_no_other_test_and_its_target_must_pass() {
+    let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
+    let was = [("new", FAILS), ("old", None)];
+    assert_eq!(green(&change, &[("new", FAILS), ("old", None)], &was), Some((Law::TargetPasses, FAILS)));
+    assert_eq!(
+        green(&change, &[("new", None), ("old", FAILS)], &was),
+        Some((Law::OthersKept, Some(Cause::UnrelatedFailure)))
+    );
+    assert_eq!(green(&change, &[("new", None)], &was), Some((Law::OthersKept, Some(Cause::TargetNotFound))));
+    assert_eq!(
+        green(&change, &[("new", None), ("old", Some(Cause::Skipped))], &was),
+        Some((Law::OthersKept, Some(Cause::Skipped)))
+    );
+}
+
+#[test]
+fn a_refactor_keeps_every_test_and_changes_one_side() {
+    let all = [("old", None)];
+    let production = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
+    assert_eq!(refactor(&production, &all, &all), None);
+    let moved = TestChange::Moved { before: test("old", &["x"]), after: test("renamed", &["x"]) };
+    let tests = Change { tests: vec![moved.clone()], ..Change::default() };
+    assert_eq!(refactor(&tests, &[("renamed", None)], &all), None);
+    let both = Change { tests: vec![moved], ..production.clone() };
+    assert_eq!(refactor(&both, &[("renamed", None)], &all), Some((Law::PhaseScope, None)));
+    assert_eq!(refactor(&added("new"), &all, &all), Some((Law::TestsFrozen, None)));
+    let removed = Change { tests: vec![TestChange::Removed(test("old", &["x"]))], ..Change::default() };
+    assert_eq!(refactor(&removed, &[], &all), Some((Law::TestsFrozen, None)));
+    assert_eq!(refactor(&production, &[], &all), Some((Law::OthersKept, Some(Cause::TargetNotFound))));
+}
+
+#[test]
+fn a_broken_target_is_forgiven_only_where_it_was_as_broken_before() {
+    let mut obstacle = Obstacle::new("tests/b.rs", Cause::UnrelatedCompileError, "mismatched types");
+    obstacle.tests = vec![id("old")];
+    let report = Report::new([TestResult::new(id("new"), Outcome::Pass, 1)], vec![obstacle]);
+    let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
+    let tree = TreeId("t".into());
+    let ruling = |was: &Baseline| {
+        let seen =
+            Seen { change: &change, report: &report, trees: (&tree, &tree), baseline: Some(was), max_new_tests: 1 };
+        answer(judge_green(&seen, &[&id("new")], was))
+    };
+    let broken = [("new", FAILS), ("old", Some(Cause::UnrelatedCompileError))];
+    assert_eq!(ruling(&baseline(&broken)), None);
+    let fine = [("new", FAILS), ("old", None)];
+    assert_eq!(ruling(&baseline(&fine)), Some((Law::OthersKept, Some(Cause::UnrelatedCompileError))));
+}
+
+#[test]
+fn the_baseline_is_asked_for_only_where_something_else_failed() {
+    assert!(!needs_baseline(&report(&[("new", FAILS), ("old", None)]), Some(&id("new"))));
+    assert!(needs_baseline(&report(&[("new", FAILS), ("old", FAILS)]), Some(&id("new"))));
+    assert!(needs_baseline(&report(&[("new", FAILS)]), None));
+}
+
+#[test]
+fn names_are_those_of_the_json() {
+    for law in Law::ALL {
+        assert_eq!(serde_json::to_value(law).unwrap(), law.name());
+    }
+}
