@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use tdd_core::change::Sort;
 use tdd_core::command::{CommandSpec, Finished};
 use tdd_core::report::Report;
 use tdd_core::test_id::TestId;
@@ -159,4 +160,7 @@ pub trait Language {
     fn owns(&self, path: &str) -> bool;
     /// The tests and other items of one source file.
     fn items(&self, path: &str, source: &str) -> Items;
+    /// What a path is to the law in this tree, whether or not there is a file yet. A file of production
+    /// may still hold tests.
+    fn sort(&self, project: &Project, path: &str, sources: &dyn Sources) -> Sort;
 }

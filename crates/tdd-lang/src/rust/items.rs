@@ -25,7 +25,7 @@ pub fn items(path: &str, source: &str) -> Items {
 }
 
 /// Whether the file is below the `tests` or `benches` folder of a package. Below `src` there is none.
-fn in_test_folder(path: &str) -> bool {
+pub(super) fn in_test_folder(path: &str) -> bool {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     let first = folders.split('/').find(|folder| matches!(*folder, "src" | "tests" | "benches"));
     matches!(first, Some("tests" | "benches"))

@@ -2,6 +2,9 @@
 
 use crate::language::Sources;
 
+use super::modules::normal;
+use super::places::join;
+
 /// The name of every manifest.
 const NAME: &str = "Cargo.toml";
 
@@ -64,6 +67,25 @@ impl Manifest {
         let Some(below) = other.folder_below(&self.folder) else { return false };
         let excluded = self.listed("exclude").any(|folder| below == folder || below.starts_with(&format!("{folder}/")));
         !excluded && self.listed("members").any(|pattern| matches(pattern, below))
+    }
+
+    /// The value at a path of keys.
+    pub fn get(&self, keys: &[&str]) -> Option<&toml::Value> {
+        let (first, rest) = keys.split_first()?;
+        rest.iter().try_fold(self.table.as_ref()?.get(*first)?, |value, key| value.get(*key))
+    }
+
+    /// The folders of the packages that it names by path, relative to the repository's root.
+    pub fn path_dependencies(&self) -> Vec<String> {
+        let tables = [
+            vec!["workspace", "dependencies"],
+            vec!["dependencies"],
+            vec!["dev-dependencies"],
+            vec!["build-dependencies"],
+        ];
+        let tables = tables.iter().filter_map(|keys| self.get(keys)?.as_table());
+        let paths = tables.flat_map(toml::Table::values).filter_map(|dependency| dependency.get("path")?.as_str());
+        paths.filter_map(|path| normal(&join(&self.folder, path))).collect()
     }
 
     fn folder_below(&self, outer: &str) -> Option<&str> {

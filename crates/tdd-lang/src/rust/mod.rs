@@ -13,6 +13,7 @@ pub mod doctest;
 #[cfg(test)]
 mod fixture;
 pub mod ids;
+mod include;
 pub mod items;
 pub mod libtest;
 mod manifest;
@@ -22,14 +23,17 @@ pub mod places;
 mod production;
 pub mod project;
 pub mod scaffold;
+pub mod sort;
 pub mod suite;
 mod syntax;
+mod targets;
 pub mod test_command;
 mod walk;
 mod word;
 
 use std::collections::BTreeMap;
 
+use tdd_core::change::Sort;
 use tdd_core::command::CommandSpec;
 
 use crate::item::Items;
@@ -97,6 +101,10 @@ impl Language for Rust {
 
     fn items(&self, path: &str, source: &str) -> Items {
         items::items(path, source)
+    }
+
+    fn sort(&self, project: &Project, path: &str, sources: &dyn Sources) -> Sort {
+        sort::sort(project, path, sources)
     }
 }
 

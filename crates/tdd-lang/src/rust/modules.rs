@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tdd_core::test_id::TestId;
+
 use crate::item::{Items, ModuleItem, TestItem};
 use crate::language::Sources;
 
@@ -32,12 +34,30 @@ pub fn locate(root: &str, name: &str, sources: &dyn Sources) -> Located {
 pub struct ParsedFiles<'s> {
     sources: &'s dyn Sources,
     parsed: BTreeMap<String, Option<Arc<Items>>>,
+    /// Files that declare no module in another file are not parsed: they count as empty.
+    modules_only: bool,
 }
 
 impl<'s> ParsedFiles<'s> {
     /// None parsed yet.
     pub fn new(sources: &'s dyn Sources) -> Self {
-        Self { sources, parsed: BTreeMap::new() }
+        Self { sources, parsed: BTreeMap::new(), modules_only: false }
+    }
+
+    /// The same for somebody who asks only where modules are, and not for what is in them.
+    pub fn for_modules(sources: &'s dyn Sources) -> Self {
+        Self { modules_only: true, ..Self::new(sources) }
+    }
+
+    /// The files of another tree; those that are the same there are not parsed again.
+    pub fn in_tree(self, sources: &dyn Sources, is_same: impl Fn(&str) -> bool) -> ParsedFiles<'_> {
+        let parsed = self.parsed.into_iter().filter(|(path, _)| is_same(path)).collect();
+        ParsedFiles { sources, parsed, modules_only: self.modules_only }
+    }
+
+    /// Where the files come from.
+    pub fn sources(&self) -> &'s dyn Sources {
+        self.sources
     }
 
     /// The items of a file; `None` if there is no such file.
@@ -45,7 +65,11 @@ impl<'s> ParsedFiles<'s> {
         if let Some(known) = self.parsed.get(path) {
             return known.clone();
         }
-        let read = self.sources.read(path).map(|source| Arc::new(items(path, &source)));
+        let parse = |source: String| {
+            let skipped = self.modules_only && !may_declare_modules(&source);
+            Arc::new(if skipped { Items::default() } else { items(path, &source) })
+        };
+        let read = self.sources.read(path).map(parse);
         self.parsed.insert(path.to_owned(), read.clone());
         read
     }
@@ -59,7 +83,20 @@ pub struct ModuleTree {
     modules: BTreeMap<String, String>,
     /// Where each test is, by the name that libtest gives it.
     tests: BTreeMap<String, Found>,
-    test_files: Vec<String>,
+    mounts: Vec<Mount>,
+}
+
+/// A file's place in a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// The file.
+    pub path: String,
+    /// The path of its module; empty for the root.
+    pub module: String,
+    /// Only tests lead to it.
+    pub test_only: bool,
+    /// The conditions of the modules that lead to it.
+    pub cfg: Arc<[String]>,
 }
 
 #[derive(Clone, Debug)]
@@ -102,8 +139,8 @@ struct Home {
 impl ModuleTree {
     /// Reads the root file and all that it declares. A module whose file is not there is left out.
     pub fn build(root: &str, files: &mut ParsedFiles<'_>) -> Self {
-        let (modules, tests, test_files) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        let mut tree = Self { root: root.to_owned(), modules, tests, test_files };
+        let (modules, tests, mounts) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let mut tree = Self { root: root.to_owned(), modules, tests, mounts };
         let home = Home { folder: folder_of(root).to_owned(), own: None };
         let (path, module) = (root.to_owned(), String::new());
         let mut waiting = vec![Visit { path, module, home, test_only: false, cfg: Arc::default(), through: None }];
@@ -137,16 +174,33 @@ impl ModuleTree {
 
     /// Those of its files that exist only for tests, because a `#[cfg(test)] mod …;` leads to them.
     pub fn test_files(&self) -> impl Iterator<Item = &str> {
-        self.test_files.iter().map(String::as_str)
+        self.mounts.iter().filter(|mount| mount.test_only).map(|mount| mount.path.as_str())
+    }
+
+    /// Where each of its files stands in it; a file can stand in several places.
+    pub fn mounts(&self) -> &[Mount] {
+        &self.mounts
+    }
+
+    /// The ids of the tests that its files show, sorted. What macros make, and the single cases of a
+    /// function that has several, are not among them.
+    pub fn ids(&self) -> Vec<TestId> {
+        let mut ids: Vec<_> = self.tests.iter().map(|(name, found)| found.id(name)).collect();
+        ids.sort();
+        ids.dedup();
+        ids
     }
 
     /// Takes note of a file; the files that its modules lead to.
     fn add(&mut self, visit: &Visit, files: &mut ParsedFiles<'_>) -> Vec<Visit> {
         let Some(items) = files.items(&visit.path) else { return Vec::new() };
         self.modules.entry(visit.module.clone()).or_insert_with(|| visit.path.clone());
-        if visit.test_only {
-            self.test_files.push(visit.path.clone());
-        }
+        self.mounts.push(Mount {
+            path: visit.path.clone(),
+            module: visit.module.clone(),
+            test_only: visit.test_only,
+            cfg: Arc::clone(&visit.cfg),
+        });
         for (at, test) in items.tests.iter().enumerate() {
             let name = below(&visit.module, &test.name);
             let (path, items, cfg) = (visit.path.clone(), Arc::clone(&items), Arc::clone(&visit.cfg));
@@ -158,6 +212,11 @@ impl ModuleTree {
 }
 
 impl Found {
+    fn id(&self, name: &str) -> TestId {
+        let slug = self.items.tests.get(self.at).and_then(|item| item.annotation.as_deref());
+        slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(&self.path, name))
+    }
+
     fn located(&self) -> Located {
         let mut item = self.items.tests.get(self.at).cloned();
         if let Some(item) = &mut item {
@@ -226,17 +285,28 @@ impl Home {
     }
 }
 
-fn below(module: &str, name: &str) -> String {
+/// Whether a text may hold `mod a;`. A module with its body behind it is none.
+pub(super) fn may_declare_modules(source: &str) -> bool {
+    let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '#');
+    source.match_indices("mod").any(|(at, word)| {
+        let after = &source[at + word.len()..];
+        let is_word = !source[..at].ends_with(in_name) && !after.starts_with(in_name);
+        is_word && !after.trim_start().trim_start_matches(in_name).trim_start().starts_with('{')
+    })
+}
+
+/// The name of something in a module.
+pub(super) fn below(module: &str, name: &str) -> String {
     if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
 }
 
 /// The folder of a file, with its `/`.
-fn folder_of(path: &str) -> &str {
+pub(super) fn folder_of(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..=slash])
 }
 
 /// The path without `.` and `..`; `None` if it leads out of the repository.
-fn normal(path: &str) -> Option<String> {
+pub(super) fn normal(path: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.split('/') {
         match part {
@@ -413,5 +483,33 @@ mod tests {
         let tree = ModuleTree::build("src/lib.rs", &mut ParsedFiles::new(&sources));
         assert_eq!(tree.test_files().collect::<Vec<_>>(), ["src/tests.rs", "src/tests/deep.rs"]);
         assert_eq!(tree.files().collect::<Vec<_>>(), ["src/lib.rs", "src/a.rs", "src/tests.rs", "src/tests/deep.rs"]);
+    }
+
+    #[test]
+    fn only_a_text_that_may_declare_a_module_is_parsed_for_its_modules() {
+        for (source, expected) in [
+            ("mod a;", true),
+            ("pub mod r#a ;", true),
+            ("mod /* c */ a;", true),
+            ("cfg_if! { if x { mod\na; } }", true),
+            ("mod $name;", true),
+            ("#[cfg(test)] mod tests { fn modulo() {} }", false),
+            ("fn model() { a.mod_x() }", false),
+            ("", false),
+        ] {
+            assert_eq!(may_declare_modules(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn the_ids_of_a_target_are_those_that_a_run_gives() {
+        let files = [
+            ("src/lib.rs", "mod a; #[test] fn z() {}"),
+            ("src/a.rs", "mod tests { #[test] fn x() {}\n\n\n\n// @tdd-test-id: slug\n#[test] fn y() {} }"),
+        ];
+        let sources = memory(&files);
+        let ids = ModuleTree::build("src/lib.rs", &mut ParsedFiles::new(&sources)).ids();
+        let ids: Vec<_> = ids.iter().map(TestId::as_str).collect();
+        assert_eq!(ids, ["slug", "src/a.rs::a::tests::x", "src/lib.rs::z"]);
     }
 }

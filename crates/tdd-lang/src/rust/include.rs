@@ -1,0 +1,87 @@
+//! Finds the files that Rust code takes in with `include!`, `include_str!` and `include_bytes!`.
+
+use tdd_core::change::Sort;
+
+use crate::language::Sources;
+
+use super::attribute::literal;
+use super::modules::{folder_of, normal};
+use super::owns;
+use super::syntax::Tree;
+use super::walk::Walk;
+
+const MACROS: [&str; 3] = ["include", "include_str", "include_bytes"];
+
+/// A file that is taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Include {
+    file: File,
+    /// What the code is that takes it in.
+    pub sort: Sort,
+    /// It becomes documentation: `#[doc = include_str!("…")]`.
+    pub documents: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum File {
+    /// This one.
+    Exactly(String),
+    /// One whose path ends so, because the rest is known only to the compiler.
+    EndingIn(String),
+}
+
+impl Include {
+    /// Whether it is this file that is taken in.
+    pub fn names(&self, path: &str) -> bool {
+        match &self.file {
+            File::Exactly(file) => file == path,
+            File::EndingIn(end) => {
+                path.strip_suffix(end.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            }
+        }
+    }
+}
+
+/// All that the Rust files take in; `sort` says what a Rust file is.
+pub(super) fn includes(sources: &dyn Sources, sort: impl Fn(&str) -> Sort) -> Vec<Include> {
+    let mut found = Vec::new();
+    for path in sources.files().iter().filter(|path| owns(path)) {
+        let source = sources.read(path).filter(|source| source.contains("include"));
+        if let Some(source) = source {
+            found.extend(of_file(path, &source, sort(path)));
+        }
+    }
+    found
+}
+
+fn of_file(path: &str, source: &str, sort: Sort) -> Vec<Include> {
+    let Some(tree) = Tree::parse(source) else { return Vec::new() };
+    let tokens: Vec<usize> = tree.tokens(0..tree.len()).collect();
+    let text = |at: usize| tokens.get(at).map_or("", |node| tree.text(*node));
+    let calls = (0..tokens.len()).filter(|at| MACROS.contains(&text(*at)) && text(at + 1) == "!");
+    let calls: Vec<usize> = calls.collect();
+    let for_tests = if calls.is_empty() { Vec::new() } else { Walk::new(&tree).run().test_ranges };
+    let include = |at: usize| {
+        let arguments = (at + 3..tokens.len()).take_while(|at| !matches!(text(*at), ";" | ")" | "]"));
+        let arguments: Vec<&str> = arguments.map(text).collect();
+        let place = tree.range(tokens[at]).start;
+        let in_test = for_tests.iter().any(|range| range.contains(&place));
+        Some(Include {
+            file: file(path, source, &arguments, tree.range(tokens[at]).end)?,
+            sort: if in_test { Sort::Test } else { sort },
+            documents: at >= 2 && text(at - 1) == "=" && text(at - 2) == "doc",
+        })
+    };
+    calls.into_iter().filter_map(include).collect()
+}
+
+/// The file that these arguments name; what a macro puts together is known by its last piece.
+fn file(path: &str, source: &str, arguments: &[&str], after: usize) -> Option<File> {
+    if let [only] | [only, ","] = arguments {
+        return normal(&format!("{}{}", folder_of(path), literal(only)?)).map(File::Exactly);
+    }
+    let statement = source.get(after..)?.split(';').next()?;
+    let last = statement.split('"').skip(1).step_by(2).last()?;
+    let end = last.trim_start_matches(['.', '/']);
+    (!end.is_empty()).then(|| File::EndingIn(end.to_owned()))
+}

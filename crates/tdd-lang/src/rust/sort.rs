@@ -1,0 +1,317 @@
+//! Sorts the files of a repository: production, tests with what they use, steering, documents.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tdd_core::change::Sort;
+
+use crate::language::{Project, Sources};
+
+use super::include::{Include, includes};
+use super::items::in_test_folder;
+use super::modules::{ModuleTree, ParsedFiles};
+use super::owns;
+use super::targets::{TargetKind, targets};
+
+/// Files that steer building, running or checking wherever they stand.
+const STEERING_NAMES: [&str; 20] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "rustfmt.toml",
+    ".rustfmt.toml",
+    "clippy.toml",
+    ".clippy.toml",
+    "deny.toml",
+    "insta.yaml",
+    ".insta.yaml",
+    "proptest.toml",
+    "tarpaulin.toml",
+    "Makefile",
+    "Makefile.toml",
+    "justfile",
+    ".justfile",
+    ".gitignore",
+    ".gitattributes",
+    "tdd.yaml",
+];
+
+/// Folders all of whose files do.
+const STEERING_FOLDERS: [&str; 4] = [".cargo", ".config", ".github", ".gitlab"];
+
+/// Folders that hold what tests use, unless the sources say otherwise.
+const TEST_FOLDERS: [&str; 5] = ["tests", "testdata", "fixtures", "snapshots", "proptest-regressions"];
+
+/// A file's place in a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mounted {
+    pub kind: TargetKind,
+    /// The tests in it are run.
+    pub tested: bool,
+    /// Only tests lead to it, or its target is for tests.
+    pub for_tests: bool,
+    pub module: String,
+    pub cfg: Arc<[String]>,
+}
+
+/// Where each Rust file stands in the targets of a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Layout {
+    mounts: BTreeMap<String, Vec<Mounted>>,
+}
+
+impl Layout {
+    /// Follows the modules of all targets.
+    pub fn of(project: &Project, files: &mut ParsedFiles<'_>) -> Self {
+        let mut layout = Self::default();
+        for target in targets(project, files.sources()) {
+            let tests = matches!(target.kind, TargetKind::Test | TargetKind::Bench) || in_test_folder(&target.root);
+            for mount in ModuleTree::build(&target.root, files).mounts() {
+                let mounted = Mounted {
+                    kind: target.kind,
+                    tested: target.tested,
+                    for_tests: tests || mount.test_only,
+                    module: mount.module.clone(),
+                    cfg: Arc::clone(&mount.cfg),
+                };
+                let known = layout.mounts.entry(mount.path.clone()).or_default();
+                if !known.contains(&mounted) {
+                    known.push(mounted);
+                }
+            }
+        }
+        layout
+    }
+
+    /// Where a file stands; nowhere if no target leads to it.
+    pub fn mounts(&self, path: &str) -> &[Mounted] {
+        self.mounts.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// What the targets that lead to a file make of it.
+    fn sort(&self, path: &str) -> Option<Sort> {
+        let mounts = self.mounts(path);
+        let steers = |mount: &Mounted| matches!(mount.kind, TargetKind::Script | TargetKind::Macros);
+        if mounts.iter().any(|mount| steers(mount) && !mount.for_tests) {
+            Some(Sort::Steering)
+        } else if mounts.iter().any(|mount| !mount.for_tests) {
+            Some(Sort::Production)
+        } else {
+            (!mounts.is_empty()).then_some(Sort::Test)
+        }
+    }
+}
+
+/// Sorts the files of one tree.
+pub(super) struct Sorter<'s> {
+    pub layout: Layout,
+    sources: &'s dyn Sources,
+    includes: OnceCell<Vec<Include>>,
+}
+
+impl<'s> Sorter<'s> {
+    /// For a tree with this layout.
+    pub fn new(layout: Layout, sources: &'s dyn Sources) -> Self {
+        Self { layout, sources, includes: OnceCell::new() }
+    }
+
+    /// What a path is, whether or not there is a file yet.
+    ///
+    /// Names decide first, then the targets that lead to the file, then who includes it, then its folder:
+    /// what production uses is production, wherever it stands.
+    pub fn sort(&self, path: &str) -> Sort {
+        if steers(path) {
+            return Sort::Steering;
+        }
+        if let Some(sort) = self.layout.sort(path) {
+            return sort;
+        }
+        let users = || self.includes().iter().filter(|include| !include.documents && include.names(path));
+        if users().any(|include| include.sort == Sort::Production) {
+            Sort::Production
+        } else if users().next().is_some() || is_for_tests(path) {
+            Sort::Test
+        } else if owns(path) {
+            Sort::Production
+        } else {
+            Sort::Document
+        }
+    }
+
+    fn includes(&self) -> &[Include] {
+        let without_includes = |path: &str| {
+            let by_folder = if is_for_tests(path) { Sort::Test } else { Sort::Production };
+            self.layout.sort(path).unwrap_or(by_folder)
+        };
+        self.includes.get_or_init(|| includes(self.sources, without_includes))
+    }
+}
+
+/// What a path is in this tree.
+pub fn sort(project: &Project, path: &str, sources: &dyn Sources) -> Sort {
+    if steers(path) {
+        return Sort::Steering;
+    }
+    let layout = Layout::of(project, &mut ParsedFiles::for_modules(sources));
+    Sorter::new(layout, sources).sort(path)
+}
+
+/// Whether a path steers by its name alone.
+fn steers(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_script = name == "build.rs" && !folders.split('/').any(|folder| folder == "src") && !in_test_folder(path);
+    STEERING_NAMES.contains(&name) || is_script || folders.split('/').any(|folder| STEERING_FOLDERS.contains(&folder))
+}
+
+/// Whether a path that no target leads to is for tests by its folder or ending.
+fn is_for_tests(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let in_folder = !owns(path) && folders.split('/').any(|folder| TEST_FOLDERS.contains(&folder));
+    in_test_folder(path) || in_folder || name.split('.').skip(1).any(|ending| ending == "snap")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::*;
+
+    fn check(files: &[(&str, &str)], expected: &[(&str, Sort)]) {
+        let project = Project { root: String::new(), description: String::new() };
+        for (path, sorted) in expected {
+            assert_eq!(sort(&project, path, &memory(files)), *sorted, "{path}");
+        }
+    }
+
+    const PACKAGE: (&str, &str) = ("Cargo.toml", "[package]\nname = \"a\"\n");
+
+    #[test]
+    fn some_names_steer_wherever_they_stand() {
+        for path in [
+            "Cargo.toml",
+            "crates/a/Cargo.toml",
+            "Cargo.lock",
+            ".cargo/config.toml",
+            "a/.cargo/config",
+            "rust-toolchain",
+            "rust-toolchain.toml",
+            "rustfmt.toml",
+            ".rustfmt.toml",
+            "clippy.toml",
+            ".clippy.toml",
+            "build.rs",
+            "crates/a/build.rs",
+            ".config/nextest.toml",
+            "deny.toml",
+            "Makefile",
+            "justfile",
+            ".github/workflows/ci.yml",
+            ".gitignore",
+            "src/.gitignore",
+            ".gitattributes",
+            "tdd.yaml",
+        ] {
+            check(&[PACKAGE], &[(path, Sort::Steering)]);
+        }
+    }
+
+    #[test]
+    fn a_path_is_sorted_by_its_folder_if_nothing_leads_to_it() {
+        let expected = [
+            ("src/lib.rs", Sort::Production),
+            ("src/new.rs", Sort::Production),
+            ("src/build.rs", Sort::Production),
+            ("examples/e.rs", Sort::Production),
+            ("src/tests/x.rs", Sort::Production),
+            ("tests/a.rs", Sort::Test),
+            ("tests/common/mod.rs", Sort::Test),
+            ("tests/build.rs", Sort::Test),
+            ("tests/data/a.json", Sort::Test),
+            ("benches/b.rs", Sort::Test),
+            ("crates/a/tests/a.rs", Sort::Test),
+            ("src/snapshots/a.snap", Sort::Test),
+            ("src/a.snap.new", Sort::Test),
+            ("testdata/a.txt", Sort::Test),
+            ("README.md", Sort::Document),
+            ("LICENSE", Sort::Document),
+            ("kata.md", Sort::Document),
+            ("data/a.json", Sort::Document),
+        ];
+        check(&[PACKAGE, ("src/lib.rs", "")], &expected);
+    }
+
+    #[test]
+    fn a_file_is_what_leads_to_it() {
+        let files = [
+            PACKAGE,
+            (
+                "src/lib.rs",
+                "#[cfg(test)] mod checks; mod a; #[cfg(test)] mod both;\n#[path = \"../tests/sly.rs\"] mod sly;",
+            ),
+            ("src/a.rs", ""),
+            ("src/both.rs", ""),
+            ("src/checks.rs", "mod deep;"),
+            ("src/checks/deep.rs", ""),
+            ("src/main.rs", "mod both;"),
+            ("tests/sly.rs", ""),
+            ("tests/t.rs", "#[path = \"../support/x.rs\"] mod x;"),
+            ("support/x.rs", ""),
+        ];
+        let expected = [
+            ("src/a.rs", Sort::Production),
+            ("src/both.rs", Sort::Production),
+            ("src/checks.rs", Sort::Test),
+            ("src/checks/deep.rs", Sort::Test),
+            ("support/x.rs", Sort::Test),
+            ("tests/sly.rs", Sort::Production),
+        ];
+        check(&files, &expected);
+    }
+
+    #[test]
+    fn build_scripts_and_procedural_macros_steer() {
+        let files = [
+            ("Cargo.toml", "[package]\nname = \"a\"\nbuild = \"make/it.rs\"\n[lib]\nproc-macro = true"),
+            ("make/it.rs", "mod part;"),
+            ("make/part.rs", ""),
+            ("src/lib.rs", "mod a; #[cfg(test)] mod tests;"),
+            ("src/a.rs", ""),
+            ("src/tests.rs", ""),
+            ("tests/t.rs", ""),
+        ];
+        let expected = [
+            ("make/it.rs", Sort::Steering),
+            ("make/part.rs", Sort::Steering),
+            ("src/lib.rs", Sort::Steering),
+            ("src/a.rs", Sort::Steering),
+            ("src/tests.rs", Sort::Test),
+            ("tests/t.rs", Sort::Test),
+        ];
+        check(&files, &expected);
+    }
+
+    #[test]
+    fn data_is_what_includes_it() {
+        let files = [
+            PACKAGE,
+            (
+                "src/lib.rs",
+                "#![doc = include_str!(\"../README.md\")]\nconst A: &str = include_str!(\"../data/a.txt\");\n\
+                 include!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/gen/c.in\"));\n\
+                 #[cfg(test)] mod tests { const B: &[u8] = include_bytes!(\"b.bin\"); const A: &str = \
+                 include_str!(\"../data/a.txt\"); }",
+            ),
+            ("tests/t.rs", "const D: &str = include_str!(\"../data/d.txt\");"),
+        ];
+        let expected = [
+            ("README.md", Sort::Document),
+            ("data/a.txt", Sort::Production),
+            ("src/b.bin", Sort::Test),
+            ("gen/c.in", Sort::Production),
+            ("data/d.txt", Sort::Test),
+            ("data/e.txt", Sort::Document),
+        ];
+        check(&files, &expected);
+    }
+}
