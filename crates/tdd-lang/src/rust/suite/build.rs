@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use tdd_core::command::{Exit, Finished};
 use tdd_core::report::Cause;
 
-use super::{CargoSuite, Stage, could_not_run, obstacle};
+use super::{CargoSuite, Stage, could_not_run, obstacle, of_target};
 use crate::language::{Job, Sources};
 use crate::rust::compile::{self, Build};
 use crate::rust::diagnose;
 use crate::rust::libtest::{MAX_MESSAGE, shorten};
+use crate::rust::modules::ParsedFiles;
 use crate::rust::places::{Places, join};
 use crate::rust::test_command::Runner;
 
@@ -61,7 +62,9 @@ impl CargoSuite {
         let explained = !self.build.errors.is_empty();
         // All tests are built; those that nobody asked for stand in nobody's way.
         self.build.errors.retain(|error| !error.target.is("test") || self.command.wants(&error.target));
-        let mut obstacles = diagnose::obstacles(&self.build, &self.places, sources);
+        let mut files = ParsedFiles::new(sources);
+        let diagnosed = diagnose::obstacles(&self.build, &self.places, sources).into_iter();
+        let mut obstacles: Vec<_> = diagnosed.map(|obstacle| of_target(obstacle, &mut files)).collect();
         let said = || shorten(built.stderr.text().trim(), MAX_MESSAGE);
         let failed = self.build.success == Some(false);
         if failed && !explained {

@@ -8,10 +8,11 @@ use tdd_core::test_id::TestId;
 
 use super::binary::{Binary, Surroundings};
 use super::runs::Runs;
-use super::{CargoSuite, Stage, obstacle, place};
+use super::{CargoSuite, Stage, obstacle, of_target, place};
 use crate::language::{Job, Selection, Sources};
 use crate::rust::ids::{BadAnnotation, Ids};
 use crate::rust::libtest::{self, MAX_MESSAGE, shorten};
+use crate::rust::modules::ParsedFiles;
 use crate::rust::nextest;
 use crate::rust::test_command::Runner;
 
@@ -44,10 +45,14 @@ impl CargoSuite {
     }
 
     pub(super) fn read_lists(&mut self, finished: &[Finished], sources: &dyn Sources) -> Vec<Job> {
+        let mut files = ParsedFiles::new(sources);
         for (binary, listed) in self.binaries.iter_mut().zip(finished) {
             match read_one_list(listed) {
                 Ok(names) => binary.listed = names,
-                Err((cause, message)) => self.obstacles.push(obstacle(&binary.root, cause, message)),
+                Err((cause, message)) => {
+                    let unlisted = obstacle(&binary.root, cause, message);
+                    self.obstacles.push(of_target(unlisted, &mut files));
+                }
             }
         }
         let listed = self.binaries.iter().flat_map(|binary| binary.listed.iter().map(|name| place(&binary.root, name)));

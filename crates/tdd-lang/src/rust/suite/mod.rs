@@ -219,6 +219,12 @@ fn place(root: &str, name: &str) -> Place {
     Place { root: root.to_owned(), name: name.to_owned() }
 }
 
+/// An obstacle that takes down all tests that the target with this root file shows.
+fn of_target(obstacle: Obstacle, files: &mut ParsedFiles<'_>) -> Obstacle {
+    let tests = ModuleTree::build(&obstacle.subject, files).ids();
+    Obstacle { tests, ..obstacle }
+}
+
 /// Whether the sources of the target with this root file hold the test.
 fn target_holds(root: &str, id: &TestId, sources: &dyn Sources) -> bool {
     let mut files = ParsedFiles::new(sources);

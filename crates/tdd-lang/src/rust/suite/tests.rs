@@ -122,8 +122,22 @@ fn a_binary_that_does_not_list_its_tests_is_an_obstacle() {
     for (answer, cause) in cases {
         let answers = vec![vec![located(), said(Exit::Passed, BUILT, "")], vec![answer]];
         let (_, report) = play("cargo test", Selection::All, answers);
-        assert_eq!((report.obstacles()[0].subject.as_str(), report.obstacles()[0].cause), ("tests/t.rs", cause));
+        let obstacle = &report.obstacles()[0];
+        assert_eq!((obstacle.subject.as_str(), obstacle.cause), ("tests/t.rs", cause));
+        let tests: Vec<_> = obstacle.tests.iter().map(TestId::as_str).collect();
+        assert_eq!(tests, ["tests/t.rs::a", "tests/t.rs::b"]);
     }
+}
+
+#[test]
+fn a_target_that_does_not_compile_takes_down_the_tests_that_it_shows() {
+    let error = r#"{"reason":"compiler-message","package_id":"path+file:///r#demo@0.1.0","manifest_path":"/r/Cargo.toml","target":{"kind":["test"],"crate_types":["bin"],"name":"t","src_path":"/r/tests/t.rs","edition":"2024","doc":false,"doctest":false,"test":true},"message":{"rendered":"error: no","message":"no","code":null,"level":"error","spans":[],"children":[]}}
+{"reason":"build-finished","success":false}
+"#;
+    let answers = vec![vec![located(), said(Exit::Failed(101), error, "")]];
+    let (_, report) = play("cargo test", Selection::All, answers);
+    let tests: Vec<_> = report.obstacles()[0].tests.iter().map(TestId::as_str).collect();
+    assert_eq!((report.obstacles()[0].subject.as_str(), tests), ("tests/t.rs", vec!["tests/t.rs::a", "tests/t.rs::b"]));
 }
 
 #[test]
