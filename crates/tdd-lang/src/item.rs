@@ -44,6 +44,8 @@ pub struct TestItem {
     pub line: usize,
     /// Digest of its tokens, attributes included, comments and white space left out.
     pub digest: Digest,
+    /// The same without its name.
+    pub body: Digest,
     /// What it asserts.
     pub assertions: Vec<Assertion>,
     /// Why it never runs, if it is marked so: the text of the marker.

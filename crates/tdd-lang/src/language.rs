@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tdd_core::change::Sort;
+use tdd_core::change::{Change, Sort};
 use tdd_core::command::{CommandSpec, Finished};
 use tdd_core::report::Report;
 use tdd_core::test_id::TestId;
@@ -163,4 +163,7 @@ pub trait Language {
     /// What a path is to the law in this tree, whether or not there is a file yet. A file of production
     /// may still hold tests.
     fn sort(&self, project: &Project, path: &str, sources: &dyn Sources) -> Sort;
+    /// What a change did: `paths` are all files that differ between the two trees, a renamed one under
+    /// both of its names.
+    fn change(&self, project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change;
 }

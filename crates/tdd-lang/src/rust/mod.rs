@@ -6,6 +6,7 @@ mod attribute;
 #[cfg(test)]
 mod captured;
 mod cargo_config;
+pub mod change;
 mod comment;
 pub mod compile;
 pub mod diagnose;
@@ -33,7 +34,7 @@ mod word;
 
 use std::collections::BTreeMap;
 
-use tdd_core::change::Sort;
+use tdd_core::change::{Change, Sort};
 use tdd_core::command::CommandSpec;
 
 use crate::item::Items;
@@ -101,6 +102,10 @@ impl Language for Rust {
 
     fn items(&self, path: &str, source: &str) -> Items {
         items::items(path, source)
+    }
+
+    fn change(&self, project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
+        change::change(project, before, after, paths)
     }
 
     fn sort(&self, project: &Project, path: &str, sources: &dyn Sources) -> Sort {

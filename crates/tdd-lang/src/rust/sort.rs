@@ -90,6 +90,13 @@ impl Layout {
         self.mounts.get(path).map_or(&[], Vec::as_slice)
     }
 
+    /// The files that stand elsewhere in the other layout.
+    pub fn differing<'l>(&'l self, other: &'l Self) -> impl Iterator<Item = &'l str> {
+        let ours = self.mounts.iter().filter(|(path, mounts)| other.mounts(path) != mounts.as_slice());
+        let theirs = other.mounts.keys().filter(|path| !self.mounts.contains_key(*path));
+        ours.map(|(path, _)| path).chain(theirs).map(String::as_str)
+    }
+
     /// What the targets that lead to a file make of it.
     fn sort(&self, path: &str) -> Option<Sort> {
         let mounts = self.mounts(path);
@@ -138,6 +145,11 @@ impl<'s> Sorter<'s> {
         } else {
             Sort::Document
         }
+    }
+
+    /// Whether a file is the documentation of some item, so that its examples are run.
+    pub fn documents(&self, path: &str) -> bool {
+        self.includes().iter().any(|include| include.documents && include.names(path))
     }
 
     fn includes(&self) -> &[Include] {

@@ -1,5 +1,6 @@
 //! A Rust file's syntax tree laid out flat, so that no walk over it needs recursion.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -105,14 +106,22 @@ impl<'a> Tree<'a> {
 
     /// The digest of the tokens of these nodes. Text that the parser could not read is part of it.
     pub fn digest(&self, nodes: Range<usize>) -> Digest {
+        let end = nodes.end;
+        self.digest_without(nodes, end..end)
+    }
+
+    /// The same with some of the nodes left out. Line ends inside of literals are read as the compiler
+    /// reads them.
+    pub fn digest_without(&self, nodes: Range<usize>, left_out: Range<usize>) -> Digest {
         let mut bytes = Vec::new();
         let mut end = nodes.clone().next().map_or(0, |first| self.range(first).start);
         for leaf in nodes.filter(|node| self.past(*node) == node + 1) {
             let range = self.range(leaf);
             let skipped = self.source.get(end..range.start).unwrap_or_default().trim();
-            let text = if self.is_comment(leaf) { "" } else { self.text(leaf) };
+            let is_out = self.is_comment(leaf) || left_out.contains(&leaf);
+            let text = if is_out { "" } else { self.text(leaf) };
             for token in [skipped, text].into_iter().filter(|token| !token.is_empty()) {
-                bytes.extend_from_slice(token.as_bytes());
+                bytes.extend_from_slice(unix(token).as_bytes());
                 bytes.push(SEPARATOR);
             }
             end = end.max(range.end);
@@ -131,6 +140,11 @@ impl<'a> Tree<'a> {
         }
         true
     }
+}
+
+/// A text with the line ends that the compiler sees.
+pub(super) fn unix(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() }
 }
 
 fn flatten(mut cursor: TreeCursor<'_>) -> Vec<Node> {
@@ -189,6 +203,22 @@ mod tests {
     #[test]
     fn a_digest_does_not_see_layout_and_comments() {
         assert_eq!(digest("fn a() { b(1, \"x\") }"), digest("// c\nfn a( )\n{ b(1, /* d */\r\n \"x\")\n}\n"));
+    }
+
+    #[test]
+    fn a_digest_does_not_see_which_line_ends_a_literal_has() {
+        assert_eq!(digest("fn a() { b(\"x\r\ny\") }\r\n"), digest("fn a() { b(\"x\ny\") }\n"));
+    }
+
+    #[test]
+    fn a_digest_can_leave_a_name_out() {
+        let nameless = |source: &str| {
+            let tree = Tree::parse(source).unwrap();
+            let name = tree.child(1, "name").unwrap();
+            tree.digest_without(1..tree.len(), name..name + 1)
+        };
+        assert_eq!(nameless("fn a() { 1 }"), nameless("fn b() { 1 }"));
+        assert_ne!(nameless("fn a() { 1 }"), nameless("fn a() { 2 }"));
     }
 
     #[test]

@@ -301,6 +301,7 @@ impl<'t, 's> Walk<'t, 's> {
             span: self.span(first..function.nodes.end),
             line: self.tree.line(function.name),
             digest: self.tree.digest(first..function.nodes.end),
+            body: self.tree.digest_without(first..function.nodes.end, function.name..function.name + 1),
             assertions: asserted,
             ignored: find(Attribute::is_ignore).map(|attribute| attribute.text.clone()).or(never),
             cfg,
