@@ -46,12 +46,22 @@ impl Include {
 pub(super) fn includes(sources: &dyn Sources, sort: impl Fn(&str) -> Sort) -> Vec<Include> {
     let mut found = Vec::new();
     for path in sources.files().iter().filter(|path| owns(path)) {
-        let source = sources.read(path).filter(|source| source.contains("include"));
+        let source = sources.read(path).filter(|source| may_include(source));
         if let Some(source) = source {
             found.extend(of_file(path, &source, sort(path)));
         }
     }
     found
+}
+
+/// Whether a text may hold one of the macros; it is parsed only then.
+fn may_include(source: &str) -> bool {
+    let calls = |after: &str| {
+        ["_str", "_bytes", ""]
+            .iter()
+            .any(|rest| after.strip_prefix(rest).is_some_and(|after| after.trim_start().starts_with(['!', '/'])))
+    };
+    source.match_indices("include").any(|(at, word)| calls(&source[at + word.len()..]))
 }
 
 fn of_file(path: &str, source: &str, sort: Sort) -> Vec<Include> {

@@ -285,14 +285,22 @@ impl Home {
     }
 }
 
-/// Whether a text may hold `mod a;`. A module with its body behind it is none.
+/// Whether a text may hold `mod a;`. A module with its body behind it is none, nor is a line of comment.
 pub(super) fn may_declare_modules(source: &str) -> bool {
     let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '#');
     source.match_indices("mod").any(|(at, word)| {
         let after = &source[at + word.len()..];
         let is_word = !source[..at].ends_with(in_name) && !after.starts_with(in_name);
-        is_word && !after.trim_start().trim_start_matches(in_name).trim_start().starts_with('{')
+        is_word
+            && !is_in_comment(&source[..at])
+            && !after.trim_start().trim_start_matches(in_name).trim_start().starts_with('{')
     })
+}
+
+/// Whether the last line of a text is a comment to its end, as far as it can be told from that line.
+fn is_in_comment(text: &str) -> bool {
+    let line = text.rsplit('\n').next().unwrap_or_default();
+    line.trim_start().starts_with("//") && !line.contains("*/")
 }
 
 /// The name of something in a module.
@@ -495,6 +503,8 @@ mod tests {
             ("mod $name;", true),
             ("#[cfg(test)] mod tests { fn modulo() {} }", false),
             ("fn model() { a.mod_x() }", false),
+            ("/// The mod of a.", false),
+            ("/*\n// */ mod a;", true),
             ("", false),
         ] {
             assert_eq!(may_declare_modules(source), expected, "{source}");

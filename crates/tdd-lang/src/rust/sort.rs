@@ -39,7 +39,7 @@ const STEERING_NAMES: [&str; 20] = [
 ];
 
 /// Folders all of whose files do.
-const STEERING_FOLDERS: [&str; 4] = [".cargo", ".config", ".github", ".gitlab"];
+const STEERING_FOLDERS: [&str; 6] = [".cargo", ".ci", ".circleci", ".config", ".github", ".gitlab"];
 
 /// Folders that hold what tests use, unless the sources say otherwise.
 const TEST_FOLDERS: [&str; 5] = ["tests", "testdata", "fixtures", "snapshots", "proptest-regressions"];

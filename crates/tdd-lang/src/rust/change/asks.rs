@@ -182,17 +182,20 @@ const SHARED: [&str; 7] = ["Cell", "RefCell", "Mutex", "RwLock", "OnceCell", "ch
 pub(super) struct Asker<'f> {
     file: &'f File,
     /// The tokens of the items that the file declares for its tests, by name.
-    own: BTreeMap<&'f str, Vec<Range<usize>>>,
+    own: Tokens<'f>,
+    /// The same for methods.
+    methods: Tokens<'f>,
     /// The names that it brings in for them, and whether from the standard library.
     imports: BTreeMap<&'f str, bool>,
 }
 
-/// Where the values of local names come from.
-type Locals<'f> = BTreeMap<&'f str, Vec<Range<usize>>>;
+/// The tokens that give names their meaning.
+type Tokens<'f> = BTreeMap<&'f str, Vec<Range<usize>>>;
 
 impl<'f> Asker<'f> {
     pub fn new(file: &'f File) -> Self {
-        let (mut own, mut imports): (BTreeMap<_, Vec<_>>, _) = (BTreeMap::new(), BTreeMap::new());
+        let (mut own, mut methods): (Tokens<'f>, Tokens<'f>) = (BTreeMap::new(), BTreeMap::new());
+        let mut imports = BTreeMap::new();
         // What is brought in for tests comes last, and so hides what production brings in.
         let mut pieces: Vec<_> = file.pieces.iter().filter(|piece| !piece.name.is_empty()).collect();
         pieces.sort_by_key(|piece| piece.for_tests);
@@ -200,12 +203,17 @@ impl<'f> Asker<'f> {
             match piece.label.strip_prefix("use `") {
                 Some(path) => drop(imports.insert(piece.name.as_str(), is_standard(path))),
                 None if piece.for_tests && !piece.label.starts_with("mod ") => {
-                    own.entry(piece.name.as_str()).or_default().push(file.inside(&piece.span));
+                    let tokens = file.inside(&piece.span);
+                    if let Some((_, method)) = piece.label.rsplit_once("::").filter(|_| piece.label.starts_with("fn "))
+                    {
+                        methods.entry(method.trim_end_matches('`')).or_default().push(tokens.clone());
+                    }
+                    own.entry(piece.name.as_str()).or_default().push(tokens);
                 }
                 None => {}
             }
         }
-        Self { file, own, imports }
+        Self { file, own, methods, imports }
     }
 
     /// What a test asserts: its own assertions, and each call of something that asserts.
@@ -243,30 +251,34 @@ impl<'f> Asker<'f> {
     /// The calls of functions and macros that assert.
     fn calls(&self, body: &Range<usize>) -> Vec<Range<usize>> {
         let is_call = |at: &usize| {
-            let name = self.text(*at);
-            let is_function = self.text(at + 1) == "(" && !matches!(self.before(*at), "." | "fn");
-            let is_macro = self.text(at + 1) == "!" && is_open(self.text(at + 2));
-            match self.own.get(name) {
-                Some(_) => (is_function || is_macro) && !begins(name, &ASSERTING, is_macro) && self.asserts(name),
-                None => is_function && begins(name, &CHECKING, true),
+            let (name, before) = (self.text(*at), self.before(*at));
+            let is_function = self.text(at + 1) == "(" && before != "fn";
+            let is_macro = self.text(at + 1) == "!" && is_open(self.text(at + 2)) && !begins(name, &ASSERTING);
+            match (before, self.own.contains_key(name)) {
+                ("." | "::", _) if self.methods.contains_key(name) => is_function && self.asserts(&self.methods, name),
+                (".", _) => false,
+                (_, true) => (is_function || is_macro) && self.asserts(&self.own, name),
+                (_, false) => is_function && begins(name, &CHECKING),
             }
         };
-        let calls = body.clone().filter(|at| self.file.kind(*at) == "identifier").filter(is_call);
+        let calls = body.clone().filter(|at| self.file.kind(*at).ends_with("identifier")).filter(is_call);
         calls.map(|at| at..self.end_of_group(at, body.end)).collect()
     }
 
     /// Whether an own item asserts, or uses one that does.
-    fn asserts(&self, name: &'f str) -> bool {
+    fn asserts(&self, items: &Tokens<'f>, name: &'f str) -> bool {
         let mut seen = BTreeSet::from([name]);
-        let mut waiting = vec![name];
-        while let Some(name) = waiting.pop() {
-            for at in self.own.get(name).into_iter().flatten().cloned().flatten() {
+        let mut waiting: Vec<Range<usize>> = items.get(name).into_iter().flatten().cloned().collect();
+        while let Some(tokens) = waiting.pop() {
+            for at in tokens {
                 let text = self.text(at);
-                if self.text(at + 1) == "!" && (begins(text, &ASSERTING, true) || text == "panic") {
+                if self.text(at + 1) == "!" && (begins(text, &ASSERTING) || text == "panic") {
                     return true;
                 }
-                if self.own.contains_key(text) && seen.insert(text) {
-                    waiting.push(text);
+                let found = [&self.own, &self.methods].into_iter().filter_map(|items| items.get(text));
+                let found: Vec<_> = found.flatten().cloned().collect();
+                if !found.is_empty() && seen.insert(text) {
+                    waiting.extend(found);
                 }
             }
         }
@@ -274,7 +286,7 @@ impl<'f> Asker<'f> {
     }
 
     /// Whether something in these tokens is, or comes from, what is not the test's own.
-    fn mention(&self, tokens: Range<usize>, locals: &Rc<Locals<'f>>) -> bool {
+    fn mention(&self, tokens: Range<usize>, locals: &Rc<Tokens<'f>>) -> bool {
         let mut seen = BTreeSet::new();
         let mut items = BTreeSet::new();
         let mut waiting = vec![(tokens, Rc::clone(locals))];
@@ -298,7 +310,7 @@ impl<'f> Asker<'f> {
         false
     }
 
-    fn meaning<'l>(&'l self, at: usize, locals: &'l Locals<'f>) -> Meaning<'f, 'l> {
+    fn meaning<'l>(&'l self, at: usize, locals: &'l Tokens<'f>) -> Meaning<'f, 'l> {
         let (name, before, after) = (self.text(at), self.before(at), self.text(at + 1));
         match self.file.kind(at) {
             "super" | "crate" => return Meaning::Foreign,
@@ -331,12 +343,12 @@ impl<'f> Asker<'f> {
         while self.text(at + 1) == "::" {
             at += 2;
         }
-        self.text(at + 1) == "!" && begins(self.text(at), &ASSERTING, true)
+        self.text(at + 1) == "!" && begins(self.text(at), &ASSERTING)
     }
 
     /// The values that local names are bound to. What may be changed later may come from anywhere.
-    fn locals(&self, body: Range<usize>) -> Rc<Locals<'f>> {
-        let mut locals = Locals::new();
+    fn locals(&self, body: Range<usize>) -> Rc<Tokens<'f>> {
+        let mut locals = Tokens::new();
         let mut at = body.start;
         if let Some(open) = body.clone().take(40).find(|at| self.text(*at) == "(") {
             let generic = (body.start..open).filter(|at| self.file.kind(*at) == "type_identifier");
@@ -364,7 +376,7 @@ impl<'f> Asker<'f> {
     }
 
     /// `name: Type` and `name in strategy`.
-    fn parameters(&self, open: usize, past: usize, locals: &mut Locals<'f>) {
+    fn parameters(&self, open: usize, past: usize, locals: &mut Tokens<'f>) {
         let mut at = open + 1;
         while at < past {
             let end = self.until(at, past.saturating_sub(1), &[","]);
@@ -376,7 +388,7 @@ impl<'f> Asker<'f> {
         }
     }
 
-    fn binding(&self, at: usize, body: &Range<usize>, locals: &mut Locals<'f>) {
+    fn binding(&self, at: usize, body: &Range<usize>, locals: &mut Tokens<'f>) {
         let is_condition = matches!(self.before(at), "if" | "while" | "&&" | "(");
         let past = self.until(at, body.end, if is_condition { &["{"] } else { &[";"] });
         let equals = self.until(at, past, &["="]);
@@ -384,7 +396,7 @@ impl<'f> Asker<'f> {
         self.bind(at + 1..pattern_end, pattern_end..past, body, locals);
     }
 
-    fn bind(&self, pattern: Range<usize>, value: Range<usize>, body: &Range<usize>, locals: &mut Locals<'f>) {
+    fn bind(&self, pattern: Range<usize>, value: Range<usize>, body: &Range<usize>, locals: &mut Tokens<'f>) {
         let changes = pattern.clone().any(|at| self.text(at) == "mut")
             || value.clone().any(|at| SHARED.contains(&self.text(at)) || self.text(at).starts_with("Atomic"));
         let value = if changes { body.clone() } else { value };
@@ -450,8 +462,8 @@ enum Meaning<'f, 'l> {
     Own(&'f str),
 }
 
-fn begins(name: &str, starts: &[&str], applies: bool) -> bool {
-    applies && starts.iter().any(|start| name.starts_with(start))
+fn begins(name: &str, starts: &[&str]) -> bool {
+    starts.iter().any(|start| name.starts_with(start))
 }
 
 fn is_open(token: &str) -> bool {
@@ -536,6 +548,8 @@ mod tests {
             ("fn check(a: u8) { assert!(a > 0) } #[test] fn t() { check(1); check(2); }", 2),
             ("fn deep(a: u8) { assert!(a > 0) } fn check(a: u8) { deep(a) } #[test] fn t() { check(1); }", 1),
             ("macro_rules! same { ($a:expr) => { assert!($a) } } #[test] fn t() { same!(a); }", 1),
+            ("struct S; impl S { fn is(&self, a: u8) { assert!(a > 0) } } #[test] fn t() { S.is(1).is(2); }", 2),
+            ("struct S; impl S { fn is(&self, a: u8) {} } #[test] fn t() { S.is(1); S.check(); }", 0),
             ("#[test] fn t() { common::check_sum(1); }", 1),
             ("fn helper(a: u8) -> u8 { a } #[test] fn t() { helper(1); }", 0),
             ("#[test] fn t() { add(1); }", 0),
