@@ -110,16 +110,16 @@ pub struct Breach {
 }
 
 impl Breach {
-    fn new(rule: Law, reason: impl Into<String>, next: &str) -> Self {
+    pub(crate) fn new(rule: Law, reason: impl Into<String>, next: &str) -> Self {
         Self { rule, cause: None, test: None, reason: reason.into(), next: next.to_owned() }
     }
 
-    fn because(mut self, cause: Cause) -> Self {
+    pub(crate) fn because(mut self, cause: Cause) -> Self {
         self.cause = Some(cause);
         self
     }
 
-    fn about(mut self, test: &TestId) -> Self {
+    pub(crate) fn about(mut self, test: &TestId) -> Self {
         self.test = Some(test.clone());
         self
     }

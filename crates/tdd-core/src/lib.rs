@@ -14,6 +14,7 @@ pub mod event;
 pub mod gate;
 pub mod judge;
 pub mod path;
+pub mod proof;
 pub mod report;
 pub mod seam;
 pub mod session;

@@ -1,0 +1,333 @@
+//! The counter-proof: whether a test that passes could fail, judged from how its altered copies ended.
+//!
+//! A passing test proves nothing if it cannot fail. A language writes the copies, the hands run them in a
+//! scratch tree, and what came of them arrives here as a [`CounterProof`].
+
+use crate::judge::{Breach, Holding, Law, Ruling};
+use crate::report::{Cause, Outcome, Report};
+use crate::test_id::TestId;
+
+/// One altered copy of a test: it must fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Twin {
+    /// Its name inside the file, as the runner spells the part below the file's module.
+    pub name: String,
+    /// Its id.
+    pub id: TestId,
+    /// The line of what was altered, in the file as its author wrote it.
+    pub line: usize,
+    /// What was altered, for people.
+    pub what: String,
+    /// A test that fails if the altered assertion is reached and its sides print differently, where there is one.
+    pub probe: Option<TestId>,
+}
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It ran and passed.
+    Passed,
+    /// It ran and failed, or took its process with it.
+    Failed,
+    /// Nobody saw it end.
+    NotRun(Cause),
+}
+
+impl Fate {
+    /// How a test ended in a run.
+    pub fn of(report: &Report, id: &TestId) -> Self {
+        match report.get(id).map(|result| &result.outcome) {
+            Some(Outcome::Pass) => Self::Passed,
+            Some(Outcome::Fail { cause: Cause::Assertion | Cause::Timeout | Cause::Crash, .. }) => Self::Failed,
+            Some(Outcome::Fail { cause, .. }) => Self::NotRun(*cause),
+            None => Self::NotRun(Cause::TargetNotFound),
+        }
+    }
+}
+
+/// A twin that passes although it must fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Survivor {
+    /// Which.
+    pub twin: Twin,
+    /// Both sides of the altered assertion print differently, and yet count as equal.
+    pub prints_differently: bool,
+}
+
+/// What became of the value mutants of the new production code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MutantFate {
+    /// There is nothing in it that could be replaced.
+    NothingToMutate,
+    /// The test failed on this one.
+    Killed(String),
+    /// The test passed on all that compiled.
+    Survived(Vec<String>),
+    /// Not one of them compiled.
+    NoneCompiled,
+}
+
+/// All that was seen of the copies of one test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterProof {
+    /// The copy under a random name: it must pass.
+    pub copy: Fate,
+    /// A test that holds by itself: it must pass.
+    pub sound: Fate,
+    /// A test that breaks by itself, without any macro or trait: it must fail.
+    pub broken: Fate,
+    /// For each assertion macro that the test uses, a plain untruth told with it: it must fail.
+    pub untruths: Vec<(String, Fate)>,
+    /// The twins that passed.
+    pub survivors: Vec<Survivor>,
+    /// The twins that nobody saw end.
+    pub not_run: Vec<Twin>,
+    /// How many twins there were.
+    pub twins: usize,
+    /// Value mutants of the new production code, where they were asked for.
+    pub mutant: Option<MutantFate>,
+    /// The test on the production code of its red, where it was asked for and compiled: it must fail.
+    pub on_red: Option<Fate>,
+}
+
+/// What came of trying to make a counter-proof.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// The language cannot rewrite this test: a macro writes it, or it depends on its own name.
+    Unwritable,
+    /// The rewritten file does not build, not even with the mildest changes.
+    NotBuilt(String),
+    /// The copies were run.
+    Run(CounterProof),
+}
+
+/// Judges whether the target could fail, and whether it failed for production's sake.
+pub fn judge_counter_proof(target: &TestId, proof: &Proof) -> Ruling {
+    let judged = match proof {
+        Proof::Unwritable => Ok(format!("`{target}` cannot be rewritten, so no copy of it was tried")),
+        Proof::NotBuilt(why) => Err(not_built(why)),
+        Proof::Run(seen) => judge_run(seen).map(|()| proven(target, seen)),
+    };
+    match judged {
+        Ok(reason) => Ruling::Holds(Holding { test: Some(target.clone()), cause: None, reason }),
+        Err(breach) => Ruling::Refused(breach.about(target)),
+    }
+}
+
+fn proven(target: &TestId, seen: &CounterProof) -> String {
+    format!("`{target}` passes under another name and fails in each of {} altered copies", seen.twins)
+}
+
+fn not_built(why: &str) -> Breach {
+    let first = why.lines().find(|line| !line.trim().is_empty()).unwrap_or("the compiler did not say why").trim();
+    let reason = format!("altered copies of the test do not compile, so it cannot be proven: {first}");
+    Breach::new(Law::CounterProof, reason, "write its assertions more plainly, or let a person override it")
+}
+
+/// The order matters: only with a reporter that tells the truth do the copies say anything, and only with
+/// assertions that can fail do the twins.
+fn judge_run(seen: &CounterProof) -> Result<(), Breach> {
+    reporting(seen)?;
+    assertions(seen)?;
+    copy(seen)?;
+    twins(seen)?;
+    mutant(seen)?;
+    red(seen)
+}
+
+fn reporting(seen: &CounterProof) -> Result<(), Breach> {
+    match (seen.sound, seen.broken) {
+        (Fate::Passed, Fate::Failed) => Ok(()),
+        (_, Fate::Passed) => Err(disarmed("a test that divides by zero is reported as passed")),
+        (Fate::NotRun(cause), _) | (_, Fate::NotRun(cause)) => Err(unseen("a control test was not run", cause)),
+        (Fate::Failed, Fate::Failed) => Err(disarmed("a test that compares 1 with 1 is reported as failed")),
+    }
+}
+
+fn assertions(seen: &CounterProof) -> Result<(), Breach> {
+    match seen.untruths.iter().find(|(_, fate)| *fate == Fate::Passed) {
+        Some((name, _)) => Err(disarmed(&format!("`{name}` is overridden: it lets a plain untruth pass"))),
+        None => Ok(()),
+    }
+}
+
+fn copy(seen: &CounterProof) -> Result<(), Breach> {
+    match seen.copy {
+        Fate::Passed => Ok(()),
+        Fate::Failed => Err(disarmed("the test passes under its own name only; its copy under another name fails")),
+        Fate::NotRun(cause) => Err(unseen("the test's copy under another name was not run", cause)),
+    }
+}
+
+fn twins(seen: &CounterProof) -> Result<(), Breach> {
+    if let Some(survivor) = seen.survivors.iter().find(|survivor| survivor.prints_differently) {
+        let why = "values that print differently count as equal, so the comparison is overridden";
+        return Err(disarmed(&format!("line {} passes though it {}: {why}", survivor.twin.line, survivor.twin.what)));
+    }
+    if let Some(survivor) = seen.survivors.first() {
+        let twin = &survivor.twin;
+        return Err(vacuous(&format!("line {} passes though it {}", twin.line, twin.what)));
+    }
+    match seen.not_run.first() {
+        None => Ok(()),
+        Some(twin) => {
+            let what = format!("the copy in which line {} {} was not run", twin.line, twin.what);
+            Err(unseen(&what, Cause::TargetNotFound))
+        }
+    }
+}
+
+fn mutant(seen: &CounterProof) -> Result<(), Breach> {
+    match &seen.mutant {
+        None | Some(MutantFate::NothingToMutate | MutantFate::Killed(_)) => Ok(()),
+        Some(MutantFate::Survived(tried)) => {
+            Err(vacuous(&format!("it passes whatever production answers: {}", tried.join("; "))))
+        }
+        Some(MutantFate::NoneCompiled) => {
+            let reason = "no altered version of the new production code compiles, so it cannot be proven";
+            let next = "give the new functions return types that have a plain value, or let a person override it";
+            Err(Breach::new(Law::CounterProof, reason, next))
+        }
+    }
+}
+
+fn red(seen: &CounterProof) -> Result<(), Breach> {
+    match seen.on_red {
+        Some(Fate::Passed) => Err(vacuous("it passes on the production code on which it was red")),
+        None | Some(Fate::Failed | Fate::NotRun(_)) => Ok(()),
+    }
+}
+
+fn vacuous(why: &str) -> Breach {
+    let next = "the test goes back to the tester: let each assertion depend on what production answers";
+    Breach::new(Law::CounterProof, format!("the test cannot fail where it should: {why}"), next)
+        .because(Cause::VacuousTest)
+}
+
+fn disarmed(why: &str) -> Breach {
+    let next = "take what overrides comparison, assertion or reporting out of production, and implement the behaviour";
+    Breach::new(Law::CounterProof, format!("disarmed: {why}"), next)
+}
+
+fn unseen(what: &str, cause: Cause) -> Breach {
+    let next = "`tdd-cli doctor` checks the runner; a test whose copies do not run is a person's to judge";
+    Breach::new(Law::CounterProof, format!("{what} ({cause}), so nothing is proven"), next).because(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target() -> TestId {
+        TestId::native("tests/a.rs", "adds")
+    }
+
+    fn twin() -> Twin {
+        let id = TestId::annotation("t_1").unwrap();
+        Twin { name: "t_1".to_owned(), id, line: 4, what: "expects `3` instead of `2`".to_owned(), probe: None }
+    }
+
+    fn honest() -> CounterProof {
+        CounterProof {
+            copy: Fate::Passed,
+            sound: Fate::Passed,
+            broken: Fate::Failed,
+            untruths: vec![("assert_eq!".to_owned(), Fate::Failed)],
+            survivors: Vec::new(),
+            not_run: Vec::new(),
+            twins: 1,
+            mutant: None,
+            on_red: None,
+        }
+    }
+
+    /// The cause and the reason of the refusal; the reason of a holding.
+    fn said(proof: &Proof) -> (Option<Cause>, String) {
+        match judge_counter_proof(&target(), proof) {
+            Ruling::Holds(holding) => (None, format!("holds: {}", holding.reason)),
+            Ruling::Refused(breach) => {
+                assert_eq!((breach.rule, breach.test), (Law::CounterProof, Some(target())));
+                (breach.cause, breach.reason)
+            }
+        }
+    }
+
+    fn check(seen: CounterProof, cause: Option<Cause>, reason: &str) {
+        let (said, why) = said(&Proof::Run(seen));
+        assert!(said == cause && why.contains(reason), "{said:?} {why}");
+    }
+
+    fn survivors(prints_differently: bool) -> Vec<Survivor> {
+        vec![Survivor { twin: twin(), prints_differently }]
+    }
+
+    #[test]
+    fn a_test_whose_copies_end_as_they_must_holds() {
+        check(honest(), None, "holds: `tests/a.rs::adds` passes under another name and fails in each of 1 altered");
+    }
+
+    #[test]
+    fn a_surviving_twin_is_the_tests_fault() {
+        let seen = CounterProof { survivors: survivors(false), ..honest() };
+        check(seen, Some(Cause::VacuousTest), "line 4 passes though it expects `3` instead of `2`");
+    }
+
+    #[test]
+    fn values_that_print_differently_and_count_as_equal_are_productions_fault() {
+        let seen = CounterProof { survivors: survivors(true), ..honest() };
+        check(seen, None, "disarmed: line 4");
+    }
+
+    #[test]
+    fn an_assertion_that_lets_an_untruth_pass_is_disarmed() {
+        let untruths = vec![("assert_eq!".to_owned(), Fate::Passed)];
+        check(CounterProof { untruths, ..honest() }, None, "disarmed: `assert_eq!` is overridden");
+    }
+
+    #[test]
+    fn a_report_that_lies_is_disarmed() {
+        check(CounterProof { broken: Fate::Passed, ..honest() }, None, "disarmed: a test that divides by zero");
+        check(CounterProof { sound: Fate::Failed, ..honest() }, None, "disarmed: a test that compares 1 with 1");
+    }
+
+    #[test]
+    fn a_test_that_passes_under_its_own_name_only_is_disarmed() {
+        check(CounterProof { copy: Fate::Failed, ..honest() }, None, "disarmed: the test passes under its own name");
+    }
+
+    #[test]
+    fn what_was_not_run_proves_nothing_and_says_why() {
+        let lost = Fate::NotRun(Cause::TargetNotFound);
+        check(CounterProof { copy: lost, ..honest() }, Some(Cause::TargetNotFound), "was not run");
+        let lost = Fate::NotRun(Cause::RunnerMissing);
+        check(CounterProof { sound: lost, ..honest() }, Some(Cause::RunnerMissing), "was not run");
+        check(CounterProof { not_run: vec![twin()], ..honest() }, Some(Cause::TargetNotFound), "line 4");
+    }
+
+    #[test]
+    fn new_production_code_must_matter_to_the_test() {
+        let with = |mutant| CounterProof { mutant: Some(mutant), ..honest() };
+        check(with(MutantFate::Killed("`f` returns 0".to_owned())), None, "holds");
+        check(with(MutantFate::NothingToMutate), None, "holds");
+        let tried = vec!["`f` returns 0".to_owned()];
+        check(
+            with(MutantFate::Survived(tried)),
+            Some(Cause::VacuousTest),
+            "whatever production answers: `f` returns 0",
+        );
+        check(with(MutantFate::NoneCompiled), None, "cannot be proven");
+    }
+
+    #[test]
+    fn a_test_that_passes_where_it_was_red_is_vacuous() {
+        check(CounterProof { on_red: Some(Fate::Passed), ..honest() }, Some(Cause::VacuousTest), "on which it was red");
+        check(CounterProof { on_red: Some(Fate::Failed), ..honest() }, None, "holds");
+    }
+
+    #[test]
+    fn copies_that_do_not_build_are_refused_and_a_test_that_cannot_be_copied_is_not() {
+        assert_eq!(said(&Proof::NotBuilt("\nerror: no".to_owned())).0, None);
+        assert!(said(&Proof::NotBuilt("\nerror: no".to_owned())).1.ends_with("cannot be proven: error: no"));
+        assert!(said(&Proof::Unwritable).1.starts_with("holds: `tests/a.rs::adds` cannot be rewritten"));
+    }
+}
