@@ -1,6 +1,7 @@
 //! The face that every language shows to the rest of the machine.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 
 use tdd_core::change::{Change, Sort};
@@ -8,7 +9,8 @@ use tdd_core::command::{CommandSpec, Finished};
 use tdd_core::report::Report;
 use tdd_core::test_id::TestId;
 
-use crate::item::Items;
+use crate::item::{Items, TestItem};
+use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 /// The files of a repository, as they are now.
 pub trait Sources {
@@ -166,4 +168,11 @@ pub trait Language {
     /// What a change did: `paths` are all files that differ between the two trees, a renamed one under
     /// both of its names.
     fn change(&self, project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change;
+    /// The file of a test with copies of it: one as it is, and one for each assertion with that changed.
+    /// `None` if this test cannot be copied.
+    fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins>;
+    /// The file with the items that begin on these lines (from 1) answering otherwise, best first.
+    fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant>;
+    /// What a build in a scratch copy of the repository needs, with its products in this folder.
+    fn scratch(&self, project: &Project, products: &str) -> ScratchNeeds;
 }

@@ -8,3 +8,4 @@
 pub mod item;
 pub mod language;
 pub mod rust;
+pub mod twin;

@@ -11,6 +11,7 @@ mod comment;
 pub mod compile;
 pub mod diagnose;
 pub mod doctest;
+mod expectation;
 #[cfg(test)]
 mod fixture;
 pub mod ids;
@@ -19,6 +20,7 @@ pub mod items;
 pub mod libtest;
 mod manifest;
 pub mod modules;
+mod mutants;
 pub mod nextest;
 pub mod places;
 mod production;
@@ -29,16 +31,20 @@ pub mod suite;
 mod syntax;
 mod targets;
 pub mod test_command;
+mod twins;
+mod value;
 mod walk;
 mod word;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::CommandSpec;
 
-use crate::item::Items;
+use crate::item::{Items, TestItem};
 use crate::language::{Language, Project, Selection, Settings, Sources, Suite, Tool, UnknownCommand};
+use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 /// The Rust language, through cargo.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,6 +116,21 @@ impl Language for Rust {
 
     fn sort(&self, project: &Project, path: &str, sources: &dyn Sources) -> Sort {
         sort::sort(project, path, sources)
+    }
+
+    fn twins(&self, _: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+        twins::twins(source, test, seed, boldness)
+    }
+
+    fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
+        mutants::value_mutants(path, source, lines)
+    }
+
+    fn scratch(&self, project: &Project, products: &str) -> ScratchNeeds {
+        ScratchNeeds {
+            env: vec![("CARGO_TARGET_DIR".to_owned(), products.to_owned())],
+            files: vec![places::join(&project.root, "Cargo.lock")],
+        }
     }
 }
 

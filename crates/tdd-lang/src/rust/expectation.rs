@@ -1,0 +1,255 @@
+//! Turns one assertion into its opposite: another expected value, or the negated condition.
+
+use std::ops::Range;
+
+use super::value::{are_plainly_same, arguments, changed, sides_of_equality, splice};
+use crate::twin::Boldness;
+
+/// How long a value may be in a message.
+const LONGEST: usize = 40;
+
+/// An assertion that must fail where the original holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Opposite {
+    /// Its text.
+    pub text: String,
+    /// What is different, as the end of "line 3 passes though it …".
+    pub what: String,
+    /// A statement that panics if both sides print differently.
+    pub probe: Option<String>,
+}
+
+/// The opposite of an assertion; `None` if there is no safe way to write one.
+pub(super) fn opposite(assertion: &str, boldness: Boldness) -> Option<Opposite> {
+    let call = Call::read(assertion)?;
+    match call.name() {
+        "assert_eq" | "debug_assert_eq" => of_equality(&call, boldness),
+        "assert_ne" | "debug_assert_ne" => Some(plain(call.with_macro("::core::assert_eq"), "expects equal values")),
+        "assert" | "debug_assert" => of_condition(&call, boldness),
+        "assert_matches" | "debug_assert_matches" => of_pattern(&call),
+        name if name.starts_with("assert_") && name.ends_with("_eq") && boldness == Boldness::ChangeValues => {
+            of_compared(&call, &call.arguments()?)
+        }
+        _ => None,
+    }
+}
+
+/// `assert_eq!`, written with something that is never true, where that is known.
+pub(super) fn untruth(assertion: &str) -> Option<(String, String)> {
+    let call = Call::read(assertion)?;
+    let arguments = match call.name() {
+        "assert_eq" | "debug_assert_eq" => "1u8, 2u8",
+        "assert_ne" | "debug_assert_ne" => "1u8, 1u8",
+        "assert" | "debug_assert" => "false",
+        _ => return None,
+    };
+    Some((format!("{}!", call.path), format!("{}!({arguments});", call.path)))
+}
+
+/// A macro call taken apart.
+struct Call<'a> {
+    /// `std::assert_eq`
+    path: &'a str,
+    /// The opening and the closing bracket.
+    brackets: (char, char),
+    /// What is between them.
+    inner: &'a str,
+}
+
+impl<'a> Call<'a> {
+    fn read(text: &'a str) -> Option<Self> {
+        let (path, rest) = text.split_once('!')?;
+        let rest = rest.trim();
+        let brackets = (rest.chars().next()?, rest.chars().next_back()?);
+        let inner = rest.get(1..rest.len().checked_sub(1)?)?;
+        matches!(brackets, ('(', ')') | ('[', ']') | ('{', '}')).then_some(Self { path: path.trim(), brackets, inner })
+    }
+
+    fn name(&self) -> &'a str {
+        self.path.rsplit("::").next().unwrap_or_default().trim()
+    }
+
+    fn arguments(&self) -> Option<Vec<Range<usize>>> {
+        arguments(self.inner)
+    }
+
+    fn with_macro(&self, path: &str) -> String {
+        format!("{path}!{}{}{}", self.brackets.0, self.inner, self.brackets.1)
+    }
+
+    fn with_inner(&self, inner: &str) -> String {
+        format!("{}!{}{inner}{}", self.path, self.brackets.0, self.brackets.1)
+    }
+
+    fn with_part(&self, part: Range<usize>, text: String) -> String {
+        self.with_inner(&splice(self.inner, vec![(part, text)]))
+    }
+}
+
+fn plain(text: String, what: &str) -> Opposite {
+    Opposite { text, what: what.to_owned(), probe: None }
+}
+
+fn of_equality(call: &Call<'_>, boldness: Boldness) -> Option<Opposite> {
+    let parts = call.arguments()?;
+    let [left, right, ..] = parts.as_slice() else { return None };
+    let (left, right) = (call.inner.get(left.clone())?, call.inner.get(right.clone())?);
+    if are_plainly_same(left, right) {
+        return Some(plain(call.with_inner(call.inner), "compares a value with itself"));
+    }
+    let by_value = if boldness == Boldness::ChangeValues { of_compared(call, &parts) } else { None };
+    by_value.or_else(|| Some(plain(call.with_macro("::core::assert_ne"), "expects different values")))
+}
+
+/// With another value on the right, or else on the left.
+fn of_compared(call: &Call<'_>, parts: &[Range<usize>]) -> Option<Opposite> {
+    let [left, right, ..] = parts else { return None };
+    [right, left].into_iter().find_map(|side| {
+        let was = call.inner.get(side.clone())?;
+        let other = changed(was)?;
+        let (one, two) = if side == right {
+            (call.inner.get(left.clone())?, other.as_str())
+        } else {
+            (other.as_str(), call.inner.get(right.clone())?)
+        };
+        let probe = matches!(call.name(), "assert_eq" | "debug_assert_eq").then(|| probe(one, two));
+        Some(Opposite { what: instead(was, &other), text: call.with_part(side.clone(), other.clone()), probe })
+    })
+}
+
+/// The comparison is written down so that the types of both sides are found as in the assertion.
+fn probe(left: &str, right: &str) -> String {
+    format!(
+        "match (&({left}), &({right})) {{ (l, r) => {{ let _ = *l == *r; \
+         ::core::assert_eq!(::std::format!(\"{{l:?}}\"), ::std::format!(\"{{r:?}}\")) }} }}"
+    )
+}
+
+fn of_condition(call: &Call<'_>, boldness: Boldness) -> Option<Opposite> {
+    let condition = call.arguments()?.into_iter().next()?;
+    let text = call.inner.get(condition.clone())?;
+    if let Some((left, right)) = sides_of_equality(text) {
+        let (left_text, right_text) = (text.get(left.clone())?, text.get(right.clone())?);
+        if are_plainly_same(left_text, right_text) {
+            return Some(plain(call.with_inner(call.inner), "compares a value with itself"));
+        }
+        let sides = [(right, right_text), (left, left_text)];
+        let other = sides.into_iter().find_map(|(side, was)| Some((side, was, changed(was)?)));
+        if let Some((side, was, other)) = other.filter(|_| boldness == Boldness::ChangeValues) {
+            let what = instead(was, &other);
+            let part = condition.start + side.start..condition.start + side.end;
+            return Some(Opposite { text: call.with_part(part, other), what, probe: None });
+        }
+    }
+    let negated = format!("!({text})");
+    Some(plain(call.with_part(condition, negated), "asserts the opposite"))
+}
+
+/// Only without a message, which cannot be told from a pattern.
+fn of_pattern(call: &Call<'_>) -> Option<Opposite> {
+    let as_closure = call.inner.trim_end().trim_end_matches(',');
+    let depth_zero_commas = commas(as_closure);
+    let text = format!("::core::assert!(!::core::matches!({as_closure}))");
+    (depth_zero_commas == 1).then(|| plain(text, "asserts the opposite"))
+}
+
+/// How many commas are outside of all brackets and quotes, as far as a glance can tell.
+fn commas(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut quoted = false;
+    let mut found = 0;
+    for c in text.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => found += 1,
+            _ => {}
+        }
+    }
+    found
+}
+
+fn instead(was: &str, other: &str) -> String {
+    format!("expects `{}` instead of `{}`", shown(other), shown(was))
+}
+
+fn shown(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST { line } else { line.chars().take(LONGEST).chain(['…']).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_shape_of_assertion_has_its_opposite() {
+        let shapes = [
+            "assert_eq!(add(1, 2), 3)",
+            "assert_eq!(3, add(1, 2), \"sum of {}\", 1)",
+            "assert_eq!(name(), \"Ann\".to_string(),)",
+            "assert_eq!(half(3), 1.5)",
+            "assert_eq!(find(2), Some(7))",
+            "assert_eq!(find(2), None)",
+            "assert_eq!(parse(\"x\"), Err(ParseError::Empty))",
+            "assert_eq!(all(), vec![1, 2, 3])",
+            "assert_eq!(all(), Vec::<u8>::new())",
+            "assert_eq!(origin(), Point { x: 0, y: 0 })",
+            "assert_eq!(color(), Color::Red)",
+            "assert_eq!(is_leap(2000), true)",
+            "assert_eq!(f::<A, B>(1), g(2))",
+            "assert_eq!(x, x)",
+            "assert_eq! { a, 'b' }",
+            "assert_eq!(a, if b { 1 } else { 2 })",
+            "pretty_assertions::assert_eq!(a, 1)",
+            "assert_ne!(a, 1)",
+            "std::assert!(is_empty())",
+            "assert!(a == 3, \"why\")",
+            "assert!((a) == b)",
+            "assert!(a == a)",
+            "assert!(a < 3 && b)",
+            "assert!((a - 0.3).abs() < 1e-9)",
+            "assert!(matches!(x, Shape::Circle { r } if r > 1))",
+            "assert!(list.iter().any(|n| *n == 3))",
+            "assert!(x.is_ok(), \"{x:?}\")",
+            "assert_matches!(x, Ok(_))",
+            "assert_matches!(x, Ok(_), \"why\")",
+            "assert_relative_eq!(a, 0.3, epsilon = 1e-9)",
+            "assert_contains!(a, 3)",
+            "panic!(\"no\")",
+        ];
+        let shown = shapes.map(|shape| match opposite(shape, Boldness::ChangeValues) {
+            Some(other) => format!("{shape}\n    {}\n    {}", other.text, other.what),
+            None => format!("{shape}\n    none"),
+        });
+        insta::assert_snapshot!(shown.join("\n"));
+    }
+
+    #[test]
+    fn a_mild_opposite_keeps_every_value() {
+        for (shape, expected) in [
+            ("assert_eq!(a, 3)", "::core::assert_ne!(a, 3)"),
+            ("assert!(a == 3)", "assert!(!(a == 3))"),
+            ("assert_ne!(a, 3)", "::core::assert_eq!(a, 3)"),
+        ] {
+            assert_eq!(opposite(shape, Boldness::NegateOnly).unwrap().text, expected);
+        }
+        assert_eq!(opposite("assert_relative_eq!(a, 0.3)", Boldness::NegateOnly), None);
+    }
+
+    #[test]
+    fn a_probe_compares_what_both_sides_print() {
+        let probe = opposite("assert_eq!(f(), Some(1))", Boldness::ChangeValues).unwrap().probe.unwrap();
+        assert!(probe.starts_with("match (&(f()), &(Some(2))) { (l, r) => { let _ = *l == *r;"), "{probe}");
+    }
+
+    #[test]
+    fn an_untruth_is_told_with_the_macro_that_the_test_uses() {
+        let told = |text| untruth(text).map(|(_, text)| text);
+        assert_eq!(told("pretty::assert_eq!(a, b)").as_deref(), Some("pretty::assert_eq!(1u8, 2u8);"));
+        assert_eq!(told("assert!(a)").as_deref(), Some("assert!(false);"));
+        assert_eq!(told("assert_matches!(a, b)"), None);
+    }
+}

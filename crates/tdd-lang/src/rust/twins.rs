@@ -1,0 +1,246 @@
+//! Writes the copies of a test that the counter-proof runs into the test's own file, right behind it.
+//!
+//! Each copy carries its name as an annotation, so that its id is known without knowing where cargo puts
+//! the file. A test that macros write, or that keeps a file under its own name, is left alone.
+
+use std::ops::Range;
+
+use tdd_core::digest::Digest;
+use tdd_core::proof::Twin;
+use tdd_core::test_id::TestId;
+
+use super::expectation::{opposite, untruth};
+use super::syntax::Tree;
+use super::value::splice;
+use crate::item::{Assertion, TestItem};
+use crate::twin::{Boldness, Twins};
+
+/// A copy must not fail to compile because the project is strict about style.
+const LENIENT: &str = "#[allow(warnings, unconditional_panic, overflowing_literals, arithmetic_overflow)]";
+
+/// The file with the copies in it; `None` if the test cannot be copied.
+pub(super) fn twins(source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+    let tree = Tree::parse(source).filter(Tree::parses)?;
+    if test.assertions.iter().any(|assertion| assertion.kind.contains("snapshot")) {
+        return None;
+    }
+    let original = Original::find(&tree, source, test)?;
+    let mut writer = Writer { original, source, seed, boldness, named: 0, text: String::new() };
+    let copy = writer.test(&Alteration::default())?;
+    let sound = writer.control("::core::assert_eq!(1u8, 1u8);")?;
+    let broken = writer.control("let zero = 0u8; let _ = 1u8 / zero;")?;
+    let untruths = writer.untruths(test)?;
+    let twins = if test.should_panic { writer.panicking(test)? } else { writer.asserting(test) };
+    let source = splice(source, vec![(test.span.end..test.span.end, writer.text)]);
+    Some(Twins { source, copy: copy.1, sound: sound.1, broken: broken.1, untruths, twins })
+}
+
+/// A test as it is written.
+struct Original {
+    /// Its attributes, without comments.
+    attributes: Vec<String>,
+    /// From its visibility or `fn` to the end of its body.
+    function: Range<usize>,
+    /// Its name.
+    name: Range<usize>,
+    /// The modules around it, as the runner spells them, with `::` behind each.
+    modules: String,
+}
+
+impl Original {
+    fn find(tree: &Tree<'_>, source: &str, test: &TestItem) -> Option<Self> {
+        let is_it = |node: &usize| {
+            let range = tree.range(*node);
+            tree.kind(*node) == "function_item" && range.end == test.span.end && range.start >= test.span.start
+        };
+        let function = (0..tree.len()).find(is_it)?;
+        let name = tree.child(function, "name")?;
+        let own = |node: &usize| {
+            let range = tree.range(*node);
+            tree.kind(*node) == "attribute_item"
+                && range.start >= test.span.start
+                && range.end <= tree.range(function).start
+        };
+        let attributes = (0..function).filter(own).map(|node| tree.text(node).to_owned()).collect();
+        let modules = test.name.rsplit_once("::").map_or(String::new(), |(modules, _)| format!("{modules}::"));
+        source.get(tree.range(function))?;
+        Some(Self { attributes, function: tree.range(function), name: tree.range(name), modules })
+    }
+}
+
+/// What is different in a copy.
+#[derive(Default)]
+struct Alteration {
+    /// Another text in place of some bytes of the file.
+    edit: Option<(Range<usize>, String)>,
+    /// In place of `#[should_panic]`.
+    should_panic: Option<String>,
+}
+
+/// Writes copies one after the other.
+struct Writer<'a> {
+    original: Original,
+    source: &'a str,
+    seed: u64,
+    boldness: Boldness,
+    named: u64,
+    text: String,
+}
+
+impl Writer<'_> {
+    fn test(&mut self, alteration: &Alteration) -> Option<(String, TestId)> {
+        let name = self.name();
+        let range = self.original.function.clone();
+        let within = |part: &Range<usize>| part.start - range.start..part.end - range.start;
+        let mut edits = vec![(within(&self.original.name), name.clone())];
+        edits.extend(alteration.edit.iter().map(|(part, text)| (within(part), text.clone())));
+        let function = splice(self.source.get(range.clone())?, edits);
+        let attributes = self.original.attributes.clone().into_iter().map(|attribute| match &alteration.should_panic {
+            Some(other) if attribute.contains("should_panic") => other.clone(),
+            _ => attribute,
+        });
+        let attributes: Vec<String> = attributes.filter(|attribute| !attribute.is_empty()).collect();
+        self.write(&name, &attributes.join("\n"), &function)
+    }
+
+    /// A test of our own, with the compiler's own `#[test]`.
+    fn control(&mut self, body: &str) -> Option<(String, TestId)> {
+        let name = self.name();
+        self.write(&name, "#[::core::prelude::v1::test]", &format!("fn {name}() {{ {body} }}"))
+    }
+
+    fn write(&mut self, name: &str, attributes: &str, function: &str) -> Option<(String, TestId)> {
+        let lenient = if self.boldness == Boldness::ChangeValues { format!("{LENIENT}\n") } else { String::new() };
+        self.text += &format!("\n// @tdd-test-id: {name}\n{attributes}\n{lenient}{function}\n");
+        Some((format!("{}{name}", self.original.modules), TestId::annotation(name).ok()?))
+    }
+
+    /// Each macro that the test asserts with tells one untruth.
+    fn untruths(&mut self, test: &TestItem) -> Option<Vec<(String, TestId)>> {
+        let texts = test.assertions.iter().filter_map(|assertion| self.source.get(assertion.span.clone()));
+        let mut told: Vec<(String, String)> = texts.filter_map(untruth).collect();
+        told.sort();
+        told.dedup();
+        told.into_iter().map(|(name, text)| Some((name, self.control(&text)?.1))).collect()
+    }
+
+    fn asserting(&mut self, test: &TestItem) -> Vec<Twin> {
+        test.assertions.iter().filter_map(|assertion| self.asserting_otherwise(assertion)).collect()
+    }
+
+    /// A copy with the opposite of one assertion, if that has one.
+    fn asserting_otherwise(&mut self, assertion: &Assertion) -> Option<Twin> {
+        let inside = assertion.span.start >= self.original.function.start;
+        let text = self.source.get(assertion.span.clone()).filter(|_| inside)?;
+        let other = opposite(text, self.boldness)?;
+        let edited = |text: String| Alteration { edit: Some((assertion.span.clone(), text)), should_panic: None };
+        let (name, id) = self.test(&edited(other.text))?;
+        let probe = other.probe.and_then(|probe| self.test(&edited(probe))).map(|(_, id)| id);
+        Some(Twin { name, id, line: self.line(assertion.span.start), what: other.what, probe })
+    }
+
+    /// A test that is meant to panic fails if it is not, or is meant to say something else.
+    fn panicking(&mut self, test: &TestItem) -> Option<Vec<Twin>> {
+        let mut altered = vec![(String::new(), "is not meant to panic")];
+        if test.expected_panic.is_some() {
+            let other = self.name();
+            altered.push((format!("#[should_panic(expected = \"{other}\")]"), "expects another message of the panic"));
+        }
+        let mut twins = Vec::new();
+        for (attribute, what) in altered {
+            let (name, id) = self.test(&Alteration { edit: None, should_panic: Some(attribute) })?;
+            twins.push(Twin { name, id, line: test.line, what: what.to_owned(), probe: None });
+        }
+        Some(twins)
+    }
+
+    /// A name that cannot be known beforehand.
+    fn name(&mut self) -> String {
+        self.named += 1;
+        let digest = Digest::of([self.seed.to_le_bytes(), self.named.to_le_bytes()].concat());
+        format!("t_{}", &digest.as_str()[..16])
+    }
+
+    fn line(&self, byte: usize) -> usize {
+        1 + self.source.get(..byte).unwrap_or_default().matches('\n').count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rust::items::items;
+
+    fn of(source: &str) -> Option<Twins> {
+        let test = items("src/lib.rs", source).tests.remove(0);
+        twins(source, &test, 7, Boldness::ChangeValues)
+    }
+
+    #[test]
+    fn the_copies_stand_behind_the_test_in_its_module() {
+        let source = "mod tests {\n    use super::*;\n\n    // @tdd-test-id: adds\n    /// Doc.\n    #[test]\n    #[cfg(unix)]\n    \
+                      fn adds() {\n        let two = 2;\n        assert_eq!(add(1, 1), 2, \"sum\");\n        assert!(two > 1);\n    }\n\n    #[test]\n    fn other() {}\n}\n";
+        let twins = of(source).unwrap();
+        let names: Vec<_> = twins.twins.iter().map(|twin| (twin.line, twin.what.as_str())).collect();
+        assert_eq!(names, [(10, "expects `3` instead of `2`"), (11, "asserts the opposite")]);
+        assert!(twins.twins[0].name.starts_with("tests::t_"));
+        insta::assert_snapshot!(twins.source);
+    }
+
+    #[test]
+    fn a_rewritten_file_parses_and_holds_every_test_that_it_names_besides_all_that_was_there() {
+        for body in [
+            "assert_eq!(f(), 1)",
+            "for (a, b) in [(1, 2), (2, 3)] { assert_eq!(f(a), b, \"{a}\"); }",
+            "let check = |n: u8| assert!(n == 1); check(f());",
+            "fn helper(n: u8) { assert_ne!(n, 1) }\n helper(f())",
+            "match f() { Ok(n) => assert!(n.is_some()), Err(e) => panic!(\"{e}\") }",
+            "assert!(matches!(f(), Some(1 | 2)));\nassert!((f() - 0.5).abs() < 1e-9);",
+        ] {
+            let source = format!("use a::*;\n#[test] fn t() {{ {body} }} // after\n#[test]\nfn u() {{}}\n");
+            let twins = of(&source).unwrap();
+            let found = items("tests/a.rs", &twins.source);
+            let slugs: Vec<_> = found.tests.iter().filter_map(|test| test.annotation.clone()).collect();
+            assert!(found.parses, "{}", twins.source);
+            assert_eq!(slugs.len(), twins.ids().len(), "{}", twins.source);
+            assert!(twins.ids().iter().all(|id| slugs.iter().any(|slug| slug == id.as_str())));
+            assert_eq!(found.tests.len(), slugs.len() + 2);
+        }
+    }
+
+    #[test]
+    fn a_test_that_must_panic_has_twins_that_must_not_or_for_another_reason() {
+        let said = |source| of(source).unwrap().twins.into_iter().map(|twin| twin.what).collect::<Vec<_>>();
+        assert_eq!(said("#[test]\n#[should_panic]\nfn t() { assert!(f()); }"), ["is not meant to panic"]);
+        let source = "#[test]\n#[should_panic(expected = \"by zero\")]\nfn t() { div(1, 0); }";
+        assert_eq!(said(source), ["is not meant to panic", "expects another message of the panic"]);
+        let twins = of(source).unwrap();
+        assert_eq!(twins.source.matches("should_panic").count(), 3);
+    }
+
+    #[test]
+    fn a_test_without_assertions_of_its_own_is_only_copied() {
+        let twins = of("#[test] fn t() -> Result<(), E> { f()?; Ok(()) }").unwrap();
+        assert_eq!((twins.twins.len(), twins.untruths.len()), (0, 0));
+    }
+
+    #[test]
+    fn what_macros_write_and_what_depends_on_its_own_name_is_left_alone() {
+        for source in [
+            "proptest! { #[test] fn t(a in 0..9) { prop_assert!(a < 9); } }",
+            "#[test] fn t() { insta::assert_snapshot!(f()); }",
+            "#[test] fn t() { assert!(f()); }\nfn broken( {",
+        ] {
+            assert_eq!(of(source), None, "{source}");
+        }
+    }
+
+    #[test]
+    fn names_depend_on_the_seed_alone() {
+        let source = "#[test] fn t() { assert!(f()); }";
+        let test = items("a.rs", source).tests.remove(0);
+        let named = |seed| twins(source, &test, seed, Boldness::ChangeValues).unwrap().copy;
+        assert_eq!(named(1), named(1));
+        assert_ne!(named(1), named(2));
+    }
+}

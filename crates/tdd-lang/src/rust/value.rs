@@ -1,0 +1,324 @@
+//! Changes the values that an expression spells out to others of the same type.
+
+use std::ops::Range;
+
+use super::syntax::Tree;
+
+/// What is put around an expression so that it can be parsed.
+const BEFORE: &str = "fn f(){g(";
+const AFTER: &str = ")}";
+
+/// Calls that only wrap the value that they are given.
+const WRAPPING_TYPES: [&str; 16] = [
+    "String", "Vec", "Box", "Rc", "Arc", "Cell", "RefCell", "VecDeque", "HashMap", "HashSet", "BTreeMap", "BTreeSet",
+    "Cow", "PathBuf", "OsString", "Duration",
+];
+const WRAPPING_METHODS: [&str; 9] =
+    ["to_string", "to_owned", "into", "to_vec", "as_bytes", "as_str", "clone", "collect", "into_iter"];
+
+/// Nothing is nested deeper than this in a value that somebody wrote.
+const DEEPEST: usize = 40;
+
+/// The arguments of a call or of a macro that is written like one; `None` if they do not parse.
+pub(super) fn arguments(text: &str) -> Option<Vec<Range<usize>>> {
+    let source = wrap(text);
+    let tree = Tree::parse(&source).filter(Tree::parses)?;
+    let call = (0..tree.len()).find(|node| tree.kind(*node) == "arguments")?;
+    let own = |node: &usize| !matches!(tree.kind(*node), "(" | ")" | ",") && !tree.is_comment(*node);
+    Some(tree.children(call).filter(own).map(|node| unwrap(&tree.range(node))).collect())
+}
+
+/// The expression with every value in it changed; `None` if it spells out none, or if it is computed.
+///
+/// Only what stands for itself is changed: literals, and those inside of tuples, arrays, structs, variants
+/// and calls that wrap. An argument of any other call is an input, and may not matter to the result.
+pub(super) fn changed(expression: &str) -> Option<String> {
+    let source = wrap(expression);
+    let edits = edits(&source, DEEPEST)?;
+    let unwrapped = edits.into_iter().map(|(range, text)| (unwrap(&range), text)).collect();
+    Some(splice(expression, unwrapped))
+}
+
+/// The text with some of its ranges replaced; they do not overlap.
+pub(super) fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
+    edits.sort_by_key(|(range, _)| range.start);
+    let mut spliced = String::new();
+    let mut at = 0;
+    for (range, replacement) in edits {
+        spliced += text.get(at..range.start).unwrap_or_default();
+        spliced += &replacement;
+        at = range.end;
+    }
+    spliced + text.get(at..).unwrap_or_default()
+}
+
+/// Both sides of a comparison for equality; `None` if the expression is none.
+pub(super) fn sides_of_equality(expression: &str) -> Option<(Range<usize>, Range<usize>)> {
+    let source = wrap(expression);
+    let tree = Tree::parse(&source).filter(Tree::parses)?;
+    let call = (0..tree.len()).find(|node| tree.kind(*node) == "arguments")?;
+    let mut node = tree.children(call).find(|node| tree.kind(*node) != "(")?;
+    while tree.kind(node) == "parenthesized_expression" {
+        node = tree.children(node).find(|child| tree.kind(*child) != "(")?;
+    }
+    let is_equality = tree.kind(node) == "binary_expression" && tree.text(tree.child(node, "operator")?) == "==";
+    let side = |name| Some(unwrap(&tree.range(tree.child(node, name)?)));
+    if is_equality { Some((side("left")?, side("right")?)) } else { None }
+}
+
+/// Whether two expressions are the same and nothing is called in them.
+pub(super) fn are_plainly_same(one: &str, other: &str) -> bool {
+    let (one, other) = (wrap(one), wrap(other));
+    let (Some(one), Some(other)) = (Tree::parse(&one), Tree::parse(&other)) else { return false };
+    let calls = (0..one.len()).filter(|node| is_computed(one.kind(*node))).count();
+    // The call that is put around it is one.
+    calls == 1 && one.digest(0..one.len()) == other.digest(0..other.len())
+}
+
+fn is_computed(kind: &str) -> bool {
+    matches!(kind, "call_expression" | "macro_invocation" | "await_expression" | "closure_expression")
+}
+
+fn wrap(text: &str) -> String {
+    format!("{BEFORE}{text}{AFTER}")
+}
+
+fn unwrap(range: &Range<usize>) -> Range<usize> {
+    range.start - BEFORE.len()..range.end - BEFORE.len()
+}
+
+fn edits(source: &str, depth: usize) -> Option<Vec<(Range<usize>, String)>> {
+    let tree = Tree::parse(source).filter(Tree::parses)?;
+    let call = (0..tree.len()).find(|node| tree.kind(*node) == "arguments")?;
+    let mut found = Vec::new();
+    let mut open: Vec<usize> = tree.children(call).collect();
+    while let Some(node) = open.pop() {
+        match tree.kind(node) {
+            "integer_literal" | "float_literal" | "boolean_literal" | "string_literal" | "raw_string_literal"
+            | "char_literal" => {
+                found.extend(other_literal(tree.kind(node), tree.text(node)).map(|text| (tree.range(node), text)));
+            }
+            "macro_invocation" if depth > 0 => found.extend(edits_of_vec(&tree, node, depth - 1)),
+            _ => open.extend(values_inside(&tree, node)),
+        }
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+/// The children of a node that are values of its own.
+fn values_inside(tree: &Tree<'_>, node: usize) -> Vec<usize> {
+    let children = || tree.children(node);
+    match tree.kind(node) {
+        "parenthesized_expression" | "tuple_expression" | "reference_expression" | "field_initializer_list" => {
+            children().collect()
+        }
+        "unary_expression" if !tree.text(node).starts_with('*') => children().collect(),
+        // What follows a semicolon is a length, which belongs to the type.
+        "array_expression" => children().take_while(|child| tree.kind(*child) != ";").collect(),
+        "type_cast_expression" | "field_initializer" => tree.child(node, "value").into_iter().collect(),
+        "struct_expression" => tree.child(node, "body").into_iter().collect(),
+        "call_expression" => values_of_call(tree, node),
+        _ => Vec::new(),
+    }
+}
+
+fn values_of_call(tree: &Tree<'_>, node: usize) -> Vec<usize> {
+    let Some(function) = tree.child(node, "function") else { return Vec::new() };
+    if tree.kind(function) == "field_expression" {
+        let method = tree.child(function, "field").map_or("", |field| tree.text(field));
+        let receiver = tree.child(function, "value").filter(|_| WRAPPING_METHODS.contains(&method));
+        return receiver.into_iter().collect();
+    }
+    let path = if tree.kind(function) == "generic_function" { tree.child(function, "function") } else { None };
+    let path = tree.text(path.unwrap_or(function));
+    let arguments = tree.child(node, "arguments").filter(|_| wraps(path));
+    arguments.map_or_else(Vec::new, |arguments| tree.children(arguments).collect())
+}
+
+/// `Some`, `Money`, `Shape::Circle`, `String::from`, `Box::new`.
+fn wraps(path: &str) -> bool {
+    let mut segments = path.rsplit("::").map(str::trim);
+    let last = segments.next().unwrap_or_default();
+    let is_upper = |name: &str| name.starts_with(char::is_uppercase);
+    let owner = segments.find(|part| !part.starts_with('<')).unwrap_or_default();
+    is_upper(last) || (WRAPPING_TYPES.contains(&owner) && (last == "new" || last.starts_with("from")))
+}
+
+fn edits_of_vec(tree: &Tree<'_>, node: usize, depth: usize) -> Vec<(Range<usize>, String)> {
+    let name = tree.child(node, "macro").map_or("", |name| tree.text(name));
+    let tokens = tree.children(node).find(|child| tree.kind(*child) == "token_tree");
+    let Some(tokens) = tokens.filter(|_| name.rsplit("::").next() == Some("vec")) else { return Vec::new() };
+    let range = tree.range(tokens);
+    let text = tree.text(tokens);
+    let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+    let as_array = wrap(&format!("[{inner}]"));
+    let start = range.start;
+    let back = |range: Range<usize>| start + range.start - BEFORE.len()..start + range.end - BEFORE.len();
+    edits(&as_array, depth).unwrap_or_default().into_iter().map(|(range, text)| (back(range), text)).collect()
+}
+
+fn other_literal(kind: &str, text: &str) -> Option<String> {
+    match kind {
+        "integer_literal" => other_integer(text),
+        "float_literal" => other_float(text),
+        "boolean_literal" => Some(if text == "true" { "false" } else { "true" }.to_owned()),
+        "char_literal" => Some(other_char(text)),
+        "raw_string_literal" => other_raw_string(text),
+        _ => other_string(text),
+    }
+}
+
+/// One more, or one less where one more may not fit the smallest type that it can be of.
+fn other_integer(text: &str) -> Option<String> {
+    let plain = text.replace('_', "");
+    let suffixes = ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"];
+    let hexadecimal = plain.starts_with("0x");
+    let suffix = suffixes.iter().find(|suffix| plain.ends_with(**suffix)).copied().unwrap_or_default();
+    let digits = plain.strip_suffix(suffix)?;
+    let (digits, radix) = match digits.get(..2) {
+        Some("0x") if hexadecimal => (&digits[2..], 16),
+        Some("0o") => (&digits[2..], 8),
+        Some("0b") => (&digits[2..], 2),
+        _ => (digits, 10),
+    };
+    if plain.ends_with("f32") || plain.ends_with("f64") {
+        return if hexadecimal { None } else { other_float(text) };
+    }
+    let value = u128::from_str_radix(digits, radix).ok()?;
+    let other = if value < 127 { value + 1 } else { value - 1 };
+    Some(format!("{other}{suffix}"))
+}
+
+/// Far away from the value, whatever the tolerance.
+fn other_float(text: &str) -> Option<String> {
+    let plain = text.replace('_', "");
+    let suffix = ["f32", "f64"].into_iter().find(|suffix| plain.ends_with(suffix)).unwrap_or_default();
+    let value: f64 = plain.strip_suffix(suffix)?.parse().ok()?;
+    let other = if value < 1e30 { value.mul_add(2.0, 1.0) } else { 1.0 };
+    Some(format!("{other:?}{suffix}"))
+}
+
+fn other_char(text: &str) -> String {
+    let (prefix, quoted) = text.strip_prefix('b').map_or(("", text), |rest| ("b", rest));
+    let other = if quoted == "'x'" { "'y'" } else { "'x'" };
+    format!("{prefix}{other}")
+}
+
+fn other_raw_string(text: &str) -> Option<String> {
+    if !text.starts_with('r') {
+        return None;
+    }
+    let end = text.rfind('"')?;
+    Some(format!("{}~{}", text.get(..end)?, text.get(end..)?))
+}
+
+/// One character more; as many bytes as before in a byte string, whose length belongs to its type.
+fn other_string(text: &str) -> Option<String> {
+    if let Some(bytes) = text.strip_prefix("b\"") {
+        let first = bytes.chars().next().filter(char::is_ascii_alphanumeric)?;
+        let other = if first == 'x' { 'y' } else { 'x' };
+        return Some(format!("b\"{other}{}", bytes.get(1..)?));
+    }
+    let open = text.strip_prefix('"')?.strip_suffix('"')?;
+    Some(format!("\"{open}~\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expression: &str, expected: &str) {
+        assert_eq!(changed(expression).as_deref().unwrap_or("-"), expected, "{expression}");
+    }
+
+    #[test]
+    fn numbers_change_within_the_range_of_every_type_that_they_may_be_of() {
+        for (number, other) in [
+            ("0", "1"),
+            ("1", "2"),
+            ("127", "126"),
+            ("255", "254"),
+            ("-128", "-127"),
+            ("-1", "-2"),
+            ("1_000u64", "999u64"),
+            ("0xff", "254"),
+            ("0b11_u8", "4u8"),
+            ("7usize", "8usize"),
+            ("18446744073709551615", "18446744073709551614"),
+            ("0.0", "1.0"),
+            ("2.5f32", "6.0f32"),
+            ("1e300", "1.0"),
+            ("1f64", "3.0f64"),
+            ("-0.5", "-2.0"),
+        ] {
+            check(number, other);
+        }
+    }
+
+    #[test]
+    fn texts_characters_and_truths_change() {
+        for (text, other) in [
+            (r#""abc""#, r#""abc~""#),
+            (r#""""#, r#""~""#),
+            (r##"r#"a"b"#"##, r##"r#"a"b~"#"##),
+            ("'a'", "'x'"),
+            ("'x'", "'y'"),
+            (r"'\n'", "'x'"),
+            ("b'x'", "b'y'"),
+            (r#"b"abc""#, r#"b"xbc""#),
+            (r#"b"\n""#, "-"),
+            ("true", "false"),
+        ] {
+            check(text, other);
+        }
+    }
+
+    #[test]
+    fn every_value_inside_of_a_larger_one_changes() {
+        for (value, other) in [
+            ("(1, \"a\")", "(2, \"a~\")"),
+            ("[0; 3]", "[1; 3]"),
+            ("&[1, 2][..]", "-"),
+            ("&[1, -2]", "&[2, -3]"),
+            ("vec![1, 2]", "vec![2, 3]"),
+            ("std::vec![(0, vec!['a'])]", "std::vec![(1, vec!['x'])]"),
+            ("vec![0u8; 4]", "vec![1u8; 4]"),
+            ("Some(3)", "Some(4)"),
+            ("Ok::<_, ()>(Money(5))", "Ok::<_, ()>(Money(6))"),
+            (
+                "Err(Error::Bad { line: 3, name: \"x\".to_string() })",
+                "Err(Error::Bad { line: 4, name: \"x~\".to_string() })",
+            ),
+            ("Point { x: 1, ..origin(2) }", "Point { x: 2, ..origin(2) }"),
+            ("String::from(\"a\")", "String::from(\"a~\")"),
+            ("HashSet::from([0, 1])", "HashSet::from([1, 2])"),
+            ("3 as f32", "4 as f32"),
+            ("None", "-"),
+            ("Color::Red", "-"),
+            ("f(1)", "-"),
+            ("a.len() + 1", "-"),
+            ("Clock::new(1, 2)", "-"),
+            ("x", "-"),
+            ("vec![]", "-"),
+        ] {
+            check(value, other);
+        }
+    }
+
+    #[test]
+    fn the_arguments_of_a_macro_are_told_apart_as_those_of_a_call() {
+        let text = "f::<A, B>(1), |a, b| a < b, /* , */ \"x, y\"";
+        let parts: Vec<&str> = arguments(text).unwrap().into_iter().map(|range| &text[range]).collect();
+        assert_eq!(parts, ["f::<A, B>(1)", "|a, b| a < b", "\"x, y\""]);
+        assert_eq!(arguments("x, Some(y) if"), None);
+    }
+
+    #[test]
+    fn only_expressions_without_calls_are_plainly_the_same() {
+        assert!(are_plainly_same("x", " x"));
+        assert!(are_plainly_same("a.b", "a . b"));
+        assert!(!are_plainly_same("f()", "f()"));
+        assert!(!are_plainly_same("x", "y"));
+        assert!(!are_plainly_same("vec![1]", "vec![1]"));
+    }
+}

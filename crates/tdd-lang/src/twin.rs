@@ -1,0 +1,58 @@
+//! Altered copies of a test, and of production code, as a language writes them for the counter-proof.
+
+use tdd_core::proof::Twin;
+use tdd_core::test_id::TestId;
+
+/// How much an altered copy may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Boldness {
+    /// Expected values are changed where there are some; what has none is negated.
+    ChangeValues,
+    /// Conditions are negated only: for a file in which changed values do not compile.
+    NegateOnly,
+}
+
+/// A test's file with copies of the test in it, each under a name that nobody could know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Twins {
+    /// The whole file.
+    pub source: String,
+    /// The test as it is: it must pass.
+    pub copy: TestId,
+    /// A test that holds by itself: it must pass.
+    pub sound: TestId,
+    /// A test that breaks by itself: it must fail.
+    pub broken: TestId,
+    /// For each assertion macro that the test uses, a plain untruth told with it: they must fail.
+    pub untruths: Vec<(String, TestId)>,
+    /// Copies with one alteration each: they must fail.
+    pub twins: Vec<Twin>,
+}
+
+impl Twins {
+    /// Every test that was added.
+    pub fn ids(&self) -> Vec<TestId> {
+        let own = [&self.copy, &self.sound, &self.broken].into_iter();
+        let untruths = self.untruths.iter().map(|(_, id)| id);
+        let twins = self.twins.iter().flat_map(|twin| [Some(&twin.id), twin.probe.as_ref()]).flatten();
+        own.chain(untruths).chain(twins).cloned().collect()
+    }
+}
+
+/// A file of production code that gives other answers than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mutant {
+    /// The whole file.
+    pub source: String,
+    /// What was changed, for people.
+    pub what: String,
+}
+
+/// What a build in a scratch copy of the repository needs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScratchNeeds {
+    /// Variables that keep the build's products in the folder that was named.
+    pub env: Vec<(String, String)>,
+    /// Files that the build reads even where they are ignored, relative to the repository's root.
+    pub files: Vec<String>,
+}
