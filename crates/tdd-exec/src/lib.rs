@@ -1,10 +1,12 @@
 //! The hands of the machine: processes, git, files, the ledger. They act; they decide nothing.
 
 pub mod clock;
+pub mod counterproof;
 pub mod git;
 pub mod ledger;
 pub mod process;
 pub mod runner;
+pub mod scratch;
 pub mod sources;
 pub mod state;
 pub mod text;

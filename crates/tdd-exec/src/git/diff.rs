@@ -62,6 +62,18 @@ impl Repo {
         Ok(changes)
     }
 
+    /// Every file of a tree, sorted by path.
+    pub fn tree_files(&self, tree: &TreeId) -> Result<Vec<(GitPath, FileKind)>> {
+        let tree = self.tree(tree)?;
+        let mut options = DiffOptions::new();
+        options.skip_binary_check(true);
+        let all = self.git.diff_tree_to_tree(None, Some(&tree), Some(&mut options)).doing("list the tree")?;
+        let found = all.deltas().filter_map(|delta| change(&delta));
+        let mut files: Vec<_> = found.filter_map(|change| Some((change.path, change.after?))).collect();
+        files.sort();
+        Ok(files)
+    }
+
     /// The content of a file, or the target of a symbolic link, in a tree; `None` where there is no such thing.
     pub fn blob(&self, tree: &TreeId, path: &GitPath) -> Result<Option<Vec<u8>>> {
         let Some(entry) = self.entry(tree, path)? else { return Ok(None) };

@@ -65,6 +65,20 @@ impl Spawner {
         self
     }
 
+    /// The same, in another folder: a scratch copy of the project.
+    #[must_use]
+    pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.root = root.into();
+        self
+    }
+
+    /// The same, with these variables for every command.
+    #[must_use]
+    pub fn with_vars(mut self, vars: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.vars.extend(vars.into_iter().map(|(name, value)| (name.into(), value.into())));
+        self
+    }
+
     /// The folder in which a command runs.
     pub(super) fn folder(&self, spec: &CommandSpec) -> PathBuf {
         self.root.join(&spec.cwd)

@@ -1,0 +1,206 @@
+//! Runs the copies that could refute a test, in a scratch copy of the project, and tells how each ended.
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
+use std::path::Path;
+
+use tdd_core::digest::TreeId;
+use tdd_core::proof::{CounterProof, Fate, MutantFate, Proof, Survivor, Twin};
+use tdd_core::report::{Cause, Outcome, Report};
+use tdd_core::seam::Runner;
+use tdd_core::test_id::TestId;
+use tdd_lang::item::TestItem;
+use tdd_lang::twin::{Boldness, Mutant, ScratchNeeds, Twins};
+
+use crate::git::{FileKind, GitError, Repo};
+use crate::runner::{ProjectRunner, RunError};
+use crate::scratch::{Content, Scratch, ScratchError};
+use crate::sources::TreeSources;
+use crate::state::StateDir;
+
+/// Why the copies could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ProofError {
+    /// The scratch copy could not be made.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+    /// The tests could not be run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A tree could not be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// The test's file is gone.
+    #[error("cannot read `{0}`")]
+    Unreadable(String),
+}
+
+/// Production code that is new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCode {
+    /// The file.
+    pub path: String,
+    /// The lines on which new items begin, from 1.
+    pub lines: Vec<Range<usize>>,
+}
+
+/// Makes counter-proofs of one project.
+pub struct Prover<'a> {
+    runner: &'a ProjectRunner<'a>,
+    root: &'a Path,
+    scratch: Scratch,
+    needs: ScratchNeeds,
+}
+
+/// A number that nobody could know beforehand.
+pub fn seed() -> u64 {
+    RandomState::new().hash_one("twins")
+}
+
+impl<'a> Prover<'a> {
+    /// For the project at `root` whose tests this runner runs. Only for the one who holds its lock.
+    pub fn new(runner: &'a ProjectRunner<'a>, root: &'a Path, state: &StateDir) -> Result<Self, ProofError> {
+        let scratch = Scratch::open(state)?;
+        let needs = runner.language.scratch(runner.project, &scratch.products().to_string_lossy());
+        Ok(Self { runner, root, scratch, needs })
+    }
+
+    /// Runs the copies of a test of the file `path`. Copies that do not compile are written once more, with
+    /// milder changes.
+    pub fn prove(&self, path: &str, test: &TestItem, seed: u64) -> Result<Proof, ProofError> {
+        let source = self.read(path)?;
+        let mut why = String::new();
+        for boldness in [Boldness::ChangeValues, Boldness::NegateOnly] {
+            let written = self.runner.language.twins(path, &source, test, seed, boldness);
+            let Some(twins) = written else { return Ok(Proof::Unwritable) };
+            let report = self.run_with([(path, twins.source.as_str())], &twins.ids())?;
+            match not_built(&report, &twins.copy) {
+                Some(message) => why = message,
+                None => return self.read_fates(&twins, &report).map(Proof::Run),
+            }
+        }
+        Ok(Proof::NotBuilt(why))
+    }
+
+    /// Runs the target on versions of the new production code that answer otherwise, until it fails on one.
+    pub fn mutate(&self, target: &TestId, new: &[NewCode]) -> Result<MutantFate, ProofError> {
+        let mut files = Vec::new();
+        for code in new {
+            let mutants = self.runner.language.value_mutants(&code.path, &self.read(&code.path)?, &code.lines);
+            files.push((code.path.as_str(), mutants));
+        }
+        let most = files.iter().map(|(_, mutants)| mutants.len()).max().unwrap_or_default();
+        let mut survived = Vec::new();
+        for at in 0..most {
+            let chosen: Vec<(&str, &Mutant)> =
+                files.iter().filter_map(|(path, mutants)| Some((*path, mutants.get(at)?))).collect();
+            let what = chosen.iter().map(|(_, mutant)| mutant.what.as_str()).collect::<Vec<_>>().join(", ");
+            let changed = chosen.iter().map(|(path, mutant)| (*path, mutant.source.as_str()));
+            let report = self.run_with(changed, std::slice::from_ref(target))?;
+            match Fate::of(&report, target) {
+                Fate::Failed => return Ok(MutantFate::Killed(what)),
+                Fate::Passed => survived.push(what),
+                Fate::NotRun(_) => {}
+            }
+        }
+        Ok(match (most, survived.is_empty()) {
+            (0, _) => MutantFate::NothingToMutate,
+            (_, true) => MutantFate::NoneCompiled,
+            (_, false) => MutantFate::Survived(survived),
+        })
+    }
+
+    /// Runs the target on another tree, that of its red, with some files as they are given here.
+    pub fn on_tree(
+        &self,
+        repo: &Repo,
+        tree: &TreeId,
+        given: &BTreeMap<String, String>,
+        target: &TestId,
+    ) -> Result<Fate, ProofError> {
+        let mut files = BTreeMap::new();
+        for (path, kind) in repo.tree_files(tree)?.into_iter().filter(|(_, kind)| *kind != FileKind::Submodule) {
+            if let Some(bytes) = repo.blob(tree, &path)? {
+                files.insert(String::from_utf8_lossy(path.as_bytes()).into_owned(), Content { bytes, kind });
+            }
+        }
+        files.extend(given.iter().map(|(path, text)| (path.clone(), Content::text(text))));
+        let report = self.run(files, std::slice::from_ref(target))?;
+        Ok(Fate::of(&report, target))
+    }
+
+    /// A copy that fails among others is run once more alone: it may only have been disturbed by them.
+    fn read_fates(&self, twins: &Twins, report: &Report) -> Result<CounterProof, ProofError> {
+        let mut copy = Fate::of(report, &twins.copy);
+        if copy == Fate::Failed {
+            let alone = self.test(self.listed(), std::slice::from_ref(&twins.copy))?;
+            copy = Fate::of(&alone, &twins.copy);
+        }
+        let fate = |id: &TestId| Fate::of(report, id);
+        let ended = |wanted: fn(Fate) -> bool| twins.twins.iter().filter(move |twin| wanted(fate(&twin.id)));
+        Ok(CounterProof {
+            copy,
+            sound: fate(&twins.sound),
+            broken: fate(&twins.broken),
+            untruths: twins.untruths.iter().map(|(name, id)| (name.clone(), fate(id))).collect(),
+            survivors: ended(|fate| fate == Fate::Passed).map(|twin| survivor(twin, report)).collect(),
+            not_run: ended(|fate| matches!(fate, Fate::NotRun(_))).cloned().collect(),
+            twins: twins.twins.len(),
+            mutant: None,
+            on_red: None,
+        })
+    }
+
+    fn read(&self, path: &str) -> Result<String, ProofError> {
+        self.runner.sources.read(path).ok_or_else(|| ProofError::Unreadable(path.to_owned()))
+    }
+
+    /// Runs these tests on the project as it is, with some files different.
+    fn run_with<'f>(
+        &self,
+        different: impl IntoIterator<Item = (&'f str, &'f str)>,
+        only: &[TestId],
+    ) -> Result<Report, ProofError> {
+        let mut files = BTreeMap::new();
+        for path in self.listed() {
+            if let Some(content) = Content::read(&self.root.join(&path))? {
+                files.insert(path, content);
+            }
+        }
+        files.extend(different.into_iter().map(|(path, text)| (path.to_owned(), Content::text(text))));
+        self.run(files, only)
+    }
+
+    fn listed(&self) -> Vec<String> {
+        self.runner.sources.files().iter().chain(&self.needs.files).cloned().collect()
+    }
+
+    fn run(&self, files: BTreeMap<String, Content>, only: &[TestId]) -> Result<Report, ProofError> {
+        self.scratch.fill(&files)?;
+        self.test(files.into_keys().collect(), only)
+    }
+
+    fn test(&self, files: Vec<String>, only: &[TestId]) -> Result<Report, ProofError> {
+        let sources = TreeSources::new(self.scratch.tree(), files);
+        let spawner = self.runner.spawner.clone().with_root(self.scratch.tree()).with_vars(self.needs.env.clone());
+        let runner = ProjectRunner { sources: &sources, spawner: &spawner, ..*self.runner };
+        Ok(runner.test(only)?)
+    }
+}
+
+fn survivor(twin: &Twin, report: &Report) -> Survivor {
+    let prints_differently = twin.probe.as_ref().is_some_and(|probe| Fate::of(report, probe) == Fate::Failed);
+    Survivor { twin: twin.clone(), prints_differently }
+}
+
+/// What the compiler said, if the file with this copy in it does not compile.
+fn not_built(report: &Report, copy: &TestId) -> Option<String> {
+    match &report.get(copy)?.outcome {
+        Outcome::Fail {
+            cause: Cause::UnrelatedCompileError | Cause::MissingSymbol | Cause::SyntaxError | Cause::LoadFailure,
+            message,
+        } => Some(message.clone()),
+        Outcome::Fail { .. } | Outcome::Pass => None,
+    }
+}

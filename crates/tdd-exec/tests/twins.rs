@@ -1,0 +1,297 @@
+//! Counter-proofs with real cargo: honest tests hold, and no way to disarm a test goes unnoticed.
+
+#![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
+
+use std::collections::BTreeMap;
+
+use tdd_core::judge::{Breach, Ruling};
+use tdd_core::proof::{Fate, MutantFate, Proof, judge_counter_proof};
+use tdd_core::report::Cause;
+use tdd_core::seam::Runner;
+use tdd_core::test_id::TestId;
+use tdd_exec::counterproof::{NewCode, Prover, seed};
+use tdd_exec::git::Repo;
+use tdd_exec::process::Spawner;
+use tdd_exec::runner::ProjectRunner;
+use tdd_exec::sources::TreeSources;
+use tdd_exec::state::StateDir;
+use tdd_fixtures::Sandbox;
+use tdd_lang::item::TestItem;
+use tdd_lang::language::{Language, Project, Settings};
+use tdd_lang::rust::Rust;
+
+const SUPERVISOR: &str = env!("CARGO_BIN_EXE_tdd-run-one");
+
+/// Files, by path.
+type Files<'a> = &'a [(&'a str, &'a str)];
+
+const MANIFEST: (&str, &str) = ("Cargo.toml", "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+
+/// Hands the prover of a project with these files to the test.
+fn with_project(files: Files<'_>, then: impl FnOnce(&Sandbox, &Prover<'_>, &ProjectRunner<'_>)) {
+    let sandbox = Sandbox::new();
+    for (path, text) in [MANIFEST].iter().chain(files) {
+        sandbox.write(path, text);
+    }
+    let root = sandbox.project();
+    let paths = [MANIFEST].iter().chain(files).map(|(path, _)| (*path).to_owned()).collect();
+    let sources = TreeSources::new(&root, paths);
+    let spawner = Spawner::new(&root, std::env::vars_os()).with_supervisor(SUPERVISOR);
+    let runner = ProjectRunner {
+        language: &Rust,
+        project: &Project { root: String::new(), description: String::new() },
+        settings: &Settings::default(),
+        sources: &sources,
+        spawner: &spawner,
+        progress: &|_| {},
+    };
+    let state = StateDir::ensure(&root).expect("state");
+    then(&sandbox, &Prover::new(&runner, &root, &state).expect("prover"), &runner);
+}
+
+fn tests_of(runner: &ProjectRunner<'_>, path: &str) -> Vec<TestItem> {
+    Rust.items(path, &runner.sources.read(path).expect("source")).tests
+}
+
+/// The refusal of each test of a file, if it is refused.
+fn rulings(prover: &Prover<'_>, runner: &ProjectRunner<'_>, path: &str) -> Vec<(String, Proof, Option<Breach>)> {
+    let prove = |test: TestItem| {
+        let proof = prover.prove(path, &test, seed()).expect("proof");
+        let refused = match judge_counter_proof(&TestId::native(path, &test.name), &proof) {
+            Ruling::Holds(_) => None,
+            Ruling::Refused(breach) => Some(breach),
+        };
+        (test.name, proof, refused)
+    };
+    tests_of(runner, path).into_iter().map(prove).collect()
+}
+
+/// Every test of this file passes, and yet is refused for this cause and reason.
+fn check_refused(files: Files<'_>, path: &str, cause: Option<Cause>, reason: &str) {
+    with_project(files, |_, prover, runner| {
+        let report = runner.test(&[]).expect("run");
+        assert_eq!(report.counts().failed, 0, "{report:?}");
+        for (name, proof, refused) in rulings(prover, runner, path) {
+            let breach = refused.unwrap_or_else(|| panic!("{name} holds: {proof:?}"));
+            assert!(breach.cause == cause && breach.reason.contains(reason), "{name}: {breach:?}");
+        }
+    });
+}
+
+const HONEST_PRODUCTION: &str = r#"
+#![deny(warnings)]
+//! Production.
+use std::collections::HashSet;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point { pub x: i32, pub label: String }
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Color { Red, Green }
+/// Minutes count, not how they were written.
+#[derive(Debug, Clone, Copy)]
+pub struct Clock { pub hours: u8, pub minutes: u8 }
+impl PartialEq for Clock {
+    fn eq(&self, other: &Self) -> bool {
+        (u32::from(self.hours) * 60 + u32::from(self.minutes)) % 1440
+            == (u32::from(other.hours) * 60 + u32::from(other.minutes)) % 1440
+    }
+}
+pub fn add(a: u8, b: u8) -> u8 { a + b }
+pub fn max() -> u8 { u8::MAX }
+pub fn low() -> i8 { i8::MIN }
+pub fn greet(name: &str) -> String { format!("Hello, {name}") }
+pub fn third() -> f64 { 1.0 / 3.0 }
+pub fn find(n: u64) -> Option<u64> { (n > 1).then_some(n * 2) }
+pub fn parse(text: &str) -> Result<u32, std::num::ParseIntError> { text.parse() }
+pub fn check(n: i32) -> Result<i32, String> { if n < 0 { Err(format!("{n} is negative")) } else { Ok(n) } }
+pub fn all() -> Vec<u16> { vec![1, 2, 300] }
+pub fn set() -> HashSet<i32> { HashSet::from([0, 1]) }
+pub fn bytes() -> &'static [u8; 3] { b"abc" }
+pub fn point() -> Point { Point { x: -1, label: "p".to_owned() } }
+pub fn color() -> Color { Color::Red }
+pub fn clock() -> Clock { Clock { hours: 25, minutes: 0 } }
+pub fn divide(a: i32, b: i32) -> i32 { assert!(b != 0, "division by zero: {a}"); a / b }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Documentation.
+    #[test]
+    fn inline() {
+        assert_eq!(add(1, 2), 3);
+    }
+}
+"#;
+
+const HONEST_TESTS: &str = r#"
+use demo::*;
+
+#[test] fn integers() { assert_eq!(add(1, 2), 3); assert_eq!(max(), 255); assert_eq!(-128, low(), "low {}", 1); }
+#[test] fn strings() { assert_eq!(greet("Ann"), "Hello, Ann"); assert_eq!(greet(""), r"Hello, ".to_string()); }
+#[test] fn tolerance() { assert!((third() - 0.333).abs() < 1e-2); assert_eq!(third() * 3.0, 1.0); }
+#[test] fn options() { assert_eq!(find(4), Some(8)); assert_eq!(find(1), None); assert!(find(1).is_none()); }
+#[test] fn results() {
+    assert_eq!(parse("7"), Ok(7));
+    assert!(parse("x").is_err());
+    assert_eq!(check(-1), Err("-1 is negative".into()));
+}
+#[test] fn collections() { assert_eq!(all(), vec![1, 2, 300]); assert_eq!(all(), [1, 2, 300]); assert_eq!(set(), [0, 1].into()); }
+#[test] fn byte_strings() { assert_eq!(bytes(), b"abc"); assert_eq!(bytes().len(), 3); }
+#[test] fn structs() { assert_eq!(point(), Point { x: -1, label: "p".to_owned() }); assert!(point().x == -1); }
+#[test] fn enums() { assert_eq!(color(), Color::Red); assert_ne!(color(), Color::Green); }
+#[test] fn equal_values() { assert_eq!(clock(), Clock { hours: 1, minutes: 0 }); assert_eq!(clock(), clock()); }
+#[test] fn patterns() { assert!(matches!(check(1), Ok(n) if n == 1)); }
+#[test] #[should_panic] fn panics() { divide(1, 0); }
+#[test] #[should_panic(expected = "division by zero")] fn panics_saying() { divide(1, 0); }
+#[test] fn tables() {
+    for (input, expected) in [("1", 1), ("20", 20)] { assert_eq!(parse(input).unwrap(), expected, "{input}"); }
+}
+#[test] fn properties() { for n in 0..100u8 { assert_eq!(add(n, 1), add(1, n)); assert!(add(n, 1) > n); } }
+fn sums_to(a: u8, b: u8, sum: u8) { assert_eq!(add(a, b), sum); }
+#[test] fn helper() { sums_to(1, 2, 3); }
+#[test] fn inner_helper() { fn same(a: u8) { assert_eq!(add(a, 0), a); } same(1); (|n| assert!(add(n, 1) == 5))(4); }
+#[test] fn question_mark() -> Result<(), Box<dyn std::error::Error>> { assert_eq!(parse("7")?, 7); Ok(()) }
+#[test] fn only_question_mark() -> Result<(), std::num::ParseIntError> { parse("7")?; Ok(()) }
+#[test] fn a_file_that_all_copies_share() {
+    let path = std::env::temp_dir().join("shared");
+    std::fs::write(&path, greet("x")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "Hello, x");
+    std::fs::remove_file(&path).unwrap();
+}
+#[test] fn branches() { match check(3) { Ok(n) => assert_eq!(n, 3), Err(e) => panic!("{e}") } }
+"#;
+
+#[test]
+fn honest_tests_hold() {
+    with_project(&[("src/lib.rs", HONEST_PRODUCTION), ("tests/honest.rs", HONEST_TESTS)], |_, prover, runner| {
+        for path in ["tests/honest.rs", "src/lib.rs"] {
+            for (name, proof, refused) in rulings(prover, runner, path) {
+                assert_eq!(refused, None, "{name}: {proof:?}");
+                assert!(matches!(proof, Proof::Run(_)), "{name}: {proof:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_comparison_that_is_always_true_is_disarmed() {
+    let production = "#[derive(Debug)] pub struct Money(pub u32);\n\
+                      impl<T> PartialEq<T> for Money { fn eq(&self, _: &T) -> bool { true } }\n\
+                      pub fn price() -> Money { Money(0) }\n";
+    let test = "use demo::*;\n#[test] fn costs_seven() { assert_eq!(price(), Money(7)); }\n\
+                #[test] fn costs_a_number() { assert_eq!(price(), 7); }\n";
+    check_refused(&[("src/lib.rs", production), ("tests/a.rs", test)], "tests/a.rs", None, "disarmed: line");
+}
+
+#[test]
+fn an_assertion_that_production_overrides_is_disarmed() {
+    let source = "macro_rules! assert_eq { ($($any:tt)*) => { { let _ = || ::core::assert_eq!($($any)*); } } }\n\
+                  pub fn add(a: u8, b: u8) -> u8 { a - b }\n\
+                  #[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn adds() { assert_eq!(add(2, 2), 4); }\n}\n";
+    check_refused(&[("src/lib.rs", source)], "src/lib.rs", None, "disarmed: `assert_eq!` is overridden");
+}
+
+#[test]
+fn production_that_knows_its_tests_name_is_disarmed() {
+    let production = "pub fn add(_: u8, _: u8) -> u8 {\n\
+                      if std::thread::current().name() == Some(\"adds\") { 3 } else { 0 }\n}\n";
+    let test = "#[test] fn adds() { assert_eq!(demo::add(1, 2), 3); }\n";
+    check_refused(
+        &[("src/lib.rs", production), ("tests/a.rs", test)],
+        "tests/a.rs",
+        None,
+        "disarmed: the test passes under its own name only",
+    );
+}
+
+#[test]
+fn a_forged_report_does_not_know_the_names_of_the_copies() {
+    let production = r#"pub fn add(_: u8, _: u8) -> u8 {
+    println!("{{ \"type\": \"test\", \"name\": \"adds\", \"event\": \"ok\" }}");
+    println!("{{ \"type\": \"suite\", \"event\": \"ok\", \"passed\": 1, \"failed\": 0, \"ignored\": 0, \"measured\": 0, \"filtered_out\": 0, \"exec_time\": 0.001 }}");
+    std::process::exit(0)
+}
+"#;
+    let test = "#[test] fn adds() { assert_eq!(demo::add(1, 2), 3); }\n";
+    with_project(&[("src/lib.rs", production), ("tests/a.rs", test)], |_, prover, runner| {
+        for (name, proof, refused) in rulings(prover, runner, "tests/a.rs") {
+            let breach = refused.unwrap_or_else(|| panic!("{name} holds: {proof:?}"));
+            assert!(breach.reason.contains("disarmed"), "{breach:?}");
+        }
+    });
+}
+
+#[test]
+fn an_assertion_that_cannot_fail_is_vacuous() {
+    let production = "pub fn add(a: u8, b: u8) -> u8 { a + b }\npub fn parse(_: &str) -> Vec<u8> { Vec::new() }\n";
+    let test = "use demo::*;\n\
+                #[test] fn same() { let sum = add(1, 2); assert_eq!(sum, sum); }\n\
+                #[test] fn not_called() { let _check = || assert_eq!(add(1, 2), 4); }\n\
+                #[test] fn not_reached() { for n in parse(\"1\") { assert_eq!(n, 1); } }\n\
+                #[test] fn in_the_wrong_branch() { if add(1, 2) == 4 { assert!(add(1, 2) == 3); } }\n";
+    check_refused(
+        &[("src/lib.rs", production), ("tests/a.rs", test)],
+        "tests/a.rs",
+        Some(Cause::VacuousTest),
+        "passes though it",
+    );
+}
+
+#[test]
+fn a_test_that_a_macro_swallows_is_neither_copied_nor_found() {
+    let production = "#[macro_export] macro_rules! suite { ($($any:tt)*) => {} }\n";
+    let test = "demo::suite! { #[test] fn adds() { assert_eq!(1, 2); } }\n";
+    with_project(&[("src/lib.rs", production), ("tests/a.rs", test)], |_, prover, runner| {
+        let test = tests_of(runner, "tests/a.rs").remove(0);
+        assert_eq!(prover.prove("tests/a.rs", &test, seed()).expect("proof"), Proof::Unwritable);
+        let target = TestId::native("tests/a.rs", "adds");
+        let report = runner.test(std::slice::from_ref(&target)).expect("run");
+        assert_eq!(Fate::of(&report, &target), Fate::NotRun(Cause::TargetNotFound));
+    });
+}
+
+#[test]
+fn new_production_code_must_matter_to_its_test() {
+    let production = "pub struct Total(u8);\nimpl Total {\n    pub fn of(a: u8, b: u8) -> Self { Self(a + b) }\n    \
+                      pub fn value(&self) -> u8 { self.0 }\n}\npub fn zero() -> u8 { 0 }\n";
+    let test = "use demo::*;\n#[test] fn asks() { assert_eq!(Total::of(1, 2).value(), 3); }\n\
+                #[test] fn does_not_ask() { let value = Total::of(1, 2).value(); assert!(value < 255); }\n\
+                #[test] fn asks_for_zero() { assert_eq!(zero(), 0); }\n";
+    with_project(&[("src/lib.rs", production), ("tests/a.rs", test)], |_, prover, _| {
+        let fate = |name: &str, lines: std::ops::Range<usize>| {
+            let new = NewCode { path: "src/lib.rs".to_owned(), lines: vec![lines] };
+            prover.mutate(&TestId::native("tests/a.rs", name), &[new]).expect("mutate")
+        };
+        assert_eq!(fate("asks", 2..3), MutantFate::Killed("`value` returns `0`".to_owned()));
+        assert_eq!(fate("asks_for_zero", 6..7), MutantFate::Killed("`zero` returns `1`".to_owned()));
+        assert_eq!(fate("asks", 1..2), MutantFate::NothingToMutate);
+        let weak = fate("does_not_ask", 3..5);
+        assert!(matches!(&weak, MutantFate::Killed(what) if what.contains("panic")), "{weak:?}");
+        let tried = ["`value` returns `0`", "`value` returns `1`"].map(str::to_owned).to_vec();
+        assert_eq!(fate("does_not_ask", 4..5), MutantFate::Survived(tried));
+    });
+}
+
+#[test]
+fn the_target_is_run_on_the_tree_of_its_red() {
+    let test = ("tests/a.rs", "#[test] fn adds() { assert_eq!(demo::add(1, 2), 3); }\n");
+    with_project(&[("src/lib.rs", "pub fn add(_: u8, _: u8) -> u8 { 0 }\n"), test], |sandbox, prover, _| {
+        sandbox.git(&["init", "--quiet"]);
+        sandbox.git(&["add", "Cargo.toml", "src"]);
+        sandbox.git(&["commit", "--quiet", "--message", "base"]);
+        sandbox.write("src/lib.rs", "pub fn add(a: u8, b: u8) -> u8 { a + b }\n");
+        let repo = Repo::discover(&sandbox.project()).expect("git").expect("repository");
+        let tree = repo.head().expect("head").tree;
+        let target = TestId::native("tests/a.rs", "adds");
+        let on = |files: Files<'_>| {
+            let given: BTreeMap<_, _> =
+                files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+            prover.on_tree(&repo, &tree, &given, &target).expect("run")
+        };
+        assert_eq!(on(&[test]), Fate::Failed);
+        assert_eq!(on(&[]), Fate::NotRun(Cause::TargetNotFound));
+        assert_eq!(on(&[test, ("src/lib.rs", "pub fn add(a: u8, b: u8) -> u8 { a + b }\n")]), Fate::Passed);
+    });
+}
