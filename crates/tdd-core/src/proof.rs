@@ -72,7 +72,7 @@ pub enum MutantFate {
 pub struct CounterProof {
     /// The copy under a random name: it must pass.
     pub copy: Fate,
-    /// A test that holds by itself: it must pass.
+    /// A test that does nothing: it must pass.
     pub sound: Fate,
     /// A test that breaks by itself, without any macro or trait: it must fail.
     pub broken: Fate,
@@ -140,7 +140,7 @@ fn reporting(seen: &CounterProof) -> Result<(), Breach> {
         (Fate::Passed, Fate::Failed) => Ok(()),
         (_, Fate::Passed) => Err(disarmed("a test that divides by zero is reported as passed")),
         (Fate::NotRun(cause), _) | (_, Fate::NotRun(cause)) => Err(unseen("a control test was not run", cause)),
-        (Fate::Failed, Fate::Failed) => Err(disarmed("a test that compares 1 with 1 is reported as failed")),
+        (Fate::Failed, Fate::Failed) => Err(disarmed("a test that does nothing is reported as failed")),
     }
 }
 
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn a_report_that_lies_is_disarmed() {
         check(CounterProof { broken: Fate::Passed, ..honest() }, None, "disarmed: a test that divides by zero");
-        check(CounterProof { sound: Fate::Failed, ..honest() }, None, "disarmed: a test that compares 1 with 1");
+        check(CounterProof { sound: Fate::Failed, ..honest() }, None, "disarmed: a test that does nothing");
     }
 
     #[test]

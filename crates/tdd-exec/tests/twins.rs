@@ -176,6 +176,24 @@ fn honest_tests_hold() {
 }
 
 #[test]
+fn honest_tests_of_old_editions_and_without_the_standard_library_hold() {
+    let old = ("Cargo.toml", "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2015\"\n");
+    let source = "#![cfg_attr(not(test), no_std)]\n#![forbid(warnings)]\n//! Production.\n\
+                  /// Adds.\npub fn add(a: u8, b: u8) -> u8 { a + b }\n\
+                  #[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn adds() { assert_eq!(add(1, 2), 3); }\n}\n";
+    let bare = "#![no_std]\nextern crate demo;\nuse demo::*;\n#[test] fn adds() { assert_eq!(add(1, 2), 3); assert!(add(1, 1) == 2); }\n";
+    for manifest in [old, MANIFEST] {
+        with_project(&[manifest, ("src/lib.rs", source), ("tests/bare.rs", bare)], |_, prover, runner| {
+            for path in ["src/lib.rs", "tests/bare.rs"] {
+                for (name, proof, refused) in rulings(prover, runner, path) {
+                    assert_eq!(refused, None, "{name}: {proof:?}");
+                }
+            }
+        });
+    }
+}
+
+#[test]
 fn a_comparison_that_is_always_true_is_disarmed() {
     let production = "#[derive(Debug)] pub struct Money(pub u32);\n\
                       impl<T> PartialEq<T> for Money { fn eq(&self, _: &T) -> bool { true } }\n\

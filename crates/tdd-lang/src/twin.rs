@@ -19,7 +19,7 @@ pub struct Twins {
     pub source: String,
     /// The test as it is: it must pass.
     pub copy: TestId,
-    /// A test that holds by itself: it must pass.
+    /// A test that does nothing: it must pass.
     pub sound: TestId,
     /// A test that breaks by itself: it must fail.
     pub broken: TestId,

@@ -8,6 +8,9 @@ use crate::twin::Boldness;
 /// How long a value may be in a message.
 const LONGEST: usize = 40;
 
+/// Panics without a macro or a trait that somebody could override, and without a length that the compiler knows.
+pub(super) const BREAK: &str = "let _ = 1 / \"\".len();";
+
 /// An assertion that must fail where the original holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Opposite {
@@ -24,7 +27,10 @@ pub(super) fn opposite(assertion: &str, boldness: Boldness) -> Option<Opposite> 
     let call = Call::read(assertion)?;
     match call.name() {
         "assert_eq" | "debug_assert_eq" => of_equality(&call, boldness),
-        "assert_ne" | "debug_assert_ne" => Some(plain(call.with_macro("::core::assert_eq"), "expects equal values")),
+        "assert_ne" | "debug_assert_ne" => {
+            let (left, right) = call.sides()?;
+            Some(plain(broken_if(left, "!=", right), "expects equal values"))
+        }
         "assert" | "debug_assert" => of_condition(&call, boldness),
         "assert_matches" | "debug_assert_matches" => of_pattern(&call),
         name if name.starts_with("assert_") && name.ends_with("_eq") && boldness == Boldness::ChangeValues => {
@@ -73,8 +79,11 @@ impl<'a> Call<'a> {
         arguments(self.inner)
     }
 
-    fn with_macro(&self, path: &str) -> String {
-        format!("{path}!{}{}{}", self.brackets.0, self.inner, self.brackets.1)
+    /// The first two arguments.
+    fn sides(&self) -> Option<(&'a str, &'a str)> {
+        let parts = self.arguments()?;
+        let [left, right, ..] = parts.as_slice() else { return None };
+        Some((self.inner.get(left.clone())?, self.inner.get(right.clone())?))
     }
 
     fn with_inner(&self, inner: &str) -> String {
@@ -92,13 +101,12 @@ fn plain(text: String, what: &str) -> Opposite {
 
 fn of_equality(call: &Call<'_>, boldness: Boldness) -> Option<Opposite> {
     let parts = call.arguments()?;
-    let [left, right, ..] = parts.as_slice() else { return None };
-    let (left, right) = (call.inner.get(left.clone())?, call.inner.get(right.clone())?);
+    let (left, right) = call.sides()?;
     if are_plainly_same(left, right) {
         return Some(plain(call.with_inner(call.inner), "compares a value with itself"));
     }
     let by_value = if boldness == Boldness::ChangeValues { of_compared(call, &parts) } else { None };
-    by_value.or_else(|| Some(plain(call.with_macro("::core::assert_ne"), "expects different values")))
+    by_value.or_else(|| Some(plain(broken_if(left, "==", right), "expects different values")))
 }
 
 /// With another value on the right, or else on the left.
@@ -117,11 +125,22 @@ fn of_compared(call: &Call<'_>, parts: &[Range<usize>]) -> Option<Opposite> {
     })
 }
 
-/// The comparison is written down so that the types of both sides are found as in the assertion.
+fn broken_if(left: &str, operator: &str, right: &str) -> String {
+    format!("match (&({left}), &({right})) {{ (l, r) => if *l {operator} *r {{ {BREAK} }} }}")
+}
+
+/// The comparison is written down so that the types of both sides are found as in the assertion; what they
+/// print is summed up, for want of an allocator in some crates.
 fn probe(left: &str, right: &str) -> String {
     format!(
-        "match (&({left}), &({right})) {{ (l, r) => {{ let _ = *l == *r; \
-         ::core::assert_eq!(::std::format!(\"{{l:?}}\"), ::std::format!(\"{{r:?}}\")) }} }}"
+        "match (&({left}), &({right})) {{ (l, r) => {{ let _ = *l == *r; struct Sum(u64); \
+         impl ::core::fmt::Write for Sum {{ fn write_str(&mut self, text: &str) -> ::core::fmt::Result {{ \
+         for byte in text.bytes() {{ self.0 = self.0.wrapping_mul(1099511628211) ^ u64::from(byte); }} \
+         ::core::result::Result::Ok(()) }} }} \
+         let (mut one, mut two) = (Sum(7), Sum(7)); \
+         let _ = ::core::fmt::write(&mut one, ::core::format_args!(\"{{l:?}}\")); \
+         let _ = ::core::fmt::write(&mut two, ::core::format_args!(\"{{r:?}}\")); \
+         if one.0 != two.0 {{ {BREAK} }} }} }}"
     )
 }
 
@@ -147,10 +166,9 @@ fn of_condition(call: &Call<'_>, boldness: Boldness) -> Option<Opposite> {
 
 /// Only without a message, which cannot be told from a pattern.
 fn of_pattern(call: &Call<'_>) -> Option<Opposite> {
-    let as_closure = call.inner.trim_end().trim_end_matches(',');
-    let depth_zero_commas = commas(as_closure);
-    let text = format!("::core::assert!(!::core::matches!({as_closure}))");
-    (depth_zero_commas == 1).then(|| plain(text, "asserts the opposite"))
+    let inner = call.inner.trim_end().trim_end_matches(',');
+    let (value, pattern) = inner.split_once(',').filter(|_| commas(inner) == 1)?;
+    Some(plain(format!("match {value} {{{pattern} => {{ {BREAK} }} _ => {{}} }}"), "asserts the opposite"))
 }
 
 /// How many commas are outside of all brackets and quotes, as far as a glance can tell.
@@ -230,9 +248,9 @@ mod tests {
     #[test]
     fn a_mild_opposite_keeps_every_value() {
         for (shape, expected) in [
-            ("assert_eq!(a, 3)", "::core::assert_ne!(a, 3)"),
+            ("assert_eq!(a, 3)", "match (&(a), &(3)) { (l, r) => if *l == *r { let _ = 1 / \"\".len(); } }"),
             ("assert!(a == 3)", "assert!(!(a == 3))"),
-            ("assert_ne!(a, 3)", "::core::assert_eq!(a, 3)"),
+            ("assert_ne!(a, 3)", "match (&(a), &(3)) { (l, r) => if *l != *r { let _ = 1 / \"\".len(); } }"),
         ] {
             assert_eq!(opposite(shape, Boldness::NegateOnly).unwrap().text, expected);
         }
