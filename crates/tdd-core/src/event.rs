@@ -88,6 +88,15 @@ pub struct InTheWay {
     pub subject: String,
     /// Why.
     pub cause: Cause,
+    /// The beginning of what was said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// Where, as `path:line`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The tests that could not be run for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<TestId>,
 }
 
 /// A commit of the machine's.
@@ -243,7 +252,13 @@ pub(crate) mod samples {
                 duration_ms: 345,
                 counts: Counts { passed: 3, failed: 1, skipped: 0 },
                 vanished: vec![TestId::native("tests/calc.rs", "old")],
-                obstacles: vec![InTheWay { subject: "test `calc`".into(), cause: Cause::MissingSymbol }],
+                obstacles: vec![InTheWay {
+                    subject: "tests/calc.rs".into(),
+                    cause: Cause::MissingSymbol,
+                    message: "cannot find function `adds` in crate `calc`".into(),
+                    place: Some("tests/calc.rs:5".into()),
+                    tests: vec![TestId::native("tests/calc.rs", "adds")],
+                }],
             }),
             Event::Committed(Committed {
                 commit: CommitId("89e6c98d92887913cadf06b2adb97f26cde4849b".into()),

@@ -164,8 +164,9 @@ pub fn needs_baseline(report: &Report, target: Option<&TestId>) -> bool {
     taken_down || failed
 }
 
-/// Judges a red: a test that asks for more than before and fails for want of it.
-pub fn judge_red(seen: &Seen<'_>, target: &TestId) -> Ruling {
+/// Judges a red: a test that asks for more than before and fails for want of it. `targets` are all tests
+/// that the red is about, this one among them.
+pub fn judge_red(seen: &Seen<'_>, target: &TestId, targets: &[&TestId]) -> Ruling {
     let judged = same_tree(seen)
         .and_then(|()| steering_frozen(seen.change))
         .and_then(|()| red_changes_tests_only(seen.change))
@@ -173,7 +174,7 @@ pub fn judge_red(seen: &Seen<'_>, target: &TestId) -> Ruling {
         .and_then(|()| one_behaviour(seen))
         .and_then(|()| fails_validly(seen, target))
         .and_then(|cause| asserts(seen.change, target).map(|()| cause))
-        .and_then(|cause| others_kept(seen, &[target]).map(|()| cause));
+        .and_then(|cause| others_kept(seen, targets).map(|()| cause));
     match judged {
         Ok(cause) => Ruling::Holds(Holding {
             test: Some(target.clone()),
@@ -182,6 +183,23 @@ pub fn judge_red(seen: &Seen<'_>, target: &TestId) -> Ruling {
         }),
         Err(breach) => Ruling::Refused(if breach.test.is_none() { breach.about(target) } else { breach }),
     }
+}
+
+/// Judges the tests' part of a change that brings tests and production at once: nothing may be loosened,
+/// and what is new must be able to fail.
+pub fn judge_new_tests(change: &Change, targets: &[&TestId]) -> Option<Breach> {
+    let judged = steering_frozen(change)
+        .and_then(|()| readable(change))
+        .and_then(|()| tests_frozen(change))
+        .and_then(|()| targets.iter().try_for_each(|target| asserts(change, target)));
+    judged.err()
+}
+
+/// Judges the check command's run.
+pub fn judge_check(passed: bool, command: &str, said: &str) -> Option<Breach> {
+    let first = said.lines().map(str::trim).find(|line| line.starts_with("error"));
+    let said = first.map(|line| format!(": {line}")).unwrap_or_default();
+    (!passed).then(|| Breach::new(Law::CheckPasses, format!("`{command}` fails{said}"), "mend what it complains about"))
 }
 
 /// Judges a green: production changed, and tests that were red pass with all others.
@@ -206,8 +224,8 @@ pub fn judge_green(seen: &Seen<'_>, targets: &[&TestId], was_red: &Baseline) -> 
 pub fn judge_refactor(seen: &Seen<'_>) -> Ruling {
     let judged = same_tree(seen)
         .and_then(|()| steering_frozen(seen.change))
-        .and_then(|()| one_side_only(seen.change))
         .and_then(|()| tests_kept(seen.change))
+        .and_then(|()| one_side_only(seen.change))
         .and_then(|()| others_kept(seen, &[]));
     match judged {
         Ok(()) => {
@@ -240,7 +258,7 @@ fn steering_frozen(change: &Change) -> Result<(), Breach> {
         None => Ok(()),
         Some(bad) => Err(Breach::new(
             Law::SteeringFrozen,
-            format!("{} of `{}` changed, and that steers how tests are built and run", bad.what, bad.path),
+            format!("`{}` steers how tests are built and run, and this changed in it: {}", bad.path, bad.what),
             "put it back; a person changes it, or do it in refactor mode",
         )),
     }
@@ -302,14 +320,29 @@ fn tests_frozen(change: &Change) -> Result<(), Breach> {
             return Err(Breach::new(Law::TestsFrozen, reason, next).about(&facts.id));
         }
     }
-    match change.support.iter().find(|item| item.fate != ItemFate::Added) {
-        None => Ok(()),
-        Some(item) => Err(Breach::new(
+    if let Some(item) = change.support.iter().find(|item| item.fate != ItemFate::Added) {
+        return Err(Breach::new(
             Law::TestsFrozen,
             format!("{} is used by tests that are there already, and was not only added to", place(item)),
             "put it back, and add what the new test needs beside it",
+        ));
+    }
+    match change.support.iter().find(|item| shadows_an_assertion(item)) {
+        None => Ok(()),
+        Some(item) => Err(Breach::new(
+            Law::TestsFrozen,
+            format!("{} takes the place of what tests assert with", place(item)),
+            "give it another name",
         )),
     }
+}
+
+/// A macro of its own in the place of one that tests rely on.
+fn shadows_an_assertion(item: &ItemChange) -> bool {
+    let name = item.item.strip_prefix("macro `").and_then(|rest| rest.strip_suffix('`'));
+    name.is_some_and(|name| {
+        name.starts_with("assert") || name.starts_with("debug_assert") || matches!(name, "panic" | "test" | "matches")
+    })
 }
 
 /// What a test lost, if it lost anything.
@@ -524,7 +557,9 @@ fn is_there(id: &TestId, seen: &Seen<'_>) -> bool {
 /// A refactor changes production or tests, not both.
 fn one_side_only(change: &Change) -> Result<(), Breach> {
     readable(change)?;
-    let tests = !change.tests.is_empty() || !change.support.is_empty();
+    // A test that moves along with its file is the same test.
+    let moved = |test: &TestChange| matches!(test, TestChange::Moved { .. });
+    let tests = !change.tests.iter().all(moved) || !change.support.is_empty();
     match change.production.first() {
         Some(item) if tests => Err(Breach::new(
             Law::PhaseScope,

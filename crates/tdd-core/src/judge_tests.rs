@@ -68,7 +68,7 @@ fn answer(ruling: Ruling) -> Answer {
 fn red_with(change: &Change, report: &Report, baseline: Option<&Baseline>) -> Answer {
     let tree = TreeId("t".into());
     let seen = Seen { change, report, trees: (&tree, &tree), baseline, max_new_tests: 1 };
-    answer(judge_red(&seen, &id("new")))
+    answer(judge_red(&seen, &id("new"), &[&id("new")]))
 }
 
 fn red(change: &Change, results: &[(&str, Option<Cause>)]) -> Answer {
@@ -194,6 +194,15 @@ fn what_tests_use_may_be_added_to_at_red_but_not_changed() {
 }
 
 #[test]
+fn nothing_may_take_the_place_of_an_assertion() {
+    for name in ["assert_eq", "assert", "debug_assert", "panic"] {
+        let shadow = ItemChange { item: format!("macro `{name}`"), ..item(ItemFate::Added) };
+        let change = Change { support: vec![shadow], ..added("new") };
+        assert_eq!(red(&change, &[("new", FAILS)]), Some((Law::TestsFrozen, None)), "{name}");
+    }
+}
+
+#[test]
 fn another_test_that_fails_must_have_failed_in_the_same_way_before() {
     let failing = report(&[("new", FAILS), ("old", FAILS)]);
     let unrelated = Some((Law::OthersKept, Some(Cause::UnrelatedFailure)));
@@ -215,7 +224,7 @@ fn a_run_that_changed_the_files_is_void() {
     let (before, after) = (TreeId("a".into()), TreeId("b".into()));
     let (change, report) = (added("new"), report(&[("new", FAILS)]));
     let seen = Seen { change: &change, report: &report, trees: (&before, &after), baseline: None, max_new_tests: 1 };
-    assert_eq!(answer(judge_red(&seen, &id("new"))), Some((Law::SameTree, None)));
+    assert_eq!(answer(judge_red(&seen, &id("new"), &[&id("new")])), Some((Law::SameTree, None)));
     assert_eq!(answer(judge_refactor(&seen)), Some((Law::SameTree, None)));
 }
 
@@ -269,8 +278,10 @@ fn a_refactor_keeps_every_test_and_changes_one_side() {
     let moved = TestChange::Moved { before: test("old", &["x"]), after: test("renamed", &["x"]) };
     let tests = Change { tests: vec![moved.clone()], ..Change::default() };
     assert_eq!(refactor(&tests, &[("renamed", None)], &all), None);
-    let both = Change { tests: vec![moved], ..production.clone() };
-    assert_eq!(refactor(&both, &[("renamed", None)], &all), Some((Law::PhaseScope, None)));
+    let with_its_file = Change { tests: vec![moved], ..production.clone() };
+    assert_eq!(refactor(&with_its_file, &[("renamed", None)], &all), None);
+    let both = Change { support: vec![item(ItemFate::Changed)], ..production.clone() };
+    assert_eq!(refactor(&both, &all, &all), Some((Law::PhaseScope, None)));
     assert_eq!(refactor(&added("new"), &all, &all), Some((Law::TestsFrozen, None)));
     let removed = Change { tests: vec![TestChange::Removed(test("old", &["x"]))], ..Change::default() };
     assert_eq!(refactor(&removed, &[], &all), Some((Law::TestsFrozen, None)));
@@ -300,6 +311,36 @@ fn the_baseline_is_asked_for_only_where_something_else_failed() {
     assert!(!needs_baseline(&report(&[("new", FAILS), ("old", None)]), Some(&id("new"))));
     assert!(needs_baseline(&report(&[("new", FAILS), ("old", FAILS)]), Some(&id("new"))));
     assert!(needs_baseline(&report(&[("new", FAILS)]), None));
+}
+
+#[test]
+fn several_targets_do_not_stand_in_each_others_way() {
+    let mut change = added("new");
+    change.tests.push(TestChange::Added(test("other", &["x"])));
+    let report = report(&[("new", FAILS), ("other", FAILS)]);
+    let tree = TreeId("t".into());
+    let seen = Seen { change: &change, report: &report, trees: (&tree, &tree), baseline: None, max_new_tests: 2 };
+    let both = [&id("new"), &id("other")];
+    assert_eq!(both.map(|target| answer(judge_red(&seen, target, &both))), [None, None]);
+}
+
+#[test]
+fn tests_that_come_with_their_production_may_not_loosen_and_must_be_able_to_fail() {
+    let rule = |change: &Change| judge_new_tests(change, &[&id("new")]).map(|breach| breach.rule);
+    let with_production = Change { production: vec![item(ItemFate::Added)], ..added("new") };
+    assert_eq!(rule(&with_production), None);
+    let mut loosened = with_production;
+    loosened.tests.push(TestChange::Removed(test("old", &["x"])));
+    assert_eq!(rule(&loosened), Some(Law::TestsFrozen));
+    let empty = Change { tests: vec![TestChange::Added(test("new", &[]))], ..Change::default() };
+    assert_eq!(rule(&empty), Some(Law::TestAsserts));
+}
+
+#[test]
+fn a_check_that_fails_is_refused_with_its_first_error() {
+    assert_eq!(judge_check(true, "cargo clippy", ""), None);
+    let breach = judge_check(false, "cargo clippy", "warning: x\nerror: unused variable\n").unwrap();
+    assert_eq!(breach.reason, "`cargo clippy` fails: error: unused variable");
 }
 
 #[test]

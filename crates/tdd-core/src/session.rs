@@ -34,6 +34,19 @@ pub struct Known {
     pub digest: Option<Digest>,
     /// What was said when it did not pass.
     pub message: Option<String>,
+    /// The last time that it failed for a valid cause.
+    pub red: Option<Red>,
+}
+
+/// A red that was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Red {
+    /// Why it failed.
+    pub cause: Cause,
+    /// The tree that it failed on.
+    pub tree: TreeId,
+    /// Digest of the test that failed: a changed test voids its red.
+    pub digest: Option<Digest>,
 }
 
 impl Session {
@@ -51,7 +64,8 @@ impl Session {
         self.events += 1;
         match event {
             Event::TestRun(run) => {
-                self.tests.insert(run.test_id.clone(), Known::of(run));
+                let before = self.tests.remove(&run.test_id).and_then(|known| known.red);
+                self.tests.insert(run.test_id.clone(), Known::of(run, before));
             }
             Event::SuiteRun(run) => {
                 for id in &run.vanished {
@@ -95,6 +109,14 @@ impl Session {
         self.tests.values().filter(|known| known.status == Status::Pass).count()
     }
 
+    /// What all tests said on this tree, if they were last run on it by this command.
+    pub fn report_on(&self, tree: &TreeId, command: &str) -> Option<Report> {
+        let suite = self.suite.as_ref().filter(|suite| &suite.tree == tree && suite.command == command)?;
+        let taken_down = |id: &TestId| suite.obstacles.iter().any(|obstacle| obstacle.tests.contains(id));
+        let ran = self.tests.iter().filter(|(id, _)| !taken_down(id)).map(|(id, known)| known.result(id));
+        Some(Report::new(ran, suite.obstacles.iter().map(Obstacle::from).collect()))
+    }
+
     /// The events that a run of all tests adds: one for each test whose result or source is not what
     /// was known, then the run itself.
     pub fn suite_events(&self, run: &SuiteFacts<'_>) -> Vec<Event> {
@@ -129,20 +151,52 @@ impl Session {
 }
 
 impl Known {
-    fn of(run: &TestRun) -> Self {
+    fn of(run: &TestRun, before: Option<Red>) -> Self {
+        let now = run.cause.filter(|cause| cause.is_valid_red());
+        let now = now.map(|cause| Red { cause, tree: run.tree.clone(), digest: run.test_digest });
         Self {
             status: run.status,
             cause: run.cause,
             tree: run.tree.clone(),
             digest: run.test_digest,
             message: run.message.clone(),
+            red: now.or(before),
+        }
+    }
+
+    fn result(&self, id: &TestId) -> TestResult {
+        let outcome = match (self.status, self.cause) {
+            (Status::Pass, _) => Outcome::Pass,
+            (Status::Fail, cause) => Outcome::Fail {
+                cause: cause.unwrap_or(Cause::UnknownOutput),
+                message: self.message.clone().unwrap_or_default(),
+            },
+        };
+        TestResult { digest: self.digest, ..TestResult::new(id.clone(), outcome, 0) }
+    }
+}
+
+impl From<&InTheWay> for Obstacle {
+    fn from(noted: &InTheWay) -> Self {
+        Self {
+            subject: noted.subject.clone(),
+            cause: noted.cause,
+            message: noted.message.clone(),
+            place: noted.place.clone(),
+            tests: noted.tests.clone(),
         }
     }
 }
 
 impl From<&Obstacle> for InTheWay {
     fn from(obstacle: &Obstacle) -> Self {
-        Self { subject: obstacle.subject.clone(), cause: obstacle.cause }
+        Self {
+            subject: obstacle.subject.clone(),
+            cause: obstacle.cause,
+            message: shortened(&obstacle.message),
+            place: obstacle.place.clone(),
+            tests: obstacle.tests.clone(),
+        }
     }
 }
 
@@ -247,6 +301,29 @@ mod tests {
         run(&mut session, &report(&[("x", None)], vec![]), "t3");
         assert_eq!(session.green(), 1);
         assert_eq!(session.suite().unwrap().vanished, [id("y")]);
+    }
+
+    #[test]
+    fn what_was_seen_on_a_tree_is_known_without_running_it_again() {
+        let mut session = Session::default();
+        let mut broken = Obstacle::new("tests/b.rs", Cause::MissingSymbol, "no `x`");
+        broken.tests = vec![TestId::native("tests/b.rs", "z")];
+        let seen = report(&[("x", None), ("y", Some(Cause::Assertion))], vec![broken]);
+        run(&mut session, &seen, "t1");
+        let known = session.report_on(&TreeId("t1".into()), "cargo test").unwrap();
+        assert_eq!(known.counts(), seen.counts());
+        assert_eq!(known.obstacles(), seen.obstacles());
+        assert_eq!(session.report_on(&TreeId("t2".into()), "cargo test"), None);
+        assert_eq!(session.report_on(&TreeId("t1".into()), "cargo test --all"), None);
+    }
+
+    #[test]
+    fn a_red_is_remembered_after_it_turned_green() {
+        let mut session = Session::default();
+        run(&mut session, &report(&[("x", Some(Cause::Assertion))], vec![]), "t1");
+        run(&mut session, &report(&[("x", None)], vec![]), "t2");
+        let red = session.tests()[&id("x")].red.clone().unwrap();
+        assert_eq!((red.cause, red.tree.0.as_str()), (Cause::Assertion, "t1"));
     }
 
     #[test]
