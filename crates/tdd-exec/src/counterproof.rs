@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
-use std::path::Path;
 
 use tdd_core::digest::TreeId;
 use tdd_core::proof::{CounterProof, Fate, MutantFate, Proof, Survivor, Twin};
@@ -13,9 +12,9 @@ use tdd_core::test_id::TestId;
 use tdd_lang::item::TestItem;
 use tdd_lang::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
-use crate::git::{FileKind, GitError, Repo};
+use crate::git::Repo;
 use crate::runner::{ProjectRunner, RunError};
-use crate::scratch::{Content, Scratch, ScratchError};
+use crate::scratch::{self, Content, LayOutError, Scratch, ScratchError};
 use crate::sources::TreeSources;
 use crate::state::StateDir;
 
@@ -28,9 +27,9 @@ pub enum ProofError {
     /// The tests could not be run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A tree could not be read.
+    /// The tree could not be read.
     #[error(transparent)]
-    Git(#[from] GitError),
+    LayOut(#[from] LayOutError),
     /// The test's file is gone.
     #[error("cannot read `{0}`")]
     Unreadable(String),
@@ -45,10 +44,10 @@ pub struct NewCode {
     pub lines: Vec<Range<usize>>,
 }
 
-/// Makes counter-proofs of one project.
+/// Makes counter-proofs of one tree of a project.
 pub struct Prover<'a> {
     runner: &'a ProjectRunner<'a>,
-    root: &'a Path,
+    files: BTreeMap<String, Content>,
     scratch: Scratch,
     needs: ScratchNeeds,
 }
@@ -59,11 +58,17 @@ pub fn seed() -> u64 {
 }
 
 impl<'a> Prover<'a> {
-    /// For the project at `root` whose tests this runner runs. Only for the one who holds its lock.
-    pub fn new(runner: &'a ProjectRunner<'a>, root: &'a Path, state: &StateDir) -> Result<Self, ProofError> {
+    /// For this tree, whose tests this runner runs. Only for the one who holds the project's lock.
+    pub fn new(
+        runner: &'a ProjectRunner<'a>,
+        repo: &Repo,
+        tree: &TreeId,
+        state: &StateDir,
+    ) -> Result<Self, ProofError> {
         let scratch = Scratch::open(state)?;
         let needs = runner.language.scratch(runner.project, &scratch.products().to_string_lossy());
-        Ok(Self { runner, root, scratch, needs })
+        let files = scratch::laid_out(repo, tree, &needs.files)?;
+        Ok(Self { runner, files, scratch, needs })
     }
 
     /// Runs the copies of a test of the file `path`. Copies that do not compile are written once more, with
@@ -111,30 +116,11 @@ impl<'a> Prover<'a> {
         })
     }
 
-    /// Runs the target on another tree, that of its red, with some files as they are given here.
-    pub fn on_tree(
-        &self,
-        repo: &Repo,
-        tree: &TreeId,
-        given: &BTreeMap<String, String>,
-        target: &TestId,
-    ) -> Result<Fate, ProofError> {
-        let mut files = BTreeMap::new();
-        for (path, kind) in repo.tree_files(tree)?.into_iter().filter(|(_, kind)| *kind != FileKind::Submodule) {
-            if let Some(bytes) = repo.blob(tree, &path)? {
-                files.insert(String::from_utf8_lossy(path.as_bytes()).into_owned(), Content { bytes, kind });
-            }
-        }
-        files.extend(given.iter().map(|(path, text)| (path.clone(), Content::text(text))));
-        let report = self.run(files, std::slice::from_ref(target))?;
-        Ok(Fate::of(&report, target))
-    }
-
     /// A copy that fails among others is run once more alone: it may only have been disturbed by them.
     fn read_fates(&self, twins: &Twins, report: &Report) -> Result<CounterProof, ProofError> {
         let mut copy = Fate::of(report, &twins.copy);
         if copy == Fate::Failed {
-            let alone = self.test(self.listed(), std::slice::from_ref(&twins.copy))?;
+            let alone = self.test(self.files.keys().cloned().collect(), std::slice::from_ref(&twins.copy))?;
             copy = Fate::of(&alone, &twins.copy);
         }
         let fate = |id: &TestId| Fate::of(report, id);
@@ -162,18 +148,9 @@ impl<'a> Prover<'a> {
         different: impl IntoIterator<Item = (&'f str, &'f str)>,
         only: &[TestId],
     ) -> Result<Report, ProofError> {
-        let mut files = BTreeMap::new();
-        for path in self.listed() {
-            if let Some(content) = Content::read(&self.root.join(&path))? {
-                files.insert(path, content);
-            }
-        }
+        let mut files = self.files.clone();
         files.extend(different.into_iter().map(|(path, text)| (path.to_owned(), Content::text(text))));
         self.run(files, only)
-    }
-
-    fn listed(&self) -> Vec<String> {
-        self.runner.sources.files().iter().chain(&self.needs.files).cloned().collect()
     }
 
     fn run(&self, files: BTreeMap<String, Content>, only: &[TestId]) -> Result<Report, ProofError> {

@@ -8,7 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::git::FileKind;
+use tdd_core::digest::TreeId;
+
+use crate::git::{FileKind, GitError, Repo};
 use crate::state::StateDir;
 
 /// Why the copy could not be made.
@@ -21,6 +23,17 @@ pub struct ScratchError {
     path: PathBuf,
     /// Why.
     source: io::Error,
+}
+
+/// Why it cannot be said what a copy is to hold.
+#[derive(Debug, thiserror::Error)]
+pub enum LayOutError {
+    /// The tree cannot be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A file beside it cannot be read.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
 }
 
 /// What a file of the copy is to hold.
@@ -58,6 +71,31 @@ impl Content {
         let kind = if meta.permissions().mode() & 0o100 == 0 { FileKind::File } else { FileKind::Executable };
         Ok(Some(Self { bytes: fs::read(path).map_err(doing)?, kind }))
     }
+}
+
+/// Every file of a tree, as a copy is to hold it; submodules and names that are not UTF-8 are left out.
+pub fn contents(repo: &Repo, tree: &TreeId) -> Result<BTreeMap<String, Content>, GitError> {
+    let mut files = BTreeMap::new();
+    for (path, kind) in repo.tree_files(tree)? {
+        if let (Some(name), Some(bytes)) = (path.as_str(), repo.blob(tree, &path)?) {
+            files.insert(name.to_owned(), Content { bytes, kind });
+        }
+    }
+    Ok(files)
+}
+
+/// What a copy of a tree holds: its files, and those of the working folder that a build needs although no
+/// tree has them.
+pub fn laid_out(repo: &Repo, tree: &TreeId, needed: &[String]) -> Result<BTreeMap<String, Content>, LayOutError> {
+    let mut files = contents(repo, tree)?;
+    for path in needed {
+        if !files.contains_key(path)
+            && let Some(content) = Content::read(&repo.root().join(path))?
+        {
+            files.insert(path.clone(), content);
+        }
+    }
+    Ok(files)
 }
 
 /// The copy and what is built in it. Its place never changes, so that a build finds what it built before.

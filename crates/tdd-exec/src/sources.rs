@@ -1,9 +1,12 @@
-//! The repository's files as a language sees them: names now, texts on demand.
+//! The repository's files as a language sees them, on the disk or in a tree: names now, texts on demand.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use tdd_core::digest::TreeId;
 use tdd_lang::language::Sources;
 
+use crate::git::{FileKind, GitPath, Repo, Result};
 use crate::text;
 
 /// Largest source file that is looked into, in bytes.
@@ -39,6 +42,66 @@ impl Sources for TreeSources {
     }
 }
 
+/// The files of a tree that git keeps.
+#[derive(Clone, Debug)]
+pub struct StoredSources<'a> {
+    repo: &'a Repo,
+    tree: TreeId,
+    files: Vec<String>,
+}
+
+impl<'a> StoredSources<'a> {
+    /// The files of this tree.
+    pub fn new(repo: &'a Repo, tree: &TreeId) -> Result<Self> {
+        let listed = repo.tree_files(tree)?;
+        let files = listed.iter().filter(|(_, kind)| *kind != FileKind::Submodule);
+        let mut files: Vec<String> = files.filter_map(|(path, _)| path.as_str().map(str::to_owned)).collect();
+        files.sort_unstable();
+        Ok(Self { repo, tree: tree.clone(), files })
+    }
+}
+
+impl Sources for StoredSources<'_> {
+    fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        self.files.binary_search_by(|file| file.as_str().cmp(path)).ok()?;
+        let content = self.repo.blob(&self.tree, &GitPath::new(path).ok()?).ok()??;
+        let small = content.len() as u64 <= MAX_SOURCE;
+        small.then(|| String::from_utf8(content).ok()).flatten()
+    }
+}
+
+/// Files with some of them changed.
+pub struct ChangedSources<'a> {
+    inner: &'a dyn Sources,
+    changed: &'a BTreeMap<String, Option<String>>,
+    files: Vec<String>,
+}
+
+impl<'a> ChangedSources<'a> {
+    /// `inner`, with new content or none for the files in `changed`.
+    pub fn new(inner: &'a dyn Sources, changed: &'a BTreeMap<String, Option<String>>) -> Self {
+        let kept = inner.files().iter().filter(|path| !changed.contains_key(*path));
+        let there = changed.iter().filter(|(_, content)| content.is_some()).map(|(path, _)| path);
+        let mut files: Vec<String> = kept.chain(there).cloned().collect();
+        files.sort_unstable();
+        Self { inner, changed, files }
+    }
+}
+
+impl Sources for ChangedSources<'_> {
+    fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        self.changed.get(path).map_or_else(|| self.inner.read(path), Clone::clone)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +119,20 @@ mod tests {
         let sources = TreeSources::new(&root, vec!["link.rs".into(), "a.rs".into()]);
         let texts: Vec<_> = ["a.rs", "ignored.rs", "link.rs", "../outside.rs"].map(|path| sources.read(path)).into();
         assert_eq!(texts, [Some("a".to_owned()), None, None, None]);
+    }
+
+    #[test]
+    fn changed_files_hide_those_below_them() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.rs", "b.rs", "c.rs"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let inner = TreeSources::new(folder.path(), ["a.rs", "b.rs", "c.rs"].map(str::to_owned).into());
+        let changed = [("b.rs", Some("B")), ("c.rs", None), ("d.rs", Some("D"))];
+        let changed = changed.map(|(path, text)| (path.to_owned(), text.map(str::to_owned))).into();
+        let sources = ChangedSources::new(&inner, &changed);
+        assert_eq!(sources.files(), ["a.rs", "b.rs", "d.rs"]);
+        let texts: Vec<_> = ["a.rs", "b.rs", "c.rs", "d.rs"].map(|path| sources.read(path)).into();
+        assert_eq!(texts, [Some("a.rs".to_owned()), Some("B".to_owned()), None, Some("D".to_owned())]);
     }
 }

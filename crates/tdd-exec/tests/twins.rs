@@ -2,7 +2,6 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
-use std::collections::BTreeMap;
 
 use tdd_core::judge::{Breach, Ruling};
 use tdd_core::proof::{Fate, MutantFate, Proof, judge_counter_proof};
@@ -46,7 +45,10 @@ fn with_project(files: Files<'_>, then: impl FnOnce(&Sandbox, &Prover<'_>, &Proj
         progress: &|_| {},
     };
     let state = StateDir::ensure(&root).expect("state");
-    then(&sandbox, &Prover::new(&runner, &root, &state).expect("prover"), &runner);
+    sandbox.git(&["init", "--quiet"]);
+    let repo = Repo::discover(&root).expect("git").expect("repository");
+    let tree = repo.tree_id().expect("tree");
+    then(&sandbox, &Prover::new(&runner, &repo, &tree, &state).expect("prover"), &runner);
 }
 
 fn tests_of(runner: &ProjectRunner<'_>, path: &str) -> Vec<TestItem> {
@@ -289,27 +291,5 @@ fn new_production_code_must_matter_to_its_test() {
         assert!(matches!(&weak, MutantFate::Killed(what) if what.contains("panic")), "{weak:?}");
         let tried = ["`value` returns `0`", "`value` returns `1`"].map(str::to_owned).to_vec();
         assert_eq!(fate("does_not_ask", 4..5), MutantFate::Survived(tried));
-    });
-}
-
-#[test]
-fn the_target_is_run_on_the_tree_of_its_red() {
-    let test = ("tests/a.rs", "#[test] fn adds() { assert_eq!(demo::add(1, 2), 3); }\n");
-    with_project(&[("src/lib.rs", "pub fn add(_: u8, _: u8) -> u8 { 0 }\n"), test], |sandbox, prover, _| {
-        sandbox.git(&["init", "--quiet"]);
-        sandbox.git(&["add", "Cargo.toml", "src"]);
-        sandbox.git(&["commit", "--quiet", "--message", "base"]);
-        sandbox.write("src/lib.rs", "pub fn add(a: u8, b: u8) -> u8 { a + b }\n");
-        let repo = Repo::discover(&sandbox.project()).expect("git").expect("repository");
-        let tree = repo.head().expect("head").tree;
-        let target = TestId::native("tests/a.rs", "adds");
-        let on = |files: Files<'_>| {
-            let given: BTreeMap<_, _> =
-                files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
-            prover.on_tree(&repo, &tree, &given, &target).expect("run")
-        };
-        assert_eq!(on(&[test]), Fate::Failed);
-        assert_eq!(on(&[]), Fate::NotRun(Cause::TargetNotFound));
-        assert_eq!(on(&[test, ("src/lib.rs", "pub fn add(a: u8, b: u8) -> u8 { a + b }\n")]), Fate::Passed);
     });
 }

@@ -158,6 +158,13 @@ pub trait Language {
     ) -> Result<Box<dyn Suite>, UnknownCommand>;
     /// The command that runs the tests, as it is configured or by default: what the ledger names.
     fn test_command(&self, settings: &Settings) -> Vec<String>;
+    /// The file and the source of a test, if it is found by its id.
+    fn find_test(&self, id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)>;
+    /// The ids of the tests that stand in this file.
+    fn tests_in(&self, project: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId>;
+    /// The file with the production code of `before` and the tests of `after`; `None` if there are no
+    /// tests in either, so that it is as before.
+    fn compose(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String>;
     /// Whether this file may hold items of this language.
     fn owns(&self, path: &str) -> bool;
     /// The tests and other items of one source file.

@@ -7,6 +7,7 @@ mod commit;
 mod diff;
 mod error;
 mod head;
+mod history;
 mod path;
 mod private;
 mod restore;

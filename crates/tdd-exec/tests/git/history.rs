@@ -133,3 +133,33 @@ fn init_makes_a_repository_once() {
     assert!(head.branch.is_some());
     Repo::init(&folder.path().join("new")).expect_err("there is one already");
 }
+
+#[test]
+fn commits_are_found_by_what_people_call_them() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    sandbox.git(&["commit", "-q", "--allow-empty", "-m", "second"]);
+    sandbox.git(&["tag", "-a", "v1", "-m", "a tag"]);
+    let repo = sandbox.repo();
+    let head = repo.head().expect("a HEAD").commit;
+    for rev in ["HEAD", "main", "v1", "@", &sandbox.git(&["rev-parse", "--short", "HEAD"])] {
+        assert_eq!(repo.resolve(rev).expect("readable"), head, "{rev}");
+    }
+    let first = repo.resolve("HEAD^").expect("readable").expect("a parent");
+    assert_eq!(repo.first_parent(&head.expect("a commit")).expect("readable").as_ref(), Some(&first));
+    assert_eq!(repo.first_parent(&first).expect("readable"), None);
+    for rev in ["HEAD^^", "nonsense", "", "..", "HEAD:a"] {
+        assert_eq!(repo.resolve(rev).expect("an answer"), None, "{rev}");
+    }
+}
+
+#[test]
+fn the_files_of_a_tree_are_listed() {
+    let sandbox = Sandbox::with(&[("b", "1"), ("a/ü x", "2"), ("a/c/d", "3")]);
+    let repo = sandbox.repo();
+    let head = repo.head().expect("a HEAD");
+    let listed = repo.tree_files(&head.tree).expect("a list");
+    assert_eq!(listed.iter().map(|(path, _)| path.to_string()).collect::<Vec<_>>(), ["a/c/d", "a/ü x", "b"]);
+    assert_eq!(repo.commit_tree(head.commit.as_ref()).expect("a tree"), head.tree);
+    let empty = repo.commit_tree(None).expect("a tree");
+    assert_eq!(repo.tree_files(&empty).expect("a list"), []);
+}

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use tdd_core::report::{Cause, Obstacle};
 use tdd_core::test_id::TestId;
 
+use crate::item::TestItem;
 use crate::language::Sources;
 
+use super::items::items;
 use super::modules::{Located, ModuleTree, ParsedFiles};
 
 /// A test as cargo and libtest name it.
@@ -115,6 +117,21 @@ impl BadAnnotation {
         let (subject, place) = (format!("@tdd-test-id: {slug}"), Some(place.clone()));
         Obstacle { place, ..Obstacle::new(subject, Cause::LoadFailure, self.to_string()) }
     }
+}
+
+/// The file and the source of a test: for a native id the item of its file whose name the runner's ends
+/// with, for a slug the item that carries it.
+pub fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
+    let in_file = |path: &str, wanted: &dyn Fn(&TestItem) -> bool| {
+        let items = items(path, &sources.read(path)?);
+        let found = items.tests.into_iter().filter(|test| wanted(test)).max_by_key(|test| test.name.len())?;
+        Some((path.to_owned(), found))
+    };
+    let (Some(path), Some(name)) = (id.path(), id.name()) else {
+        let wanted = |test: &TestItem| test.annotation.as_deref() == Some(id.as_str());
+        return sources.files().iter().filter(|path| super::owns(path)).find_map(|path| in_file(path, &wanted));
+    };
+    in_file(path, &|test| name == test.name || name.ends_with(&format!("::{}", test.name)))
 }
 
 fn id_of(place: &Place, located: &Located) -> Result<TestId, BadAnnotation> {

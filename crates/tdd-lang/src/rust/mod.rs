@@ -9,6 +9,7 @@ mod cargo_config;
 pub mod change;
 mod comment;
 pub mod compile;
+pub mod compose;
 pub mod diagnose;
 pub mod doctest;
 mod expectation;
@@ -39,8 +40,10 @@ mod word;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use tdd_core::change::TestChange;
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::CommandSpec;
+use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
 use crate::language::{Language, Project, Selection, Settings, Sources, Suite, Tool, UnknownCommand};
@@ -102,6 +105,19 @@ impl Language for Rust {
         settings.test_cmd.clone().unwrap_or_else(|| test_command::DEFAULT.map(str::to_owned).to_vec())
     }
 
+    fn find_test(&self, id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
+        ids::find(id, sources)
+    }
+
+    fn tests_in(&self, project: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId> {
+        let all_new = change::change(project, &Nothing, sources, &[path.to_owned()]);
+        all_new.tests.iter().filter_map(TestChange::after).map(|test| test.id.clone()).collect()
+    }
+
+    fn compose(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
+        compose::compose(path, before, after)
+    }
+
     fn owns(&self, path: &str) -> bool {
         owns(path)
     }
@@ -131,6 +147,19 @@ impl Language for Rust {
             env: vec![("CARGO_TARGET_DIR".to_owned(), products.to_owned())],
             files: vec![places::join(&project.root, "Cargo.lock")],
         }
+    }
+}
+
+/// A tree without files.
+struct Nothing;
+
+impl Sources for Nothing {
+    fn files(&self) -> &[String] {
+        &[]
+    }
+
+    fn read(&self, _: &str) -> Option<String> {
+        None
     }
 }
 
