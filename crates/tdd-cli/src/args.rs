@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{auto_test, completions, doctor, init, log, man, status};
+use crate::commands::{
+    auto_test, completions, doctor, init, log, man, status, validate_green, validate_red, validate_refactor,
+};
 
 /// Red, green, refactor as a law that a machine enforces.
 ///
@@ -77,6 +79,9 @@ pub enum Command {
     Status(status::Status),
     Doctor(doctor::Doctor),
     AutoTest(auto_test::AutoTest),
+    ValidateRed(validate_red::ValidateRed),
+    ValidateGreen(validate_green::ValidateGreen),
+    ValidateRefactor(validate_refactor::ValidateRefactor),
     Log(log::Log),
     Completions(completions::Completions),
     Man(man::Man),

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tdd_core::config::ConfigError;
+use tdd_exec::counterproof::ProofError;
 use tdd_exec::git::GitError;
 use tdd_exec::ledger::LedgerError;
 use tdd_exec::process::ProcessError;
 use tdd_exec::runner::RunError;
+use tdd_exec::scratch::{LayOutError, ScratchError};
 use tdd_exec::state::StateError;
 use tdd_exec::text::TextError;
 use tdd_exec::workspace::WriteError;
@@ -47,6 +49,18 @@ pub enum CliError {
     UnusableManifest(&'static str),
     #[error("`{word}` is not an event type")]
     UnknownType { word: String, nearest: &'static str },
+    #[error("there is no commit `{0}`")]
+    NoSuchCommit(String),
+    #[error("`{0}` is neither a file of the project nor a test id")]
+    NoSuchTarget(String),
+    #[error("there is no test in `{0}`")]
+    NoTestsIn(String),
+    #[error("cannot lay out a copy of the project")]
+    Scratch(#[from] ScratchError),
+    #[error("cannot lay out a copy of the project")]
+    LayOut(#[from] LayOutError),
+    #[error("cannot make a counter-proof")]
+    Proof(#[source] ProofError),
     #[error("there is no command `{0}`")]
     UnknownCommand(String),
     #[error(transparent)]
@@ -128,12 +142,18 @@ impl CliError {
             | Self::UnusableManifest(_)
             | Self::UnknownType { .. }
             | Self::UnknownCommand(_)
+            | Self::NoSuchCommit(_)
+            | Self::NoSuchTarget(_)
+            | Self::NoTestsIn(_)
             | Self::Kata(_)
             | Self::Run(RunError::UnknownCommand(_)) => Code::Usage,
             Self::Git(_)
             | Self::State(_)
             | Self::Ledger(_)
             | Self::Write(_)
+            | Self::Scratch(_)
+            | Self::LayOut(_)
+            | Self::Proof(_)
             | Self::Run(RunError::Process(_))
             | Self::Signals(_) => Code::Environment,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Code::ReaderGone,
@@ -170,6 +190,12 @@ impl CliError {
             }
             Self::UnknownType { nearest, .. } => {
                 format!("did you mean `{nearest}`? known: {}", tdd_core::event::Event::TYPES.join(", "))
+            }
+            Self::NoSuchCommit(_) => "name a branch, a tag or a commit: `git log --oneline` lists them".to_owned(),
+            Self::NoSuchTarget(_) => "write a path, or `path::name`; `tdd-cli auto-test` lists the tests".to_owned(),
+            Self::NoTestsIn(_) => "name a file with tests in it, or a test id".to_owned(),
+            Self::Scratch(_) | Self::LayOut(_) | Self::Proof(_) => {
+                "check the permissions of `.tdd/` and the disk's free space".to_owned()
             }
             Self::UnknownCommand(_) => "`tdd-cli --help` lists the commands".to_owned(),
             Self::Kata(error) => error.hint(),
@@ -229,6 +255,15 @@ fn ledger_hint(error: &LedgerError) -> String {
         LedgerError::Newer { .. } => "install that version of tdd-cli or a later one".to_owned(),
         LedgerError::Append { .. } => "free some disk space and run it again".to_owned(),
         LedgerError::Io { .. } => "check the permissions of `.tdd/`".to_owned(),
+    }
+}
+
+impl From<ProofError> for CliError {
+    fn from(error: ProofError) -> Self {
+        match error {
+            ProofError::Run(error) => Self::Run(error),
+            other => Self::Proof(other),
+        }
     }
 }
 

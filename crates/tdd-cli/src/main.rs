@@ -8,6 +8,10 @@ mod error;
 mod kata;
 mod output;
 mod project;
+mod recording;
+mod red_state;
+mod trial;
+mod verdict;
 
 use std::process::ExitCode;
 

@@ -106,13 +106,18 @@ impl Workbench {
 
     /// What the ledger says was run.
     pub fn test_command(&self) -> String {
-        CommandSpec::new(self.language.test_command(&self.settings), Duration::ZERO).line()
+        command_line(self.language.test_command(&self.settings))
     }
 
     /// Names the content of the working tree.
     pub fn tree(&self) -> Result<TreeId, CliError> {
         Ok(self.repo.tree_id()?)
     }
+}
+
+/// A command as one line.
+pub fn command_line(argv: Vec<String>) -> String {
+    CommandSpec::new(argv, Duration::ZERO).line()
 }
 
 /// What the configuration says about the project's commands.

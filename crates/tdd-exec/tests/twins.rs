@@ -2,7 +2,6 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
-
 use tdd_core::judge::{Breach, Ruling};
 use tdd_core::proof::{Fate, MutantFate, Proof, judge_counter_proof};
 use tdd_core::report::Cause;

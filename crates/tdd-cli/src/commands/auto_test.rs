@@ -7,17 +7,15 @@ use clap::Args;
 use serde::Serialize;
 use tdd_core::digest::TreeId;
 use tdd_core::report::{Cause, Counts, Obstacle, Outcome, Report, TestResult};
-use tdd_core::seam::{Ledger, Runner};
+use tdd_core::seam::Runner;
 use tdd_core::session::SuiteFacts;
 use tdd_core::test_id::TestId;
-use tdd_exec::clock::WallClock;
-use tdd_exec::ledger::{LedgerError, LedgerFile};
-use tdd_exec::state::StateDir;
 
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
 use crate::project::Workbench;
+use crate::recording::Recording;
 
 /// Run all tests and report each of them
 ///
@@ -77,31 +75,13 @@ fn test(bench: &Workbench, context: &Context) -> Result<Report, CliError> {
     Ok(bench.runner(&spawner, &|label| progress.say(label)).test(&[])?)
 }
 
-/// Puts the run into the ledger of a project that has one. What cannot be bound to one tree, or was not
-/// found out, is not recorded.
+/// Puts the run into the ledger, if it is about one tree.
 fn record(bench: &Workbench, context: &Context, facts: &SuiteFacts<'_>) -> Result<bool, CliError> {
-    let Some(dir) = StateDir::find(bench.repo.root())? else { return Ok(false) };
-    if facts.report.environment_failure().is_some() {
-        return Ok(false);
-    }
     if bench.tree()? != *facts.tree {
         context.output.note("note: the files changed while the tests ran, so the run is not recorded");
         return Ok(false);
     }
-    let mut ledger = match LedgerFile::open(&dir, WallClock) {
-        Err(error @ LedgerError::Locked { .. }) => {
-            context.output.note(format_args!("note: {error}, so the run is not recorded"));
-            return Ok(false);
-        }
-        other => other?,
-    };
-    if let Some(repaired) = ledger.repaired() {
-        let bytes = repaired.dropped_bytes;
-        context.output.note(format_args!("note: the ledger's last line was torn; {bytes} bytes were cut off"));
-    }
-    let events = ledger.session().suite_events(facts);
-    ledger.append(&events)?;
-    Ok(true)
+    Recording::open(&bench.repo, context.output)?.suite(facts)
 }
 
 impl<'a> Document<'a> {

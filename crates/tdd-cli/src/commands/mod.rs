@@ -7,6 +7,9 @@ pub mod init;
 pub mod log;
 pub mod man;
 pub mod status;
+pub mod validate_green;
+pub mod validate_red;
+pub mod validate_refactor;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -58,6 +61,9 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::Status(args) => status::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
         Command::AutoTest(args) => auto_test::run(&args, &context),
+        Command::ValidateRed(args) => validate_red::run(&args, &context),
+        Command::ValidateGreen(args) => validate_green::run(&args, &context),
+        Command::ValidateRefactor(args) => validate_refactor::run(&args, &context),
         Command::Log(args) => log::run(&args, &context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

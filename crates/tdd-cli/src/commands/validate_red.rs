@@ -1,0 +1,48 @@
+//! `validate-red`: is this test red, for a valid cause, and is nothing else touched?
+
+use std::process::ExitCode;
+
+use clap::Args;
+use tdd_core::judge::{self, Seen};
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::trial::{Trial, Which};
+use crate::verdict::Verdicts;
+
+/// Check that tests are red: new, failing for want of production code, everything else untouched
+///
+/// A file stands for the tests in it that ask for something new. Exit code 0 if every one is red, 1 if the
+/// change is at fault, 3 if it could not be found out.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli validate-red tests/game.rs\n  tdd-cli validate-red tests/game.rs::a_strike_counts_double --format json\n  tdd-cli validate-red --at HEAD~1 tests/game.rs    a commit, in a clean copy"
+)]
+pub struct ValidateRed {
+    /// Test files or test ids
+    #[arg(required = true, value_name = "TEST")]
+    targets: Vec<String>,
+    #[command(flatten)]
+    which: Which,
+}
+
+pub fn run(args: &ValidateRed, context: &Context) -> Result<ExitCode, CliError> {
+    let mut trial = Trial::open(context, &args.which)?;
+    let change = trial.change()?;
+    let targets = trial.targets(&args.targets, &change)?;
+    let run = trial.run()?;
+    let only = if let [target] = targets.as_slice() { Some(target) } else { None };
+    let baseline = judge::needs_baseline(&run.report, only).then(|| trial.baseline()).transpose()?;
+    let seen = Seen {
+        change: &change,
+        report: &run.report,
+        trees: (&trial.tree, &run.tree_after),
+        baseline: baseline.as_ref(),
+        max_new_tests: trial.max_new_tests(targets.len()),
+    };
+    let targets: Vec<_> = targets.iter().collect();
+    let rulings = targets.iter().map(|target| judge::judge_red(&seen, target, &targets));
+    let verdicts = Verdicts::new(rulings.map(|ruling| trial.verdict(ruling, &run.report)).collect());
+    context.output.result(&verdicts, || verdicts.text())?;
+    Ok(verdicts.exit_code())
+}

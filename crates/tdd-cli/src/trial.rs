@@ -1,0 +1,361 @@
+//! Brings a change before the judge: finds its base, runs what must be run, and no more.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use tdd_core::change::{Change, ItemFate, Sort};
+use tdd_core::digest::{CommitId, TreeId};
+use tdd_core::judge::{self, Baseline, Ruling};
+use tdd_core::proof::{self, Proof};
+use tdd_core::report::{Cause, Report};
+use tdd_core::seam::Runner;
+use tdd_core::session::SuiteFacts;
+use tdd_core::test_id::TestId;
+use tdd_exec::counterproof::{self, NewCode, Prover};
+use tdd_exec::git::{ChangeKind, Repo};
+use tdd_exec::process::Spawner;
+use tdd_exec::runner::ProjectRunner;
+use tdd_exec::scratch::{self, Content, Scratch};
+use tdd_exec::sources::{StoredSources, TreeSources};
+use tdd_exec::state::StateDir;
+use tdd_lang::language::{Language, Project, Settings, Sources};
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::project::{self, Loaded};
+use crate::recording::Recording;
+use crate::verdict::{Evidence, Verdict};
+
+/// Which change is judged.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Which {
+    /// Judge this commit, in a clean copy, instead of the working tree
+    #[arg(long, value_name = "COMMIT")]
+    pub at: Option<String>,
+    /// Compare with this revision; by default HEAD if the tree is dirty, else its parent
+    #[arg(long, value_name = "REV")]
+    pub base: Option<String>,
+}
+
+/// A change before the judge.
+pub struct Trial<'a> {
+    context: &'a Context,
+    pub repo: Repo,
+    pub loaded: Loaded,
+    language: Box<dyn Language>,
+    project: Project,
+    settings: Settings,
+    state: StateDir,
+    recording: Recording,
+    /// The tree that the change starts from.
+    pub base: TreeId,
+    /// The tree that it leads to.
+    pub tree: TreeId,
+    /// The tree is that of the working folder, so tests can be run there.
+    in_place: bool,
+}
+
+/// Files that are to be other than in a tree: new content, or none for a file that is not to be there.
+pub type Overrides = BTreeMap<String, Option<String>>;
+
+/// What a file is at red.
+pub enum AtRed {
+    /// What it is in the base.
+    AsBefore,
+    /// This text; nothing if it is not there.
+    Other(Option<String>),
+}
+
+/// A run of all tests on one tree.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub report: Report,
+    /// The tree after the run; another one if the run changed it.
+    pub tree_after: TreeId,
+}
+
+impl<'a> Trial<'a> {
+    /// Finds out what is to be judged.
+    pub fn open(context: &'a Context, which: &Which) -> Result<Self, CliError> {
+        let repo = project::repository(&context.global)?;
+        let loaded = project::configuration(&context.global, repo.root())?;
+        let language = project::language(loaded.config.language.as_deref().unwrap_or("rust"))?;
+        let (base, tree) = trees(&repo, which)?;
+        let project = {
+            let sources = StoredSources::new(&repo, &tree)?;
+            language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?
+        };
+        let settings = project::settings(&loaded.config);
+        // Its lock keeps others out of the scratch copy.
+        let state = StateDir::ensure(repo.root())?;
+        let recording = Recording::exclusive(&state, context.output)?;
+        let in_place = which.at.is_none();
+        Ok(Self { context, repo, loaded, language, project, settings, state, recording, base, tree, in_place })
+    }
+
+    /// Base and subject, as a language reads them.
+    pub fn stored(&self) -> Result<(StoredSources<'_>, StoredSources<'_>), CliError> {
+        Ok((StoredSources::new(&self.repo, &self.base)?, StoredSources::new(&self.repo, &self.tree)?))
+    }
+
+    /// The paths that differ between base and subject; a renamed file is there under both names.
+    pub fn changed_paths(&self) -> Result<Vec<String>, CliError> {
+        let mut paths = Vec::new();
+        for change in self.repo.diff_trees(&self.base, &self.tree)? {
+            match &change.kind {
+                ChangeKind::Renamed { from } => paths.push(from.to_string()),
+                ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => {}
+            }
+            paths.push(change.path.to_string());
+        }
+        Ok(paths)
+    }
+
+    /// What the change did.
+    pub fn change(&self) -> Result<Change, CliError> {
+        let (base, subject) = self.stored()?;
+        self.change_between(&base, &subject)
+    }
+
+    /// What was done from one state of the files to another, of those that differ between base and subject.
+    pub fn change_between(&self, before: &dyn Sources, after: &dyn Sources) -> Result<Change, CliError> {
+        let paths = self.changed_paths()?;
+        let differ = |path: &String| before.read(path) != after.read(path) || after.read(path).is_none();
+        let paths: Vec<String> = paths.into_iter().filter(differ).collect();
+        Ok(self.language.change(&self.project, before, after, &paths))
+    }
+
+    /// What this file is at red: the base's production with the subject's tests.
+    pub fn at_red(&self, path: &str, base: &dyn Sources, subject: &dyn Sources) -> AtRed {
+        let (before, after) = (base.read(path), subject.read(path));
+        let sources = if after.is_some() { subject } else { base };
+        match self.language.sort(&self.project, path, sources) {
+            Sort::Test => AtRed::Other(after),
+            Sort::Production => self
+                .language
+                .compose(path, before.as_deref(), after.as_deref())
+                .map_or(AtRed::AsBefore, |text| AtRed::Other(Some(text))),
+            Sort::Steering | Sort::Document => AtRed::AsBefore,
+        }
+    }
+
+    /// What every test said before the change.
+    pub fn baseline(&self) -> Result<Baseline, CliError> {
+        Ok(judge::baseline_of(&self.run_elsewhere(&self.base, &Overrides::new())?.report))
+    }
+
+    /// How many tests may ask for something new, if so many were named.
+    pub fn max_new_tests(&self, named: usize) -> u32 {
+        let configured = self.loaded.config.gate.max_new_tests.get();
+        u32::try_from(named).map_or(u32::MAX, |named| named.max(configured))
+    }
+
+    /// A ruling that holds so far, unless the check command fails on the tree that is judged.
+    pub fn checked(&self, ruling: Ruling) -> Result<Ruling, CliError> {
+        if !matches!(ruling, Ruling::Holds(_)) {
+            return Ok(ruling);
+        }
+        let command = self.language.check(&self.project, &self.settings).line();
+        let outcome = if self.in_place {
+            self.here(|runner| Ok(runner.check()?))?
+        } else {
+            self.elsewhere(&self.tree, &Overrides::new(), |runner| Ok(runner.check()?))?
+        };
+        Ok(judge::judge_check(outcome.ok, &command, &outcome.stderr).map_or(ruling, Ruling::Refused))
+    }
+
+    /// A ruling with what it rests on.
+    pub fn verdict(&self, ruling: Ruling, report: &Report) -> Verdict {
+        Verdict::new(ruling, &self.tree, Evidence::new(&self.base, self.command(), report))
+    }
+
+    /// What all tests say on the tree that is judged.
+    pub fn run(&mut self) -> Result<Run, CliError> {
+        let tree = self.tree.clone();
+        if !self.in_place {
+            return self.run_elsewhere(&tree, &Overrides::new());
+        }
+        let command = self.command();
+        if let Some(report) = self.recording.session().report_on(&tree, &command) {
+            return Ok(Run { report, tree_after: tree });
+        }
+        let start = Instant::now();
+        let report = self.here(|runner| Ok(runner.test(&[])?))?;
+        let tree_after = self.repo.tree_id()?;
+        if tree == tree_after {
+            let duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.recording.suite(&SuiteFacts { report: &report, command: &command, tree: &tree, duration_ms })?;
+        }
+        Ok(Run { report, tree_after })
+    }
+
+    /// What all tests say on another tree, in a copy beside the project.
+    pub fn run_elsewhere(&self, tree: &TreeId, overrides: &Overrides) -> Result<Run, CliError> {
+        if overrides.is_empty()
+            && let Some(report) = self.recording.session().report_on(tree, &self.command())
+        {
+            return Ok(Run { report, tree_after: tree.clone() });
+        }
+        let report = self.elsewhere(tree, overrides, |runner| Ok(runner.test(&[])?))?;
+        Ok(Run { report, tree_after: tree.clone() })
+    }
+
+    /// A ruling that holds so far, unless the counter-proof of a target fails: copies of the test that must
+    /// fail, and, where its red was a missing symbol, new production code that answers otherwise.
+    pub fn counter_proven(
+        &self,
+        ruling: Ruling,
+        targets: &[&TestId],
+        change: &Change,
+        was_red: &Baseline,
+    ) -> Result<Ruling, CliError> {
+        let mut ruling = ruling;
+        for target in targets {
+            if matches!(ruling, Ruling::Holds(_)) {
+                let proof = self.prove(target, change, was_red.get(*target).copied().flatten())?;
+                let proven = proof::judge_counter_proof(target, &proof);
+                if matches!(proven, Ruling::Refused(_)) {
+                    ruling = proven;
+                }
+            }
+        }
+        Ok(ruling)
+    }
+
+    fn prove(&self, target: &TestId, change: &Change, red: Option<Cause>) -> Result<Proof, CliError> {
+        let sources = StoredSources::new(&self.repo, &self.tree)?;
+        let Some((path, test)) = self.language.find_test(target, &sources) else { return Ok(Proof::Unwritable) };
+        self.with_runner(&sources, self.repo.root().to_owned(), |runner| {
+            let prover = Prover::new(runner, &self.repo, &self.tree, &self.state)?;
+            let mut proof = prover.prove(&path, &test, counterproof::seed())?;
+            if let (Proof::Run(seen), Some(Cause::MissingSymbol)) = (&mut proof, red) {
+                seen.mutant = Some(prover.mutate(target, &new_code(change))?);
+            }
+            Ok(proof)
+        })
+    }
+
+    /// The tests that were asked for: ids as they are, a file as the tests in it that ask for more, or,
+    /// if there are none, all that it holds.
+    pub fn targets(&self, asked: &[String], change: &Change) -> Result<Vec<TestId>, CliError> {
+        let sources = StoredSources::new(&self.repo, &self.tree)?;
+        let mut targets = Vec::new();
+        for text in asked {
+            if sources.files().iter().any(|file| file == text) {
+                targets.extend(self.targets_in(text, change, &sources)?);
+            } else {
+                let id = TestId::parse(text).map_err(|_| CliError::NoSuchTarget(text.clone()))?;
+                targets.push(id);
+            }
+        }
+        targets.dedup();
+        Ok(targets)
+    }
+
+    fn targets_in(&self, file: &str, change: &Change, sources: &dyn Sources) -> Result<Vec<TestId>, CliError> {
+        let new = change.new_demands().filter(|test| test.path == file).map(|test| test.id.clone());
+        let new: Vec<TestId> = new.collect();
+        if !new.is_empty() {
+            return Ok(new);
+        }
+        let all = self.language.tests_in(&self.project, file, sources);
+        if all.is_empty() { Err(CliError::NoTestsIn(file.to_owned())) } else { Ok(all) }
+    }
+
+    fn command(&self) -> String {
+        project::command_line(self.language.test_command(&self.settings))
+    }
+
+    /// Acts on the working folder.
+    fn here<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>) -> Result<T, CliError> {
+        let sources = TreeSources::new(self.repo.root(), self.repo.files()?);
+        self.with_runner(&sources, self.repo.root().to_owned(), act)
+    }
+
+    /// Acts on a copy of a tree with some files changed.
+    fn elsewhere<T>(
+        &self,
+        tree: &TreeId,
+        overrides: &Overrides,
+        act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        let scratch = Scratch::open(&self.state)?;
+        let needs = self.language.scratch(&self.project, &scratch.products().to_string_lossy());
+        let mut files = scratch::laid_out(&self.repo, tree, &needs.files)?;
+        for (path, text) in overrides {
+            match text {
+                Some(text) => drop(files.insert(path.clone(), Content::text(text))),
+                None => drop(files.remove(path)),
+            }
+        }
+        scratch.fill(&files)?;
+        let sources = TreeSources::new(scratch.tree(), files.into_keys().collect());
+        let spawner = self.spawner(scratch.tree().to_owned()).with_vars(needs.env);
+        self.act(&sources, &spawner, act)
+    }
+
+    fn with_runner<T>(
+        &self,
+        sources: &dyn Sources,
+        root: PathBuf,
+        act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        self.act(sources, &self.spawner(root), act)
+    }
+
+    fn spawner(&self, root: PathBuf) -> Spawner {
+        Spawner::new(root, std::env::vars_os()).with_cancel(self.context.cancel.clone())
+    }
+
+    fn act<T>(
+        &self,
+        sources: &dyn Sources,
+        spawner: &Spawner,
+        act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        let progress = self.context.output.progress();
+        let say = |label: &str| progress.say(label);
+        act(&ProjectRunner {
+            language: self.language.as_ref(),
+            project: &self.project,
+            settings: &self.settings,
+            sources,
+            spawner,
+            progress: &say,
+        })
+    }
+}
+
+/// Where production code is new or different.
+fn new_code(change: &Change) -> Vec<NewCode> {
+    let mut by_file: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
+    for item in change.production.iter().filter(|item| item.fate != ItemFate::Removed) {
+        by_file.entry(&item.path).or_default().push(item.line..item.line + 1);
+    }
+    by_file.into_iter().map(|(path, lines)| NewCode { path: path.to_owned(), lines }).collect()
+}
+
+/// Base and subject: `--base`, else HEAD if the working tree is dirty, else HEAD's parent.
+fn trees(repo: &Repo, which: &Which) -> Result<(TreeId, TreeId), CliError> {
+    let (tree, default_base) = if let Some(rev) = &which.at {
+        let commit = resolve(repo, rev)?;
+        (repo.commit_tree(Some(&commit))?, repo.first_parent(&commit)?)
+    } else {
+        let (head, tree) = (repo.head()?, repo.tree_id()?);
+        let clean = head.tree == tree;
+        let parent = || head.commit.as_ref().map_or(Ok(None), |commit| repo.first_parent(commit));
+        (tree, if clean { parent()? } else { head.commit.clone() })
+    };
+    let base = match &which.base {
+        Some(rev) => Some(resolve(repo, rev)?),
+        None => default_base,
+    };
+    Ok((repo.commit_tree(base.as_ref())?, tree))
+}
+
+fn resolve(repo: &Repo, rev: &str) -> Result<CommitId, CliError> {
+    repo.resolve(rev)?.ok_or_else(|| CliError::NoSuchCommit(rev.to_owned()))
+}

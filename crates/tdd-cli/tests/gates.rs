@@ -1,0 +1,221 @@
+//! The three gates as a user runs them, with real cargo and git.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use serde_json::Value;
+use tdd_core::judge::Law;
+use tdd_core::report::Cause;
+use tdd_fixtures::Sandbox;
+
+const TEST: &str =
+    "use bowling::score;\n\n#[test]\nfn a_gutter_game_scores_zero() {\n    assert_eq!(score(&[0; 20]), 0);\n}\n";
+const WRONG: &str = "//! Bowling.\n\n/// The score.\npub fn score(_: &[u32]) -> u32 {\n    1\n}\n";
+const RIGHT: &str = "//! Bowling.\n\n/// The score.\npub fn score(rolls: &[u32]) -> u32 {\n    rolls.iter().sum()\n}\n";
+const TARGET: &str = "tests/game.rs::a_gutter_game_scores_zero";
+
+/// A fresh project, set up and committed.
+fn project() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["init", "--name", "bowling"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    sandbox
+}
+
+fn commit(sandbox: &Sandbox, message: &str) {
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", message]);
+}
+
+/// Runs a gate and gives its exit code and its document.
+fn gate(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let document = serde_json::from_str(&text).unwrap_or_else(|_| {
+        panic!("{arguments:?} gave `{text}`: {}", String::from_utf8_lossy(&output.stderr));
+    });
+    (output.status.code().unwrap(), document)
+}
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../schemas/verdict.json")).unwrap()
+}
+
+/// Holds a document against the schema: every key that it requires, every word that it lists.
+fn assert_described(document: &Value) {
+    let schema = schema();
+    let verdict = &schema["$defs"]["verdict"];
+    let all = std::iter::once(document).chain(document["verdicts"].as_array().unwrap());
+    for document in all {
+        for key in verdict["required"].as_array().unwrap() {
+            assert!(document.get(key.as_str().unwrap()).is_some(), "{key} is missing in {document}");
+        }
+        for key in ["verdict", "rule", "cause"] {
+            let words = verdict["properties"][key]["enum"].as_array().unwrap();
+            assert!(words.contains(&document[key]), "{} is not a {key} of the schema", document[key]);
+        }
+        assert_eq!(document["verdict"] == "refused", document["next"].is_string(), "{document}");
+    }
+}
+
+#[test]
+fn the_schema_lists_every_rule_and_every_cause() {
+    let listed = |key: &str| schema()["$defs"]["verdict"]["properties"][key]["enum"].clone();
+    let with_null = |names: Vec<&str>| -> Value {
+        std::iter::once(Value::Null).chain(names.into_iter().map(Value::from)).collect()
+    };
+    assert_eq!(listed("rule"), with_null(Law::ALL.map(Law::name).to_vec()));
+    assert_eq!(listed("cause"), with_null(Cause::ALL.map(Cause::name).to_vec()));
+}
+
+/// Exit code, rule and cause in one line.
+fn answer(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let (code, verdict) = gate(sandbox, arguments);
+    assert_described(&verdict);
+    let text = |key: &str| verdict[key].as_str().unwrap_or("-").to_owned();
+    format!("{code} {} {} {}", text("verdict"), text("rule"), text("cause"))
+}
+
+#[test]
+fn a_test_for_what_is_not_there_is_red_and_its_implementation_green() {
+    let sandbox = project();
+    sandbox.write("tests/game.rs", TEST);
+    assert_eq!(answer(&sandbox, &["validate-red", "tests/game.rs"]), "0 holds - missing-symbol");
+    assert_eq!(answer(&sandbox, &["validate-red", TARGET]), "0 holds - missing-symbol");
+    commit(&sandbox, "test: a gutter game");
+    assert_eq!(answer(&sandbox, &["validate-red", TARGET]), "0 holds - missing-symbol");
+
+    sandbox.write("src/lib.rs", WRONG);
+    assert_eq!(answer(&sandbox, &["validate-green", TARGET]), "1 refused target-passes assertion");
+    sandbox.write("src/lib.rs", RIGHT);
+    assert_eq!(answer(&sandbox, &["validate-green", TARGET]), "0 holds - -");
+    assert_eq!(answer(&sandbox, &["validate-green", "tests/game.rs"]), "0 holds - -");
+    commit(&sandbox, "feat: score");
+    assert_eq!(answer(&sandbox, &["validate-green", TARGET]), "0 holds - -");
+    assert_eq!(answer(&sandbox, &["validate-green", "--at", "HEAD", TARGET]), "0 holds - -");
+    assert_eq!(answer(&sandbox, &["validate-red", "--at", "HEAD^", TARGET]), "0 holds - missing-symbol");
+}
+
+#[test]
+fn tests_and_implementation_in_one_change_are_green_if_the_tests_are_red_without_it() {
+    let sandbox = project();
+    sandbox.write("tests/game.rs", TEST);
+    sandbox.write("src/lib.rs", RIGHT);
+    assert_eq!(answer(&sandbox, &["validate-green", TARGET]), "0 holds - -");
+    assert_eq!(answer(&sandbox, &["validate-red", TARGET]), "1 refused phase-scope -");
+}
+
+#[test]
+fn inline_tests_are_told_from_the_production_code_around_them() {
+    let inline = |body: &str| {
+        format!(
+            "//! Bowling.\n\n/// Twice.\npub fn twice(n: u32) -> u32 {{\n    {body}\n}}\n\n#[cfg(test)]\nmod tests {{\n    use super::*;\n\n    #[test]\n    fn doubles() {{\n        assert_eq!(twice(4), 8);\n    }}\n}}\n"
+        )
+    };
+    let sandbox = project();
+    sandbox.write("src/lib.rs", "//! Bowling.\n\n/// Twice.\npub fn twice(n: u32) -> u32 {\n    n\n}\n");
+    commit(&sandbox, "feat: not there yet");
+    sandbox.write("src/lib.rs", inline("n"));
+    assert_eq!(answer(&sandbox, &["validate-red", "src/lib.rs::tests::doubles"]), "0 holds - assertion");
+    commit(&sandbox, "test: doubles");
+    sandbox.write("src/lib.rs", inline("n * 2"));
+    assert_eq!(answer(&sandbox, &["validate-green", "src/lib.rs::tests::doubles"]), "0 holds - -");
+    sandbox.write("src/lib.rs", inline("n").replace("twice(4), 8", "twice(4), 4"));
+    assert_eq!(answer(&sandbox, &["validate-green", "src/lib.rs::tests::doubles"]), "1 refused tests-frozen -");
+}
+
+#[test]
+fn a_red_that_is_none_says_why() {
+    let sandbox = project();
+    sandbox.write("src/lib.rs", RIGHT);
+    commit(&sandbox, "feat: score");
+    let red = |test: &str| {
+        sandbox.write("tests/game.rs", test);
+        answer(&sandbox, &["validate-red", TARGET])
+    };
+    assert_eq!(red(TEST), "1 refused red-first unexpected-green");
+    assert_eq!(red(&TEST.replace(" 0);", " 0;")), "1 refused red-first syntax-error");
+    assert_eq!(red(&TEST.replace("fn a", "#[ignore]\nfn a").replace(" 0);", " 1);")), "1 refused red-first skipped");
+    assert_eq!(
+        red(&TEST.replace("assert_eq", "let x: u32 = \"a\";\n    assert_eq")),
+        "1 refused red-first unrelated-compile-error"
+    );
+    assert_eq!(red(&TEST.replace("score(&[0; 20]), 0", "1 + 1, 3")), "1 refused test-asserts vacuous-test");
+    assert_eq!(red("fn nothing() {}\n"), "1 refused red-first zero-tests");
+    assert_eq!(red(&TEST.replace(" 0);", " 1);")), "0 holds - assertion");
+}
+
+#[test]
+fn a_refactor_keeps_the_tests() {
+    let sandbox = project();
+    sandbox.write("src/lib.rs", RIGHT);
+    sandbox.write("tests/game.rs", TEST);
+    commit(&sandbox, "feat: score");
+    sandbox.write("src/lib.rs", RIGHT.replace("rolls.iter().sum()", "rolls.iter().copied().sum()"));
+    assert_eq!(answer(&sandbox, &["validate-refactor"]), "0 holds - -");
+    sandbox.write("tests/game.rs", TEST.replace("a_gutter_game_scores_zero", "zero_for_a_gutter_game"));
+    assert_eq!(answer(&sandbox, &["validate-refactor"]), "0 holds - -");
+    sandbox.write("tests/game.rs", "// nothing left\n");
+    assert_eq!(answer(&sandbox, &["validate-refactor"]), "1 refused tests-frozen -");
+}
+
+#[test]
+fn production_that_overrides_comparison_is_disarmed_and_a_test_that_cannot_fail_is_vacuous() {
+    let money = |equal: &str, value: u32| {
+        format!(
+            "//! Money.\n\n/// Money.\n#[derive(Debug)]\npub struct Money(pub u32);\n\nimpl PartialEq for Money {{\n    fn eq(&self, other: &Self) -> bool {{\n        {equal}\n    }}\n}}\n\n/// Makes some.\npub fn make() -> Money {{\n    Money({value})\n}}\n"
+        )
+    };
+    let target = "tests/money.rs::makes";
+    let sandbox = project();
+    sandbox.write(
+        "tests/money.rs",
+        "use bowling::{Money, make};\n\n#[test]\nfn makes() {\n    assert_eq!(make(), Money(5));\n}\n",
+    );
+    commit(&sandbox, "test: makes");
+    sandbox.write("src/lib.rs", money("let _ = other;\n        true", 1));
+    let (code, verdict) = gate(&sandbox, &["validate-green", target]);
+    assert_eq!((code, &verdict["rule"]), (1, &"counter-proof".into()));
+    assert!(verdict["reason"].as_str().unwrap().starts_with("disarmed"), "{verdict}");
+    sandbox.write("src/lib.rs", money("self.0 == other.0", 5));
+    assert_eq!(answer(&sandbox, &["validate-green", target]), "0 holds - -");
+
+    let sandbox = project();
+    sandbox.write(
+        "tests/game.rs",
+        TEST.replace("assert_eq!(score(&[0; 20]), 0)", "let x = score(&[]);\n    assert_eq!(x, x)"),
+    );
+    commit(&sandbox, "test: nothing");
+    sandbox.write("src/lib.rs", RIGHT);
+    assert_eq!(answer(&sandbox, &["validate-green", TARGET]), "1 refused counter-proof vacuous-test");
+}
+
+#[test]
+fn steering_and_lints_are_part_of_the_law() {
+    let sandbox = project();
+    sandbox.write("tests/game.rs", TEST);
+    commit(&sandbox, "test: a gutter game");
+    sandbox.write("src/lib.rs", RIGHT);
+    let manifest = sandbox.read("Cargo.toml");
+    sandbox.write("Cargo.toml", format!("{manifest}\n[profile.test]\nopt-level = 1\n"));
+    assert_eq!(answer(&sandbox, &["validate-green", TARGET]), "1 refused steering-frozen -");
+    sandbox.write("Cargo.toml", manifest);
+    sandbox.write("src/lib.rs", RIGHT.replace("rolls.iter()", "let unused = 1;\n    rolls.iter()"));
+    assert_eq!(answer(&sandbox, &["validate-green", TARGET]), "1 refused check-passes -");
+}
+
+#[test]
+fn what_cannot_be_asked_is_a_usage_error() {
+    let sandbox = project();
+    for arguments in [
+        &["validate-red"][..],
+        &["validate-red", "no such thing"],
+        &["validate-red", "--at", "nonsense", "tests/game.rs::x"],
+        &["validate-green", "--base", "nonsense", "tests/game.rs::x"],
+        &["validate-red", "Cargo.toml"],
+        &["validate-refactor", "tests/game.rs"],
+    ] {
+        let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}
