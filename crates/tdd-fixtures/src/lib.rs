@@ -37,6 +37,15 @@ impl Sandbox {
         sandbox
     }
 
+    /// Lays a folder of this crate over the project: `x.disarmed` is written as `x`, `x.removed` takes `x` away.
+    /// A folder that is not there changes nothing.
+    pub fn lay(&self, folder: &str) {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        if source.is_dir() {
+            must(&format!("lay {}", source.display()), copy(&source, &self.project()));
+        }
+    }
+
     /// The project's folder.
     pub fn project(&self) -> PathBuf {
         self.folder.path().join("project")
@@ -88,7 +97,8 @@ impl Sandbox {
     }
 }
 
-/// Copies a folder; a file `x.disarmed` becomes `x`, so that no workspace picks a fixture up.
+/// Copies a folder; a file `x.disarmed` becomes `x`, so that no workspace picks a fixture up, and `x.removed`
+/// removes `x`.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -97,6 +107,8 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
         let target = to.join(name.strip_suffix(".disarmed").unwrap_or(&name));
         if entry.file_type()?.is_dir() {
             copy(&entry.path(), &target)?;
+        } else if let Some(name) = name.strip_suffix(".removed") {
+            fs::remove_file(to.join(name))?;
         } else {
             fs::write(&target, fs::read(entry.path())?)?;
         }

@@ -1,0 +1,4 @@
+#[test]
+fn doubles() {
+    assert_eq!(1, 2);
+}

@@ -1,0 +1,6 @@
+use kata::halve;
+
+#[test]
+fn doubles() {
+    halve(2);
+}

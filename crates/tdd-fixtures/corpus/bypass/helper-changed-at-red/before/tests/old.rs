@@ -1,0 +1,6 @@
+mod common;
+
+#[test]
+fn adds() {
+    common::check_add(2, 4);
+}

@@ -1,0 +1,6 @@
+mod common;
+
+#[test]
+fn doubles() {
+    common::check_double(2, 4);
+}

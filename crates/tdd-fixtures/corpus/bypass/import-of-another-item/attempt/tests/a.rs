@@ -1,0 +1,6 @@
+use kata::twice as double;
+
+#[test]
+fn doubles() {
+    assert_eq!(double(2), 4);
+}

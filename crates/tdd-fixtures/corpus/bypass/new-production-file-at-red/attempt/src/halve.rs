@@ -1,0 +1,4 @@
+/// Half.
+pub fn halve(n: i32) -> i32 {
+    n / 2
+}

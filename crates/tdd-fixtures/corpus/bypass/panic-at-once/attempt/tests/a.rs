@@ -1,0 +1,4 @@
+#[test]
+fn doubles() {
+    panic!("red");
+}

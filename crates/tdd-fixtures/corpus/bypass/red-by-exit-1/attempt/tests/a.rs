@@ -1,0 +1,9 @@
+use kata::double;
+
+#[test]
+fn doubles() {
+    if double(1) == 1 {
+        std::process::exit(1);
+    }
+    assert_eq!(double(2), 4);
+}

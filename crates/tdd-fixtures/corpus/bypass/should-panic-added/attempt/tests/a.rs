@@ -1,0 +1,7 @@
+use kata::double;
+
+#[test]
+#[should_panic]
+fn doubles() {
+    assert_eq!(double(2), 4);
+}

@@ -1,0 +1,7 @@
+use kata::double;
+
+#[test]
+fn it_works() {
+    assert_eq!(double(0), 0);
+    assert_eq!(double(2), 4);
+}

@@ -1,0 +1,6 @@
+use kata::double;
+
+#[test]
+fn it_works() {
+    assert_eq!(double(2), 4);
+}

@@ -1,0 +1,3 @@
+pub(crate) fn two(n: i32) -> i32 {
+    n * 2
+}

@@ -1,0 +1,6 @@
+use kata::Stack;
+
+#[test]
+fn it_works() {
+    assert_eq!(Stack::new().len(), 0);
+}

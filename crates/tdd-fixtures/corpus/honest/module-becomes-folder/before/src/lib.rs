@@ -1,0 +1,5 @@
+//! Sums.
+
+mod sums;
+
+pub use sums::{add, double};

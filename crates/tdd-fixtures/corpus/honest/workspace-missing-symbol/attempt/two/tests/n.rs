@@ -1,0 +1,6 @@
+use one::halve;
+
+#[test]
+fn it_works() {
+    assert_eq!(halve(4), 2);
+}

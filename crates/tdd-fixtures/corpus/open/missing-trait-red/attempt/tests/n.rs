@@ -1,0 +1,6 @@
+use kata::Squared;
+
+#[test]
+fn it_works() {
+    assert_eq!(3.squared(), 9);
+}

@@ -1,0 +1,6 @@
+//! What tests share.
+#![allow(dead_code)]
+
+pub fn three() -> i32 {
+    3
+}
