@@ -262,7 +262,16 @@ impl<'f> Asker<'f> {
             }
         };
         let calls = body.clone().filter(|at| self.file.kind(*at).ends_with("identifier")).filter(is_call);
-        calls.map(|at| at..self.end_of_group(at, body.end)).collect()
+        calls.map(|at| self.start_of_path(at)..self.end_of_group(at, body.end)).collect()
+    }
+
+    /// Where the path to a function of another file begins; what the file declares itself is known by its name.
+    fn start_of_path(&self, mut at: usize) -> usize {
+        let name = self.text(at);
+        while !self.own.contains_key(name) && !self.methods.contains_key(name) && at > 1 && self.before(at) == "::" {
+            at -= 2;
+        }
+        at
     }
 
     /// Whether an own item asserts, or uses one that does.
@@ -508,6 +517,7 @@ mod tests {
             "#[test] fn t() { assert!(std::env::args().count() > 0); }",
             "#[test] #[should_panic] fn t() { panic!(\"x\"); }",
             "#[test] fn t() -> Result<(), String> { Ok(()) }",
+            "mod own { pub fn check(a: u8) { assert!(a > 0) } } #[test] fn t() { own::check(1); }",
             "#[test] fn t() { for x in [1, 2] { assert!(x > 0); } }",
         ] {
             assert!(!of(source).0, "{source}");
@@ -531,6 +541,7 @@ mod tests {
             "use calc::add; #[test] #[should_panic] fn t() { add(1, 2); }",
             "use calc::add; #[test] fn t() -> Result<(), String> { add(1, 2)?; Ok(()) }",
             "mod common; #[test] fn t() { assert_eq!(common::value(), 3); }",
+            "mod common; #[test] fn t() { common::check_sum(1, 2); }",
             "use calc::Calc; #[rstest] fn t(calc: Calc) { assert_eq!(calc.len(), 3); }",
             "proptest! { #[test] fn t(x in 0..9) { prop_assert!(calc::add(x, 1) > x); } }",
             "use calc::f; #[test] fn t() { assert_eq!(f(1), 2); }",
