@@ -25,7 +25,7 @@ pub struct RedState {
 impl RedState {
     /// Lays the change's tests over its base and runs them.
     pub fn find(trial: &Trial<'_>, change: &Change, targets: &[&TestId]) -> Result<Self, CliError> {
-        let breach = judge::judge_new_tests(change, targets).map(Ruling::Refused);
+        let breach = judge::judge_new_tests(change).map(Ruling::Refused);
         if breach.is_some() {
             return Ok(Self { baseline: Baseline::new(), tests: BTreeMap::new(), breach });
         }

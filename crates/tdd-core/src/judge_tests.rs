@@ -326,7 +326,7 @@ fn several_targets_do_not_stand_in_each_others_way() {
 
 #[test]
 fn tests_that_come_with_their_production_may_not_loosen_and_must_be_able_to_fail() {
-    let rule = |change: &Change| judge_new_tests(change, &[&id("new")]).map(|breach| breach.rule);
+    let rule = |change: &Change| judge_new_tests(change).map(|breach| breach.rule);
     let with_production = Change { production: vec![item(ItemFate::Added)], ..added("new") };
     assert_eq!(rule(&with_production), None);
     let mut loosened = with_production;
@@ -348,4 +348,60 @@ fn names_are_those_of_the_json() {
     for law in Law::ALL {
         assert_eq!(serde_json::to_value(law).unwrap(), law.name());
     }
+}
+
+fn support(items: &[(&str, ItemFate)]) -> Change {
+    let item =
+        |&(item, fate): &(&str, ItemFate)| ItemChange { path: "tests/a.rs".into(), item: item.into(), line: 1, fate };
+    Change { support: items.iter().map(item).collect(), ..Change::default() }
+}
+
+#[test]
+fn a_refactor_keeps_what_tests_use() {
+    use ItemFate::{Added, Changed, Removed};
+    let passes = [("old", None)];
+    for items in [
+        &[("fn `check`", Changed)][..],
+        &[("the file `a.snap`", Changed)],
+        &[("use `kata::add`", Removed), ("fn `add`", Added)],
+        &[("use `kata::add`", Removed), ("use `kata::fake as add`", Added)],
+        &[("use `kata::add`", Removed), ("use `common::add`", Added)],
+        &[("macro `assert_eq`", Added)],
+    ] {
+        let answer = refactor(&support(items), &passes, &passes);
+        assert_eq!(answer, Some((Law::TestsFrozen, None)), "{items:?}");
+    }
+    for items in [
+        &[("mod `common`", Added), ("use `common::four`", Added)][..],
+        &[("use `kata::add`", Removed)],
+        &[("mod `tests`", Changed)],
+        &[("fn `unused`", Removed)],
+    ] {
+        assert_eq!(refactor(&support(items), &passes, &passes), None, "{items:?}");
+    }
+}
+
+#[test]
+fn a_refactor_may_split_a_file_with_its_module_of_tests() {
+    let passes = [("old", None)];
+    let mut split = support(&[("mod `tests`", ItemFate::Added), ("use `super::*`", ItemFate::Added)]);
+    split.production.push(item(ItemFate::Added));
+    assert_eq!(refactor(&split, &passes, &passes), None);
+}
+
+#[test]
+fn every_new_test_of_a_change_must_be_able_to_fail() {
+    let empty = TestFacts { assertions: Vec::new(), ..test("empty", &[]) };
+    let change = Change { tests: vec![TestChange::Added(empty)], ..added("new") };
+    assert_eq!(judge_new_tests(&change).map(|breach| breach.rule), Some(Law::TestAsserts));
+    assert_eq!(judge_new_tests(&added("new")), None);
+}
+
+#[test]
+fn a_library_that_does_not_build_is_named_where_its_tests_cannot_be() {
+    let obstacle = Obstacle::new("src/lib.rs", Cause::UnrelatedCompileError, "mismatched types");
+    let breach = passes(&Report::new([], vec![obstacle]), &id("new")).unwrap_err();
+    assert_eq!((breach.rule, breach.cause), (Law::TargetPasses, Some(Cause::UnrelatedCompileError)));
+    let breach = passes(&report(&[("old", None)]), &id("new")).unwrap_err();
+    assert_eq!((breach.rule, breach.cause), (Law::TargetPasses, Some(Cause::TargetNotFound)));
 }

@@ -183,13 +183,17 @@ impl Taker<'_, '_> {
     fn add(&mut self, nodes: Range<usize>, node: usize, label: String, name: String) {
         let span = self.span(&nodes);
         let name = self.scope().owner.clone().unwrap_or(name);
+        let for_tests = self.is_for_tests(span.start);
+        // What tests use may be seen from more places when it moves, and is still the same.
+        let is_visibility = for_tests && node + 1 < nodes.end && self.tree.kind(node + 1) == "visibility_modifier";
+        let left_out = if is_visibility { node + 1..self.tree.past(node + 1) } else { nodes.end..nodes.end };
         self.found.push(Piece {
-            for_tests: self.is_for_tests(span.start),
+            for_tests,
             scope: self.scope().place,
             label,
             name,
             line: self.tree.line(node),
-            digest: self.tree.digest(nodes),
+            digest: self.tree.digest_without(nodes, left_out),
             span,
         });
     }
