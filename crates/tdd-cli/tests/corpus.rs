@@ -2,7 +2,6 @@
 //! refused for the right reason, and honest work, which must not be.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-#![expect(clippy::print_stdout, reason = "the two rates are what one comes here for")]
 
 use std::fs;
 use std::path::Path;

@@ -65,10 +65,116 @@ impl File {
         self.tokens.get(token).map_or("", |token| token.kind)
     }
 
-    /// Whether all tokens of a test stand in the same order in another one.
+    /// Whether a test still does all that it did: its statements stand in another one in the same order, with
+    /// nothing but assertions before the last of them, so that nothing keeps them from being run.
     pub fn is_kept(&self, test: &TestItem, other: (&Self, &TestItem)) -> bool {
         let (file, grown) = other;
-        let mut left = file.inside(&grown.span);
-        self.inside(&test.span).all(|token| left.any(|at| unix(file.text(at)) == unix(self.text(token))))
+        let (mut old, mut new) = (self.parts(test), file.parts(grown));
+        let mut head = new.head.iter();
+        let is_head_kept = old.head.iter().all(|token| head.any(|at| at == token));
+        // A test that returns a result may go on before it.
+        if old.statements.last().is_some_and(|last| last.concat() == "Ok(())")
+            && old.statements.last() == new.statements.last()
+        {
+            old.statements.pop();
+            new.statements.pop();
+        }
+        let mut left = new.statements.iter();
+        let is_next = |wanted| left.find(|it| *it == wanted || !is_assertion(it)) == Some(wanted);
+        is_head_kept && old.statements.iter().all(is_next)
+    }
+
+    /// A test in parts: what stands before its body, and the statements of that.
+    fn parts(&self, test: &TestItem) -> Parts {
+        let tokens: Vec<String> = self.inside(&test.span).map(|at| unix(self.text(at)).into_owned()).collect();
+        let mut depth = 0_usize;
+        let mut parts = Parts::default();
+        let mut statement = Vec::new();
+        let mut in_body = false;
+        for (at, token) in tokens.iter().enumerate() {
+            if !in_body && depth == 0 && token == "{" {
+                in_body = true;
+                continue;
+            }
+            match token.as_str() {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if !in_body {
+                parts.head.push(token.clone());
+                continue;
+            }
+            // Whether something is changed later does not change what it is now.
+            if token != "mut" && !(depth == 0 && token == ";") {
+                statement.push(token.clone());
+            }
+            let next = tokens.get(at + 1).map_or("", String::as_str);
+            if depth == 0 && (token == ";" || token == "}" && begins_statement(next)) && !statement.is_empty() {
+                parts.statements.push(std::mem::take(&mut statement));
+            }
+        }
+        // The brace that closes the body.
+        statement.pop();
+        if !statement.is_empty() {
+            parts.statements.push(statement);
+        }
+        parts
+    }
+}
+
+/// A test in parts, each a list of tokens.
+#[derive(Default)]
+struct Parts {
+    head: Vec<String>,
+    statements: Vec<Vec<String>>,
+}
+
+/// Whether a token after a block begins another statement, and does not go on with the expression.
+fn begins_statement(token: &str) -> bool {
+    token != "else" && token != "as" && token.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '#')
+}
+
+/// Whether a statement asserts and does nothing else.
+fn is_assertion(statement: &[String]) -> bool {
+    let is_macro = statement.get(1).is_some_and(|token| token == "!");
+    let is_named = statement.first().is_some_and(|name| name.starts_with("assert") || name.starts_with("debug_assert"));
+    is_macro && is_named && !statement.iter().any(|token| token == "return")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(before: &str, after: &str, expected: bool) {
+        let file = |body: &str| File::new("tests/a.rs", format!("#[test] fn t() {{ {body} }}"), true);
+        let (old, new) = (file(before), file(after));
+        assert_eq!(old.is_kept(&old.tests[0], (&new, &new.tests[0])), expected, "{before} => {after}");
+    }
+
+    #[test]
+    fn a_test_may_go_on_after_its_last_statement() {
+        check("assert!(a());", "assert!(a()); let x = b(); assert!(x);", true);
+        check("assert!(a())", "assert!(a()); assert!(b())", true);
+        check(
+            "let s = S::new(); assert!(s.a());",
+            "let mut s = S::new(); assert!(s.a()); s.b(); assert!(s.c());",
+            true,
+        );
+        check("for x in [1] { assert!(a(x)); }", "for x in [1] { assert!(a(x)); } assert!(b());", true);
+        check("assert!(a()?); Ok(())", "assert!(a()?); let b = b()?; assert!(b); Ok(())", true);
+    }
+
+    #[test]
+    fn only_assertions_may_be_put_before_the_last_statement() {
+        check("let a = a(); assert!(a);", "assert!(b()); let a = a(); assert_eq!(a, 1); assert!(a);", true);
+        check("assert!(a());", "return; assert!(a());", false);
+        check("assert!(a());", "if true { return; } assert!(a());", false);
+        check("assert!(a());", "if false { assert!(a()); }", false);
+        check("assert!(a());", "let _ = catch_unwind(|| { assert!(a()); });", false);
+        check("assert!(a());", "let a = || true; assert!(a());", false);
+        check("assert!(a());", "assert!({ return; true }); assert!(a());", false);
+        check("for x in [1] { assert!(a(x)); }", "for x in [1].into_iter().skip(1) { assert!(a(x)); }", false);
+        check("assert!(a()); assert!(b());", "assert!(b()); assert!(a());", false);
     }
 }

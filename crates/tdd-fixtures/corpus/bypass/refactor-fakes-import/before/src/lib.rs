@@ -1,0 +1,11 @@
+//! Sums.
+
+/// The sum.
+pub fn add(a: i32, b: i32) -> i32 {
+    a + b
+}
+
+/// Twice as much.
+pub fn double(n: i32) -> i32 {
+    n * 2
+}
