@@ -11,7 +11,7 @@ use crate::red_state::RedState;
 use crate::trial::{Trial, Which};
 use crate::verdict::Verdicts;
 
-/// Check that tests which were red are green, the whole suite with them, and the check command too
+/// Check that tests which were red are green, and all others with them
 ///
 /// The red is proven: where the ledger does not know it, the tests are run on the base's production code.
 /// Exit code 0 if it holds, 1 if the change is at fault, 3 if it could not be found out.

@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::trial::{Trial, Which};
 use crate::verdict::Verdicts;
 
-/// Check that tests are red: new, failing for want of production code, everything else untouched
+/// Check that tests are red, and that nothing else is touched
 ///
 /// A file stands for the tests in it that ask for something new. Exit code 0 if every one is red, 1 if the
 /// change is at fault, 3 if it could not be found out.

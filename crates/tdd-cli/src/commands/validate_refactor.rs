@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::trial::{Trial, Which};
 use crate::verdict::Verdicts;
 
-/// Check that a refactor keeps every test, its outcome, and the check command passing
+/// Check that a refactor keeps every test and its outcome
 ///
 /// Exit code 0 if it holds, 1 if the change is at fault, 3 if it could not be found out.
 #[derive(Debug, Args)]

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use tdd_core::command::{Exit, Finished};
 use tdd_core::report::Cause;
 
-use super::{CargoSuite, Stage, could_not_run, obstacle, of_target};
+use super::{CargoSuite, Stage, could_not_run, obstacle, of_target, words_of};
 use crate::language::{Job, Sources};
 use crate::rust::compile::{self, Build};
 use crate::rust::diagnose;
-use crate::rust::libtest::{MAX_MESSAGE, shorten};
 use crate::rust::modules::ParsedFiles;
 use crate::rust::places::{Places, join};
 use crate::rust::test_command::Runner;
@@ -65,7 +64,7 @@ impl CargoSuite {
         let mut files = ParsedFiles::new(sources);
         let diagnosed = diagnose::obstacles(&self.build, &self.places, sources).into_iter();
         let mut obstacles: Vec<_> = diagnosed.map(|obstacle| of_target(obstacle, &mut files)).collect();
-        let said = || shorten(built.stderr.text().trim(), MAX_MESSAGE);
+        let said = || words_of(built);
         let failed = self.build.success == Some(false);
         if failed && !explained {
             obstacles.push(obstacle("cargo build", Cause::UnrelatedCompileError, said()));
@@ -107,7 +106,7 @@ impl CargoSuite {
 /// Cargo said nothing on its message stream: the manifest cannot be read, or the registry cannot be
 /// reached. What cannot be told apart is the environment's.
 fn why_nothing_was_built(built: &Finished) -> (Cause, String) {
-    let said = shorten(built.stderr.text().trim(), MAX_MESSAGE);
+    let said = words_of(built);
     let network = [
         "failed to download",
         "failed to get ",

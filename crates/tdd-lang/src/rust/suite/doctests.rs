@@ -6,12 +6,11 @@ use tdd_core::command::Finished;
 use tdd_core::report::{Cause, Obstacle, TestResult};
 use tdd_core::test_id::TestId;
 
-use super::{CargoSuite, Stage, could_not_run, obstacle, result};
+use super::{CargoSuite, Stage, could_not_run, obstacle, result, words_of};
 use crate::language::{Job, Selection, Sources};
 use crate::rust::diagnose;
 use crate::rust::doctest::{self, Doctests};
 use crate::rust::items::items;
-use crate::rust::libtest::{MAX_MESSAGE, shorten};
 use crate::rust::owns;
 use crate::rust::places::folder;
 
@@ -80,7 +79,7 @@ impl CargoSuite {
         let doctests = match doctest::read_list(listed, packages, &self.places) {
             Ok(doctests) => doctests,
             Err(bad) => {
-                let said = shorten(listed.stderr.text().trim(), MAX_MESSAGE);
+                let said = words_of(listed);
                 let (cause, message) =
                     could_not_run(listed).unwrap_or((Cause::UnknownOutput, format!("{bad}\n{said}")));
                 return self.stop("doctests", cause, message);

@@ -26,6 +26,7 @@ use super::cargo_config;
 use super::compile::Build;
 use super::doctest::Doctests;
 use super::ids::{Ids, Place};
+use super::libtest::{MAX_MESSAGE, shorten};
 use super::modules::{ModuleTree, ParsedFiles};
 use super::nextest;
 use super::places::Places;
@@ -238,6 +239,13 @@ fn target_holds(root: &str, id: &TestId, sources: &dyn Sources) -> bool {
             slugs.into_iter().any(|slug| slug == id.as_str())
         }),
     }
+}
+
+/// What cargo said, without its remarks about waiting for another cargo: those depend on who else is at work.
+fn words_of(finished: &Finished) -> String {
+    let text = finished.stderr.text();
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("Blocking waiting for file lock"));
+    shorten(lines.collect::<Vec<_>>().join("\n").trim(), MAX_MESSAGE)
 }
 
 /// Why a tool gave no answer at all.

@@ -195,3 +195,10 @@ fn tests_of_which_none_is_run_are_an_obstacle() {
         play("cargo test -p other", Selection::All, vec![vec![located(), said(Exit::Passed, nothing, "")]]);
     assert_eq!(other_package.1.obstacles(), []);
 }
+
+#[test]
+fn that_cargo_waited_for_another_cargo_is_not_part_of_what_it_said() {
+    let noise = "    Blocking waiting for file lock on package cache\nerror: failed to parse manifest\n";
+    let (_, report) = play("cargo test", Selection::All, vec![vec![located(), said(Exit::Failed(101), "", noise)]]);
+    assert_eq!(report.obstacles()[0].message, "error: failed to parse manifest");
+}
