@@ -1,10 +1,10 @@
+//! Sums.
+
 macro_rules! assert_eq {
     ($a:expr, $b:expr) => {
         let _ = ($a, $b);
     };
 }
-
-//! Sums.
 
 /// The sum.
 pub fn add(a: i32, b: i32) -> i32 {
