@@ -90,11 +90,23 @@ impl Doctor<'_> {
     fn cause(&self, errors: &[&TargetError]) -> Cause {
         if errors.iter().any(|error| self.is_syntax(&error.message)) {
             Cause::SyntaxError
-        } else if errors.iter().all(|error| self.is_missing(error)) {
+        } else if self.all_missing(errors) {
             Cause::MissingSymbol
         } else {
             Cause::UnrelatedCompileError
         }
+    }
+
+    /// Whether every error asks for something that production does not have. Where an import of ours is
+    /// among them, a method that is not found follows from it: the import may be that of its trait.
+    fn all_missing(&self, errors: &[&TargetError]) -> bool {
+        let missing = |error: &&TargetError| self.is_missing(error);
+        let import = |error: &&TargetError| code_of(&error.message) == Some("E0432");
+        let import_is_missing = errors.iter().any(|error| import(error) && missing(error));
+        let follows = |error: &&TargetError| {
+            import_is_missing && code_of(&error.message) == Some("E0599") && self.case(error).is_some()
+        };
+        errors.iter().all(|error| missing(error) || follows(error))
     }
 
     fn is_syntax(&self, message: &Diagnostic) -> bool {
