@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 use tdd_core::digest::TreeId;
-use tdd_core::judge::{Breach, Holding, Ruling};
+use tdd_core::judge::{Holding, Ruling};
 use tdd_core::report::{Cause, Counts, Fault, Report};
+use tdd_core::rule::Refusal;
 use tdd_core::test_id::TestId;
 
 use crate::output::{BAD, BOLD, DIM, GOOD, paint};
@@ -75,7 +76,7 @@ impl Verdict {
                 tree: tree.clone(),
                 evidence,
             },
-            Ruling::Refused(Breach { rule, cause, test, reason, next }) => Self {
+            Ruling::Refused(Refusal { rule, cause, test, reason, next }) => Self {
                 answer: Answer::Refused,
                 rule: Some(rule.name()),
                 cause,

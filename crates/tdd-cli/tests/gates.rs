@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use serde_json::Value;
-use tdd_core::judge::Law;
 use tdd_core::report::Cause;
+use tdd_core::rule::Rule;
 use tdd_fixtures::Sandbox;
 
 const TEST: &str =
@@ -64,7 +64,7 @@ fn the_schema_lists_every_rule_and_every_cause() {
     let with_null = |names: Vec<&str>| -> Value {
         std::iter::once(Value::Null).chain(names.into_iter().map(Value::from)).collect()
     };
-    assert_eq!(listed("rule"), with_null(Law::ALL.map(Law::name).to_vec()));
+    assert_eq!(listed("rule"), with_null(Rule::ALL.map(Rule::name).to_vec()));
     assert_eq!(listed("cause"), with_null(Cause::ALL.map(Cause::name).to_vec()));
 }
 

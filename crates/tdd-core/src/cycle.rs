@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::commit::Trailers;
+use crate::digest::CommitId;
+use crate::event::StepEnd;
 use crate::report::Cause;
 use crate::test_id::TestId;
 
@@ -147,10 +149,10 @@ pub enum Turn {
         /// Which try this is.
         attempt: u32,
     },
-    /// The implementor makes a red test pass.
+    /// The implementor makes red tests pass: one, or all that were inherited.
     Green {
-        /// The test that must pass.
-        test: RedTest,
+        /// The tests that must pass; at least one.
+        tests: Vec<RedTest>,
         /// Which try this is.
         attempt: u32,
     },
@@ -158,8 +160,6 @@ pub enum Turn {
     Rethink {
         /// The doubted test.
         test: RedTest,
-        /// The implementor's attempts that are already spent.
-        spent: u32,
     },
     /// The refactorer improves the code.
     Refactor {
@@ -168,33 +168,48 @@ pub enum Turn {
     },
 }
 
-/// How an attempt of a turn ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TurnEnd {
-    /// It was kept; a red or a rethink hands on its test.
-    Kept(Option<RedTest>),
-    /// It was undone.
-    Undone,
-}
-
-/// What comes after an attempt.
+/// What comes next, by what is spent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum After {
+pub enum Rung {
     /// This turn.
     Turn(Turn),
-    /// Nobody's: all attempts are spent and a person must look.
+    /// A refactor that failed is skipped, never fatal.
+    Skip,
+    /// Nobody's turn: all attempts are spent and a person must look.
     Stop,
 }
 
+/// What has been tried in a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    /// Attempts that are spent.
+    pub spent: u32,
+    /// The tester has looked at the target again.
+    pub rethought: bool,
+}
+
 impl Turn {
-    /// The turn in which a role begins; an implementor without a red test has none.
-    pub fn begin(role: Role, red: Option<RedTest>) -> Option<Self> {
-        match (role, red) {
-            (Role::Tester, _) => Some(Self::Red { attempt: 1 }),
-            (Role::Implementor, Some(test)) => Some(Self::Green { test, attempt: 1 }),
-            (Role::Implementor, None) => None,
-            (Role::Refactorer, _) => Some(Self::Refactor { attempt: 1 }),
+    /// The rung of the ladder that a role stands on, if each step has at most `max` attempts.
+    ///
+    /// A rethink comes before attempt `max - 1` of a green (none if `max < 3`) and costs no attempt. An
+    /// implementor without a red test has nothing to do, and stops.
+    pub fn rung(role: Role, reds: Vec<RedTest>, tried: Tried, max: u32) -> Rung {
+        let Tried { spent, rethought } = tried;
+        let attempt = spent + 1;
+        match role {
+            Role::Tester if spent < max => Rung::Turn(Self::Red { attempt }),
+            Role::Tester => Rung::Stop,
+            Role::Implementor => match reds.first() {
+                None => Rung::Stop,
+                Some(test) if max >= 3 && attempt + 1 == max && !rethought => {
+                    Rung::Turn(Self::Rethink { test: test.clone() })
+                }
+                Some(_) if spent < max => Rung::Turn(Self::Green { tests: reds, attempt }),
+                Some(_) => Rung::Stop,
+            },
+            Role::Refactorer if spent < max => Rung::Turn(Self::Refactor { attempt }),
+            Role::Refactorer => Rung::Skip,
         }
     }
 
@@ -207,34 +222,30 @@ impl Turn {
         }
     }
 
-    /// What follows this turn, if each step has at most `max` attempts.
-    ///
-    /// A rethink comes before attempt `max - 1` of a green (none if `max < 3`) and costs no attempt;
-    /// a failed refactor is skipped, never fatal, after its attempts.
-    pub fn after(self, end: TurnEnd, max: u32) -> After {
-        match (self, end) {
-            (Self::Red { .. }, TurnEnd::Kept(Some(test))) => After::Turn(Self::Green { test, attempt: 1 }),
-            (Self::Red { attempt }, TurnEnd::Kept(None) | TurnEnd::Undone) if attempt < max => {
-                After::Turn(Self::Red { attempt: attempt + 1 })
-            }
-            (Self::Red { .. }, TurnEnd::Kept(None) | TurnEnd::Undone) => After::Stop,
-            (Self::Green { .. }, TurnEnd::Kept(_)) => After::Turn(Self::Refactor { attempt: 1 }),
-            (Self::Green { test, attempt }, TurnEnd::Undone) if max >= 3 && attempt + 2 == max => {
-                After::Turn(Self::Rethink { test, spent: attempt })
-            }
-            (Self::Green { test, attempt }, TurnEnd::Undone) if attempt < max => {
-                After::Turn(Self::Green { test, attempt: attempt + 1 })
-            }
-            (Self::Green { .. }, TurnEnd::Undone) => After::Stop,
-            (Self::Rethink { spent, .. }, TurnEnd::Kept(Some(test)))
-            | (Self::Rethink { test, spent }, TurnEnd::Undone) => After::Turn(Self::Green { test, attempt: spent + 1 }),
-            // The doubted test was withdrawn: a new one is due.
-            (Self::Rethink { .. }, TurnEnd::Kept(None)) => After::Turn(Self::Red { attempt: 1 }),
-            (Self::Refactor { .. }, TurnEnd::Kept(_)) => After::Turn(Self::Red { attempt: 1 }),
-            (Self::Refactor { attempt }, TurnEnd::Undone) if attempt < max => {
-                After::Turn(Self::Refactor { attempt: attempt + 1 })
-            }
-            (Self::Refactor { .. }, TurnEnd::Undone) => After::Turn(Self::Red { attempt: 1 }),
+    /// What a commit of this turn would be.
+    pub fn phase(&self) -> Phase {
+        match self {
+            Self::Red { .. } => Phase::Red,
+            Self::Green { .. } => Phase::Green,
+            Self::Rethink { .. } => Phase::RethinkTest,
+            Self::Refactor { .. } => Phase::Refactor,
+        }
+    }
+
+    /// Which try this is; a rethink has only one that counts.
+    pub fn attempt(&self) -> u32 {
+        match self {
+            Self::Red { attempt } | Self::Green { attempt, .. } | Self::Refactor { attempt } => *attempt,
+            Self::Rethink { .. } => 1,
+        }
+    }
+
+    /// The red tests that it is about.
+    pub fn targets(&self) -> Vec<TestId> {
+        match self {
+            Self::Red { .. } | Self::Refactor { .. } => Vec::new(),
+            Self::Green { tests, .. } => tests.iter().map(|test| test.id().clone()).collect(),
+            Self::Rethink { test } => vec![test.id().clone()],
         }
     }
 }
@@ -263,6 +274,27 @@ impl Position {
         history.into_iter().find_map(Self::of_message).unwrap_or_else(Self::start)
     }
 
+    /// The position, if a step ended without a commit while HEAD stood where it stands now.
+    #[must_use]
+    pub fn after(self, ended: Option<&StepEnd>, head: Option<&CommitId>) -> Self {
+        match ended {
+            Some(end) if end.head.as_ref() == head && end.step > self.step && end.outcome.rotates() => {
+                Self { step: end.step, next_role: end.role.next(), ..self }
+            }
+            Some(_) | None => self,
+        }
+    }
+
+    /// Who is on turn, if there are reds or not: a red left over is made green before anything else, and
+    /// without one there is nothing to make green.
+    pub fn role_on_turn(&self, any_red: bool) -> Role {
+        match (self.next_role, any_red) {
+            (_, true) => Role::Implementor,
+            (Role::Implementor, false) => Role::Tester,
+            (role, false) => role,
+        }
+    }
+
     fn of_message(message: &str) -> Option<Self> {
         let trailers = Trailers::parse(message);
         let step = trailers.get("TDD-Step")?.parse().ok()?;
@@ -275,72 +307,71 @@ impl Position {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::StepOutcome;
 
     fn red() -> RedTest {
         RedTest::proven(TestId::parse("tests/a.rs::adds").unwrap(), Cause::Assertion).unwrap()
     }
 
-    /// The attempts of a green that never succeeds, `r` for a rethink, until the stop.
-    fn ladder(max: u32) -> String {
-        let mut turn = Turn::begin(Role::Implementor, Some(red())).unwrap();
-        let mut seen = String::new();
+    /// The attempts of a role that never succeeds, `r` for a rethink, until it is over.
+    fn ladder(role: Role, max: u32) -> String {
+        let (mut tried, mut seen) = (Tried::default(), String::new());
         loop {
-            seen += &match &turn {
-                Turn::Green { attempt, .. } => attempt.to_string(),
-                Turn::Rethink { .. } => "r".to_owned(),
-                other => format!("{other:?}"),
-            };
-            match turn.after(TurnEnd::Undone, max) {
-                After::Turn(next) => turn = next,
-                After::Stop => return seen,
+            match Turn::rung(role, vec![red()], tried, max) {
+                Rung::Turn(Turn::Rethink { .. }) => {
+                    seen.push('r');
+                    tried.rethought = true;
+                }
+                Rung::Turn(turn) => {
+                    assert_eq!(turn.role(), role);
+                    seen += &turn.attempt().to_string();
+                    tried.spent += 1;
+                }
+                Rung::Skip => return seen + " skip",
+                Rung::Stop => return seen + " stop",
             }
         }
     }
 
     #[test]
     fn a_green_that_never_succeeds_climbs_the_ladder_and_stops() {
-        assert_eq!(ladder(5), "123r45");
-        assert_eq!(ladder(4), "12r34");
-        assert_eq!(ladder(3), "1r23");
-        assert_eq!(ladder(2), "12");
-        assert_eq!(ladder(1), "1");
-    }
-
-    #[test]
-    fn a_kept_cycle_goes_round() {
-        let mut turn = Turn::begin(Role::Tester, None).unwrap();
-        let mut roles = Vec::new();
-        for kept in [Some(red()), None, None, Some(red())] {
-            roles.push(turn.role());
-            turn = match turn.after(TurnEnd::Kept(kept), 5) {
-                After::Turn(next) => next,
-                After::Stop => panic!("stopped after {roles:?}"),
-            };
-        }
-        assert_eq!(roles, [Role::Tester, Role::Implementor, Role::Refactorer, Role::Tester]);
+        assert_eq!(ladder(Role::Implementor, 5), "123r45 stop");
+        assert_eq!(ladder(Role::Implementor, 4), "12r34 stop");
+        assert_eq!(ladder(Role::Implementor, 3), "1r23 stop");
+        assert_eq!(ladder(Role::Implementor, 2), "12 stop");
+        assert_eq!(ladder(Role::Implementor, 1), "1 stop");
     }
 
     #[test]
     fn a_refactor_that_fails_is_skipped_and_a_tester_that_fails_stops() {
-        assert_eq!(Turn::Refactor { attempt: 5 }.after(TurnEnd::Undone, 5), After::Turn(Turn::Red { attempt: 1 }));
-        assert_eq!(Turn::Red { attempt: 5 }.after(TurnEnd::Undone, 5), After::Stop);
-        assert_eq!(Turn::Red { attempt: 4 }.after(TurnEnd::Undone, 5), After::Turn(Turn::Red { attempt: 5 }));
-    }
-
-    #[test]
-    fn a_rethought_test_costs_no_attempt_and_a_withdrawn_one_asks_for_another() {
-        let rethink = || Turn::Rethink { test: red(), spent: 3 };
-        assert_eq!(
-            rethink().after(TurnEnd::Kept(Some(red())), 5),
-            After::Turn(Turn::Green { test: red(), attempt: 4 })
-        );
-        assert_eq!(rethink().after(TurnEnd::Kept(None), 5), After::Turn(Turn::Red { attempt: 1 }));
+        assert_eq!(ladder(Role::Refactorer, 2), "12 skip");
+        assert_eq!(ladder(Role::Tester, 3), "123 stop");
     }
 
     #[test]
     fn an_implementor_has_no_turn_without_a_red_test() {
-        assert_eq!(Turn::begin(Role::Implementor, None), None);
+        assert_eq!(Turn::rung(Role::Implementor, Vec::new(), Tried::default(), 5), Rung::Stop);
         assert_eq!(RedTest::proven(red().id, Cause::SyntaxError), None);
+    }
+
+    #[test]
+    fn a_red_left_over_comes_first_and_without_one_there_is_nothing_to_make_green() {
+        let at = |next_role| Position { next_role, ..Position::start() };
+        assert_eq!(at(Role::Tester).role_on_turn(true), Role::Implementor);
+        assert_eq!(at(Role::Refactorer).role_on_turn(true), Role::Implementor);
+        assert_eq!(at(Role::Implementor).role_on_turn(false), Role::Tester);
+        assert_eq!(at(Role::Refactorer).role_on_turn(false), Role::Refactorer);
+    }
+
+    #[test]
+    fn a_step_without_a_commit_counts_while_head_is_the_same() {
+        let here = CommitId("a".into());
+        let end = |outcome| StepEnd { step: 3, role: Role::Refactorer, outcome, head: Some(here.clone()) };
+        let before = || Position { step: 2, next_role: Role::Refactorer, ..Position::start() };
+        let after = before().after(Some(&end(StepOutcome::Nothing)), Some(&here));
+        assert_eq!((after.step, after.next_role), (3, Role::Tester));
+        assert_eq!(before().after(Some(&end(StepOutcome::Nothing)), Some(&CommitId("b".into()))), before());
+        assert_eq!(before().after(Some(&end(StepOutcome::Stopped)), Some(&here)), before());
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! A passing test proves nothing if it cannot fail. A language writes the copies, the hands run them in a
 //! scratch tree, and what came of them arrives here as a [`CounterProof`].
 
-use crate::judge::{Breach, Holding, Law, Ruling};
+use crate::judge::{Holding, Ruling};
 use crate::report::{Cause, Outcome, Report};
+use crate::rule::{Refusal, Rule};
 use crate::test_id::TestId;
 
 /// One altered copy of a test: it must fail.
@@ -118,15 +119,15 @@ fn proven(target: &TestId, seen: &CounterProof) -> String {
     format!("`{target}` passes under another name and fails in each of {} altered copies", seen.twins)
 }
 
-fn not_built(why: &str) -> Breach {
+fn not_built(why: &str) -> Refusal {
     let first = why.lines().find(|line| !line.trim().is_empty()).unwrap_or("the compiler did not say why").trim();
     let reason = format!("altered copies of the test do not compile, so it cannot be proven: {first}");
-    Breach::new(Law::CounterProof, reason, "write its assertions more plainly, or let a person override it")
+    Rule::CounterProof.refuse(reason, "write its assertions more plainly, or let a person override it")
 }
 
 /// The order matters: only with a reporter that tells the truth do the copies say anything, and only with
 /// assertions that can fail do the twins.
-fn judge_run(seen: &CounterProof) -> Result<(), Breach> {
+fn judge_run(seen: &CounterProof) -> Result<(), Refusal> {
     reporting(seen)?;
     assertions(seen)?;
     copy(seen)?;
@@ -135,7 +136,7 @@ fn judge_run(seen: &CounterProof) -> Result<(), Breach> {
     red(seen)
 }
 
-fn reporting(seen: &CounterProof) -> Result<(), Breach> {
+fn reporting(seen: &CounterProof) -> Result<(), Refusal> {
     match (seen.sound, seen.broken) {
         (Fate::Passed, Fate::Failed) => Ok(()),
         (_, Fate::Passed) => Err(disarmed("a test that divides by zero is reported as passed")),
@@ -144,14 +145,14 @@ fn reporting(seen: &CounterProof) -> Result<(), Breach> {
     }
 }
 
-fn assertions(seen: &CounterProof) -> Result<(), Breach> {
+fn assertions(seen: &CounterProof) -> Result<(), Refusal> {
     match seen.untruths.iter().find(|(_, fate)| *fate == Fate::Passed) {
         Some((name, _)) => Err(disarmed(&format!("`{name}` is overridden: it lets a plain untruth pass"))),
         None => Ok(()),
     }
 }
 
-fn copy(seen: &CounterProof) -> Result<(), Breach> {
+fn copy(seen: &CounterProof) -> Result<(), Refusal> {
     match seen.copy {
         Fate::Passed => Ok(()),
         Fate::Failed => Err(disarmed("the test passes under its own name only; its copy under another name fails")),
@@ -159,7 +160,7 @@ fn copy(seen: &CounterProof) -> Result<(), Breach> {
     }
 }
 
-fn twins(seen: &CounterProof) -> Result<(), Breach> {
+fn twins(seen: &CounterProof) -> Result<(), Refusal> {
     if let Some(survivor) = seen.survivors.iter().find(|survivor| survivor.prints_differently) {
         let why = "values that print differently count as equal, so the comparison is overridden";
         return Err(disarmed(&format!("line {} passes though it {}: {why}", survivor.twin.line, survivor.twin.what)));
@@ -177,7 +178,7 @@ fn twins(seen: &CounterProof) -> Result<(), Breach> {
     }
 }
 
-fn mutant(seen: &CounterProof) -> Result<(), Breach> {
+fn mutant(seen: &CounterProof) -> Result<(), Refusal> {
     match &seen.mutant {
         None | Some(MutantFate::NothingToMutate | MutantFate::Killed(_)) => Ok(()),
         Some(MutantFate::Survived(tried)) => {
@@ -186,32 +187,31 @@ fn mutant(seen: &CounterProof) -> Result<(), Breach> {
         Some(MutantFate::NoneCompiled) => {
             let reason = "no altered version of the new production code compiles, so it cannot be proven";
             let next = "give the new functions return types that have a plain value, or let a person override it";
-            Err(Breach::new(Law::CounterProof, reason, next))
+            Err(Rule::CounterProof.refuse(reason, next))
         }
     }
 }
 
-fn red(seen: &CounterProof) -> Result<(), Breach> {
+fn red(seen: &CounterProof) -> Result<(), Refusal> {
     match seen.on_red {
         Some(Fate::Passed) => Err(vacuous("it passes on the production code on which it was red")),
         None | Some(Fate::Failed | Fate::NotRun(_)) => Ok(()),
     }
 }
 
-fn vacuous(why: &str) -> Breach {
+fn vacuous(why: &str) -> Refusal {
     let next = "the test goes back to the tester: let each assertion depend on what production answers";
-    Breach::new(Law::CounterProof, format!("the test cannot fail where it should: {why}"), next)
-        .because(Cause::VacuousTest)
+    Rule::CounterProof.refuse(format!("the test cannot fail where it should: {why}"), next).because(Cause::VacuousTest)
 }
 
-fn disarmed(why: &str) -> Breach {
+fn disarmed(why: &str) -> Refusal {
     let next = "take what overrides comparison, assertion or reporting out of production, and implement the behaviour";
-    Breach::new(Law::CounterProof, format!("disarmed: {why}"), next)
+    Rule::CounterProof.refuse(format!("disarmed: {why}"), next)
 }
 
-fn unseen(what: &str, cause: Cause) -> Breach {
+fn unseen(what: &str, cause: Cause) -> Refusal {
     let next = "`tdd-cli doctor` checks the runner; a test whose copies do not run is a person's to judge";
-    Breach::new(Law::CounterProof, format!("{what} ({cause}), so nothing is proven"), next).because(cause)
+    Rule::CounterProof.refuse(format!("{what} ({cause}), so nothing is proven"), next).because(cause)
 }
 
 #[cfg(test)]
@@ -246,7 +246,7 @@ mod tests {
         match judge_counter_proof(&target(), proof) {
             Ruling::Holds(holding) => (None, format!("holds: {}", holding.reason)),
             Ruling::Refused(breach) => {
-                assert_eq!((breach.rule, breach.test), (Law::CounterProof, Some(target())));
+                assert_eq!((breach.rule, breach.test), (Rule::CounterProof, Some(target())));
                 (breach.cause, breach.reason)
             }
         }

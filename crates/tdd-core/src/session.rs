@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::{Digest, TreeId};
 use crate::event::{Committed, Event, InTheWay, Record, Status, SuiteRun, TestRun};
 use crate::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use crate::standing::Standing;
 use crate::test_id::TestId;
 
 /// What is known after a number of events. A fold: the same events give the same session.
@@ -16,6 +17,17 @@ pub struct Session {
     tests: BTreeMap<TestId, Known>,
     suite: Option<SuiteRun>,
     last_commit: Option<Committed>,
+    standing: Standing,
+    /// What was known before the attempt under way, where it changed that.
+    before: Before,
+}
+
+/// What was known before an attempt: an undone one leaves nothing behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Before {
+    under_way: bool,
+    tests: BTreeMap<TestId, Option<Known>>,
+    suite: Option<SuiteRun>,
 }
 
 /// How much of a failure's message the ledger keeps, in characters.
@@ -36,6 +48,8 @@ pub struct Known {
     pub message: Option<String>,
     /// The last time that it failed for a valid cause.
     pub red: Option<Red>,
+    /// It has passed before.
+    pub was_green: bool,
 }
 
 /// A red that was seen.
@@ -47,6 +61,8 @@ pub struct Red {
     pub tree: TreeId,
     /// Digest of the test that failed: a changed test voids its red.
     pub digest: Option<Digest>,
+    /// When, as the number of its event.
+    pub at: u64,
 }
 
 impl Session {
@@ -62,20 +78,84 @@ impl Session {
     /// Takes in the next event.
     pub fn apply(&mut self, event: &Event) {
         self.events += 1;
+        self.standing.apply(event, self.events);
         match event {
             Event::TestRun(run) => {
-                let before = self.tests.remove(&run.test_id).and_then(|known| known.red);
-                self.tests.insert(run.test_id.clone(), Known::of(run, before));
+                let known = Known::of(run, self.tests.get(&run.test_id), self.events);
+                self.know(&run.test_id, Some(known));
             }
             Event::SuiteRun(run) => {
                 for id in &run.vanished {
-                    self.tests.remove(id);
+                    self.know(id, None);
                 }
                 self.suite = Some(run.clone());
             }
-            Event::Committed(commit) => self.last_commit = Some(commit.clone()),
-            Event::LedgerRepaired(_) => {}
+            Event::TestRenamed(renamed) => {
+                if let Some(known) = self.tests.get(&renamed.from).cloned() {
+                    self.know(&renamed.from, None);
+                    self.know(&renamed.test_id, Some(known));
+                }
+            }
+            Event::Retired(retired) => self.know(&retired.test_id, None),
+            Event::Committed(commit) => {
+                self.last_commit = Some(commit.clone());
+                self.before = Before::default();
+            }
+            Event::EditApplied(_) => {
+                self.before = Before { under_way: true, tests: BTreeMap::new(), suite: self.suite.clone() };
+            }
+            Event::Reverted(_) => self.fall_back(),
+            Event::RunStart(_)
+            | Event::RunEnd(_)
+            | Event::StepStart(_)
+            | Event::StepEnd(_)
+            | Event::PlanSubmitted(_)
+            | Event::EditClaim(_)
+            | Event::EditRefused(_)
+            | Event::Repair(_)
+            | Event::Stuck(_)
+            | Event::TestRevised(_)
+            | Event::GreenOnArrival(_)
+            | Event::Blocked(_)
+            | Event::Paused(_)
+            | Event::Resumed(_)
+            | Event::Resynced(_)
+            | Event::LlmCall(_)
+            | Event::Override(_)
+            | Event::RefactorBegin(_)
+            | Event::RefactorEnd(_)
+            | Event::LedgerRepaired(_) => {}
         }
+    }
+
+    /// Replaces what is known of a test, and keeps what was known before the attempt under way.
+    fn know(&mut self, id: &TestId, known: Option<Known>) {
+        let before = match known {
+            Some(known) => self.tests.insert(id.clone(), known),
+            None => self.tests.remove(id),
+        };
+        if self.before.under_way {
+            self.before.tests.entry(id.clone()).or_insert(before);
+        }
+    }
+
+    /// The attempt was undone: what is known is what was known before it.
+    fn fall_back(&mut self) {
+        let before = std::mem::take(&mut self.before);
+        if before.under_way {
+            self.suite = before.suite;
+        }
+        for (id, known) in before.tests {
+            match known {
+                Some(known) => drop(self.tests.insert(id, known)),
+                None => drop(self.tests.remove(&id)),
+            }
+        }
+    }
+
+    /// Where the work stands.
+    pub fn standing(&self) -> &Standing {
+        &self.standing
     }
 
     /// How many events it is made of.
@@ -151,16 +231,17 @@ impl Session {
 }
 
 impl Known {
-    fn of(run: &TestRun, before: Option<Red>) -> Self {
+    fn of(run: &TestRun, before: Option<&Self>, at: u64) -> Self {
         let now = run.cause.filter(|cause| cause.is_valid_red());
-        let now = now.map(|cause| Red { cause, tree: run.tree.clone(), digest: run.test_digest });
+        let now = now.map(|cause| Red { cause, tree: run.tree.clone(), digest: run.test_digest, at });
         Self {
             status: run.status,
             cause: run.cause,
             tree: run.tree.clone(),
             digest: run.test_digest,
             message: run.message.clone(),
-            red: now.or(before),
+            red: now.or_else(|| before.and_then(|known| known.red.clone())),
+            was_green: run.status == Status::Pass || before.is_some_and(|known| known.was_green),
         }
     }
 
@@ -334,6 +415,6 @@ mod tests {
         }
         let json = serde_json::to_vec(&session).unwrap();
         assert_eq!(serde_json::from_slice::<Session>(&json).unwrap(), session);
-        assert_eq!(session.events(), 4);
+        assert_eq!(session.events(), 27);
     }
 }

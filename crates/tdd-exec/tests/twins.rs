@@ -2,9 +2,10 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
-use tdd_core::judge::{Breach, Ruling};
+use tdd_core::judge::Ruling;
 use tdd_core::proof::{Fate, MutantFate, Proof, judge_counter_proof};
 use tdd_core::report::Cause;
+use tdd_core::rule::Refusal;
 use tdd_core::seam::Runner;
 use tdd_core::test_id::TestId;
 use tdd_exec::counterproof::{NewCode, Prover, seed};
@@ -55,7 +56,7 @@ fn tests_of(runner: &ProjectRunner<'_>, path: &str) -> Vec<TestItem> {
 }
 
 /// The refusal of each test of a file, if it is refused.
-fn rulings(prover: &Prover<'_>, runner: &ProjectRunner<'_>, path: &str) -> Vec<(String, Proof, Option<Breach>)> {
+fn rulings(prover: &Prover<'_>, runner: &ProjectRunner<'_>, path: &str) -> Vec<(String, Proof, Option<Refusal>)> {
     let prove = |test: TestItem| {
         let proof = prover.prove(path, &test, seed()).expect("proof");
         let refused = match judge_counter_proof(&TestId::native(path, &test.name), &proof) {

@@ -12,7 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tdd_core::digest::Digest;
-use tdd_core::gate::{Action, Edit, MAX_FILE, Permit, Rule, Verdict, judge_edits, permit_scaffold};
+use tdd_core::gate::{Action, Edit, MAX_FILE, Permit, Verdict, judge_edits, permit_scaffold};
+use tdd_core::rule::Rule;
 use tdd_core::seam::Workspace as _;
 use tdd_exec::workspace::{FileChange, Workspace, WriteError, Written};
 use tempfile::TempDir;

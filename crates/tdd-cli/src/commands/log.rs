@@ -126,6 +126,45 @@ fn event_text(event: &Event) -> String {
             format!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped)
         }
         Event::Committed(commit) => format!("{} {}", commit.commit.short(), commit.subject),
+        Event::RunStart(run) => format!("after step {}, machine {}", run.step, run.version),
+        Event::RunEnd(run) => format!("{} (exit {})", run.reason, run.exit),
+        Event::StepStart(step) => format!("{} {} {}{}", step.step, step.role, step.phase, listed(&step.targets)),
+        Event::StepEnd(step) => format!("{} {} {}", step.step, step.role, word(&step.outcome)),
+        Event::PlanSubmitted(plan) => format!("{} {}", plan.step, plan.role),
+        Event::EditClaim(claim) => format!("{} for {}", claim.edit_target, claim.test_id),
+        Event::EditApplied(edit) => format!("{}.{} {}", edit.step, edit.attempt, edit.paths.join(" ")),
+        Event::EditRefused(edit) => format!("{}.{} {} {}", edit.step, edit.attempt, paint(BAD, edit.rule), edit.reason),
+        Event::Reverted(it) => format!("{}.{} {}", it.step, it.attempt, it.reason),
+        Event::Repair(repair) => format!("{} after {} attempts", repair.test_id, repair.attempts),
+        Event::Stuck(stuck) => format!("{} failed the same way {} times", stuck.subject, stuck.times),
+        Event::TestRevised(revised) => format!("{}: {}", revised.test_id, revised.reason),
+        Event::TestRenamed(renamed) => format!("{} is now {}", renamed.from, renamed.test_id),
+        Event::GreenOnArrival(arrival) => arrival.test_id.to_string(),
+        Event::Blocked(blocked) => format!("{}: {}", blocked.test_id, blocked.reason),
+        Event::Paused(paused) => format!("{}; {}", paint(BAD, &paused.reason), paused.next),
+        Event::Resumed(resumed) => match (&resumed.skipped, &resumed.unblocked) {
+            (Some(test), _) => format!("without {test}"),
+            (None, Some(test)) => format!("with {test}"),
+            (None, None) => String::new(),
+        },
+        Event::Resynced(resynced) => format!("at step {}: {}", resynced.step, resynced.reason),
+        Event::LlmCall(call) => {
+            let tokens = call.prompt_tokens + call.completion_tokens;
+            format!("{} {} {} {tokens} tokens {} ms", call.step, call.role, call.purpose, call.duration_ms)
+        }
+        Event::Override(made) => format!("{} until {}: {}", made.rule, time(made.expires), made.reason),
+        Event::RefactorBegin(begin) => begin.reason.clone().unwrap_or_default(),
+        Event::RefactorEnd(end) => if end.kept { "kept" } else { "undone" }.to_owned(),
+        Event::Retired(retired) => format!("{}: {}", retired.test_id, retired.reason),
         Event::LedgerRepaired(repair) => format!("{} bytes of a torn line cut off", repair.dropped_bytes),
     }
+}
+
+fn listed(tests: &[TestId]) -> String {
+    tests.iter().flat_map(|test| [" ", test.as_str()]).collect()
+}
+
+/// The word that stands for a value in the ledger.
+fn word(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }

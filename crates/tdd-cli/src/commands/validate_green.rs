@@ -41,6 +41,7 @@ pub fn run(args: &ValidateGreen, context: &Context) -> Result<ExitCode, CliError
         trees: (&trial.tree, &run.tree_after),
         baseline: Some(&red.baseline),
         max_new_tests: u32::MAX,
+        excepted: &trial.excepted,
     };
     let ruling = red.ruling().unwrap_or_else(|| judge::judge_green(&seen, &targets, &red.baseline));
     let ruling = trial.checked(ruling)?;

@@ -39,6 +39,7 @@ pub fn run(args: &ValidateRed, context: &Context) -> Result<ExitCode, CliError> 
         trees: (&trial.tree, &run.tree_after),
         baseline: baseline.as_ref(),
         max_new_tests: trial.max_new_tests(targets.len()),
+        excepted: &trial.excepted,
     };
     let targets: Vec<_> = targets.iter().collect();
     let rulings = targets.iter().map(|target| judge::judge_red(&seen, target, &targets));

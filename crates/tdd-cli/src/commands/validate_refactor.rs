@@ -31,6 +31,7 @@ pub fn run(args: &ValidateRefactor, context: &Context) -> Result<ExitCode, CliEr
         trees: (&trial.tree, &run.tree_after),
         baseline: Some(&baseline),
         max_new_tests: 0,
+        excepted: &trial.excepted,
     };
     let ruling = trial.checked(judge::judge_refactor(&seen))?;
     let verdicts = Verdicts::new(vec![trial.verdict(ruling, &run.report)]);

@@ -9,8 +9,9 @@ mod staging;
 use std::path::PathBuf;
 
 use tdd_core::digest::Digest;
-use tdd_core::gate::{Permit, Refusal};
+use tdd_core::gate::Permit;
 use tdd_core::path::ConfinedPath;
+use tdd_core::rule::Refusal;
 use tdd_core::seam;
 
 pub use error::WriteError;

@@ -1,8 +1,9 @@
 //! Holds permitted edits against the files as they are: out come whole contents, or a refusal.
 
 use tdd_core::digest::Digest;
-use tdd_core::gate::{MAX_FILE, PermittedAction, PermittedEdit, Refusal, Rule};
+use tdd_core::gate::{MAX_FILE, PermittedAction, PermittedEdit};
 use tdd_core::path::ConfinedPath;
+use tdd_core::rule::{Refusal, Rule};
 
 use super::FileChange;
 use super::error::WriteError;

@@ -3,11 +3,23 @@
 //! A line is `{"v":1,"seq":N,"ts":ms,"prev":"…","type":"…",…}` with its keys in just this order, so
 //! that a chain can be followed without parsing the events in it.
 
+mod person;
+mod results;
+#[cfg(test)]
+pub(crate) mod samples;
+mod step;
+
 use serde::{Deserialize, Serialize};
 
-use crate::digest::{CommitId, Digest, TreeId};
-use crate::report::{Cause, Counts};
-use crate::test_id::{IdSource, TestId};
+use crate::digest::Digest;
+use crate::test_id::TestId;
+
+pub use person::{Override, RefactorBegin, RefactorEnd, Resumed, Retired};
+pub use results::{InTheWay, Status, SuiteRun, TestRun};
+pub use step::{
+    Blocked, Committed, EditApplied, EditClaim, EditRefused, GreenOnArrival, LlmCall, Paused, PlanSubmitted, Repair,
+    Resynced, Reverted, RunEnd, RunStart, StepEnd, StepOutcome, StepStart, Stuck, TestRenamed, TestRevised,
+};
 
 /// The version of the line format that this program writes, and the newest that it reads.
 pub const VERSION: u32 = 1;
@@ -22,94 +34,54 @@ pub enum Event {
     SuiteRun(SuiteRun),
     /// The machine made a commit.
     Committed(Committed),
+    /// A run begins.
+    RunStart(RunStart),
+    /// A run ends.
+    RunEnd(RunEnd),
+    /// A role begins its turn.
+    StepStart(StepStart),
+    /// A role ends its turn.
+    StepEnd(StepEnd),
+    /// A model said what it means to do.
+    PlanSubmitted(PlanSubmitted),
+    /// A change of production says which red test it is for.
+    EditClaim(EditClaim),
+    /// Edits passed the gate and are about to be written.
+    EditApplied(EditApplied),
+    /// The gate said no, and nothing was written.
+    EditRefused(EditRefused),
+    /// An attempt failed and was undone.
+    Reverted(Reverted),
+    /// The second green failed.
+    Repair(Repair),
+    /// The same failure came more than twice.
+    Stuck(Stuck),
+    /// A doubted test was revised, or withdrawn.
+    TestRevised(TestRevised),
+    /// A test has another id now.
+    TestRenamed(TestRenamed),
+    /// A new test passed at once.
+    GreenOnArrival(GreenOnArrival),
+    /// All attempts at a test are spent.
+    Blocked(Blocked),
+    /// Nothing goes on until a person says so.
+    Paused(Paused),
+    /// A person lets the machine go on.
+    Resumed(Resumed),
+    /// Commits and ledger disagreed.
+    Resynced(Resynced),
+    /// A model answered.
+    LlmCall(LlmCall),
+    /// A person makes an exception from a rule.
+    Override(Override),
+    /// Refactor mode is on.
+    RefactorBegin(RefactorBegin),
+    /// Refactor mode is over.
+    RefactorEnd(RefactorEnd),
+    /// A test is removed with its feature.
+    Retired(Retired),
     /// The last line of the ledger was torn and has been cut off.
     LedgerRepaired(LedgerRepaired),
-}
-
-/// Whether a test passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// It ran and passed.
-    Pass,
-    /// Anything else; the cause says what.
-    Fail,
-}
-
-/// One test's result on one tree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TestRun {
-    /// Which test.
-    pub test_id: TestId,
-    /// Where its id comes from.
-    pub test_id_source: IdSource,
-    /// Whether it passed.
-    pub status: Status,
-    /// What was run.
-    pub command: String,
-    /// How long the test took.
-    pub duration_ms: u64,
-    /// The content that it ran on.
-    pub tree: TreeId,
-    /// Digest of the test itself; none where its source was not found (a test made by a macro).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub test_digest: Option<Digest>,
-    /// Why it did not pass.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<Cause>,
-    /// The beginning of what was said when it did not pass.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-}
-
-/// One run of all tests.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SuiteRun {
-    /// What was run.
-    pub command: String,
-    /// The content that it ran on, the same before and after.
-    pub tree: TreeId,
-    /// How long everything took, building included.
-    pub duration_ms: u64,
-    /// How many passed, failed and were skipped.
-    pub counts: Counts,
-    /// Tests that were there before and are not any more.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub vanished: Vec<TestId>,
-    /// What could not be run at all, and why.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub obstacles: Vec<InTheWay>,
-}
-
-/// What could not be run, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InTheWay {
-    /// A test target, a file, a program.
-    pub subject: String,
-    /// Why.
-    pub cause: Cause,
-    /// The beginning of what was said.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub message: String,
-    /// Where, as `path:line`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<String>,
-    /// The tests that could not be run for it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tests: Vec<TestId>,
-}
-
-/// A commit of the machine's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Committed {
-    /// The commit.
-    pub commit: CommitId,
-    /// Its tree.
-    pub tree: TreeId,
-    /// The first line of its message.
-    pub subject: String,
-    /// The files that it changed.
-    pub files: Vec<String>,
 }
 
 /// A torn last line: its writer was killed, or the disk was full.
@@ -123,7 +95,35 @@ pub struct LedgerRepaired {
 
 impl Event {
     /// The names of all events, as they stand in `type`.
-    pub const TYPES: [&'static str; 4] = ["test_run", "suite_run", "committed", "ledger_repaired"];
+    pub const TYPES: [&'static str; 27] = [
+        "test_run",
+        "suite_run",
+        "committed",
+        "run_start",
+        "run_end",
+        "step_start",
+        "step_end",
+        "plan_submitted",
+        "edit_claim",
+        "edit_applied",
+        "edit_refused",
+        "reverted",
+        "repair",
+        "stuck",
+        "test_revised",
+        "test_renamed",
+        "green_on_arrival",
+        "blocked",
+        "paused",
+        "resumed",
+        "resynced",
+        "llm_call",
+        "override",
+        "refactor_begin",
+        "refactor_end",
+        "retired",
+        "ledger_repaired",
+    ];
 
     /// The name of this event, as it stands in `type`.
     pub fn name(&self) -> &'static str {
@@ -131,6 +131,29 @@ impl Event {
             Self::TestRun(_) => "test_run",
             Self::SuiteRun(_) => "suite_run",
             Self::Committed(_) => "committed",
+            Self::RunStart(_) => "run_start",
+            Self::RunEnd(_) => "run_end",
+            Self::StepStart(_) => "step_start",
+            Self::StepEnd(_) => "step_end",
+            Self::PlanSubmitted(_) => "plan_submitted",
+            Self::EditClaim(_) => "edit_claim",
+            Self::EditApplied(_) => "edit_applied",
+            Self::EditRefused(_) => "edit_refused",
+            Self::Reverted(_) => "reverted",
+            Self::Repair(_) => "repair",
+            Self::Stuck(_) => "stuck",
+            Self::TestRevised(_) => "test_revised",
+            Self::TestRenamed(_) => "test_renamed",
+            Self::GreenOnArrival(_) => "green_on_arrival",
+            Self::Blocked(_) => "blocked",
+            Self::Paused(_) => "paused",
+            Self::Resumed(_) => "resumed",
+            Self::Resynced(_) => "resynced",
+            Self::LlmCall(_) => "llm_call",
+            Self::Override(_) => "override",
+            Self::RefactorBegin(_) => "refactor_begin",
+            Self::RefactorEnd(_) => "refactor_end",
+            Self::Retired(_) => "retired",
             Self::LedgerRepaired(_) => "ledger_repaired",
         }
     }
@@ -138,8 +161,33 @@ impl Event {
     /// The test that this event is about, if it is about one.
     pub fn test_id(&self) -> Option<&TestId> {
         match self {
-            Self::TestRun(run) => Some(&run.test_id),
-            Self::SuiteRun(_) | Self::Committed(_) | Self::LedgerRepaired(_) => None,
+            Self::TestRun(it) => Some(&it.test_id),
+            Self::EditClaim(it) => Some(&it.test_id),
+            Self::Repair(it) => Some(&it.test_id),
+            Self::TestRevised(it) => Some(&it.test_id),
+            Self::TestRenamed(it) => Some(&it.test_id),
+            Self::GreenOnArrival(it) => Some(&it.test_id),
+            Self::Blocked(it) => Some(&it.test_id),
+            Self::Retired(it) => Some(&it.test_id),
+            Self::Resumed(it) => it.skipped.as_ref().or(it.unblocked.as_ref()),
+            Self::SuiteRun(_)
+            | Self::Committed(_)
+            | Self::RunStart(_)
+            | Self::RunEnd(_)
+            | Self::StepStart(_)
+            | Self::StepEnd(_)
+            | Self::PlanSubmitted(_)
+            | Self::EditApplied(_)
+            | Self::EditRefused(_)
+            | Self::Reverted(_)
+            | Self::Stuck(_)
+            | Self::Paused(_)
+            | Self::Resynced(_)
+            | Self::LlmCall(_)
+            | Self::Override(_)
+            | Self::RefactorBegin(_)
+            | Self::RefactorEnd(_)
+            | Self::LedgerRepaired(_) => None,
         }
     }
 }
@@ -225,50 +273,6 @@ fn newer_version(line: &[u8]) -> Option<u64> {
     }
     let Versioned { v } = serde_json::from_slice(line).ok()?;
     (v > u64::from(VERSION)).then_some(v)
-}
-
-#[cfg(test)]
-pub(crate) mod samples {
-    use super::*;
-
-    /// One of each, for snapshots.
-    pub(crate) fn one_of_each() -> Vec<Event> {
-        let tree = TreeId("4b825dc642cb6eb9a060e54bf8d69288fbee4904".into());
-        vec![
-            Event::TestRun(TestRun {
-                test_id: TestId::native("tests/calc.rs", "adds"),
-                test_id_source: IdSource::Native,
-                status: Status::Fail,
-                command: "cargo test --all".into(),
-                duration_ms: 12,
-                tree: tree.clone(),
-                test_digest: Some(Digest::zero()),
-                cause: Some(Cause::MissingSymbol),
-                message: Some("cannot find function `adds` in crate `calc`".into()),
-            }),
-            Event::SuiteRun(SuiteRun {
-                command: "cargo test --all".into(),
-                tree: tree.clone(),
-                duration_ms: 345,
-                counts: Counts { passed: 3, failed: 1, skipped: 0 },
-                vanished: vec![TestId::native("tests/calc.rs", "old")],
-                obstacles: vec![InTheWay {
-                    subject: "tests/calc.rs".into(),
-                    cause: Cause::MissingSymbol,
-                    message: "cannot find function `adds` in crate `calc`".into(),
-                    place: Some("tests/calc.rs:5".into()),
-                    tests: vec![TestId::native("tests/calc.rs", "adds")],
-                }],
-            }),
-            Event::Committed(Committed {
-                commit: CommitId("89e6c98d92887913cadf06b2adb97f26cde4849b".into()),
-                tree,
-                subject: "chore: set up the project".into(),
-                files: vec!["Cargo.toml".into(), "src/lib.rs".into()],
-            }),
-            Event::LedgerRepaired(LedgerRepaired { dropped_bytes: 17, dropped: "{\"v\":1,\"seq\":9,\"t".into() }),
-        ]
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,80 @@
+//! What test runs leave in the ledger.
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::{Digest, TreeId};
+use crate::report::{Cause, Counts};
+use crate::test_id::{IdSource, TestId};
+
+/// Whether a test passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It ran and passed.
+    Pass,
+    /// Anything else; the cause says what.
+    Fail,
+}
+
+/// One test's result on one tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestRun {
+    /// Which test.
+    pub test_id: TestId,
+    /// Where its id comes from.
+    pub test_id_source: IdSource,
+    /// Whether it passed.
+    pub status: Status,
+    /// What was run.
+    pub command: String,
+    /// How long the test took.
+    pub duration_ms: u64,
+    /// The content that it ran on.
+    pub tree: TreeId,
+    /// Digest of the test itself; none where its source was not found (a test made by a macro).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_digest: Option<Digest>,
+    /// Why it did not pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The beginning of what was said when it did not pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// One run of all tests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SuiteRun {
+    /// What was run.
+    pub command: String,
+    /// The content that it ran on, the same before and after.
+    pub tree: TreeId,
+    /// How long everything took, building included.
+    pub duration_ms: u64,
+    /// How many passed, failed and were skipped.
+    pub counts: Counts,
+    /// Tests that were there before and are not any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vanished: Vec<TestId>,
+    /// What could not be run at all, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub obstacles: Vec<InTheWay>,
+}
+
+/// What could not be run, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InTheWay {
+    /// A test target, a file, a program.
+    pub subject: String,
+    /// Why.
+    pub cause: Cause,
+    /// The beginning of what was said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// Where, as `path:line`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The tests that could not be run for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<TestId>,
+}

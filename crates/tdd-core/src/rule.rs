@@ -1,0 +1,229 @@
+//! The law as one table: every rule by the name that refusals print, and the refusal itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::report::{Cause, Fault};
+use crate::test_id::TestId;
+
+/// The rules, in the order in which they are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// An edit names a file inside the project, by a plain relative path.
+    PathConfined,
+    /// Git's folder, the machine's state, its configuration and the kata are not edited by models.
+    ProtectedPath,
+    /// A file written by an edit is text.
+    PlainText,
+    /// A file or a request is not larger than the gate's limits.
+    SizeLimit,
+    /// A request says one thing about one file.
+    OneEditPerPath,
+    /// An edit applies to the file as it is.
+    EditApplies,
+    /// What was tested is in the tree: ignored files are not edited.
+    IgnoredPath,
+    /// Nobody edits while the machine is paused or nothing is left to spend.
+    Budget,
+    /// Edits without a red belong to refactor mode, and that is begun by a person.
+    RefactorMode,
+    /// What steers building and running is not changed by a step.
+    SteeringFrozen,
+    /// A red changes tests only, a green production only, a refactor one of the two.
+    PhaseScope,
+    /// No test is deleted, skipped, loosened, or has what it uses changed under it.
+    TestsFrozen,
+    /// A red brings one behaviour.
+    OneBehaviour,
+    /// Production changes for a test that was seen to fail for a valid cause.
+    RedFirst,
+    /// A change of production claims the red test that it is for, after that was seen to fail.
+    ClaimAfterRed,
+    /// Evidence is of the tree that is judged: a run that changed it is void.
+    SameTree,
+    /// A test can fail, and asks something of production.
+    TestAsserts,
+    /// The target passes.
+    TargetPasses,
+    /// Every other test is as it was before.
+    OthersKept,
+    /// The check command passes.
+    CheckPasses,
+    /// The test fails when its expectation is changed, and passes under another name.
+    CounterProof,
+}
+
+impl Rule {
+    /// Every rule, in the order in which they are asked.
+    pub const ALL: [Self; 21] = [
+        Self::PathConfined,
+        Self::ProtectedPath,
+        Self::PlainText,
+        Self::SizeLimit,
+        Self::OneEditPerPath,
+        Self::EditApplies,
+        Self::IgnoredPath,
+        Self::Budget,
+        Self::RefactorMode,
+        Self::SteeringFrozen,
+        Self::PhaseScope,
+        Self::TestsFrozen,
+        Self::OneBehaviour,
+        Self::RedFirst,
+        Self::ClaimAfterRed,
+        Self::SameTree,
+        Self::TestAsserts,
+        Self::TargetPasses,
+        Self::OthersKept,
+        Self::CheckPasses,
+        Self::CounterProof,
+    ];
+
+    /// The rule's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PathConfined => "path-confined",
+            Self::ProtectedPath => "protected-path",
+            Self::PlainText => "plain-text",
+            Self::SizeLimit => "size-limit",
+            Self::OneEditPerPath => "one-edit-per-path",
+            Self::EditApplies => "edit-applies",
+            Self::IgnoredPath => "ignored-path",
+            Self::Budget => "budget",
+            Self::RefactorMode => "refactor-mode",
+            Self::SteeringFrozen => "steering-frozen",
+            Self::PhaseScope => "phase-scope",
+            Self::TestsFrozen => "tests-frozen",
+            Self::OneBehaviour => "one-behaviour",
+            Self::RedFirst => "red-first",
+            Self::ClaimAfterRed => "claim-after-red",
+            Self::SameTree => "same-tree",
+            Self::TestAsserts => "test-asserts",
+            Self::TargetPasses => "target-passes",
+            Self::OthersKept => "others-kept",
+            Self::CheckPasses => "check-passes",
+            Self::CounterProof => "counter-proof",
+        }
+    }
+
+    /// The rule of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+
+    /// Whether a person may make an exception. What guards the disk, and what makes evidence evidence, has
+    /// none: a person edits such a file with their own hands.
+    pub fn has_exceptions(self) -> bool {
+        match self {
+            Self::PathConfined
+            | Self::ProtectedPath
+            | Self::PlainText
+            | Self::SizeLimit
+            | Self::OneEditPerPath
+            | Self::EditApplies
+            | Self::IgnoredPath
+            | Self::SameTree => false,
+            Self::Budget
+            | Self::RefactorMode
+            | Self::SteeringFrozen
+            | Self::PhaseScope
+            | Self::TestsFrozen
+            | Self::OneBehaviour
+            | Self::RedFirst
+            | Self::ClaimAfterRed
+            | Self::TestAsserts
+            | Self::TargetPasses
+            | Self::OthersKept
+            | Self::CheckPasses
+            | Self::CounterProof => true,
+        }
+    }
+
+    /// A refusal by this rule.
+    pub fn refuse(self, reason: impl Into<String>, next: impl Into<String>) -> Refusal {
+        Refusal { rule: self, cause: None, test: None, reason: reason.into(), next: next.into() }
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// No, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// The rule that said no.
+    pub rule: Rule,
+    /// The cause of the contract, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// The test that it is about, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestId>,
+    /// Why, for this request or change.
+    pub reason: String,
+    /// The next legal action.
+    pub next: String,
+}
+
+impl Refusal {
+    /// With the cause of the contract.
+    #[must_use]
+    pub fn because(mut self, cause: Cause) -> Self {
+        self.cause = Some(cause);
+        self
+    }
+
+    /// With the test that it is about.
+    #[must_use]
+    pub fn about(mut self, test: &TestId) -> Self {
+        self.test = Some(test.clone());
+        self
+    }
+
+    /// Whose fault it is: only what could not be found out is the environment's.
+    pub fn fault(&self) -> Fault {
+        self.cause.map_or(Fault::Change, Cause::fault)
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}; {}", self.rule, self.reason, self.next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_has_a_name_of_its_own_that_leads_back_to_it() {
+        for rule in Rule::ALL {
+            assert_eq!(Rule::named(rule.name()), Some(rule));
+            assert_eq!(serde_json::to_value(rule).unwrap(), rule.name());
+        }
+        assert_eq!(Rule::named("no-such-rule"), None);
+        assert!(Rule::ALL.is_sorted());
+    }
+
+    #[test]
+    fn nobody_makes_an_exception_for_what_guards_the_disk() {
+        let fixed: Vec<_> = Rule::ALL.into_iter().filter(|rule| !rule.has_exceptions()).map(Rule::name).collect();
+        assert_eq!(
+            fixed,
+            [
+                "path-confined",
+                "protected-path",
+                "plain-text",
+                "size-limit",
+                "one-edit-per-path",
+                "edit-applies",
+                "ignored-path",
+                "same-tree"
+            ]
+        );
+    }
+}

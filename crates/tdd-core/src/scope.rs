@@ -1,0 +1,249 @@
+//! The rules that need nothing but the change itself: they are asked before the effect and after it.
+
+use crate::change::{Change, ItemChange, ItemFate, TestChange, TestFacts};
+use crate::report::Cause;
+use crate::rule::{Refusal, Rule};
+use crate::test_id::TestId;
+
+/// What steers building and running is as it was, but for new dependencies.
+pub fn steering_frozen(change: &Change) -> Result<(), Refusal> {
+    match change.steering.iter().find(|change| !change.free) {
+        None => Ok(()),
+        Some(bad) => Err(Rule::SteeringFrozen.refuse(
+            format!("`{}` steers how tests are built and run, and this changed in it: {}", bad.path, bad.what),
+            "put it back; a person changes it, or do it in refactor mode",
+        )),
+    }
+}
+
+/// A red changes tests and what they use.
+pub fn red_changes_tests_only(change: &Change) -> Result<(), Refusal> {
+    readable(change)?;
+    match change.production.first() {
+        None => Ok(()),
+        Some(item) => Err(Rule::PhaseScope.refuse(
+            format!("{} is production code, and a red changes tests only", place(item)),
+            "put it back; write it when the test is red",
+        )),
+    }
+}
+
+/// A green leaves every test, and what tests use, as they are.
+pub fn green_changes_production_only(change: &Change) -> Result<(), Refusal> {
+    readable(change)?;
+    if let Some(changed) = change.tests.first() {
+        let (what, facts) = match changed {
+            TestChange::Added(facts) => ("is new", facts),
+            TestChange::Removed(facts) => ("is gone", facts),
+            TestChange::Moved { after, .. } => ("was moved", after),
+            TestChange::Changed { after, .. } => ("was changed", after),
+        };
+        let reason = format!("the test `{}` {what}, and a green changes production only", facts.id);
+        return Err(Rule::TestsFrozen.refuse(reason, "put the tests back as they were at red").about(&facts.id));
+    }
+    match change.support.first() {
+        None => Ok(()),
+        Some(item) => Err(Rule::TestsFrozen.refuse(
+            format!("{} is used by tests, and a green changes production only", place(item)),
+            "put it back as it was at red",
+        )),
+    }
+}
+
+/// Every file can be read: otherwise nothing can be said about the tests in it.
+pub fn readable(change: &Change) -> Result<(), Refusal> {
+    match change.unreadable.first() {
+        None => Ok(()),
+        Some(path) => Err(Rule::TestsFrozen
+            .refuse(format!("`{path}` does not parse, so it cannot be said which tests are in it"), "mend its syntax")
+            .because(Cause::SyntaxError)),
+    }
+}
+
+/// No test lost anything, and what tests use was only added to.
+pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
+    for test in &change.tests {
+        if let Some(why) = loosened(test) {
+            let facts = facts(test);
+            let reason = format!("the test `{}` {why}", facts.id);
+            let next = "put it back as it was; a test that is wrong goes through a rethink";
+            return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
+        }
+    }
+    if let Some(item) = change.support.iter().find(|item| item.fate != ItemFate::Added) {
+        return Err(Rule::TestsFrozen.refuse(
+            format!("{} is used by tests that are there already, and was not only added to", place(item)),
+            "put it back, and add what the new test needs beside it",
+        ));
+    }
+    match change.support.iter().find(|item| shadows_an_assertion(item)) {
+        None => Ok(()),
+        Some(item) => Err(Rule::TestsFrozen
+            .refuse(format!("{} takes the place of what tests assert with", place(item)), "give it another name")),
+    }
+}
+
+/// A macro of its own in the place of one that tests rely on.
+fn shadows_an_assertion(item: &ItemChange) -> bool {
+    let name = item.item.strip_prefix("macro `").and_then(|rest| rest.strip_suffix('`'));
+    name.is_some_and(|name| {
+        name.starts_with("assert") || name.starts_with("debug_assert") || matches!(name, "panic" | "test" | "matches")
+    })
+}
+
+/// What a test lost, if it lost anything.
+fn loosened(change: &TestChange) -> Option<&'static str> {
+    match change {
+        TestChange::Added(_) => None,
+        TestChange::Removed(_) => Some("is gone"),
+        TestChange::Moved { before, after } if newly_skipped(before, after) => Some("is skipped now"),
+        TestChange::Moved { .. } => None,
+        TestChange::Changed { before, after, .. } if newly_skipped(before, after) => Some("is skipped now"),
+        TestChange::Changed { before, after, .. } if !before.should_panic && after.should_panic => {
+            Some("is meant to panic now")
+        }
+        TestChange::Changed { before, after, .. } if before.conditions != after.conditions => {
+            Some("exists under other conditions now")
+        }
+        TestChange::Changed { before, after, .. } if lost_assertion(before, after) => {
+            Some("lost an assertion, or one of its expectations was changed")
+        }
+        TestChange::Changed { only_added: false, .. } => Some("was changed, not only added to"),
+        TestChange::Changed { only_added: true, .. } => None,
+    }
+}
+
+fn newly_skipped(before: &TestFacts, after: &TestFacts) -> bool {
+    before.skipped.is_none() && after.skipped.is_some()
+}
+
+fn lost_assertion(before: &TestFacts, after: &TestFacts) -> bool {
+    let mut left = after.assertions.clone();
+    before.assertions.iter().any(|wanted| match left.iter().position(|there| there == wanted) {
+        Some(at) => {
+            left.swap_remove(at);
+            false
+        }
+        None => true,
+    })
+}
+
+fn facts(change: &TestChange) -> &TestFacts {
+    match change {
+        TestChange::Added(facts) | TestChange::Removed(facts) => facts,
+        TestChange::Moved { after, .. } | TestChange::Changed { after, .. } => after,
+    }
+}
+
+/// No more tests ask for something new than a red may bring.
+pub fn one_behaviour(change: &Change, max_new_tests: u32) -> Result<(), Refusal> {
+    let demands = change.new_demands().count();
+    match u32::try_from(demands) {
+        Ok(demands) if demands <= max_new_tests => Ok(()),
+        _ => Err(Rule::OneBehaviour.refuse(
+            format!("{demands} tests ask for something new, and a red brings {max_new_tests}"),
+            "keep the simplest of them, and bring the others one by one",
+        )),
+    }
+}
+
+/// A rethink changes the doubted test and nothing else but what it newly uses; one that was green before is
+/// not withdrawn.
+pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: bool) -> Result<(), Refusal> {
+    red_changes_tests_only(change)?;
+    for test in &change.tests {
+        let id = &facts(test).id;
+        let why = match test {
+            TestChange::Added(_) => "is new",
+            TestChange::Moved { .. } => "was moved",
+            TestChange::Changed { after, .. } if id == target && after.skipped.is_none() => continue,
+            TestChange::Changed { .. } if id == target => "is skipped now",
+            TestChange::Changed { .. } => "was changed",
+            TestChange::Removed(_) if id == target && !was_green => continue,
+            TestChange::Removed(_) if id == target => "has been green before, and is gone",
+            TestChange::Removed(_) => "is gone",
+        };
+        let reason = format!("the test `{id}` {why}, and only `{target}` is thought over");
+        let next = format!("change `{target}` alone, or leave it as it is");
+        return Err(Rule::TestsFrozen.refuse(reason, next).about(id));
+    }
+    match change.support.iter().find(|item| item.fate != ItemFate::Added || shadows_an_assertion(item)) {
+        None => Ok(()),
+        Some(item) => Err(Rule::TestsFrozen.refuse(
+            format!("{} is used by tests, and was not only added to", place(item)),
+            "put it back, and add what the revised test needs beside it",
+        )),
+    }
+}
+
+/// Every test is there with the same tokens, under its own or another name.
+pub fn tests_kept(change: &Change) -> Result<(), Refusal> {
+    for test in &change.tests {
+        let why = match test {
+            TestChange::Added(_) => "is new",
+            TestChange::Removed(_) => "is gone",
+            TestChange::Changed { .. } => "was changed",
+            TestChange::Moved { before, after } if newly_skipped(before, after) => "is skipped now",
+            TestChange::Moved { .. } => continue,
+        };
+        let facts = facts(test);
+        let reason = format!("the test `{}` {why}, and a refactor keeps every test as it is", facts.id);
+        let next = "put it back; rewriting tests is a person's work, in refactor mode";
+        return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
+    }
+    Ok(())
+}
+
+/// A refactor changes production or tests, not both.
+pub fn one_side_only(change: &Change) -> Result<(), Refusal> {
+    readable(change)?;
+    // A test that moves along with its file is the same test.
+    let moved = |test: &TestChange| matches!(test, TestChange::Moved { .. });
+    let tests = !change.tests.iter().all(moved) || !change.support.iter().all(is_wiring);
+    match change.production.first() {
+        Some(item) if tests => Err(Rule::PhaseScope.refuse(
+            format!("{} and tests changed together, and a refactor changes one side only", place(item)),
+            "make two refactors of it",
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// What tests use may move and be brought in at its new place; it stays what it is, and nothing takes its
+/// place.
+pub fn support_kept(change: &Change) -> Result<(), Refusal> {
+    let is_data = |item: &ItemChange| item.item.starts_with("the file ") || item.item.starts_with("an example");
+    let kept = |item: &&ItemChange| match item.fate {
+        ItemFate::Removed => true,
+        ItemFate::Changed => is_wiring(item),
+        ItemFate::Added => is_data(item) || is_wiring(item) && !replaces_an_import(item, change),
+    };
+    match change.support.iter().find(|item| !kept(item)) {
+        None => Ok(()),
+        Some(item) => Err(Rule::TestsFrozen.refuse(
+            format!("{} is used by tests, and is not what it was", place(item)),
+            "put it back; rewriting what tests use is a person's work, in refactor mode",
+        )),
+    }
+}
+
+/// What only leads to other items: they are compared themselves.
+fn is_wiring(item: &ItemChange) -> bool {
+    match item.fate {
+        ItemFate::Changed => item.item.starts_with("mod `"),
+        ItemFate::Added | ItemFate::Removed => item.item.starts_with("mod `") || item.item.starts_with("use `"),
+    }
+}
+
+/// An import that gives a name of another one that is gone to something else.
+fn replaces_an_import(item: &ItemChange, change: &Change) -> bool {
+    let path = |item: &ItemChange| Some(item.item.strip_prefix("use `")?.strip_suffix('`')?.to_owned());
+    let name = |path: &str| path.rsplit([':', ' ']).next().unwrap_or_default().to_owned();
+    let Some(new) = path(item) else { return false };
+    let gone = change.support.iter().filter(|other| other.fate == ItemFate::Removed).filter_map(path);
+    gone.into_iter().any(|gone| gone != new && name(&gone) == name(&new))
+}
+
+fn place(item: &ItemChange) -> String {
+    format!("{} (`{}:{}`)", item.item, item.path, item.line)
+}

@@ -1,0 +1,292 @@
+//! Where the work stands by the ledger: the step under way and what it has spent, pauses, modes, exceptions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::cycle::{Phase, Role};
+use crate::digest::{CommitId, Digest, TreeId};
+use crate::event::{
+    EditApplied, Event, LlmCall, Override, Paused, RefactorBegin, Reverted, StepEnd, StepOutcome, StepStart,
+};
+use crate::report::Cause;
+use crate::rule::Rule;
+use crate::test_id::TestId;
+
+/// What all events but test runs add up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    step: Option<Step>,
+    ended: Option<StepEnd>,
+    refactor: Option<RefactorBegin>,
+    overrides: Vec<Override>,
+    pause: Option<Paused>,
+    blocked: BTreeMap<TestId, String>,
+    claims: BTreeMap<TestId, u64>,
+    /// By subject: how many attempts are spent, and how often which failure was seen.
+    spent: BTreeMap<String, u32>,
+    failures: BTreeMap<String, BTreeMap<Digest, u32>>,
+    rethought: BTreeSet<TestId>,
+    invalid_reds: u32,
+    usage: Usage,
+    arrivals: u32,
+}
+
+/// A step under way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Which one.
+    pub step: u32,
+    /// Whose.
+    pub role: Role,
+    /// What it is to end in; a rethink inside of a green has its own.
+    pub phase: Phase,
+    /// HEAD when it began.
+    pub head: Option<CommitId>,
+    /// The tree when it began.
+    pub base: TreeId,
+    /// The red tests that it is about.
+    pub targets: Vec<TestId>,
+    /// Edits that are on the disk and neither kept nor undone.
+    pub open: Option<EditApplied>,
+}
+
+/// What models have cost so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// How many answers.
+    pub calls: u64,
+    /// Tokens of all prompts.
+    pub prompt_tokens: u64,
+    /// Those of them that servers had cached.
+    pub cached_tokens: u64,
+    /// Tokens of all answers.
+    pub completion_tokens: u64,
+    /// Millionths of a US dollar.
+    pub micro_usd: u64,
+}
+
+impl Standing {
+    /// Takes in an event, the `at`-th of the ledger.
+    pub(crate) fn apply(&mut self, event: &Event, at: u64) {
+        match event {
+            Event::StepStart(start) => self.begin(start),
+            Event::StepEnd(end) => self.end(end),
+            Event::EditClaim(claim) => drop(self.claims.insert(claim.test_id.clone(), at)),
+            Event::EditApplied(edit) => self.open(Some(edit.clone())),
+            Event::Reverted(reverted) => self.revert(reverted),
+            Event::Committed(_) => {
+                self.open(None);
+                self.claims.clear();
+            }
+            Event::TestRevised(revised) => {
+                self.rethought.insert(revised.test_id.clone());
+                if revised.before != revised.after {
+                    self.failures.remove(revised.test_id.as_str());
+                }
+            }
+            Event::TestRenamed(renamed) => {
+                let new = |id: &mut TestId| {
+                    if *id == renamed.from {
+                        *id = renamed.test_id.clone();
+                    }
+                };
+                self.step.iter_mut().flat_map(|step| &mut step.targets).for_each(new);
+            }
+            Event::GreenOnArrival(_) => self.arrivals += 1,
+            Event::Blocked(blocked) => drop(self.blocked.insert(blocked.test_id.clone(), blocked.reason.clone())),
+            Event::Paused(paused) => self.pause = Some(paused.clone()),
+            Event::Resumed(resumed) => {
+                self.pause = None;
+                self.forget_failures();
+                match (&resumed.skipped, &resumed.unblocked) {
+                    (None, None) => self.blocked.clear(),
+                    (_, Some(test)) => drop(self.blocked.remove(test)),
+                    (Some(_), None) => {}
+                }
+            }
+            Event::Resynced(_) => {
+                self.step = None;
+                self.ended = None;
+                self.claims.clear();
+            }
+            Event::LlmCall(call) => self.usage.add(call),
+            Event::Override(made) => self.overrides.push(made.clone()),
+            Event::RefactorBegin(begin) => self.refactor = Some(begin.clone()),
+            Event::RefactorEnd(_) => self.refactor = None,
+            Event::Retired(retired) => drop(self.blocked.remove(&retired.test_id)),
+            Event::TestRun(_)
+            | Event::SuiteRun(_)
+            | Event::RunStart(_)
+            | Event::RunEnd(_)
+            | Event::PlanSubmitted(_)
+            | Event::EditRefused(_)
+            | Event::Repair(_)
+            | Event::Stuck(_)
+            | Event::LedgerRepaired(_) => {}
+        }
+    }
+
+    /// The step under way.
+    pub fn step(&self) -> Option<&Step> {
+        self.step.as_ref()
+    }
+
+    /// The last step that ended.
+    pub fn ended(&self) -> Option<&StepEnd> {
+        self.ended.as_ref()
+    }
+
+    /// Refactor mode, if it is on.
+    pub fn refactor(&self) -> Option<&RefactorBegin> {
+        self.refactor.as_ref()
+    }
+
+    /// Why nothing goes on, if so.
+    pub fn pause(&self) -> Option<&Paused> {
+        self.pause.as_ref()
+    }
+
+    /// Tests that are no obligation until a person unblocks them, each with the reason.
+    pub fn blocked(&self) -> &BTreeMap<TestId, String> {
+        &self.blocked
+    }
+
+    /// The rules that a person has made an exception from, at this time.
+    pub fn exceptions(&self, now_ms: u64) -> Vec<Rule> {
+        let valid = self.overrides.iter().filter(|made| made.expires > now_ms);
+        let mut rules: Vec<Rule> = valid.map(|made| made.rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules
+    }
+
+    /// When a test was claimed since the last attempt, as the number of an event.
+    pub fn claimed_at(&self, test: &TestId) -> Option<u64> {
+        self.claims.get(test).copied()
+    }
+
+    /// How often this failure was seen on this subject: a target, or a role that has none.
+    pub fn times_failed(&self, subject: &str, signature: Digest) -> u32 {
+        self.failures.get(subject).and_then(|seen| seen.get(&signature)).copied().unwrap_or_default()
+    }
+
+    /// What models have cost.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// How many attempts are spent on a subject.
+    pub fn spent(&self, subject: &str) -> u32 {
+        self.spent.get(subject).copied().unwrap_or_default()
+    }
+
+    /// Whether the tester has already looked at this test again.
+    pub fn is_rethought(&self, test: &TestId) -> bool {
+        self.rethought.contains(test)
+    }
+
+    /// How many reds in a row were invalid.
+    pub fn invalid_reds(&self) -> u32 {
+        self.invalid_reds
+    }
+
+    /// How many new tests in a row passed at once.
+    pub fn arrivals(&self) -> u32 {
+        self.arrivals
+    }
+
+    fn begin(&mut self, start: &StepStart) {
+        self.claims.clear();
+        self.step = Some(Step::new(start));
+    }
+
+    fn end(&mut self, end: &StepEnd) {
+        self.claims.clear();
+        if let Some(step) = self.step.take() {
+            match end.outcome {
+                StepOutcome::Kept | StepOutcome::Nothing | StepOutcome::Skipped => self.settle(&step),
+                StepOutcome::Done | StepOutcome::Stopped => {}
+            }
+        }
+        self.ended = Some(end.clone());
+    }
+
+    fn open(&mut self, edit: Option<EditApplied>) {
+        if let Some(step) = &mut self.step {
+            step.open = edit;
+        }
+    }
+
+    fn revert(&mut self, reverted: &Reverted) {
+        self.claims.clear();
+        let Some(step) = &mut self.step else { return };
+        step.open = None;
+        let subject = step.subject();
+        if step.phase == Phase::Red && reverted.cause.is_some_and(|cause| cause != Cause::UnexpectedGreen) {
+            self.invalid_reds += 1;
+        }
+        if reverted.spent {
+            *self.spent.entry(subject.clone()).or_default() += 1;
+        }
+        *self.failures.entry(subject).or_default().entry(reverted.signature).or_default() += 1;
+    }
+
+    /// A step that was kept starts its subject's counts anew; a revised test keeps the attempts that were
+    /// spent on it.
+    fn settle(&mut self, step: &Step) {
+        let subject = step.subject();
+        self.failures.remove(&subject);
+        self.spent.remove(&subject);
+        match step.phase {
+            Phase::Red => (self.arrivals, self.invalid_reds) = (0, 0),
+            Phase::Green => self.rethought.clear(),
+            Phase::Refactor | Phase::RethinkTest => {}
+        }
+    }
+
+    fn forget_failures(&mut self) {
+        self.failures.clear();
+        self.spent.clear();
+        self.rethought.clear();
+        (self.arrivals, self.invalid_reds) = (0, 0);
+    }
+}
+
+impl Step {
+    fn new(start: &StepStart) -> Self {
+        Self {
+            step: start.step,
+            role: start.role,
+            phase: start.phase,
+            head: start.head.clone(),
+            base: start.base.clone(),
+            targets: start.targets.clone(),
+            open: None,
+        }
+    }
+
+    /// What failures are counted under: the target, or the role if it has none.
+    pub fn subject(&self) -> String {
+        let target = self.targets.first().map_or_else(|| self.role.name().to_owned(), ToString::to_string);
+        match self.phase {
+            Phase::RethinkTest => format!("rethink {target}"),
+            Phase::Red | Phase::Green | Phase::Refactor => target,
+        }
+    }
+}
+
+impl Usage {
+    fn add(&mut self, call: &LlmCall) {
+        self.calls += 1;
+        self.prompt_tokens = self.prompt_tokens.saturating_add(call.prompt_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(call.cached_tokens);
+        self.completion_tokens = self.completion_tokens.saturating_add(call.completion_tokens);
+        self.micro_usd = self.micro_usd.saturating_add(call.micro_usd);
+    }
+
+    /// Tokens of prompts and answers together.
+    pub fn tokens(&self) -> u64 {
+        self.prompt_tokens.saturating_add(self.completion_tokens)
+    }
+}
