@@ -7,6 +7,7 @@
 //! ```
 
 mod edits;
+mod preview;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,7 @@ use crate::test_id::TestId;
 
 pub use edits::{MAX_FILE, MAX_REQUEST};
 use edits::{check_edits, own_path, path_refusal};
+pub use preview::{Files, preview, replace_once};
 
 /// One change that somebody wishes to make to one file. Nothing in it has been checked.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -68,3 +68,216 @@ fn init_may_add_the_configuration_but_not_reach_git_or_the_ledger() {
     assert!(matches!(permit_scaffold([(".git/config", "x")]), Verdict::Refuse(_)));
     assert!(matches!(permit_scaffold([(".tdd/events.jsonl", "x")]), Verdict::Refuse(_)));
 }
+
+mod law {
+    use super::*;
+    use crate::change::{ItemChange, ItemFate, SteeringChange, TestChange, TestFacts};
+    use crate::cycle::Role;
+    use crate::digest::{Digest, TreeId};
+    use crate::event::{EditApplied, EditClaim, Event, Override, Paused, RefactorBegin, Reverted, StepStart, TestRun};
+    use crate::report::Cause;
+    use crate::test_id::IdSource;
+
+    fn adds() -> TestId {
+        TestId::native("tests/a.rs", "adds")
+    }
+
+    fn tree() -> TreeId {
+        TreeId("t".into())
+    }
+
+    fn ran(cause: Option<Cause>) -> Event {
+        Event::TestRun(TestRun {
+            test_id: adds(),
+            test_id_source: IdSource::Native,
+            status: if cause.is_none() { Status::Pass } else { Status::Fail },
+            command: "cargo test".into(),
+            duration_ms: 1,
+            tree: tree(),
+            test_digest: Some(Digest::of("adds")),
+            cause,
+            message: None,
+        })
+    }
+
+    fn step(phase: Phase) -> Event {
+        let (role, targets) = match phase {
+            Phase::Red => (Role::Tester, Vec::new()),
+            Phase::RethinkTest => (Role::Tester, vec![adds()]),
+            Phase::Green => (Role::Implementor, vec![adds()]),
+            Phase::Refactor => (Role::Refactorer, Vec::new()),
+        };
+        Event::StepStart(StepStart { step: 1, role, phase, head: None, base: tree(), targets })
+    }
+
+    fn claim() -> Event {
+        Event::EditClaim(EditClaim { test_id: adds(), edit_target: "src/lib.rs".into() })
+    }
+
+    fn failed(attempt: u32) -> Event {
+        Event::Reverted(Reverted {
+            step: 1,
+            attempt,
+            spent: true,
+            rule: None,
+            cause: None,
+            reason: "no".into(),
+            signature: Digest::zero(),
+            kept_as: None,
+        })
+    }
+
+    fn item(path: &str, fate: ItemFate) -> ItemChange {
+        ItemChange { path: path.into(), item: "fn `add`".into(), line: 1, fate }
+    }
+
+    fn production() -> Change {
+        Change { production: vec![item("src/lib.rs", ItemFate::Added)], ..Change::default() }
+    }
+
+    fn facts(name: &str) -> TestFacts {
+        TestFacts {
+            id: TestId::native("tests/a.rs", name),
+            path: "tests/a.rs".into(),
+            line: 1,
+            digest: Digest::of(name),
+            body: Digest::of(name),
+            assertions: vec![Digest::of("assertion")],
+            skipped: None,
+            conditions: Vec::new(),
+            should_panic: false,
+            returns_result: false,
+            asks_production: true,
+        }
+    }
+
+    fn tests(changes: Vec<TestChange>) -> Change {
+        Change { tests: changes, ..Change::default() }
+    }
+
+    const NOW: u64 = 1000;
+
+    fn rule(events: &[Event], change: &Change) -> Option<Rule> {
+        let mut session = Session::default();
+        events.iter().for_each(|event| session.apply(event));
+        let edits = [upsert("src/lib.rs", "x")];
+        let request = Request { edits: &edits, change, ignored: &[] };
+        let limits = Limits {
+            kata: "kata.md",
+            now_ms: NOW,
+            max_attempts: 2,
+            max_new_tests: 1,
+            max_tokens: Some(100),
+            max_micro_usd: None,
+        };
+        match judge(&session, &request, &limits) {
+            Verdict::Permit(_) => None,
+            Verdict::Refuse(refusal) => {
+                assert!(!refusal.reason.is_empty() && !refusal.next.is_empty(), "{refusal:?}");
+                Some(refusal.rule)
+            }
+        }
+    }
+
+    #[test]
+    fn production_is_changed_for_a_claimed_red_test_only() {
+        let red = || ran(Some(Cause::Assertion));
+        assert_eq!(rule(&[red(), step(Phase::Green), claim()], &production()), None);
+        assert_eq!(rule(&[step(Phase::Green), claim()], &production()), Some(Rule::RedFirst));
+        assert_eq!(rule(&[ran(None), step(Phase::Green), claim()], &production()), Some(Rule::RedFirst));
+        assert_eq!(rule(&[red(), step(Phase::Green)], &production()), Some(Rule::ClaimAfterRed));
+        assert_eq!(rule(&[step(Phase::Green), claim(), red()], &production()), Some(Rule::ClaimAfterRed));
+        assert_eq!(
+            rule(&[ran(Some(Cause::Timeout)), step(Phase::Green), claim()], &production()),
+            Some(Rule::RedFirst)
+        );
+    }
+
+    #[test]
+    fn outside_of_a_step_the_same_holds() {
+        assert_eq!(rule(&[], &production()), Some(Rule::RedFirst));
+        assert_eq!(rule(&[ran(Some(Cause::MissingSymbol))], &production()), Some(Rule::ClaimAfterRed));
+        assert_eq!(rule(&[ran(Some(Cause::MissingSymbol)), claim()], &production()), None);
+        assert_eq!(rule(&[], &tests(vec![TestChange::Added(facts("new"))])), None);
+    }
+
+    #[test]
+    fn a_claim_is_used_up_by_an_attempt() {
+        let events = [ran(Some(Cause::Assertion)), step(Phase::Green), claim(), failed(1)];
+        assert_eq!(rule(&events, &production()), Some(Rule::ClaimAfterRed));
+    }
+
+    #[test]
+    fn a_red_changes_tests_and_brings_one_behaviour() {
+        let new = |name: &str| TestChange::Added(facts(name));
+        assert_eq!(rule(&[step(Phase::Red)], &tests(vec![new("a")])), None);
+        assert_eq!(rule(&[step(Phase::Red)], &tests(vec![new("a"), new("b")])), Some(Rule::OneBehaviour));
+        assert_eq!(rule(&[step(Phase::Red)], &production()), Some(Rule::PhaseScope));
+        let gone = tests(vec![TestChange::Removed(facts("a"))]);
+        assert_eq!(rule(&[step(Phase::Red)], &gone), Some(Rule::TestsFrozen));
+    }
+
+    #[test]
+    fn a_green_and_a_refactor_leave_tests_alone() {
+        let changed = tests(vec![TestChange::Changed { before: facts("a"), after: facts("a"), only_added: true }]);
+        let green = [ran(Some(Cause::Assertion)), step(Phase::Green), claim()];
+        assert_eq!(rule(&green, &changed), Some(Rule::TestsFrozen));
+        assert_eq!(rule(&[step(Phase::Refactor)], &changed), Some(Rule::TestsFrozen));
+        let moved = TestChange::Moved { before: facts("a"), after: facts("b") };
+        let support = vec![item("tests/common.rs", ItemFate::Added)];
+        let both = Change { tests: vec![moved], support, ..production() };
+        assert_eq!(rule(&[step(Phase::Refactor)], &both), Some(Rule::PhaseScope));
+    }
+
+    #[test]
+    fn a_rethink_changes_the_doubted_test_alone() {
+        let doubted = |name: &str| TestChange::Changed { before: facts(name), after: facts(name), only_added: false };
+        let red = || ran(Some(Cause::Assertion));
+        assert_eq!(rule(&[red(), step(Phase::RethinkTest)], &tests(vec![doubted("adds")])), None);
+        assert_eq!(rule(&[red(), step(Phase::RethinkTest)], &tests(vec![doubted("other")])), Some(Rule::TestsFrozen));
+        let withdrawn = tests(vec![TestChange::Removed(facts("adds"))]);
+        assert_eq!(rule(&[red(), step(Phase::RethinkTest)], &withdrawn), None);
+        let was_green = [ran(None), red(), step(Phase::RethinkTest)];
+        assert_eq!(rule(&was_green, &withdrawn), Some(Rule::TestsFrozen));
+    }
+
+    #[test]
+    fn steering_is_frozen_in_every_phase_and_free_in_refactor_mode() {
+        let manifest = SteeringChange { path: "Cargo.toml".into(), what: "`lib.name`".into(), free: false };
+        let change = Change { steering: vec![manifest], ..Change::default() };
+        for phase in Phase::ALL {
+            assert_eq!(rule(&[step(phase)], &change), Some(Rule::SteeringFrozen));
+        }
+        let mode = Event::RefactorBegin(RefactorBegin { base: tree(), head: None, reason: None });
+        assert_eq!(rule(std::slice::from_ref(&mode), &change), None);
+        assert_eq!(rule(std::slice::from_ref(&mode), &production()), None);
+        assert_eq!(rule(&[mode, step(Phase::Red)], &Change::default()), Some(Rule::RefactorMode));
+    }
+
+    #[test]
+    fn nothing_is_edited_when_paused_or_spent() {
+        let paused = Event::Paused(Paused { reason: "td-stuck: x".into(), next: "`tdd-cli resume`".into() });
+        assert_eq!(rule(&[step(Phase::Refactor), paused], &production()), Some(Rule::Budget));
+        assert_eq!(rule(&[step(Phase::Refactor), failed(1)], &production()), None);
+        assert_eq!(rule(&[step(Phase::Refactor), failed(1), failed(2)], &production()), Some(Rule::Budget));
+    }
+
+    #[test]
+    fn an_exception_holds_until_it_expires() {
+        let made = |expires| Event::Override(Override { rule: Rule::RedFirst, reason: "legacy".into(), expires });
+        let claimed = |made| [made, step(Phase::Green), claim()];
+        assert_eq!(rule(&claimed(made(NOW + 1)), &production()), None);
+        assert_eq!(rule(&claimed(made(NOW)), &production()), Some(Rule::RedFirst));
+    }
+
+    #[test]
+    fn an_undone_attempt_leaves_no_result_behind() {
+        let mut session = Session::default();
+        let applied = Event::EditApplied(EditApplied { step: 1, attempt: 1, paths: vec![] });
+        for event in [ran(Some(Cause::Assertion)), step(Phase::Green), applied, ran(None), failed(1)] {
+            session.apply(&event);
+        }
+        assert_eq!(session.red().collect::<Vec<_>>(), [&adds()]);
+        assert!(!session.tests()[&adds()].was_green);
+    }
+}

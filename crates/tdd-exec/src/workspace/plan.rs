@@ -1,7 +1,7 @@
 //! Holds permitted edits against the files as they are: out come whole contents, or a refusal.
 
 use tdd_core::digest::Digest;
-use tdd_core::gate::{MAX_FILE, PermittedAction, PermittedEdit};
+use tdd_core::gate::{self, MAX_FILE, PermittedAction, PermittedEdit};
 use tdd_core::path::ConfinedPath;
 use tdd_core::rule::{Refusal, Rule};
 
@@ -147,21 +147,7 @@ fn replace(path: &ConfinedPath, old: &[u8], wanted: &str, new: &str) -> Result<S
         let reason = format!("`{path}` is not text, so nothing in it can be replaced");
         Rule::PlainText.refuse(reason, "leave it alone; a person changes binary files")
     })?;
-    // From both ends, so that places that overlap count as two.
-    match (text.find(wanted), text.rfind(wanted)) {
-        (Some(first), Some(last)) if first == last => {
-            Ok(format!("{}{new}{}", &text[..first], &text[first + wanted.len()..]))
-        }
-        (Some(_), _) => {
-            let reason = format!("the text to find stands more than once in `{path}`");
-            Err(Rule::EditApplies.refuse(reason, "give more of the lines around it, or upsert the whole file"))
-        }
-        (None, _) => {
-            let reason = format!("the text to find is not in `{path}`");
-            Err(Rule::EditApplies
-                .refuse(reason, "copy it exactly from the file as it is now, or upsert the whole file"))
-        }
-    }
+    gate::replace_once(path.as_str(), text, wanted, new)
 }
 
 fn check_sizes(steps: &[Step]) -> Result<(), Refusal> {

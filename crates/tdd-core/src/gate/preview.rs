@@ -1,0 +1,104 @@
+//! What edits would make of the files, before anything is written.
+
+use std::collections::BTreeMap;
+
+use super::{Action, Edit};
+use crate::rule::{Refusal, Rule};
+
+/// Files by path: new content, or none for a file that goes away.
+pub type Files = BTreeMap<String, Option<String>>;
+
+/// The files that these edits would change, with what would be in them. `read` gives a file as it is.
+pub fn preview(edits: &[Edit], read: impl Fn(&str) -> Option<String>) -> Result<Files, Refusal> {
+    let mut files = Files::new();
+    for Edit { path, action } in edits {
+        let existing = || read(path).ok_or_else(|| missing(path));
+        match action {
+            Action::Upsert { content } => drop(files.insert(path.clone(), Some(content.clone()))),
+            Action::Delete => {
+                existing()?;
+                files.insert(path.clone(), None);
+            }
+            Action::Rename { to } => {
+                files.insert(to.clone(), Some(existing()?));
+                files.insert(path.clone(), None);
+            }
+            Action::Replace { find, content } => {
+                files.insert(path.clone(), Some(replace_once(path, &existing()?, find, content)?));
+            }
+        }
+    }
+    files.retain(|path, content| *content != read(path));
+    Ok(files)
+}
+
+/// A text with the one place changed where `find` stands.
+pub fn replace_once(path: &str, text: &str, find: &str, content: &str) -> Result<String, Refusal> {
+    // From both ends, so that places that overlap count as two.
+    match (text.find(find), text.rfind(find)) {
+        (Some(first), Some(last)) if first == last => {
+            Ok(format!("{}{content}{}", &text[..first], &text[first + find.len()..]))
+        }
+        (Some(_), _) => {
+            let reason = format!("the text to find stands more than once in `{path}`");
+            Err(Rule::EditApplies.refuse(reason, "give more of the lines around it, or upsert the whole file"))
+        }
+        (None, _) => {
+            let reason = format!("the text to find is not in `{path}`");
+            Err(Rule::EditApplies
+                .refuse(reason, "copy it exactly from the file as it is now, or upsert the whole file"))
+        }
+    }
+}
+
+fn missing(path: &str) -> Refusal {
+    let reason = format!("there is no file `{path}`");
+    Rule::EditApplies.refuse(reason, "name a file that is there, or upsert it with its whole content")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(path: &str) -> Option<String> {
+        (path == "a.rs").then(|| "one two two".to_owned())
+    }
+
+    fn edit(path: &str, action: Action) -> Edit {
+        Edit { path: path.to_owned(), action }
+    }
+
+    fn shown(edits: &[Edit]) -> String {
+        match preview(edits, read) {
+            Ok(files) => {
+                files.iter().map(|(path, text)| format!("{path}={}", text.as_deref().unwrap_or("-"))).collect()
+            }
+            Err(refusal) => refusal.reason,
+        }
+    }
+
+    fn replace(find: &str) -> Action {
+        Action::Replace { find: find.to_owned(), content: "1".to_owned() }
+    }
+
+    #[test]
+    fn edits_come_to_whole_contents() {
+        assert_eq!(shown(&[edit("b.rs", Action::Upsert { content: "x".into() })]), "b.rs=x");
+        assert_eq!(shown(&[edit("a.rs", Action::Delete)]), "a.rs=-");
+        assert_eq!(shown(&[edit("a.rs", Action::Rename { to: "c.rs".into() })]), "a.rs=-c.rs=one two two");
+        assert_eq!(shown(&[edit("a.rs", replace("one"))]), "a.rs=1 two two");
+    }
+
+    #[test]
+    fn what_stays_the_same_is_no_change() {
+        assert_eq!(shown(&[edit("a.rs", Action::Upsert { content: "one two two".into() })]), "");
+    }
+
+    #[test]
+    fn an_edit_that_does_not_fit_is_refused() {
+        assert_eq!(shown(&[edit("a.rs", replace("two"))]), "the text to find stands more than once in `a.rs`");
+        assert_eq!(shown(&[edit("a.rs", replace("three"))]), "the text to find is not in `a.rs`");
+        assert_eq!(shown(&[edit("b.rs", replace("one"))]), "there is no file `b.rs`");
+        assert_eq!(shown(&[edit("b.rs", Action::Delete)]), "there is no file `b.rs`");
+    }
+}
