@@ -1,4 +1,14 @@
 //! Models and where they are served. Knows nothing of test-driven development.
 
 pub mod client;
+pub mod error;
+pub mod http;
+mod learned;
+mod reader;
+mod refusal;
+mod reply;
+mod request;
+mod retry;
 pub mod route;
+pub mod stop;
+mod transport;

@@ -1,0 +1,227 @@
+//! Asks a server over HTTP: retries what may pass, steps down to what the server takes, and waits no longer than it may.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use secrecy::SecretString;
+use tokio::time::Instant;
+
+use crate::client::{Answer, Ask, Finish, Form, LlmClient};
+use crate::error::LlmError;
+use crate::learned::{self, Learned};
+use crate::reply::{End, Reply};
+use crate::request::{self, Sent};
+use crate::retry::{self, Next, Tally, Trouble};
+use crate::route::Route;
+use crate::stop::Stop;
+use crate::transport::Transport;
+
+/// A model at a server, and how to ask it.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// Where it is.
+    pub route: Route,
+    /// What lets us in, if the server wants anything.
+    pub key: Option<SecretString>,
+    /// From 0 to 2; the server's default if there is none.
+    pub temperature: Option<f64>,
+    /// How long we wait for what.
+    pub timeouts: Timeouts,
+    /// How often a failed call is tried again.
+    pub max_retries: u32,
+    /// Ask for the answer token by token.
+    pub stream: bool,
+}
+
+impl Endpoint {
+    /// A server that wants no key, with defaults for the rest.
+    pub fn new(route: Route) -> Self {
+        let timeouts = Timeouts::default();
+        Self { route, key: None, temperature: None, timeouts, max_retries: 5, stream: true }
+    }
+}
+
+/// How long we wait for what. Each counts for one try, so a call ends at the latest after
+/// `max_retries + 1` tries of `whole`, and as many waits, none longer than `whole`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For a connection.
+    pub connect: Duration,
+    /// For the first token of a stream, and then for each next one.
+    pub first_token: Duration,
+    /// For one whole answer.
+    pub whole: Duration,
+    /// The wait before the first retry; it doubles from there.
+    pub retry_base: Duration,
+}
+
+impl Timeouts {
+    /// Timeouts for answers that may take this long.
+    pub fn within(whole: Duration) -> Self {
+        let (connect, retry_base) = (Duration::from_secs(10).min(whole), Duration::from_millis(500));
+        Self { connect, first_token: whole / 2, whole, retry_base }
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self::within(Duration::from_mins(10))
+    }
+}
+
+/// A client of one model at one server; clones share what was learned about it.
+///
+/// Its calls need a tokio runtime with time and network enabled.
+#[derive(Clone, Debug)]
+pub struct HttpClient {
+    endpoint: Arc<Endpoint>,
+    transport: Transport,
+    learned: Arc<Mutex<Learned>>,
+    stop: Stop,
+}
+
+impl HttpClient {
+    /// A client whose calls end when somebody asks to stop.
+    pub fn new(endpoint: Endpoint, stop: Stop) -> Result<Self, LlmError> {
+        let transport = Transport::new(&endpoint)?;
+        Ok(Self { endpoint: Arc::new(endpoint), transport, learned: Arc::default(), stop })
+    }
+
+    /// The server's address, without anything secret.
+    pub fn server(&self) -> &str {
+        &self.transport.server
+    }
+
+    /// The model's name at the server.
+    pub fn model(&self) -> &str {
+        &self.endpoint.route.model
+    }
+
+    /// Asks exactly this, once.
+    pub(crate) async fn once(&self, ask: &Ask, sent: &Sent) -> Result<Reply, Trouble> {
+        let body = request::body(self.model(), ask, sent);
+        self.transport.post(body, sent.stream).await
+    }
+
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn ask(&self, ask: &Ask) -> Result<Answer, LlmError> {
+        let begun = Instant::now();
+        let mut call = self.begin(ask)?;
+        loop {
+            let trouble = match self.once(ask, &call.sent).await {
+                Ok(reply) => return Ok(self.answer(ask, &call, reply, begun)),
+                Err(trouble) => trouble,
+            };
+            call.note(&trouble);
+            match retry::next(&trouble, &call.sent, &call.tally) {
+                Next::Again(wait) => {
+                    let own = || retry::backoff(self.endpoint.timeouts.retry_base, call.tally.retries, retry::chance());
+                    tokio::time::sleep(wait.unwrap_or_else(own).min(self.endpoint.timeouts.whole)).await;
+                    call.tally.retries += 1;
+                }
+                Next::Simpler => match learned::simpler(call.sent.form) {
+                    Some(form) => call.step_down(form),
+                    None => return Err(self.no_tools(trouble)),
+                },
+                Next::Without(extra) => {
+                    let mut learned = self.learned();
+                    learned.without(extra);
+                    let form = call.sent.form;
+                    call.sent =
+                        Sent { form, ..learned.to_send(&ask.form, self.endpoint.temperature, self.endpoint.stream) };
+                }
+                Next::End => return Err(self.error(trouble, call.tally.retries)),
+            }
+        }
+    }
+
+    fn begin(&self, ask: &Ask) -> Result<Call, LlmError> {
+        let learned = self.learned();
+        if let (Form::Tools(_), Some(words)) = (&ask.form, &learned.no_tools) {
+            return Err(LlmError::NoTools { server: self.server().to_owned(), words: words.clone() });
+        }
+        let max_retries = self.endpoint.max_retries;
+        let tally = Tally { max_retries, tools_proven: learned.tools_proven, ..Tally::default() };
+        let sent = learned.to_send(&ask.form, self.endpoint.temperature, self.endpoint.stream);
+        Ok(Call { sent, tally, stepped_down: false })
+    }
+
+    fn answer(&self, ask: &Ask, call: &Call, reply: Reply, begun: Instant) -> Answer {
+        let mut learned = self.learned();
+        learned.worked(&call.sent, &ask.form, call.stepped_down);
+        learned.tools_proven |= !reply.tool_calls.is_empty();
+        let finish = match reply.end() {
+            End::Regular(finish) => finish,
+            End::Broken(reason) => Finish::Other(reason),
+        };
+        Answer {
+            content: reply.content,
+            tool_calls: reply.tool_calls,
+            finish,
+            usage: reply.usage,
+            model: reply.model.unwrap_or_else(|| self.model().to_owned()),
+            form: call.sent.form,
+            duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            retries: call.tally.retries,
+        }
+    }
+
+    fn no_tools(&self, trouble: Trouble) -> LlmError {
+        let words = match trouble {
+            Trouble::Refused(refusal) => refusal.words,
+            Trouble::Passing(error) | Trouble::Lasting(error) => error.to_string(),
+        };
+        self.learned().no_tools = Some(words.clone());
+        LlmError::NoTools { server: self.server().to_owned(), words }
+    }
+
+    /// What a person is told about the trouble that ended a call.
+    pub(crate) fn error(&self, trouble: Trouble, retries: u32) -> LlmError {
+        let refusal = match trouble {
+            Trouble::Refused(refusal) => refusal,
+            Trouble::Passing(error) | Trouble::Lasting(error) => return error,
+        };
+        let (server, status) = (self.server().to_owned(), refusal.status);
+        let (too_long, unknown_model) = (refusal.is_too_long(), refusal.may_be_unknown_model());
+        let words = refusal.words;
+        match status {
+            401 | 403 => LlmError::Denied { server, status, words },
+            _ if too_long => LlmError::ContextTooLong { server, words },
+            _ if unknown_model => LlmError::ModelUnknown { server, model: self.model().to_owned(), words },
+            408 | 429 | 500..=599 => LlmError::Unavailable { server, status, asked: retries + 1, words },
+            _ => LlmError::Refused { server, status, words },
+        }
+    }
+}
+
+impl LlmClient for HttpClient {
+    type Error = LlmError;
+
+    async fn chat(&self, ask: &Ask) -> Result<Answer, LlmError> {
+        self.stop.unless(self.ask(ask)).await
+    }
+}
+
+/// A call under way.
+struct Call {
+    sent: Sent,
+    tally: Tally,
+    stepped_down: bool,
+}
+
+impl Call {
+    fn note(&mut self, trouble: &Trouble) {
+        if matches!(trouble, Trouble::Refused(refusal) if refusal.status == 500) {
+            self.tally.faults += 1;
+        }
+    }
+
+    fn step_down(&mut self, form: crate::client::FormUsed) {
+        self.sent.form = form;
+        self.stepped_down = true;
+        self.tally.faults = 0;
+    }
+}

@@ -1,0 +1,67 @@
+//! A request to stop that ends a pending call at once.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::error::LlmError;
+
+/// How long a pending call may go on after the request.
+const GLANCE: Duration = Duration::from_millis(25);
+
+/// A handle that any thread can ask to stop; clones share the request. Once made it stays.
+#[derive(Clone, Default)]
+pub struct Stop {
+    flag: Arc<AtomicBool>,
+    elsewhere: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+}
+
+impl Stop {
+    /// A handle that nobody has used yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A handle that also stops when somebody else's flag says so, as that of a Ctrl-C handler.
+    /// It is looked at forty times a second.
+    pub fn watching(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { flag: Arc::default(), elsewhere: Some(Arc::new(asked)) }
+    }
+
+    /// Asks every call with this handle to end. Only stores a flag, so a signal handler may call it.
+    pub fn stop(&self) {
+        self.flag.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether somebody asked.
+    pub fn is_asked(&self) -> bool {
+        self.flag.load(Ordering::SeqCst) || self.elsewhere.as_ref().is_some_and(|asked| asked())
+    }
+
+    /// The work's result, unless somebody asks to stop before it is there.
+    pub(crate) async fn unless<T>(&self, work: impl Future<Output = Result<T, LlmError>>) -> Result<T, LlmError> {
+        if self.is_asked() {
+            return Err(LlmError::Cancelled);
+        }
+        let mut work = pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                () = tokio::time::sleep(GLANCE) => {}
+            }
+            if self.is_asked() {
+                return Err(LlmError::Cancelled);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Stop {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("Stop").field(&self.is_asked()).finish()
+    }
+}

@@ -1,0 +1,251 @@
+//! Carries one request to a server and its answer back, within its deadlines; the key never shows.
+
+use std::error::Error;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, Response, Url, redirect};
+use secrecy::{ExposeSecret, SecretString};
+use tokio::time::{Instant, timeout_at};
+
+use crate::error::{LlmError, Wait};
+use crate::http::{Endpoint, Timeouts};
+use crate::reader::{LONGEST, Progress, Reader, Unread};
+use crate::refusal::{self, Refusal};
+use crate::reply::Reply;
+use crate::retry::Trouble;
+
+/// The most of a refusal that we read.
+const REFUSAL: usize = 64 << 10;
+
+/// A way to one server.
+#[derive(Clone, Debug)]
+pub(crate) struct Transport {
+    /// The server's address, without anything secret.
+    pub server: String,
+    client: Client,
+    base: Url,
+    key: Option<Arc<SecretString>>,
+    timeouts: Timeouts,
+}
+
+impl Transport {
+    pub fn new(endpoint: &Endpoint) -> Result<Self, LlmError> {
+        let base_url = &endpoint.route.server.base_url;
+        let setup = |server: &str, reason: String| LlmError::Setup { server: server.to_owned(), reason };
+        let base = Url::parse(base_url).map_err(|error| setup("base_url", error.to_string()))?;
+        let server = shown(&base);
+        if !matches!(base.scheme(), "http" | "https") {
+            return Err(setup(&server, "the address must begin with http:// or https://".to_owned()));
+        }
+        let key = endpoint.key.as_ref().filter(|key| !key.expose_secret().trim().is_empty());
+        let headers = headers(key).map_err(|reason| setup(&server, reason))?;
+        let client =
+            client(&base, headers, endpoint.timeouts.connect).map_err(|error| setup(&server, chain(&error)))?;
+        Ok(Self { server, client, base, key: key.cloned().map(Arc::new), timeouts: endpoint.timeouts })
+    }
+
+    /// Posts the body of a call and reads its answer.
+    pub async fn post(&self, body: Vec<u8>, stream: bool) -> Result<Reply, Trouble> {
+        let deadlines = Deadlines::new(&self.timeouts, stream);
+        let request = self.client.post(self.url(&["chat", "completions"])).header(CONTENT_TYPE, "application/json");
+        let sent = request.body(body).send();
+        let response = timeout_at(deadlines.next(), sent)
+            .await
+            .map_err(|_| self.late(&deadlines))?
+            .map_err(|error| self.network(error))?;
+        if response.status().as_u16() == 200 {
+            self.read(response, deadlines).await
+        } else {
+            Err(self.refusal(response, &deadlines).await)
+        }
+    }
+
+    fn url(&self, path: &[&str]) -> Url {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path);
+        }
+        url
+    }
+
+    async fn read(&self, mut response: Response, mut deadlines: Deadlines) -> Result<Reply, Trouble> {
+        let mut reader = Reader::new();
+        loop {
+            let chunk = timeout_at(deadlines.next(), response.chunk()).await.map_err(|_| self.late(&deadlines))?;
+            let progress = match chunk {
+                Ok(Some(bytes)) => reader.push(&bytes).map_err(|unread| self.trouble(unread))?,
+                Ok(None) => break,
+                // A connection that breaks behind the last word has done its work.
+                Err(error) => return reader.finish().map_err(|_| self.network(error)),
+            };
+            match progress {
+                Progress::Waiting => {}
+                Progress::Coming => deadlines.token(),
+                Progress::Done => break,
+            }
+        }
+        reader.finish().map_err(|unread| self.trouble(unread))
+    }
+
+    async fn refusal(&self, response: Response, deadlines: &Deadlines) -> Trouble {
+        let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let wait = header(RETRY_AFTER).and_then(|text| refusal::wait(text, header(DATE), jiff::Timestamp::now()));
+        let status = response.status().as_u16();
+        let body = self.beginning_of(response, REFUSAL, deadlines).await;
+        let mut refusal = Refusal::read(status, &body, wait);
+        refusal.words = self.redacted(&refusal.words);
+        Trouble::Refused(refusal)
+    }
+
+    /// As much of a body as comes in time: where it breaks off does not matter.
+    async fn beginning_of(&self, mut response: Response, limit: usize, deadlines: &Deadlines) -> Vec<u8> {
+        let mut body = Vec::new();
+        while let Ok(Ok(Some(bytes))) = timeout_at(deadlines.next(), response.chunk()).await {
+            body.extend_from_slice(&bytes);
+            if body.len() >= limit {
+                body.truncate(limit);
+                break;
+            }
+        }
+        body
+    }
+
+    fn late(&self, deadlines: &Deadlines) -> Trouble {
+        let (wait, after) = deadlines.missed();
+        Trouble::Passing(LlmError::TimedOut { server: self.server.clone(), wait, after })
+    }
+
+    fn trouble(&self, unread: Unread) -> Trouble {
+        match unread {
+            Unread::TooLarge => Trouble::Lasting(self.unread(unread)),
+            Unread::Broken(_) | Unread::Other(_) => Trouble::Passing(self.unread(unread)),
+        }
+    }
+
+    fn unread(&self, unread: Unread) -> LlmError {
+        let server = self.server.clone();
+        match unread {
+            Unread::TooLarge => LlmError::TooLarge { server, limit: LONGEST },
+            Unread::Broken(reason) => LlmError::Broken { server, reason: self.redacted(&reason) },
+            Unread::Other(words) => LlmError::NoCompletion { server, words: self.redacted(&words) },
+        }
+    }
+
+    fn network(&self, error: reqwest::Error) -> Trouble {
+        let server = self.server.clone();
+        // The address may hold a password.
+        let error = error.without_url();
+        Trouble::Passing(if error.is_connect() && error.is_timeout() {
+            LlmError::TimedOut { server, wait: Wait::Connect, after: self.timeouts.connect }
+        } else if error.is_connect() {
+            LlmError::Unreachable { server, reason: chain(&error) }
+        } else {
+            LlmError::Broken { server, reason: chain(&error) }
+        })
+    }
+
+    /// The words without our key, which some servers repeat.
+    fn redacted(&self, words: &str) -> String {
+        match &self.key {
+            Some(key) => refusal::short(&words.replace(key.expose_secret().trim(), "[key]")),
+            None => refusal::short(words),
+        }
+    }
+}
+
+/// When we stop waiting for what.
+struct Deadlines {
+    begun: Instant,
+    whole: Duration,
+    /// Only a stream shows whether its server is still alive.
+    silence: Option<Duration>,
+    last_token: Instant,
+}
+
+impl Deadlines {
+    fn new(timeouts: &Timeouts, stream: bool) -> Self {
+        let begun = Instant::now();
+        Self { begun, whole: timeouts.whole, silence: stream.then_some(timeouts.first_token), last_token: begun }
+    }
+
+    fn next(&self) -> Instant {
+        let end = self.begun + self.whole;
+        self.silence.map_or(end, |silence| end.min(self.last_token + silence))
+    }
+
+    fn token(&mut self) {
+        self.last_token = Instant::now();
+    }
+
+    fn missed(&self) -> (Wait, Duration) {
+        match self.silence {
+            Some(silence) if self.last_token + silence < self.begun + self.whole => (Wait::Token, silence),
+            Some(_) | None => (Wait::Answer, self.whole),
+        }
+    }
+}
+
+fn headers(key: Option<&SecretString>) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    if let Some(key) = key {
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret().trim()))
+            .map_err(|_| "the key holds characters that no header can carry".to_owned())?;
+        bearer.set_sensitive(true);
+        headers.insert(AUTHORIZATION, bearer);
+    }
+    Ok(headers)
+}
+
+fn client(base: &Url, headers: HeaderMap, connect: Duration) -> reqwest::Result<Client> {
+    // An error means that the process has a provider already, which is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = Client::builder()
+        .user_agent(concat!("tdd-machine/", env!("CARGO_PKG_VERSION")))
+        .default_headers(headers)
+        .connect_timeout(connect)
+        // A key goes to the server that it is for, and a POST that is sent elsewhere becomes a GET.
+        .redirect(redirect::Policy::none())
+        // Between two calls a model works for minutes: a kept connection is a stale one.
+        .pool_max_idle_per_host(0);
+    if base.scheme() == "http" {
+        // No certificate is ever looked at, so none must be there.
+        builder = builder.tls_certs_only([]);
+    }
+    if is_loopback(base) {
+        builder = builder.no_proxy();
+    }
+    builder.build()
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.ends_with(".localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// The address without user, password and query.
+fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    // Only addresses without a host refuse this, and those hold no password.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.as_str().trim_end_matches('/').to_owned()
+}
+
+/// An error with all its causes in one line.
+fn chain(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !words.contains(&text) {
+            words = format!("{words}: {text}");
+        }
+        cause = error.source();
+    }
+    words
+}
