@@ -1,5 +1,6 @@
 //! Models and where they are served. Knows nothing of test-driven development.
 
+pub mod budget;
 pub mod client;
 pub mod error;
 pub mod http;
