@@ -13,3 +13,4 @@ mod retry;
 pub mod route;
 pub mod stop;
 mod transport;
+pub mod whole;

@@ -8,3 +8,4 @@ mod refusals;
 mod retries;
 mod server;
 mod streams;
+mod whole;

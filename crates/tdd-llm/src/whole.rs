@@ -1,0 +1,80 @@
+//! Gets a whole answer where the model's was cut off, or none: a cut answer never passes for a whole one.
+
+use crate::client::{Answer, Ask, Finish, Form, LlmClient, Message, Usage};
+use crate::error::LlmError;
+
+/// How much of an answer that is asked for anew we repeat to the model: all of it would only lengthen the next one.
+const REMINDER: usize = 400;
+
+/// Asks until the answer is whole. A text is continued at most `max_continuations` times, and its parts joined;
+/// anything else is asked for once more. What all the calls cost is in the answer's usage.
+pub async fn chat_whole<C>(client: &C, ask: &Ask, max_continuations: u32) -> Result<Answer, C::Error>
+where
+    C: LlmClient + Sync,
+    C::Error: From<LlmError>,
+{
+    let is_text = ask.form == Form::Text;
+    let mut more = if is_text { max_continuations } else { max_continuations.min(1) };
+    let (mut ask, mut before) = (ask.clone(), Before::default());
+    loop {
+        let answer = client.chat(&ask).await?;
+        match answer.finish {
+            Finish::Stop | Finish::ToolCalls | Finish::Other(_) => return Ok(before.with(answer)),
+            Finish::ContentFilter => return Err(LlmError::Filtered.into()),
+            Finish::Length if more == 0 => {
+                let completion = before.with(answer).usage.completion;
+                return Err(LlmError::Cut { completion }.into());
+            }
+            Finish::Length => more -= 1,
+        }
+        ask.messages.extend(follow_up(&ask.form, &answer.content));
+        let answer = before.with(answer);
+        before = Before::of(answer, is_text);
+    }
+}
+
+/// What follows an answer that was cut off. Two halves of a text fit; of JSON or of tool calls they rarely do.
+fn follow_up(form: &Form, cut: &str) -> [Message; 2] {
+    let again = "Your answer was cut off because it was too long. Answer again from the start";
+    let ours = match form {
+        Form::Text => {
+            "Your answer was cut off. Continue exactly where it ended, without repeating anything.".to_owned()
+        }
+        // What is asked for is named again: a model, or who reads along, may go by the last message.
+        Form::Schema { name, .. } => format!("{again}, with a shorter `{name}`."),
+        Form::Tools(_) => format!("{again}, and be shorter."),
+    };
+    let theirs = match form {
+        Form::Text if !cut.trim().is_empty() => cut.to_owned(),
+        // Not empty: servers refuse a message without any words, and two of ours in a row.
+        Form::Text | Form::Schema { .. } | Form::Tools(_) => cut.chars().take(REMINDER).chain(" […]".chars()).collect(),
+    };
+    [Message::assistant(theirs), Message::user(ours)]
+}
+
+/// What the calls before brought, all of them together.
+#[derive(Default)]
+struct Before {
+    content: String,
+    usage: Usage,
+    duration_ms: u64,
+    retries: u32,
+}
+
+impl Before {
+    fn of(answer: Answer, keep_content: bool) -> Self {
+        let Answer { content, usage, duration_ms, retries, .. } = answer;
+        Self { content: if keep_content { content } else { String::new() }, usage, duration_ms, retries }
+    }
+
+    /// The next answer as the end of all.
+    fn with(&mut self, answer: Answer) -> Answer {
+        Answer {
+            content: std::mem::take(&mut self.content) + &answer.content,
+            usage: self.usage.plus(answer.usage),
+            duration_ms: self.duration_ms.saturating_add(answer.duration_ms),
+            retries: self.retries.saturating_add(answer.retries),
+            ..answer
+        }
+    }
+}
