@@ -1,12 +1,15 @@
 //! Models and where they are served. Knows nothing of test-driven development.
 
 pub mod budget;
+pub mod cassette;
 pub mod client;
 pub mod error;
 pub mod http;
 mod learned;
 mod reader;
+pub mod recorder;
 mod refusal;
+pub mod replay;
 mod reply;
 mod request;
 mod retry;

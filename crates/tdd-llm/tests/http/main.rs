@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a server that cannot be started has failed the test")]
 
+mod cassettes;
 mod deadlines;
 mod forms;
 mod refusals;

@@ -1,0 +1,85 @@
+//! The replay model: answers from a cassette, by key, so that it can start anywhere.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::cassette::{self, Exchange, FormAsked};
+use crate::client::{Answer, Ask, LlmClient};
+use crate::error::LlmError;
+
+/// A model that says what another one said; clones share how far it is.
+///
+/// Calls of one key are answered in the order in which they were recorded; between keys there is no order,
+/// so a run that was killed goes on from wherever it stands.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    tracks: Arc<Mutex<BTreeMap<String, Track>>>,
+}
+
+/// The answers to one key.
+#[derive(Debug, Default)]
+struct Track {
+    answers: Vec<(FormAsked, Answer)>,
+    played: usize,
+}
+
+impl Replay {
+    /// Plays these exchanges.
+    pub fn new(exchanges: Vec<Exchange>) -> Self {
+        let mut tracks: BTreeMap<String, Track> = BTreeMap::new();
+        for Exchange { ask, answer, .. } in exchanges {
+            // A call that failed was asked again under the same key, if at all.
+            if let Some(answer) = answer {
+                tracks.entry(ask.key).or_default().answers.push((ask.form, answer));
+            }
+        }
+        Self { tracks: Arc::new(Mutex::new(tracks)) }
+    }
+
+    /// Plays the cassette with this text.
+    pub fn of(cassette: &str) -> Result<Self, LlmError> {
+        cassette::read(cassette).map(Self::new)
+    }
+
+    fn play(&self, ask: &Ask) -> Result<Answer, LlmError> {
+        let mut tracks = self.tracks.lock().unwrap_or_else(PoisonError::into_inner);
+        let refuse = |reason: String| LlmError::NotRecorded { key: ask.key.clone(), reason };
+        let Some(track) = tracks.get_mut(&ask.key) else {
+            let known = tracks
+                .iter()
+                .filter(|(_, track)| track.played < track.answers.len())
+                .map(|(key, _)| format!("`{key}`"));
+            return Err(refuse(format!("no call has this key; not played yet are {}", listed(known.collect()))));
+        };
+        let count = track.answers.len();
+        let Some((form, answer)) = track.answers.get(track.played) else {
+            return Err(refuse(format!("it was asked {count} times when it was recorded, and now once more")));
+        };
+        let asked = FormAsked::from(&ask.form);
+        if *form != FormAsked::Any && *form != asked {
+            let number = track.played + 1;
+            return Err(refuse(format!("call {number} was recorded with form {form:?}, and now asks for {asked:?}")));
+        }
+        track.played += 1;
+        Ok(answer.clone())
+    }
+}
+
+impl LlmClient for Replay {
+    type Error = LlmError;
+
+    async fn chat(&self, ask: &Ask) -> Result<Answer, LlmError> {
+        self.play(ask)
+    }
+}
+
+/// The first few.
+fn listed(mut names: Vec<String>) -> String {
+    let count = names.len();
+    names.truncate(5);
+    match count {
+        0 => "none".to_owned(),
+        1..=5 => names.join(", "),
+        _ => format!("{} and {} more", names.join(", "), count - 5),
+    }
+}
