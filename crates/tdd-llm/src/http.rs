@@ -97,6 +97,15 @@ impl HttpClient {
         &self.endpoint.route.model
     }
 
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// What the server has at a path below its address, if it is JSON.
+    pub(crate) async fn get(&self, path: &str) -> Result<serde_json::Value, Trouble> {
+        self.transport.get(path).await
+    }
+
     /// Asks exactly this, once.
     pub(crate) async fn once(&self, ask: &Ask, sent: &Sent) -> Result<Reply, Trouble> {
         let body = request::body(self.model(), ask, sent);

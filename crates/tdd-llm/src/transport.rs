@@ -63,6 +63,21 @@ impl Transport {
         }
     }
 
+    /// Gets what the server has at a path below its base, if it is JSON.
+    pub async fn get(&self, path: &str) -> Result<serde_json::Value, Trouble> {
+        let deadlines = Deadlines::new(&self.timeouts, false);
+        let response = timeout_at(deadlines.next(), self.client.get(self.url(&[path])).send())
+            .await
+            .map_err(|_| self.late(&deadlines))?
+            .map_err(|error| self.network(error))?;
+        if response.status().as_u16() != 200 {
+            return Err(self.refusal(response, &deadlines).await);
+        }
+        let body = self.beginning_of(response, LONGEST, &deadlines).await;
+        serde_json::from_slice(&body)
+            .map_err(|_| Trouble::Passing(self.unread(Unread::Other(refusal::beginning(&body)))))
+    }
+
     fn url(&self, path: &[&str]) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {

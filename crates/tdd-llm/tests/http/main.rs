@@ -5,6 +5,7 @@
 mod cassettes;
 mod deadlines;
 mod forms;
+mod probes;
 mod refusals;
 mod retries;
 mod server;

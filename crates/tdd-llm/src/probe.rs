@@ -1,0 +1,183 @@
+//! Finds out what a server can do, with a few tiny questions, for a person who wonders.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+
+use crate::client::{Ask, Form, FormUsed, Message, ToolSpec};
+use crate::http::HttpClient;
+use crate::reply::Reply;
+use crate::request::Sent;
+use crate::retry::Trouble;
+
+/// How long [`probe`] takes at most.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// What was found out about one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It works.
+    Yes,
+    /// It does not, because of this.
+    No(String),
+    /// It could not be found out, because of this.
+    Unknown(String),
+}
+
+impl Finding {
+    /// It works for certain.
+    pub fn is_yes(&self) -> bool {
+        *self == Self::Yes
+    }
+}
+
+/// What a server can do with its model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// A plain question is answered.
+    pub reachable: Finding,
+    /// The models that the server lists, if it lists any.
+    pub models: Option<Vec<String>>,
+    /// JSON that fits a schema.
+    pub json_schema: Finding,
+    /// JSON of any kind.
+    pub json_object: Finding,
+    /// Tool calls, as such and not as text.
+    pub tools: Finding,
+    /// Answers token by token.
+    pub streaming: Finding,
+    /// Tokens are counted.
+    pub usage: Finding,
+}
+
+/// Asks the server, each thing once.
+pub async fn probe(client: &HttpClient) -> Capabilities {
+    probe_within(client, DEADLINE).await
+}
+
+/// Asks the server, each thing once; what is not answered by then stays unknown.
+pub async fn probe_within(client: &HttpClient, within: Duration) -> Capabilities {
+    let probe = Probe { client, deadline: Instant::now() + within };
+    let models = probe.models().await;
+    let plain = probe.ask(&plain(), FormUsed::Text).await;
+    let reachable = plain.as_ref().map_or_else(Clone::clone, |_| Finding::Yes);
+    let usage = plain.as_ref().map_or_else(unknown, |reply| {
+        let counted = reply.usage.prompt > 0 && reply.usage.completion > 0;
+        if counted { Finding::Yes } else { Finding::No("the answer has no token counts".to_owned()) }
+    });
+    if let Err(finding) = plain {
+        let [json_schema, json_object, tools, streaming] = [(); 4].map(|()| unknown(&finding));
+        return Capabilities { reachable, models, json_schema, json_object, tools, streaming, usage };
+    }
+    Capabilities {
+        reachable,
+        models,
+        json_schema: probe.find(&greeting(), FormUsed::Schema, is_greeting).await,
+        json_object: probe.find(&greeting(), FormUsed::JsonObject, is_object).await,
+        tools: probe.find(&tool(), FormUsed::Tools, is_call).await,
+        streaming: probe.streaming().await,
+        usage,
+    }
+}
+
+struct Probe<'a> {
+    client: &'a HttpClient,
+    deadline: Instant,
+}
+
+impl Probe<'_> {
+    async fn models(&self) -> Option<Vec<String>> {
+        let list = self.bounded(self.client.get("models")).await.ok()?;
+        let names = list.get("data").unwrap_or(&list).as_array()?.iter();
+        Some(names.filter_map(|model| model.get("id")?.as_str().map(str::to_owned)).collect())
+    }
+
+    async fn find(&self, ask: &Ask, form: FormUsed, judge: fn(&Reply) -> Result<(), String>) -> Finding {
+        match self.ask(ask, form).await {
+            Ok(reply) => judge(&reply).map_or_else(Finding::No, |()| Finding::Yes),
+            Err(finding) => finding,
+        }
+    }
+
+    async fn streaming(&self) -> Finding {
+        let sent = Sent { form: FormUsed::Text, temperature: None, stream: true, stream_options: false };
+        match self.bounded(self.client.once(&plain(), &sent)).await {
+            Ok(reply) if reply.streamed => Finding::Yes,
+            Ok(_) => Finding::No("the answer comes in one piece".to_owned()),
+            Err(finding) => finding,
+        }
+    }
+
+    async fn ask(&self, ask: &Ask, form: FormUsed) -> Result<Reply, Finding> {
+        let sent = Sent { form, temperature: None, stream: false, stream_options: false };
+        self.bounded(self.client.once(ask, &sent)).await
+    }
+
+    /// One question, unless time is up or somebody asks to stop.
+    async fn bounded<T>(&self, work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Finding> {
+        let work = async { Ok(timeout_at(self.deadline, work).await) };
+        match self.client.stop().unless(work).await {
+            Ok(Ok(Ok(value))) => Ok(value),
+            Ok(Ok(Err(trouble))) => Err(self.finding(trouble)),
+            Ok(Err(_)) => Err(Finding::Unknown("the server took too long".to_owned())),
+            Err(cancelled) => Err(Finding::Unknown(cancelled.to_string())),
+        }
+    }
+
+    /// A refusal is an answer; that the server is busy or gone is none.
+    fn finding(&self, trouble: Trouble) -> Finding {
+        let refused = matches!(&trouble, Trouble::Refused(refusal) if !matches!(refusal.status, 408 | 429 | 502..=599));
+        let reason = self.client.error(trouble, 0).to_string();
+        if refused { Finding::No(reason) } else { Finding::Unknown(reason) }
+    }
+}
+
+fn unknown(finding: &Finding) -> Finding {
+    match finding {
+        Finding::Yes => Finding::Unknown("not asked".to_owned()),
+        Finding::No(reason) | Finding::Unknown(reason) => Finding::Unknown(reason.clone()),
+    }
+}
+
+fn asked(text: &str, form: Form) -> Ask {
+    Ask { key: "probe".to_owned(), messages: vec![Message::user(text)], form }
+}
+
+fn plain() -> Ask {
+    asked("Answer with one word: hello", Form::Text)
+}
+
+/// Servers want the word JSON in the messages of such a question.
+fn greeting() -> Ask {
+    let greeting = json!({ "greeting": { "type": "string" } });
+    let schema =
+        json!({ "type": "object", "properties": greeting, "required": ["greeting"], "additionalProperties": false });
+    asked("Greet me with one word, in JSON.", Form::Schema { name: "greeting".to_owned(), schema })
+}
+
+fn tool() -> Ask {
+    let city = json!({ "city": { "type": "string" } });
+    let parameters = json!({ "type": "object", "properties": city, "required": ["city"] });
+    let description = "Looks up the weather in a city".to_owned();
+    let tool = ToolSpec { name: "weather".to_owned(), description, parameters };
+    asked("Use the tool to look up the weather in Paris.", Form::Tools(vec![tool]))
+}
+
+fn is_greeting(reply: &Reply) -> Result<(), String> {
+    let fits = object(reply).is_some_and(|value| value.get("greeting").is_some_and(Value::is_string));
+    if fits { Ok(()) } else { Err("the answer does not fit the schema that was sent".to_owned()) }
+}
+
+fn is_object(reply: &Reply) -> Result<(), String> {
+    if object(reply).is_some() { Ok(()) } else { Err("the answer is no JSON object".to_owned()) }
+}
+
+fn is_call(reply: &Reply) -> Result<(), String> {
+    let called = reply.tool_calls.iter().any(|call| call.name == "weather");
+    if called { Ok(()) } else { Err("the answer calls no tool, though one was offered".to_owned()) }
+}
+
+fn object(reply: &Reply) -> Option<Value> {
+    serde_json::from_str(&reply.content).ok().filter(Value::is_object)
+}
