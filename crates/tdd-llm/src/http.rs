@@ -127,8 +127,7 @@ impl HttpClient {
             call.note(&trouble);
             match retry::next(&trouble, &call.sent, &call.tally) {
                 Next::Again(wait) => {
-                    let own = || retry::backoff(self.endpoint.timeouts.retry_base, call.tally.retries, retry::chance());
-                    tokio::time::sleep(wait.unwrap_or_else(own).min(self.endpoint.timeouts.whole)).await;
+                    tokio::time::sleep(self.pause(wait, call.tally.retries)).await;
                     call.tally.retries += 1;
                 }
                 Next::Simpler => match learned::simpler(call.sent.form) {
@@ -145,6 +144,13 @@ impl HttpClient {
                 Next::End => return Err(self.error(trouble, call.tally.retries)),
             }
         }
+    }
+
+    /// How long to wait before a retry: never less than the server wishes, unless that is longer than an answer may take.
+    fn pause(&self, wished: Option<Duration>, retries: u32) -> Duration {
+        let Timeouts { retry_base, whole, .. } = self.endpoint.timeouts;
+        let own = retry::backoff(retry_base, retries, retry::chance());
+        wished.unwrap_or_default().max(own).min(whole)
     }
 
     fn begin(&self, ask: &Ask) -> Result<Call, LlmError> {

@@ -14,6 +14,9 @@ use crate::retry::Trouble;
 /// How long [`probe`] takes at most.
 const DEADLINE: Duration = Duration::from_secs(30);
 
+/// Nobody waits longer for this.
+const LONGEST: Duration = Duration::from_hours(1);
+
 /// What was found out about one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
@@ -58,7 +61,7 @@ pub async fn probe(client: &HttpClient) -> Capabilities {
 
 /// Asks the server, each thing once; what is not answered by then stays unknown.
 pub async fn probe_within(client: &HttpClient, within: Duration) -> Capabilities {
-    let probe = Probe { client, deadline: Instant::now() + within };
+    let probe = Probe { client, deadline: Instant::now() + within.min(LONGEST) };
     let models = probe.models().await;
     let plain = probe.ask(&plain(), FormUsed::Text).await;
     let reachable = plain.as_ref().map_or_else(Clone::clone, |_| Finding::Yes);

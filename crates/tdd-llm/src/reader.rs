@@ -135,7 +135,7 @@ struct Events {
 impl Events {
     fn push(&mut self, bytes: &[u8]) -> Result<Progress, Unread> {
         self.reply.streamed = true;
-        let before = self.amount();
+        let before = self.reply.written;
         for byte in bytes {
             let after_return = std::mem::replace(&mut self.returned, *byte == b'\r');
             match byte {
@@ -145,10 +145,10 @@ impl Events {
             }
         }
         let pending: usize = self.data.iter().map(Vec::len).sum();
-        if self.amount() > LONGEST || self.line.len() + pending > LONGEST {
+        if self.reply.written > LONGEST || self.line.len() + pending > LONGEST {
             return Err(Unread::TooLarge);
         }
-        Ok(match (self.done, self.amount() > before || self.reply.begun && before == 0) {
+        Ok(match (self.done, self.reply.written > before) {
             (true, _) => Progress::Done,
             (false, true) => Progress::Coming,
             (false, false) => Progress::Waiting,
@@ -164,12 +164,6 @@ impl Events {
             (false, true) => Err(Unread::Other("a stream without a choice".to_owned())),
             (_, false) => Err(Unread::Broken("the stream ended before the answer did".to_owned())),
         }
-    }
-
-    /// How much the model has written.
-    fn amount(&self) -> usize {
-        let calls = self.reply.tool_calls.iter().map(|call| call.name.len() + call.arguments.len());
-        self.reply.content.len() + calls.sum::<usize>()
     }
 
     fn end_line(&mut self) -> Result<(), Unread> {

@@ -9,7 +9,7 @@ const LONGEST: usize = 400;
 /// The most that we look through for what must not be repeated: a key that is cut in two would not be found.
 const READ: usize = 8 * LONGEST;
 
-/// An answer whose status is not 200.
+/// An answer whose status is no success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub status: u16,

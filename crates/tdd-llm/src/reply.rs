@@ -15,8 +15,8 @@ pub(crate) struct Reply {
     pub model: Option<String>,
     /// It came as a stream of events.
     pub streamed: bool,
-    /// Some piece held something of the model's, be it only a thought.
-    pub begun: bool,
+    /// How many bytes of the model's there were, thoughts included.
+    pub written: usize,
     /// There was a choice, so this is a completion.
     pub chosen: bool,
     /// The `index` of each tool call, where the server gave one.
@@ -81,7 +81,7 @@ impl Reply {
         self.chosen = true;
         self.say(&text_of(message.get("content")));
         for thought in ["reasoning_content", "reasoning"] {
-            self.begun |= message.get(thought).and_then(Value::as_str).is_some_and(|thought| !thought.is_empty());
+            self.written += message.get(thought).and_then(Value::as_str).map_or(0, str::len);
         }
         for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             self.take_call(call);
@@ -90,12 +90,13 @@ impl Reply {
 
     fn say(&mut self, text: &str) {
         self.content += text;
-        self.begun |= !text.is_empty();
+        self.written += text.len();
     }
 
     /// Joins a piece of a tool call with what came of the same call before.
     fn take_call(&mut self, piece: &Value) {
-        self.begun = true;
+        // A piece of a call is a sign of life, even if it brings only an id.
+        self.written += 1;
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let index = piece.get("index").and_then(Value::as_u64);
         let id = text(piece.get("id"));
@@ -111,11 +112,13 @@ impl Reply {
         if call.name.is_empty() {
             call.name = text(function.get("name"));
         }
+        let before = call.arguments.len();
         match function.get("arguments") {
             Some(Value::String(arguments)) => call.arguments += arguments,
             None | Some(Value::Null) => {}
             Some(object) => call.arguments += &object.to_string(),
         }
+        self.written += call.arguments.len() - before;
     }
 
     /// Where the call is, or a new place for it. Some servers give no index, others always 0.

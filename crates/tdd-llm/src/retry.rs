@@ -14,7 +14,7 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 /// What came instead of a completion.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// A status that is not 200.
+    /// A status that is no success.
     Refused(Refusal),
     /// Something that may be gone next time.
     Passing(LlmError),
@@ -37,7 +37,7 @@ pub(crate) struct Tally {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Next {
-    /// Ask the same again, after this wait if the server named one.
+    /// Ask the same again, after this wait at least if the server named one.
     Again(Option<Duration>),
     /// Ask for a simpler form of answer.
     Simpler,

@@ -20,6 +20,9 @@ use crate::retry::Trouble;
 /// The most of a refusal that we read.
 const REFUSAL: usize = 64 << 10;
 
+/// A wait as good as endless; a longer one could not be added to the time of day.
+const FOREVER: Duration = Duration::from_hours(24 * 365);
+
 /// A way to one server.
 #[derive(Clone, Debug)]
 pub(crate) struct Transport {
@@ -56,7 +59,7 @@ impl Transport {
             .await
             .map_err(|_| self.late(&deadlines))?
             .map_err(|error| self.network(error))?;
-        if response.status().as_u16() == 200 {
+        if response.status().is_success() {
             self.read(response, deadlines).await
         } else {
             Err(self.refusal(response, &deadlines).await)
@@ -70,7 +73,7 @@ impl Transport {
             .await
             .map_err(|_| self.late(&deadlines))?
             .map_err(|error| self.network(error))?;
-        if response.status().as_u16() != 200 {
+        if !response.status().is_success() {
             return Err(self.refusal(response, &deadlines).await);
         }
         let body = self.beginning_of(response, LONGEST, &deadlines).await;
@@ -183,7 +186,8 @@ struct Deadlines {
 impl Deadlines {
     fn new(timeouts: &Timeouts, stream: bool) -> Self {
         let begun = Instant::now();
-        Self { begun, whole: timeouts.whole, silence: stream.then_some(timeouts.first_token), last_token: begun }
+        let silence = stream.then_some(timeouts.first_token.min(FOREVER));
+        Self { begun, whole: timeouts.whole.min(FOREVER), silence, last_token: begun }
     }
 
     fn next(&self) -> Instant {
