@@ -6,6 +6,7 @@ pub mod client;
 pub mod error;
 pub mod http;
 mod learned;
+pub mod model;
 pub mod probe;
 mod reader;
 pub mod recorder;

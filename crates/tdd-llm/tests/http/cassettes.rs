@@ -8,6 +8,7 @@ use serde_json::json;
 use tdd_llm::cassette;
 use tdd_llm::client::{Answer, Ask, Finish, Form, LlmClient, Message};
 use tdd_llm::error::LlmError;
+use tdd_llm::model::Model;
 use tdd_llm::recorder::{Recorder, Tape};
 use tdd_llm::replay::Replay;
 
@@ -64,6 +65,19 @@ fn what_was_recorded_plays_back_exactly() {
     for (ask, recorded) in asks.iter().zip(recorded) {
         assert_eq!(play(&replay, ask).unwrap(), recorded.unwrap());
     }
+}
+
+#[test]
+fn a_model_is_recorded_where_there_is_a_tape_and_replayed_from_it() {
+    let server = Server::script(vec![answer("one")]);
+    let memory = Memory::default();
+    let models =
+        [Model::at(server.client(), None), Model::at(server.client(), Some(Tape::new(memory.clone(), vec![])))];
+    assert_eq!(models.map(|model| run(model.chat(&keyed("a"))).unwrap().content), ["one", "one"]);
+    assert_eq!(memory.text().lines().count(), 1);
+    let replay = Model::Replay(Replay::of(&memory.text()).unwrap());
+    assert_eq!(run(replay.chat(&keyed("a"))).unwrap().content, "one");
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[test]

@@ -1,0 +1,39 @@
+//! Whichever model a run has: at a server, at a server and recorded, or a replay.
+
+use crate::client::{Answer, Ask, LlmClient};
+use crate::error::LlmError;
+use crate::http::HttpClient;
+use crate::recorder::{Recorder, Tape};
+use crate::replay::Replay;
+
+/// A model that is chosen while the program runs.
+pub enum Model {
+    /// At a server.
+    Server(HttpClient),
+    /// At a server, and all that it says is recorded.
+    Recorded(Recorder<HttpClient>),
+    /// From a cassette.
+    Replay(Replay),
+}
+
+impl Model {
+    /// The model at a server, recorded if there is a tape.
+    pub fn at(client: HttpClient, tape: Option<Tape>) -> Self {
+        match tape {
+            Some(tape) => Self::Recorded(Recorder::new(client, tape)),
+            None => Self::Server(client),
+        }
+    }
+}
+
+impl LlmClient for Model {
+    type Error = LlmError;
+
+    async fn chat(&self, ask: &Ask) -> Result<Answer, LlmError> {
+        match self {
+            Self::Server(client) => client.chat(ask).await,
+            Self::Recorded(client) => client.chat(ask).await,
+            Self::Replay(client) => client.chat(ask).await,
+        }
+    }
+}
