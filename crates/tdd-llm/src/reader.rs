@@ -300,16 +300,19 @@ mod tests {
         }
 
         #[test]
-        fn nothing_that_looks_like_a_completion_makes_the_reader_panic(
+        fn what_looks_like_a_completion_reads_the_same_wherever_it_is_cut(
             words in proptest::collection::vec(prop_oneof![
                 Just("data:"), Just("{\"choices\":["), Just("{\"delta\":{"), Just("\"tool_calls\":[{\"index\":"), Just("7"),
                 Just("-1.5e300"), Just("\"content\":"), Just("null"), Just("\"\\ud800\""), Just("}"), Just("]"), Just(","),
                 Just("\n\n"), Just("\r"), Just("[DONE]"), Just("\"usage\":{\"prompt_tokens\":"), Just("\"error\":"),
-            ], 0..24)
+                Just("data: {\"choices\":[{\"delta\":{\"content\":\"ä\"}}]}\n\n"), Just("\u{feff}"), Just(" "), Just(": ping\n"),
+                Just("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"eos\"}]}\n"),
+            ], 0..24),
+            cut in any::<proptest::sample::Index>(),
         ) {
             let text = words.concat();
-            let (left, right) = text.as_bytes().split_at(text.len() / 2);
-            let _ = read(&[left, right]);
+            let (left, right) = text.as_bytes().split_at(cut.index(text.len() + 1));
+            prop_assert_eq!(read(&[left, right]), read(&[text.as_bytes()]));
         }
     }
 }

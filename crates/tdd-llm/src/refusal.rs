@@ -131,6 +131,8 @@ fn http_date(text: &str) -> Option<jiff::Timestamp> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn says(body: &str, expected: &str) {
@@ -180,5 +182,14 @@ mod tests {
         check("Sun, 15 Nov 2026 11:00:00 GMT", None, Some(0));
         check("soon", None, None);
         check("-3", None, None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_refusal_makes_the_reader_panic(status in any::<u16>(), body in any::<Vec<u8>>(), text in ".*", date in ".*") {
+            let refusal = Refusal::read(status, &body, None);
+            let _ = (refusal.is_too_long(), refusal.may_be_unknown_model(), short(&refusal.words));
+            let _ = wait(&text, Some(&date), jiff::Timestamp::UNIX_EPOCH);
+        }
     }
 }
