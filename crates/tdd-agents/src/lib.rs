@@ -1,3 +1,8 @@
 //! The three roles as data. They have no hands: whatever they wish becomes a request to the gate.
 
+mod found;
+pub mod part;
+pub mod plan;
+pub mod reply;
 pub mod roster;
+pub mod wish;

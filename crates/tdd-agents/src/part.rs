@@ -1,0 +1,103 @@
+//! The parts that a model plays, as data: who, what it must do, and what it may say.
+
+use tdd_core::cycle::{Phase, Role};
+
+/// One part: a role in a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The phase that its commit has.
+    pub phase: Phase,
+    /// Who plays it.
+    pub role: Role,
+    /// The name of its prompt, and of its calls in a recording.
+    pub name: &'static str,
+    /// Whether an answer without edits is no answer.
+    pub must_edit: bool,
+    /// What its edits may do, of the four actions.
+    pub actions: &'static [&'static str],
+    /// What it may say beside its edits.
+    pub fields: &'static [&'static str],
+}
+
+/// The four actions of an edit.
+pub const ACTIONS: [&str; 4] = ["upsert", "replace", "rename", "delete"];
+
+const PARTS: [Part; 4] = [
+    Part {
+        phase: Phase::Red,
+        role: Role::Tester,
+        name: "tester",
+        must_edit: true,
+        actions: &["upsert", "replace"],
+        fields: &["summary", "rationale"],
+    },
+    Part {
+        phase: Phase::Green,
+        role: Role::Implementor,
+        name: "implementor",
+        must_edit: true,
+        actions: &ACTIONS,
+        fields: &["summary", "rationale", "commit_message"],
+    },
+    Part {
+        phase: Phase::Refactor,
+        role: Role::Refactorer,
+        name: "refactorer",
+        must_edit: false,
+        actions: &ACTIONS,
+        fields: &["summary", "rationale"],
+    },
+    Part {
+        phase: Phase::RethinkTest,
+        role: Role::Tester,
+        name: "rethink",
+        must_edit: false,
+        actions: &["upsert", "replace", "delete"],
+        fields: &["summary", "rationale", "reason", "spec_source"],
+    },
+];
+
+impl Part {
+    /// The part that ends in this phase.
+    pub fn of(phase: Phase) -> Self {
+        let [tester, implementor, refactorer, rethink] = PARTS;
+        match phase {
+            Phase::Red => tester,
+            Phase::Green => implementor,
+            Phase::Refactor => refactorer,
+            Phase::RethinkTest => rethink,
+        }
+    }
+
+    /// What this part is to do, in one sentence, with the test that it is about.
+    pub fn aim(self, target: Option<&str>) -> String {
+        let target = target.map_or_else(|| "the failing test".to_owned(), |id| format!("`{id}`"));
+        match self.phase {
+            Phase::Red => "Add one new test that fails today. Change test files only.".to_owned(),
+            Phase::Green => {
+                format!("Make {target} pass and keep every other test passing. Change production files only.")
+            }
+            Phase::Refactor => "Improve one thing, or nothing. Every test stays as it is and passes.".to_owned(),
+            Phase::RethinkTest => format!("Read the kata again and decide about {target}. Change that one test only."),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phase_has_its_own_part() {
+        for phase in Phase::ALL {
+            assert_eq!(Part::of(phase).phase, phase);
+        }
+        assert_eq!(Part::of(Phase::RethinkTest).role, Role::Tester);
+    }
+
+    #[test]
+    fn the_aim_names_the_target() {
+        assert!(Part::of(Phase::Green).aim(Some("tests/a.rs::adds")).contains("`tests/a.rs::adds`"));
+        assert!(Part::of(Phase::Green).aim(None).contains("the failing test"));
+    }
+}

@@ -1,0 +1,377 @@
+//! Reads an edit plan out of what a model wrote: tolerant of how it is wrapped, strict about what it says.
+//!
+//! Around the plan there may be prose and fences; what [`crate::found`] mends is mended. Unknown fields are
+//! ignored, and `null` is the same as nothing. A list of edits alone, or one edit alone, is a plan, unless the
+//! answer also holds broken JSON of which it may be a part. Of several plans the last one counts: models draft
+//! first and answer then.
+//!
+//! Whole contents that end every line in CRLF get LF; where only some lines do, it is meant and stays.
+//! `find` and its replacement stay as they are, because they must fit a file that nobody has opened here.
+
+use serde_json::{Map, Value};
+use tdd_core::gate::{Action, Edit};
+use tdd_core::test_id::TestId;
+
+use crate::found::{self, Found, NotFound};
+use crate::plan::{Done, EditPlan};
+
+/// Largest answer, in bytes.
+pub const MAX_REPLY: usize = 8 << 20;
+/// Most entries of a list in an answer.
+pub const MAX_ENTRIES: usize = 200;
+
+/// Why an answer is no edit plan, in words that the model can act on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplyError {
+    /// There is nothing in it.
+    #[error("the answer is empty; send one JSON object with `edits`")]
+    Empty,
+    /// It is too large to be read.
+    #[error("the answer has {0} bytes, the limit is {MAX_REPLY}; make the change smaller")]
+    TooLong(usize),
+    /// There is no JSON in it.
+    #[error("the answer has no JSON object; send one JSON object with `edits`, and nothing else")]
+    NoJson,
+    /// It ends in the middle.
+    #[error("the JSON breaks off before its end; send the whole object again, with a smaller change")]
+    Cut,
+    /// It does not parse.
+    #[error(
+        "the JSON is wrong at line {line}, column {column} ({why}); inside of strings write `\\n` for a line end, `\\\"` for a quote and `\\\\` for a backslash, and send the whole object again"
+    )]
+    BadJson {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1.
+        column: usize,
+        /// What the parser says.
+        why: String,
+    },
+    /// There is JSON, but no plan.
+    #[error(
+        "the JSON has no `edits` (it has {0}); send {{\"edits\": [{{\"path\": …, \"action\": …, \"content\": …}}]}}"
+    )]
+    NoPlan(String),
+    /// A field has a value of another kind.
+    #[error("`{field}` is {found}; it must be {expected}")]
+    Kind {
+        /// Where it stands.
+        field: String,
+        /// What it is.
+        found: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// An edit lacks something.
+    #[error("edit {number}{} has no `{field}`; {hint}", shown(.path))]
+    Missing {
+        /// Which edit, counted from 1.
+        number: usize,
+        /// Its file, if it names one.
+        path: String,
+        /// What it lacks.
+        field: &'static str,
+        /// What to send.
+        hint: &'static str,
+    },
+    /// An edit wants something that there is not.
+    #[error("edit {number}{} has the action `{action}`; the actions are `upsert`, `delete`, `rename` and `replace`", shown(.path))]
+    Action {
+        /// Which edit, counted from 1.
+        number: usize,
+        /// Its file.
+        path: String,
+        /// What it wants.
+        action: String,
+    },
+    /// Two edits say different things about one file.
+    #[error("edits {first} and {second} both change `{path}`; send one edit for it, with its final content")]
+    Twice {
+        /// The earlier edit, counted from 1.
+        first: usize,
+        /// The later one.
+        second: usize,
+        /// The file.
+        path: String,
+    },
+    /// A test is not named as tests are.
+    #[error("`{field}` names `{name}`, which is no test id; write it as `path::name`")]
+    TestId {
+        /// Where it stands.
+        field: String,
+        /// What stands there.
+        name: String,
+    },
+    /// A list is too long.
+    #[error("`{field}` has {found} entries, the limit is {MAX_ENTRIES}; make the change smaller")]
+    TooMany {
+        /// Which.
+        field: String,
+        /// How many.
+        found: usize,
+    },
+    /// A call of a tool that there is not.
+    #[error("there is no tool `{name}`; the tools are {known}")]
+    Tool {
+        /// What was called.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A call without something that it needs.
+    #[error("`{tool}` needs `{field}`; call it again with it")]
+    Argument {
+        /// What was called.
+        tool: String,
+        /// What is missing.
+        field: &'static str,
+    },
+}
+
+/// Reads an answer.
+pub fn read(text: &str) -> Result<EditPlan, ReplyError> {
+    if text.len() > MAX_REPLY {
+        return Err(ReplyError::TooLong(text.len()));
+    }
+    if text.trim().is_empty() {
+        return Err(ReplyError::Empty);
+    }
+    let Found { values, wrong } = found::values(text)?;
+    let alone = wrong.is_none();
+    match values.iter().rev().find_map(|value| as_plan(value, alone)) {
+        Some(fields) => plan(&fields),
+        None => Err(wrong.map_or_else(|| ReplyError::NoPlan(kind_or_keys(&values)), ReplyError::from)),
+    }
+}
+
+impl From<NotFound> for ReplyError {
+    fn from(not_found: NotFound) -> Self {
+        match not_found {
+            NotFound::Nothing => Self::NoJson,
+            NotFound::Cut => Self::Cut,
+            NotFound::Wrong { line, column, why } => Self::BadJson { line, column, why },
+        }
+    }
+}
+
+/// The fields of a plan, wherever in a value they are. `alone`: a list of edits or one edit will do.
+fn as_plan(value: &Value, alone: bool) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(fields) if is_plan(fields) => Some(fields.clone()),
+        Value::Object(fields) if alone && fields.contains_key("path") => Some(edits_alone(vec![value.clone()])),
+        Value::Object(fields) => {
+            let inner = ["edit_plan", "arguments", "parameters"].iter().find_map(|name| fields.get(*name))?;
+            match inner {
+                Value::String(text) => as_plan(&found::value(text).ok()?, alone),
+                Value::Object(_) => as_plan(inner, alone),
+                _ => None,
+            }
+        }
+        Value::Array(items) if alone && items.iter().any(|item| item.get("path").is_some()) => {
+            Some(edits_alone(items.clone()))
+        }
+        Value::Array(items) => items.iter().rev().find_map(|item| as_plan(item, alone)),
+        _ => None,
+    }
+}
+
+/// A plan has edits, or says why it has none.
+fn is_plan(fields: &Map<String, Value>) -> bool {
+    let filled = |name: &&str| fields.get(*name).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+    fields.contains_key("edits") || ["need", "done"].iter().any(filled)
+}
+
+fn edits_alone(edits: Vec<Value>) -> Map<String, Value> {
+    Map::from_iter([("edits".to_owned(), Value::Array(edits))])
+}
+
+fn kind_or_keys(values: &[Value]) -> String {
+    let Some(Value::Object(fields)) = values.last() else {
+        return "only a list".to_owned();
+    };
+    let keys: Vec<String> = fields.keys().take(8).map(|key| format!("`{}`", one_line(key))).collect();
+    if keys.is_empty() { "nothing".to_owned() } else { keys.join(", ") }
+}
+
+fn plan(fields: &Map<String, Value>) -> Result<EditPlan, ReplyError> {
+    Ok(EditPlan {
+        edits: edits(fields)?,
+        summary: text(fields, "summary")?,
+        rationale: text(fields, "rationale")?,
+        commit_message: text(fields, "commit_message")?,
+        claims: test_ids(fields, "claims")?,
+        notes: text(fields, "notes")?,
+        need: strings(fields, "need")?.iter().map(|path| plain_path(path)).filter(|path| !path.is_empty()).collect(),
+        reason: text(fields, "reason")?,
+        spec_source: text(fields, "spec_source")?,
+        done: done(fields)?,
+    })
+}
+
+/// Two equal edits are one; two different ones of one file are an error.
+fn edits(fields: &Map<String, Value>) -> Result<Vec<Edit>, ReplyError> {
+    let mut kept: Vec<(usize, Edit)> = Vec::new();
+    for (at, value) in list(fields, "edits")?.iter().enumerate() {
+        let number = at + 1;
+        let Value::Object(fields) = value else {
+            let (field, expected) = (format!("edits[{at}]"), "an object with `path` and `action`");
+            return Err(ReplyError::Kind { field, found: kind(value), expected });
+        };
+        let edit = edit(number, fields)?;
+        match kept.iter().find(|(_, former)| former.path == edit.path) {
+            Some((_, former)) if *former == edit => {}
+            Some((first, _)) => {
+                return Err(ReplyError::Twice { first: *first, second: number, path: one_line(&edit.path) });
+            }
+            None => kept.push((number, edit)),
+        }
+    }
+    Ok(kept.into_iter().map(|(_, edit)| edit).collect())
+}
+
+fn edit(number: usize, fields: &Map<String, Value>) -> Result<Edit, ReplyError> {
+    let path = string(fields, "path", number)?.map(|path| plain_path(&path)).unwrap_or_default();
+    let missing = |field, hint| ReplyError::Missing { number, path: one_line(&path), field, hint };
+    if path.is_empty() {
+        return Err(missing("path", "name the file relative to the project's root, like `src/lib.rs`"));
+    }
+    let action = string(fields, "action", number)?
+        .ok_or_else(|| missing("action", "use `upsert` with the file's whole content"))?;
+    let content = || string(fields, "content", number);
+    let action = match action.trim().to_ascii_lowercase().as_str() {
+        "upsert" => {
+            let content = content()?.ok_or_else(|| missing("content", "send the file's whole new content"))?;
+            Action::Upsert { content: plain_line_ends(content) }
+        }
+        "delete" => Action::Delete,
+        "rename" => {
+            let to = string(fields, "to", number)?.map(|to| plain_path(&to)).filter(|to| !to.is_empty());
+            Action::Rename { to: to.ok_or_else(|| missing("to", "name the file's new path"))? }
+        }
+        "replace" => Action::Replace {
+            find: string(fields, "find", number)?
+                .filter(|find| !find.is_empty())
+                .ok_or_else(|| missing("find", "quote the text to replace; it must stand in the file exactly once"))?,
+            content: content()?.ok_or_else(|| missing("content", "send the text to put in its place"))?,
+        },
+        _ => return Err(ReplyError::Action { number, path: one_line(&path), action: one_line(&action) }),
+    };
+    Ok(Edit { path, action })
+}
+
+fn done(fields: &Map<String, Value>) -> Result<Vec<Done>, ReplyError> {
+    if let Some(Value::Bool(false)) = fields.get("done") {
+        return Ok(Vec::new());
+    }
+    let entries = list(fields, "done")?;
+    entries.iter().enumerate().map(|(at, entry)| done_entry(&format!("done[{at}]"), entry)).collect()
+}
+
+fn done_entry(field: &str, entry: &Value) -> Result<Done, ReplyError> {
+    let expected = "an object with `requirement` and `test_id`";
+    let bad = || ReplyError::Kind { field: field.to_owned(), found: kind(entry), expected };
+    let part = |name| entry.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let requirement = part("requirement").ok_or_else(bad)?.to_owned();
+    let test_id = test_id(field, part("test_id").ok_or_else(bad)?)?;
+    Ok(Done { requirement, test_id })
+}
+
+fn test_ids(fields: &Map<String, Value>, field: &str) -> Result<Vec<TestId>, ReplyError> {
+    strings(fields, field)?.iter().map(|name| test_id(field, name)).collect()
+}
+
+pub(crate) fn test_id(field: &str, name: &str) -> Result<TestId, ReplyError> {
+    TestId::parse(name.trim()).map_err(|_| ReplyError::TestId { field: field.to_owned(), name: one_line(name) })
+}
+
+/// A list of strings; one string alone is a list of one.
+pub(crate) fn strings(fields: &Map<String, Value>, field: &str) -> Result<Vec<String>, ReplyError> {
+    let expected = "a list of strings";
+    let one = |value: &Value| match value {
+        Value::String(text) => Ok(text.clone()),
+        other => Err(ReplyError::Kind { field: field.to_owned(), found: kind(other), expected }),
+    };
+    match fields.get(field) {
+        Some(Value::String(text)) if text.trim().is_empty() => Ok(Vec::new()),
+        Some(value @ Value::String(_)) => Ok(vec![one(value)?]),
+        _ => list(fields, field)?.iter().map(one).collect(),
+    }
+}
+
+/// A list; one object alone is a list of one.
+fn list(fields: &Map<String, Value>, field: &str) -> Result<Vec<Value>, ReplyError> {
+    match fields.get(field) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(items)) if items.len() > MAX_ENTRIES => {
+            Err(ReplyError::TooMany { field: field.to_owned(), found: items.len() })
+        }
+        Some(Value::Array(items)) => Ok(items.clone()),
+        Some(value @ Value::Object(_)) => Ok(vec![value.clone()]),
+        Some(other) => Err(ReplyError::Kind { field: field.to_owned(), found: kind(other), expected: "a list" }),
+    }
+}
+
+/// Free words: a list of them is lines, and a number is as good as a string.
+pub(crate) fn text(fields: &Map<String, Value>, field: &str) -> Result<String, ReplyError> {
+    let one = |value: &Value| match value {
+        Value::Null => Ok(String::new()),
+        Value::String(text) => Ok(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Ok(value.to_string()),
+        Value::Array(_) | Value::Object(_) => {
+            Err(ReplyError::Kind { field: field.to_owned(), found: kind(value), expected: "a string" })
+        }
+    };
+    match fields.get(field) {
+        None => Ok(String::new()),
+        Some(Value::Array(lines)) => Ok(lines.iter().map(one).collect::<Result<Vec<_>, _>>()?.join("\n")),
+        Some(value) => one(value),
+    }
+}
+
+fn string(fields: &Map<String, Value>, field: &str, number: usize) -> Result<Option<String>, ReplyError> {
+    match fields.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(ReplyError::Kind {
+            field: format!("edits[{}].{field}", number - 1),
+            found: kind(other),
+            expected: "a string",
+        }),
+    }
+}
+
+/// A leading `./` means nothing; all else is the gate's to judge.
+pub(crate) fn plain_path(path: &str) -> String {
+    let path = path.trim();
+    path.strip_prefix("./").unwrap_or(path).to_owned()
+}
+
+/// LF for CRLF, if every line of the text ends so.
+pub(crate) fn plain_line_ends(text: String) -> String {
+    let all = text.matches('\n').count();
+    if all > 0 && text.matches("\r\n").count() == all { text.replace("\r\n", "\n") } else { text }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// A model's word quoted back to it: one line, bounded.
+fn one_line(text: &str) -> String {
+    text.chars().take(120).flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+fn shown(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!(" (`{path}`)") }
+}
+
+#[cfg(test)]
+#[path = "reply_tests.rs"]
+mod tests;

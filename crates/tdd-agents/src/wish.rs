@@ -1,0 +1,68 @@
+//! What a model wishes, whichever way it said so: an edit plan and tool calls come to the same.
+
+use tdd_core::gate::Edit;
+use tdd_core::test_id::TestId;
+
+use crate::plan::Done;
+
+/// One request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// To see a file.
+    Read {
+        /// Which.
+        path: String,
+    },
+    /// To see the names of files.
+    List {
+        /// Below this folder, or all of them.
+        under: Option<String>,
+    },
+    /// To see where a text stands.
+    Search {
+        /// The text, as it is.
+        text: String,
+        /// Below this folder, or everywhere.
+        under: Option<String>,
+    },
+    /// To say what it means to do.
+    Plan {
+        /// In its words.
+        text: String,
+    },
+    /// To change a file for the sake of a test.
+    Claim {
+        /// The test.
+        test: TestId,
+        /// The file.
+        target: String,
+    },
+    /// To change a file.
+    Edit(Edit),
+    /// To have the tests run at the end of this turn: these, or all if none is named.
+    RunTests {
+        /// Which.
+        tests: Vec<TestId>,
+    },
+    /// To end the turn and have it judged.
+    Finish(Finish),
+}
+
+/// What a model says at the end of its turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finish {
+    /// One line for the commit's header.
+    pub summary: String,
+    /// Why, line by line.
+    pub rationale: String,
+    /// A whole commit message.
+    pub commit_message: String,
+    /// Anything for the log.
+    pub notes: String,
+    /// In a rethink: why the test changes or stays.
+    pub reason: String,
+    /// In a rethink: where the kata says so.
+    pub spec_source: String,
+    /// From a tester who finds the kata finished.
+    pub done: Vec<Done>,
+}
