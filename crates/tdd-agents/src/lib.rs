@@ -5,4 +5,6 @@ pub mod part;
 pub mod plan;
 pub mod reply;
 pub mod roster;
+pub mod schema;
+pub mod tools;
 pub mod wish;

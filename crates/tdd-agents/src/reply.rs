@@ -259,7 +259,7 @@ fn edit(number: usize, fields: &Map<String, Value>) -> Result<Edit, ReplyError> 
     Ok(Edit { path, action })
 }
 
-fn done(fields: &Map<String, Value>) -> Result<Vec<Done>, ReplyError> {
+pub(crate) fn done(fields: &Map<String, Value>) -> Result<Vec<Done>, ReplyError> {
     if let Some(Value::Bool(false)) = fields.get("done") {
         return Ok(Vec::new());
     }
@@ -352,7 +352,7 @@ pub(crate) fn plain_line_ends(text: String) -> String {
     if all > 0 && text.matches("\r\n").count() == all { text.replace("\r\n", "\n") } else { text }
 }
 
-fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -364,7 +364,7 @@ fn kind(value: &Value) -> &'static str {
 }
 
 /// A model's word quoted back to it: one line, bounded.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.chars().take(120).flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }
 

@@ -1,0 +1,125 @@
+//! The JSON schema of an edit plan, cut to what a part may say.
+//!
+//! Kept to what strict servers take: every object closed, every field required, one form for each action.
+
+use serde_json::{Map, Value, json};
+
+use crate::part::Part;
+
+/// The name under which a server is given the schema, and by which the last message of an edit call asks for it.
+pub const EDIT_PLAN: &str = "edit_plan";
+
+/// Answers without edits that are open to a part in this call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offers {
+    /// There are files that it has not seen and may still ask for.
+    pub need: bool,
+    /// There are tests already, so that the kata may be finished.
+    pub done: bool,
+}
+
+/// The schema for one call. Where nothing but edits is open, there must be one: small models need to be told.
+pub fn edit_plan(part: Part, offers: Offers) -> Value {
+    let mut edits = json!({"type": "array", "items": {"anyOf": edit_forms(part)}});
+    if part.must_edit && !offers.need && !offers.done {
+        edits["minItems"] = json!(1);
+    }
+    let mut fields = Map::from_iter([("edits".to_owned(), edits)]);
+    for name in part.fields {
+        fields.insert((*name).to_owned(), json!({"type": "string"}));
+    }
+    if offers.need {
+        fields.insert("need".to_owned(), json!({"type": "array", "items": {"type": "string"}}));
+    }
+    if offers.done {
+        fields.insert("done".to_owned(), json!({"type": "array", "items": done_entry()}));
+    }
+    closed(&fields)
+}
+
+/// An entry of `done`.
+pub(crate) fn done_entry() -> Value {
+    let text = || json!({"type": "string"});
+    closed(&Map::from_iter([("requirement".to_owned(), text()), ("test_id".to_owned(), text())]))
+}
+
+/// An object with these fields, all of them, and no others.
+fn closed(fields: &Map<String, Value>) -> Value {
+    let required: Vec<&String> = fields.keys().collect();
+    json!({"type": "object", "required": required, "additionalProperties": false, "properties": fields})
+}
+
+fn edit_forms(part: Part) -> Vec<Value> {
+    part.actions.iter().map(|action| edit_form(action)).collect()
+}
+
+fn edit_form(action: &str) -> Value {
+    let more: &[&str] = match action {
+        "upsert" => &["content"],
+        "replace" => &["find", "content"],
+        "rename" => &["to"],
+        _ => &[],
+    };
+    let mut fields = Map::from_iter([
+        ("path".to_owned(), json!({"type": "string"})),
+        ("action".to_owned(), json!({"type": "string", "enum": [action]})),
+    ]);
+    fields.extend(more.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))));
+    closed(&fields)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tdd_core::cycle::Phase;
+
+    fn fields(phase: Phase, offers: Offers) -> Vec<String> {
+        let schema = edit_plan(Part::of(phase), offers);
+        schema["properties"].as_object().unwrap().keys().cloned().collect()
+    }
+
+    #[test]
+    fn the_schema_of_a_tester_is_pinned() {
+        let offers = Offers { need: false, done: true };
+        insta::assert_json_snapshot!(edit_plan(Part::of(Phase::Red), offers));
+    }
+
+    #[test]
+    fn who_must_edit_and_has_no_other_way_sends_an_edit() {
+        let least = |phase, offers| edit_plan(Part::of(phase), offers)["properties"]["edits"]["minItems"].as_u64();
+        let nothing = Offers::default();
+        assert_eq!(least(Phase::Red, nothing), Some(1));
+        assert_eq!(least(Phase::Green, nothing), Some(1));
+        assert_eq!(least(Phase::Green, Offers { need: true, ..nothing }), None);
+        assert_eq!(least(Phase::Red, Offers { done: true, ..nothing }), None);
+        assert_eq!(least(Phase::Refactor, nothing), None);
+        assert_eq!(least(Phase::RethinkTest, nothing), None);
+    }
+
+    #[test]
+    fn each_part_has_only_the_fields_that_it_can_use() {
+        let nothing = Offers::default();
+        assert_eq!(fields(Phase::Red, nothing), ["edits", "rationale", "summary"]);
+        assert_eq!(fields(Phase::RethinkTest, nothing), ["edits", "rationale", "reason", "spec_source", "summary"]);
+        assert!(fields(Phase::Green, Offers { need: true, ..nothing }).contains(&"need".to_owned()));
+    }
+
+    #[test]
+    fn every_object_is_closed_and_every_field_required() {
+        fn walk(value: &Value) {
+            if value["type"] == "object" {
+                let names: Vec<&String> = value["properties"].as_object().unwrap().keys().collect();
+                assert_eq!(value["required"], json!(names));
+                assert_eq!(value["additionalProperties"], false);
+            }
+            match value {
+                Value::Object(fields) => fields.values().for_each(walk),
+                Value::Array(items) => items.iter().for_each(walk),
+                _ => {}
+            }
+        }
+        for phase in Phase::ALL {
+            walk(&edit_plan(Part::of(phase), Offers { need: true, done: true }));
+        }
+    }
+}
