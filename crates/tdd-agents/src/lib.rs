@@ -1,5 +1,7 @@
 //! The three roles as data. They have no hands: whatever they wish becomes a request to the gate.
 
+pub mod brief;
+mod cut;
 mod found;
 pub mod part;
 pub mod plan;

@@ -1,0 +1,239 @@
+//! The brief: all that a model is told of the project before it acts, in a fixed order and within a budget.
+//!
+//! The same facts give the same bytes. What stays the same from step to step comes first (the kata, the tree),
+//! what changes comes last (the last commit, the target and its failure), so that prefix caches hit.
+
+use std::collections::BTreeSet;
+
+use tdd_core::change::Sort;
+use tdd_core::report::Cause;
+use tdd_core::seam::StepContext;
+use tdd_core::test_id::TestId;
+
+use crate::cut;
+
+/// The facts.
+#[derive(Clone, Debug)]
+pub struct Brief<'a> {
+    /// Kata, last commit and tree. Only files of this tree are shown: what git ignores is not in it.
+    pub context: &'a StepContext,
+    /// Files that may be shown, in any order.
+    pub files: &'a [File],
+    /// The test that the step is about.
+    pub target: Option<&'a Target>,
+}
+
+/// A file of the project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Where it is.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+    /// What it is.
+    pub sort: Sort,
+    /// Whether the last commit changed it.
+    pub changed: bool,
+}
+
+/// The test that a step is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Which.
+    pub id: TestId,
+    /// The file that it stands in.
+    pub path: String,
+    /// Why it fails.
+    pub cause: Cause,
+    /// What the runner or the compiler said.
+    pub output: String,
+}
+
+/// A brief in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The words.
+    pub text: String,
+    /// Files of the tree that are not shown, in the order of the tree.
+    pub omitted: Vec<String>,
+}
+
+/// Most bytes of a target's output, whatever the budget is.
+const MAX_OUTPUT: usize = 8_000;
+
+impl Brief<'_> {
+    /// The brief in at most `budget` bytes. Whole files go first; only if all of them are gone is anything cut.
+    pub fn write(&self, budget: usize) -> Written {
+        let parts = self.parts(&Shares::unbounded());
+        let room = budget.saturating_sub(parts.len());
+        if parts.len() <= budget
+            && let Some(written) = self.with_files(&parts, room, budget)
+        {
+            return written;
+        }
+        let parts = self.parts(&Shares::of(budget));
+        let text = cut::head(&parts.joined("", "\nNo file is shown, for want of room (ask with `need`).\n"), budget);
+        Written { text, omitted: self.left_out(&BTreeSet::new()) }
+    }
+
+    /// Fills the room with files, most relevant first; `None` if not even the list of the others fits.
+    fn with_files(&self, parts: &Parts, room: usize, budget: usize) -> Option<Written> {
+        let mut room = room;
+        let mut shown = BTreeSet::new();
+        let mut text = String::new();
+        // What is left out must be said, and that needs room as well: at most this much.
+        let reserve = omission(&self.left_out(&BTreeSet::new())).len();
+        let all: usize = self.by_relevance().iter().map(|file| section(file).len()).sum();
+        if all > room {
+            room = room.saturating_sub(reserve);
+        }
+        for file in self.by_relevance() {
+            let section = section(file);
+            if section.len() <= room {
+                room -= section.len();
+                text += &section;
+                shown.insert(file.path.as_str());
+            }
+        }
+        let omitted = self.left_out(&shown);
+        let text = parts.joined(&text, &omission(&omitted));
+        (text.len() <= budget).then_some(Written { text, omitted })
+    }
+
+    /// Files of the target first, then of the last commit, then tests, production and the rest; by path among equals.
+    fn by_relevance(&self) -> Vec<&File> {
+        let tree: BTreeSet<&str> = self.context.repo_snapshot_paths.iter().map(String::as_str).collect();
+        let mut files: Vec<&File> = self.files.iter().filter(|file| tree.contains(file.path.as_str())).collect();
+        files.sort_by_key(|file| (self.rank(file), file.path.as_str()));
+        files.dedup_by_key(|file| file.path.as_str());
+        files
+    }
+
+    fn rank(&self, file: &File) -> u8 {
+        let of_target = self.target.is_some_and(|target| target.path == file.path);
+        match file.sort {
+            _ if of_target => 0,
+            _ if file.changed => 1,
+            Sort::Test => 2,
+            Sort::Production => 3,
+            Sort::Steering => 4,
+            Sort::Document => 5,
+        }
+    }
+
+    /// Files that could be shown, and are not. Names in the tree without a text (binary, huge) are none of them.
+    fn left_out(&self, shown: &BTreeSet<&str>) -> Vec<String> {
+        let mut paths: Vec<&str> = self.by_relevance().iter().map(|file| file.path.as_str()).collect();
+        paths.sort_unstable();
+        paths.into_iter().filter(|path| !shown.contains(path)).map(str::to_owned).collect()
+    }
+
+    fn parts(&self, shares: &Shares) -> Parts {
+        Parts {
+            kata: format!("# Kata\n\n{}\n", cut::head(self.context.kata_description.trim_end(), shares.kata)),
+            tree: format!("\n# Files\n\n{}\n", cut::head(&self.tree(), shares.tree)),
+            commit: self.last_commit(shares),
+            target: self.target.map(|target| on_target(target, shares.output)).unwrap_or_default(),
+        }
+    }
+
+    fn tree(&self) -> String {
+        let paths: BTreeSet<&str> = self.context.repo_snapshot_paths.iter().map(String::as_str).collect();
+        if paths.is_empty() {
+            return "There are none yet.".to_owned();
+        }
+        let lines: Vec<String> = paths.into_iter().map(|path| format!("- {}", path.escape_debug())).collect();
+        lines.join("\n")
+    }
+
+    fn last_commit(&self, shares: &Shares) -> String {
+        let (message, diff) = (self.context.git_last_commit_msg.trim(), self.context.git_last_diff.trim_end());
+        if message.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("\n# Last commit\n\n{}\n", fenced("text", &cut::head(message, shares.message)));
+        if !diff.is_empty() {
+            text += &format!("\n{}\n", fenced("diff", &cut::head(diff, shares.diff)));
+        }
+        text
+    }
+}
+
+/// How many bytes each part may have.
+struct Shares {
+    kata: usize,
+    tree: usize,
+    message: usize,
+    diff: usize,
+    output: usize,
+}
+
+impl Shares {
+    fn unbounded() -> Self {
+        let all = usize::MAX;
+        Self { kata: all, tree: all, message: all, diff: all, output: MAX_OUTPUT }
+    }
+
+    /// The kata gets most: without it nothing else makes sense.
+    fn of(budget: usize) -> Self {
+        let of = |tenths: usize| budget / 20 * tenths;
+        Self { kata: of(8), tree: of(3), message: of(1), diff: of(2), output: of(4).min(MAX_OUTPUT) }
+    }
+}
+
+/// All of a brief but the files.
+struct Parts {
+    kata: String,
+    tree: String,
+    commit: String,
+    target: String,
+}
+
+impl Parts {
+    fn len(&self) -> usize {
+        self.kata.len() + self.tree.len() + self.commit.len() + self.target.len()
+    }
+
+    fn joined(&self, files: &str, omission: &str) -> String {
+        [&self.kata, &self.tree, files, omission, &self.commit, &self.target].concat()
+    }
+}
+
+/// A file with its name and its whole text.
+pub(crate) fn section(file: &File) -> String {
+    shown(&file.path, &file.text)
+}
+
+/// A text under the name of its file.
+pub(crate) fn shown(path: &str, text: &str) -> String {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let tag: String = ending.chars().filter(char::is_ascii_alphanumeric).take(10).collect();
+    let note = if text.is_empty() { "(empty)".to_owned() } else { fenced(&tag, text.trim_end_matches('\n')) };
+    format!("\n## {}\n\n{note}\n", path.escape_debug())
+}
+
+/// A text between fences that are longer than any in it.
+pub(crate) fn fenced(tag: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{tag}\n{text}\n{fence}")
+}
+
+fn omission(paths: &[String]) -> String {
+    if paths.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.escape_debug())).collect();
+    format!("\nNot shown for want of room (ask with `need`): {}\n", names.join(", "))
+}
+
+fn on_target(target: &Target, room: usize) -> String {
+    let output = target.output.trim_end();
+    let said =
+        if output.is_empty() { String::new() } else { format!("\n{}\n", fenced("text", &cut::ends(output, room))) };
+    format!("\n# The failing test\n\n`{}` fails ({}).\n{said}", target.id, target.cause)
+}
+
+#[cfg(test)]
+#[path = "brief_tests.rs"]
+mod tests;

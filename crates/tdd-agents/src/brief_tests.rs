@@ -1,0 +1,122 @@
+//! What a brief holds, in which order, and what goes when there is no room.
+
+use super::*;
+use proptest::prelude::*;
+use tdd_core::cycle::Role;
+
+fn file(path: &str, text: &str, sort: Sort) -> File {
+    File { path: path.to_owned(), text: text.to_owned(), sort, changed: false }
+}
+
+fn context(paths: &[&str]) -> StepContext {
+    StepContext {
+        role: Role::Implementor,
+        step_index: 2,
+        kata_description: "# Adder\n\nAdd two numbers.\n".to_owned(),
+        git_last_commit_msg: "test: pin addition\n".to_owned(),
+        git_last_diff: "+assert_eq!(add(1, 2), 3);\n".to_owned(),
+        repo_snapshot_paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+    }
+}
+
+fn files() -> Vec<File> {
+    vec![
+        file("Cargo.toml", "[package]\n", Sort::Steering),
+        file("src/lib.rs", "//! ```\n//! x\n//! ```\n", Sort::Production),
+        File { changed: true, ..file("src/new.rs", "", Sort::Production) },
+        file("tests/a.rs", "// a\n", Sort::Test),
+        file("tests/b.rs", "// b\n", Sort::Test),
+        file("target/ignored.rs", "secret", Sort::Production),
+    ]
+}
+
+const TREE: [&str; 5] = ["tests/b.rs", "tests/a.rs", "src/lib.rs", "src/new.rs", "Cargo.toml"];
+
+fn target() -> Target {
+    let id = TestId::parse("tests/b.rs::adds").unwrap();
+    let output = "error[E0425]: cannot find function `add`\n".to_owned();
+    Target { id, path: "tests/b.rs".to_owned(), cause: Cause::MissingSymbol, output }
+}
+
+fn order(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.starts_with('#')).collect()
+}
+
+#[test]
+fn a_whole_brief_is_pinned() {
+    let (context, files, target) = (context(&TREE), files(), target());
+    let written = Brief { context: &context, files: &files, target: Some(&target) }.write(100_000);
+    insta::assert_snapshot!(written.text);
+    assert_eq!(written.omitted, Vec::<String>::new());
+}
+
+#[test]
+fn files_come_in_the_order_of_their_relevance_however_they_are_given() {
+    let (context, mut files, target) = (context(&TREE), files(), target());
+    let write = |files: &[File]| Brief { context: &context, files, target: Some(&target) }.write(100_000);
+    let first = write(&files);
+    files.reverse();
+    assert_eq!(write(&files), first);
+    let sections: Vec<_> = order(&first.text).into_iter().filter(|line| line.starts_with("## ")).collect();
+    assert_eq!(sections, ["## tests/b.rs", "## src/new.rs", "## tests/a.rs", "## src/lib.rs", "## Cargo.toml"]);
+}
+
+#[test]
+fn a_file_that_is_not_in_the_tree_is_never_shown() {
+    let (context, files) = (context(&TREE), files());
+    let written = Brief { context: &context, files: &files, target: None }.write(100_000);
+    assert!(!written.text.contains("secret") && !written.text.contains("ignored"));
+}
+
+#[test]
+fn whole_files_go_before_anything_is_cut_and_are_named() {
+    let context = context(&["tests/b.rs", "src/lib.rs"]);
+    let files = [file("src/lib.rs", &"x".repeat(2_000), Sort::Production), file("tests/b.rs", "// b", Sort::Test)];
+    let written = Brief { context: &context, files: &files, target: None }.write(1_000);
+    assert_eq!(written.omitted, ["src/lib.rs"]);
+    assert!(written.text.contains("(ask with `need`): `src/lib.rs`") && written.text.contains("// b"));
+    assert!(written.text.len() <= 1_000 && !written.text.contains("left out"));
+}
+
+#[test]
+fn without_any_room_the_longest_parts_are_cut_with_a_mark() {
+    let context = StepContext { kata_description: "é".repeat(5_000), ..context(&TREE) };
+    let (files, target) = (files(), target());
+    let written = Brief { context: &context, files: &files, target: Some(&target) }.write(2_000);
+    assert!(written.text.len() <= 2_000 && written.text.contains("bytes left out"));
+    assert!(written.text.contains("`tests/b.rs::adds` fails (missing-symbol)"));
+    assert!(written.text.contains("No file is shown"));
+    assert_eq!(written.omitted.len(), 5);
+}
+
+#[test]
+fn a_file_cannot_close_its_own_fence() {
+    assert_eq!(fenced("md", "a\n````\nb"), "`````md\na\n````\nb\n`````");
+    assert_eq!(fenced("", "x"), "```\nx\n```");
+}
+
+#[test]
+fn the_end_of_a_brief_changes_before_its_beginning() {
+    let (context, files, mut target) = (context(&TREE), files(), target());
+    let before = Brief { context: &context, files: &files, target: Some(&target) }.write(100_000).text;
+    target.output = "something else".to_owned();
+    let after = Brief { context: &context, files: &files, target: Some(&target) }.write(100_000).text;
+    let same = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
+    assert!(before[..same].contains("# Last commit"));
+}
+
+proptest! {
+    #[test]
+    fn a_brief_keeps_its_budget_and_is_the_same_twice(
+        kata in "(?s).{0,300}", text in "(?s).{0,300}", diff in "(?s).{0,200}", output in "(?s).{0,200}",
+        path in "[a-zé/`]{1,20}", budget in 0_usize..1_500
+    ) {
+        let context = StepContext { kata_description: kata, git_last_diff: diff, ..context(&[&path, "b"]) };
+        let files = [file(&path, &text, Sort::Production), file("b", &text, Sort::Test)];
+        let target = Target { output, ..target() };
+        let brief = Brief { context: &context, files: &files, target: Some(&target) };
+        let written = brief.write(budget);
+        prop_assert!(written.text.len() <= budget, "{} > {budget}", written.text.len());
+        prop_assert_eq!(brief.write(budget), written);
+    }
+}
