@@ -3,8 +3,10 @@
 pub mod brief;
 mod cut;
 mod found;
+pub mod language;
 pub mod part;
 pub mod plan;
+pub mod prompts;
 pub mod reply;
 pub mod roster;
 pub mod schema;

@@ -1,0 +1,112 @@
+//! What a prompt says about a language: where its tests and its code go, and one small example.
+
+use serde_json::Value;
+use tdd_core::cycle::Phase;
+
+use crate::part::Part;
+
+/// What is said about one language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Notes {
+    name: &'static str,
+    title: &'static str,
+    places: &'static str,
+    test: (&'static str, &'static str),
+    code: (&'static str, &'static str),
+    /// A replacement that a refactorer could make.
+    better: (&'static str, &'static str),
+}
+
+const RUST: Notes = Notes {
+    name: "rust",
+    title: "Rust",
+    places: "Where things go: tests in `tests/<topic>.rs`, which begin with `use <crate>::…;` (the package's name, \
+             with `_` for `-`), each with `#[test]`. Production code in `src/lib.rs` and in modules that it declares; \
+             what tests use is `pub`.",
+    test: (
+        "tests/leap.rs",
+        "use calendar::is_leap;\n\n#[test]\nfn a_year_that_four_divides_is_leap() {\n    assert!(is_leap(2024));\n}\n",
+    ),
+    code: ("src/lib.rs", "pub fn is_leap(year: u32) -> bool {\n    year % 4 == 0\n}\n"),
+    better: ("let y = year % 4;\n    y == 0", "year % 4 == 0"),
+};
+
+const OTHER: Notes = Notes {
+    name: "",
+    title: "",
+    places: "Where things go: look at the files that are there, and put tests beside the existing tests and production \
+             code beside the existing code, named as those are.",
+    test: ("tests/<a test file>", "<the whole text of the file>\n"),
+    code: ("<a source file>", "<the whole text of the file>\n"),
+    better: ("<a text that stands there once>", "<what takes its place>"),
+};
+
+/// The language as people call it.
+pub fn title(language: &str) -> &str {
+    let notes = notes(language);
+    if notes.title.is_empty() { language } else { notes.title }
+}
+
+/// Where tests and code go.
+pub fn places(language: &str) -> &'static str {
+    notes(language).places
+}
+
+/// An answer that a part could give in some other project.
+pub fn example(language: &str, part: Part) -> String {
+    let notes = notes(language);
+    let upsert = |(path, content): (&str, &str)| {
+        format!("{{\"path\": {}, \"action\": \"upsert\", \"content\": {}}}", quoted(path), quoted(content))
+    };
+    let words = |summary: &str| format!("\"summary\": {}", quoted(summary));
+    let (edit, words) = match part.phase {
+        Phase::Red => (upsert(notes.test), words("a year that four divides is a leap year")),
+        Phase::Green => (upsert(notes.code), words("tell leap years by four")),
+        Phase::Refactor => {
+            let (find, content) = notes.better;
+            let path = quoted(notes.code.0);
+            let edit = format!(
+                "{{\"path\": {path}, \"action\": \"replace\", \"find\": {}, \"content\": {}}}",
+                quoted(find),
+                quoted(content)
+            );
+            (edit, words("say it in one expression"))
+        }
+        Phase::RethinkTest => {
+            let why = "\"reason\": \"the test had 2023 as a leap year\", \"spec_source\": \"every fourth year is one\"";
+            (upsert(notes.test), format!("{}, {why}", words("take a year that four divides")))
+        }
+    };
+    format!("{{\"edits\": [{edit}], {words}}}")
+}
+
+fn notes(language: &str) -> Notes {
+    [RUST].into_iter().find(|notes| notes.name == language).unwrap_or(OTHER)
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reply;
+
+    #[test]
+    fn every_example_is_an_answer_that_we_would_take() {
+        for language in ["rust", "cobol"] {
+            for phase in Phase::ALL {
+                let part = Part::of(phase);
+                let plan = reply::read(&example(language, part)).unwrap();
+                assert_eq!(plan.edits.len(), 1);
+                assert_eq!(plan.reason.is_empty(), phase != Phase::RethinkTest);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_language_keeps_its_name() {
+        assert_eq!((title("rust"), title("cobol")), ("Rust", "cobol"));
+    }
+}

@@ -1,0 +1,259 @@
+//! The prompts: texts of ours, each of which a project may replace by one of its own.
+
+use std::collections::BTreeMap;
+
+use crate::language;
+use crate::part::Part;
+use crate::schema::EDIT_PLAN;
+
+/// Every prompt that there is, complete and checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompts {
+    texts: BTreeMap<&'static str, String>,
+}
+
+/// The way in which a model answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// With one JSON object.
+    EditPlan,
+    /// By calling tools.
+    Tools,
+}
+
+/// Why a project's own prompt cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PromptError {
+    /// There is no such prompt.
+    #[error("there is no prompt `{name}`; the prompts are {known}")]
+    Unknown {
+        /// As it is called.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// It has nothing to say.
+    #[error("the prompt `{name}` is empty; remove the file to get ours back")]
+    Empty {
+        /// Which.
+        name: &'static str,
+    },
+    /// It has a placeholder that nothing is put into.
+    #[error("the prompt `{prompt}` has the placeholder `{{{{{placeholder}}}}}`; it may have {known}")]
+    Placeholder {
+        /// Which prompt.
+        prompt: &'static str,
+        /// Which placeholder.
+        placeholder: String,
+        /// What there is.
+        known: String,
+    },
+    /// A plan call and an edit call could not be told apart.
+    #[error("the prompt `{name}` must{} name `{EDIT_PLAN}`", if *.must { "" } else { " not" })]
+    Name {
+        /// Which prompt.
+        name: &'static str,
+        /// Whether it must, or must not.
+        must: bool,
+    },
+}
+
+/// Name, text, and the placeholders that it may have.
+const OURS: [(&str, &str, &[&str]); 10] = [
+    ("act", include_str!("../prompts/act.md"), &["aim"]),
+    ("answer", include_str!("../prompts/answer.md"), &["example", "actions", "language"]),
+    ("edit", include_str!("../prompts/edit.md"), &["aim"]),
+    ("fresh", include_str!("../prompts/fresh.md"), &[]),
+    ("implementor", include_str!("../prompts/implementor.md"), &SYSTEM),
+    ("plan", include_str!("../prompts/plan.md"), &[]),
+    ("refactorer", include_str!("../prompts/refactorer.md"), &SYSTEM),
+    ("rethink", include_str!("../prompts/rethink.md"), &SYSTEM),
+    ("tester", include_str!("../prompts/tester.md"), &SYSTEM),
+    ("tools", include_str!("../prompts/tools.md"), &["language"]),
+];
+
+const SYSTEM: [&str; 3] = ["language", "places", "answer"];
+
+impl Default for Prompts {
+    fn default() -> Self {
+        Self { texts: OURS.into_iter().map(|(name, text, _)| (name, text.to_owned())).collect() }
+    }
+}
+
+impl Prompts {
+    /// Our prompts, with a project's own in the place of some of them.
+    pub fn new(overrides: BTreeMap<String, String>) -> Result<Self, PromptError> {
+        let mut prompts = Self::default();
+        for (name, text) in overrides {
+            let Some((ours, _, placeholders)) = OURS.into_iter().find(|(ours, _, _)| *ours == name) else {
+                return Err(PromptError::Unknown { name, known: listed(OURS.iter().map(|(ours, _, _)| *ours)) });
+            };
+            check(ours, &text, placeholders)?;
+            prompts.texts.insert(ours, text);
+        }
+        Ok(prompts)
+    }
+
+    /// The instructions of a part: the same from step to step, so that caches hit.
+    pub fn system(&self, part: Part, language: &str, way: Way) -> String {
+        let title = language::title(language);
+        let answer = match way {
+            Way::EditPlan => {
+                let example = language::example(language, part);
+                self.filled("answer", &[("example", &example), ("actions", &actions(part)), ("language", title)])
+            }
+            Way::Tools => self.filled("tools", &[("language", title)]),
+        };
+        let places = language::places(language);
+        self.filled(part.name, &[("language", title), ("places", places), ("answer", answer.trim_end())])
+    }
+
+    /// What asks for a plan.
+    pub fn plan(&self) -> String {
+        self.filled("plan", &[])
+    }
+
+    /// What asks for edits, or for tool calls.
+    pub fn act(&self, aim: &str, way: Way) -> String {
+        let name = match way {
+            Way::EditPlan => "edit",
+            Way::Tools => "act",
+        };
+        self.filled(name, &[("aim", aim)])
+    }
+
+    /// What asks for a different approach.
+    pub fn fresh(&self) -> String {
+        self.filled("fresh", &[])
+    }
+
+    fn filled(&self, name: &str, values: &[(&str, &str)]) -> String {
+        let text = self.texts.get(name).map(String::as_str).unwrap_or_default();
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some((before, placeholder, after)) = next_placeholder(rest) {
+            out += before;
+            out += values.iter().find(|(name, _)| *name == placeholder).map_or("", |(_, value)| value);
+            rest = after;
+        }
+        out += rest;
+        out.trim_end().to_owned()
+    }
+}
+
+fn check(name: &'static str, text: &str, placeholders: &[&str]) -> Result<(), PromptError> {
+    if text.trim().is_empty() {
+        return Err(PromptError::Empty { name });
+    }
+    let mut rest = text;
+    while let Some((_, placeholder, after)) = next_placeholder(rest) {
+        if !placeholders.contains(&placeholder) {
+            let known = if placeholders.is_empty() { "none".to_owned() } else { listed(placeholders.iter().copied()) };
+            return Err(PromptError::Placeholder { prompt: name, placeholder: placeholder.to_owned(), known });
+        }
+        rest = after;
+    }
+    let must = match name {
+        "edit" => true,
+        "plan" => false,
+        _ => return Ok(()),
+    };
+    if text.contains(EDIT_PLAN) == must { Ok(()) } else { Err(PromptError::Name { name, must }) }
+}
+
+/// What stands before, in and after the first `{{word}}`. Other double brackets are text.
+fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
+    text.match_indices("{{").find_map(|(at, _)| {
+        let (word, after) = text[at + 2..].split_once("}}")?;
+        let word = word.trim();
+        let named = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        named.then_some((&text[..at], word, after))
+    })
+}
+
+fn actions(part: Part) -> String {
+    let said = part.actions.iter().map(|action| match *action {
+        "upsert" => "`upsert` (`content` is the whole file, with all that stays)",
+        "replace" => "`replace` (`content` takes the place of `find`, which must stand in the file exactly once)",
+        "rename" => "`rename` (moves the file to the path in `to`)",
+        _ => "`delete`",
+    });
+    said.collect::<Vec<_>>().join(", ")
+}
+
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tdd_core::cycle::Phase;
+
+    fn with(name: &str, text: &str) -> Result<Prompts, PromptError> {
+        Prompts::new(BTreeMap::from([(name.to_owned(), text.to_owned())]))
+    }
+
+    fn wrong(name: &str, text: &str, expected: &str) {
+        assert_eq!(with(name, text).unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn our_own_prompts_keep_the_rules_for_prompts() {
+        let ours = OURS.into_iter().map(|(name, text, _)| (name.to_owned(), text.to_owned())).collect();
+        assert_eq!(Prompts::new(ours), Ok(Prompts::default()));
+        for phase in Phase::ALL {
+            for way in [Way::EditPlan, Way::Tools] {
+                let text = Prompts::default().system(Part::of(phase), "rust", way);
+                assert!(!text.contains("{{") && text.len() < 4_000, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_instructions_of_a_tester_are_pinned() {
+        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Red), "rust", Way::EditPlan));
+    }
+
+    #[test]
+    fn the_instructions_of_an_implementor_are_pinned() {
+        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Green), "rust", Way::EditPlan));
+    }
+
+    #[test]
+    fn the_instructions_of_a_refactorer_are_pinned() {
+        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "cobol", Way::Tools));
+    }
+
+    #[test]
+    fn the_instructions_of_a_rethink_are_pinned() {
+        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::RethinkTest), "rust", Way::EditPlan));
+    }
+
+    #[test]
+    fn a_projects_own_prompt_takes_the_place_of_ours() {
+        let prompts = with("tester", "Be brief in {{ language }}. {{}} {{ x y }}\n\n{{answer}}\n").unwrap();
+        let text = prompts.system(Part::of(Phase::Red), "rust", Way::EditPlan);
+        assert!(text.starts_with("Be brief in Rust. {{}} {{ x y }}\n\n# How to answer"), "{text}");
+        assert!(prompts.system(Part::of(Phase::Green), "rust", Way::EditPlan).contains("the implementor"));
+    }
+
+    #[test]
+    fn what_a_placeholder_becomes_is_not_read_again() {
+        let prompts = with("edit", "{{aim}} edit_plan").unwrap();
+        assert_eq!(prompts.act("{{aim}}", Way::EditPlan), "{{aim}} edit_plan");
+    }
+
+    #[test]
+    fn a_prompt_that_cannot_be_used_is_told_why() {
+        let known =
+            "`act`, `answer`, `edit`, `fresh`, `implementor`, `plan`, `refactorer`, `rethink`, `tester`, `tools`";
+        wrong("testr", "x", &format!("there is no prompt `testr`; the prompts are {known}"));
+        wrong("tester", " \n", "the prompt `tester` is empty; remove the file to get ours back");
+        let expected = "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`";
+        wrong("tester", "{{language}} {{lang}}", expected);
+        wrong("plan", "{{aim}}", "the prompt `plan` has the placeholder `{{aim}}`; it may have none");
+        wrong("plan", "Send the edit_plan.", "the prompt `plan` must not name `edit_plan`");
+        wrong("edit", "Send it.", "the prompt `edit` must name `edit_plan`");
+    }
+}
