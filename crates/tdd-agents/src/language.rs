@@ -58,23 +58,23 @@ pub fn example(language: &str, part: Part) -> String {
     let upsert = |(path, content): (&str, &str)| {
         format!("{{\"path\": {}, \"action\": \"upsert\", \"content\": {}}}", quoted(path), quoted(content))
     };
-    let words = |summary: &str| format!("\"summary\": {}", quoted(summary));
+    let words = |summary: &str, why: &str| format!("\"summary\": {}, \"rationale\": {}", quoted(summary), quoted(why));
     let (edit, words) = match part.phase {
-        Phase::Red => (upsert(notes.test), words("a year that four divides is a leap year")),
-        Phase::Green => (upsert(notes.code), words("tell leap years by four")),
+        Phase::Red => (upsert(notes.test), words("pin the plain leap year", "The kata begins with it.")),
+        Phase::Green => {
+            let said = words("tell leap years by four", "The test asks for no more.");
+            (upsert(notes.code), format!("{said}, \"commit_message\": \"feat: tell leap years by four\""))
+        }
         Phase::Refactor => {
-            let (find, content) = notes.better;
-            let path = quoted(notes.code.0);
-            let edit = format!(
-                "{{\"path\": {path}, \"action\": \"replace\", \"find\": {}, \"content\": {}}}",
-                quoted(find),
-                quoted(content)
-            );
-            (edit, words("say it in one expression"))
+            let ((find, content), path) = (notes.better, quoted(notes.code.0));
+            let texts = format!("\"find\": {}, \"content\": {}", quoted(find), quoted(content));
+            let edit = format!("{{\"path\": {path}, \"action\": \"replace\", {texts}}}");
+            (edit, words("say it in one expression", "The name said nothing."))
         }
         Phase::RethinkTest => {
+            let said = words("take a year that four divides", "2023 is none.");
             let why = "\"reason\": \"the test had 2023 as a leap year\", \"spec_source\": \"every fourth year is one\"";
-            (upsert(notes.test), format!("{}, {why}", words("take a year that four divides")))
+            (upsert(notes.test), format!("{said}, {why}"))
         }
     };
     format!("{{\"edits\": [{edit}], {words}}}")

@@ -2,6 +2,7 @@
 
 pub mod brief;
 mod cut;
+pub mod failure;
 mod found;
 pub mod language;
 pub mod part;
@@ -12,3 +13,4 @@ pub mod roster;
 pub mod schema;
 pub mod tools;
 pub mod wish;
+pub mod words;

@@ -1,0 +1,178 @@
+//! What went wrong with an answer, as the one message that the model gets back.
+
+use tdd_core::rule::Refusal;
+
+use tdd_core::report::{Cause, Outcome, Report};
+
+use crate::brief::fenced;
+use crate::cut;
+use crate::reply::ReplyError;
+
+/// Why an answer did not lead to a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It could not be read.
+    Reply(ReplyError),
+    /// The gate or the judge said no.
+    Refused {
+        /// The rule's name.
+        rule: &'static str,
+        /// Why, for this change.
+        reason: String,
+        /// The next legal action.
+        next: String,
+        /// What was run and seen.
+        evidence: Vec<Evidence>,
+    },
+}
+
+/// Something that was run, and what it said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// A test with its cause, a target that does not build, a command.
+    pub subject: String,
+    /// Its output.
+    pub said: String,
+}
+
+/// Most pieces of evidence in a message.
+const MAX_EVIDENCE: usize = 5;
+/// Most bytes of the reason and of the next action.
+const MAX_SENTENCE: usize = 2_000;
+
+impl From<ReplyError> for Failure {
+    fn from(error: ReplyError) -> Self {
+        Self::Reply(error)
+    }
+}
+
+impl From<&Refusal> for Failure {
+    fn from(refusal: &Refusal) -> Self {
+        let (reason, next) = (refusal.reason.clone(), refusal.next.clone());
+        Self::Refused { rule: refusal.rule.name(), reason, next, evidence: Vec::new() }
+    }
+}
+
+impl Failure {
+    /// The judge's no, with what the tests said: the test that it is about first.
+    pub fn judged(breach: &Refusal, report: Option<&Report>) -> Self {
+        let mut evidence = report.map(|report| seen(report, breach)).unwrap_or_default();
+        evidence.sort_by_key(|(about, _)| !about);
+        Self::Refused {
+            rule: breach.rule.name(),
+            reason: breach.reason.clone(),
+            next: breach.next.clone(),
+            evidence: evidence.into_iter().map(|(_, evidence)| evidence).collect(),
+        }
+    }
+
+    /// The same, with the output of a command, such as the check.
+    #[must_use]
+    pub fn with_output(mut self, command: &str, output: &str) -> Self {
+        match &mut self {
+            Self::Reply(_) => {}
+            Self::Refused { evidence, .. } => {
+                evidence.insert(0, Evidence { subject: format!("`{command}`"), said: output.to_owned() });
+            }
+        }
+        self
+    }
+
+    /// The message, in at most about `room` bytes of evidence.
+    pub fn words(&self, room: usize) -> String {
+        match self {
+            Self::Reply(error) => format!("Your answer could not be used: {error}. Nothing was changed."),
+            Self::Refused { rule, reason, next, evidence } => {
+                let (reason, next) = (cut::head(reason, MAX_SENTENCE), cut::head(next, MAX_SENTENCE));
+                let mut text = format!("Your answer was turned down.\nRule: {rule}\nReason: {reason}\nNext: {next}\n");
+                let shown = evidence.len().min(MAX_EVIDENCE);
+                for evidence in &evidence[..shown] {
+                    text += &format!("\n{}:\n{}\n", evidence.subject, said(&evidence.said, room / shown));
+                }
+                if evidence.len() > shown {
+                    text += &format!("\nThere are {} more like these.\n", evidence.len() - shown);
+                }
+                text + "\nAll files are as they were before this answer."
+            }
+        }
+    }
+}
+
+/// Tests that failed and what kept others from being run, each with whether the breach is about it.
+fn seen(report: &Report, breach: &Refusal) -> Vec<(bool, Evidence)> {
+    let failed = report.results().filter_map(|result| match &result.outcome {
+        Outcome::Pass | Outcome::Fail { cause: Cause::Skipped, .. } => None,
+        Outcome::Fail { cause, message } => {
+            let subject = format!("`{}` fails ({cause})", result.id);
+            Some((breach.test.as_ref() == Some(&result.id), Evidence { subject, said: message.clone() }))
+        }
+    });
+    let stopped = report.obstacles().iter().map(|obstacle| {
+        let place = obstacle.place.as_ref().map(|place| format!(" at `{place}`")).unwrap_or_default();
+        let subject = format!("`{}` could not be run ({}){place}", obstacle.subject, obstacle.cause);
+        let about = breach.test.as_ref().is_some_and(|test| obstacle.tests.contains(test));
+        (about, Evidence { subject, said: obstacle.message.clone() })
+    });
+    failed.chain(stopped).collect()
+}
+
+fn said(output: &str, room: usize) -> String {
+    let output = output.trim_end();
+    if output.is_empty() { "(no output)".to_owned() } else { fenced("text", &cut::ends(output, room)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tdd_core::rule::Rule;
+
+    use tdd_core::report::{Obstacle, TestResult};
+    use tdd_core::test_id::TestId;
+
+    fn id(name: &str) -> TestId {
+        TestId::native("tests/a.rs", name)
+    }
+
+    fn breach(test: &str) -> Refusal {
+        let (reason, next) = ("`adds` still fails".to_owned(), "change the production code until it passes".to_owned());
+        Refusal { rule: Rule::TargetPasses, cause: Some(Cause::Assertion), test: Some(id(test)), reason, next }
+    }
+
+    fn failed(name: &str, message: &str) -> TestResult {
+        TestResult::new(id(name), Outcome::Fail { cause: Cause::Assertion, message: message.to_owned() }, 1)
+    }
+
+    #[test]
+    fn a_bad_answer_is_told_what_was_wrong_with_it() {
+        let words = Failure::from(ReplyError::Cut).words(100);
+        assert!(words.starts_with("Your answer could not be used: the JSON breaks off before its end;"), "{words}");
+    }
+
+    #[test]
+    fn a_refusal_has_rule_reason_and_next() {
+        let words = Failure::from(&Rule::ProtectedPath.refuse("`.git/x` is protected", "leave it out")).words(100);
+        let expected = "Your answer was turned down.\nRule: protected-path\nReason: `.git/x` is protected\nNext: leave it \
+                        out\n\nAll files are as they were before this answer.";
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn a_failed_verification_shows_the_target_first_and_then_the_rest() {
+        let obstacle = Obstacle {
+            place: Some("tests/b.rs:3".to_owned()),
+            ..Obstacle::new("tests/b.rs", Cause::SyntaxError, "expected `;`")
+        };
+        let passed = TestResult::new(id("fine"), Outcome::Pass, 1);
+        let report = Report::new([failed("a", "other"), failed("z", "left: 1\nright: 2"), passed], vec![obstacle]);
+        let failure = Failure::judged(&breach("z"), Some(&report)).with_output("cargo clippy", "");
+        insta::assert_snapshot!(failure.words(10_000));
+    }
+
+    #[test]
+    fn evidence_is_bounded_in_number_and_in_length() {
+        let many = (0..20).map(|n| failed(&format!("t{n}"), &"é".repeat(10_000)));
+        let words = Failure::judged(&breach("t3"), Some(&Report::new(many, Vec::new()))).words(5_000);
+        assert!(words.len() < 6_000 && words.contains("There are 15 more like these."), "{words}");
+        assert!(words.find("t3").unwrap() < words.find("t0").unwrap());
+    }
+}
