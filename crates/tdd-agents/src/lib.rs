@@ -11,6 +11,7 @@ pub mod prompts;
 pub mod reply;
 pub mod roster;
 pub mod schema;
+pub mod talk;
 pub mod tools;
 pub mod wish;
 pub mod words;

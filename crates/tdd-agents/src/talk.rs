@@ -1,0 +1,268 @@
+//! One step's conversation with a model: it only grows, until it outgrows its room and is begun anew.
+//!
+//! Every message stays as it was sent, byte for byte, so that a later call begins with the whole of the former
+//! one. The brief has a message of its own: the last message of a call holds only our request, and what went
+//! wrong before. A short word of the assistant stands between the two, because some servers insist that the
+//! speakers take turns.
+
+use tdd_core::test_id::TestId;
+use tdd_llm::client::{Ask, Form, Message, Speaker, ToolCall};
+
+use crate::brief::{self, Written};
+use crate::cut;
+use crate::failure::Failure;
+use crate::part::Part;
+use crate::prompts::{Prompts, Way};
+use crate::schema::{self, EDIT_PLAN, Offers};
+use crate::tools;
+
+/// What a conversation is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// Who plays.
+    pub part: Part,
+    /// In which step.
+    pub step: u32,
+    /// The attempt that the conversation begins with, counted from 1.
+    pub attempt: u32,
+    /// The way in which the model answers.
+    pub way: Way,
+    /// The project's language.
+    pub language: String,
+    /// The test that the step is about.
+    pub target: Option<TestId>,
+    /// Whether a tester may find the kata finished: there are tests.
+    pub may_be_done: bool,
+    /// Most bytes of the whole conversation.
+    pub context_bytes: usize,
+}
+
+impl Stage {
+    /// How many bytes the brief may have: more than half of what the instructions leave.
+    pub fn brief_bytes(&self, prompts: &Prompts) -> usize {
+        let system = prompts.system(self.part, &self.language, self.way);
+        self.context_bytes.saturating_sub(system.len()) / 10 * 6
+    }
+}
+
+/// One step's conversation.
+#[derive(Clone, Debug)]
+pub struct Talk {
+    stage: Stage,
+    offers: Offers,
+    requests: Requests,
+    /// Instructions, brief and a nod: how every conversation of this step begins.
+    opening: [Message; 3],
+    messages: Vec<Message>,
+    /// What is to be said with the next request.
+    news: String,
+    plan: String,
+    /// Files that the model asked for.
+    shown: String,
+    waiting: Option<Call>,
+    renewed: Option<Renewed>,
+}
+
+/// A conversation outgrew its room and was begun anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Renewed {
+    /// How many bytes it had.
+    pub bytes: usize,
+    /// How many messages.
+    pub messages: usize,
+}
+
+/// Our side of the conversation, said the same way each time.
+#[derive(Clone, Debug)]
+struct Requests {
+    plan: String,
+    act: String,
+    fresh: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    Plan,
+    Edit,
+    Tools,
+}
+
+const NOD: &str = "I have read all of it.";
+
+impl Talk {
+    /// Begins a conversation. Nothing is asked yet.
+    pub fn begin(stage: Stage, prompts: &Prompts, brief: &Written) -> Self {
+        let system = prompts.system(stage.part, &stage.language, stage.way);
+        let aim = stage.part.aim(stage.target.as_ref().map(TestId::as_str));
+        let requests = Requests { plan: prompts.plan(), act: prompts.act(&aim, stage.way), fresh: prompts.fresh() };
+        let offers = Offers { need: !brief.omitted.is_empty(), done: stage.may_be_done && stage.part.name == "tester" };
+        let opening = [Message::system(system), Message::user(brief.text.clone()), Message::assistant(NOD)];
+        Self {
+            messages: opening.to_vec(),
+            news: String::new(),
+            plan: String::new(),
+            shown: String::new(),
+            waiting: None,
+            renewed: None,
+            stage,
+            offers,
+            requests,
+            opening,
+        }
+    }
+
+    /// Asks what the model means to do, in plain words.
+    pub fn ask_plan(&mut self) -> Ask {
+        self.request(Call::Plan);
+        self.ask("plan", Form::Text)
+    }
+
+    /// Asks for an edit plan.
+    pub fn ask_edit(&mut self) -> Ask {
+        self.request(Call::Edit);
+        let schema = schema::edit_plan(self.stage.part, self.offers);
+        self.ask(&format!("edit-{}", self.stage.attempt), Form::Schema { name: EDIT_PLAN.to_owned(), schema })
+    }
+
+    /// Asks for tool calls; after their results, for more of them.
+    pub fn ask_tools(&mut self) -> Ask {
+        self.request(Call::Tools);
+        self.ask(&format!("tools-{}", self.stage.attempt), Form::Tools(tools::tools(self.stage.part)))
+    }
+
+    /// The model answered in words.
+    pub fn answered(&mut self, text: &str) {
+        if self.waiting == Some(Call::Plan) {
+            text.trim().clone_into(&mut self.plan);
+        }
+        // Some servers refuse a message without content.
+        self.hear(Message::assistant(if text.trim().is_empty() { "(no answer)" } else { text }));
+    }
+
+    /// The model answered with tool calls.
+    pub fn called(&mut self, text: &str, calls: Vec<ToolCall>) {
+        self.hear(Message { tool_calls: calls, ..Message::assistant(text) });
+    }
+
+    /// A tool call has its result. One that was written into the text gets it as text.
+    pub fn told(&mut self, call: &ToolCall, result: &str) {
+        let result = cut::ends(result, self.stage.context_bytes / 5);
+        if call.id.starts_with(tools::WRITTEN) {
+            self.say(&format!("`{}` says:\n{result}", call.name));
+        } else {
+            self.messages.push(Message::tool(call.id.clone(), result));
+        }
+    }
+
+    /// The attempt failed, and this is why; the next request is another attempt.
+    pub fn failed(&mut self, failure: &Failure) {
+        self.stage.attempt += 1;
+        self.say(&failure.words(self.stage.context_bytes / 5));
+    }
+
+    /// Files that the model asked for, `None` where there is no such file. This is no new attempt.
+    pub fn shown(&mut self, files: &[(String, Option<String>)]) {
+        let room = self.stage.context_bytes / 4 / files.len().max(1);
+        let sections = files.iter().map(|(path, text)| match text {
+            Some(text) => brief::shown(path, &cut::head(text, room)),
+            None => format!("\n## {}\n\nThere is no such file.\n", path.escape_debug()),
+        });
+        let sections: String = sections.collect();
+        self.say(&format!("Here is what you asked for.\n{sections}"));
+        self.shown += &sections;
+    }
+
+    /// The same failure keeps coming back: begins anew, without what was said, and asks for another approach.
+    pub fn fresh(&mut self, failure: &Failure) {
+        self.reset();
+        self.plan.clear();
+        self.shown.clear();
+        self.stage.attempt += 1;
+        let words = failure.words(self.stage.context_bytes / 5);
+        self.news = format!("{}\n\n{words}", self.requests.fresh);
+    }
+
+    /// Whether the last request made the conversation begin anew; told once.
+    pub fn renewed(&mut self) -> Option<Renewed> {
+        self.renewed.take()
+    }
+
+    fn ask(&self, what: &str, form: Form) -> Ask {
+        let key = format!("step-{}-{}-{what}", self.stage.step, self.stage.part.name);
+        Ask { key, messages: self.messages.clone(), form }
+    }
+
+    /// Says what there is to say. A call that was not answered is repeated as it was.
+    fn request(&mut self, call: Call) {
+        if self.waiting == Some(call) && self.news.is_empty() {
+            return;
+        }
+        let mut text = self.next_message(call);
+        if self.bytes() + text.len() > self.stage.context_bytes && self.messages.len() > self.opening.len() {
+            self.renew();
+            text = self.next_message(call);
+        }
+        self.news.clear();
+        self.waiting = Some(call);
+        if !text.is_empty() {
+            self.messages.push(Message::user(text));
+        }
+    }
+
+    /// The results of tools are message enough.
+    fn next_message(&self, call: Call) -> String {
+        let results = self.messages.last().is_some_and(|last| last.role == Speaker::Tool);
+        let request = match call {
+            Call::Plan => self.requests.plan.as_str(),
+            Call::Edit => self.requests.act.as_str(),
+            Call::Tools if results && self.news.is_empty() => "",
+            Call::Tools => self.requests.act.as_str(),
+        };
+        if self.news.is_empty() { request.to_owned() } else { format!("{}\n\n{request}", self.news) }
+    }
+
+    fn hear(&mut self, message: Message) {
+        self.waiting = None;
+        self.messages.push(message);
+    }
+
+    fn say(&mut self, text: &str) {
+        if !self.news.is_empty() {
+            self.news += "\n\n";
+        }
+        self.news += text.trim_end();
+    }
+
+    /// Begins anew with what still matters: the plan, files that were asked for, the last results and news.
+    fn renew(&mut self) {
+        self.renewed = Some(Renewed { bytes: self.bytes(), messages: self.messages.len() });
+        let from = self.messages.iter().rposition(|message| message.role != Speaker::Tool).map_or(0, |at| at + 1);
+        let results = self.messages[from..].iter().map(|message| message.content.as_str());
+        let results = results.collect::<Vec<_>>().join("\n\n");
+        let room = self.stage.context_bytes / 10;
+        let plan = cut::head(&self.plan, room);
+        let plan = if plan.is_empty() { plan } else { format!("Your plan was:\n\n{plan}") };
+        let kept = [plan, cut::ends(&results, 2 * room), cut::head(&self.shown, room), std::mem::take(&mut self.news)];
+        self.reset();
+        for text in kept.iter().filter(|text| !text.is_empty()) {
+            self.say(text);
+        }
+    }
+
+    fn reset(&mut self) {
+        self.messages = self.opening.to_vec();
+        self.news.clear();
+        self.waiting = None;
+    }
+
+    fn bytes(&self) -> usize {
+        let calls = |message: &Message| {
+            message.tool_calls.iter().map(|call| call.arguments.len() + call.name.len()).sum::<usize>()
+        };
+        self.messages.iter().map(|message| message.content.len() + calls(message)).sum()
+    }
+}
+
+#[cfg(test)]
+#[path = "talk_tests.rs"]
+mod tests;
