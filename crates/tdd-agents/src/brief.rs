@@ -60,25 +60,25 @@ pub struct Written {
 
 /// Most bytes of a target's output, whatever the budget is.
 const MAX_OUTPUT: usize = 8_000;
+/// Most bytes of the list of files that are not shown; the tree names them all.
+const MAX_OMISSION: usize = 2_000;
+const NO_FILES: &str = "\nNo file is shown, for want of room. Ask for what you must see.\n";
 
 impl Brief<'_> {
     /// The brief in at most `budget` bytes. Whole files go first; only if all of them are gone is anything cut.
     pub fn write(&self, budget: usize) -> Written {
-        let parts = self.parts(&Shares::unbounded());
-        let room = budget.saturating_sub(parts.len());
-        if parts.len() <= budget
-            && let Some(written) = self.with_files(&parts, room, budget)
-        {
+        let whole = self.parts(&Shares::unbounded());
+        if let Some(written) = self.with_files(&whole, budget) {
             return written;
         }
-        let parts = self.parts(&Shares::of(budget));
-        let text = cut::head(&parts.joined("", "\nNo file is shown, for want of room (ask with `need`).\n"), budget);
-        Written { text, omitted: self.left_out(&BTreeSet::new()) }
+        let fits = whole.len() + NO_FILES.len() <= budget;
+        let parts = if fits { whole } else { self.parts(&Shares::of(budget)) };
+        Written { text: cut::head(&parts.joined("", NO_FILES), budget), omitted: self.left_out(&BTreeSet::new()) }
     }
 
     /// Fills the room with files, most relevant first; `None` if not even the list of the others fits.
-    fn with_files(&self, parts: &Parts, room: usize, budget: usize) -> Option<Written> {
-        let mut room = room;
+    fn with_files(&self, parts: &Parts, budget: usize) -> Option<Written> {
+        let mut room = budget.checked_sub(parts.len())?;
         let mut shown = BTreeSet::new();
         let mut text = String::new();
         // What is left out must be said, and that needs room as well: at most this much.
@@ -224,7 +224,8 @@ fn omission(paths: &[String]) -> String {
         return String::new();
     }
     let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.escape_debug())).collect();
-    format!("\nNot shown for want of room (ask with `need`): {}\n", names.join(", "))
+    let names = cut::head(&names.join(", "), MAX_OMISSION);
+    format!("\nNot shown, for want of room; ask for what you must see: {names}\n")
 }
 
 fn on_target(target: &Target, room: usize) -> String {

@@ -74,8 +74,21 @@ fn whole_files_go_before_anything_is_cut_and_are_named() {
     let files = [file("src/lib.rs", &"x".repeat(2_000), Sort::Production), file("tests/b.rs", "// b", Sort::Test)];
     let written = Brief { context: &context, files: &files, target: None }.write(1_000);
     assert_eq!(written.omitted, ["src/lib.rs"]);
-    assert!(written.text.contains("(ask with `need`): `src/lib.rs`") && written.text.contains("// b"));
+    assert!(written.text.contains("ask for what you must see: `src/lib.rs`\n") && written.text.contains("// b"));
     assert!(written.text.len() <= 1_000 && !written.text.contains("left out"));
+}
+
+#[test]
+fn a_kata_that_fits_stays_whole_though_thousands_of_files_do_not() {
+    let paths: Vec<String> = (0..2_000).map(|n| format!("src/{n}.rs")).collect();
+    let files: Vec<File> = paths.iter().map(|path| file(path, &"x".repeat(500), Sort::Production)).collect();
+    let kata_description = "k".repeat(20_000);
+    let context = StepContext { kata_description, repo_snapshot_paths: paths, ..context(&[]) };
+    for budget in [48_000, 60_000] {
+        let written = Brief { context: &context, files: &files, target: None }.write(budget);
+        assert!(written.text.contains(&context.kata_description) && written.text.len() <= budget);
+        assert!(!written.omitted.is_empty() && written.text.contains("for want of room"));
+    }
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! What went wrong with an answer, as the one message that the model gets back.
 
-use tdd_core::rule::Refusal;
-
 use tdd_core::report::{Cause, Outcome, Report};
+use tdd_core::rule::Refusal;
 
 use crate::brief::fenced;
 use crate::cut;

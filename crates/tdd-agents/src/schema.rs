@@ -9,13 +9,15 @@ use crate::part::Part;
 /// The name under which a server is given the schema, and by which the last message of an edit call asks for it.
 pub const EDIT_PLAN: &str = "edit_plan";
 
-/// Answers without edits that are open to a part in this call.
+/// What is open to a part in this conversation, beside its edits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offers {
     /// There are files that it has not seen and may still ask for.
     pub need: bool,
     /// There are tests already, so that the kata may be finished.
     pub done: bool,
+    /// There are several red tests, so that it must say which ones it is about.
+    pub claims: bool,
 }
 
 /// The schema for one call. Where nothing but edits is open, there must be one: small models need to be told.
@@ -28,8 +30,10 @@ pub fn edit_plan(part: Part, offers: Offers) -> Value {
     for name in part.fields {
         fields.insert((*name).to_owned(), json!({"type": "string"}));
     }
-    if offers.need {
-        fields.insert("need".to_owned(), json!({"type": "array", "items": {"type": "string"}}));
+    for (name, offered) in [("need", offers.need), ("claims", offers.claims)] {
+        if offered {
+            fields.insert(name.to_owned(), json!({"type": "array", "items": {"type": "string"}}));
+        }
     }
     if offers.done {
         fields.insert("done".to_owned(), json!({"type": "array", "items": done_entry()}));
@@ -80,7 +84,7 @@ mod tests {
 
     #[test]
     fn the_schema_of_a_tester_is_pinned() {
-        let offers = Offers { need: false, done: true };
+        let offers = Offers { done: true, ..Offers::default() };
         insta::assert_json_snapshot!(edit_plan(Part::of(Phase::Red), offers));
     }
 
@@ -102,6 +106,7 @@ mod tests {
         assert_eq!(fields(Phase::Red, nothing), ["edits", "rationale", "summary"]);
         assert_eq!(fields(Phase::RethinkTest, nothing), ["edits", "rationale", "reason", "spec_source", "summary"]);
         assert!(fields(Phase::Green, Offers { need: true, ..nothing }).contains(&"need".to_owned()));
+        assert!(fields(Phase::Green, Offers { claims: true, ..nothing }).contains(&"claims".to_owned()));
     }
 
     #[test]
@@ -119,7 +124,7 @@ mod tests {
             }
         }
         for phase in Phase::ALL {
-            walk(&edit_plan(Part::of(phase), Offers { need: true, done: true }));
+            walk(&edit_plan(Part::of(phase), Offers { need: true, done: true, claims: true }));
         }
     }
 }

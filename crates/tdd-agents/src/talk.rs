@@ -5,6 +5,7 @@
 //! wrong before. A short word of the assistant stands between the two, because some servers insist that the
 //! speakers take turns.
 
+use tdd_core::cycle::Phase;
 use tdd_core::test_id::TestId;
 use tdd_llm::client::{Ask, Form, Message, Speaker, ToolCall};
 
@@ -33,6 +34,8 @@ pub struct Stage {
     pub target: Option<TestId>,
     /// Whether a tester may find the kata finished: there are tests.
     pub may_be_done: bool,
+    /// Whether an implementor may claim other tests than the target: several are red.
+    pub may_claim: bool,
     /// Most bytes of the whole conversation.
     pub context_bytes: usize,
 }
@@ -95,7 +98,11 @@ impl Talk {
         let system = prompts.system(stage.part, &stage.language, stage.way);
         let aim = stage.part.aim(stage.target.as_ref().map(TestId::as_str));
         let requests = Requests { plan: prompts.plan(), act: prompts.act(&aim, stage.way), fresh: prompts.fresh() };
-        let offers = Offers { need: !brief.omitted.is_empty(), done: stage.may_be_done && stage.part.name == "tester" };
+        let offers = Offers {
+            need: !brief.omitted.is_empty(),
+            done: stage.may_be_done && stage.part.phase == Phase::Red,
+            claims: stage.may_claim && stage.part.phase == Phase::Green,
+        };
         let opening = [Message::system(system), Message::user(brief.text.clone()), Message::assistant(NOD)];
         Self {
             messages: opening.to_vec(),

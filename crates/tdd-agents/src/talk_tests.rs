@@ -3,7 +3,6 @@
 use super::*;
 use crate::reply::ReplyError;
 use crate::tools::written_calls;
-use tdd_core::cycle::Phase;
 use tdd_core::rule::Rule;
 
 fn stage(phase: Phase, way: Way) -> Stage {
@@ -15,6 +14,7 @@ fn stage(phase: Phase, way: Way) -> Stage {
         language: "rust".to_owned(),
         target: Some(TestId::parse("tests/calc.rs::adds").unwrap()),
         may_be_done: false,
+        may_claim: false,
         context_bytes: 400_000,
     }
 }
