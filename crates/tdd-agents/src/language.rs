@@ -11,6 +11,7 @@ struct Notes {
     name: &'static str,
     title: &'static str,
     places: &'static str,
+    test_place: &'static str,
     test: (&'static str, &'static str),
     code: (&'static str, &'static str),
     /// A replacement that a refactorer could make.
@@ -23,6 +24,7 @@ const RUST: Notes = Notes {
     places: "Where things go: tests in `tests/<topic>.rs`, which begin with `use <crate>::…;` (the package's name, \
              with `_` for `-`), each with `#[test]`. Production code in `src/lib.rs` and in modules that it declares; \
              what tests use is `pub`.",
+    test_place: "It goes into a file `tests/<topic>.rs`. Leave `src/` as it is.",
     test: (
         "tests/leap.rs",
         "use calendar::is_leap;\n\n#[test]\nfn a_year_that_four_divides_is_leap() {\n    assert!(is_leap(2024));\n}\n",
@@ -36,6 +38,7 @@ const OTHER: Notes = Notes {
     title: "",
     places: "Where things go: look at the files that are there, and put tests beside the existing tests and production \
              code beside the existing code, named as those are.",
+    test_place: "Change test files only.",
     test: ("tests/<a test file>", "<the whole text of the file>\n"),
     code: ("<a source file>", "<the whole text of the file>\n"),
     better: ("<a text that stands there once>", "<what takes its place>"),
@@ -50,6 +53,11 @@ pub fn title(language: &str) -> &str {
 /// Where tests and code go.
 pub fn places(language: &str) -> &'static str {
     notes(language).places
+}
+
+/// Where a new test goes, as a request to put it there.
+pub fn test_place(language: &str) -> &'static str {
+    notes(language).test_place
 }
 
 /// An answer that a part could give in some other project.

@@ -2,6 +2,8 @@
 
 use tdd_core::cycle::{Phase, Role};
 
+use crate::language;
+
 /// One part: a role in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -69,11 +71,11 @@ impl Part {
         }
     }
 
-    /// What this part is to do, in one sentence, with the test that it is about.
-    pub fn aim(self, target: Option<&str>) -> String {
+    /// What this part is to do, in a sentence or two, with the test that it is about.
+    pub fn aim(self, language: &str, target: Option<&str>) -> String {
         let target = target.map_or_else(|| "the failing test".to_owned(), |id| format!("`{id}`"));
         match self.phase {
-            Phase::Red => "Add one new test that fails today. Change test files only.".to_owned(),
+            Phase::Red => format!("Write one new test that fails today. {}", language::test_place(language)),
             Phase::Green => {
                 format!("Make {target} pass and keep every other test passing. Change production files only.")
             }
@@ -97,7 +99,8 @@ mod tests {
 
     #[test]
     fn the_aim_names_the_target() {
-        assert!(Part::of(Phase::Green).aim(Some("tests/a.rs::adds")).contains("`tests/a.rs::adds`"));
-        assert!(Part::of(Phase::Green).aim(None).contains("the failing test"));
+        assert!(Part::of(Phase::Green).aim("rust", Some("tests/a.rs::adds")).contains("`tests/a.rs::adds`"));
+        assert!(Part::of(Phase::Green).aim("rust", None).contains("the failing test"));
+        assert!(Part::of(Phase::Red).aim("rust", None).contains("`tests/<topic>.rs`"));
     }
 }

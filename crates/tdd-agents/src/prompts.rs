@@ -65,7 +65,7 @@ const OURS: [(&str, &str, &[&str]); 10] = [
     ("edit", include_str!("../prompts/edit.md"), &["aim"]),
     ("fresh", include_str!("../prompts/fresh.md"), &[]),
     ("implementor", include_str!("../prompts/implementor.md"), &SYSTEM),
-    ("plan", include_str!("../prompts/plan.md"), &[]),
+    ("plan", include_str!("../prompts/plan.md"), &["aim"]),
     ("refactorer", include_str!("../prompts/refactorer.md"), &SYSTEM),
     ("rethink", include_str!("../prompts/rethink.md"), &SYSTEM),
     ("tester", include_str!("../prompts/tester.md"), &SYSTEM),
@@ -109,8 +109,8 @@ impl Prompts {
     }
 
     /// What asks for a plan.
-    pub fn plan(&self) -> String {
-        self.filled("plan", &[])
+    pub fn plan(&self, aim: &str) -> String {
+        self.filled("plan", &[("aim", aim)])
     }
 
     /// What asks for edits, or for tool calls.
@@ -252,7 +252,7 @@ mod tests {
         wrong("tester", " \n", "the prompt `tester` is empty; remove the file to get ours back");
         let expected = "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`";
         wrong("tester", "{{language}} {{lang}}", expected);
-        wrong("plan", "{{aim}}", "the prompt `plan` has the placeholder `{{aim}}`; it may have none");
+        wrong("fresh", "{{aim}}", "the prompt `fresh` has the placeholder `{{aim}}`; it may have none");
         wrong("plan", "Send the edit_plan.", "the prompt `plan` must not name `edit_plan`");
         wrong("edit", "Send it.", "the prompt `edit` must name `edit_plan`");
     }

@@ -3,6 +3,7 @@
 //! Kept to what strict servers take: every object closed, every field required, one form for each action.
 
 use serde_json::{Map, Value, json};
+use tdd_core::cycle::Phase;
 
 use crate::part::Part;
 
@@ -14,7 +15,7 @@ pub const EDIT_PLAN: &str = "edit_plan";
 pub struct Offers {
     /// There are files that it has not seen and may still ask for.
     pub need: bool,
-    /// There are tests already, so that the kata may be finished.
+    /// There are tests already, so that the kata may be finished, and a tester may add to one of them.
     pub done: bool,
     /// There are several red tests, so that it must say which ones it is about.
     pub claims: bool,
@@ -22,7 +23,7 @@ pub struct Offers {
 
 /// The schema for one call. Where nothing but edits is open, there must be one: small models need to be told.
 pub fn edit_plan(part: Part, offers: Offers) -> Value {
-    let mut edits = json!({"type": "array", "items": {"anyOf": edit_forms(part)}});
+    let mut edits = json!({"type": "array", "items": {"anyOf": edit_forms(part, offers)}});
     if part.must_edit && !offers.need && !offers.done {
         edits["minItems"] = json!(1);
     }
@@ -53,8 +54,10 @@ fn closed(fields: &Map<String, Value>) -> Value {
     json!({"type": "object", "required": required, "additionalProperties": false, "properties": fields})
 }
 
-fn edit_forms(part: Part) -> Vec<Value> {
-    part.actions.iter().map(|action| edit_form(action)).collect()
+/// A tester without any test has nothing to replace but production code.
+fn edit_forms(part: Part, offers: Offers) -> Vec<Value> {
+    let actions = if part.phase == Phase::Red && !offers.done { &["upsert"] } else { part.actions };
+    actions.iter().map(|action| edit_form(action)).collect()
 }
 
 fn edit_form(action: &str) -> Value {
@@ -75,7 +78,6 @@ fn edit_form(action: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tdd_core::cycle::Phase;
 
     fn fields(phase: Phase, offers: Offers) -> Vec<String> {
         let schema = edit_plan(Part::of(phase), offers);
@@ -107,6 +109,15 @@ mod tests {
         assert_eq!(fields(Phase::RethinkTest, nothing), ["edits", "rationale", "reason", "spec_source", "summary"]);
         assert!(fields(Phase::Green, Offers { need: true, ..nothing }).contains(&"need".to_owned()));
         assert!(fields(Phase::Green, Offers { claims: true, ..nothing }).contains(&"claims".to_owned()));
+    }
+
+    #[test]
+    fn the_first_test_is_a_new_file() {
+        let forms = |phase, done| {
+            let schema = edit_plan(Part::of(phase), Offers { done, ..Offers::default() });
+            schema["properties"]["edits"]["items"]["anyOf"].as_array().unwrap().len()
+        };
+        assert_eq!((forms(Phase::Red, false), forms(Phase::Red, true), forms(Phase::Green, false)), (1, 2, 4));
     }
 
     #[test]

@@ -96,8 +96,13 @@ impl Talk {
     /// Begins a conversation. Nothing is asked yet.
     pub fn begin(stage: Stage, prompts: &Prompts, brief: &Written) -> Self {
         let system = prompts.system(stage.part, &stage.language, stage.way);
-        let aim = stage.part.aim(stage.target.as_ref().map(TestId::as_str));
-        let requests = Requests { plan: prompts.plan(), act: prompts.act(&aim, stage.way), fresh: prompts.fresh() };
+        let aim = |target| stage.part.aim(&stage.language, target);
+        let requests = Requests {
+            // A target may be called `edit_plan`, which the request for a plan must never name.
+            plan: prompts.plan(&aim(None)),
+            act: prompts.act(&aim(stage.target.as_ref().map(TestId::as_str)), stage.way),
+            fresh: prompts.fresh(),
+        };
         let offers = Offers {
             need: !brief.omitted.is_empty(),
             done: stage.may_be_done && stage.part.phase == Phase::Red,
