@@ -56,6 +56,8 @@ pub struct Written {
     pub text: String,
     /// Files of the tree that are not shown, in the order of the tree.
     pub omitted: Vec<String>,
+    /// Bytes of the longest file that could be shown.
+    pub longest: usize,
 }
 
 /// Most bytes of a target's output, whatever the budget is.
@@ -73,7 +75,8 @@ impl Brief<'_> {
         }
         let fits = whole.len() + NO_FILES.len() <= budget;
         let parts = if fits { whole } else { self.parts(&Shares::of(budget)) };
-        Written { text: cut::head(&parts.joined("", NO_FILES), budget), omitted: self.left_out(&BTreeSet::new()) }
+        let text = cut::head(&parts.joined("", NO_FILES), budget);
+        Written { text, omitted: self.left_out(&BTreeSet::new()), longest: self.longest() }
     }
 
     /// Fills the room with files, most relevant first; `None` if not even the list of the others fits.
@@ -97,7 +100,11 @@ impl Brief<'_> {
         }
         let omitted = self.left_out(&shown);
         let text = parts.joined(&text, &omission(&omitted));
-        (text.len() <= budget).then_some(Written { text, omitted })
+        (text.len() <= budget).then(|| Written { text, omitted, longest: self.longest() })
+    }
+
+    fn longest(&self) -> usize {
+        self.by_relevance().iter().map(|file| file.text.len()).max().unwrap_or(0)
     }
 
     /// Files of the target first, then of the last commit, then tests, production and the rest; by path among equals.

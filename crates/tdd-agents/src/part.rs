@@ -77,7 +77,10 @@ impl Part {
         match self.phase {
             Phase::Red => format!("Write one new test that fails today. {}", language::test_place(language)),
             Phase::Green => {
-                format!("Make {target} pass and keep every other test passing. Change production files only.")
+                format!(
+                    "Make {target} pass with code that works its answer out, and keep every other test passing. \
+                     Change production files only."
+                )
             }
             Phase::Refactor => "Improve one thing, or nothing. Every test stays as it is and passes.".to_owned(),
             Phase::RethinkTest => format!("Read the kata again and decide about {target}. Change that one test only."),

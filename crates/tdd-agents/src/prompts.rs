@@ -174,7 +174,9 @@ fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
 fn actions(part: Part) -> String {
     let said = part.actions.iter().map(|action| match *action {
         "upsert" => "`upsert` (`content` is the whole file, with all that stays)",
-        "replace" => "`replace` (`content` takes the place of `find`, which must stand in the file exactly once)",
+        "replace" => {
+            "`replace` for long files (`content` takes the place of `find`, which must stand in the file exactly once)"
+        }
         "rename" => "`rename` (moves the file to the path in `to`)",
         _ => "`delete`",
     });

@@ -3,7 +3,6 @@
 //! Kept to what strict servers take: every object closed, every field required, one form for each action.
 
 use serde_json::{Map, Value, json};
-use tdd_core::cycle::Phase;
 
 use crate::part::Part;
 
@@ -15,10 +14,22 @@ pub const EDIT_PLAN: &str = "edit_plan";
 pub struct Offers {
     /// There are files that it has not seen and may still ask for.
     pub need: bool,
-    /// There are tests already, so that the kata may be finished, and a tester may add to one of them.
+    /// There are tests already, so that the kata may be finished.
     pub done: bool,
     /// There are several red tests, so that it must say which ones it is about.
     pub claims: bool,
+    /// Whether any file is so long that one would rather quote a place of it than write it anew.
+    pub files: Files,
+}
+
+/// How long the project's files are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Files {
+    /// All are short.
+    #[default]
+    Short,
+    /// Some are long.
+    Long,
 }
 
 /// The schema for one call. Where nothing but edits is open, there must be one: small models need to be told.
@@ -54,10 +65,10 @@ fn closed(fields: &Map<String, Value>) -> Value {
     json!({"type": "object", "required": required, "additionalProperties": false, "properties": fields})
 }
 
-/// A tester without any test has nothing to replace but production code.
+/// Small models quote badly and write short files well, so they are not led into temptation without need.
 fn edit_forms(part: Part, offers: Offers) -> Vec<Value> {
-    let actions = if part.phase == Phase::Red && !offers.done { &["upsert"] } else { part.actions };
-    actions.iter().map(|action| edit_form(action)).collect()
+    let may = |action: &&&str| **action != "replace" || offers.files == Files::Long || !part.must_edit;
+    part.actions.iter().filter(may).map(|action| edit_form(action)).collect()
 }
 
 fn edit_form(action: &str) -> Value {
@@ -78,6 +89,7 @@ fn edit_form(action: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tdd_core::cycle::Phase;
 
     fn fields(phase: Phase, offers: Offers) -> Vec<String> {
         let schema = edit_plan(Part::of(phase), offers);
@@ -86,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_schema_of_a_tester_is_pinned() {
-        let offers = Offers { done: true, ..Offers::default() };
+        let offers = Offers { done: true, files: Files::Long, ..Offers::default() };
         insta::assert_json_snapshot!(edit_plan(Part::of(Phase::Red), offers));
     }
 
@@ -112,12 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_test_is_a_new_file() {
-        let forms = |phase, done| {
-            let schema = edit_plan(Part::of(phase), Offers { done, ..Offers::default() });
+    fn places_are_replaced_only_where_files_are_long() {
+        let forms = |phase, files| {
+            let schema = edit_plan(Part::of(phase), Offers { files, ..Offers::default() });
             schema["properties"]["edits"]["items"]["anyOf"].as_array().unwrap().len()
         };
-        assert_eq!((forms(Phase::Red, false), forms(Phase::Red, true), forms(Phase::Green, false)), (1, 2, 4));
+        assert_eq!((forms(Phase::Red, Files::Short), forms(Phase::Red, Files::Long)), (1, 2));
+        assert_eq!((forms(Phase::Green, Files::Short), forms(Phase::Green, Files::Long)), (3, 4));
+        assert_eq!(forms(Phase::Refactor, Files::Short), 4);
     }
 
     #[test]
@@ -135,7 +149,7 @@ mod tests {
             }
         }
         for phase in Phase::ALL {
-            walk(&edit_plan(Part::of(phase), Offers { need: true, done: true, claims: true }));
+            walk(&edit_plan(Part::of(phase), Offers { need: true, done: true, claims: true, files: Files::Long }));
         }
     }
 }

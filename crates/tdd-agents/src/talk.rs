@@ -14,7 +14,7 @@ use crate::cut;
 use crate::failure::Failure;
 use crate::part::Part;
 use crate::prompts::{Prompts, Way};
-use crate::schema::{self, EDIT_PLAN, Offers};
+use crate::schema::{self, EDIT_PLAN, Files, Offers};
 use crate::tools;
 
 /// What a conversation is about.
@@ -90,6 +90,9 @@ enum Call {
     Tools,
 }
 
+/// Files over this many bytes are changed in places rather than written anew.
+const LONG_FILE: usize = 6_000;
+
 const NOD: &str = "I have read all of it.";
 
 impl Talk {
@@ -107,6 +110,7 @@ impl Talk {
             need: !brief.omitted.is_empty(),
             done: stage.may_be_done && stage.part.phase == Phase::Red,
             claims: stage.may_claim && stage.part.phase == Phase::Green,
+            files: if brief.longest > LONG_FILE { Files::Long } else { Files::Short },
         };
         let opening = [Message::system(system), Message::user(brief.text.clone()), Message::assistant(NOD)];
         Self {

@@ -20,7 +20,7 @@ fn stage(phase: Phase, way: Way) -> Stage {
 }
 
 fn written(text: &str) -> Written {
-    Written { text: text.to_owned(), omitted: Vec::new() }
+    Written { text: text.to_owned(), ..Written::default() }
 }
 
 fn begin(phase: Phase) -> Talk {
