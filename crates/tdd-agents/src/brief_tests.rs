@@ -73,7 +73,7 @@ fn whole_files_go_before_anything_is_cut_and_are_named() {
     let context = context(&["tests/b.rs", "src/lib.rs"]);
     let files = [file("src/lib.rs", &"x".repeat(2_000), Sort::Production), file("tests/b.rs", "// b", Sort::Test)];
     let written = Brief { context: &context, files: &files, target: None }.write(1_000);
-    assert_eq!(written.omitted, ["src/lib.rs"]);
+    assert_eq!((written.omitted, written.longest), (vec!["src/lib.rs".to_owned()], 2_000));
     assert!(written.text.contains("ask for what you must see: `src/lib.rs`\n") && written.text.contains("// b"));
     assert!(written.text.len() <= 1_000 && !written.text.contains("left out"));
 }

@@ -43,10 +43,14 @@ pub struct Found {
 pub fn values(text: &str) -> Result<Found, NotFound> {
     let text = unwrapped(text.trim_start_matches('\u{feff}').trim());
     let mut found = Found::default();
-    let (mut free, mut mended) = (0, 0);
-    for start in starts(&text).take(MAX_STARTS) {
+    let (mut free, mut tried, mut mended) = (0, 0, 0);
+    for start in starts(&text) {
         if start < free || !begins_json(&text[start..]) {
             continue;
+        }
+        tried += 1;
+        if tried > MAX_STARTS {
+            break;
         }
         match first_value(&text[start..]) {
             Ok((value, length)) => {
@@ -191,6 +195,12 @@ mod tests {
     #[test]
     fn several_values_are_all_found_in_order() {
         check(r#"first {"a":1} then [[2]]"#, &[json!({"a": 1}), json!([[2]])]);
+    }
+
+    #[test]
+    fn many_brackets_inside_of_one_value_do_not_hide_the_next() {
+        let (long, last) = (json!({"a": "{".repeat(10_000)}), json!({"b": 1}));
+        check(&format!("{long} {last}"), &[long, last]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reads an edit plan out of what a model wrote: tolerant of how it is wrapped, strict about what it says.
 //!
-//! Around the plan there may be prose and fences; what [`crate::found`] mends is mended. Unknown fields are
+//! Around the plan there may be prose and fences; what `found.rs` mends is mended. Unknown fields are
 //! ignored, and `null` is the same as nothing. A list of edits alone, or one edit alone, is a plan, unless the
 //! answer also holds broken JSON of which it may be a part. Of several plans the last one counts: models draft
 //! first and answer then.

@@ -188,6 +188,17 @@ fn files_may_be_asked_for_only_where_some_are_not_shown() {
 }
 
 #[test]
+fn a_place_may_be_replaced_only_where_a_file_is_long() {
+    let forms = |longest| {
+        let brief = Written { longest, ..written("x") };
+        let ask = Talk::begin(stage(Phase::Green, Way::EditPlan), &Prompts::default(), &brief).ask_edit();
+        let Form::Schema { schema, .. } = ask.form else { panic!() };
+        schema["properties"]["edits"].to_string().contains("\"replace\"")
+    };
+    assert_eq!((forms(LONG_FILE), forms(LONG_FILE + 1)), (false, true));
+}
+
+#[test]
 fn tool_calls_get_their_results_as_results_or_as_text() {
     let mut talk = Talk::begin(stage(Phase::Green, Way::Tools), &Prompts::default(), &written("x"));
     let mut asks = vec![talk.ask_tools()];
