@@ -224,6 +224,11 @@ mod tests {
 
     #[test]
     fn the_instructions_of_a_refactorer_are_pinned() {
+        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "rust", Way::EditPlan));
+    }
+
+    #[test]
+    fn the_instructions_for_tools_and_another_language_are_pinned() {
         insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "cobol", Way::Tools));
     }
 
