@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    auto_test, completions, doctor, init, log, man, status, validate_green, validate_red, validate_refactor,
+    auto_test, completions, doctor, init, log, man, run, status, step, validate_green, validate_red, validate_refactor,
 };
 
 /// Red, green, refactor as a law that a machine enforces.
@@ -76,6 +76,8 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Init(init::Init),
+    Run(run::Run),
+    Step(step::Step),
     Status(status::Status),
     Doctor(doctor::Doctor),
     AutoTest(auto_test::AutoTest),

@@ -4,7 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tdd_agents::prompts::PromptError;
 use tdd_core::config::ConfigError;
+use tdd_core::cycle::Role;
 use tdd_exec::counterproof::ProofError;
 use tdd_exec::git::GitError;
 use tdd_exec::ledger::LedgerError;
@@ -14,6 +16,7 @@ use tdd_exec::scratch::{LayOutError, ScratchError};
 use tdd_exec::state::StateError;
 use tdd_exec::text::TextError;
 use tdd_exec::workspace::WriteError;
+use tdd_llm::error::LlmError;
 
 use crate::kata::KataError;
 
@@ -48,7 +51,7 @@ pub enum CliError {
     #[error("there is a `{0}`, but it is no readable file of this project")]
     UnusableManifest(&'static str),
     #[error("`{word}` is not an event type")]
-    UnknownType { word: String, nearest: &'static str },
+    UnknownType { word: String, nearest: Option<&'static str> },
     #[error("there is no commit `{0}`")]
     NoSuchCommit(String),
     #[error("`{0}` is neither a file of the project nor a test id")]
@@ -61,6 +64,30 @@ pub enum CliError {
     LayOut(#[from] LayOutError),
     #[error("cannot make a counter-proof")]
     Proof(#[source] ProofError),
+    #[error("no model is configured for the {0}")]
+    NoModel(Role),
+    #[error("no server is configured for the {role}'s model `{model}`")]
+    NoServer { role: Role, model: String },
+    #[error("cannot start the runtime")]
+    Runtime(#[source] io::Error),
+    #[error("the model gave no answer")]
+    Model(#[from] LlmError),
+    #[error("cannot write the cassette `{}`", path.display())]
+    Cassette { path: PathBuf, source: io::Error },
+    #[error("cannot read the cassette")]
+    CassetteFile(#[source] TextError),
+    #[error("a prompt of this project cannot be used")]
+    Prompts(#[source] PromptError),
+    #[error("a prompt of this project cannot be read")]
+    PromptFile(#[source] TextError),
+    #[error("`{path}` has changes that are not committed{}", others(*more))]
+    Modified { path: String, more: usize },
+    #[error("`{path}` is not known to git{}", others(*more))]
+    Untracked { path: String, more: usize },
+    #[error("the tests cannot be run: {what}: {why}")]
+    CannotTest { what: String, why: String },
+    #[error("cannot write `{}`", path.display())]
+    View { path: PathBuf, source: io::Error },
     #[error("there is no command `{0}`")]
     UnknownCommand(String),
     #[error(transparent)]
@@ -82,6 +109,9 @@ pub enum CliError {
     #[error("interrupted")]
     Interrupted,
 }
+
+/// A word at least so much like a known one may have been meant to be that.
+const MEANT: f64 = 0.8;
 
 /// The exit codes of the contract that an error can lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +151,7 @@ impl CliError {
     pub fn unknown_type(word: &str) -> Self {
         let near = |known: &&str| strsim::jaro_winkler(word, known);
         let nearest = tdd_core::event::Event::TYPES.into_iter().max_by(|a, b| near(a).total_cmp(&near(b)));
-        Self::UnknownType { word: word.to_owned(), nearest: nearest.unwrap_or_default() }
+        Self::UnknownType { word: word.to_owned(), nearest: nearest.filter(|known| near(known) > MEANT) }
     }
 
     /// The exit code.
@@ -146,6 +176,14 @@ impl CliError {
             | Self::NoSuchTarget(_)
             | Self::NoTestsIn(_)
             | Self::Kata(_)
+            | Self::NoModel(_)
+            | Self::NoServer { .. }
+            | Self::Prompts(_)
+            | Self::PromptFile(_)
+            | Self::Modified { .. }
+            | Self::Untracked { .. }
+            | Self::Cassette { .. }
+            | Self::CassetteFile(_)
             | Self::Run(RunError::UnknownCommand(_)) => Code::Usage,
             Self::Git(_)
             | Self::State(_)
@@ -154,6 +192,10 @@ impl CliError {
             | Self::Scratch(_)
             | Self::LayOut(_)
             | Self::Proof(_)
+            | Self::Runtime(_)
+            | Self::Model(_)
+            | Self::CannotTest { .. }
+            | Self::View { .. }
             | Self::Run(RunError::Process(_))
             | Self::Signals(_) => Code::Environment,
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Code::ReaderGone,
@@ -189,7 +231,8 @@ impl CliError {
                 format!("put a real file there that git does not ignore, or move `{name}` away")
             }
             Self::UnknownType { nearest, .. } => {
-                format!("did you mean `{nearest}`? known: {}", tdd_core::event::Event::TYPES.join(", "))
+                let meant = nearest.map(|nearest| format!("did you mean `{nearest}`? ")).unwrap_or_default();
+                format!("{meant}known: {}", tdd_core::event::Event::TYPES.join(", "))
             }
             Self::NoSuchCommit(_) => "name a branch, a tag or a commit: `git log --oneline` lists them".to_owned(),
             Self::NoSuchTarget(_) => "write a path, or `path::name`; `tdd-cli auto-test` lists the tests".to_owned(),
@@ -198,6 +241,23 @@ impl CliError {
                 "check the permissions of `.tdd/` and the disk's free space".to_owned()
             }
             Self::UnknownCommand(_) => "`tdd-cli --help` lists the commands".to_owned(),
+            Self::NoModel(role) => {
+                format!("set `roles.{role}.model` in `tdd.yaml`, or see it all work: `tdd-cli demo`")
+            }
+            Self::NoServer { .. } => "set `llm.base_url` in `tdd.yaml`, or name a provider before the model".to_owned(),
+            Self::Runtime(_) => return None,
+            Self::Model(error) => return error.hint().map(str::to_owned),
+            Self::Cassette { .. } => "name a file that can be written".to_owned(),
+            Self::CassetteFile(_) => "name a cassette that `tdd-cli run --record FILE` wrote".to_owned(),
+            Self::Prompts(_) | Self::PromptFile(_) => "mend it in `.tdd/prompts/`, or remove it to get ours".to_owned(),
+            Self::Modified { .. } => {
+                "commit it or put it away: `git stash`; the machine touches no work of yours".to_owned()
+            }
+            Self::Untracked { .. } => {
+                "commit it, ignore it, or leave it where it is with `--allow-untracked`".to_owned()
+            }
+            Self::CannotTest { .. } => "`tdd-cli doctor` shows what is missing".to_owned(),
+            Self::View { .. } => "check the permissions of `.tdd/` and the disk's free space".to_owned(),
             Self::Kata(error) => error.hint(),
             Self::Git(error) => return error.hint(),
             Self::State(StateError::NotAFolder(path)) => format!("move `{}` away", path.display()),
@@ -230,6 +290,14 @@ impl CliError {
     pub fn causes(&self) -> Vec<String> {
         let first = std::error::Error::source(self);
         std::iter::successors(first, |error| error.source()).map(ToString::to_string).collect()
+    }
+}
+
+fn others(more: usize) -> String {
+    match more {
+        0 => String::new(),
+        1 => " (and one more file)".to_owned(),
+        more => format!(" (and {more} more files)"),
     }
 }
 

@@ -6,6 +6,7 @@ mod commands;
 mod context;
 mod error;
 mod kata;
+mod machine;
 mod output;
 mod project;
 mod recording;

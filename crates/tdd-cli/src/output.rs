@@ -52,6 +52,11 @@ impl Output {
         self.format == Format::Json
     }
 
+    /// Whether to say only what is asked for.
+    pub fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
     /// Whether to say more.
     pub fn is_verbose(self) -> bool {
         self.verbose

@@ -61,7 +61,8 @@ impl Recording {
         self.append(&events)
     }
 
-    fn append(&mut self, events: &[Event]) -> Result<bool, CliError> {
+    /// Puts events on the record; `false` if nothing is recorded here.
+    pub fn append(&mut self, events: &[Event]) -> Result<bool, CliError> {
         let Some(ledger) = &mut self.ledger else { return Ok(false) };
         ledger.append(events)?;
         Ok(true)

@@ -1,19 +1,19 @@
 //! Brings a change before the judge: finds its base, runs what must be run, and no more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
 use tdd_core::change::{Change, ItemFate, Sort};
-use tdd_core::digest::{CommitId, TreeId};
+use tdd_core::digest::{CommitId, Digest, TreeId};
 use tdd_core::judge::{self, Baseline, Ruling};
 use tdd_core::proof::{self, Proof};
 use tdd_core::report::{Cause, Report};
 use tdd_core::rule::Rule;
-use tdd_core::seam::{Clock, Runner};
-use tdd_core::session::SuiteFacts;
+use tdd_core::seam::{Clock, Runner, RunnerOutcome};
+use tdd_core::session::{Session, SuiteFacts};
 use tdd_core::test_id::TestId;
 use tdd_exec::clock::WallClock;
 use tdd_exec::counterproof::{self, NewCode, Prover};
@@ -47,17 +47,19 @@ pub struct Trial<'a> {
     context: &'a Context,
     pub repo: Repo,
     pub loaded: Loaded,
-    language: Box<dyn Language>,
-    project: Project,
-    settings: Settings,
-    state: StateDir,
-    recording: Recording,
+    pub language: Box<dyn Language>,
+    pub project: Project,
+    pub settings: Settings,
+    pub state: StateDir,
+    pub recording: Recording,
     /// The tree that the change starts from.
     pub base: TreeId,
     /// The tree that it leads to.
     pub tree: TreeId,
     /// The tree is that of the working folder, so tests can be run there.
-    in_place: bool,
+    pub in_place: bool,
+    /// The tree of a commit whose check was seen to fail.
+    pub check_fails: Option<TreeId>,
     /// The rules that a person has made an exception from.
     pub excepted: Vec<Rule>,
 }
@@ -110,6 +112,7 @@ impl<'a> Trial<'a> {
             base,
             tree,
             in_place,
+            check_fails: None,
             excepted,
         })
     }
@@ -176,13 +179,47 @@ impl<'a> Trial<'a> {
         if !matches!(ruling, Ruling::Holds(_)) || self.excepted.contains(&Rule::CheckPasses) {
             return Ok(ruling);
         }
-        let command = self.language.check(&self.project, &self.settings).line();
-        let outcome = if self.in_place {
-            self.here(|runner| Ok(runner.check()?))?
+        let outcome = self.check()?;
+        Ok(judge::judge_check(outcome.ok, &self.check_command(), &outcome.stderr).map_or(ruling, Ruling::Refused))
+    }
+
+    /// What the check command says on the tree that is judged.
+    pub fn check(&self) -> Result<RunnerOutcome, CliError> {
+        if self.in_place {
+            self.here(|runner| Ok(runner.check()?))
         } else {
-            self.elsewhere(&self.tree, &Overrides::new(), |runner| Ok(runner.check()?))?
-        };
-        Ok(judge::judge_check(outcome.ok, &command, &outcome.stderr).map_or(ruling, Ruling::Refused))
+            self.elsewhere(&self.tree, &Overrides::new(), |runner| Ok(runner.check()?))
+        }
+    }
+
+    /// The check command, as one line.
+    pub fn check_command(&self) -> String {
+        self.language.check(&self.project, &self.settings).line()
+    }
+
+    /// All that was seen before.
+    pub fn session(&self) -> &Session {
+        self.recording.session()
+    }
+
+    /// The digest of a test as a run would give it, in the tree that is judged.
+    pub fn test_digest(&self, id: &TestId) -> Option<Digest> {
+        let sources = StoredSources::new(&self.repo, &self.tree).ok()?;
+        self.language.find_test(id, &sources).map(|(_, test)| test.digest)
+    }
+
+    /// The files that the last commit changed.
+    pub fn last_changed(&self) -> Result<BTreeSet<String>, CliError> {
+        let head = self.repo.head()?;
+        let parent = head.commit.as_ref().map_or(Ok(None), |commit| self.repo.first_parent(commit))?;
+        let before = self.repo.commit_tree(parent.as_ref())?;
+        let changes = self.repo.diff_trees(&before, &head.tree)?;
+        Ok(changes.into_iter().map(|change| change.path.to_string()).collect())
+    }
+
+    /// Where the copy of the project is.
+    pub fn scratch_tree(&self) -> Result<PathBuf, CliError> {
+        Ok(Scratch::open(&self.state)?.tree().to_owned())
     }
 
     /// A ruling with what it rests on.
@@ -283,18 +320,19 @@ impl<'a> Trial<'a> {
         if all.is_empty() { Err(CliError::NoTestsIn(file.to_owned())) } else { Ok(all) }
     }
 
-    fn command(&self) -> String {
+    /// What the ledger says was run.
+    pub fn command(&self) -> String {
         project::command_line(self.language.test_command(&self.settings))
     }
 
     /// Acts on the working folder.
-    fn here<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>) -> Result<T, CliError> {
+    pub fn here<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>) -> Result<T, CliError> {
         let sources = TreeSources::new(self.repo.root(), self.repo.files()?);
         self.with_runner(&sources, self.repo.root().to_owned(), act)
     }
 
     /// Acts on a copy of a tree with some files changed.
-    fn elsewhere<T>(
+    pub fn elsewhere<T>(
         &self,
         tree: &TreeId,
         overrides: &Overrides,

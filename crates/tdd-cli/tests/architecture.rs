@@ -18,7 +18,7 @@ const DIRECTION: [(&str, &[&str]); 7] = [
 ];
 
 /// Crates that decide or describe, and so must not touch the world.
-const PURE: [&str; 2] = ["tdd-core", "tdd-lang"];
+const PURE: [&str; 3] = ["tdd-core", "tdd-lang", "tdd-agents"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

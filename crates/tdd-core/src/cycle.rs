@@ -187,22 +187,30 @@ pub struct Tried {
     pub spent: u32,
     /// The tester has looked at the target again.
     pub rethought: bool,
+    /// How often, since then, the target passed and older tests did not.
+    pub clashes: u32,
 }
+
+/// So often may older tests break for the sake of a target before the tester looks at it again.
+const MAX_CLASHES: u32 = 2;
 
 impl Turn {
     /// The rung of the ladder that a role stands on, if each step has at most `max` attempts.
     ///
-    /// A rethink comes before attempt `max - 1` of a green (none if `max < 3`) and costs no attempt. An
-    /// implementor without a red test has nothing to do, and stops.
+    /// A rethink comes before attempt `max - 1` of a green (none if `max < 3`), or when older tests keep
+    /// breaking for the target's sake, and costs no attempt. If they break again after it, that is for a
+    /// person. An implementor without a red test has nothing to do, and stops.
     pub fn rung(role: Role, reds: Vec<RedTest>, tried: Tried, max: u32) -> Rung {
-        let Tried { spent, rethought } = tried;
+        let Tried { spent, rethought, clashes } = tried;
         let attempt = spent + 1;
         match role {
             Role::Tester if spent < max => Rung::Turn(Self::Red { attempt }),
             Role::Tester => Rung::Stop,
             Role::Implementor => match reds.first() {
                 None => Rung::Stop,
-                Some(test) if max >= 3 && attempt + 1 == max && !rethought => {
+                // They contradict each other even now: that is for a person.
+                Some(_) if rethought && clashes > 0 => Rung::Stop,
+                Some(test) if max >= 3 && !rethought && (attempt + 1 == max || clashes >= MAX_CLASHES) => {
                     Rung::Turn(Self::Rethink { test: test.clone() })
                 }
                 Some(_) if spent < max => Rung::Turn(Self::Green { tests: reds, attempt }),
@@ -340,6 +348,16 @@ mod tests {
         assert_eq!(ladder(Role::Implementor, 3), "1r23 stop");
         assert_eq!(ladder(Role::Implementor, 2), "12 stop");
         assert_eq!(ladder(Role::Implementor, 1), "1 stop");
+    }
+
+    #[test]
+    fn tests_that_contradict_each_other_are_thought_over_once_and_then_shown_to_a_person() {
+        let rung = |tried| Turn::rung(Role::Implementor, vec![red()], tried, 5);
+        let clash = |clashes, rethought| rung(Tried { spent: clashes, rethought, clashes });
+        assert!(matches!(clash(1, false), Rung::Turn(Turn::Green { attempt: 2, .. })));
+        assert!(matches!(clash(2, false), Rung::Turn(Turn::Rethink { .. })));
+        assert!(matches!(rung(Tried { spent: 2, rethought: true, clashes: 0 }), Rung::Turn(Turn::Green { .. })));
+        assert_eq!(clash(1, true), Rung::Stop);
     }
 
     #[test]

@@ -103,6 +103,19 @@ pub fn judge_red(seen: &Seen<'_>, target: &TestId, targets: &[&TestId]) -> Rulin
     }
 }
 
+/// A red without a test that asks for something new is none; what else is wrong comes first.
+pub fn no_new_test(seen: &Seen<'_>) -> Ruling {
+    let judged = seen
+        .ask(same_tree(seen))
+        .and_then(|()| seen.ask(steering_frozen(seen.change)))
+        .and_then(|()| seen.ask(red_changes_tests_only(seen.change)))
+        .and_then(|()| seen.ask(tests_frozen(seen.change)));
+    Ruling::Refused(judged.err().unwrap_or_else(|| {
+        let next = "write a new test, or add an assertion to one that is there";
+        Rule::RedFirst.refuse("no test asks for anything new", next).because(Cause::TargetNotFound)
+    }))
+}
+
 /// Judges a rethink: only the doubted test changed, and it is red again, or it was withdrawn.
 pub fn judge_rethink(seen: &Seen<'_>, target: &TestId, was_green: bool) -> Ruling {
     let judged = seen

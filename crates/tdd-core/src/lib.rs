@@ -4,6 +4,7 @@
 //! environment variable or network is touched; those come in as arguments or
 //! stay behind the traits of [`seam`].
 
+pub mod account;
 pub mod change;
 pub mod command;
 pub mod commit;

@@ -264,6 +264,19 @@ impl Report {
         counts
     }
 
+    /// The report, after some tests were run again on the same files: one that says otherwise now is flaky.
+    pub fn with_rerun(mut self, again: &Self) -> Self {
+        for result in again.results.values() {
+            if let Some(first) = self.results.get_mut(&result.id)
+                && first.outcome.cause().is_none() != result.outcome.cause().is_none()
+            {
+                let message = "it passes and fails on the same files".to_owned();
+                first.outcome = Outcome::Fail { cause: Cause::Flaky, message };
+            }
+        }
+        self
+    }
+
     /// Whether it could be found out what the tests say: no obstacle and no result is the
     /// environment's fault.
     pub fn environment_failure(&self) -> Option<&Obstacle> {
@@ -312,6 +325,18 @@ mod tests {
         let report = Report::new([result("a.rs::x", None), result("a.rs::x", None)], Vec::new());
         let outcome = &report.get(&TestId::parse("a.rs::x").unwrap()).unwrap().outcome;
         assert_eq!(outcome.cause(), Some(Cause::UnknownOutput));
+    }
+
+    #[test]
+    fn a_test_that_says_otherwise_when_run_again_is_flaky() {
+        let id = |name: &str| TestId::native("tests/a.rs", name);
+        let failed = || Outcome::Fail { cause: Cause::Assertion, message: "no".into() };
+        let result = |name: &str, outcome| TestResult::new(id(name), outcome, 1);
+        let first = Report::new([result("a", failed()), result("b", failed()), result("c", Outcome::Pass)], vec![]);
+        let again = Report::new([result("a", Outcome::Pass), result("b", failed())], vec![]);
+        let report = first.with_rerun(&again);
+        let causes: Vec<_> = report.results().map(|result| result.outcome.cause()).collect();
+        assert_eq!(causes, [Some(Cause::Flaky), Some(Cause::Assertion), None]);
     }
 
     #[test]

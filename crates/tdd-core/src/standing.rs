@@ -27,6 +27,8 @@ pub struct Standing {
     spent: BTreeMap<String, u32>,
     failures: BTreeMap<String, BTreeMap<Digest, u32>>,
     rethought: BTreeSet<TestId>,
+    clashes: BTreeMap<TestId, u32>,
+    last_failure: Option<String>,
     invalid_reds: u32,
     usage: Usage,
     arrivals: u32,
@@ -81,6 +83,7 @@ impl Standing {
             }
             Event::TestRevised(revised) => {
                 self.rethought.insert(revised.test_id.clone());
+                self.clashes.remove(&revised.test_id);
                 if revised.before != revised.after {
                     self.failures.remove(revised.test_id.as_str());
                 }
@@ -181,9 +184,24 @@ impl Standing {
         self.spent.get(subject).copied().unwrap_or_default()
     }
 
+    /// How many attempts at a subject failed, spent or not.
+    pub fn tries(&self, subject: &str) -> u32 {
+        self.failures.get(subject).map_or(0, |seen| seen.values().sum())
+    }
+
     /// Whether the tester has already looked at this test again.
     pub fn is_rethought(&self, test: &TestId) -> bool {
         self.rethought.contains(test)
+    }
+
+    /// How often, since it was last thought over, this test passed and older ones did not.
+    pub fn clashes(&self, test: &TestId) -> u32 {
+        self.clashes.get(test).copied().unwrap_or_default()
+    }
+
+    /// Why the last attempt was undone.
+    pub fn last_failure(&self) -> Option<&str> {
+        self.last_failure.as_deref()
     }
 
     /// How many reds in a row were invalid.
@@ -222,7 +240,14 @@ impl Standing {
         self.claims.clear();
         let Some(step) = &mut self.step else { return };
         step.open = None;
+        self.last_failure = Some(reverted.reason.clone());
         let subject = step.subject();
+        // The target is judged before the others: where they are at fault, it passes.
+        if step.phase == Phase::Green && reverted.rule == Some(Rule::OthersKept) {
+            for target in &step.targets {
+                *self.clashes.entry(target.clone()).or_default() += 1;
+            }
+        }
         if step.phase == Phase::Red && reverted.cause.is_some_and(|cause| cause != Cause::UnexpectedGreen) {
             self.invalid_reds += 1;
         }
@@ -240,7 +265,10 @@ impl Standing {
         self.spent.remove(&subject);
         match step.phase {
             Phase::Red => (self.arrivals, self.invalid_reds) = (0, 0),
-            Phase::Green => self.rethought.clear(),
+            Phase::Green => {
+                self.rethought.clear();
+                self.clashes.clear();
+            }
             Phase::Refactor | Phase::RethinkTest => {}
         }
     }
@@ -249,6 +277,7 @@ impl Standing {
         self.failures.clear();
         self.spent.clear();
         self.rethought.clear();
+        self.clashes.clear();
         (self.arrivals, self.invalid_reds) = (0, 0);
     }
 }

@@ -1,5 +1,7 @@
 //! Sample projects and a hermetic place to run the machine in. Depends on none of the other crates.
 
+pub mod script;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};

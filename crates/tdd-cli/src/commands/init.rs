@@ -79,13 +79,25 @@ struct Outcome {
 }
 
 pub fn run(args: &Init, context: &Context) -> Result<ExitCode, CliError> {
+    let outcome = set_up(args, context)?;
+    context.output.result(&outcome, || outcome.text())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Sets an empty folder up for a run, and says so.
+pub fn for_run(kata: &Path, context: &Context) -> Result<(), CliError> {
+    let args = Init { language: None, kata: Some(kata.to_owned()), name: None };
+    let outcome = set_up(&args, context)?;
+    context.output.note(outcome.text().trim_end());
+    Ok(())
+}
+
+fn set_up(args: &Init, context: &Context) -> Result<Outcome, CliError> {
     let folder = project::folder(&context.global)?;
     let kata = args.kata.as_deref().map(|path| Kata::read(path, &folder)).transpose()?;
     let (repo, fresh) = repository(&folder, context)?;
     let plan = Plan::make(args, context, &repo, kata)?;
-    let outcome = plan.carry_out(&repo, fresh)?;
-    context.output.result(&outcome, || outcome.text())?;
-    Ok(ExitCode::SUCCESS)
+    plan.carry_out(&repo, fresh)
 }
 
 /// The repository to set up: the one whose root the folder is, or a new one in an empty folder.
@@ -131,7 +143,8 @@ impl Drop for Fresh {
     }
 }
 
-fn is_empty(folder: &Path) -> bool {
+/// Whether a folder has nothing in it.
+pub fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 

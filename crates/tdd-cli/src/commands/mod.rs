@@ -6,7 +6,9 @@ pub mod doctor;
 pub mod init;
 pub mod log;
 pub mod man;
+pub mod run;
 pub mod status;
+pub mod step;
 pub mod validate_green;
 pub mod validate_red;
 pub mod validate_refactor;
@@ -58,6 +60,8 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
     let context = Context::new(cli.global)?;
     match cli.command {
         Command::Init(args) => init::run(&args, &context),
+        Command::Run(args) => run::run(&args, &context),
+        Command::Step(args) => step::run(&args, &context),
         Command::Status(args) => status::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
         Command::AutoTest(args) => auto_test::run(&args, &context),

@@ -159,7 +159,9 @@ mod law {
 
     fn rule(events: &[Event], change: &Change) -> Option<Rule> {
         let mut session = Session::default();
-        events.iter().for_each(|event| session.apply(event));
+        for event in events {
+            session.apply(event);
+        }
         let edits = [upsert("src/lib.rs", "x")];
         let request = Request { edits: &edits, change, ignored: &[] };
         let limits = Limits {

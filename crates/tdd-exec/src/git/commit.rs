@@ -48,12 +48,27 @@ impl Repo {
         let expected = self.expect_head(new.onto)?;
         let entries = self.entries(new)?;
         let tree = self.tree_with(&new.onto.tree, &entries)?;
+        if tree == oid(&new.onto.tree.0)? {
+            return Err(GitError::NothingToCommit);
+        }
         locked.prepare(&entries)?;
         let commit = self.write_commit(tree, expected, new.message, new.author)?;
         locked.note(commit)?;
         self.move_head(new.onto, expected, commit, new.message)?;
         locked.publish()?;
         Ok(commit_id(commit))
+    }
+
+    /// A tree with the given paths as they are in another; nothing else of that one is in it.
+    pub fn composed(&self, base: &TreeId, from: &TreeId, paths: &[GitPath]) -> Result<TreeId> {
+        let mut entries = Vec::new();
+        for path in paths {
+            let (before, after) = (self.blob_entry(base, path)?, self.blob_entry(from, path)?);
+            if before.is_some() || after.is_some() {
+                entries.push((path.clone(), after));
+            }
+        }
+        Ok(TreeId(self.tree_with(base, &entries)?.to_string()))
     }
 
     /// Says what would keep [`Repo::commit_paths`] from committing, before anything is written.
@@ -144,8 +159,7 @@ impl Repo {
                 None => index.remove_path(path.as_path()).doing_at("remove", path.as_bytes())?,
             }
         }
-        let tree = index.write_tree_to(&self.git).doing("write the commit's tree")?;
-        if tree == base.id() { Err(GitError::NothingToCommit) } else { Ok(tree) }
+        index.write_tree_to(&self.git).doing("write the commit's tree")
     }
 
     fn write_commit(&self, tree: Oid, parent: Option<Oid>, message: &str, author: &Signature) -> Result<Oid> {

@@ -1,0 +1,127 @@
+//! `run`: steps from wherever the history stands, until there is a reason to stop.
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use tdd_core::config::Config;
+use tdd_exec::git::Repo;
+use tdd_exec::text;
+
+use crate::commands::init;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::machine::{self, End, Order, Voice};
+use crate::output::{BOLD, GOOD, WARN, paint, print_line};
+use crate::project;
+
+/// Let the three roles work, step by step, until there is a reason to stop
+///
+/// Goes on from wherever the history stands. Every step is verified before it is committed, and a failed
+/// attempt leaves nothing behind. Exit code 0 if it did what was asked, 3 if model or tools do not work, 4 if
+/// a person must look.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli run --cycles 3\n  tdd-cli run --until-done --max-minutes 90\n  mkdir bowling && tdd-cli -C bowling run --kata ~/katas/bowling.md --steps 3"
+)]
+pub struct Run {
+    /// Stop after so many steps; one cycle has three. Default: `steps` in tdd.yaml
+    #[arg(long, value_name = "N")]
+    steps: Option<NonZeroU32>,
+    /// Stop after so many cycles of tester, implementor and refactorer
+    #[arg(long, value_name = "N", conflicts_with = "steps")]
+    cycles: Option<NonZeroU32>,
+    /// Go on until the tester can show that the kata is done
+    #[arg(long)]
+    until_done: bool,
+    /// Begin no attempt after so many minutes
+    #[arg(long, value_name = "M")]
+    max_minutes: Option<NonZeroU64>,
+    /// The kata; in an empty folder, the project is set up for it first
+    #[arg(long, value_name = "FILE")]
+    kata: Option<PathBuf>,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// What `run` and `step` share.
+#[derive(Clone, Debug, Args)]
+pub struct Options {
+    /// Leave untracked files alone, and verify each step in a clean copy
+    #[arg(long)]
+    pub allow_untracked: bool,
+    /// Write all that the models say to this cassette
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub record: Option<PathBuf>,
+    /// Play the models' answers from this cassette instead of asking them
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+}
+
+/// Largest cassette that is read, in bytes.
+const MAX_CASSETTE: u64 = 64 << 20;
+
+pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
+    if let Some(kata) = &args.kata {
+        set_up(kata, context)?;
+    }
+    let repo = project::repository(&context.global)?;
+    let config = project::configuration(&context.global, repo.root())?.config;
+    if let Some(kata) = &args.kata {
+        same_kata(kata, &repo, &config)?;
+    }
+    let cycles = args.cycles.map(|cycles| cycles.get().saturating_mul(3));
+    let default = (!args.until_done).then(|| config.steps.get());
+    let order = Order {
+        steps: args.steps.map(NonZeroU32::get).or(cycles).or(default),
+        until_done: args.until_done,
+        max_time: args.max_minutes.map(|minutes| Duration::from_secs(minutes.get().saturating_mul(60))),
+        allow_untracked: args.options.allow_untracked,
+    };
+    work(order, &args.options, &config, context)
+}
+
+/// Runs the machine with the models that were asked for, and says how it ended.
+pub fn work(order: Order, options: &Options, config: &Config, context: &Context) -> Result<ExitCode, CliError> {
+    let voice = match &options.replay {
+        Some(path) => {
+            let cassette = text::read(path, MAX_CASSETTE).map_err(CliError::CassetteFile)?;
+            Voice::replayed(&cassette, config)?
+        }
+        None => Voice::configured(config, context, options.record.as_deref())?,
+    };
+    let end = machine::run(context, order, voice)?;
+    show(&end, context)?;
+    Ok(ExitCode::from(end.exit_code()))
+}
+
+fn show(end: &End, context: &Context) -> Result<(), CliError> {
+    if context.output.is_json() {
+        return Ok(());
+    }
+    let style = if end.exit_code() == 0 { GOOD } else { WARN };
+    print_line(&paint(style, end.reason()))?;
+    match end.next() {
+        Some(next) => print_line(&format!("{} {next}", paint(BOLD, "next:"))),
+        None => Ok(()),
+    }
+}
+
+/// An empty folder becomes a project for this kata.
+fn set_up(kata: &Path, context: &Context) -> Result<(), CliError> {
+    let folder = project::folder(&context.global)?;
+    if init::is_empty(&folder) { init::for_run(kata, context) } else { Ok(()) }
+}
+
+/// A project has one kata, and that is in its configuration.
+fn same_kata(asked: &Path, repo: &Repo, config: &Config) -> Result<(), CliError> {
+    let configured = repo.root().join(config.kata_description.as_str());
+    let text = crate::kata::read(asked)?;
+    if crate::kata::read(&configured)? == text {
+        return Ok(());
+    }
+    let configured = config.kata_description.as_str().to_owned();
+    Err(CliError::OtherKata { configured, asked: asked.display().to_string() })
+}

@@ -1,0 +1,27 @@
+//! `step`: one agent step.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::commands::run::{self, Options};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::machine::Order;
+use crate::project;
+
+/// Run one step: the role that is on turn
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  tdd-cli step\n  tdd-cli step --format json | jq -r .type    what happened")]
+pub struct Step {
+    #[command(flatten)]
+    options: Options,
+}
+
+pub fn run(args: &Step, context: &Context) -> Result<ExitCode, CliError> {
+    let repo = project::repository(&context.global)?;
+    let config = project::configuration(&context.global, repo.root())?.config;
+    let allow_untracked = args.options.allow_untracked;
+    let order = Order { steps: Some(1), until_done: false, max_time: None, allow_untracked };
+    run::work(order, &args.options, &config, context)
+}

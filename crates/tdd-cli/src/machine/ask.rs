@@ -1,0 +1,206 @@
+//! Talks to the model of a role until it has an answer that can be judged.
+
+use tdd_agents::brief::{Brief, File, Target};
+use tdd_agents::failure::Failure;
+use tdd_agents::part::Part;
+use tdd_agents::plan::EditPlan;
+use tdd_agents::prompts::Way;
+use tdd_agents::reply::{self, ReplyError};
+use tdd_agents::talk::{Stage, Talk};
+use tdd_core::cycle::{Phase, Turn};
+use tdd_core::digest::Digest;
+use tdd_core::event::{Event, LlmCall, PlanSubmitted};
+use tdd_core::report::{Outcome, Report};
+use tdd_core::seam::{StepContext, Vcs};
+use tdd_core::test_id::TestId;
+use tdd_exec::clock::WallClock;
+use tdd_exec::sources::StoredSources;
+use tdd_exec::vcs::GitVcs;
+use tdd_lang::language::Sources;
+use tdd_llm::client::{Answer, Ask};
+use tdd_llm::error::LlmError;
+
+use super::Machine;
+use super::stand::Stand;
+use crate::error::CliError;
+
+/// A conversation with one role about one step.
+pub struct Conversation {
+    step: u32,
+    phase: Phase,
+    targets: Vec<TestId>,
+    talk: Talk,
+    planned: bool,
+    /// How often it asked for more files.
+    asked: u32,
+}
+
+/// So often in a step may a model ask for more files at no cost.
+const MAX_NEEDS: u32 = 3;
+/// Most bytes of the last commit's diff in a prompt.
+const MAX_DIFF: usize = 20_000;
+/// After so many arrivals in a row the tester is asked whether the kata is done.
+const ASK_WHETHER_DONE: u32 = 3;
+
+impl Machine<'_> {
+    /// The role's answer to this attempt; an error if it cannot be read.
+    pub fn ask(&mut self, stand: &Stand, turn: &Turn) -> Result<Result<EditPlan, ReplyError>, CliError> {
+        let mut conversation = match self.conversation.take() {
+            Some(known) if known.is_about(stand, turn) => known,
+            Some(_) | None => self.begin_talk(stand, turn)?,
+        };
+        self.open_log(stand, turn);
+        let answer = self.converse(&mut conversation, stand, turn);
+        self.conversation = Some(conversation);
+        answer
+    }
+
+    fn converse(
+        &mut self,
+        conversation: &mut Conversation,
+        stand: &Stand,
+        turn: &Turn,
+    ) -> Result<Result<EditPlan, ReplyError>, CliError> {
+        if !conversation.planned {
+            let ask = conversation.talk.ask_plan();
+            let answer = self.call(stand, turn, "plan", &ask)?;
+            conversation.talk.answered(&answer.content);
+            conversation.planned = true;
+            self.note_plan(stand, turn, &answer.content)?;
+            let digest = Digest::of(&answer.content);
+            self.record(&[Event::PlanSubmitted(PlanSubmitted { step: stand.step, role: turn.role(), digest })])?;
+        }
+        loop {
+            let ask = conversation.talk.ask_edit();
+            let answer = match self.call(stand, turn, "edit", &ask) {
+                Err(CliError::Model(LlmError::Cut { .. })) => return Ok(Err(ReplyError::Cut)),
+                other => other?,
+            };
+            conversation.talk.answered(&answer.content);
+            match reply::read(&answer.content) {
+                Ok(plan) if plan.only_asks() && conversation.asked < MAX_NEEDS => {
+                    conversation.asked += 1;
+                    conversation.talk.shown(&self.wanted(&plan.need)?);
+                }
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// One call to the role's model, on the record.
+    fn call(&mut self, stand: &Stand, turn: &Turn, purpose: &str, ask: &Ask) -> Result<Answer, CliError> {
+        let progress = self.context.output.progress();
+        progress.say(&format!("step {}: {} thinks ({purpose})", stand.step, turn.role()));
+        let answer = self.voice.ask(turn.role(), ask)?;
+        drop(progress);
+        self.note_call(ask, &answer);
+        let event = LlmCall {
+            step: stand.step,
+            role: turn.role(),
+            model: answer.model.clone(),
+            purpose: purpose.to_owned(),
+            prompt_tokens: answer.usage.prompt,
+            cached_tokens: answer.usage.cached,
+            completion_tokens: answer.usage.completion,
+            micro_usd: self.voice.price(turn.role(), &answer),
+            duration_ms: answer.duration_ms,
+        };
+        self.record(&[Event::LlmCall(event)])?;
+        Ok(answer)
+    }
+
+    /// The files that a model asked to see, as they are in the tree.
+    fn wanted(&self, paths: &[String]) -> Result<Vec<(String, Option<String>)>, CliError> {
+        let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
+        Ok(paths.iter().take(10).map(|path| (path.clone(), base.read(path))).collect())
+    }
+
+    fn begin_talk(&self, stand: &Stand, turn: &Turn) -> Result<Conversation, CliError> {
+        let config = &self.trial.loaded.config;
+        let targets = turn.targets();
+        let arrivals = self.trial.session().standing().arrivals();
+        let any_test = stand.report.results().next().is_some();
+        let stage = Stage {
+            part: Part::of(turn.phase()),
+            step: stand.step,
+            attempt: turn.attempt(),
+            way: Way::EditPlan,
+            language: self.trial.language.name().to_owned(),
+            target: targets.first().cloned(),
+            may_claim: targets.len() > 1,
+            may_be_done: any_test && (self.order.until_done || arrivals >= ASK_WHETHER_DONE),
+            context_bytes: usize::try_from(config.llm.context_bytes.get()).unwrap_or(usize::MAX),
+        };
+        let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
+        let context = self.context_of(stand, turn, &base)?;
+        let files = self.files(&base, &context)?;
+        let target = targets.first().map(|id| target(id, turn, &stand.report));
+        let brief = Brief { context: &context, files: &files, target: target.as_ref() };
+        let written = brief.write(stage.brief_bytes(&self.prompts));
+        let talk = Talk::begin(stage, &self.prompts, &written);
+        Ok(Conversation { step: stand.step, phase: turn.phase(), targets, talk, planned: false, asked: 0 })
+    }
+
+    fn context_of(&self, stand: &Stand, turn: &Turn, base: &dyn Sources) -> Result<StepContext, CliError> {
+        let vcs = GitVcs { repo: &self.trial.repo, author: &self.trial.loaded.config.commit, clock: WallClock };
+        let state = vcs.read_state(MAX_DIFF)?;
+        Ok(StepContext {
+            role: turn.role(),
+            step_index: stand.step,
+            kata_description: self.kata.clone(),
+            git_last_commit_msg: state.last_commit_message,
+            git_last_diff: state.last_diff,
+            repo_snapshot_paths: base.files().to_vec(),
+        })
+    }
+
+    fn files(&self, base: &dyn Sources, context: &StepContext) -> Result<Vec<File>, CliError> {
+        let changed = self.trial.last_changed()?;
+        let kata = self.trial.loaded.config.kata_description.as_str();
+        let shown = context.repo_snapshot_paths.iter().filter(|path| path.as_str() != kata && *path != "tdd.yaml");
+        let shown = shown.filter(|path| !self.trial.lock_files().contains(path));
+        let file = |path: &String| {
+            let text = base.read(path)?;
+            let sort = self.trial.language.sort(&self.trial.project, path, base);
+            Some(File { path: path.clone(), text, sort, changed: changed.contains(path) })
+        };
+        Ok(shown.filter_map(file).collect())
+    }
+
+    /// What was wrong goes into the conversation, which begins anew if nothing is learned in it.
+    pub fn hear_failure(&mut self, turn: &Turn, failure: &Failure, fresh: bool) {
+        let Some(conversation) = self.conversation.as_mut().filter(|known| known.phase == turn.phase()) else { return };
+        if fresh {
+            conversation.talk.fresh(failure);
+            conversation.planned = false;
+        } else {
+            conversation.talk.failed(failure);
+        }
+    }
+}
+
+impl Conversation {
+    fn is_about(&self, stand: &Stand, turn: &Turn) -> bool {
+        (self.step, self.phase, &self.targets) == (stand.step, turn.phase(), &turn.targets())
+    }
+}
+
+/// The test that a turn is about, with what it said.
+fn target(id: &TestId, turn: &Turn, report: &Report) -> Target {
+    let cause = match turn {
+        Turn::Green { tests, .. } => tests.iter().find(|test| test.id() == id).map(tdd_core::cycle::RedTest::cause),
+        Turn::Rethink { test } => Some(test.cause()),
+        Turn::Red { .. } | Turn::Refactor { .. } => None,
+    };
+    let said = report.get(id).and_then(|result| match &result.outcome {
+        Outcome::Fail { message, .. } => Some(message.clone()),
+        Outcome::Pass => None,
+    });
+    let obstacle = report.obstacles().iter().find(|obstacle| obstacle.tests.contains(id));
+    Target {
+        id: id.clone(),
+        path: id.path().unwrap_or_default().to_owned(),
+        cause: cause.unwrap_or(tdd_core::report::Cause::Assertion),
+        output: said.or_else(|| obstacle.map(|obstacle| obstacle.message.clone())).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,339 @@
+//! One attempt: what the model wants goes through the gate, is written, verified, and kept or undone.
+
+use tdd_agents::failure::Failure;
+use tdd_agents::plan::EditPlan;
+use tdd_agents::reply::ReplyError;
+use tdd_core::cycle::{RedTest, Turn};
+use tdd_core::digest::Digest;
+use tdd_core::event::{
+    EditApplied, EditClaim, EditRefused, Event, GreenOnArrival, Repair, Reverted, StepOutcome, Stuck, TestRevised,
+};
+use tdd_core::gate::{self, Files, Permit, Request, Verdict};
+use tdd_core::judge::Ruling;
+use tdd_core::report::{Cause, Outcome as TestOutcome, Report};
+use tdd_core::rule::{Refusal, Rule};
+use tdd_core::signature::signature;
+use tdd_core::standing::Step;
+use tdd_core::test_id::TestId;
+use tdd_exec::sources::StoredSources;
+use tdd_lang::language::Sources as _;
+
+use super::stand::Stand;
+use super::verify::Verified;
+use super::{End, Machine, hands};
+use crate::error::CliError;
+
+/// What an attempt came to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The run goes on.
+    Goes,
+    /// The run is over.
+    Ends(End),
+}
+
+/// So often in a row may a new test pass at once before a person must look.
+const MAX_ARRIVALS: u32 = 6;
+/// The same failure so often means that nothing is learned.
+const STUCK_AFTER: u32 = 2;
+/// Reds in a row that were none, after which another target is asked for.
+const MAX_INVALID_REDS: u32 = 3;
+
+/// Why an attempt failed, as the ledger and the model are told.
+struct Failed {
+    failure: Failure,
+    refusal: Option<Refusal>,
+    reason: String,
+    signature: Digest,
+    spent: bool,
+}
+
+impl Failed {
+    fn refused(refusal: Refusal) -> Self {
+        Self {
+            failure: Failure::from(&refusal),
+            reason: format!("{}: {}", refusal.rule, refusal.reason),
+            signature: signature([], &refusal.to_string()),
+            refusal: Some(refusal),
+            spent: true,
+        }
+    }
+
+    fn unreadable(error: ReplyError) -> Self {
+        let reason = format!("the answer could not be used: {error}");
+        Self { signature: signature([], &reason), failure: Failure::from(error), refusal: None, reason, spent: true }
+    }
+
+    fn judged(refusal: Refusal, verified: &Verified, check: &str) -> Self {
+        let mut failure = Failure::judged(&refusal, Some(&verified.report));
+        let mut said = messages(&verified.report, &refusal);
+        if let Some(outcome) = verified.check.as_ref().filter(|outcome| !outcome.ok) {
+            let output = format!("{}{}", outcome.stdout, outcome.stderr);
+            failure = failure.with_output(check, &output);
+            said = output;
+        }
+        let failing: Vec<&TestId> = failing(&verified.report);
+        Self {
+            failure,
+            reason: format!("{}: {}", refusal.rule, refusal.reason),
+            signature: signature(failing, &format!("{}\n{said}", refusal.rule)),
+            refusal: Some(refusal),
+            spent: true,
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// Makes one attempt at a turn.
+    pub fn attempt(&mut self, stand: &Stand, turn: &Turn) -> Result<Outcome, CliError> {
+        let plan = match self.ask(stand, turn)? {
+            Ok(plan) => plan,
+            Err(error) => return self.failed(stand, turn, &[], Failed::unreadable(error)),
+        };
+        if plan.edits.is_empty() {
+            return self.without_edits(stand, turn, &plan);
+        }
+        let (files, permit) = match self.pass_gate(turn, &plan)? {
+            Ok(passed) => passed,
+            Err(refusal) => return self.refused(stand, turn, &plan, refusal),
+        };
+        let mut paths: Vec<String> = files.keys().cloned().collect();
+        let (step, attempt) = (stand.step, turn.attempt());
+        self.record(&[Event::EditApplied(EditApplied { step, attempt, paths: paths.clone() })])?;
+        if let Some(refusal) = self.write(permit)? {
+            return self.failed(stand, turn, &paths, Failed::refused(refusal));
+        }
+        let verified = self.verify(stand, turn, &mut paths)?;
+        self.note_verified(&verified);
+        match &verified.ruling {
+            Ruling::Holds(_) => {
+                self.keep(stand, turn, &plan, &verified, &paths)?;
+                Ok(Outcome::Goes)
+            }
+            Ruling::Refused(refusal) if is_arrival(turn, refusal) => self.arrived(stand, turn, &paths, refusal),
+            Ruling::Refused(refusal) => {
+                let failed = Failed::judged(refusal.clone(), &verified, &self.trial.check_command());
+                self.failed(stand, turn, &paths, failed)
+            }
+        }
+    }
+
+    /// The gate's answer to the plan, with the files as they are to be written.
+    fn pass_gate(&mut self, turn: &Turn, plan: &EditPlan) -> Result<Result<(Files, Permit), Refusal>, CliError> {
+        if let Err(refusal) = self.claim(turn, plan)? {
+            return Ok(Err(refusal));
+        }
+        // Paths are checked before anything is read or laid out by them.
+        if let Verdict::Refuse(refusal) = gate::judge_edits(&plan.edits, self.limits().kata) {
+            return Ok(Err(refusal));
+        }
+        let files = {
+            let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
+            match gate::preview(&plan.edits, |path| base.read(path)) {
+                Ok(files) if files.is_empty() => return Ok(Err(changes_nothing())),
+                Ok(files) => files,
+                Err(refusal) => return Ok(Err(refusal)),
+            }
+        };
+        if let Verdict::Refuse(refusal) = self.judge_files(&files)? {
+            return Ok(Err(refusal));
+        }
+        let files = self.trial.formatted(files)?;
+        Ok(match self.judge_files(&files)? {
+            Verdict::Permit(permit) => Ok((files, permit)),
+            Verdict::Refuse(refusal) => Err(refusal),
+        })
+    }
+
+    fn judge_files(&self, files: &Files) -> Result<Verdict, CliError> {
+        let change = self.trial.change_to(files)?;
+        let ignored = hands::ignored(&self.trial, files)?;
+        let edits = hands::edits_of(files);
+        let request = Request { edits: &edits, change: &change, ignored: &ignored };
+        Ok(gate::judge(self.trial.session(), &request, &self.limits()))
+    }
+
+    /// A green says which red tests it is for: those that the plan names, or all of the step's.
+    fn claim(&mut self, turn: &Turn, plan: &EditPlan) -> Result<Result<(), Refusal>, CliError> {
+        let Turn::Green { tests, .. } = turn else { return Ok(Ok(())) };
+        let targets: Vec<TestId> = tests.iter().map(RedTest::id).cloned().collect();
+        let claims = if plan.claims.is_empty() { targets } else { plan.claims.clone() };
+        for test in &claims {
+            if let Err(refusal) = gate::judge_claim(self.trial.session(), test) {
+                return Ok(Err(refusal));
+            }
+        }
+        let target = plan.edits.first().map_or_else(String::new, |edit| edit.path.clone());
+        let claim = |test_id: TestId| Event::EditClaim(EditClaim { test_id, edit_target: target.clone() });
+        let events: Vec<Event> = claims.into_iter().map(claim).collect();
+        self.record(&events)?;
+        Ok(Ok(()))
+    }
+
+    /// An answer without edits: good from a refactorer, a verdict from a tester who thinks a test over, a
+    /// proof from one who finds the kata finished; from an implementor it is none.
+    fn without_edits(&mut self, stand: &Stand, turn: &Turn, plan: &EditPlan) -> Result<Outcome, CliError> {
+        match turn {
+            Turn::Refactor { .. } => {
+                self.end_step(stand, StepOutcome::Nothing)?;
+                Ok(Outcome::Goes)
+            }
+            Turn::Rethink { test } => {
+                let digest = self.trial.session().tests().get(test.id()).and_then(|known| known.digest);
+                let reason = if plan.reason.is_empty() { "it stays as it is".to_owned() } else { plan.reason.clone() };
+                self.record(&[Event::TestRevised(TestRevised {
+                    test_id: test.id().clone(),
+                    before: digest,
+                    after: digest,
+                    reason,
+                    spec_source: plan.spec_source.clone(),
+                })])?;
+                self.conversation = None;
+                Ok(Outcome::Goes)
+            }
+            Turn::Red { .. } if !plan.done.is_empty() => self.done(stand, turn, plan),
+            Turn::Red { .. } | Turn::Green { .. } => self.failed(stand, turn, &[], Failed::refused(changes_nothing())),
+        }
+    }
+
+    /// The tester finds the kata finished: every test that it names must be there and pass, and so must all
+    /// others.
+    fn done(&mut self, stand: &Stand, turn: &Turn, plan: &EditPlan) -> Result<Outcome, CliError> {
+        let passes = |id: &TestId| stand.report.get(id).is_some_and(|result| result.outcome == TestOutcome::Pass);
+        if let Some(unproven) = plan.done.iter().find(|done| !passes(&done.test_id)) {
+            let reason =
+                format!("`{}` is said to pin \"{}\", and it does not pass", unproven.test_id, unproven.requirement);
+            let next = "name tests that are there and pass, or write the one that is missing";
+            return self.failed(stand, turn, &[], Failed::refused(Rule::TargetPasses.refuse(reason, next)));
+        }
+        self.end_step(stand, StepOutcome::Done)?;
+        Ok(Outcome::Ends(End::Done { requirements: plan.done.len() }))
+    }
+
+    /// The gate said no: nothing was written, but the attempt counts.
+    fn refused(&mut self, stand: &Stand, turn: &Turn, plan: &EditPlan, refusal: Refusal) -> Result<Outcome, CliError> {
+        self.record(&[Event::EditRefused(EditRefused {
+            step: stand.step,
+            attempt: turn.attempt(),
+            rule: refusal.rule,
+            reason: refusal.reason.clone(),
+            paths: plan.edits.iter().map(|edit| edit.path.clone()).collect(),
+        })])?;
+        self.failed(stand, turn, &[], Failed::refused(refusal))
+    }
+
+    /// A new test that passes at once leads to another target, and costs no attempt.
+    fn arrived(
+        &mut self,
+        stand: &Stand,
+        turn: &Turn,
+        paths: &[String],
+        refusal: &Refusal,
+    ) -> Result<Outcome, CliError> {
+        let test_id = refusal.test.clone().unwrap_or_else(|| TestId::native("", "unknown"));
+        self.undo(stand, turn, paths, &Failed { spent: false, ..Failed::refused(refusal.clone()) })?;
+        self.record(&[Event::GreenOnArrival(GreenOnArrival { test_id })])?;
+        let arrivals = self.trial.session().standing().arrivals();
+        if arrivals >= MAX_ARRIVALS {
+            let reason = format!("{arrivals} new tests in a row passed at once: is the kata done?");
+            let next = "`tdd-cli run --until-done` lets the tester say so; `tdd-cli resume` goes on".to_owned();
+            return self.pause(stand, reason, next).map(Outcome::Ends);
+        }
+        self.hear_failure(turn, &Failure::from(refusal), false);
+        Ok(Outcome::Goes)
+    }
+
+    /// The attempt failed: everything goes back, and what was wrong goes to the model.
+    fn failed(&mut self, stand: &Stand, turn: &Turn, paths: &[String], failed: Failed) -> Result<Outcome, CliError> {
+        let subject = self.trial.session().standing().step().map(Step::subject).unwrap_or_default();
+        let failed = if matches!(turn, Turn::Rethink { .. }) { Failed { spent: false, ..failed } } else { failed };
+        self.undo(stand, turn, paths, &failed)?;
+        if let Turn::Green { tests, attempt: 2 } = turn
+            && let Some(test) = tests.first()
+        {
+            self.record(&[Event::Repair(Repair { test_id: test.id().clone(), attempts: 2 })])?;
+        }
+        let times = self.trial.session().standing().times_failed(&subject, failed.signature);
+        let stuck = times > STUCK_AFTER;
+        if stuck {
+            self.record(&[Event::Stuck(Stuck { subject, signature: failed.signature, times })])?;
+        }
+        if let Turn::Rethink { test } = turn {
+            return self.give_up_rethink(test, times);
+        }
+        let lost = matches!(turn, Turn::Red { .. })
+            && self.trial.session().standing().invalid_reds().is_multiple_of(MAX_INVALID_REDS)
+            && failed.refusal.as_ref().is_some_and(|refusal| refusal.cause.is_some());
+        self.hear_failure(turn, &failed.failure, stuck || lost);
+        Ok(Outcome::Goes)
+    }
+
+    /// A rethink that fails twice leaves the test as it is.
+    fn give_up_rethink(&mut self, test: &RedTest, times: u32) -> Result<Outcome, CliError> {
+        let standing = self.trial.session().standing();
+        let tries = standing.step().map_or(0, |step| standing.tries(&step.subject()));
+        if tries < 2 && times < 2 {
+            return Ok(Outcome::Goes);
+        }
+        let digest = self.trial.session().tests().get(test.id()).and_then(|known| known.digest);
+        self.record(&[Event::TestRevised(TestRevised {
+            test_id: test.id().clone(),
+            before: digest,
+            after: digest,
+            reason: "no revision held, so it stays as it is".to_owned(),
+            spec_source: String::new(),
+        })])?;
+        self.conversation = None;
+        Ok(Outcome::Goes)
+    }
+
+    fn undo(&mut self, stand: &Stand, turn: &Turn, paths: &[String], failed: &Failed) -> Result<(), CliError> {
+        let (step, attempt) = (stand.step, turn.attempt());
+        let kept_as = if paths.is_empty() {
+            None
+        } else {
+            let kept_as = self.trial.keep_attempt((step, attempt), paths, &failed.reason)?;
+            self.trial.put_back(paths)?;
+            kept_as
+        };
+        self.note_failed(&failed.reason);
+        self.record(&[Event::Reverted(Reverted {
+            step,
+            attempt,
+            spent: failed.spent,
+            rule: failed.refusal.as_ref().map(|refusal| refusal.rule),
+            cause: failed.refusal.as_ref().and_then(|refusal| refusal.cause),
+            reason: failed.reason.clone(),
+            signature: failed.signature,
+            kept_as,
+        })])
+    }
+
+    pub fn last_failure(&self) -> Option<String> {
+        self.trial.session().standing().last_failure().map(str::to_owned)
+    }
+}
+
+fn is_arrival(turn: &Turn, refusal: &Refusal) -> bool {
+    matches!(turn, Turn::Red { .. }) && refusal.cause == Some(Cause::UnexpectedGreen)
+}
+
+fn changes_nothing() -> Refusal {
+    Rule::EditApplies.refuse("the answer changes no file", "send at least one edit that changes something")
+}
+
+fn failing(report: &Report) -> Vec<&TestId> {
+    let failed = report.results().filter(|result| result.outcome.cause().is_some_and(|cause| cause != Cause::Skipped));
+    failed.map(|result| &result.id).collect()
+}
+
+/// What was said about the test that a refusal is about, or about what kept tests from being run.
+fn messages(report: &Report, refusal: &Refusal) -> String {
+    let about = refusal.test.as_ref().and_then(|test| report.get(test));
+    match about.map(|result| &result.outcome) {
+        Some(TestOutcome::Fail { message, .. }) => message.clone(),
+        Some(TestOutcome::Pass) | None => {
+            report.obstacles().iter().map(|obstacle| obstacle.message.as_str()).collect::<Vec<_>>().join("\n")
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Keeps what an attempt made: the commit, and all that the ledger must know about it.
+
+use tdd_agents::plan::EditPlan;
+use tdd_agents::words::{self, Words};
+use tdd_core::account;
+use tdd_core::change::{TestChange, TestFacts};
+use tdd_core::commit::StepMessage;
+use tdd_core::cycle::Turn;
+use tdd_core::event::{Committed, Event, Status, StepOutcome, TestRenamed, TestRevised, TestRun};
+use tdd_core::judge::Ruling;
+use tdd_core::report::Cause;
+use tdd_core::seam::Vcs;
+use tdd_core::test_id::TestId;
+use tdd_exec::clock::WallClock;
+use tdd_exec::vcs::GitVcs;
+
+use super::stand::Stand;
+use super::verify::Verified;
+use super::{Machine, hands};
+use crate::error::CliError;
+
+impl Machine<'_> {
+    /// Commits exactly what was verified.
+    pub fn keep(
+        &mut self,
+        stand: &Stand,
+        turn: &Turn,
+        plan: &EditPlan,
+        verified: &Verified,
+        paths: &[String],
+    ) -> Result<(), CliError> {
+        let about = about(turn, verified);
+        let message = self.message(stand, turn, plan, verified, about.as_ref());
+        let evidence = self.evidence(turn, plan, verified);
+        self.record(&evidence)?;
+        let vcs = GitVcs { repo: &self.trial.repo, author: &self.trial.loaded.config.commit, clock: WallClock };
+        let commit = vcs.commit(&stand.head, &self.trial.tree, &hands::git_paths(paths)?, &message)?;
+        self.note_commit(&commit);
+        self.record(&[Event::Committed(Committed {
+            commit,
+            tree: self.trial.tree.clone(),
+            subject: message.lines().next().unwrap_or_default().to_owned(),
+            files: paths.to_vec(),
+        })])?;
+        self.end_step(stand, StepOutcome::Kept)
+    }
+
+    fn message(
+        &self,
+        stand: &Stand,
+        turn: &Turn,
+        plan: &EditPlan,
+        verified: &Verified,
+        about: Option<&TestId>,
+    ) -> String {
+        let phase = turn.phase();
+        let Words { kind, scope, summary, rationale } = words::words(phase, &plan.finish(), about);
+        let check = verified.check.as_ref().map(|_| self.trial.check_command());
+        StepMessage {
+            kind,
+            scope: scope.as_deref(),
+            summary: &summary,
+            rationale: &rationale,
+            role: turn.role(),
+            step: stand.step,
+            goal: account::goal(&self.kata),
+            diff_summary: &account::diff_summary(&verified.change),
+            verification: &account::verification(
+                &self.trial.command(),
+                &verified.report,
+                &verified.ruling,
+                check.as_deref(),
+            ),
+            phase,
+            test: about,
+        }
+        .build()
+    }
+
+    /// What the ledger must know before the commit: a red that could not be run, tests under new names, a
+    /// test that was revised.
+    fn evidence(&self, turn: &Turn, plan: &EditPlan, verified: &Verified) -> Vec<Event> {
+        let mut events = Vec::new();
+        let moved = verified.change.tests.iter().filter_map(|test| match test {
+            TestChange::Moved { before, after } => Some((before.id.clone(), after.id.clone())),
+            TestChange::Added(_) | TestChange::Removed(_) | TestChange::Changed { .. } => None,
+        });
+        events.extend(moved.map(|(from, test_id)| Event::TestRenamed(TestRenamed { from, test_id })));
+        if let Turn::Rethink { test } = turn {
+            events.push(Event::TestRevised(TestRevised {
+                test_id: test.id().clone(),
+                before: self.trial.session().tests().get(test.id()).and_then(|known| known.digest),
+                after: facts(verified, test.id()).map(|facts| facts.digest),
+                reason: plan.reason.clone(),
+                spec_source: plan.spec_source.clone(),
+            }));
+        }
+        if matches!(turn, Turn::Red { .. } | Turn::Rethink { .. }) {
+            let reds = verified.change.tests.iter().filter_map(TestChange::after);
+            let unrun = reds.filter(|test| verified.report.get(&test.id).is_none());
+            events.extend(unrun.map(|test| Event::TestRun(self.missing_symbol(verified, test))));
+        }
+        events
+    }
+
+    fn missing_symbol(&self, verified: &Verified, test: &TestFacts) -> TestRun {
+        let obstacle = verified.report.obstacles().iter().find(|obstacle| obstacle.tests.contains(&test.id));
+        let digest = self.trial.test_digest(&test.id).unwrap_or(test.digest);
+        TestRun {
+            test_id: test.id.clone(),
+            test_id_source: test.id.source(),
+            status: Status::Fail,
+            command: self.trial.command(),
+            duration_ms: 0,
+            tree: self.trial.tree.clone(),
+            test_digest: Some(digest),
+            cause: Some(Cause::MissingSymbol),
+            message: obstacle.map(|obstacle| obstacle.message.chars().take(600).collect()),
+        }
+    }
+}
+
+/// The test that the step is about.
+fn about(turn: &Turn, verified: &Verified) -> Option<TestId> {
+    let held = match &verified.ruling {
+        Ruling::Holds(holding) => holding.test.clone(),
+        Ruling::Refused(_) => None,
+    };
+    held.or_else(|| turn.targets().first().cloned())
+}
+
+fn facts<'a>(verified: &'a Verified, id: &TestId) -> Option<&'a TestFacts> {
+    verified.change.tests.iter().filter_map(TestChange::after).find(|test| &test.id == id)
+}

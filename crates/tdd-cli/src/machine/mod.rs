@@ -1,0 +1,172 @@
+//! The machine: three roles round the cycle, each attempt through the same gates, from the history as it stands.
+
+mod ask;
+mod attempt;
+mod end;
+mod hands;
+mod keep;
+mod log;
+mod stand;
+mod start;
+mod tell;
+mod verify;
+mod voice;
+
+use std::time::{Duration, Instant};
+
+use tdd_agents::prompts::Prompts;
+use tdd_core::cycle::{Role, Rung, Tried, Turn};
+use tdd_core::event::{Blocked, Event, Paused, StepOutcome};
+use tdd_core::gate::Limits;
+use tdd_exec::runner::RunError;
+
+pub use end::End;
+pub use voice::Voice;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::trial::Trial;
+use ask::Conversation;
+use attempt::Outcome;
+use log::StepLog;
+use stand::Stand;
+
+/// What a run is asked to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    /// Stop after so many steps.
+    pub steps: Option<u32>,
+    /// Stop when the tester finds the kata finished, whatever the configuration says about steps.
+    pub until_done: bool,
+    /// Begin no attempt after this long.
+    pub max_time: Option<Duration>,
+    /// Leave untracked files alone instead of refusing to start.
+    pub allow_untracked: bool,
+}
+
+/// A run under way.
+pub struct Machine<'a> {
+    context: &'a Context,
+    trial: Trial<'a>,
+    voice: Voice,
+    prompts: Prompts,
+    kata: String,
+    order: Order,
+    begun: Instant,
+    steps_done: u32,
+    conversation: Option<Conversation>,
+    log: Option<StepLog>,
+}
+
+/// Runs steps until there is a reason to stop.
+pub fn run(context: &Context, order: Order, voice: Voice) -> Result<End, CliError> {
+    let mut machine = Machine::start(context, order, voice)?;
+    let end = match machine.work() {
+        Err(CliError::Interrupted | CliError::Run(RunError::Interrupted)) => End::Interrupted,
+        other => other?,
+    };
+    machine.finish(&end)?;
+    Ok(end)
+}
+
+impl Machine<'_> {
+    fn work(&mut self) -> Result<End, CliError> {
+        loop {
+            if let Some(end) = self.limit() {
+                return Ok(end);
+            }
+            let stand = match self.stand()? {
+                Ok(stand) => stand,
+                Err(end) => return Ok(end),
+            };
+            if let Some(end) = self.rung(&stand)? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Climbs one rung of the ladder: an attempt, or the end of the step.
+    fn rung(&mut self, stand: &Stand) -> Result<Option<End>, CliError> {
+        let max = self.trial.loaded.config.max_attempts_per_agent.get();
+        match Turn::rung(stand.role, stand.reds.clone(), self.tried(stand), max) {
+            Rung::Turn(turn) => {
+                self.begin_step(stand, &turn)?;
+                match self.attempt(stand, &turn)? {
+                    Outcome::Goes => Ok(None),
+                    Outcome::Ends(end) => Ok(Some(end)),
+                }
+            }
+            Rung::Skip => {
+                self.end_step(stand, StepOutcome::Skipped)?;
+                Ok(None)
+            }
+            Rung::Stop => self.stop(stand).map(Some),
+        }
+    }
+
+    /// What has been tried of the step that is due.
+    fn tried(&self, stand: &Stand) -> Tried {
+        let standing = self.trial.session().standing();
+        let target = stand.reds.first().filter(|_| stand.role == Role::Implementor);
+        let subject = target.map_or_else(|| stand.role.name().to_owned(), |test| test.id().to_string());
+        Tried {
+            spent: standing.spent(&subject),
+            rethought: target.is_some_and(|test| standing.is_rethought(test.id())),
+            clashes: target.map_or(0, |test| standing.clashes(test.id())),
+        }
+    }
+
+    /// All attempts are spent: a person must look.
+    fn stop(&mut self, stand: &Stand) -> Result<End, CliError> {
+        let why = self.last_failure().unwrap_or_else(|| "all attempts failed".to_owned());
+        let Some(test) = stand.reds.first().filter(|_| stand.role == Role::Implementor) else {
+            let next = "say more in the kata, or try another model, then `tdd-cli resume`";
+            return self.pause(stand, format!("the {} used up its attempts: {why}", stand.role), next.to_owned());
+        };
+        let clashes = self.trial.session().standing().clashes(test.id()) > 0;
+        let reason = if clashes { format!("older tests contradict it: {why}") } else { why };
+        self.record(&[Event::Blocked(Blocked { test_id: test.id().clone(), reason })])?;
+        let next = "`tdd-cli resume` tries again, `tdd-cli resume --skip` leaves it aside; \
+                    `tdd-cli log --type reverted` shows what was tried";
+        let (reason, next) = (format!("td-stuck: {}", test.id()), next.to_owned());
+        self.pause(stand, reason, next)
+    }
+
+    /// Stops for a person, on the record.
+    fn pause(&mut self, stand: &Stand, reason: String, next: String) -> Result<End, CliError> {
+        self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
+        self.end_step(stand, StepOutcome::Stopped)?;
+        Ok(End::Stopped { reason, next })
+    }
+
+    /// What keeps another attempt from being begun.
+    fn limit(&self) -> Option<End> {
+        let standing = self.trial.session().standing();
+        if self.context.cancel.is_cancelled() {
+            return Some(End::Interrupted);
+        }
+        if let Some(pause) = standing.pause() {
+            return Some(End::Stopped { reason: pause.reason.clone(), next: pause.next.clone() });
+        }
+        if self.order.steps.is_some_and(|most| self.steps_done >= most) {
+            return Some(End::Steps { steps: self.steps_done });
+        }
+        if self.order.max_time.is_some_and(|most| self.begun.elapsed() >= most) {
+            return Some(End::Time { steps: self.steps_done });
+        }
+        self.voice.spent(&standing.usage())
+    }
+
+    fn limits(&self) -> Limits<'_> {
+        let config = &self.trial.loaded.config;
+        let budget = self.voice.budget();
+        Limits {
+            kata: config.kata_description.as_str(),
+            now_ms: hands::now_ms(),
+            max_attempts: config.max_attempts_per_agent.get(),
+            max_new_tests: config.gate.max_new_tests.get(),
+            max_tokens: budget.tokens,
+            max_micro_usd: budget.micro_usd,
+        }
+    }
+}

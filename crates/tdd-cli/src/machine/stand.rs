@@ -1,0 +1,154 @@
+//! Where the project stands: who is on turn, on top of which commit, with which tests red.
+
+use tdd_core::cycle::{Position, RedTest, Role};
+use tdd_core::event::{Event, Paused, Status, StepEnd, StepOutcome, StepStart};
+use tdd_core::report::{Cause, Report};
+use tdd_core::test_id::TestId;
+use tdd_exec::git::Head;
+
+use super::{End, Machine};
+use crate::error::CliError;
+use tdd_core::cycle::Turn;
+
+/// How far back commits of the machine are looked for.
+const HISTORY: usize = 1000;
+
+/// Where the project stands before an attempt.
+#[derive(Clone, Debug)]
+pub struct Stand {
+    /// The step that is due.
+    pub step: u32,
+    /// Whose it is.
+    pub role: Role,
+    /// HEAD, which its commit goes on top of.
+    pub head: Head,
+    /// What all tests say on HEAD's tree.
+    pub report: Report,
+    /// The tests that are to be made green.
+    pub reds: Vec<RedTest>,
+}
+
+impl Machine<'_> {
+    /// Finds out where the project stands, or why nothing can be done.
+    pub fn stand(&mut self) -> Result<Result<Stand, End>, CliError> {
+        let head = self.trial.repo.head()?;
+        self.trial.base = head.tree.clone();
+        let position = self.position(&head)?;
+        let known = self.trial.session().report_on(&head.tree, &self.trial.command());
+        let report = match known {
+            Some(report) => report,
+            None => self.baseline()?,
+        };
+        if let Some(obstacle) = report.environment_failure() {
+            return Err(CliError::CannotTest { what: obstacle.subject.clone(), why: obstacle.message.clone() });
+        }
+        if let Some(end) = self.broken_baseline(&report)? {
+            return Ok(Err(end));
+        }
+        let reds = self.reds(&report, &position);
+        let role = if self.trial.check_fails == Some(head.tree.clone()) && reds.is_empty() {
+            Role::Refactorer
+        } else {
+            position.role_on_turn(!reds.is_empty())
+        };
+        Ok(Ok(Stand { step: position.step + 1, role, head, report, reds }))
+    }
+
+    /// The position by HEAD's history, and by a step that ended there without a commit.
+    pub fn position(&self, head: &Head) -> Result<Position, CliError> {
+        let messages = self.trial.repo.first_parent_messages(HISTORY)?;
+        let messages: Vec<String> = messages
+            .map_while(Result::ok)
+            .map(|(_, text)| text)
+            .scan(false, |found, text| {
+                let before = *found;
+                *found = Position::of_history([text.as_str()]).step > 0;
+                (!before).then_some(text)
+            })
+            .collect();
+        let position = Position::of_history(messages.iter().map(String::as_str));
+        Ok(position.after(self.trial.session().standing().ended(), head.commit.as_ref()))
+    }
+
+    /// Runs all tests on HEAD's tree. Results that changed although nothing else did are looked at twice.
+    fn baseline(&mut self) -> Result<Report, CliError> {
+        let untouched = self.trial.session().last_commit().is_some_and(|commit| commit.tree == self.trial.base);
+        let passed =
+            |id: &TestId| self.trial.session().tests().get(id).is_some_and(|known| known.status == Status::Pass);
+        let passed: Vec<TestId> = self.trial.session().tests().keys().filter(|id| passed(id)).cloned().collect();
+        self.trial.take_tree(&[])?;
+        let run = self.trial.run_recorded(&mut Vec::new())?;
+        let failed = |id: &&TestId| run.report.get(id).is_some_and(|result| result.outcome.cause().is_some());
+        let suspects: Vec<TestId> = passed.iter().filter(failed).cloned().collect();
+        if untouched { self.trial.run_again(&run.report, &suspects) } else { Ok(run.report) }
+    }
+
+    /// A baseline that no step can start from: a test that flakes, or one that fails for no valid cause.
+    fn broken_baseline(&mut self, report: &Report) -> Result<Option<End>, CliError> {
+        let bad = |cause: Cause| !cause.is_valid_red() && cause != Cause::Skipped;
+        let test = report.results().find_map(|result| {
+            let cause = result.outcome.cause().filter(|cause| bad(*cause))?;
+            Some((result.id.to_string(), cause))
+        });
+        let obstacle = || {
+            let bad = report.obstacles().iter().find(|obstacle| bad(obstacle.cause))?;
+            Some((format!("{}: {}", bad.subject, bad.message.lines().next().unwrap_or_default()), bad.cause))
+        };
+        let Some((what, cause)) = test.or_else(obstacle) else { return Ok(None) };
+        let reason = format!("baseline-not-green: {what} ({cause}), and no step has changed anything yet");
+        let next = "mend it and commit, then `tdd-cli resume`".to_owned();
+        self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
+        Ok(Some(End::Stopped { reason, next }))
+    }
+
+    /// The red tests, those included that a missing symbol keeps from being run: of these the ones that
+    /// nobody has seen pass, or, where nobody has seen anything, the one that the last commit names.
+    fn reds(&self, report: &Report, position: &Position) -> Vec<RedTest> {
+        let failed = report.results().filter_map(|result| {
+            let cause = result.outcome.cause()?;
+            RedTest::proven(result.id.clone(), cause)
+        });
+        let taken_down = report.obstacles().iter().filter(|obstacle| obstacle.cause == Cause::MissingSymbol);
+        let taken_down: Vec<&TestId> = taken_down.flat_map(|obstacle| &obstacle.tests).collect();
+        let named = position.test.as_ref().filter(|test| taken_down.contains(test));
+        let known_green =
+            |id: &&TestId| self.trial.session().tests().get(id).is_some_and(|known| known.status == Status::Pass);
+        let missing: Vec<&TestId> = match named {
+            Some(test) => vec![test],
+            None => taken_down.into_iter().filter(|id| !known_green(id)).collect(),
+        };
+        let missing = missing.into_iter().filter_map(|id| RedTest::proven(id.clone(), Cause::MissingSymbol));
+        failed.chain(missing).collect()
+    }
+
+    /// Puts the beginning of a step on the record, unless it is under way.
+    pub fn begin_step(&mut self, stand: &Stand, turn: &Turn) -> Result<(), CliError> {
+        let start = StepStart {
+            step: stand.step,
+            role: turn.role(),
+            phase: turn.phase(),
+            head: stand.head.commit.clone(),
+            base: stand.head.tree.clone(),
+            targets: turn.targets(),
+        };
+        let same = self.trial.session().standing().step().is_some_and(|step| {
+            (step.step, step.phase, &step.head, &step.targets) == (start.step, start.phase, &start.head, &start.targets)
+        });
+        if same { Ok(()) } else { self.record(&[Event::StepStart(start)]) }
+    }
+
+    /// Puts the end of a step on the record.
+    pub fn end_step(&mut self, stand: &Stand, outcome: StepOutcome) -> Result<(), CliError> {
+        let under_way = self.trial.session().standing().step();
+        let role = under_way.map_or(stand.role, |step| step.role);
+        let step = under_way.map_or(stand.step, |step| step.step);
+        let rethink = under_way.is_some_and(|step| step.phase == tdd_core::cycle::Phase::RethinkTest);
+        let head = self.trial.repo.head()?.commit;
+        self.record(&[Event::StepEnd(StepEnd { step, role, outcome, head })])?;
+        self.conversation = None;
+        if outcome.rotates() && !rethink {
+            self.steps_done += 1;
+        }
+        self.close_log(outcome)
+    }
+}

@@ -1,0 +1,109 @@
+//! Runs what an attempt must pass, in the order that costs least, and has it judged.
+
+use tdd_core::change::Change;
+use tdd_core::cycle::Turn;
+use tdd_core::judge::{self, Baseline, Ruling, Seen};
+use tdd_core::report::{Cause, Report};
+use tdd_core::rule::Rule;
+use tdd_core::seam::RunnerOutcome;
+use tdd_core::test_id::TestId;
+
+use super::Machine;
+use super::stand::Stand;
+use crate::error::CliError;
+
+/// What was seen of an attempt.
+#[derive(Debug)]
+pub struct Verified {
+    /// What the judge says.
+    pub ruling: Ruling,
+    /// What it did.
+    pub change: Change,
+    /// What all tests said.
+    pub report: Report,
+    /// What the check said, if it came to that.
+    pub check: Option<RunnerOutcome>,
+}
+
+impl Machine<'_> {
+    /// Verifies what is on the disk. `paths` are the step's files; a lock file may join them.
+    pub fn verify(&mut self, stand: &Stand, turn: &Turn, paths: &mut Vec<String>) -> Result<Verified, CliError> {
+        self.trial.take_tree(paths)?;
+        let run = self.trial.run_recorded(paths)?;
+        let change = self.trial.change()?;
+        let baseline = judge::baseline_of(&stand.report);
+        let suspects = suspects(&run.report, &baseline);
+        let report = self.trial.run_again(&run.report, &suspects)?;
+        let excepted = self.trial.session().standing().exceptions(super::hands::now_ms());
+        let seen = Seen {
+            change: &change,
+            report: &report,
+            trees: (&self.trial.tree, &run.tree_after),
+            baseline: Some(&baseline),
+            max_new_tests: self.limits().max_new_tests,
+            excepted: &excepted,
+        };
+        let ruling = self.judge(turn, &seen);
+        let (ruling, check) = self.checked(turn, ruling, &excepted)?;
+        let ruling = self.counter_proven(turn, ruling, &change)?;
+        Ok(Verified { ruling, change, report, check })
+    }
+
+    fn judge(&self, turn: &Turn, seen: &Seen<'_>) -> Ruling {
+        match turn {
+            Turn::Red { .. } => {
+                let targets: Vec<&TestId> = seen.change.new_demands().map(|test| &test.id).collect();
+                let refused = |ruling: &Ruling| matches!(ruling, Ruling::Refused(_));
+                let mut rulings = targets.iter().map(|target| judge::judge_red(seen, target, &targets));
+                match rulings.next() {
+                    Some(first) if !refused(&first) => rulings.find(refused).unwrap_or(first),
+                    Some(first) => first,
+                    None => judge::no_new_test(seen),
+                }
+            }
+            Turn::Green { tests, .. } => {
+                let targets: Vec<&TestId> = tests.iter().map(tdd_core::cycle::RedTest::id).collect();
+                let was_red: Baseline = tests.iter().map(|test| (test.id().clone(), Some(test.cause()))).collect();
+                judge::judge_green(seen, &targets, &was_red)
+            }
+            Turn::Rethink { test } => {
+                let known = self.trial.session().tests().get(test.id());
+                judge::judge_rethink(seen, test.id(), known.is_some_and(|known| known.was_green))
+            }
+            Turn::Refactor { .. } => judge::judge_refactor(seen),
+        }
+    }
+
+    /// The check must pass on what an implementor or a refactorer leaves.
+    fn checked(
+        &self,
+        turn: &Turn,
+        ruling: Ruling,
+        excepted: &[Rule],
+    ) -> Result<(Ruling, Option<RunnerOutcome>), CliError> {
+        let due = match turn {
+            Turn::Green { .. } | Turn::Refactor { .. } => matches!(ruling, Ruling::Holds(_)),
+            Turn::Red { .. } | Turn::Rethink { .. } => false,
+        };
+        if !due || excepted.contains(&Rule::CheckPasses) {
+            return Ok((ruling, None));
+        }
+        let outcome = self.trial.check()?;
+        let refusal = judge::judge_check(outcome.ok, &self.trial.check_command(), &outcome.stderr);
+        Ok((refusal.map_or(ruling, Ruling::Refused), Some(outcome)))
+    }
+
+    fn counter_proven(&self, turn: &Turn, ruling: Ruling, change: &Change) -> Result<Ruling, CliError> {
+        let Turn::Green { tests, .. } = turn else { return Ok(ruling) };
+        let targets: Vec<&TestId> = tests.iter().map(tdd_core::cycle::RedTest::id).collect();
+        let was_red: Baseline = tests.iter().map(|test| (test.id().clone(), Some(test.cause()))).collect();
+        self.trial.counter_proven(ruling, &targets, change, &was_red)
+    }
+}
+
+/// Tests that the attempt is not about, that passed before, and that ran and failed now.
+fn suspects(report: &Report, baseline: &Baseline) -> Vec<TestId> {
+    let failed = report.results().filter(|result| result.outcome.cause() == Some(Cause::Assertion));
+    let passed_before = failed.filter(|result| baseline.get(&result.id) == Some(&None));
+    passed_before.map(|result| result.id.clone()).collect()
+}

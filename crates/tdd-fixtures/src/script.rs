@@ -1,0 +1,60 @@
+//! What a model is to say, call by call: a cassette for tests.
+
+use serde_json::{Value, json};
+
+/// The answers of a model, by the keys of the calls that get them.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    lines: Vec<Value>,
+}
+
+impl Script {
+    /// A model that says nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The answer to one call.
+    #[must_use]
+    pub fn says(mut self, key: &str, content: &str) -> Self {
+        self.lines.push(json!({"ask": {"key": key}, "answer": {"content": content}}));
+        self
+    }
+
+    /// A step's plan, which is no matter to the machine.
+    #[must_use]
+    pub fn plans(self, step: &str) -> Self {
+        self.says(&format!("step-{step}-plan"), "The smallest thing that can be done.")
+    }
+
+    /// The edit plan of an attempt: whole files by path, no content for one that goes away, and what else it says.
+    #[must_use]
+    pub fn edits(self, step: &str, attempt: u32, files: &[(&str, Option<&str>)], said: &Value) -> Self {
+        let edit = |(path, content): &(&str, Option<&str>)| match content {
+            Some(content) => json!({"path": path, "action": "upsert", "content": content}),
+            None => json!({"path": path, "action": "delete"}),
+        };
+        let mut answer = json!({"edits": files.iter().map(edit).collect::<Vec<_>>()});
+        if let (Some(answer), Some(said)) = (answer.as_object_mut(), said.as_object()) {
+            answer.extend(said.clone());
+        }
+        self.says(&format!("step-{step}-edit-{attempt}"), &answer.to_string())
+    }
+
+    /// A step whose only attempt writes one file.
+    #[must_use]
+    pub fn writes(self, step: &str, path: &str, content: &str) -> Self {
+        self.plans(step).edits(step, 1, &[(path, Some(content))], &json!({"summary": "do it"}))
+    }
+
+    /// A step in which nothing is worth it.
+    #[must_use]
+    pub fn rests(self, step: &str) -> Self {
+        self.plans(step).edits(step, 1, &[], &json!({"summary": "nothing worth it"}))
+    }
+
+    /// The cassette.
+    pub fn cassette(&self) -> String {
+        self.lines.iter().map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
+    }
+}
