@@ -5,6 +5,7 @@
 //! stay behind the traits of [`seam`].
 
 pub mod account;
+pub mod antipattern;
 pub mod change;
 pub mod command;
 pub mod commit;
@@ -22,5 +23,6 @@ pub mod scope;
 pub mod seam;
 pub mod session;
 pub mod signature;
+pub mod signs;
 pub mod standing;
 pub mod test_id;

@@ -84,7 +84,7 @@ pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
 }
 
 /// A macro of its own in the place of one that tests rely on.
-fn shadows_an_assertion(item: &ItemChange) -> bool {
+pub(crate) fn shadows_an_assertion(item: &ItemChange) -> bool {
     let name = item.item.strip_prefix("macro `").and_then(|rest| rest.strip_suffix('`'));
     name.is_some_and(|name| {
         name.starts_with("assert") || name.starts_with("debug_assert") || matches!(name, "panic" | "test" | "matches")
@@ -92,7 +92,7 @@ fn shadows_an_assertion(item: &ItemChange) -> bool {
 }
 
 /// What a test lost, if it lost anything.
-fn loosened(change: &TestChange) -> Option<&'static str> {
+pub(crate) fn loosened(change: &TestChange) -> Option<&'static str> {
     match change {
         TestChange::Added(_) => None,
         TestChange::Removed(_) => Some("is gone"),
@@ -128,7 +128,7 @@ fn lost_assertion(before: &TestFacts, after: &TestFacts) -> bool {
     })
 }
 
-fn facts(change: &TestChange) -> &TestFacts {
+pub(crate) fn facts(change: &TestChange) -> &TestFacts {
     match change {
         TestChange::Added(facts) | TestChange::Removed(facts) => facts,
         TestChange::Moved { after, .. } | TestChange::Changed { after, .. } => after,
@@ -236,7 +236,7 @@ fn is_wiring(item: &ItemChange) -> bool {
 }
 
 /// An import that gives a name of another one that is gone to something else.
-fn replaces_an_import(item: &ItemChange, change: &Change) -> bool {
+pub(crate) fn replaces_an_import(item: &ItemChange, change: &Change) -> bool {
     let path = |item: &ItemChange| Some(item.item.strip_prefix("use `")?.strip_suffix('`')?.to_owned());
     let name = |path: &str| path.rsplit([':', ' ']).next().unwrap_or_default().to_owned();
     let Some(new) = path(item) else { return false };
@@ -244,6 +244,6 @@ fn replaces_an_import(item: &ItemChange, change: &Change) -> bool {
     gone.into_iter().any(|gone| gone != new && name(&gone) == name(&new))
 }
 
-fn place(item: &ItemChange) -> String {
+pub(crate) fn place(item: &ItemChange) -> String {
     format!("{} (`{}:{}`)", item.item, item.path, item.line)
 }

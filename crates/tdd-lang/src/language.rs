@@ -7,6 +7,7 @@ use std::time::Duration;
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::{CommandSpec, Finished};
 use tdd_core::report::Report;
+use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
@@ -180,6 +181,8 @@ pub trait Language {
     fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins>;
     /// The file with the items that begin on these lines (from 1) answering otherwise, best first.
     fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant>;
+    /// The signs of anti-patterns in these files. Names are followed through all of the repository.
+    fn signs(&self, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs;
     /// What a build in a scratch copy of the repository needs, with its products in this folder.
     fn scratch(&self, project: &Project, products: &str) -> ScratchNeeds;
 }

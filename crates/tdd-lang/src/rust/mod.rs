@@ -1,5 +1,6 @@
 //! Rust: cargo projects, their tests and what cargo prints about them.
 
+mod antipattern;
 pub mod argv;
 mod assertion;
 mod attribute;
@@ -43,6 +44,7 @@ use std::ops::Range;
 use tdd_core::change::TestChange;
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::CommandSpec;
+use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
@@ -140,6 +142,10 @@ impl Language for Rust {
 
     fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
         mutants::value_mutants(path, source, lines)
+    }
+
+    fn signs(&self, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
+        antipattern::signs(project, sources, paths)
     }
 
     fn scratch(&self, project: &Project, products: &str) -> ScratchNeeds {

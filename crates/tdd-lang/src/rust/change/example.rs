@@ -4,7 +4,7 @@
 const RUST_TAGS: [&str; 7] = ["rust", "should_panic", "no_run", "ignore", "compile_fail", "test_harness", "standalone"];
 
 /// The examples in these lines of documentation, each with its tags.
-pub(super) fn examples<'d>(lines: impl IntoIterator<Item = &'d str>) -> Vec<String> {
+pub(in crate::rust) fn examples<'d>(lines: impl IntoIterator<Item = &'d str>) -> Vec<String> {
     let mut reader = Reader::default();
     for line in lines {
         reader.read(line.trim_end());
@@ -14,7 +14,7 @@ pub(super) fn examples<'d>(lines: impl IntoIterator<Item = &'d str>) -> Vec<Stri
 }
 
 /// The lines of a doc comment without its marks.
-pub(super) fn lines(comment: &str) -> impl Iterator<Item = &str> {
+pub(in crate::rust) fn lines(comment: &str) -> impl Iterator<Item = &str> {
     let is_block = comment.starts_with("/*");
     comment.lines().map(move |line| {
         let line = line.strip_suffix("*/").unwrap_or(line);

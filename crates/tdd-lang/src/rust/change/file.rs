@@ -10,7 +10,7 @@ use super::piece::{Piece, pieces};
 
 /// A Rust file.
 #[derive(Debug)]
-pub(super) struct File {
+pub(in crate::rust) struct File {
     pub path: String,
     source: String,
     tokens: Vec<Token>,
@@ -58,6 +58,17 @@ impl File {
     /// A token's text; empty if there is none.
     pub fn text(&self, token: usize) -> &str {
         self.tokens.get(token).and_then(|token| self.source.get(token.range.clone())).unwrap_or_default()
+    }
+
+    /// Its text as it is.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The line on which a token begins, from 1.
+    pub fn line(&self, token: usize) -> usize {
+        let start = self.tokens.get(token).map_or(0, |token| token.range.start);
+        1 + self.source.get(..start).map_or(0, |before| before.matches('\n').count())
     }
 
     /// What the parser takes a token for.

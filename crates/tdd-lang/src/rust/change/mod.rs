@@ -6,11 +6,11 @@
 //! target leads to any more is gone.
 
 mod asks;
-mod example;
-mod file;
+pub(super) mod example;
+pub(super) mod file;
 mod manifest;
 mod pairs;
-mod piece;
+pub(super) mod piece;
 mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -14,7 +14,7 @@ use super::{example, uses};
 /// An item that is not a test, or the part of it that is its own: of a module, an `impl` or a trait what
 /// stands before its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(in crate::rust) struct Piece {
     /// It exists only for tests.
     pub for_tests: bool,
     /// Names the inline modules and the `impl` or trait around it.
@@ -23,6 +23,8 @@ pub(super) struct Piece {
     pub label: String,
     /// The name by which it is used; that of its type for what stands in an `impl`.
     pub name: String,
+    /// It stands in the `impl` of a trait, which may call it without naming it.
+    pub of_trait: bool,
     pub line: usize,
     pub digest: Digest,
     pub span: Range<usize>,
@@ -31,7 +33,7 @@ pub(super) struct Piece {
 /// The items of a file; with `for_tests` all of them are for tests.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
     let tests = items.tests.iter().map(|test| test.span.start).collect();
-    let file = Scope { past: tree.len(), place: Digest::zero(), owner: None };
+    let file = Scope { past: tree.len(), place: Digest::zero(), owner: None, of_trait: false };
     let mut taker = Taker { tree, items, for_tests, tests, scopes: vec![file], lead: None, found: Vec::new() };
     taker.run();
     taker.found
@@ -43,6 +45,7 @@ struct Scope {
     place: Digest,
     /// The type of the `impl`, or the trait.
     owner: Option<String>,
+    of_trait: bool,
 }
 
 struct Taker<'t, 's> {
@@ -125,7 +128,8 @@ impl Taker<'_, '_> {
         self.add(first..body, node, label, name.clone());
         let place = Digest::of(format!("{} {}", self.scope().place, self.header(node, body)));
         let owner = (self.tree.kind(node) != "mod_item").then_some(name);
-        self.scopes.push(Scope { past: self.tree.past(body), place, owner });
+        let of_trait = self.tree.child(node, "trait").is_some();
+        self.scopes.push(Scope { past: self.tree.past(body), place, owner, of_trait });
         body + 1
     }
 
@@ -192,6 +196,7 @@ impl Taker<'_, '_> {
             scope: self.scope().place,
             label,
             name,
+            of_trait: self.scope().of_trait,
             line: self.tree.line(node),
             digest: self.tree.digest_without(nodes, left_out),
             span,
@@ -217,6 +222,7 @@ impl Taker<'_, '_> {
                 scope: self.scope().place,
                 label: format!("an example of {label}"),
                 name: String::new(),
+                of_trait: false,
                 line: self.tree.line(first),
                 digest: Digest::of(example),
                 span: span.start..span.start,

@@ -1,0 +1,399 @@
+//! The anti-patterns: what a language saw in tests and production code, held against the nine rules.
+//!
+//! Pure: signs in, findings out. What a language sees is in [`Signs`]; what the ledger and the runs of tests say
+//! about a change is in [`Case`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::change::{Change, ItemChange, ItemFate, TestChange, TestFacts};
+use crate::commit::Trailers;
+use crate::cycle::Phase;
+use crate::scope::{facts, loosened, place, replaces_an_import, shadows_an_assertion};
+use crate::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
+use crate::test_id::TestId;
+
+/// More mocks than this in one test are too many.
+const MOST_MOCKS: usize = 3;
+/// More assertions than this in one test are too many.
+const MOST_ASSERTIONS: usize = 5;
+/// A test asserts on so many things that have nothing to do with each other, and no more.
+const MOST_SUBJECTS: usize = 2;
+
+/// The rules, in the order of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// Production items added or changed with no red that claims them.
+    PreTestCode,
+    /// A test lost something.
+    TestTampering,
+    /// Production code asks whether it is under test.
+    TestSensing,
+    /// A test without an assertion.
+    EmptyTest,
+    /// New production code that nobody asked for.
+    Yagni,
+    /// A test with too many mocks.
+    OverMocking,
+    /// A test that came after what it tests.
+    TestAfterTheFact,
+    /// A test that asserts too much.
+    BroadAssertions,
+    /// Production code that knows the test's answer.
+    HardCodedValue,
+}
+
+/// Whether a finding stops a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// It does.
+    Block,
+    /// It is worth a thought.
+    Warn,
+}
+
+impl Rule {
+    /// Every rule.
+    pub const ALL: [Self; 9] = [
+        Self::PreTestCode,
+        Self::TestTampering,
+        Self::TestSensing,
+        Self::EmptyTest,
+        Self::Yagni,
+        Self::OverMocking,
+        Self::TestAfterTheFact,
+        Self::BroadAssertions,
+        Self::HardCodedValue,
+    ];
+
+    /// The rule's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PreTestCode => "pre-test-code",
+            Self::TestTampering => "test-tampering",
+            Self::TestSensing => "test-sensing",
+            Self::EmptyTest => "empty-test",
+            Self::Yagni => "yagni",
+            Self::OverMocking => "over-mocking",
+            Self::TestAfterTheFact => "test-after-the-fact",
+            Self::BroadAssertions => "broad-assertions",
+            Self::HardCodedValue => "hard-coded-value",
+        }
+    }
+
+    /// How bad it is.
+    pub fn severity(self) -> Severity {
+        match self {
+            Self::PreTestCode | Self::TestTampering | Self::TestSensing | Self::EmptyTest => Severity::Block,
+            Self::Yagni | Self::OverMocking | Self::TestAfterTheFact | Self::BroadAssertions | Self::HardCodedValue => {
+                Severity::Warn
+            }
+        }
+    }
+}
+
+/// One anti-pattern in one place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Which.
+    pub rule: Rule,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file, from the repository's root.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// Why it is one.
+    pub why: String,
+    /// The way out of it.
+    pub what_to_do: String,
+}
+
+impl Finding {
+    fn new(rule: Rule, at: &Place, why: String, what_to_do: &str) -> Self {
+        let Place { path, line } = at.clone();
+        Self { rule, severity: rule.severity(), file: path, line, why, what_to_do: what_to_do.to_owned() }
+    }
+}
+
+/// A change, and what is known about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    /// What it did.
+    pub change: &'a Change,
+    /// What its files look like after it.
+    pub signs: &'a Signs,
+    /// What tests that were red before the change lead to.
+    pub reds: &'a [TestSigns],
+    /// What its commit says it is.
+    pub phase: Option<Phase>,
+    /// The test that its commit is about.
+    pub target: Option<&'a TestId>,
+    /// New tests that pass, and were never seen to fail.
+    pub never_red: &'a BTreeSet<TestId>,
+    /// The commits with which production items came, where somebody looked.
+    pub since: &'a BTreeMap<Place, String>,
+}
+
+/// What a commit says it is: by its trailers, or as a refactor by its type.
+pub fn declared(message: &str) -> (Option<Phase>, Option<TestId>) {
+    let trailers = Trailers::parse(message);
+    let phase = trailers.get("TDD-Phase").or_else(|| trailers.get("GSD-Phase")).and_then(Phase::parse);
+    let kind = message.split([':', '(', '!', '\n']).next().unwrap_or_default();
+    let by_type = (kind == "refactor").then_some(Phase::Refactor);
+    (phase.or(by_type), trailers.get("TDD-Test").and_then(|id| TestId::parse(id).ok()))
+}
+
+/// What can be said of files as they are.
+pub fn in_files(signs: &Signs) -> Vec<Finding> {
+    let sensing = signs.sensing.iter().map(sensing);
+    sorted(sensing.chain(signs.tests.iter().flat_map(in_test)).collect())
+}
+
+/// What can be said of a change.
+pub fn in_change(case: &Case<'_>) -> Vec<Finding> {
+    let mut found = pre_test_code(case);
+    found.extend(tampering(case));
+    let changed = |item: &Place| case.new_code().any(|changed| at(changed) == *item);
+    found.extend(case.signs.sensing.iter().filter(|seen| changed(&seen.item)).map(sensing));
+    found.extend(case.touched_tests().flat_map(in_test));
+    found.extend(asking_nothing(case));
+    found.extend(yagni(case));
+    found.extend(after_the_fact(case));
+    found.extend(hard_coded(case));
+    sorted(found)
+}
+
+/// New tests that ask only about what was there before the change and is as it was: whether they were ever
+/// red must be found out.
+pub fn late_tests<'a>(case: &Case<'a>) -> Vec<&'a TestFacts> {
+    let is_late = |test: &&TestFacts| {
+        let Some(signs) = case.signs_of(test) else { return false };
+        let new = |item: &Place| case.new_code().any(|changed| at(changed) == *item);
+        !signs.asks.is_empty() && !signs.reaches.iter().any(new)
+    };
+    added(case.change).filter(is_late).collect()
+}
+
+fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by(|one, other| (one.rule, &one.file, one.line).cmp(&(other.rule, &other.file, other.line)));
+    findings
+}
+
+fn added(change: &Change) -> impl Iterator<Item = &TestFacts> {
+    change.tests.iter().filter_map(|test| match test {
+        TestChange::Added(facts) => Some(facts),
+        TestChange::Removed(_) | TestChange::Moved { .. } | TestChange::Changed { .. } => None,
+    })
+}
+
+fn at(item: &ItemChange) -> Place {
+    Place::new(&item.path, item.line)
+}
+
+impl<'a> Case<'a> {
+    /// Production items that are new or different. What only leads to other items is none of them, nor is
+    /// one that was only moved.
+    fn new_code(&self) -> impl Iterator<Item = &'a ItemChange> {
+        let all = &self.change.production;
+        let gone = |item: &ItemChange| {
+            let same = |other: &&ItemChange| other.item == item.item && other.path != item.path;
+            all.iter().filter(same).any(|other| other.fate == ItemFate::Removed)
+        };
+        all.iter().filter(move |item| match item.fate {
+            ItemFate::Removed => false,
+            ItemFate::Changed => is_code(item),
+            ItemFate::Added => is_code(item) && !gone(item),
+        })
+    }
+
+    /// The tests that the change brought or touched.
+    fn touched_tests(&self) -> impl Iterator<Item = &'a TestSigns> {
+        let touched: BTreeSet<Place> = self
+            .change
+            .tests
+            .iter()
+            .filter_map(TestChange::after)
+            .map(|test| Place::new(&test.path, test.line))
+            .collect();
+        self.signs.tests.iter().filter(move |test| touched.contains(&test.at))
+    }
+
+    fn signs_of(&self, test: &TestFacts) -> Option<&'a TestSigns> {
+        self.signs.tests.iter().find(|signs| signs.at.path == test.path && signs.at.line == test.line)
+    }
+
+    /// The tests that may claim the change: those that ask for more than before, and those that were red.
+    fn claims(&self) -> impl Iterator<Item = &'a TestSigns> {
+        let demands: Vec<_> = self.change.new_demands().filter_map(|test| self.signs_of(test)).collect();
+        demands.into_iter().chain(self.reds)
+    }
+
+    /// Files whose documentation got a new example.
+    fn new_examples(&self) -> impl Iterator<Item = &'a BTreeSet<Place>> {
+        let new = |item: &&ItemChange| item.fate != ItemFate::Removed && item.item.starts_with("an example");
+        let paths: BTreeSet<&str> = self.change.support.iter().filter(new).map(|item| item.path.as_str()).collect();
+        self.signs.documented.iter().filter(move |(path, _)| paths.contains(path.as_str())).map(|(_, reached)| reached)
+    }
+}
+
+fn is_code(item: &ItemChange) -> bool {
+    const OTHER: [&str; 5] = ["use ", "mod ", "attribute ", "extern crate ", "the file "];
+    !OTHER.iter().any(|start| item.item.starts_with(start))
+}
+
+fn pre_test_code(case: &Case<'_>) -> Vec<Finding> {
+    let by_tests = case.claims().map(|test| &test.reaches);
+    let mut claimed: BTreeSet<&Place> = by_tests.chain(case.new_examples()).flatten().collect();
+    // A refactor may change what is tested already; what no test leads to is new all the same.
+    if case.phase == Some(Phase::Refactor) {
+        claimed.extend(case.signs.tests.iter().flat_map(|test| &test.reaches));
+    }
+    let left = case.new_code().filter(|item| !claimed.contains(&at(item)));
+    let tell = |item: &ItemChange| {
+        let word = if item.fate == ItemFate::Added { "is new" } else { "was changed" };
+        let why = format!("{} {word}, and no test that was red before leads to it", item.item);
+        let what_to_do = "take it out, write a test that fails for want of it, then bring it back; \
+                          if nothing behaves otherwise, let `tdd-cli validate-refactor` say so";
+        Finding::new(Rule::PreTestCode, &at(item), why, what_to_do)
+    };
+    left.map(tell).collect()
+}
+
+/// Whether some production code has no claim yet, so that more must be found out about reds.
+pub fn lacks_claims(case: &Case<'_>) -> bool {
+    !pre_test_code(case).is_empty()
+}
+
+fn tampering(case: &Case<'_>) -> Vec<Finding> {
+    let is_revised = |test: &TestFacts| case.phase == Some(Phase::RethinkTest) && case.target == Some(&test.id);
+    let tests = case.change.tests.iter().filter_map(|test| {
+        let (why, facts) = (loosened(test)?, facts(test));
+        let next = "put it back as it was; a test that is wrong goes through a rethink";
+        let finding = || {
+            Finding::new(
+                Rule::TestTampering,
+                &Place::new(&facts.path, facts.line),
+                format!("the test `{}` {why}", facts.id),
+                next,
+            )
+        };
+        (!is_revised(facts)).then(finding)
+    });
+    let tell = |item: &ItemChange, why: &str, next: &str| {
+        Finding::new(Rule::TestTampering, &at(item), format!("{} {why}", place(item)), next)
+    };
+    let support = case.change.support.iter().filter_map(|item| match item.fate {
+        _ if shadows_an_assertion(item) => {
+            Some(tell(item, "takes the place of what tests assert with", "give it another name"))
+        }
+        ItemFate::Added if item.item.starts_with("use ") && replaces_an_import(item, case.change) => {
+            Some(tell(item, "gives tests something else under a name that they use", "put the import back"))
+        }
+        ItemFate::Removed | ItemFate::Changed if item.item.starts_with("an example") => {
+            Some(tell(item, "was a test, and is not what it was", "put it back"))
+        }
+        ItemFate::Changed if is_code(item) || item.item.starts_with("the file ") => {
+            let next = "put it back, and add what a new test needs beside it";
+            Some(tell(item, "is used by tests that are there already, and was not only added to", next))
+        }
+        ItemFate::Added | ItemFate::Changed | ItemFate::Removed => None,
+    });
+    let unreadable = case.change.unreadable.iter().map(|path| {
+        let why = format!("`{path}` does not parse, so it cannot be said which tests are in it");
+        Finding::new(Rule::TestTampering, &Place::new(path, 1), why, "mend its syntax")
+    });
+    tests.chain(support).chain(unreadable).collect()
+}
+
+fn sensing(seen: &Sensing) -> Finding {
+    let why = format!("production code asks whether it is under test: {}", seen.what);
+    let what_to_do = "let it do the same in a test as outside of one; hand in what has to differ";
+    Finding::new(Rule::TestSensing, &Place::new(&seen.item.path, seen.line), why, what_to_do)
+}
+
+/// What can be said of one test by itself.
+fn in_test(test: &TestSigns) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let mut find = |rule, why: String, what_to_do| found.push(Finding::new(rule, &test.at, why, what_to_do));
+    if !test.asserts {
+        let why = format!("`{}` asserts nothing, nor does anything of the tests' own that it calls", test.name);
+        find(Rule::EmptyTest, why, "assert what production does");
+    }
+    if test.mocks.len() > MOST_MOCKS {
+        let why = format!("`{}` makes {} mocks: {}", test.name, test.mocks.len(), listed(&test.mocks));
+        find(Rule::OverMocking, why, "use the real things, or give the code under test fewer to talk to");
+    }
+    if test.assertions > MOST_ASSERTIONS {
+        let why = format!("`{}` has {} assertions", test.name, test.assertions);
+        find(Rule::BroadAssertions, why, "make a test for each behaviour");
+    } else if test.subjects.len() > MOST_SUBJECTS {
+        let subjects = listed(&test.subjects);
+        let why = format!("`{}` asserts on {} unrelated things: {subjects}", test.name, test.subjects.len());
+        find(Rule::BroadAssertions, why, "make a test for each of them");
+    }
+    found
+}
+
+/// Tests that assert something, and nothing of production: `assert!(true)`.
+fn asking_nothing(case: &Case<'_>) -> Vec<Finding> {
+    let asserts = |test: &&TestFacts| case.signs_of(test).is_some_and(|signs| signs.asserts);
+    let idle = case.change.tests.iter().filter(|test| !matches!(test, TestChange::Moved { .. }));
+    let idle = idle.filter_map(TestChange::after).filter(|test| test.can_fail() && !test.asks_production);
+    let tell = |test: &TestFacts| {
+        let why = format!("no assertion of `{}` depends on production code", test.id);
+        Finding::new(Rule::EmptyTest, &Place::new(&test.path, test.line), why, "assert what production does")
+    };
+    idle.filter(asserts).map(tell).collect()
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn yagni(case: &Case<'_>) -> Vec<Finding> {
+    let is_idle = |item: &&ItemChange| item.fate == ItemFate::Added && case.signs.unreferenced.contains(&at(item));
+    let tell = |item: &ItemChange| {
+        let why = format!("nothing refers to {}", item.item);
+        Finding::new(Rule::Yagni, &at(item), why, "take it out until a test asks for it")
+    };
+    case.new_code().filter(is_idle).map(tell).collect()
+}
+
+fn after_the_fact(case: &Case<'_>) -> Vec<Finding> {
+    let late = late_tests(case).into_iter().filter(|test| case.never_red.contains(&test.id));
+    let tell = |test: &TestFacts| {
+        let asks = case.signs_of(test).into_iter().flat_map(|signs| &signs.asks);
+        let known = asks.into_iter().find_map(|(item, name)| Some((name, case.since.get(item)?)));
+        let since = known.map_or_else(String::new, |(name, commit)| format!(" (`{name}` is there since {commit})"));
+        let why = format!("`{}` came after what it tests{since}, and was never seen to fail", test.id);
+        let what_to_do = "begin with the test next time; see this one fail once: break what it is about, and run it";
+        Finding::new(Rule::TestAfterTheFact, &Place::new(&test.path, test.line), why, what_to_do)
+    };
+    late.map(tell).collect()
+}
+
+fn hard_coded(case: &Case<'_>) -> Vec<Finding> {
+    let changed: BTreeSet<Place> = case.new_code().map(at).collect();
+    let answers = case.signs.answers.iter().filter(|answer| changed.contains(&answer.item));
+    let tell = |answer: &Answer| {
+        let knows = |test: &&TestSigns| {
+            let both = |sample: &Sample| {
+                !sample.inputs.is_disjoint(&answer.compared) && !sample.expected.is_disjoint(&answer.returned)
+            };
+            test.reaches.contains(&answer.item) && test.samples.iter().any(both)
+        };
+        let test = case.claims().find(knows)?;
+        let why = format!("this compares with an input of `{}` and returns what it expects", test.name);
+        let what_to_do = "compute it; a second test with other values forces that";
+        Some(Finding::new(Rule::HardCodedValue, &Place::new(&answer.item.path, answer.line), why, what_to_do))
+    };
+    answers.filter_map(tell).collect()
+}
+
+#[cfg(test)]
+#[path = "antipattern_tests.rs"]
+mod tests;

@@ -1,0 +1,272 @@
+//! The items of a whole repository and the names in them: what refers to what, as far as names tell.
+//!
+//! Names are not types. Where a name may mean several items, it means all of them: who asks "does a test
+//! lead here?" must not hear no where the answer is yes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use tdd_core::change::Sort;
+use tdd_core::signs::Place;
+
+use crate::language::{Project, Sources};
+use crate::rust::change::example;
+use crate::rust::change::file::File;
+use crate::rust::change::piece::Piece;
+use crate::rust::modules::ParsedFiles;
+use crate::rust::owns;
+use crate::rust::sort::{Layout, Sorter};
+
+/// Names under which a test starts the project's own programs.
+const STARTS_PROGRAM: [&str; 3] = ["cargo_bin", "cargo_bin_cmd", "main"];
+
+/// All Rust code of a repository.
+pub(super) struct Code {
+    pub files: Vec<File>,
+    pub nodes: Vec<Node>,
+    by_name: BTreeMap<String, Vec<usize>>,
+    types: BTreeSet<String>,
+    /// The items that each item names.
+    links: Vec<Vec<usize>>,
+    /// Files that steer a build: nothing is found in them.
+    steering: BTreeSet<String>,
+}
+
+/// An item.
+pub(super) struct Node {
+    /// Which file.
+    pub file: usize,
+    pub tokens: Range<usize>,
+    pub for_tests: bool,
+    /// Its name without its owner; empty for an `impl`.
+    pub name: String,
+    /// The type or trait that it stands in.
+    owner: Option<String>,
+    pub of_trait: bool,
+    pub label: String,
+    pub line: usize,
+    words: Vec<Word>,
+}
+
+/// A name as it is used.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Word {
+    pub name: String,
+    /// The type before it: `Stack` in `Stack::new`.
+    of: Option<String>,
+}
+
+impl Code {
+    /// Reads all Rust files.
+    pub fn of(project: &Project, sources: &dyn Sources) -> Self {
+        let sorter = Sorter::new(Layout::of(project, &mut ParsedFiles::new(sources)), sources);
+        let mut code = Self {
+            files: Vec::new(),
+            nodes: Vec::new(),
+            by_name: BTreeMap::new(),
+            types: BTreeSet::new(),
+            links: Vec::new(),
+            steering: BTreeSet::new(),
+        };
+        for path in sources.files().iter().filter(|path| owns(path)) {
+            let sort = sorter.sort(path);
+            if sort == Sort::Steering {
+                code.steering.insert(path.clone());
+            }
+            if let Some(source) = sources.read(path).filter(|_| sort != Sort::Document) {
+                code.add(File::new(path, source, sort == Sort::Test));
+            }
+        }
+        code.links = code.nodes.iter().map(|node| code.named(&node.words, node.owner.as_deref())).collect();
+        code
+    }
+
+    fn add(&mut self, file: File) {
+        let at = self.files.len();
+        for piece in &file.pieces {
+            let Some(node) = Node::of(&file, at, piece) else { continue };
+            let number = self.nodes.len();
+            let mut keys = vec![node.name.clone()];
+            if let Some(owner) = &node.owner {
+                keys.push(format!("{owner}::{}", node.name));
+                if node.of_trait || node.name.is_empty() {
+                    keys.push(owner.clone());
+                }
+            } else {
+                self.types.insert(node.name.clone());
+            }
+            for key in keys.into_iter().filter(|key| !key.is_empty()) {
+                self.by_name.entry(key).or_default().push(number);
+            }
+            self.nodes.push(node);
+        }
+        self.files.push(file);
+    }
+
+    /// Whether nothing is to be found in this file.
+    pub fn steers(&self, path: &str) -> bool {
+        self.steering.contains(path)
+    }
+
+    /// Where an item stands.
+    pub fn place(&self, node: usize) -> Place {
+        let node = &self.nodes[node];
+        Place::new(&self.files[node.file].path, node.line)
+    }
+
+    /// The items that a name may mean.
+    pub fn meanings(&self, word: &Word, owner: Option<&str>) -> &[usize] {
+        let found = |key: &str| self.by_name.get(key).map_or(&[][..], Vec::as_slice);
+        let of = word.of.as_deref().map(|of| if of == "Self" { owner.unwrap_or(of) } else { of });
+        match of {
+            Some(of) if self.types.contains(of) => found(&format!("{of}::{}", word.name)),
+            Some(_) | None => found(&word.name),
+        }
+    }
+
+    /// The items that these words may mean.
+    fn named(&self, words: &[Word], owner: Option<&str>) -> Vec<usize> {
+        let found: BTreeSet<usize> = words.iter().flat_map(|word| self.meanings(word, owner)).copied().collect();
+        found.into_iter().collect()
+    }
+
+    /// The items that these words lead to, however far, through items that `passes` lets through.
+    pub fn reach(&self, words: &[Word], passes: impl Fn(&Node) -> bool) -> BTreeSet<usize> {
+        let mut reached = vec![false; self.nodes.len()];
+        let mut waiting = self.named(words, None);
+        while let Some(node) = waiting.pop() {
+            if !reached[node] && passes(&self.nodes[node]) {
+                reached[node] = true;
+                waiting.extend(self.links[node].iter().filter(|next| !reached[**next]));
+            }
+        }
+        (0..reached.len()).filter(|node| reached[*node]).collect()
+    }
+
+    /// The production items that these words lead to.
+    pub fn production(&self, words: &[Word]) -> BTreeSet<Place> {
+        let reached = self.reach(words, |_| true);
+        reached.into_iter().filter(|node| !self.nodes[*node].for_tests).map(|node| self.place(node)).collect()
+    }
+
+    /// Items that no other item, no test and no example names.
+    pub fn unreferenced(&self) -> BTreeSet<Place> {
+        let mut named: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+        for (number, node) in self.nodes.iter().enumerate().filter(|(_, node)| !node.label.starts_with("use ")) {
+            for word in &node.words {
+                named.entry(&word.name).or_default().insert(number);
+            }
+        }
+        let elsewhere: BTreeSet<String> = self.files.iter().flat_map(words_of_tests_and_examples).collect();
+        let is_idle = |(number, node): &(usize, &Node)| {
+            let counts = |by: &usize| by != number && self.nodes[*by].owner.as_deref() != Some(&node.name);
+            let others = named.get(node.name.as_str()).is_some_and(|by| by.iter().any(counts));
+            node.can_be_idle() && !others && !elsewhere.contains(&node.name)
+        };
+        self.nodes.iter().enumerate().filter(is_idle).map(|(number, _)| self.place(number)).collect()
+    }
+
+    /// The names in the examples of a file's documentation.
+    pub fn example_words(&self, file: usize) -> Vec<Word> {
+        examples(&self.files[file]).iter().flat_map(|text| words_of_text(text)).map(Word::plain).collect()
+    }
+}
+
+impl Node {
+    fn of(file: &File, at: usize, piece: &Piece) -> Option<Self> {
+        let (kind, rest) = piece.label.split_once(" `")?;
+        let written = rest.trim_end_matches('`');
+        let is_alias = kind == "use" && written.contains(" as ");
+        if matches!(kind, "mod" | "attribute" | "extern crate" | "an example of fn" | "call of macro") && !is_alias {
+            return None;
+        }
+        if piece.label.starts_with("an example") || kind == "use" && !is_alias {
+            return None;
+        }
+        let last = written.rsplit("::").next().unwrap_or(written);
+        let name = match kind {
+            "impl" => String::new(),
+            "use" => piece.name.clone(),
+            _ => last.to_owned(),
+        };
+        let owner = (name != piece.name || kind == "impl").then(|| piece.name.clone());
+        let tokens = file.inside(&piece.span);
+        let mut words = words(file, tokens.clone());
+        // Nobody uses a method without its type, or a trait's without the trait.
+        words.extend(owner.clone().map(Word::plain));
+        let (label, line) = (piece.label.clone(), piece.line);
+        Some(Self {
+            file: at,
+            tokens,
+            for_tests: piece.for_tests,
+            name,
+            owner,
+            of_trait: piece.of_trait,
+            label,
+            line,
+            words,
+        })
+    }
+
+    /// Whether it would have to be named by somebody: nobody names `main`, and a trait calls its methods.
+    fn can_be_idle(&self) -> bool {
+        const NAMED: [&str; 8] = ["fn ", "struct ", "enum ", "union ", "trait ", "type ", "const ", "static "];
+        const EXPORTED: [&str; 4] = ["no_mangle", "export_name", "panic_handler", "global_allocator"];
+        let is_exported = || self.words.iter().any(|word| EXPORTED.contains(&word.name.as_str()));
+        NAMED.iter().any(|start| self.label.starts_with(start))
+            && !self.for_tests
+            && !self.of_trait
+            && !matches!(self.name.as_str(), "main" | "_")
+            && !is_exported()
+    }
+}
+
+impl Word {
+    /// A name by itself.
+    pub fn plain(name: String) -> Self {
+        Self { name, of: None }
+    }
+}
+
+/// The names in these tokens. One that starts the project's own program leads to `main`.
+pub(super) fn words(file: &File, tokens: Range<usize>) -> Vec<Word> {
+    let mut found = BTreeSet::new();
+    for at in tokens {
+        let text = file.text(at);
+        if file.kind(at) == "string_literal" && text.contains("CARGO_BIN_EXE_") || STARTS_PROGRAM.contains(&text) {
+            found.insert(Word::plain("main".to_owned()));
+        }
+        let is_definition = at > 0 && file.text(at - 1) == "fn";
+        if is_name(file, at) && !is_definition {
+            let before = |back: usize| at.checked_sub(back).map_or("", |at| file.text(at));
+            let is_type = |text: &str| text.starts_with(|c: char| c.is_uppercase());
+            let of = (before(1) == "::" && is_type(before(2))).then(|| before(2).to_owned());
+            found.insert(Word { name: text.trim_start_matches("r#").to_owned(), of });
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Whether a token is a name.
+pub(super) fn is_name(file: &File, at: usize) -> bool {
+    file.kind(at).ends_with("identifier")
+}
+
+fn words_of_tests_and_examples(file: &File) -> Vec<String> {
+    let tests = file.tests.iter().flat_map(|test| words(file, file.inside(&test.span))).map(|word| word.name);
+    let examples = examples(file);
+    tests.chain(examples.iter().flat_map(|text| words_of_text(text))).collect()
+}
+
+/// The examples in a file's documentation.
+fn examples(file: &File) -> Vec<String> {
+    let is_doc = |line: &str| line.trim_start().starts_with("///") || line.trim_start().starts_with("//!");
+    let docs: Vec<&str> = file.source().lines().map(|line| if is_doc(line) { line } else { "" }).collect();
+    let parts = docs.split(|line| line.is_empty()).filter(|part| !part.is_empty());
+    parts.flat_map(|part| example::examples(part.iter().flat_map(|line| example::lines(line)))).collect()
+}
+
+fn words_of_text(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    parts.filter(|part| part.starts_with(|c: char| c.is_alphabetic() || c == '_')).map(str::to_owned).collect()
+}

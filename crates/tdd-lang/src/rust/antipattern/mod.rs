@@ -1,0 +1,87 @@
+//! Sees the signs of anti-patterns in Rust code: in its syntax, and in what its names lead to.
+
+mod answers;
+mod asserting;
+mod code;
+mod mocks;
+mod scan;
+mod sensing;
+mod subjects;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use tdd_core::signs::{Answer, Place, Sensing, Signs, TestSigns};
+
+use self::code::{Code, is_name, words};
+use self::subjects::Assertions;
+use super::change::file::File;
+use crate::item::TestItem;
+use crate::language::{Project, Sources};
+
+/// What is seen in these files, among all of the repository's.
+pub fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
+    let code = Code::of(project, sources);
+    let mut signs = Signs::default();
+    for (number, file) in code.files.iter().enumerate().filter(|(_, file)| paths.contains(&file.path)) {
+        if !file.parses {
+            signs.unreadable.push(file.path.clone());
+        }
+        signs.tests.extend(file.tests.iter().map(|test| test_signs(&code, file, test)));
+        production(&code, number, &mut signs);
+        signs.documented.insert(file.path.clone(), code.production(&code.example_words(number)));
+    }
+    let is_asked_for = |place: &Place| paths.contains(&place.path) && !code.steers(&place.path);
+    signs.unreferenced = code.unreferenced().into_iter().filter(is_asked_for).collect();
+    signs
+}
+
+fn test_signs(code: &Code, file: &File, test: &TestItem) -> TestSigns {
+    let body = file.inside(&test.span);
+    let assertions = Assertions::of(code, file, test);
+    TestSigns {
+        at: Place::new(&file.path, test.line),
+        name: test.name.clone(),
+        asserts: asserting::asserts(code, file, test),
+        assertions: test.assertions.len(),
+        mocks: mocks::mocks(code, file, body.clone()),
+        subjects: assertions.subjects(),
+        samples: assertions.samples(),
+        reaches: code.production(&words(file, body.clone())),
+        asks: asks(code, file, body),
+    }
+}
+
+/// The production items that are called here by name.
+fn asks(code: &Code, file: &File, body: Range<usize>) -> BTreeMap<Place, String> {
+    let calls = body.filter(|at| is_name(file, *at) && matches!(file.text(at + 1), "(" | "{"));
+    let called = calls.flat_map(|at| words(file, at..at + 1));
+    let meanings = called.flat_map(|word| code.meanings(&word, None).to_vec());
+    let meanings = meanings.filter(|node| !code.nodes[*node].for_tests);
+    meanings.map(|node| (code.place(node), code.nodes[node].name.clone())).collect()
+}
+
+fn production(code: &Code, number: usize, signs: &mut Signs) {
+    let file = &code.files[number];
+    if code.steers(&file.path) {
+        return;
+    }
+    for piece in file.pieces.iter().filter(|piece| !piece.for_tests) {
+        let item = Place::new(&file.path, piece.line);
+        let tokens = file.inside(&piece.span);
+        let asked = sensing::sensing(file, tokens.clone(), &piece.label).into_iter();
+        let asked = asked.map(|(at, what)| Sensing { item: item.clone(), line: file.line(at), what });
+        signs.sensing.extend(asked);
+        let answers = answers::answers(file, tokens).into_iter().map(|found| Answer {
+            item: item.clone(),
+            line: file.line(found.at),
+            compared: found.compared,
+            returned: found.returned,
+        });
+        signs.answers.extend(answers);
+    }
+    signs.sensing.dedup();
+}
+
+#[cfg(test)]
+mod tests;
