@@ -5,7 +5,7 @@ use tdd_core::digest::{CommitId, TreeId};
 
 use super::error::Doing;
 use super::head::{commit_id, oid};
-use super::{GitError, Repo, Result};
+use super::{GitError, GitPath, Repo, Result};
 
 impl Repo {
     /// The commit that a person calls `rev`: a branch, a tag, an id, `HEAD^`; `None` if there is none.
@@ -21,6 +21,41 @@ impl Repo {
     pub fn first_parent(&self, commit: &CommitId) -> Result<Option<CommitId>> {
         let found = self.git.find_commit(oid(&commit.0)?).doing("read a commit")?;
         Ok(found.parent_id(0).ok().map(commit_id))
+    }
+
+    /// A commit's message.
+    pub fn message(&self, commit: &CommitId) -> Result<String> {
+        let found = self.git.find_commit(oid(&commit.0)?).doing("read a commit")?;
+        Ok(String::from_utf8_lossy(found.message_bytes()).into_owned())
+    }
+
+    /// The commit with which something came into a file: the oldest of an unbroken line of first parents, back
+    /// from `commit` and no longer than `limit`, in which the file `holds` it.
+    pub fn came_with(
+        &self,
+        commit: &CommitId,
+        path: &GitPath,
+        limit: usize,
+        holds: impl Fn(&str) -> bool,
+    ) -> Result<Option<CommitId>> {
+        let mut found = None;
+        let mut next = Some(commit.clone());
+        let mut last: Option<(Vec<u8>, bool)> = None;
+        for _ in 0..limit {
+            let Some(commit) = next.take() else { break };
+            let Some(content) = self.blob(&self.commit_tree(Some(&commit))?, path)? else { break };
+            let holds = match last.take() {
+                Some((same, held)) if same == content => held,
+                _ => holds(&String::from_utf8_lossy(&content)),
+            };
+            if !holds {
+                break;
+            }
+            last = Some((content, holds));
+            next = self.first_parent(&commit)?;
+            found = Some(commit);
+        }
+        Ok(found)
     }
 
     /// The tree of a commit; that of no commit is empty.
