@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    auto_test, completions, doctor, init, log, man, run, status, step, validate_green, validate_red, validate_refactor,
+    auto_test, completions, detect_antipattern, doctor, init, log, man, run, status, step, validate_green,
+    validate_red, validate_refactor,
 };
 
 /// Red, green, refactor as a law that a machine enforces.
@@ -84,6 +85,7 @@ pub enum Command {
     ValidateRed(validate_red::ValidateRed),
     ValidateGreen(validate_green::ValidateGreen),
     ValidateRefactor(validate_refactor::ValidateRefactor),
+    DetectAntipattern(detect_antipattern::DetectAntipattern),
     Log(log::Log),
     Completions(completions::Completions),
     Man(man::Man),

@@ -56,6 +56,10 @@ pub enum CliError {
     NoSuchCommit(String),
     #[error("`{0}` is neither a file of the project nor a test id")]
     NoSuchTarget(String),
+    #[error("`{0}` is no source file of the project")]
+    NoSuchFile(String),
+    #[error("`{0}` does not parse, so nothing can be said about it")]
+    Unparsed(String),
     #[error("there is no test in `{0}`")]
     NoTestsIn(String),
     #[error("cannot lay out a copy of the project")]
@@ -174,6 +178,8 @@ impl CliError {
             | Self::UnknownCommand(_)
             | Self::NoSuchCommit(_)
             | Self::NoSuchTarget(_)
+            | Self::NoSuchFile(_)
+            | Self::Unparsed(_)
             | Self::NoTestsIn(_)
             | Self::Kata(_)
             | Self::NoModel(_)
@@ -236,6 +242,8 @@ impl CliError {
             }
             Self::NoSuchCommit(_) => "name a branch, a tag or a commit: `git log --oneline` lists them".to_owned(),
             Self::NoSuchTarget(_) => "write a path, or `path::name`; `tdd-cli auto-test` lists the tests".to_owned(),
+            Self::NoSuchFile(_) => "name a file that git does not ignore, from the repository's root".to_owned(),
+            Self::Unparsed(_) => "mend its syntax".to_owned(),
             Self::NoTestsIn(_) => "name a file with tests in it, or a test id".to_owned(),
             Self::Scratch(_) | Self::LayOut(_) | Self::Proof(_) => {
                 "check the permissions of `.tdd/` and the disk's free space".to_owned()

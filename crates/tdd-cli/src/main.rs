@@ -5,6 +5,7 @@ mod begun;
 mod commands;
 mod context;
 mod error;
+mod inquiry;
 mod kata;
 mod machine;
 mod output;

@@ -117,6 +117,16 @@ impl<'a> Trial<'a> {
         })
     }
 
+    /// The language of the project, and the project.
+    pub fn language(&self) -> (&dyn Language, &Project) {
+        (self.language.as_ref(), &self.project)
+    }
+
+    /// All that the ledger knows.
+    pub fn session(&self) -> &Session {
+        self.recording.session()
+    }
+
     /// Base and subject, as a language reads them.
     pub fn stored(&self) -> Result<(StoredSources<'_>, StoredSources<'_>), CliError> {
         Ok((StoredSources::new(&self.repo, &self.base)?, StoredSources::new(&self.repo, &self.tree)?))
@@ -195,11 +205,6 @@ impl<'a> Trial<'a> {
     /// The check command, as one line.
     pub fn check_command(&self) -> String {
         self.language.check(&self.project, &self.settings).line()
-    }
-
-    /// All that was seen before.
-    pub fn session(&self) -> &Session {
-        self.recording.session()
     }
 
     /// The digest of a test as a run would give it, in the tree that is judged.

@@ -2,6 +2,7 @@
 
 pub mod auto_test;
 pub mod completions;
+pub mod detect_antipattern;
 pub mod doctor;
 pub mod init;
 pub mod log;
@@ -68,6 +69,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::ValidateRed(args) => validate_red::run(&args, &context),
         Command::ValidateGreen(args) => validate_green::run(&args, &context),
         Command::ValidateRefactor(args) => validate_refactor::run(&args, &context),
+        Command::DetectAntipattern(args) => detect_antipattern::run(&args, &context),
         Command::Log(args) => log::run(&args, &context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

@@ -47,9 +47,12 @@ fn every_command_has_a_help_with_an_example() {
     let machine = Machine::new();
     let commands = commands(&machine);
     let gates = ["validate-red", "validate-green", "validate-refactor"];
-    let expected =
-        [&["init", "run", "step", "status", "doctor", "auto-test"][..], &gates, &["log", "completions", "man"]]
-            .concat();
+    let expected = [
+        &["init", "run", "step", "status", "doctor", "auto-test"][..],
+        &gates,
+        &["detect-antipattern", "log", "completions", "man"],
+    ]
+    .concat();
     assert_eq!(commands, expected);
     for command in &commands {
         let output = machine.output(&[command, "--help"]);

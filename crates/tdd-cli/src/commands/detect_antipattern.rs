@@ -1,0 +1,107 @@
+//! `detect-antipattern`: what is wrong with files, or with a change, that no failing test would tell.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use tdd_core::antipattern::{self, Finding, Severity};
+use tdd_exec::sources::TreeSources;
+use tdd_lang::language::Sources;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::inquiry;
+use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
+use crate::project::{self, Workbench};
+use crate::trial::{Trial, Which};
+
+/// Look for the anti-patterns of test-driven development
+///
+/// Without a file, the current change is looked at: the working tree against HEAD, or a commit against its
+/// parent. With files, only what can be said of them as they are. Where it must be known whether a test was
+/// ever red, and the ledger does not say, the tests are run.
+/// Exit code 0 if nothing blocks, 1 if something does, 3 if it could not be found out.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli detect-antipattern                     the current change, all nine rules\n  tdd-cli detect-antipattern --at HEAD           a commit, in a clean copy\n  tdd-cli detect-antipattern tests/game.rs       a file as it is\n  tdd-cli detect-antipattern --format json | jq '.findings[] | select(.severity == \"block\")'"
+)]
+pub struct DetectAntipattern {
+    /// Files to look at, instead of a change
+    #[arg(value_name = "FILE", conflicts_with_all = ["at", "base"])]
+    files: Vec<String>,
+    #[command(flatten)]
+    which: Which,
+}
+
+/// The result, for programs.
+#[derive(Debug, Serialize)]
+struct Document {
+    findings: Vec<Finding>,
+    /// How many of them block.
+    blocking: usize,
+}
+
+pub fn run(args: &DetectAntipattern, context: &Context) -> Result<ExitCode, CliError> {
+    let (findings, unknown) = if args.files.is_empty() {
+        let mut trial = Trial::open(context, &args.which)?;
+        let inquiry = inquiry::inquire(&mut trial, &args.which)?;
+        (inquiry.findings, inquiry.unknown)
+    } else {
+        (in_files(args, context)?, None)
+    };
+    let blocking = findings.iter().filter(|finding| finding.severity == Severity::Block).count();
+    let document = Document { findings, blocking };
+    context.output.result(&document, || text(&document))?;
+    if let Some(unknown) = unknown {
+        context.output.note(format_args!("the tests could not be run: {unknown}"));
+        return Ok(ExitCode::from(3));
+    }
+    Ok(ExitCode::from(u8::from(blocking > 0)))
+}
+
+fn in_files(args: &DetectAntipattern, context: &Context) -> Result<Vec<Finding>, CliError> {
+    let bench = Workbench::open(&context.global)?;
+    let paths: Result<Vec<String>, CliError> =
+        args.files.iter().map(|file| path_of(file, &bench, &bench.sources, context)).collect();
+    let signs = bench.language.signs(&bench.project, &bench.sources, &paths?);
+    match signs.unreadable.first() {
+        Some(path) => Err(CliError::Unparsed(path.clone())),
+        None => Ok(antipattern::in_files(&signs)),
+    }
+}
+
+/// The path of a file from the repository's root; it may be written from the folder that the command is about.
+fn path_of(file: &str, bench: &Workbench, sources: &TreeSources, context: &Context) -> Result<String, CliError> {
+    let is_there = |path: &String| bench.language.owns(path) && sources.files().binary_search(path).is_ok();
+    let from_folder = || {
+        let full = project::folder(&context.global).ok()?.join(file).canonicalize().ok()?;
+        let root = bench.repo.root().canonicalize().ok()?;
+        full.strip_prefix(root).ok()?.to_str().map(str::to_owned)
+    };
+    let found = from_folder().filter(is_there).or_else(|| Some(file.to_owned()).filter(is_there));
+    found.ok_or_else(|| CliError::NoSuchFile(file.to_owned()))
+}
+
+fn text(document: &Document) -> String {
+    let shown: String = document.findings.iter().map(finding_text).collect();
+    let warning = document.findings.len() - document.blocking;
+    if document.findings.is_empty() {
+        return format!("{} no anti-pattern found\n", paint(GOOD, "✓"));
+    }
+    let count = |style, count: usize, word| {
+        let text = format!("{count} {word}");
+        if count == 0 { text } else { paint(style, text) }
+    };
+    let (block, warn) = (count(BAD, document.blocking, "blocking"), count(WARN, warning, "to think about"));
+    format!("{shown}{} {block}, {warn}\n", paint(BOLD, "anti-patterns:"))
+}
+
+fn finding_text(finding: &Finding) -> String {
+    let severity = match finding.severity {
+        Severity::Block => paint(BAD, "block"),
+        Severity::Warn => paint(WARN, "warn "),
+    };
+    let place = paint(DIM, format_args!("{}:{}", finding.file, finding.line));
+    let rule = paint(BOLD, finding.rule.name());
+    format!("{severity} {rule} {place}\n  {}\n  do: {}\n", finding.why, finding.what_to_do)
+}
