@@ -21,6 +21,15 @@ impl Script {
         self
     }
 
+    /// Tool calls as the answer to one call: name and arguments of each.
+    #[must_use]
+    pub fn calls(mut self, key: &str, calls: &[(&str, Value)]) -> Self {
+        let call = |(at, (name, arguments)): (usize, &(&str, Value))| json!({"id": format!("call-{at}"), "name": name, "arguments": arguments.to_string()});
+        let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+        self.lines.push(json!({"ask": {"key": key}, "answer": {"content": "", "tool_calls": calls}}));
+        self
+    }
+
     /// A step's plan, which is no matter to the machine.
     #[must_use]
     pub fn plans(self, step: &str) -> Self {

@@ -7,6 +7,7 @@ use tdd_agents::plan::EditPlan;
 use tdd_agents::prompts::Way;
 use tdd_agents::reply::{self, ReplyError};
 use tdd_agents::talk::{Stage, Talk};
+use tdd_core::config::Protocol;
 use tdd_core::cycle::{Phase, Turn};
 use tdd_core::digest::Digest;
 use tdd_core::event::{Event, LlmCall, PlanSubmitted};
@@ -29,7 +30,8 @@ pub struct Conversation {
     step: u32,
     phase: Phase,
     targets: Vec<TestId>,
-    talk: Talk,
+    pub talk: Talk,
+    way: Way,
     planned: bool,
     /// How often it asked for more files.
     asked: u32,
@@ -50,9 +52,26 @@ impl Machine<'_> {
             Some(_) | None => self.begin_talk(stand, turn)?,
         };
         self.open_log(stand, turn);
-        let answer = self.converse(&mut conversation, stand, turn);
+        let answer = match conversation.way {
+            Way::EditPlan => self.converse(&mut conversation, stand, turn),
+            Way::Tools => self.tool_turn(&mut conversation, stand, turn),
+        };
+        if let Err(CliError::Model(LlmError::NoTools { .. })) = &answer {
+            self.without_tools.insert(turn.role());
+            return self.ask(stand, turn);
+        }
         self.conversation = Some(conversation);
         answer
+    }
+
+    /// By tools where the configuration says so and the server takes them, by an edit plan elsewhere: that works
+    /// with any server.
+    fn way(&self, turn: &Turn) -> Way {
+        let seat = self.trial.loaded.config.roles.get(turn.role());
+        match seat.map(|seat| seat.protocol).unwrap_or_default() {
+            Protocol::Tools if !self.without_tools.contains(&turn.role()) => Way::Tools,
+            Protocol::Tools | Protocol::EditPlan | Protocol::Auto => Way::EditPlan,
+        }
     }
 
     fn converse(
@@ -88,7 +107,7 @@ impl Machine<'_> {
     }
 
     /// One call to the role's model, on the record.
-    fn call(&mut self, stand: &Stand, turn: &Turn, purpose: &str, ask: &Ask) -> Result<Answer, CliError> {
+    pub fn call(&mut self, stand: &Stand, turn: &Turn, purpose: &str, ask: &Ask) -> Result<Answer, CliError> {
         let progress = self.context.output.progress();
         progress.say(&format!("step {}: {} thinks ({purpose})", stand.step, turn.role()));
         let answer = self.voice.ask(turn.role(), ask)?;
@@ -124,7 +143,7 @@ impl Machine<'_> {
             part: Part::of(turn.phase()),
             step: stand.step,
             attempt: turn.attempt(),
-            way: Way::EditPlan,
+            way: self.way(turn),
             language: self.trial.language.name().to_owned(),
             target: targets.first().cloned(),
             may_claim: targets.len() > 1,
@@ -137,8 +156,9 @@ impl Machine<'_> {
         let target = targets.first().map(|id| target(id, turn, &stand.report));
         let brief = Brief { context: &context, files: &files, target: target.as_ref() };
         let written = brief.write(stage.brief_bytes(&self.prompts));
+        let way = stage.way;
         let talk = Talk::begin(stage, &self.prompts, &written);
-        Ok(Conversation { step: stand.step, phase: turn.phase(), targets, talk, planned: false, asked: 0 })
+        Ok(Conversation { step: stand.step, phase: turn.phase(), targets, talk, way, planned: false, asked: 0 })
     }
 
     fn context_of(&self, stand: &Stand, turn: &Turn, base: &dyn Sources) -> Result<StepContext, CliError> {

@@ -145,7 +145,7 @@ impl Machine<'_> {
         })
     }
 
-    fn judge_files(&self, files: &Files) -> Result<Verdict, CliError> {
+    pub fn judge_files(&self, files: &Files) -> Result<Verdict, CliError> {
         let change = self.trial.change_to(files)?;
         let ignored = hands::ignored(&self.trial, files)?;
         let edits = hands::edits_of(files);

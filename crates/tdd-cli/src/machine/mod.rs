@@ -9,9 +9,11 @@ mod log;
 mod stand;
 mod start;
 mod tell;
+mod tools;
 mod verify;
 mod voice;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use tdd_agents::prompts::Prompts;
@@ -56,6 +58,8 @@ pub struct Machine<'a> {
     steps_done: u32,
     conversation: Option<Conversation>,
     log: Option<StepLog>,
+    /// Roles whose server takes no tools, whatever is configured.
+    without_tools: BTreeSet<Role>,
 }
 
 /// Runs steps until there is a reason to stop.

@@ -1,6 +1,6 @@
 //! Begins a run: puts right what an earlier one left undone, and refuses what it must not touch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use tdd_agents::prompts::Prompts;
@@ -29,7 +29,19 @@ impl<'a> Machine<'a> {
         let prompts = Prompts::new(own_prompts(&trial)?).map_err(CliError::Prompts)?;
         let begun = Instant::now();
         let (conversation, log) = (None, None);
-        let mut machine = Self { context, trial, voice, prompts, kata, order, begun, steps_done: 0, conversation, log };
+        let mut machine = Self {
+            context,
+            trial,
+            voice,
+            prompts,
+            kata,
+            order,
+            begun,
+            steps_done: 0,
+            conversation,
+            log,
+            without_tools: BTreeSet::new(),
+        };
         Workspace::open(machine.trial.repo.root())?.sweep()?;
         machine.trial.repo.check_ready_to_commit()?;
         machine.recover()?;
