@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    auto_test, completions, detect_antipattern, doctor, init, log, man, run, status, step, validate_green,
+    audit, auto_test, completions, detect_antipattern, doctor, init, log, man, run, status, step, validate_green,
     validate_red, validate_refactor,
 };
 
@@ -86,6 +86,7 @@ pub enum Command {
     ValidateGreen(validate_green::ValidateGreen),
     ValidateRefactor(validate_refactor::ValidateRefactor),
     DetectAntipattern(detect_antipattern::DetectAntipattern),
+    Audit(audit::Audit),
     Log(log::Log),
     Completions(completions::Completions),
     Man(man::Man),

@@ -5,6 +5,7 @@ mod begun;
 mod commands;
 mod context;
 mod error;
+mod gates;
 mod inquiry;
 mod kata;
 mod machine;

@@ -96,6 +96,11 @@ impl Output {
 pub struct Progress(ProgressBar);
 
 impl Progress {
+    /// A line that nobody sees.
+    pub fn hidden() -> Self {
+        Self(ProgressBar::hidden())
+    }
+
     /// Says what is being done now.
     pub fn say(&self, what: &str) {
         self.0.set_message(format!("{what} …"));

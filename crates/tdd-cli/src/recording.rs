@@ -39,6 +39,11 @@ impl Recording {
         Ok(Self::of(ledger, output))
     }
 
+    /// No ledger: nothing is known, and nothing is recorded.
+    pub fn nothing() -> Self {
+        Self { ledger: None, nothing: Session::default() }
+    }
+
     fn of(ledger: Option<LedgerFile<WallClock>>, output: Output) -> Self {
         if let Some(repaired) = ledger.as_ref().and_then(LedgerFile::repaired) {
             let bytes = repaired.dropped_bytes;

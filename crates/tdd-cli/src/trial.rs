@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::Args;
@@ -27,6 +28,7 @@ use tdd_lang::language::{Language, Project, Settings, Sources};
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::output::Progress;
 use crate::project::{self, Loaded};
 use crate::recording::Recording;
 use crate::verdict::{Evidence, Verdict};
@@ -62,7 +64,14 @@ pub struct Trial<'a> {
     pub check_fails: Option<TreeId>,
     /// The rules that a person has made an exception from.
     pub excepted: Vec<Rule>,
+    /// What is done is not shown: others work at the same time.
+    silent: bool,
+    /// What was seen of whole trees in copies beside the project.
+    seen: Seen,
 }
+
+/// What all tests said on trees, shared by all who look at the same history.
+pub type Seen = Arc<Mutex<BTreeMap<TreeId, Report>>>;
 
 /// Files that are to be other than in a tree: new content, or none for a file that is not to be there.
 pub type Overrides = BTreeMap<String, Option<String>>;
@@ -114,7 +123,43 @@ impl<'a> Trial<'a> {
             in_place,
             check_fails: None,
             excepted,
+            silent: false,
+            seen: Seen::default(),
         })
+    }
+
+    /// A commit of a history, with a folder of its own to work in. Nothing is recorded. `None` if there is no
+    /// project in it.
+    pub fn of_commit(
+        context: &'a Context,
+        commit: &CommitId,
+        state: StateDir,
+        seen: Seen,
+    ) -> Result<Option<Self>, CliError> {
+        let repo = project::repository(&context.global)?;
+        let loaded = project::configuration(&context.global, repo.root())?;
+        let language = project::language(loaded.config.language.as_deref().unwrap_or("rust"))?;
+        let tree = repo.commit_tree(Some(commit))?;
+        let base = repo.commit_tree(repo.first_parent(commit)?.as_ref())?;
+        let Some(project) = language.detect(&StoredSources::new(&repo, &tree)?) else { return Ok(None) };
+        let settings = project::settings(&loaded.config);
+        Ok(Some(Self {
+            context,
+            repo,
+            loaded,
+            language,
+            project,
+            settings,
+            state,
+            recording: Recording::nothing(),
+            base,
+            tree,
+            in_place: false,
+            check_fails: None,
+            excepted: Vec::new(),
+            silent: true,
+            seen,
+        }))
     }
 
     /// The language of the project, and the project.
@@ -259,7 +304,16 @@ impl<'a> Trial<'a> {
         {
             return Ok(Run { report, tree_after: tree.clone() });
         }
+        if overrides.is_empty()
+            && let Some(report) = self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(tree)
+        {
+            return Ok(Run { report: report.clone(), tree_after: tree.clone() });
+        }
         let report = self.elsewhere(tree, overrides, |runner| Ok(runner.test(&[])?))?;
+        if overrides.is_empty() {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.insert(tree.clone(), report.clone());
+        }
         Ok(Run { report, tree_after: tree.clone() })
     }
 
@@ -377,7 +431,7 @@ impl<'a> Trial<'a> {
         spawner: &Spawner,
         act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
-        let progress = self.context.output.progress();
+        let progress = if self.silent { Progress::hidden() } else { self.context.output.progress() };
         let say = |label: &str| progress.say(label);
         act(&ProjectRunner {
             language: self.language.as_ref(),

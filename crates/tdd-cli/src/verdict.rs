@@ -9,7 +9,11 @@ use tdd_core::report::{Cause, Counts, Fault, Report};
 use tdd_core::rule::Refusal;
 use tdd_core::test_id::TestId;
 
+use crate::context::Context;
+use crate::error::CliError;
+use crate::gates::Judged;
 use crate::output::{BAD, BOLD, DIM, GOOD, paint};
+use crate::trial::Trial;
 
 /// Holds, or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,6 +49,14 @@ pub struct Evidence {
     pub counts: Counts,
     /// What could not be run at all.
     pub obstacles: Vec<String>,
+}
+
+/// Shows the rulings of one command, and gives the exit code of the worst.
+pub fn show(trial: &Trial<'_>, judged: Judged, context: &Context) -> Result<ExitCode, CliError> {
+    let Judged { rulings, report } = judged;
+    let verdicts = Verdicts::new(rulings.into_iter().map(|ruling| trial.verdict(ruling, &report)).collect());
+    context.output.result(&verdicts, || verdicts.text())?;
+    Ok(verdicts.exit_code())
 }
 
 /// All rulings of one command: the worst of them stands for all.

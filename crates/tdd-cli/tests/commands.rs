@@ -214,9 +214,19 @@ fn completions_and_manual_pages_are_there_for_every_shell_and_command() {
         assert!(machine(&sandbox, &["completions", shell]).contains("auto-test"), "{shell}");
     }
     assert!(machine(&sandbox, &["man"]).starts_with(".ie"));
-    for command in
-        ["init", "run", "step", "status", "doctor", "auto-test", "detect-antipattern", "log", "completions", "man"]
-    {
+    for command in [
+        "init",
+        "run",
+        "step",
+        "status",
+        "doctor",
+        "auto-test",
+        "detect-antipattern",
+        "audit",
+        "log",
+        "completions",
+        "man",
+    ] {
         assert!(machine(&sandbox, &["man", command]).contains(&format!("tdd\\-cli\\-{}", command.replace('-', "\\-"))));
         assert!(machine(&sandbox, &[command, "--help"]).contains("Example"), "{command}");
     }

@@ -6,6 +6,7 @@
 
 pub mod account;
 pub mod antipattern;
+pub mod audit;
 pub mod change;
 pub mod command;
 pub mod commit;

@@ -1,5 +1,6 @@
 //! One file a command; here they are told apart, and their errors shown.
 
+pub mod audit;
 pub mod auto_test;
 pub mod completions;
 pub mod detect_antipattern;
@@ -70,6 +71,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::ValidateGreen(args) => validate_green::run(&args, &context),
         Command::ValidateRefactor(args) => validate_refactor::run(&args, &context),
         Command::DetectAntipattern(args) => detect_antipattern::run(&args, &context),
+        Command::Audit(args) => audit::run(&args, &context),
         Command::Log(args) => log::run(&args, &context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

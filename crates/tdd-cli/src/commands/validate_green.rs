@@ -3,13 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use tdd_core::judge::{self, Seen};
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::red_state::RedState;
+use crate::gates;
 use crate::trial::{Trial, Which};
-use crate::verdict::Verdicts;
+use crate::verdict;
 
 /// Check that tests which were red are green, and all others with them
 ///
@@ -29,24 +28,8 @@ pub struct ValidateGreen {
 
 pub fn run(args: &ValidateGreen, context: &Context) -> Result<ExitCode, CliError> {
     let mut trial = Trial::open(context, &args.which)?;
-    let whole = trial.change()?;
-    let targets = trial.targets(&args.targets, &whole)?;
-    let targets: Vec<_> = targets.iter().collect();
-    let red = RedState::find(&trial, &whole, &targets)?;
-    let run = trial.run()?;
-    let change = red.change_to_green(&trial)?;
-    let seen = Seen {
-        change: &change,
-        report: &run.report,
-        trees: (&trial.tree, &run.tree_after),
-        baseline: Some(&red.baseline),
-        max_new_tests: u32::MAX,
-        excepted: &trial.excepted,
-    };
-    let ruling = red.ruling().unwrap_or_else(|| judge::judge_green(&seen, &targets, &red.baseline));
-    let ruling = trial.checked(ruling)?;
-    let ruling = trial.counter_proven(ruling, &targets, &change, &red.baseline)?;
-    let verdicts = Verdicts::new(vec![trial.verdict(ruling, &run.report)]);
-    context.output.result(&verdicts, || verdicts.text())?;
-    Ok(verdicts.exit_code())
+    let change = trial.change()?;
+    let targets = trial.targets(&args.targets, &change)?;
+    let judged = gates::green(&mut trial, &change, &targets)?;
+    verdict::show(&trial, judged, context)
 }

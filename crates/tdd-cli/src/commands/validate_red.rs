@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use tdd_core::judge::{self, Seen};
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::gates;
 use crate::trial::{Trial, Which};
-use crate::verdict::Verdicts;
+use crate::verdict;
 
 /// Check that tests are red, and that nothing else is touched
 ///
@@ -30,20 +30,6 @@ pub fn run(args: &ValidateRed, context: &Context) -> Result<ExitCode, CliError> 
     let mut trial = Trial::open(context, &args.which)?;
     let change = trial.change()?;
     let targets = trial.targets(&args.targets, &change)?;
-    let run = trial.run()?;
-    let only = if let [target] = targets.as_slice() { Some(target) } else { None };
-    let baseline = judge::needs_baseline(&run.report, only).then(|| trial.baseline()).transpose()?;
-    let seen = Seen {
-        change: &change,
-        report: &run.report,
-        trees: (&trial.tree, &run.tree_after),
-        baseline: baseline.as_ref(),
-        max_new_tests: trial.max_new_tests(targets.len()),
-        excepted: &trial.excepted,
-    };
-    let targets: Vec<_> = targets.iter().collect();
-    let rulings = targets.iter().map(|target| judge::judge_red(&seen, target, &targets));
-    let verdicts = Verdicts::new(rulings.map(|ruling| trial.verdict(ruling, &run.report)).collect());
-    context.output.result(&verdicts, || verdicts.text())?;
-    Ok(verdicts.exit_code())
+    let judged = gates::red(&mut trial, &change, &targets)?;
+    verdict::show(&trial, judged, context)
 }

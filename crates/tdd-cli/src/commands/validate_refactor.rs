@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use tdd_core::judge::{self, Seen};
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::gates;
 use crate::trial::{Trial, Which};
-use crate::verdict::Verdicts;
+use crate::verdict;
 
 /// Check that a refactor keeps every test and its outcome
 ///
@@ -23,18 +23,6 @@ pub struct ValidateRefactor {
 pub fn run(args: &ValidateRefactor, context: &Context) -> Result<ExitCode, CliError> {
     let mut trial = Trial::open(context, &args.which)?;
     let change = trial.change()?;
-    let baseline = trial.baseline()?;
-    let run = trial.run()?;
-    let seen = Seen {
-        change: &change,
-        report: &run.report,
-        trees: (&trial.tree, &run.tree_after),
-        baseline: Some(&baseline),
-        max_new_tests: 0,
-        excepted: &trial.excepted,
-    };
-    let ruling = trial.checked(judge::judge_refactor(&seen))?;
-    let verdicts = Verdicts::new(vec![trial.verdict(ruling, &run.report)]);
-    context.output.result(&verdicts, || verdicts.text())?;
-    Ok(verdicts.exit_code())
+    let judged = gates::refactor(&mut trial, &change)?;
+    verdict::show(&trial, judged, context)
 }

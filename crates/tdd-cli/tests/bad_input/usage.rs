@@ -50,7 +50,7 @@ fn every_command_has_a_help_with_an_example() {
     let expected = [
         &["init", "run", "step", "status", "doctor", "auto-test"][..],
         &gates,
-        &["detect-antipattern", "log", "completions", "man"],
+        &["detect-antipattern", "audit", "log", "completions", "man"],
     ]
     .concat();
     assert_eq!(commands, expected);

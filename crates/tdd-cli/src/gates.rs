@@ -1,0 +1,90 @@
+//! The three gates and the rethink as one change before them: what is run, in which order, and what is judged.
+
+use tdd_core::change::Change;
+use tdd_core::judge::{self, Ruling, Seen};
+use tdd_core::report::Report;
+use tdd_core::test_id::TestId;
+
+use crate::error::CliError;
+use crate::red_state::RedState;
+use crate::trial::Trial;
+
+/// Rulings, and what the tests said.
+pub struct Judged {
+    /// One a target at red, one in all elsewhere.
+    pub rulings: Vec<Ruling>,
+    pub report: Report,
+}
+
+/// Whether these tests are red, and nothing else is touched.
+pub fn red(trial: &mut Trial<'_>, change: &Change, targets: &[TestId]) -> Result<Judged, CliError> {
+    let run = trial.run()?;
+    let only = if let [target] = targets { Some(target) } else { None };
+    let baseline = judge::needs_baseline(&run.report, only).then(|| trial.baseline()).transpose()?;
+    let seen = Seen {
+        change,
+        report: &run.report,
+        trees: (&trial.tree, &run.tree_after),
+        baseline: baseline.as_ref(),
+        max_new_tests: trial.max_new_tests(targets.len()),
+        excepted: &trial.excepted,
+    };
+    let targets: Vec<_> = targets.iter().collect();
+    let rulings = match targets.as_slice() {
+        [] => vec![judge::no_new_test(&seen)],
+        targets => targets.iter().map(|target| judge::judge_red(&seen, target, targets)).collect(),
+    };
+    Ok(Judged { rulings, report: run.report })
+}
+
+/// Whether these tests were red and are green, and all others with them.
+pub fn green(trial: &mut Trial<'_>, whole: &Change, targets: &[TestId]) -> Result<Judged, CliError> {
+    let targets: Vec<_> = targets.iter().collect();
+    let red = RedState::find(trial, whole, &targets)?;
+    let run = trial.run()?;
+    let change = red.change_to_green(trial)?;
+    let seen = Seen {
+        change: &change,
+        report: &run.report,
+        trees: (&trial.tree, &run.tree_after),
+        baseline: Some(&red.baseline),
+        max_new_tests: u32::MAX,
+        excepted: &trial.excepted,
+    };
+    let ruling = red.ruling().unwrap_or_else(|| judge::judge_green(&seen, &targets, &red.baseline));
+    let ruling = trial.checked(ruling)?;
+    let ruling = trial.counter_proven(ruling, &targets, &change, &red.baseline)?;
+    Ok(Judged { rulings: vec![ruling], report: run.report })
+}
+
+/// Whether every test is kept, and everything passes as before.
+pub fn refactor(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliError> {
+    let baseline = trial.baseline()?;
+    let run = trial.run()?;
+    let seen = Seen {
+        change,
+        report: &run.report,
+        trees: (&trial.tree, &run.tree_after),
+        baseline: Some(&baseline),
+        max_new_tests: 0,
+        excepted: &trial.excepted,
+    };
+    let ruling = trial.checked(judge::judge_refactor(&seen))?;
+    Ok(Judged { rulings: vec![ruling], report: run.report })
+}
+
+/// Whether only this test was thought over, and is red again or withdrawn.
+pub fn rethink(trial: &mut Trial<'_>, change: &Change, target: &TestId) -> Result<Judged, CliError> {
+    let baseline = trial.baseline()?;
+    let run = trial.run()?;
+    let seen = Seen {
+        change,
+        report: &run.report,
+        trees: (&trial.tree, &run.tree_after),
+        baseline: Some(&baseline),
+        max_new_tests: 0,
+        excepted: &trial.excepted,
+    };
+    let was_green = baseline.get(target) == Some(&None);
+    Ok(Judged { rulings: vec![judge::judge_rethink(&seen, target, was_green)], report: run.report })
+}

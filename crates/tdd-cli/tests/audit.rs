@@ -1,0 +1,78 @@
+//! A history is replayed, whoever made it: what each commit claimed, and what was seen.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use serde_json::Value;
+use tdd_fixtures::Sandbox;
+
+const TEST: &str = "#[test]\nfn adds() {\n    assert_eq!(kata::add(1, 2), 3);\n}\n";
+const CODE: &str = "//! Adds.\n\n/// Adds.\npub fn add(a: i64, b: i64) -> i64 {\n    a + b\n}\n";
+
+fn project() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.git(&["init", "-q"]);
+    let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["init", "--name", "kata"]).output().unwrap();
+    assert!(output.status.success());
+    sandbox
+}
+
+fn commit(sandbox: &Sandbox, files: &[(&str, &str)], message: &str) {
+    for (path, text) in files {
+        sandbox.write(path, text);
+    }
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-qm", message]);
+}
+
+fn said(phase: &str, test: &str) -> String {
+    format!("test: {phase}\n\nTDD-Phase: {phase}\nTDD-Test: {test}\n")
+}
+
+/// Exit code, and of each commit what it claimed and what was found.
+fn audit(sandbox: &Sandbox, arguments: &[&str]) -> (Option<i32>, Vec<String>) {
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    let output = command.args(["audit", "--format", "json"]).args(arguments).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown = |commit: &Value| {
+        let text = |key: &str| commit[key].as_str().unwrap_or("-").to_owned();
+        format!("{} {} {}", text("claimed"), text("finding"), text("rule"))
+    };
+    (output.status.code(), document["commits"].as_array().unwrap().iter().map(shown).collect())
+}
+
+#[test]
+fn an_honest_cycle_holds_and_a_lie_in_it_is_found() {
+    let sandbox = project();
+    let id = "tests/add.rs::adds";
+    commit(&sandbox, &[("tests/add.rs", TEST)], &said("red", id));
+    commit(&sandbox, &[("src/lib.rs", CODE)], &said("green", id));
+    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "b + a"))], &said("refactor", id));
+    let honest = ["- nothing -", "red holds -", "green holds -", "refactor holds -"];
+    assert_eq!(audit(&sandbox, &[]), (Some(0), honest.map(str::to_owned).to_vec()));
+
+    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "a - b"))], &said("refactor", id));
+    commit(&sandbox, &[("src/lib.rs", CODE)], "fix: GSD\n\nGSD-Phase: green\n");
+    commit(&sandbox, &[("tests/add.rs", &TEST.replace("assert_eq!(kata::add(1, 2), 3);", ""))], "chore: tidy");
+    let (code, found) = audit(&sandbox, &["HEAD~3.."]);
+    assert_eq!(code, Some(1));
+    assert_eq!(found, ["refactor broken others-kept", "green holds -", "- broken tests-frozen"]);
+}
+
+#[test]
+fn a_red_that_is_none_and_a_green_whose_test_never_failed_are_found() {
+    let sandbox = project();
+    commit(&sandbox, &[("src/lib.rs", CODE)], "feat: code first");
+    commit(&sandbox, &[("tests/add.rs", TEST)], &said("red", "tests/add.rs::adds"));
+    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "b + a"))], &said("green", "tests/add.rs::adds"));
+    let (code, found) = audit(&sandbox, &["HEAD~2..HEAD", "--jobs", "1"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(found, ["red broken red-first", "green broken red-first"]);
+}
+
+#[test]
+fn an_unknown_range_is_refused() {
+    let sandbox = project();
+    let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["audit", "nowhere..HEAD"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("there is no commit `nowhere`"));
+}
