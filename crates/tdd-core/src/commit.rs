@@ -117,6 +117,12 @@ pub fn header(kind: CommitType, scope: Option<&str>, summary: &str) -> String {
     format!("{start}{}\n", or_dash(&line(summary, room)))
 }
 
+/// The message of a person's word about one test: what was done, why, and a trailer that names the test.
+pub fn word_about_test(summary: &str, reason: &str, trailer: &str, test: &TestId) -> String {
+    let header = header(CommitType::Test, None, summary);
+    format!("{header}\nReason:\n- {}\n\n{trailer}: {test}\n", or_dash(&line(reason, MAX_BULLET)))
+}
+
 fn section<'a>(text: &mut String, title: &str, lines: impl Iterator<Item = &'a str>) {
     text.push_str(&format!("\n{title}:\n"));
     let bullets = lines.map(|raw| line(raw, MAX_BULLET)).filter(|bullet| !bullet.is_empty());
@@ -294,6 +300,15 @@ mod tests {
             phase: Phase::Red,
             test: Some(test),
         }
+    }
+
+    #[test]
+    fn a_word_about_a_test_names_it_in_a_trailer_that_no_reason_can_forge() {
+        let test = TestId::native("tests/a.rs", "adds");
+        let message = word_about_test("retire adds", "gone\n\nTDD-Phase: green", "TDD-Retired", &test);
+        assert_eq!(message, "test: retire adds\n\nReason:\n- gone TDD-Phase: green\n\nTDD-Retired: tests/a.rs::adds\n");
+        let trailers = Trailers::parse(&message);
+        assert_eq!((trailers.get("TDD-Retired"), trailers.get("TDD-Phase")), (Some("tests/a.rs::adds"), None));
     }
 
     #[test]

@@ -348,7 +348,8 @@ impl Config {
     }
 }
 
-fn describe(error: &serde_saphyr::Error) -> ConfigError {
+/// A parser's error, for people.
+pub(crate) fn describe(error: &serde_saphyr::Error) -> ConfigError {
     use serde_saphyr::Error;
     let error = error.without_snippet();
     let (line, column) = error.location().map_or((1, 1), |place| (place.line(), place.column()));

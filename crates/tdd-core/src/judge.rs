@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::change::{Change, TestChange, TestFacts};
+use crate::command::Exit;
 use crate::digest::TreeId;
 use crate::report::{Cause, Obstacle, Outcome, Report};
 use crate::rule::{Refusal, Rule};
@@ -197,6 +198,50 @@ pub fn judge_refactor(seen: &Seen<'_>) -> Ruling {
     }
 }
 
+/// Judges what a person did in refactor mode: every test is there, moved or not, and says what it said before.
+pub fn judge_refactor_mode(seen: &Seen<'_>) -> Ruling {
+    let judged = seen
+        .ask(same_tree(seen))
+        .and_then(|()| seen.ask(others_kept(seen, &[])))
+        .and_then(|()| seen.ask(none_removed(seen.change)));
+    match judged {
+        Ok(()) => {
+            let reason = format!("no test is lost and the suite passes ({} tests)", seen.report.counts().passed);
+            Ruling::Holds(Holding { test: None, cause: None, reason })
+        }
+        Err(breach) => Ruling::Refused(breach),
+    }
+}
+
+/// Judges a person's word about one test: whatever became of that, every other test says what it said before.
+pub fn judge_others(seen: &Seen<'_>, test: &TestId) -> Ruling {
+    match seen.ask(same_tree(seen)).and_then(|()| seen.ask(others_kept(seen, &[test]))) {
+        Ok(()) => {
+            let reason = "every other test says what it said before".to_owned();
+            Ruling::Holds(Holding { test: Some(test.clone()), cause: None, reason })
+        }
+        Err(breach) => Ruling::Refused(breach),
+    }
+}
+
+/// Judges a run of the command that must pass at the end of refactor mode.
+pub fn judge_verification(exit: &Exit, command: &str, said: &str) -> Option<Refusal> {
+    let refuse = |how: &str, next: &str| Rule::CheckPasses.refuse(format!("`{command}` {how}"), next);
+    match exit {
+        Exit::Passed => None,
+        Exit::Failed(_) => judge_check(/* passed */ false, command, said),
+        Exit::Signalled(signal) => {
+            Some(refuse(&format!("was killed by signal {signal}"), "mend it").because(Cause::Crash))
+        }
+        Exit::TimedOut => Some(refuse("did not end in time", "raise `ci.build_timeout_secs`").because(Cause::Timeout)),
+        Exit::Interrupted => Some(refuse("was interrupted", "run it again")),
+        Exit::NotStarted(why) => {
+            let next = "install it, or change `ci.verify_cmd`";
+            Some(refuse(&format!("could not be started: {why}"), next).because(Cause::RunnerMissing))
+        }
+    }
+}
+
 fn passing(targets: &[&TestId]) -> String {
     match targets {
         [only] => format!("`{only}` passes"),
@@ -357,12 +402,23 @@ fn others_kept(seen: &Seen<'_>, targets: &[&TestId]) -> Result<(), Refusal> {
     })
 }
 
+/// No test's source is gone: where the base could not be built, nobody ran what it held.
+fn none_removed(change: &Change) -> Result<(), Refusal> {
+    let gone = change.tests.iter().find_map(|test| match test {
+        TestChange::Removed(facts) => Some(&facts.id),
+        TestChange::Added(_) | TestChange::Moved { .. } | TestChange::Changed { .. } => None,
+    });
+    gone.map_or(Ok(()), |id| Err(Rule::OthersKept.refuse(format!("`{id}` is gone"), "bring it back").about(id)))
+}
+
 fn obstacle_allowed(obstacle: &Obstacle, seen: &Seen<'_>, red: bool) -> Result<(), Refusal> {
     let known = |id: &TestId| seen.baseline.and_then(|baseline| baseline.get(id)).is_some();
     let as_before = seen.baseline.is_some_and(|baseline| {
         !obstacle.tests.is_empty() && obstacle.tests.iter().all(|id| baseline.get(id) == Some(&Some(obstacle.cause)))
     });
-    if as_before || (red && obstacle.cause == Cause::MissingSymbol) {
+    // Where there was no test before, there may be none now.
+    let still_none = obstacle.cause == Cause::ZeroTests && seen.baseline.is_some_and(Baseline::is_empty);
+    if as_before || still_none || (red && obstacle.cause == Cause::MissingSymbol) {
         return Ok(());
     }
     let taken_down = obstacle.tests.iter().filter(|id| known(id)).count();

@@ -432,3 +432,63 @@ fn a_library_that_does_not_build_is_named_where_its_tests_cannot_be() {
     let breach = passes(&report(&[("old", None)]), &id("new")).unwrap_err();
     assert_eq!((breach.rule, breach.cause), (Rule::TargetPasses, Some(Cause::TargetNotFound)));
 }
+
+fn refactor_mode(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Option<Cause>)]) -> Answer {
+    let tree = TreeId("t".into());
+    let (report, before) = (report(results), baseline(was));
+    let trees = (&tree, &tree);
+    let seen = Seen { change, report: &report, trees, baseline: Some(&before), max_new_tests: 0, excepted: &[] };
+    answer(judge_refactor_mode(&seen))
+}
+
+#[test]
+fn refactor_mode_loses_no_test_and_may_change_everything_else() {
+    let everything = Change {
+        production: vec![item(ItemFate::Changed)],
+        steering: vec![SteeringChange { path: "build.rs".into(), what: "a new file".into(), free: false }],
+        ..changed(test("a", &["x", "y"]), test("a", &["z"]), /* only_added */ false)
+    };
+    let before = [("a", None), ("red", Some(Cause::Assertion))];
+    assert_eq!(refactor_mode(&everything, &[("a", None), ("red", None), ("new", None)], &before), None);
+    assert_eq!(refactor_mode(&everything, &before, &before), None);
+    let lost = Some((Rule::OthersKept, Some(Cause::TargetNotFound)));
+    assert_eq!(refactor_mode(&everything, &[("red", None)], &before), lost);
+    let skipped = [("a", Some(Cause::Skipped)), ("red", None)];
+    assert_eq!(refactor_mode(&everything, &skipped, &before), Some((Rule::OthersKept, Some(Cause::Skipped))));
+    let removed = Change { tests: vec![TestChange::Removed(test("unbuilt", &["x"]))], ..Change::default() };
+    assert_eq!(refactor_mode(&removed, &before, &before), Some((Rule::OthersKept, None)));
+    let moved = TestChange::Moved { before: test("a", &["x"]), after: test("renamed", &["x"]) };
+    let moved = Change { tests: vec![moved], ..Change::default() };
+    assert_eq!(refactor_mode(&moved, &[("renamed", None), ("red", None)], &before), None);
+}
+
+#[test]
+fn a_verification_that_does_not_pass_is_told_by_the_way_it_ended() {
+    let judged = |exit: &Exit| judge_verification(exit, "make", "error: no").map(|it| (it.cause, it.reason));
+    assert_eq!(judged(&Exit::Passed), None);
+    assert_eq!(judged(&Exit::Failed(1)), Some((None, "`make` fails: error: no".to_owned())));
+    assert_eq!(judged(&Exit::TimedOut), Some((Some(Cause::Timeout), "`make` did not end in time".to_owned())));
+    let missing = judged(&Exit::NotStarted("not found".to_owned()));
+    assert_eq!(missing.and_then(|(cause, _)| cause), Some(Cause::RunnerMissing));
+}
+
+#[test]
+fn where_there_was_no_test_before_there_may_be_none_now() {
+    let tree = TreeId("t".into());
+    let none = Report::new([], vec![Obstacle::new("cargo test", Cause::ZeroTests, "")]);
+    let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
+    let judged = |before: &Baseline| {
+        let trees = (&tree, &tree);
+        let baseline = Some(before);
+        answer(judge_refactor_mode(&Seen {
+            change: &change,
+            report: &none,
+            trees,
+            baseline,
+            max_new_tests: 0,
+            excepted: &[],
+        }))
+    };
+    assert_eq!(judged(&Baseline::new()), None);
+    assert_eq!(judged(&baseline(&[("a", None)])), Some((Rule::OthersKept, Some(Cause::ZeroTests))));
+}

@@ -176,6 +176,21 @@ pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: boo
     }
 }
 
+/// A person's word about one test changes that test, and what it alone imports; nothing else.
+pub fn one_test_only(change: &Change, target: &TestId) -> Result<(), Refusal> {
+    steering_frozen(change)?;
+    red_changes_tests_only(change)?;
+    let next = "change nothing but the test itself";
+    if let Some(other) = change.tests.iter().map(facts).find(|test| &test.id != target) {
+        let reason = format!("the test `{}` is touched, and only `{target}` is spoken of", other.id);
+        return Err(Rule::TestsFrozen.refuse(reason, next).about(&other.id));
+    }
+    match change.support.iter().find(|item| !item.item.starts_with("use `")) {
+        None => Ok(()),
+        Some(item) => Err(Rule::TestsFrozen.refuse(format!("{} is touched, and it is no test", place(item)), next)),
+    }
+}
+
 /// Every test is there with the same tokens, under its own or another name.
 pub fn tests_kept(change: &Change) -> Result<(), Refusal> {
     for test in &change.tests {

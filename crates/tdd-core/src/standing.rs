@@ -155,10 +155,14 @@ impl Standing {
         &self.blocked
     }
 
+    /// The exceptions that have not expired at this time, oldest first.
+    pub fn overrides(&self, now_ms: u64) -> impl Iterator<Item = &Override> {
+        self.overrides.iter().filter(move |made| made.expires > now_ms)
+    }
+
     /// The rules that a person has made an exception from, at this time.
     pub fn exceptions(&self, now_ms: u64) -> Vec<Rule> {
-        let valid = self.overrides.iter().filter(|made| made.expires > now_ms);
-        let mut rules: Vec<Rule> = valid.map(|made| made.rule).collect();
+        let mut rules: Vec<Rule> = self.overrides(now_ms).map(|made| made.rule).collect();
         rules.sort_unstable();
         rules.dedup();
         rules

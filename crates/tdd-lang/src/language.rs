@@ -125,6 +125,15 @@ pub struct UnknownCommand {
     pub reason: String,
 }
 
+/// How a test is left aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// It is built and not run.
+    FromRunning,
+    /// It is not even built: what it asks for is not there.
+    FromBuilding,
+}
+
 /// All that the machine knows of one language.
 pub trait Language {
     /// Its name in `tdd.yaml`: `rust`.
@@ -183,6 +192,12 @@ pub trait Language {
     fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant>;
     /// The signs of anti-patterns in these files. Names are followed through all of the repository.
     fn signs(&self, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs;
+    /// The file without this test; `None` if that would change anything else.
+    fn without_test(&self, path: &str, source: &str, test: &TestItem) -> Option<String>;
+    /// The file with this test marked as skipped, and why; `None` if it cannot be marked.
+    fn skip(&self, path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String>;
+    /// The file without the marker that [`Language::skip`] put there; `None` if there is none.
+    fn unskip(&self, path: &str, source: &str, test: &TestItem) -> Option<String>;
     /// What a build in a scratch copy of the repository needs, with its products in this folder.
     fn scratch(&self, project: &Project, products: &str) -> ScratchNeeds;
 }

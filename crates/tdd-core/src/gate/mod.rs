@@ -314,6 +314,16 @@ pub fn judge_edits(edits: &[Edit], kata: &str) -> Verdict {
     }
 }
 
+/// Leave to do what a person said about one test: remove it, mark it as skipped, or take that mark away. `change`
+/// is what the edit would do; where that is more than this, the answer is no.
+pub fn permit_person(edit: &Edit, change: &Change, test: &TestId, kata: &str) -> Verdict {
+    let permitted = check_edits(std::slice::from_ref(edit), kata);
+    match permitted.and_then(|edits| scope::one_test_only(change, test).map(|()| edits)) {
+        Ok(edits) => Verdict::Permit(Permit { edits }),
+        Err(refusal) => Verdict::Refuse(refusal),
+    }
+}
+
 /// Leave to add files that are not there yet: what `init` does on a person's behalf. Git's folder and
 /// the machine's own state stay out of reach; existing files stay as they are.
 pub fn permit_scaffold<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Verdict

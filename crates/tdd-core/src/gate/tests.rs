@@ -1,6 +1,8 @@
 //! Every rule of the gate, from both sides.
 
 use super::*;
+use crate::change::{ItemChange, ItemFate, TestChange, TestFacts};
+use crate::digest::Digest;
 
 fn upsert(path: &str, content: &str) -> Edit {
     Edit { path: path.to_owned(), action: Action::Upsert { content: content.to_owned() } }
@@ -282,4 +284,38 @@ mod law {
         assert_eq!(session.red().collect::<Vec<_>>(), [&adds()]);
         assert!(!session.tests()[&adds()].was_green);
     }
+}
+
+#[test]
+fn a_persons_word_about_one_test_opens_the_door_for_that_test_alone() {
+    let id = |name: &str| TestId::native("tests/a.rs", name);
+    let facts = |name: &str| TestFacts {
+        id: id(name),
+        path: "tests/a.rs".into(),
+        line: 1,
+        digest: Digest::of(name),
+        body: Digest::of(name),
+        assertions: Vec::new(),
+        skipped: None,
+        conditions: Vec::new(),
+        should_panic: false,
+        returns_result: false,
+        asks_production: true,
+    };
+    let item = ItemChange { path: "a".into(), item: "fn `a`".into(), line: 1, fate: ItemFate::Changed };
+    let gone = |names: &[&str]| Change {
+        tests: names.iter().map(|name| TestChange::Removed(facts(name))).collect(),
+        ..Change::default()
+    };
+    let rule = |path: &str, change: &Change| match permit_person(&upsert(path, "x"), change, &id("a"), "kata.md") {
+        Verdict::Permit(_) => None,
+        Verdict::Refuse(refusal) => Some(refusal.rule),
+    };
+    assert_eq!(rule("tests/a.rs", &gone(&["a"])), None);
+    assert_eq!(rule("tests/a.rs", &gone(&["a", "b"])), Some(Rule::TestsFrozen));
+    assert_eq!(rule(".git/config", &gone(&["a"])), Some(Rule::ProtectedPath));
+    let production = Change { production: vec![item.clone()], ..gone(&["a"]) };
+    assert_eq!(rule("tests/a.rs", &production), Some(Rule::PhaseScope));
+    let support = Change { support: vec![item], ..gone(&["a"]) };
+    assert_eq!(rule("tests/a.rs", &support), Some(Rule::TestsFrozen));
 }

@@ -45,9 +45,17 @@ impl Repo {
         let commit = self.git.find_commit(head).doing("read HEAD's commit")?;
         let old = self.tree_of(commit.parent_id(0).ok())?;
         let new = commit.tree().doing("read HEAD's tree")?;
+        self.unified(&old, &new, max_bytes)
+    }
+
+    /// What differs between two trees, as a unified diff of at most about `max_bytes`, like [`Repo::last_diff`].
+    pub fn diff(&self, before: &TreeId, after: &TreeId, max_bytes: usize) -> Result<String> {
+        self.unified(&self.tree(before)?, &self.tree(after)?, max_bytes)
+    }
+
+    fn unified(&self, old: &Tree<'_>, new: &Tree<'_>, max_bytes: usize) -> Result<String> {
         let mut options = DiffOptions::new();
-        let diff =
-            self.git.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options)).doing("compare the commits")?;
+        let diff = self.git.diff_tree_to_tree(Some(old), Some(new), Some(&mut options)).doing("compare the commits")?;
         let mut text = Capped { bytes: Vec::new(), max: max_bytes, total: 0 };
         diff.print(DiffFormat::Patch, |_, _, line| {
             if matches!(line.origin(), '+' | '-' | ' ') {

@@ -21,6 +21,8 @@ mod include;
 pub mod items;
 pub mod libtest;
 mod manifest;
+mod mark;
+mod mark_imports;
 pub mod modules;
 mod mutants;
 pub mod nextest;
@@ -48,7 +50,7 @@ use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
-use crate::language::{Language, Project, Selection, Settings, Sources, Suite, Tool, UnknownCommand};
+use crate::language::{Language, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 /// The Rust language, through cargo.
@@ -146,6 +148,18 @@ impl Language for Rust {
 
     fn signs(&self, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
         antipattern::signs(project, sources, paths)
+    }
+
+    fn without_test(&self, path: &str, source: &str, test: &TestItem) -> Option<String> {
+        mark::without_test(path, source, test)
+    }
+
+    fn skip(&self, path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
+        mark::skipped(path, source, test, reason, skip)
+    }
+
+    fn unskip(&self, path: &str, source: &str, test: &TestItem) -> Option<String> {
+        mark::unskipped(path, source, test)
     }
 
     fn scratch(&self, project: &Project, products: &str) -> ScratchNeeds {

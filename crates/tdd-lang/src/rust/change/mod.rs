@@ -11,7 +11,7 @@ pub(super) mod file;
 mod manifest;
 mod pairs;
 pub(super) mod piece;
-mod uses;
+pub(in crate::rust) mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

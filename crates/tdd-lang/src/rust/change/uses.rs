@@ -1,7 +1,7 @@
 //! Takes a `use` declaration apart into the names that it brings in.
 
 /// The paths that these tokens, from behind `use` on, name: `a::{b, c as d}` is `a::b` and `a::c as d`.
-pub(super) fn leaves<'t>(tokens: impl IntoIterator<Item = &'t str>) -> Vec<String> {
+pub(in crate::rust) fn leaves<'t>(tokens: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let mut found = Vec::new();
     let mut outer: Vec<String> = Vec::new();
     let mut path = String::new();
@@ -34,7 +34,7 @@ fn whole(outer: &[String], path: &str) -> Option<String> {
 }
 
 /// The name by which a path is known where it is used; `*` for all names.
-pub(super) fn name(leaf: &str) -> &str {
+pub(in crate::rust) fn name(leaf: &str) -> &str {
     match leaf.split_once(" as ") {
         Some((_, name)) => name,
         None => leaf.rsplit("::").next().unwrap_or(leaf),

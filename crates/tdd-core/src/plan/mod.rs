@@ -1,0 +1,190 @@
+//! A plan: a Markdown file whose front matter says what must come of it, and whose steps may name tests.
+
+mod findings;
+mod steps;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{ConfigError, describe};
+use crate::test_id::TestId;
+
+pub use findings::{Finding, Severity};
+pub use steps::{Field, Step};
+
+/// A plan as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Which phase it belongs to: `5` or `05-auth`.
+    pub phase: String,
+    /// Which plan of that phase.
+    pub number: String,
+    /// What `type` says; [`Plan::kind`] reads it.
+    pub kind: Option<String>,
+    /// Plans run in ascending order of their waves.
+    pub wave: u32,
+    /// What must be true at the end.
+    pub truths: Vec<Truth>,
+    /// Which files must be there at the end.
+    pub artifacts: Vec<String>,
+    /// What is to be done, in this order.
+    pub steps: Vec<Step>,
+    /// The lines of the front matter, to find places in it.
+    front: Vec<String>,
+}
+
+/// How a plan runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Under the gates.
+    Tdd,
+    /// In refactor mode.
+    Execute,
+}
+
+/// Something that must be true at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Truth {
+    /// In words.
+    pub text: String,
+    /// The test that proves it, if it names one.
+    pub test: Option<TestId>,
+}
+
+/// Largest plan that is read, in bytes.
+pub const MAX_PLAN: usize = 1 << 20;
+
+impl Plan {
+    /// Reads the text of a plan.
+    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.len() > MAX_PLAN {
+            return Err(unreadable(
+                1,
+                format!("the plan has {} bytes, the limit is {MAX_PLAN}", text.len()),
+                "split it",
+            ));
+        }
+        let (front, body) = split(text)?;
+        let read: Front = serde_saphyr::from_str(&front.join("\n")).map_err(|error| {
+            let error = describe(&error);
+            // The first line is the fence.
+            ConfigError { line: error.line + 1, ..error }
+        })?;
+        let steps = steps::read(&body, front.len() + 3);
+        let truths = read.must_haves.truths.into_iter().map(|truth| truth.resolve(&steps)).collect();
+        let artifacts = read.must_haves.artifacts.into_iter().map(Artifact::path).collect();
+        let front = front.into_iter().map(str::to_owned).collect();
+        let Front { phase, plan: number, kind, wave, .. } = read;
+        Ok(Self { phase, number, kind, wave, truths, artifacts, steps, front })
+    }
+
+    /// How it runs; `None` if its `type` is none that we know.
+    pub fn kind(&self) -> Option<Kind> {
+        match self.kind.as_deref() {
+            None | Some("execute") => Some(Kind::Execute),
+            Some("tdd") => Some(Kind::Tdd),
+            Some(_) => None,
+        }
+    }
+
+    /// All that is worth saying about it, in the order of its lines.
+    pub fn findings(&self) -> Vec<Finding> {
+        findings::of(self)
+    }
+}
+
+/// Front matter and body. The former begins on line 2, the latter two lines behind its end.
+fn split(text: &str) -> Result<(Vec<&str>, Vec<&str>), ConfigError> {
+    let mut lines = text.lines();
+    if lines.next().is_none_or(|line| line.trim_end() != "---") {
+        let hint = "begin the file with `---`, then `phase:`, `plan:` and `type: tdd`, then `---`";
+        return Err(unreadable(1, "there is no front matter".to_owned(), hint));
+    }
+    let rest: Vec<&str> = lines.collect();
+    let Some(end) = rest.iter().position(|line| line.trim_end() == "---") else {
+        return Err(unreadable(
+            1,
+            "the front matter has no end".to_owned(),
+            "write `---` on a line of its own after it",
+        ));
+    };
+    let (front, body) = rest.split_at(end);
+    if front.iter().all(|line| line.trim().is_empty()) {
+        return Err(unreadable(2, "the front matter is empty".to_owned(), "add `phase:` and `plan:`"));
+    }
+    Ok((front.to_vec(), body.get(1..).unwrap_or_default().to_vec()))
+}
+
+fn unreadable(line: u64, problem: String, hint: &str) -> ConfigError {
+    ConfigError { line, column: 1, problem, hint: Some(hint.to_owned()) }
+}
+
+/// The front matter. Other tools keep keys of their own there, so unknown ones are left alone.
+#[derive(Deserialize)]
+struct Front {
+    phase: String,
+    plan: String,
+    #[serde(rename = "type", default)]
+    kind: Option<String>,
+    #[serde(default = "first_wave")]
+    wave: u32,
+    #[serde(default)]
+    must_haves: MustHaves,
+}
+
+fn first_wave() -> u32 {
+    1
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct MustHaves {
+    truths: Vec<RawTruth>,
+    artifacts: Vec<Artifact>,
+}
+
+/// A sentence, or one with its test beside it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawTruth {
+    Text(String),
+    Proven { truth: String, test_id: String },
+}
+
+impl RawTruth {
+    fn resolve(self, steps: &[Step]) -> Truth {
+        match self {
+            Self::Proven { truth, test_id } => Truth { test: TestId::parse(&test_id).ok(), text: truth },
+            Self::Text(text) => Truth { test: named_test(&text, steps), text },
+        }
+    }
+}
+
+/// The first word of a text that is the id of a step's test, or looks like one.
+fn named_test(text: &str, steps: &[Step]) -> Option<TestId> {
+    let of_a_step = |word: &str| steps.iter().any(|step| step.test_id.as_ref().is_some_and(|id| id.text == word));
+    let words = text.split(|c: char| c.is_whitespace() || "`()[],;\"'".contains(c));
+    let words = words.map(|word| word.trim_end_matches(['.', ':']));
+    let mut ids = words.filter(|word| of_a_step(word) || word.contains("::"));
+    ids.find_map(|word| TestId::parse(word).ok())
+}
+
+/// A path, or one with remarks beside it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Artifact {
+    Path(String),
+    Described { path: String },
+}
+
+impl Artifact {
+    fn path(self) -> String {
+        match self {
+            Self::Path(path) | Self::Described { path } => path,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

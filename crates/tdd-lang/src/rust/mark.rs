@@ -1,0 +1,177 @@
+//! Takes one test out of its file, or marks it as skipped and takes that mark away again; nothing else changes.
+
+use std::ops::Range;
+
+use super::items::items;
+use super::mark_imports::{brought_back, left_aside};
+use crate::item::{Items, TestItem};
+use crate::language::Skip;
+
+/// The file without the test, the annotation above it, and one of the blank lines around it.
+pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
+    let lines = whole_lines(source, &test.span);
+    let start = without_annotation(source, lines.start, test);
+    let gap = blank_line(source, &(start..lines.end));
+    let changed = [source.get(..gap.start)?, source.get(gap.end..)?].concat();
+    let (before, after) = (items(path, source), items(path, &changed));
+    let kept = before.tests.iter().filter(|other| other.span != test.span);
+    let same = kept.map(|other| (&other.name, other.digest)).eq(names(&after));
+    (same && after.parses == before.parses).then_some(changed)
+}
+
+/// The file with a marker above the test that says why it is left aside.
+pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
+    let indent = indent(source, test.span.start)?;
+    let ignore = format!("{OURS}{}\"]\n{indent}", escaped(reason));
+    let mark = match skip {
+        Skip::FromRunning => ignore,
+        Skip::FromBuilding => format!("{NOT_BUILT}\n{indent}{ignore}"),
+    };
+    let marked = [source.get(..test.span.start)?, &mark, source.get(test.span.start..)?].concat();
+    let changed = match skip {
+        Skip::FromRunning => marked,
+        Skip::FromBuilding => {
+            let marked_test = items(path, &marked).tests.into_iter().find(|other| other.name == test.name)?;
+            left_aside(&marked, &marked_test)?
+        }
+    };
+    let (before, after) = (items(path, source), items(path, &changed));
+    let marked = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_some());
+    (marked && same_but_for(&before, &after, test)).then_some(changed)
+}
+
+/// The file without our marker; `None` if there is none.
+pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<String> {
+    let own = source.get(test.span.clone())?;
+    let mark = test.span.start + own.find(OURS)?;
+    let end = mark + source.get(mark..)?.find("\"]\n")? + "\"]\n".len();
+    let lines = whole_lines(source, &(mark..end - 1));
+    let above = source.get(..lines.start)?;
+    let not_built = above.trim_end_matches('\n').rsplit('\n').next().filter(|line| line.trim() == NOT_BUILT);
+    let start = lines.start - not_built.map_or(0, |line| line.len() + 1);
+    let changed = brought_back(&[source.get(..start)?, source.get(lines.end..)?].concat(), test);
+    let (before, after) = (items(path, source), items(path, &changed));
+    let free = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_none());
+    (free && same_but_for(&before, &after, test)).then_some(changed)
+}
+
+/// How our marker begins; a person's own `#[ignore]` is left alone.
+const OURS: &str = "#[ignore = \"TODO: ";
+/// An attribute that no build fulfils.
+const NOT_BUILT: &str = "#[cfg(any())]";
+
+fn names(items: &Items) -> impl Iterator<Item = (&String, tdd_core::digest::Digest)> {
+    items.tests.iter().map(|test| (&test.name, test.digest))
+}
+
+fn same_but_for(before: &Items, after: &Items, test: &TestItem) -> bool {
+    let others = |items: &Items| -> Vec<_> {
+        names(items).filter(|(name, _)| **name != test.name).map(|(name, digest)| (name.clone(), digest)).collect()
+    };
+    before.parses == after.parses && before.tests.len() == after.tests.len() && others(before) == others(after)
+}
+
+/// The lines of a span, where nothing else stands on them.
+fn whole_lines(source: &str, span: &Range<usize>) -> Range<usize> {
+    let start = indent(source, span.start).map_or(span.start, |indent| span.start - indent.len());
+    let rest = source.get(span.end..).unwrap_or_default();
+    let (line, newline) = rest.split_once('\n').map_or((rest, 0), |(line, _)| (line, 1));
+    let end = if line.trim().is_empty() { span.end + line.len() + newline } else { span.end };
+    start..end
+}
+
+/// What stands before a place on its line, if that is white space alone.
+fn indent(source: &str, at: usize) -> Option<&str> {
+    let line = source.get(..at)?.rsplit('\n').next().unwrap_or_default();
+    line.trim().is_empty().then_some(line)
+}
+
+/// Where the annotation of a test begins, if it is the line above it.
+fn without_annotation(source: &str, start: usize, test: &TestItem) -> usize {
+    let above = source.get(..start).unwrap_or_default();
+    let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();
+    let annotates = test.annotation.is_some() && line.trim().starts_with("//") && line.contains("@tdd-test-id:");
+    if annotates { start - line.len() - 1 } else { start }
+}
+
+/// The lines with a blank one after them, or before them.
+fn blank_line(source: &str, lines: &Range<usize>) -> Range<usize> {
+    let (before, after) = (source.get(..lines.start).unwrap_or_default(), source.get(lines.end..).unwrap_or_default());
+    let is_blank = |line: &str| line.trim().is_empty();
+    if let Some((line, _)) = after.split_once('\n').filter(|(line, _)| is_blank(line)) {
+        return lines.start..lines.end + line.len() + 1;
+    }
+    let above = before.strip_suffix('\n').and_then(|before| before.rsplit_once('\n'));
+    match above {
+        Some((_, line)) if is_blank(line) => lines.start - line.len() - 1..lines.end,
+        Some(_) | None => lines.clone(),
+    }
+}
+
+/// Words inside of a Rust string, on one line.
+fn escaped(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    spaced.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "tests/a.rs";
+    const SOURCE: &str = "use a::b;\n\n/// One.\n#[test]\nfn one() {\n    assert!(b());\n}\n\n#[test]\nfn two() {}\n";
+
+    fn test(source: &str, name: &str) -> TestItem {
+        items(FILE, source).tests.into_iter().find(|test| test.name == name).unwrap()
+    }
+
+    fn removed(source: &str, name: &str) -> String {
+        without_test(FILE, source, &test(source, name)).unwrap()
+    }
+
+    #[test]
+    fn a_test_goes_with_its_attributes_and_one_blank_line() {
+        assert_eq!(removed(SOURCE, "one"), "use a::b;\n\n#[test]\nfn two() {}\n");
+        let one = "use a::b;\n\n/// One.\n#[test]\nfn one() {\n    assert!(b());\n}\n";
+        assert_eq!(removed(SOURCE, "two"), one);
+        assert_eq!(removed(one, "one"), "use a::b;\n");
+        assert_eq!(removed("#[test] fn a() {} fn b() {}", "a"), " fn b() {}");
+        assert_eq!(removed("#[test]\nfn a() {}", "a"), "");
+    }
+
+    #[test]
+    fn a_module_that_is_left_empty_stays_and_an_annotation_goes() {
+        let source = "#[cfg(test)]\nmod tests {\n    // @tdd-test-id: x\n    #[test]\n    fn a() {}\n}\n";
+        assert_eq!(removed(source, "tests::a"), "#[cfg(test)]\nmod tests {\n}\n");
+        let source = "// Why.\n#[test]\nfn a() {}\n";
+        assert_eq!(removed(source, "a"), "// Why.\n");
+    }
+
+    #[test]
+    fn a_test_is_skipped_and_runs_again_as_it_was() {
+        for skip in [Skip::FromRunning, Skip::FromBuilding] {
+            let inline = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n";
+            for (source, name) in [(SOURCE, "one"), (SOURCE, "two"), (inline, "tests::one")] {
+                let skipped = skipped(FILE, source, &test(source, name), "say \"\\no\"\nlater", skip).unwrap();
+                let marker = test(&skipped, name).ignored;
+                assert!(marker.is_some(), "{skipped}");
+                assert_eq!(unskipped(FILE, &skipped, &test(&skipped, name)).as_deref(), Some(source), "{skipped}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_marker_stands_above_the_test_with_its_reason() {
+        let skipped = skipped(FILE, SOURCE, &test(SOURCE, "two"), "too \"hard\"", Skip::FromRunning).unwrap();
+        assert!(skipped.ends_with("\n\n#[ignore = \"TODO: too \\\"hard\\\"\"]\n#[test]\nfn two() {}\n"), "{skipped}");
+    }
+
+    #[test]
+    fn a_marker_that_is_not_ours_stays() {
+        for source in
+            ["#[test]\nfn a() {}\n", "#[ignore = \"slow\"]\n#[test]\nfn a() {}\n", "#[test]\n#[ignore]\nfn a() {}\n"]
+        {
+            assert_eq!(unskipped(FILE, source, &test(source, "a")), None, "{source}");
+        }
+    }
+}
