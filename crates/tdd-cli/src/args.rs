@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    audit, auto_test, completions, detect_antipattern, doctor, init, log, man, run, status, step, validate_green,
-    validate_red, validate_refactor,
+    audit, auto_test, completions, detect_antipattern, doctor, export, init, log, man, override_rule, plan, refactor,
+    resume, retire, run, status, step, validate_green, validate_red, validate_refactor,
 };
 
 /// Red, green, refactor as a law that a machine enforces.
@@ -87,7 +87,13 @@ pub enum Command {
     ValidateRefactor(validate_refactor::ValidateRefactor),
     DetectAntipattern(detect_antipattern::DetectAntipattern),
     Audit(audit::Audit),
+    Refactor(refactor::Refactor),
+    Plan(plan::Plan),
+    Resume(resume::Resume),
+    Retire(retire::Retire),
+    Override(override_rule::OverrideRule),
     Log(log::Log),
+    Export(export::Export),
     Completions(completions::Completions),
     Man(man::Man),
 }

@@ -19,6 +19,7 @@ use tdd_exec::workspace::WriteError;
 use tdd_llm::error::LlmError;
 
 use crate::kata::KataError;
+use crate::person::PersonError;
 
 /// Why a command could not do what it was asked to do.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +97,8 @@ pub enum CliError {
     UnknownCommand(String),
     #[error(transparent)]
     Kata(#[from] KataError),
+    #[error(transparent)]
+    Person(#[from] PersonError),
     #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
@@ -190,6 +193,7 @@ impl CliError {
             | Self::Untracked { .. }
             | Self::Cassette { .. }
             | Self::CassetteFile(_)
+            | Self::Person(_)
             | Self::Run(RunError::UnknownCommand(_)) => Code::Usage,
             Self::Git(_)
             | Self::State(_)
@@ -267,6 +271,7 @@ impl CliError {
             Self::CannotTest { .. } => "`tdd-cli doctor` shows what is missing".to_owned(),
             Self::View { .. } => "check the permissions of `.tdd/` and the disk's free space".to_owned(),
             Self::Kata(error) => error.hint(),
+            Self::Person(error) => error.hint(),
             Self::Git(error) => return error.hint(),
             Self::State(StateError::NotAFolder(path)) => format!("move `{}` away", path.display()),
             Self::State(StateError::Io { .. }) => "check the folder's permissions and the disk's free space".to_owned(),

@@ -421,7 +421,8 @@ impl<'a> Trial<'a> {
         self.act(sources, &self.spawner(root), act)
     }
 
-    fn spawner(&self, root: PathBuf) -> Spawner {
+    /// What starts the project's tools in a folder.
+    pub fn spawner(&self, root: PathBuf) -> Spawner {
         Spawner::new(root, std::env::vars_os()).with_cancel(self.context.cancel.clone())
     }
 

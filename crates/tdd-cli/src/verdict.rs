@@ -127,6 +127,11 @@ impl Verdicts {
         Self { worst: verdicts.iter().max_by_key(|verdict| verdict.exit_code()).cloned(), verdicts }
     }
 
+    /// Whether all of them hold.
+    pub fn hold(&self) -> bool {
+        self.verdicts.iter().all(|verdict| verdict.answer == Answer::Holds)
+    }
+
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.worst.as_ref().map_or(0, Verdict::exit_code))
     }

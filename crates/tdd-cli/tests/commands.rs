@@ -223,7 +223,13 @@ fn completions_and_manual_pages_are_there_for_every_shell_and_command() {
         "auto-test",
         "detect-antipattern",
         "audit",
+        "refactor",
+        "plan",
+        "resume",
+        "retire",
+        "override",
         "log",
+        "export",
         "completions",
         "man",
     ] {

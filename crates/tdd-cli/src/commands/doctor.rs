@@ -8,6 +8,7 @@ use serde::Serialize;
 use tdd_agents::roster::{self, Seat};
 use tdd_core::command::Exit;
 use tdd_core::config::Config;
+use tdd_core::plan::Severity;
 use tdd_exec::git::Repo;
 use tdd_exec::ledger;
 use tdd_exec::process::{self, Spawner};
@@ -15,10 +16,12 @@ use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
 use tdd_lang::language::{Language, Tool};
 
+use crate::commands::plan;
 use crate::context::Context;
 use crate::error::{CliError, Code};
 use crate::kata;
 use crate::output::{BAD, DIM, GOOD, WARN, paint};
+use crate::person::PersonError;
 use crate::project;
 
 /// Check tools, versions, configuration, repository and ledger
@@ -95,6 +98,7 @@ fn examine(folder: &Path, context: &Context) -> Vec<Finding> {
         state(repo, &mut findings);
         source_code(repo, &config, &mut findings);
         findings.push(kata(repo, &config));
+        findings.extend(plans(repo.root()));
     }
     models(&config, &mut findings);
     findings
@@ -171,10 +175,37 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
             findings.push(ok("project", project.description));
             if untested {
                 let detail = "there is production code and not a single test";
-                findings.push(warn("tests", detail, "write the first test for what is there"));
+                let fix = "`tdd-cli refactor begin`, write tests for what is there, then `tdd-cli refactor end`";
+                findings.push(warn("tests", detail, fix));
             }
         }
         Err(error) => findings.push(failed("project", State::Config, &error)),
+    }
+}
+
+/// Plans that would not run; those that would are not worth a word.
+fn plans(root: &Path) -> Vec<Finding> {
+    let folders = ["plans", ".tdd/plans"].map(|folder| root.join(folder));
+    let entries = folders.iter().filter_map(|folder| folder.read_dir().ok()).flatten().filter_map(Result::ok);
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "md") && path.is_file());
+    paths.sort();
+    paths.iter().flat_map(|path| examine_plan(path, root)).collect()
+}
+
+fn examine_plan(path: &Path, root: &Path) -> Vec<Finding> {
+    let name = path.strip_prefix(root).unwrap_or(path).display();
+    match plan::read(path) {
+        Ok(plan) => {
+            let stops = plan.findings().into_iter().filter(|found| found.severity == Severity::Stop);
+            stops.map(|found| warn("plan", &format!("{name}:{}: {}", found.line, found.problem), &found.fix)).collect()
+        }
+        // Notes may lie there, too.
+        Err(PersonError::Plan { source, .. }) if source.problem == "there is no front matter" => Vec::new(),
+        Err(error) => {
+            let detail = format!("`{name}` cannot be read: {}", CliError::from(error).causes().join(": "));
+            vec![warn("plan", &detail, &format!("`tdd-cli plan check {name}` says more"))]
+        }
     }
 }
 

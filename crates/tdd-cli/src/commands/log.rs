@@ -109,7 +109,8 @@ fn text(record: &Record) -> String {
     format!("{} {}", paint(DIM, head), event_text(&record.event))
 }
 
-fn time(ms: u64) -> String {
+/// A time of the ledger, for people.
+pub fn time(ms: u64) -> String {
     let stamp = i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default();
     stamp.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }

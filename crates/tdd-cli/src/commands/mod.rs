@@ -5,9 +5,15 @@ pub mod auto_test;
 pub mod completions;
 pub mod detect_antipattern;
 pub mod doctor;
+pub mod export;
 pub mod init;
 pub mod log;
 pub mod man;
+pub mod override_rule;
+pub mod plan;
+pub mod refactor;
+pub mod resume;
+pub mod retire;
 pub mod run;
 pub mod status;
 pub mod step;
@@ -72,7 +78,13 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::ValidateRefactor(args) => validate_refactor::run(&args, &context),
         Command::DetectAntipattern(args) => detect_antipattern::run(&args, &context),
         Command::Audit(args) => audit::run(&args, &context),
+        Command::Refactor(args) => refactor::run(&args, &context),
+        Command::Plan(args) => plan::run(&args, &context),
+        Command::Resume(args) => resume::run(&args, &context),
+        Command::Retire(args) => retire::run(&args, &context),
+        Command::Override(args) => override_rule::run(&args, &context),
         Command::Log(args) => log::run(&args, &context),
+        Command::Export(args) => export::run(&args, &context),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
     }

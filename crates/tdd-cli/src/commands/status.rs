@@ -1,19 +1,24 @@
 //! `status`: where the project stands, from its commits and its ledger.
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 use tdd_core::cycle::{Phase, Position, Role};
 use tdd_core::digest::CommitId;
-use tdd_core::event::{InTheWay, Status as TestStatus};
+use tdd_core::event::{InTheWay, Override, RefactorBegin, Status as TestStatus};
 use tdd_core::report::Cause;
+use tdd_core::seam::Clock;
 use tdd_core::session::Session;
+use tdd_core::standing;
 use tdd_core::test_id::TestId;
+use tdd_exec::clock::WallClock;
 use tdd_exec::git::Repo;
 use tdd_exec::ledger;
 use tdd_exec::state::StateDir;
 
+use crate::commands::log;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
@@ -49,7 +54,15 @@ struct Standing {
     obstacles: Vec<InTheWay>,
     /// Whether the working tree is the one that the tests last ran on; null if that is not known.
     tests_current: Option<bool>,
+    /// Why nothing goes on.
     paused: Option<String>,
+    /// What a person can do about the pause.
+    next: Option<String>,
+    refactor_mode: Option<RefactorBegin>,
+    /// What a person has made an exception from, and until when.
+    exceptions: Vec<Override>,
+    /// Tests that are no obligation, each with the reason.
+    blocked: BTreeMap<TestId, String>,
     usage: Usage,
     events: u64,
 }
@@ -63,13 +76,30 @@ struct Failing {
 }
 
 /// What models have cost so far.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 struct Usage {
     calls: u64,
     prompt_tokens: u64,
     cached_tokens: u64,
     completion_tokens: u64,
     usd: f64,
+}
+
+impl From<standing::Usage> for Usage {
+    fn from(usage: standing::Usage) -> Self {
+        Self {
+            calls: usage.calls,
+            prompt_tokens: usage.prompt_tokens,
+            cached_tokens: usage.cached_tokens,
+            completion_tokens: usage.completion_tokens,
+            usd: dollars(usage.micro_usd),
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "more than 2^53 millionths of a dollar are nine billion dollars")]
+fn dollars(micro_usd: u64) -> f64 {
+    micro_usd as f64 / 1e6
 }
 
 pub fn run(_: &Status, context: &Context) -> Result<ExitCode, CliError> {
@@ -99,6 +129,7 @@ impl Standing {
             cause: known.cause,
             message: known.message.clone(),
         });
+        let by_ledger = session.standing();
         Ok(Self {
             step: position.step,
             next_role: position.next_role,
@@ -111,8 +142,12 @@ impl Standing {
             failing: failing.collect(),
             obstacles: session.suite().map(|suite| suite.obstacles.clone()).unwrap_or_default(),
             tests_current: session.suite().and_then(|suite| repo.tree_id().ok().map(|tree| tree == suite.tree)),
-            paused: None,
-            usage: Usage::default(),
+            paused: by_ledger.pause().map(|pause| pause.reason.clone()),
+            next: by_ledger.pause().map(|pause| pause.next.clone()),
+            refactor_mode: by_ledger.refactor().cloned(),
+            exceptions: by_ledger.overrides(WallClock.now_ms()).cloned().collect(),
+            blocked: by_ledger.blocked().clone(),
+            usage: by_ledger.usage().into(),
             events: session.events(),
         })
     }
@@ -127,6 +162,32 @@ impl Standing {
         }
         for obstacle in &self.obstacles {
             text += &format!("  {} {} {}\n", paint(BAD, "!"), obstacle.subject, paint(DIM, obstacle.cause));
+        }
+        text + &self.person_text()
+    }
+
+    /// What a person has said, or must say.
+    fn person_text(&self) -> String {
+        let mut text = String::new();
+        for (test, reason) in &self.blocked {
+            text += &format!("{} {test} {}\n", paint(BOLD, "blocked  "), paint(DIM, reason));
+        }
+        if let Some(begun) = &self.refactor_mode {
+            let reason = begun.reason.as_deref().unwrap_or("on");
+            text += &format!("{} {reason} {}\n", paint(BOLD, "refactor "), paint(DIM, "(`tdd-cli refactor end`)"));
+        }
+        for made in &self.exceptions {
+            let until = paint(DIM, format_args!("(until {})", log::time(made.expires)));
+            text += &format!("{} {}: {} {until}\n", paint(BOLD, "exception"), made.rule, made.reason);
+        }
+        if self.usage.calls > 0 {
+            text += &format!("{} {}\n", paint(BOLD, "usage    "), self.usage.text());
+        }
+        if let Some(reason) = &self.paused {
+            text += &format!("{} {}\n", paint(BOLD, "paused   "), paint(BAD, reason));
+        }
+        if let Some(next) = &self.next {
+            text += &format!("  next: {next}\n");
         }
         text
     }
@@ -162,6 +223,14 @@ impl Standing {
     fn red_text(&self) -> String {
         let text = format!("{} red", self.red.len());
         if self.red.is_empty() { text } else { paint(BAD, text) }
+    }
+}
+
+impl Usage {
+    fn text(&self) -> String {
+        let tokens = format!("{} + {} tokens", self.prompt_tokens, self.completion_tokens);
+        let cost = if self.usd > 0.0 { format!(", {:.2} USD", self.usd) } else { String::new() };
+        format!("{} calls, {tokens} ({} cached){cost}", self.calls, self.cached_tokens)
     }
 }
 

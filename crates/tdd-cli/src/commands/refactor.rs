@@ -1,0 +1,249 @@
+//! `refactor`: a person's own work without a red, from one verified tree to another, or back.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use tdd_core::command::{CommandSpec, Exit};
+use tdd_core::digest::TreeId;
+use tdd_core::event::{Event, RefactorBegin, RefactorEnd};
+use tdd_core::judge::{self, Holding, Ruling, Seen};
+use tdd_core::report::Report;
+use tdd_core::rule::{Refusal, Rule};
+use tdd_core::seam::Clock;
+use tdd_exec::clock::WallClock;
+use tdd_exec::git::{ChangeKind, GitPath, Repo, Signature};
+use tdd_exec::process;
+use tdd_exec::runner::RunError;
+use tdd_exec::state::StateDir;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{BOLD, DIM, GOOD, paint};
+use crate::person::{self, PersonError};
+use crate::project;
+use crate::recording::Recording;
+use crate::trial::{Trial, Which};
+use crate::verdict::{Evidence, Verdict, Verdicts};
+
+/// Begin or end refactor mode: work of a person's own, without a red
+///
+/// In refactor mode production, tests and configuration may change together. What comes out of it is kept
+/// only if it is verified.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli refactor begin --reason \"split the parser\"\n  tdd-cli refactor end              verify, and keep it\n  tdd-cli refactor end --discard    back to where it began"
+)]
+pub struct Refactor {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    Begin(Begin),
+    End(End),
+}
+
+/// Begin refactor mode at the working tree as it is
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tdd-cli refactor begin --reason \"split the parser\"")]
+struct Begin {
+    /// What it is for
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
+/// End refactor mode: what was done must pass, and then it is yours to commit
+///
+/// `ci.verify_cmd` must pass; without one, no test may be lost, all must say what they said before, and the
+/// check command must pass. Where that fails nothing is touched and refactor mode stays on.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  tdd-cli refactor end\n  tdd-cli refactor end --discard")]
+struct End {
+    /// Put everything back to where it began; the work is kept under `refs/tdd/attempts/`
+    #[arg(long)]
+    discard: bool,
+}
+
+pub fn run(args: &Refactor, context: &Context) -> Result<ExitCode, CliError> {
+    match &args.what {
+        What::Begin(args) => begin(args, context),
+        What::End(End { discard: false }) => end(context),
+        What::End(End { discard: true }) => discard(context),
+    }
+}
+
+fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
+    let reason = args.reason.as_deref().map(person::reason).transpose()?;
+    let repo = project::repository(&context.global)?;
+    let author = author(&repo, context)?;
+    let mut recording = Recording::exclusive(&StateDir::ensure(repo.root())?, context.output)?;
+    let standing = recording.session().standing();
+    if let Some(on) = standing.refactor() {
+        return Err(PersonError::RefactorModeOn { reason: on.reason.clone() }.into());
+    }
+    if let Some(step) = standing.step().filter(|step| step.open.is_some()) {
+        return Err(PersonError::StepCutShort(step.step).into());
+    }
+    let (head, base) = (repo.head()?, repo.tree_id()?);
+    if base != head.tree {
+        // Nothing else refers to this tree, and git throws away what nothing refers to.
+        repo.keep_attempt(OUTSIDE_OF_STEPS, &base, head.commit.as_ref(), "refactor mode begins here\n", &author)?;
+    }
+    let begun = RefactorBegin { base, head: head.commit, reason };
+    recording.append(&[Event::RefactorBegin(begun.clone())])?;
+    context.output.result(&begun, || begun_text(&begun))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Where work is kept that belongs to no step and no attempt.
+const OUTSIDE_OF_STEPS: (u32, u32) = (0, 0);
+
+fn begun_text(begun: &RefactorBegin) -> String {
+    let reason = begun.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("{}{reason}\nnext: change what you like, then `tdd-cli refactor end`\n", paint(BOLD, "refactor mode is on"))
+}
+
+fn end(context: &Context) -> Result<ExitCode, CliError> {
+    let mut trial = Trial::open(context, &Which::default())?;
+    trial.base = begun(&trial.recording)?.base;
+    let (verdict, verified_by) = match trial.loaded.config.ci.verify_cmd.clone() {
+        Some(argv) => verified_by_command(&trial, argv)?,
+        None => verified_by_tests(&mut trial)?,
+    };
+    let verdicts = Verdicts::new(vec![verdict]);
+    if verdicts.hold() {
+        let ended = RefactorEnd { kept: true, tree: trial.tree.clone(), verified_by, kept_as: None };
+        trial.recording.append(&[Event::RefactorEnd(ended)])?;
+    }
+    context.output.result(&verdicts, || verdicts.text())?;
+    if verdicts.hold() {
+        context.output.note("refactor mode is off; commit it when you like");
+    }
+    Ok(verdicts.exit_code())
+}
+
+fn begun(recording: &Recording) -> Result<RefactorBegin, CliError> {
+    Ok(recording.session().standing().refactor().cloned().ok_or(PersonError::RefactorModeOff)?)
+}
+
+/// The verdict, and what it rests on.
+type Verified = (Verdict, Option<String>);
+
+fn verified_by_command(trial: &Trial<'_>, argv: Vec<String>) -> Result<Verified, CliError> {
+    let deadline = Duration::from_secs(trial.loaded.config.ci.build_timeout_secs.get());
+    let command = CommandSpec::new(argv, deadline);
+    let line = command.line();
+    let mut verified_by = Some(line.clone());
+    let ruling = if trial.excepted.contains(&Rule::CheckPasses) {
+        verified_by = None;
+        holds(format!("a person made an exception: `{line}` was not run"))
+    } else {
+        let finished = process::run(&trial.spawner(trial.repo.root().to_owned()), &command).map_err(RunError::from)?;
+        if finished.exit == Exit::Interrupted {
+            return Err(CliError::Interrupted);
+        }
+        let said = format!("{}\n{}", finished.stderr.text(), finished.stdout.text());
+        let refusal = judge::judge_verification(&finished.exit, &line, &said);
+        refusal.or(same_tree(trial)?).map_or_else(|| holds(format!("`{line}` passes")), Ruling::Refused)
+    };
+    let evidence = Evidence::new(&trial.base, line, &Report::new([], Vec::new()));
+    Ok((Verdict::new(with_both_ways(ruling), &trial.tree, evidence), verified_by))
+}
+
+fn holds(reason: String) -> Ruling {
+    Ruling::Holds(Holding { test: None, cause: None, reason })
+}
+
+fn same_tree(trial: &Trial<'_>) -> Result<Option<Refusal>, CliError> {
+    let changed = trial.repo.tree_id()? != trial.tree;
+    Ok(changed.then(|| {
+        let reason = "the files changed while they were verified, so nothing was verified";
+        Rule::SameTree.refuse(reason, "make `ci.verify_cmd` leave the project's files alone")
+    }))
+}
+
+fn verified_by_tests(trial: &mut Trial<'_>) -> Result<Verified, CliError> {
+    let change = trial.change()?;
+    let baseline = trial.baseline()?;
+    let run = trial.run()?;
+    let seen = Seen {
+        change: &change,
+        report: &run.report,
+        trees: (&trial.tree, &run.tree_after),
+        baseline: Some(&baseline),
+        max_new_tests: u32::MAX,
+        excepted: &trial.excepted,
+    };
+    let ruling = trial.checked(judge::judge_refactor_mode(&seen))?;
+    let verdict = trial.verdict(with_both_ways(ruling), &run.report);
+    let verified_by = verdict.evidence.command.clone();
+    Ok((verdict, Some(verified_by)))
+}
+
+/// A refusal that says how to go on, and how to go back.
+fn with_both_ways(ruling: Ruling) -> Ruling {
+    match ruling {
+        Ruling::Holds(_) => ruling,
+        Ruling::Refused(refusal) => {
+            let next = format!(
+                "{}, then `tdd-cli refactor end` again; or `tdd-cli refactor end --discard` to go back",
+                refusal.next
+            );
+            Ruling::Refused(Refusal { next, ..refusal })
+        }
+    }
+}
+
+fn discard(context: &Context) -> Result<ExitCode, CliError> {
+    let repo = project::repository(&context.global)?;
+    let author = author(&repo, context)?;
+    let mut recording = Recording::exclusive(&StateDir::ensure(repo.root())?, context.output)?;
+    let RefactorBegin { base, head: then, .. } = begun(&recording)?;
+    let head = repo.head()?;
+    if head.commit != then {
+        return Err(PersonError::head_moved(then.as_ref(), head.commit.as_ref()).into());
+    }
+    repo.check_ready_to_commit()?;
+    let tree = repo.tree_id()?;
+    let mut kept_as = None;
+    if tree != base {
+        let message = "what refactor mode was left with\n";
+        kept_as = Some(repo.keep_attempt(OUTSIDE_OF_STEPS, &tree, then.as_ref(), message, &author)?);
+        // Cut short here, the next `--discard` does the rest.
+        repo.restore(&differing(&repo, &base, &tree)?, &base)?;
+    }
+    let ended = RefactorEnd { kept: false, tree: repo.tree_id()?, verified_by: None, kept_as };
+    recording.append(&[Event::RefactorEnd(ended.clone())])?;
+    context.output.result(&ended, || discarded_text(&ended))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The paths that are not the same in both trees.
+fn differing(repo: &Repo, base: &TreeId, tree: &TreeId) -> Result<Vec<GitPath>, CliError> {
+    let mut paths = Vec::new();
+    for change in repo.diff_trees(base, tree)? {
+        match change.kind {
+            ChangeKind::Renamed { from } => paths.push(from),
+            ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => {}
+        }
+        paths.push(change.path);
+    }
+    Ok(paths)
+}
+
+fn discarded_text(ended: &RefactorEnd) -> String {
+    let head = paint(GOOD, "refactor mode is off, and everything is as it was when it began");
+    match &ended.kept_as {
+        Some(name) => format!("{head}\nthe work is kept as {} {}\n", name, paint(DIM, "(`git show` it)")),
+        None => format!("{head}\n"),
+    }
+}
+
+/// Who signs what is kept aside.
+fn author(repo: &Repo, context: &Context) -> Result<Signature, CliError> {
+    let author = project::configuration(&context.global, repo.root())?.config.commit;
+    let time = i64::try_from(WallClock.now_ms() / 1000).unwrap_or(0);
+    Ok(Signature { name: author.author_name, email: author.author_email, time })
+}

@@ -1,0 +1,183 @@
+//! `resume`: a person lets the machine go on, with a blocked test, without it, or with it again.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use tdd_core::digest::CommitId;
+use tdd_core::event::{Committed, Event, Resumed};
+use tdd_core::standing::Standing;
+use tdd_core::test_id::TestId;
+use tdd_exec::state::StateDir;
+use tdd_lang::language::Skip;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::one_test::{self, Fate, OneTest, Outcome, Word};
+use crate::output::{BOLD, paint};
+use crate::person::{self, PersonError};
+use crate::project;
+use crate::recording::Recording;
+use crate::trial::Trial;
+use crate::verdict::Verdicts;
+
+/// Go on after a pause, with the blocked test or without it
+///
+/// A test that is left aside is marked as skipped with a TODO, in a commit of its own; it is no obligation
+/// until it is unblocked.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli resume           try again\n  tdd-cli resume --skip    leave the blocked test aside\n  tdd-cli resume --unblock tests/game.rs::a_spare_counts_double"
+)]
+pub struct Resume {
+    /// Mark the blocked test as skipped
+    #[arg(long, conflicts_with = "unblock")]
+    skip: bool,
+    /// Take the marker away again, so that the test must pass
+    #[arg(long, value_name = "TEST")]
+    unblock: Option<String>,
+}
+
+/// What was done, for programs.
+#[derive(Debug, Default, Serialize)]
+struct Document {
+    /// Whether there was a pause, or a test to unblock.
+    resumed: bool,
+    /// Why it was paused.
+    was_paused: Option<String>,
+    skipped: Option<TestId>,
+    unblocked: Option<TestId>,
+    commit: Option<CommitId>,
+}
+
+pub fn run(args: &Resume, context: &Context) -> Result<ExitCode, CliError> {
+    let done = match (&args.unblock, args.skip) {
+        (Some(test), _) => unblock(test, context),
+        (None, true) => skip(context),
+        (None, false) => try_again(context),
+    };
+    match done? {
+        Ok(document) => {
+            context.output.result(&document, || document.text())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(verdicts) => {
+            context.output.result(&verdicts, || verdicts.text())?;
+            Ok(verdicts.exit_code())
+        }
+    }
+}
+
+/// What was done, or why the judge would not have it.
+type Done = Result<Document, Box<Verdicts>>;
+
+fn try_again(context: &Context) -> Result<Done, CliError> {
+    let repo = project::repository(&context.global)?;
+    let mut recording = Recording::exclusive(&StateDir::ensure(repo.root())?, context.output)?;
+    let Some(pause) = recording.session().standing().pause().cloned() else { return Ok(Ok(Document::default())) };
+    recording.append(&[Event::Resumed(Resumed { skipped: None, unblocked: None })])?;
+    Ok(Ok(Document { resumed: true, was_paused: Some(pause.reason), ..Document::default() }))
+}
+
+fn skip(context: &Context) -> Result<Done, CliError> {
+    let trial = one_test::open(context)?;
+    let standing = trial.recording.session().standing().clone();
+    let Some(pause) = standing.pause() else { return Ok(Ok(Document::default())) };
+    let target = target(&trial, &standing)?.ok_or_else(|| PersonError::NothingBlocked(pause.reason.clone()))?;
+    let reason = standing.blocked().get(&target).unwrap_or(&pause.reason);
+    let mut test = OneTest::new(trial, &target)?;
+    let committed = match mark(&mut test, reason)? {
+        Outcome::Done(committed) => committed,
+        Outcome::Refused(verdicts) => return Ok(Err(verdicts)),
+    };
+    test.record(Event::Resumed(Resumed { skipped: Some(target.clone()), unblocked: None }), &committed)?;
+    let (was_paused, commit) = (Some(pause.reason.clone()), Some(committed.commit));
+    Ok(Ok(Document { resumed: true, was_paused, skipped: Some(target), commit, unblocked: None }))
+}
+
+/// The test that the pause is about: it names it, or it is blocked, or the step under way is for it. One that is
+/// marked already is not meant.
+fn target(trial: &Trial<'_>, standing: &Standing) -> Result<Option<TestId>, CliError> {
+    let named = standing.pause().and_then(|pause| pause.reason.strip_prefix("td-stuck: "));
+    let named = named.and_then(|name| TestId::parse(name).ok());
+    let of_step = standing.step().map(|step| step.targets.clone()).unwrap_or_default();
+    for id in named.iter().chain(standing.blocked().keys()).chain(&of_step) {
+        if one_test::find(trial, id)?.is_some_and(|(_, item)| item.ignored.is_none()) {
+            return Ok(Some(id.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// Keeps the test from being run; where it does not even compile, from being built.
+fn mark(test: &mut OneTest<'_>, reason: &str) -> Result<Outcome, CliError> {
+    let summary = format!("skip {}", person::short_name(&test.id));
+    let word = Word { summary: &summary, reason, trailer: "TDD-Skipped" };
+    let mut outcome = None;
+    for skip in [Skip::FromRunning, Skip::FromBuilding] {
+        let content = test.trial.language.skip(&test.path, &test.source, &test.item, reason, skip);
+        let content = content.ok_or_else(|| PersonError::Inseparable(test.id.clone()))?;
+        match test.make(content, Fate::Skipped(skip), &word)? {
+            done @ Outcome::Done(_) => return Ok(done),
+            refused @ Outcome::Refused(_) => outcome = Some(refused),
+        }
+    }
+    outcome.ok_or_else(|| PersonError::Inseparable(test.id.clone()).into())
+}
+
+fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
+    let id = person::test(named)?;
+    let trial = one_test::open(context)?;
+    let standing = trial.recording.session().standing().clone();
+    let was_paused = standing.pause().map(|pause| pause.reason.clone());
+    let event = Event::Resumed(Resumed { skipped: None, unblocked: Some(id.clone()) });
+    let commit = match unmarked(&trial, &id)? {
+        Some(unmarked) => {
+            let mut test = OneTest::new(trial, &id)?;
+            let summary = format!("unblock {}", person::short_name(&id));
+            let word = Word { summary: &summary, reason: "a person takes it up again", trailer: "TDD-Unblocked" };
+            let committed: Committed = match test.make(unmarked, Fate::Free, &word)? {
+                Outcome::Done(committed) => committed,
+                Outcome::Refused(verdicts) => return Ok(Err(verdicts)),
+            };
+            test.record(event, &committed)?;
+            Some(committed.commit)
+        }
+        None if standing.blocked().contains_key(&id) => {
+            let mut trial = trial;
+            trial.recording.append(&[event])?;
+            None
+        }
+        None => return Err(PersonError::NotBlocked(id).into()),
+    };
+    Ok(Ok(Document { resumed: true, was_paused, unblocked: Some(id), commit, skipped: None }))
+}
+
+/// The file of a test without our marker, if it has one.
+fn unmarked(trial: &Trial<'_>, id: &TestId) -> Result<Option<String>, CliError> {
+    let Some((path, item)) = one_test::find(trial, id)? else { return Ok(None) };
+    let source = one_test::text(trial, &path)?.unwrap_or_default();
+    Ok(trial.language.unskip(&path, &source, &item))
+}
+
+impl Document {
+    fn text(&self) -> String {
+        if !self.resumed {
+            return "nothing is paused\n".to_owned();
+        }
+        let mut text = String::new();
+        if let Some(test) = &self.skipped {
+            text += &format!("{test} is skipped until `tdd-cli resume --unblock {test}`\n");
+        }
+        if let Some(test) = &self.unblocked {
+            text += &format!("{test} counts again\n");
+        }
+        if let Some(commit) = &self.commit {
+            text += &format!("committed {}\n", paint(BOLD, commit.short()));
+        }
+        if let Some(reason) = &self.was_paused {
+            text += &format!("the pause is over: {reason}\n");
+        }
+        text
+    }
+}

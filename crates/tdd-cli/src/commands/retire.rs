@@ -1,0 +1,69 @@
+//! `retire`: removes a test together with its feature, in a commit of its own.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use tdd_core::digest::CommitId;
+use tdd_core::event::{Event, Retired};
+use tdd_core::test_id::TestId;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::one_test::{self, Fate, OneTest, Outcome, Word};
+use crate::output::{BOLD, GOOD, paint};
+use crate::person::{self, PersonError};
+
+/// Remove a test whose feature is gone, in a commit of its own
+///
+/// No model removes a test; a person does, and says why. The test's item is taken out of its file, all other
+/// tests must say what they said before, and exactly that file is committed.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tdd-cli retire tests/game.rs::a_spare_counts_double --reason \"there are no spares any more\""
+)]
+pub struct Retire {
+    /// The test's id
+    #[arg(value_name = "TEST")]
+    test: String,
+    /// Why, for the commit and the ledger
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+/// What was done, for programs.
+#[derive(Debug, Serialize)]
+struct Document {
+    test_id: TestId,
+    reason: String,
+    file: String,
+    commit: CommitId,
+}
+
+pub fn run(args: &Retire, context: &Context) -> Result<ExitCode, CliError> {
+    let reason = person::reason(&args.reason)?;
+    let id = person::test(&args.test)?;
+    let mut test = OneTest::new(one_test::open(context)?, &id)?;
+    let remains = test.trial.language.without_test(&test.path, &test.source, &test.item);
+    let remains = remains.ok_or_else(|| PersonError::Inseparable(id.clone()))?;
+    let summary = format!("retire {}", person::short_name(&id));
+    let word = Word { summary: &summary, reason: &reason, trailer: "TDD-Retired" };
+    let committed = match test.make(remains, Fate::Gone, &word)? {
+        Outcome::Done(committed) => committed,
+        Outcome::Refused(verdicts) => {
+            context.output.result(&verdicts, || verdicts.text())?;
+            return Ok(verdicts.exit_code());
+        }
+    };
+    test.record(Event::Retired(Retired { test_id: id.clone(), reason: reason.clone() }), &committed)?;
+    let document = Document { test_id: id, reason, file: test.path, commit: committed.commit };
+    context.output.result(&document, || document.text())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Document {
+    fn text(&self) -> String {
+        let head = format!("{} {}", paint(GOOD, "retired"), self.test_id);
+        format!("{head}\ncommitted {} ({})\n", paint(BOLD, self.commit.short()), self.file)
+    }
+}

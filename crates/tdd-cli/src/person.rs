@@ -1,0 +1,131 @@
+//! What a person asks for that cannot be done: why, and what to do instead.
+
+use std::io;
+use std::path::PathBuf;
+
+use tdd_core::config::ConfigError;
+use tdd_core::digest::CommitId;
+use tdd_core::rule::Rule;
+use tdd_core::test_id::TestId;
+use tdd_exec::text::TextError;
+
+/// A request of a person that is refused before anything happens.
+#[derive(Debug, thiserror::Error)]
+pub enum PersonError {
+    #[error("`{word}` is not a rule")]
+    UnknownRule { word: String, nearest: &'static str },
+    #[error("nobody makes an exception from `{rule}`: {}", why_fixed(*rule))]
+    NoException { rule: Rule },
+    #[error("the reason is blank")]
+    NoReason,
+    #[error("`{0}` is no time that an exception can last")]
+    BadTtl(String),
+    #[error("refactor mode is on already{}", because(reason.as_deref()))]
+    RefactorModeOn { reason: Option<String> },
+    #[error("`{0}` is not a test id")]
+    BadTest(String),
+    #[error("there is no test `{0}` whose source can be found")]
+    NoSuchTest(TestId),
+    #[error("`{0}` has uncommitted changes")]
+    Uncommitted(String),
+    #[error("`{0}` cannot be taken out of its file, or marked in it, without changing something else")]
+    Inseparable(TestId),
+    #[error("`{0}` is neither blocked nor marked as skipped by this machine")]
+    NotBlocked(TestId),
+    #[error("the pause is about no test that could be skipped: {0}")]
+    NothingBlocked(String),
+    #[error("cannot read the plan")]
+    PlanFile(#[source] TextError),
+    #[error("`{}` is no plan", path.display())]
+    Plan { path: PathBuf, source: ConfigError },
+    #[error("cannot write `{}`", path.display())]
+    Export { path: PathBuf, source: io::Error },
+    #[error("refactor mode is not on")]
+    RefactorModeOff,
+    #[error("step {0} was cut short, and its edits are still in the working tree")]
+    StepCutShort(u32),
+    #[error("HEAD was {then} when refactor mode began and is {now} now: going back would undo what was committed")]
+    HeadMoved { then: String, now: String },
+}
+
+impl PersonError {
+    /// HEAD is another commit than at the beginning of refactor mode.
+    pub fn head_moved(then: Option<&CommitId>, now: Option<&CommitId>) -> Self {
+        let show = |commit: Option<&CommitId>| commit.map_or("no commit yet", CommitId::short).to_owned();
+        Self::HeadMoved { then: show(then), now: show(now) }
+    }
+
+    /// A word that is none of the rules, with the one that is nearest to it.
+    pub fn unknown_rule(word: &str) -> Self {
+        let near = |rule: &Rule| strsim::jaro_winkler(word, rule.name());
+        let nearest = Rule::ALL.into_iter().max_by(|a, b| near(a).total_cmp(&near(b)));
+        Self::UnknownRule { word: word.to_owned(), nearest: nearest.map_or("", Rule::name) }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::UnknownRule { nearest, .. } => {
+                let rules: Vec<_> =
+                    Rule::ALL.into_iter().filter(|rule| rule.has_exceptions()).map(Rule::name).collect();
+                format!("did you mean `{nearest}`? exceptions can be made from: {}", rules.join(", "))
+            }
+            Self::NoException { rule: Rule::SameTree } => {
+                "make the tests leave the project's files alone, or let git ignore what they write".to_owned()
+            }
+            Self::NoException { .. } => "edit that file with your own hands and commit it".to_owned(),
+            Self::NoReason => "say why, for those who read the ledger: `--reason \"…\"`".to_owned(),
+            Self::RefactorModeOn { .. } => {
+                "`tdd-cli refactor end` verifies and ends it, `tdd-cli refactor end --discard` goes back".to_owned()
+            }
+            Self::BadTest(_) => "write `path::name`, or the slug of a `@tdd-test-id:` comment".to_owned(),
+            Self::NoSuchTest(_) => {
+                "`tdd-cli auto-test` lists the tests; one that a macro writes is edited by hand".to_owned()
+            }
+            Self::Uncommitted(path) => format!("commit or stash `{path}` first"),
+            Self::Inseparable(_) => {
+                "edit it with your own hands, in refactor mode: `tdd-cli refactor begin`".to_owned()
+            }
+            Self::NotBlocked(_) => "`tdd-cli status` names the blocked tests".to_owned(),
+            Self::NothingBlocked(_) => "`tdd-cli resume` tries again".to_owned(),
+            Self::PlanFile(_) => "name a Markdown file with front matter".to_owned(),
+            Self::Plan { source, .. } => source.hint.clone().unwrap_or_else(|| "`docs/plans.md` shows one".to_owned()),
+            Self::Export { .. } => "name a file in a folder that is there and may be written to".to_owned(),
+            Self::RefactorModeOff => "`tdd-cli refactor begin` begins it".to_owned(),
+            Self::StepCutShort(_) => "let `tdd-cli run` put it right first".to_owned(),
+            Self::HeadMoved { then, .. } => format!(
+                "`tdd-cli refactor end` keeps what is there; to go back all the same, keep the commits on a branch \
+                 of their own (`git branch kept`), `git reset --keep {then}`, then `--discard` again"
+            ),
+            Self::BadTtl(_) => "write `15m`, `2h` or `1d`; more than nothing, at most seven days".to_owned(),
+        }
+    }
+}
+
+/// A reason as one line; a blank one is none.
+pub fn reason(text: &str) -> Result<String, PersonError> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if words.is_empty() { Err(PersonError::NoReason) } else { Ok(words.join(" ")) }
+}
+
+/// A test as a person names it.
+pub fn test(text: &str) -> Result<TestId, PersonError> {
+    TestId::parse(text).map_err(|_| PersonError::BadTest(text.to_owned()))
+}
+
+/// What a test is called for short: `adds` of `tests/calc.rs::adds`.
+pub fn short_name(test: &TestId) -> &str {
+    test.as_str().rsplit("::").next().unwrap_or_default()
+}
+
+fn because(reason: Option<&str>) -> String {
+    reason.map(|reason| format!(": {reason}")).unwrap_or_default()
+}
+
+fn why_fixed(rule: Rule) -> &'static str {
+    if rule == Rule::SameTree {
+        "a run that changed its own files is evidence of nothing"
+    } else {
+        "it guards the disk, and holds for what machines write only"
+    }
+}
