@@ -97,6 +97,14 @@ fn a_test_for_what_is_not_there_is_red_and_its_implementation_green() {
 }
 
 #[test]
+fn a_test_that_does_not_import_what_it_uses_is_no_red() {
+    let sandbox = project();
+    sandbox.write("tests/game.rs", "#[test]\nfn a_gutter_game_scores_zero() {\n    assert_eq!(score(\"\"), 0);\n}\n");
+    let answered = answer(&sandbox, &["validate-red", "tests/game.rs"]);
+    assert_eq!(answered, "1 refused red-first unrelated-compile-error");
+}
+
+#[test]
 fn tests_and_implementation_in_one_change_are_green_if_the_tests_are_red_without_it() {
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);

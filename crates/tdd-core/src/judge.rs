@@ -324,7 +324,7 @@ fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
         Cause::Skipped => ("is skipped", "take the marker away"),
         Cause::SyntaxError => ("does not parse", "mend the syntax"),
         Cause::UnrelatedCompileError => {
-            ("does not compile, and not for want of production code", "mend the error in the test")
+            ("does not compile, and not for want of production code", "mend the test; what it uses it must import")
         }
         Cause::LoadFailure => ("could not be loaded", "mend what keeps it from being loaded"),
         Cause::BaselineNotGreen => ("cannot be judged: other tests failed before", "make them pass first"),

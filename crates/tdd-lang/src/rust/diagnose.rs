@@ -234,14 +234,14 @@ fn is_missing_path(case: &Case) -> bool {
         return imports.peek().is_some() && imports.all(|import| starts_in_production(case, first_segment(import)));
     }
     if label.starts_with("use of undeclared type") {
-        return !offers_std(case.message);
+        return !offers_std(case.message) && case.file.could_bring_a_name(&case.range);
     }
     let (first, _) = case.file.path_at(&case.range);
     starts_in_production(case, &first)
 }
 
-/// A name that is not in scope: an undeclared lower-case variable is the test's own mistake, a name
-/// that the standard library has is a forgotten import.
+/// A name that is not in scope: an undeclared lower-case variable is the test's own mistake, and so is a name
+/// that the standard library has, or that no production code could bring there: their imports are forgotten.
 fn is_missing_name(case: &Case) -> bool {
     let (first, is_path) = case.file.path_at(&case.range);
     if is_path {
@@ -250,7 +250,7 @@ fn is_missing_name(case: &Case) -> bool {
     let value = case.message.message.strip_prefix("cannot find value `");
     let local = value.is_some_and(|name| !name.starts_with(char::is_uppercase));
     let function = case.message.message.starts_with("cannot find function");
-    !local && (function || !offers_std(case.message))
+    !local && (function || !offers_std(case.message)) && case.file.could_bring_a_name(&case.range)
 }
 
 fn starts_in_production(case: &Case, first: &str) -> bool {

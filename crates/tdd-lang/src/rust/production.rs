@@ -169,6 +169,35 @@ impl<'a> TestFile<'a> {
         (first.to_owned(), text.contains("::"))
     }
 
+    /// Whether production could bring a plain name to this place: it stands in production's own module, or
+    /// something but the standard library is taken in whole there.
+    pub(crate) fn could_bring_a_name(&self, range: &Range<usize>) -> bool {
+        let mut node = self.node(range);
+        while let Some(here) = node {
+            let is_scope = matches!(here.kind(), "block" | "declaration_list" | "source_file");
+            if is_scope && self.takes_all_of_something(here) {
+                return true;
+            }
+            match here.kind() {
+                "source_file" => return self.inside,
+                "declaration_list" if here.parent().is_some_and(|parent| parent.kind() == "mod_item") => return false,
+                _ => node = here.parent(),
+            }
+        }
+        false
+    }
+
+    fn takes_all_of_something(&self, scope: Node) -> bool {
+        let mut cursor = scope.walk();
+        let mut items = scope.children(&mut cursor);
+        items.any(|item| {
+            let text = slice(&self.text, item.byte_range());
+            let first = text.trim_start_matches("pub ").trim_start_matches("use ").trim_start();
+            let std = ["std::", "core::", "alloc::"].iter().any(|std| first.starts_with(std));
+            item.kind() == "use_declaration" && text.contains('*') && !std
+        })
+    }
+
     /// Whether the expression around this place has to do with production.
     pub(crate) fn unit_touches(&self, range: &Range<usize>) -> bool {
         self.node(range).is_some_and(|node| self.touches(self.unit(node), MAX_HOPS))
