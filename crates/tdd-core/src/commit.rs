@@ -136,6 +136,12 @@ fn section<'a>(text: &mut String, title: &str, lines: impl Iterator<Item = &'a s
     }
 }
 
+/// What a message says under one of its titles, line by line.
+pub fn bullets<'a>(message: &'a str, title: &str) -> Vec<&'a str> {
+    let below = message.lines().skip_while(|line| line.strip_suffix(':') != Some(title)).skip(1);
+    below.map_while(|line| line.strip_prefix("- ")).collect()
+}
+
 /// Somebody's words as one plain line of at most `room` characters: control characters and every kind
 /// of line end become spaces, leading list marks go.
 fn line(raw: &str, room: usize) -> String {
@@ -348,6 +354,14 @@ mod tests {
         assert_eq!(get("x: y\n\nTDD-Step: 1\n\nmore text\n"), None);
         assert_eq!(get("x: y\n\nsome words\nTDD-Step: 1\n"), None);
         assert_eq!(get("x: y\n\nTDD-Step: 1\nTDD-Step: 2\n"), None);
+    }
+
+    #[test]
+    fn a_section_is_read_back() {
+        let message = "feat: x\n\nRationale:\n- a\n- b\n\nVerification:\n- c\n\nTDD-Step: 1\n";
+        assert_eq!(bullets(message, "Rationale"), ["a", "b"]);
+        assert_eq!(bullets(message, "Verification"), ["c"]);
+        assert!(bullets(message, "Context").is_empty());
     }
 
     #[test]

@@ -334,9 +334,20 @@ fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
         Cause::UnexpectedGreen => ("passes already", "write a test for what is not there yet"),
         Cause::Assertion | Cause::MissingSymbol => ("fails", "make it pass"),
     };
-    let said = message.lines().find(|line| !line.trim().is_empty()).map(|line| format!(": {}", line.trim()));
-    let reason = format!("`{target}` {reason}{}", said.unwrap_or_default());
-    Rule::RedFirst.refuse(reason, next).because(cause).about(target)
+    let said = headline(message);
+    let said = if said.is_empty() { said } else { format!(": {said}") };
+    Rule::RedFirst.refuse(format!("`{target}` {reason}{said}"), next).because(cause).about(target)
+}
+
+/// The first line of a message; one that ends in a colon only announces the next few.
+fn headline(message: &str) -> String {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    if !first.ends_with(':') {
+        return first.to_owned();
+    }
+    let rest: Vec<&str> = lines.take_while(|line| !line.starts_with("note:")).take(3).collect();
+    format!("{first} {}", rest.join(", ")).trim_end().to_owned()
 }
 
 fn asserts(change: &Change, target: &TestId) -> Result<(), Refusal> {

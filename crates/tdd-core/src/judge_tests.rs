@@ -492,3 +492,13 @@ fn where_there_was_no_test_before_there_may_be_none_now() {
     assert_eq!(judged(&Baseline::new()), None);
     assert_eq!(judged(&baseline(&[("a", None)])), Some((Rule::OthersKept, Some(Cause::ZeroTests))));
 }
+
+#[test]
+fn a_headline_that_only_announces_what_follows_is_told_with_it() {
+    let message =
+        "\nthread 'a' panicked at src/a.rs:1:2:\nassertion `left == right` failed\n  left: 1\n right: 2\nnote: x\n";
+    let told = "thread 'a' panicked at src/a.rs:1:2: assertion `left == right` failed, left: 1, right: 2";
+    assert_eq!(headline(message), told);
+    assert_eq!(headline("error[E0425]: no `x`\n --> src/a.rs:1:2\n"), "error[E0425]: no `x`");
+    assert_eq!((headline("").as_str(), headline("only:").as_str()), ("", "only:"));
+}
