@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    audit, auto_test, completions, detect_antipattern, doctor, export, init, log, man, override_rule, plan, refactor,
-    resume, retire, run, status, step, validate_green, validate_red, validate_refactor,
+    audit, auto_test, completions, demo, detect_antipattern, doctor, export, init, log, man, override_rule, plan,
+    refactor, resume, retire, run, status, step, validate_green, validate_red, validate_refactor,
 };
 
 /// Red, green, refactor as a law that a machine enforces.
@@ -19,7 +19,7 @@ use crate::commands::{
     version,
     propagate_version = true,
     disable_help_subcommand = true,
-    after_help = "Examples:\n  mkdir bowling && cd bowling && tdd-cli init    start a kata\n  tdd-cli auto-test                              run all tests, one line each\n  tdd-cli status --format json                   where things stand, for a script\n\nExit codes: 0 done, 1 a gate said no, 2 usage or configuration, 3 environment,\n4 stopped for a person, 130 interrupted."
+    after_help = "Examples:\n  tdd-cli demo                                   see it work, in a minute\n  mkdir bowling && cd bowling && tdd-cli init    start a kata\n  tdd-cli auto-test                              run all tests, one line each\n  tdd-cli status --format json                   where things stand, for a script\n\nExit codes: 0 done, 1 a gate said no, 2 usage or configuration, 3 environment,\n4 stopped for a person, 130 interrupted."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -76,6 +76,7 @@ pub enum Color {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Demo(demo::Demo),
     Init(init::Init),
     Run(run::Run),
     Step(step::Step),

@@ -1,5 +1,7 @@
 //! What a command is given: its global options, a way to print, and a flag that says stop.
 
+use std::path::Path;
+
 use tdd_exec::process::Cancel;
 
 use crate::args::Global;
@@ -31,5 +33,11 @@ impl Context {
         };
         ctrlc::set_handler(stop).map_err(CliError::Signals)?;
         Ok(Self { global, output, cancel })
+    }
+
+    /// The same surroundings for a project of our own making, with no configuration but its own.
+    pub fn inside(&self, folder: &Path) -> Self {
+        let global = Global { dir: Some(folder.to_owned()), config: None, ..self.global.clone() };
+        Self { global, output: self.output, cancel: self.cancel.clone() }
     }
 }

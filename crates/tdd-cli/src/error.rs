@@ -93,6 +93,12 @@ pub enum CliError {
     CannotTest { what: String, why: String },
     #[error("cannot write `{}`", path.display())]
     View { path: PathBuf, source: io::Error },
+    #[error("`{}` is not empty", .0.display())]
+    NotEmpty(PathBuf),
+    #[error("cannot make a folder in `{}`", path.display())]
+    NoTemporary { path: PathBuf, source: io::Error },
+    #[error("`{name}` cannot be used: {detail}")]
+    NoTool { name: String, detail: String, fix: Option<String> },
     #[error("there is no command `{0}`")]
     UnknownCommand(String),
     #[error(transparent)]
@@ -179,6 +185,7 @@ impl CliError {
             | Self::UnusableManifest(_)
             | Self::UnknownType { .. }
             | Self::UnknownCommand(_)
+            | Self::NotEmpty(_)
             | Self::NoSuchCommit(_)
             | Self::NoSuchTarget(_)
             | Self::NoSuchFile(_)
@@ -205,6 +212,8 @@ impl CliError {
             | Self::Runtime(_)
             | Self::Model(_)
             | Self::CannotTest { .. }
+            | Self::NoTemporary { .. }
+            | Self::NoTool { .. }
             | Self::View { .. }
             | Self::Run(RunError::Process(_))
             | Self::Signals(_) => Code::Environment,
@@ -268,6 +277,11 @@ impl CliError {
             Self::Untracked { .. } => {
                 "commit it, ignore it, or leave it where it is with `--allow-untracked`".to_owned()
             }
+            Self::NotEmpty(_) => "name an empty folder, or leave `-C` out".to_owned(),
+            Self::NoTemporary { .. } => {
+                "set `TMPDIR` to a folder that can be written, or name one with `-C`".to_owned()
+            }
+            Self::NoTool { fix, .. } => return fix.clone(),
             Self::CannotTest { .. } => "`tdd-cli doctor` shows what is missing".to_owned(),
             Self::View { .. } => "check the permissions of `.tdd/` and the disk's free space".to_owned(),
             Self::Kata(error) => error.hint(),

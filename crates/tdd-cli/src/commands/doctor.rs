@@ -226,6 +226,17 @@ fn tools(root: &Path, context: &Context, findings: &mut Vec<Finding>) {
     findings.extend(language.tools().iter().map(|tool| examine_tool(tool, &spawner)));
 }
 
+/// Stops where a tool is missing that nothing can be done without, and says how to get it.
+pub fn require_tools(folder: &Path, context: &Context) -> Result<(), CliError> {
+    let spawner = Spawner::new(folder, std::env::vars_os()).with_cancel(context.cancel.clone());
+    let tools = tdd_lang::rust::Rust.tools();
+    let missing = tools.into_iter().filter(|tool| tool.required).map(|tool| examine_tool(&tool, &spawner));
+    match missing.into_iter().find(|finding| finding.state != State::Ok) {
+        Some(Finding { subject, detail, fix, .. }) => Err(CliError::NoTool { name: subject, detail, fix }),
+        None => Ok(()),
+    }
+}
+
 fn examine_tool(tool: &Tool, spawner: &Spawner) -> Finding {
     let missing = |detail: String| Finding {
         subject: tool.name.clone(),

@@ -79,7 +79,7 @@ struct Outcome {
 }
 
 pub fn run(args: &Init, context: &Context) -> Result<ExitCode, CliError> {
-    let outcome = set_up(args, context)?;
+    let outcome = set_up(args, named(args, context)?, context)?;
     context.output.result(&outcome, || outcome.text())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -87,14 +87,26 @@ pub fn run(args: &Init, context: &Context) -> Result<ExitCode, CliError> {
 /// Sets an empty folder up for a run, and says so.
 pub fn for_run(kata: &Path, context: &Context) -> Result<(), CliError> {
     let args = Init { language: None, kata: Some(kata.to_owned()), name: None };
-    let outcome = set_up(&args, context)?;
+    let outcome = set_up(&args, named(&args, context)?, context)?;
     context.output.note(outcome.text().trim_end());
     Ok(())
 }
 
-fn set_up(args: &Init, context: &Context) -> Result<Outcome, CliError> {
+/// Sets an empty folder up for a kata that is no file, without a word.
+pub fn for_demo(name: &str, kata: &str, context: &Context) -> Result<(), CliError> {
+    let args = Init { language: None, kata: None, name: Some(name.to_owned()) };
+    set_up(&args, Some(Kata { inside: None, text: kata.to_owned() }), context)?;
+    Ok(())
+}
+
+/// The kata that was named.
+fn named(args: &Init, context: &Context) -> Result<Option<Kata>, CliError> {
     let folder = project::folder(&context.global)?;
-    let kata = args.kata.as_deref().map(|path| Kata::read(path, &folder)).transpose()?;
+    args.kata.as_deref().map(|path| Kata::read(path, &folder)).transpose()
+}
+
+fn set_up(args: &Init, kata: Option<Kata>, context: &Context) -> Result<Outcome, CliError> {
+    let folder = project::folder(&context.global)?;
     let (repo, fresh) = repository(&folder, context)?;
     let plan = Plan::make(args, context, &repo, kata)?;
     plan.carry_out(&repo, fresh)
@@ -148,7 +160,7 @@ pub fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// A kata that was named on the command line.
+/// A kata that the project is set up for.
 #[derive(Debug)]
 struct Kata {
     /// Where it is inside the project, if it is.

@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod auto_test;
 pub mod completions;
+pub mod demo;
 pub mod detect_antipattern;
 pub mod doctor;
 pub mod export;
@@ -67,6 +68,7 @@ fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
 fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
     let context = Context::new(cli.global)?;
     match cli.command {
+        Command::Demo(args) => demo::run(&args, &context),
         Command::Init(args) => init::run(&args, &context),
         Command::Run(args) => run::run(&args, &context),
         Command::Step(args) => step::run(&args, &context),

@@ -97,7 +97,8 @@ pub fn work(order: Order, options: &Options, config: &Config, context: &Context)
     Ok(ExitCode::from(end.exit_code()))
 }
 
-fn show(end: &End, context: &Context) -> Result<(), CliError> {
+/// Says how a run ended.
+pub fn show(end: &End, context: &Context) -> Result<(), CliError> {
     if context.output.is_json() {
         return Ok(());
     }

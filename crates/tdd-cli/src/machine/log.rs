@@ -62,6 +62,18 @@ struct Tests {
     obstacles: Vec<String>,
 }
 
+impl StepLog {
+    /// What the model means to do.
+    pub fn plan(&self) -> &str {
+        &self.plan
+    }
+
+    /// What the model said last.
+    pub fn answer(&self) -> &str {
+        self.attempts.last().map_or("", |attempt| &attempt.answer)
+    }
+}
+
 impl Machine<'_> {
     /// Begins the log of a step, or its next attempt.
     pub fn open_log(&mut self, stand: &Stand, turn: &Turn) {

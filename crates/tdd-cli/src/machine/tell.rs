@@ -1,11 +1,27 @@
-//! Shows a run as it goes: a line for people where something happens, every event for programs.
+//! Shows a run as it goes: for people as a story, who does what and what came of it; for programs every event.
 
+use anstyle::Style;
+use tdd_agents::plan::EditPlan;
+use tdd_agents::reply;
+use tdd_core::commit;
 use tdd_core::cycle::Phase;
-use tdd_core::event::{Event, StepOutcome};
+use tdd_core::event::{Committed, Event, Reverted, StepEnd, StepOutcome, StepStart, TestRevised};
+use tdd_core::report::Cause;
+use tdd_core::test_id::TestId;
 
 use super::Machine;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint, print_line};
+
+/// How wide a line is at most, where there is a space to break it.
+const WIDTH: usize = 100;
+/// Where the text behind a label begins.
+const INDENT: usize = 11;
+/// So much is shown of what somebody says, in characters.
+const MAX_SAID: usize = 400;
+
+/// A word that says what follows, and what follows.
+type Line = (Style, &'static str, String);
 
 impl Machine<'_> {
     /// Shows an event that has just been recorded.
@@ -15,74 +31,180 @@ impl Machine<'_> {
             let line = serde_json::to_string(event).map_err(|error| CliError::Output(error.into()))?;
             return print_line(&line);
         }
-        match self.line(event) {
-            Some(line) if !output.is_quiet() => print_line(&line),
-            Some(_) | None => Ok(()),
+        if output.is_quiet() {
+            return Ok(());
+        }
+        if let Event::StepStart(start) = event {
+            print_line(&title(start))?;
+        }
+        for (style, label, text) in self.lines(event) {
+            print_line(&format!("  {}{}", paint(style, format_args!("{label:<9}")), wrapped(&plain(&text))))?;
+        }
+        if matches!(event, Event::StepEnd(_)) { print_line("") } else { Ok(()) }
+    }
+
+    fn lines(&self, event: &Event) -> Vec<Line> {
+        match event {
+            Event::PlanSubmitted(_) => vec![(DIM, "plan", first_words(self.last_plan()))],
+            Event::Reverted(reverted) => self.reverted(reverted),
+            Event::GreenOnArrival(arrival) => {
+                let what = format!("`{}` passes already; a test for something new is asked for", arrival.test_id);
+                self.tried_line().into_iter().chain([(WARN, "undone", what)]).collect()
+            }
+            Event::Stuck(stuck) => {
+                vec![(WARN, "stuck", format!("the same failure {} times: a fresh start", stuck.times))]
+            }
+            Event::TestRevised(revised) => vec![thought_over(revised)],
+            Event::Committed(commit) => self.kept(commit),
+            Event::StepEnd(end) => self.ended(end),
+            Event::Resynced(resynced) => {
+                vec![(DIM, "resynced", format!("at step {}: {}", resynced.step, resynced.reason))]
+            }
+            Event::Blocked(blocked) => vec![(BAD, "blocked", format!("{}: {}", blocked.test_id, blocked.reason))],
+            Event::LlmCall(call) if self.context.output.is_verbose() => {
+                let tokens = format!("{} + {} tokens", call.prompt_tokens, call.completion_tokens);
+                let rest = format!("({} cached), {} ms", call.cached_tokens, call.duration_ms);
+                vec![(DIM, "asked", format!("{} for its {}: {tokens} {rest}", call.model, call.purpose))]
+            }
+            _ => Vec::new(),
         }
     }
 
-    fn line(&self, event: &Event) -> Option<String> {
-        match event {
-            Event::StepStart(start) => {
-                let what = match start.phase {
-                    Phase::Red => "writes a failing test".to_owned(),
-                    Phase::Green => format!("makes {} pass", listed(&start.targets)),
-                    Phase::Refactor => "looks for something to improve".to_owned(),
-                    Phase::RethinkTest => format!("thinks {} over", listed(&start.targets)),
-                };
-                Some(format!("{} {what}", paint(BOLD, format_args!("step {} · {}", start.step, start.role))))
-            }
-            Event::EditRefused(refused) => {
-                Some(format!("  {} {} {}", paint(BAD, "refused"), paint(BOLD, refused.rule), refused.reason))
-            }
-            Event::Reverted(reverted) if reverted.kept_as.is_some() || reverted.rule.is_none() => {
-                Some(format!("  {} {}", paint(WARN, "undone"), reverted.reason))
-            }
-            Event::GreenOnArrival(arrival) => {
-                Some(format!("  {} {} passes already: another one is asked for", paint(WARN, "·"), arrival.test_id))
-            }
-            Event::Stuck(stuck) => {
-                Some(format!("  {} the same failure {} times: a fresh start", paint(WARN, "stuck"), stuck.times))
-            }
-            Event::TestRevised(revised) => {
-                let what = match (&revised.before, &revised.after) {
-                    (before, after) if before == after => "stays as it is",
-                    (_, None) => "is withdrawn",
-                    (_, Some(_)) => "is revised",
-                };
-                Some(format!("  {} {what}: {}", revised.test_id, revised.reason))
-            }
-            Event::Committed(commit) => {
-                Some(format!("  {} {} {}", paint(GOOD, "✓"), paint(DIM, commit.commit.short()), commit.subject))
-            }
-            Event::StepEnd(end) => match end.outcome {
-                StepOutcome::Nothing => Some("  · nothing worth it".to_owned()),
-                StepOutcome::Skipped => Some(format!("  {} skipped: no attempt held", paint(WARN, "·"))),
-                StepOutcome::Kept | StepOutcome::Done | StepOutcome::Stopped => None,
-            },
-            Event::Resynced(resynced) => {
-                Some(paint(DIM, format_args!("resynced at step {}: {}", resynced.step, resynced.reason)))
-            }
-            Event::Blocked(blocked) => {
-                Some(format!("  {} {}: {}", paint(BAD, "blocked"), blocked.test_id, blocked.reason))
-            }
-            Event::LlmCall(call) if self.context.output.is_verbose() => Some(paint(
-                DIM,
-                format_args!(
-                    "  {} {}: {} + {} tokens ({} cached), {} ms",
-                    call.model,
-                    call.purpose,
-                    call.prompt_tokens,
-                    call.completion_tokens,
-                    call.cached_tokens,
-                    call.duration_ms
-                ),
-            )),
-            _ => None,
+    /// Before anything was written an attempt is refused; after it was run, it is undone.
+    fn reverted(&self, reverted: &Reverted) -> Vec<Line> {
+        if reverted.cause == Some(Cause::UnexpectedGreen) && !reverted.spent {
+            return Vec::new();
         }
+        let (style, label) = if reverted.kept_as.is_some() { (WARN, "undone") } else { (BAD, "refused") };
+        self.tried_line().into_iter().chain([(style, label, reverted.reason.clone())]).collect()
+    }
+
+    fn kept(&self, commit: &Committed) -> Vec<Line> {
+        let message = self.trial.repo.last_message().ok().flatten().unwrap_or_default();
+        let why = commit::bullets(&message, "Rationale").join("; ");
+        let kept = format!("{} {}", commit.commit.short(), commit.subject);
+        vec![(GOOD, "kept", kept), (DIM, "because", why), (DIM, "seen", seen(&message))]
+    }
+
+    fn ended(&self, end: &StepEnd) -> Vec<Line> {
+        let said = self.last_answer().unwrap_or_default();
+        match end.outcome {
+            StepOutcome::Nothing => vec![(DIM, "rests", rest(&said))],
+            StepOutcome::Skipped => vec![(WARN, "skipped", "no attempt held".to_owned())],
+            StepOutcome::Done => {
+                let done = said.done.iter().map(|done| format!("{}: `{}`", done.requirement, done.test_id));
+                done.map(|done| (GOOD, "done", done)).collect()
+            }
+            StepOutcome::Kept | StepOutcome::Stopped => Vec::new(),
+        }
+    }
+
+    /// What the model called the attempt that did not hold.
+    fn tried_line(&self) -> Option<Line> {
+        let summary = self.last_answer()?.summary;
+        (!summary.is_empty()).then_some((DIM, "tried", summary))
+    }
+
+    fn last_plan(&self) -> &str {
+        self.log.as_ref().map_or("", super::log::StepLog::plan)
+    }
+
+    fn last_answer(&self) -> Option<EditPlan> {
+        reply::read(self.log.as_ref()?.answer()).ok()
     }
 }
 
-fn listed(tests: &[tdd_core::test_id::TestId]) -> String {
-    tests.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+fn title(start: &StepStart) -> String {
+    let what = match start.phase {
+        Phase::Red => "writes a failing test".to_owned(),
+        Phase::Green => format!("makes {} pass", listed(&start.targets)),
+        Phase::Refactor => "looks for something to improve".to_owned(),
+        Phase::RethinkTest => format!("thinks {} over", listed(&start.targets)),
+    };
+    format!("{} {what}", paint(BOLD, format_args!("step {} · {}", start.step, start.role)))
+}
+
+fn listed(tests: &[TestId]) -> String {
+    tests.iter().map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn thought_over(revised: &TestRevised) -> Line {
+    let what = match (&revised.before, &revised.after) {
+        (before, after) if before == after => "stays as it is",
+        (_, None) => "is withdrawn",
+        (_, Some(_)) => "is revised",
+    };
+    (DIM, "thought", format!("`{}` {what}: {}", revised.test_id, revised.reason))
+}
+
+/// What the tests said and what it means. The commands are in the commit, and are the same each time.
+fn seen(message: &str) -> String {
+    let mut seen = commit::bullets(message, "Verification").into_iter();
+    let counts = seen.next().map(|line| line.split_once("`: ").map_or(line, |(_, counts)| counts));
+    counts.into_iter().chain(seen.next()).collect::<Vec<_>>().join("; ")
+}
+
+/// Why nothing was worth it.
+fn rest(said: &EditPlan) -> String {
+    let why = [&said.rationale, &said.notes].into_iter().find(|text| !text.trim().is_empty());
+    why.map_or_else(|| "nothing worth it".to_owned(), |why| format!("nothing worth it: {why}"))
+}
+
+/// The first paragraph of a plan that is no heading.
+fn first_words(plan: &str) -> String {
+    let paragraphs = plan.split("\n\n").map(str::trim);
+    paragraphs.into_iter().find(|text| !text.is_empty() && !text.starts_with('#')).unwrap_or(plan).to_owned()
+}
+
+/// Somebody's words without anything that moves a terminal's cursor, on one line, and not too many of them.
+fn plain(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_SAID) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// A text that goes on below its beginning, behind the label.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if INDENT + line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines.join(&format!("\n{}", " ".repeat(INDENT)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_go_on_below_their_beginning() {
+        let text = wrapped(&"word ".repeat(40));
+        let lines: Vec<&str> = text.trim_end().lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert!(lines[1].starts_with("           word"), "{text}");
+        assert!(lines[1].chars().count() <= WIDTH, "{text}");
+        assert_eq!(wrapped("as it is"), "as it is");
+    }
+
+    #[test]
+    fn a_models_words_cannot_move_the_cursor() {
+        assert_eq!(plain("a\u{1b}[2Jb\r\nc"), "a [2Jb c");
+        assert_eq!(plain(&"ü".repeat(500)).chars().count(), MAX_SAID + 1);
+    }
+
+    #[test]
+    fn of_a_plan_the_first_paragraph_is_shown() {
+        assert_eq!(first_words("# Plan\n\nAdd it.\n\nThen rest."), "Add it.");
+        assert_eq!(first_words("# Plan"), "# Plan");
+    }
 }

@@ -1,0 +1,184 @@
+//! `demo`: a whole run on recorded models, with real tests, in a folder of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use tdd_core::commit::Trailers;
+use tdd_core::cycle::Phase;
+use tdd_core::digest::CommitId;
+use tdd_exec::git::Repo;
+
+use crate::commands::run::show;
+use crate::commands::{doctor, init};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::machine::{self, Order, Voice};
+use crate::output::{BOLD, DIM, paint, print_line};
+use crate::project;
+
+/// See a whole run: recorded models, real tests, no network, no key
+///
+/// Sets a small project up in a temporary folder and builds a kata there, step by step. The models' words
+/// come from a recording; everything else happens: the gates judge, cargo builds and runs the tests, every kept
+/// step becomes a commit. The folder stays, for you to look around in.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli demo\n  tdd-cli demo bowling                  models that try to cheat\n  mkdir look && tdd-cli -C look demo    in a folder of your choice, which must be empty"
+)]
+pub struct Demo {
+    /// What is built
+    #[arg(value_enum, default_value_t)]
+    kata: Kata,
+}
+
+/// The katas that are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Kata {
+    /// Adds up the numbers in a text: three careful models
+    #[default]
+    StringCalculator,
+    /// Scores a game: models that try to cheat, and what becomes of it
+    Bowling,
+    /// Spells numbers the Roman way: a table grows out of special cases
+    RomanNumerals,
+}
+
+/// What a kata consists of.
+struct Recording {
+    name: &'static str,
+    /// What there is to see, for the first lines.
+    about: &'static str,
+    kata: &'static str,
+    cassette: &'static str,
+}
+
+impl Kata {
+    fn recording(self) -> Recording {
+        match self {
+            Self::StringCalculator => Recording {
+                name: "string-calculator",
+                about: "The models work carefully; one of them makes a mistake.",
+                kata: include_str!("../../katas/string-calculator/kata.md"),
+                cassette: include_str!("../../katas/string-calculator/cassette.jsonl"),
+            },
+            Self::Bowling => Recording {
+                name: "bowling",
+                about: "The models try to cheat; watch what becomes of it.",
+                kata: include_str!("../../katas/bowling/kata.md"),
+                cassette: include_str!("../../katas/bowling/cassette.jsonl"),
+            },
+            Self::RomanNumerals => Recording {
+                name: "roman-numerals",
+                about: "A table grows out of three special cases.",
+                kata: include_str!("../../katas/roman-numerals/kata.md"),
+                cassette: include_str!("../../katas/roman-numerals/cassette.jsonl"),
+            },
+        }
+    }
+
+    /// The one to see after this one.
+    fn next(self) -> Self {
+        match self {
+            Self::StringCalculator => Self::Bowling,
+            Self::Bowling => Self::RomanNumerals,
+            Self::RomanNumerals => Self::StringCalculator,
+        }
+    }
+}
+
+pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
+    doctor::require_tools(&std::env::temp_dir(), context)?;
+    let recording = args.kata.recording();
+    let folder = folder(&recording, context)?;
+    let inside = context.inside(&folder);
+    init::for_demo(recording.name, recording.kata, &inside)?;
+    begin(&recording, &folder, &inside)?;
+    let config = project::configuration(&inside.global, &folder)?.config;
+    let order = Order { steps: None, until_done: true, max_time: None, allow_untracked: false };
+    let end = machine::run(&inside, order, Voice::replayed(recording.cassette, &config)?)?;
+    show(&end, &inside)?;
+    finish(args.kata, &folder, &inside)?;
+    Ok(ExitCode::from(end.exit_code()))
+}
+
+/// The folder that `-C` names, if it is empty, or a new one.
+fn folder(recording: &Recording, context: &Context) -> Result<PathBuf, CliError> {
+    if context.global.dir.is_some() {
+        let folder = project::folder(&context.global)?;
+        return if init::is_empty(&folder) { Ok(folder) } else { Err(CliError::NotEmpty(folder)) };
+    }
+    let made = tempfile::Builder::new().prefix(&format!("tdd-{}-", recording.name)).tempdir();
+    let made = made.and_then(|made| made.keep().canonicalize());
+    made.map_err(|source| CliError::NoTemporary { path: std::env::temp_dir(), source })
+}
+
+fn begin(recording: &Recording, folder: &Path, context: &Context) -> Result<(), CliError> {
+    let output = context.output;
+    if output.is_json() {
+        output.note(format_args!("the project is in {}", folder.display()));
+        return Ok(());
+    }
+    if output.is_quiet() {
+        return Ok(());
+    }
+    print_line(&format!("{} in {}", paint(BOLD, format_args!("demo: {}", recording.name)), folder.display()))?;
+    print_line(
+        "Three roles take turns: a tester writes a failing test, an implementor makes it pass, a refactorer\n\
+         improves what is there. What they say is recorded; tests, gates and commits are real. An attempt is\n\
+         refused before it is written, or undone if the tests speak against it; only what holds is kept.",
+    )?;
+    print_line(&format!("{}\n", recording.about))
+}
+
+/// The history, where it is, and where to look next.
+fn finish(kata: Kata, folder: &Path, context: &Context) -> Result<(), CliError> {
+    let output = context.output;
+    if output.is_json() || output.is_quiet() {
+        return Ok(());
+    }
+    let repo = Repo::discover(folder)?.ok_or_else(|| CliError::NoRepository(folder.to_owned()))?;
+    let history = repo.first_parent_messages(usize::MAX)?.collect::<Result<Vec<_>, _>>()?;
+    print_line(&format!("\n{}", paint(BOLD, "what git has")))?;
+    for (commit, message) in &history {
+        let subject = message.lines().next().unwrap_or_default();
+        print_line(&format!("  {} {subject}", paint(DIM, commit.short())))?;
+    }
+    print_line(&format!("\n{}", paint(BOLD, "where to look next")))?;
+    for (command, why) in looks(kata, folder, &history) {
+        print_line(&format!("  {command}\n      {}", paint(DIM, why)))?;
+    }
+    print_line(&format!("\nThe folder stays until you delete it: {}", folder.display()))
+}
+
+/// Commands to go on with, each with what it shows.
+fn looks(kata: Kata, folder: &Path, history: &[(CommitId, String)]) -> Vec<(String, &'static str)> {
+    let program = std::env::args().next().unwrap_or_else(|| "tdd-cli".to_owned());
+    let folder = folder.display();
+    let here = format!("{program} -C {folder}");
+    let next = kata.next().recording();
+    let mut looks = vec![
+        (format!("{here} status"), "where the project stands"),
+        (format!("{here} log"), "all that the machine saw, in order"),
+        (format!("git -C {folder} log --patch --reverse"), "the code, step by step, each with its reasons"),
+    ];
+    if let Some((commit, test)) = last_green(history) {
+        let again = format!("{here} validate-green --at {} {test}", commit.short());
+        looks.push((again, "judge a step once more, in a clean copy"));
+    }
+    looks.push((format!("{program} demo {}", next.name), next.about));
+    looks.push((
+        format!("mkdir mine && {program} -C mine init"),
+        "your own: say in kata.md what to build, in tdd.yaml which models; then `doctor`, then `run`",
+    ));
+    looks
+}
+
+/// The last commit of an implementor, with its test.
+fn last_green(history: &[(CommitId, String)]) -> Option<(&CommitId, String)> {
+    history.iter().find_map(|(commit, message)| {
+        let trailers = Trailers::parse(message);
+        let is_green = trailers.get("TDD-Phase") == Some(Phase::Green.name());
+        trailers.get("TDD-Test").filter(|_| is_green).map(|test| (commit, test.to_owned()))
+    })
+}
