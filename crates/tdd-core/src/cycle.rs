@@ -324,7 +324,7 @@ mod tests {
     /// The attempts of a role that never succeeds, `r` for a rethink, until it is over.
     fn ladder(role: Role, max: u32) -> String {
         let (mut tried, mut seen) = (Tried::default(), String::new());
-        loop {
+        for _ in 0..20 {
             match Turn::rung(role, vec![red()], tried, max) {
                 Rung::Turn(Turn::Rethink { .. }) => {
                     seen.push('r');
@@ -339,6 +339,7 @@ mod tests {
                 Rung::Stop => return seen + " stop",
             }
         }
+        panic!("it has no end: {seen}");
     }
 
     #[test]
@@ -390,6 +391,16 @@ mod tests {
         assert_eq!((after.step, after.next_role), (3, Role::Tester));
         assert_eq!(before().after(Some(&end(StepOutcome::Nothing)), Some(&CommitId("b".into()))), before());
         assert_eq!(before().after(Some(&end(StepOutcome::Stopped)), Some(&here)), before());
+        let there_already = || Position { step: 3, ..before() };
+        assert_eq!(there_already().after(Some(&end(StepOutcome::Nothing)), Some(&here)), there_already());
+    }
+
+    #[test]
+    fn a_turn_names_the_red_tests_that_it_is_about() {
+        let tests = vec![red()];
+        assert_eq!(Turn::Green { tests, attempt: 1 }.targets(), [red().id]);
+        assert_eq!(Turn::Rethink { test: red() }.targets(), [red().id]);
+        assert_eq!(Turn::Red { attempt: 1 }.targets(), []);
     }
 
     #[test]

@@ -123,6 +123,7 @@ pub fn judge_rethink(seen: &Seen<'_>, target: &TestId, was_green: bool) -> Rulin
         .ask(same_tree(seen))
         .and_then(|()| seen.ask(steering_frozen(seen.change)))
         .and_then(|()| seen.ask(rethink_changes_one_test(seen.change, target, was_green)))
+        .and_then(|()| seen.ask(thought_over(seen.change, target)))
         .and_then(|()| match revised(seen.change, target) {
             None => Ok(None),
             Some(test) => seen
@@ -166,6 +167,7 @@ pub fn judge_green(seen: &Seen<'_>, targets: &[&TestId], was_red: &Baseline) -> 
         .ask(same_tree(seen))
         .and_then(|()| seen.ask(steering_frozen(seen.change)))
         .and_then(|()| seen.ask(green_changes_production_only(seen.change)))
+        .and_then(|()| seen.ask(any_target(targets)))
         .and_then(|()| seen.ask(targets.iter().try_for_each(|target| was_red_before(target, was_red))))
         .and_then(|()| seen.ask(targets.iter().try_for_each(|target| passes(seen.report, target))))
         .and_then(|()| seen.ask(others_kept(seen, &[])));
@@ -256,6 +258,16 @@ fn same_tree(seen: &Seen<'_>) -> Result<(), Refusal> {
     }
     let reason = "the files changed while the tests ran, so the run says nothing about them";
     Err(Rule::SameTree.refuse(reason, "make the tests leave the project's files alone, then run it again"))
+}
+
+/// Something became of the doubted test: what leaves it alone is no rethink.
+fn thought_over(change: &Change, target: &TestId) -> Result<(), Refusal> {
+    let about = |test: &TestChange| matches!(test, TestChange::Removed(gone) if &gone.id == target);
+    if change.tests.iter().any(about) || revised(change, target).is_some() {
+        return Ok(());
+    }
+    let reason = format!("`{target}` is as it was, and a rethink is about nothing else");
+    Err(Rule::TestsFrozen.refuse(reason, format!("revise `{target}`, or leave everything as it is")).about(target))
 }
 
 /// The doubted test as it is now, unless it was withdrawn.
@@ -364,6 +376,14 @@ fn asserts_something(test: &TestFacts) -> Result<(), Refusal> {
     Err(Rule::TestAsserts.refuse(reason, "assert what production does").because(Cause::VacuousTest).about(target))
 }
 
+fn any_target(targets: &[&TestId]) -> Result<(), Refusal> {
+    if targets.is_empty() {
+        let next = "write a test that fails, and let the machine see it: `tdd-cli validate-red`";
+        return Err(Rule::RedFirst.refuse("a green is for a red test, and none is named", next));
+    }
+    Ok(())
+}
+
 fn was_red_before(target: &TestId, was_red: &Baseline) -> Result<(), Refusal> {
     match was_red.get(target) {
         Some(Some(cause)) if cause.is_valid_red() => Ok(()),
@@ -396,17 +416,18 @@ fn passes(report: &Report, target: &TestId) -> Result<(), Refusal> {
 }
 
 /// Every test but the targets is as it was in the baseline; where nobody looked, it must pass. A test that
-/// a missing symbol takes down keeps its result.
+/// a missing symbol takes down keeps its result. A test that moved is held to the result that it had.
 fn others_kept(seen: &Seen<'_>, targets: &[&TestId]) -> Result<(), Refusal> {
     let red = !targets.is_empty();
     for obstacle in seen.report.obstacles() {
         obstacle_allowed(obstacle, seen, red)?;
     }
     for result in seen.report.results().filter(|result| !targets.contains(&&result.id)) {
-        other_kept(&result.id, &result.outcome, seen.baseline)?;
+        other_kept(&result.id, &result.outcome, seen)?;
     }
     let Some(baseline) = seen.baseline else { return Ok(()) };
-    let gone = baseline.keys().find(|id| !is_there(id, seen));
+    // A target is judged by itself; only a rethink may have withdrawn it.
+    let gone = baseline.keys().find(|id| !targets.contains(id) && !is_there(id, seen));
     gone.map_or(Ok(()), |id| {
         let reason = format!("`{id}` was there before the change and is not found any more");
         Err(Rule::OthersKept.refuse(reason, "bring it back").because(Cause::TargetNotFound).about(id))
@@ -438,9 +459,10 @@ fn obstacle_allowed(obstacle: &Obstacle, seen: &Seen<'_>, red: bool) -> Result<(
     Err(Rule::OthersKept.refuse(reason, "mend it; nothing is known about the tests in it").because(obstacle.cause))
 }
 
-fn other_kept(id: &TestId, outcome: &Outcome, baseline: Option<&Baseline>) -> Result<(), Refusal> {
+fn other_kept(id: &TestId, outcome: &Outcome, seen: &Seen<'_>) -> Result<(), Refusal> {
     let Some(cause) = outcome.cause() else { return Ok(()) };
-    let before = baseline.and_then(|baseline| baseline.get(id));
+    let was_called = moves(seen.change).find(|(_, after)| *after == id).map_or(id, |(before, _)| before);
+    let before = seen.baseline.and_then(|baseline| baseline.get(was_called));
     let (cause, reason, next) = match (before, cause) {
         (Some(Some(before)), now) if *before == now => return Ok(()),
         (Some(Some(before)), now) => {
@@ -454,10 +476,17 @@ fn other_kept(id: &TestId, outcome: &Outcome, baseline: Option<&Baseline>) -> Re
 }
 
 fn is_there(id: &TestId, seen: &Seen<'_>) -> bool {
-    let moved = |change: &TestChange| matches!(change, TestChange::Moved { before, .. } if &before.id == id);
-    seen.report.get(id).is_some()
-        || seen.report.obstacles().iter().any(|obstacle| obstacle.tests.contains(id))
-        || seen.change.tests.iter().any(moved)
+    let is_called = moves(seen.change).find(|(before, _)| *before == id).map_or(id, |(_, after)| after);
+    seen.report.get(is_called).is_some()
+        || seen.report.obstacles().iter().any(|obstacle| obstacle.tests.contains(is_called))
+}
+
+/// The tests that moved: as they were called before, and as they are called now.
+fn moves(change: &Change) -> impl Iterator<Item = (&TestId, &TestId)> {
+    change.tests.iter().filter_map(|test| match test {
+        TestChange::Moved { before, after } => Some((&before.id, &after.id)),
+        TestChange::Added(_) | TestChange::Removed(_) | TestChange::Changed { .. } => None,
+    })
 }
 
 #[cfg(test)]

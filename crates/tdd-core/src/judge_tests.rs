@@ -502,3 +502,148 @@ fn a_headline_that_only_announces_what_follows_is_told_with_it() {
     assert_eq!(headline("error[E0425]: no `x`\n --> src/a.rs:1:2\n"), "error[E0425]: no `x`");
     assert_eq!((headline("").as_str(), headline("only:").as_str()), ("", "only:"));
 }
+
+fn rethink(change: &Change, results: &[(&str, Option<Cause>)], was_green: bool) -> Answer {
+    let tree = TreeId("t".into());
+    let (report, before) = (report(results), baseline(&[("new", FAILS), ("old", None)]));
+    let seen = Seen {
+        change,
+        report: &report,
+        trees: (&tree, &tree),
+        baseline: Some(&before),
+        max_new_tests: 1,
+        excepted: &[],
+    };
+    answer(judge_rethink(&seen, &id("new"), was_green))
+}
+
+#[test]
+fn a_doubted_test_is_revised_and_red_again_or_withdrawn_if_it_was_never_green() {
+    let (fails, passes) = ([("new", FAILS), ("old", None)], [("new", None), ("old", None)]);
+    let revised = changed(test("new", &["x"]), test("new", &["y"]), false);
+    assert_eq!(rethink(&revised, &fails, false), None);
+    assert_eq!(rethink(&revised, &passes, false), Some((Rule::RedFirst, Some(Cause::UnexpectedGreen))));
+    let timeout = Some(Cause::Timeout);
+    assert_eq!(rethink(&revised, &[("new", timeout), ("old", None)], false), Some((Rule::RedFirst, timeout)));
+    let emptied = changed(test("new", &["x"]), test("new", &[]), false);
+    assert_eq!(rethink(&emptied, &fails, false), Some((Rule::TestAsserts, Some(Cause::VacuousTest))));
+    let withdrawn = Change { tests: vec![TestChange::Removed(test("new", &["x"]))], ..Change::default() };
+    assert_eq!(rethink(&withdrawn, &[("old", None)], false), None);
+    assert_eq!(rethink(&withdrawn, &[("old", None)], true), Some((Rule::TestsFrozen, None)));
+    assert_eq!(rethink(&withdrawn, &[], false), Some((Rule::OthersKept, Some(Cause::TargetNotFound))));
+}
+
+#[test]
+fn a_rethink_that_leaves_the_doubted_test_alone_is_none() {
+    let fails = [("new", FAILS), ("old", None)];
+    assert_eq!(rethink(&Change::default(), &fails, false), Some((Rule::TestsFrozen, None)));
+    let beside = Change { support: vec![item(ItemFate::Added)], ..Change::default() };
+    assert_eq!(rethink(&beside, &fails, false), Some((Rule::TestsFrozen, None)));
+}
+
+#[test]
+fn a_green_without_a_target_is_none() {
+    let (tree, before) = (TreeId("t".into()), Baseline::new());
+    let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
+    let report = report(&[("old", None)]);
+    let seen = Seen {
+        change: &change,
+        report: &report,
+        trees: (&tree, &tree),
+        baseline: None,
+        max_new_tests: 1,
+        excepted: &[],
+    };
+    assert_eq!(answer(judge_green(&seen, &[], &before)), Some((Rule::RedFirst, None)));
+}
+
+#[test]
+fn a_test_that_moved_is_found_at_its_new_place_with_the_result_that_it_had() {
+    let moved = TestChange::Moved { before: test("old", &["x"]), after: test("renamed", &["x"]) };
+    let change = Change { tests: vec![moved], ..Change::default() };
+    let was = [("old", None), ("other", None)];
+    let lost = Some((Rule::OthersKept, Some(Cause::TargetNotFound)));
+    assert_eq!(refactor(&change, &[("other", None)], &was), lost);
+    let fails = Some((Rule::OthersKept, Some(Cause::UnrelatedFailure)));
+    assert_eq!(refactor(&change, &[("renamed", FAILS), ("other", None)], &was), fails);
+    let skipped = Some(Cause::Skipped);
+    assert_eq!(refactor(&change, &[("renamed", skipped)], &[("old", skipped)]), None);
+    assert_eq!(refactor(&change, &[("renamed", skipped)], &[("old", None)]), Some((Rule::OthersKept, skipped)));
+}
+
+#[test]
+fn a_test_that_moves_loses_nothing_on_the_way() {
+    let old = || test("old", &["x", "y"]);
+    let cases = [
+        TestFacts { skipped: Some("later".into()), ..test("renamed", &["x", "y"]) },
+        TestFacts { should_panic: true, ..test("renamed", &["x", "y"]) },
+        TestFacts { conditions: vec!["windows".into()], ..test("renamed", &["x", "y"]) },
+        test("renamed", &["x"]),
+    ];
+    for after in cases {
+        let moved = TestChange::Moved { before: old(), after };
+        let mut change = added("new");
+        change.tests.push(moved.clone());
+        assert_eq!(red(&change, &[("new", FAILS)]), Some((Rule::TestsFrozen, None)), "{moved:?}");
+        let alone = Change { tests: vec![moved], ..Change::default() };
+        assert_eq!(refactor(&alone, &[("renamed", None)], &[("old", None)]), Some((Rule::TestsFrozen, None)));
+    }
+}
+
+#[test]
+fn the_baseline_holds_what_ran_and_what_was_taken_down() {
+    let mut obstacle = Obstacle::new("tests/b.rs", Cause::MissingSymbol, "");
+    obstacle.tests = vec![id("down")];
+    let report = Report::new([TestResult::new(id("ran"), Outcome::Pass, 1)], vec![obstacle]);
+    assert_eq!(baseline_of(&report), baseline(&[("ran", None), ("down", Some(Cause::MissingSymbol))]));
+}
+
+#[test]
+fn a_broken_target_asks_for_the_baseline_unless_a_missing_symbol_broke_it() {
+    let with = |cause| Report::new([], vec![Obstacle::new("tests/a.rs", cause, "")]);
+    assert!(!needs_baseline(&with(Cause::MissingSymbol), Some(&id("new"))));
+    assert!(needs_baseline(&with(Cause::UnrelatedCompileError), Some(&id("new"))));
+}
+
+#[test]
+fn a_broken_target_of_which_no_test_is_known_is_not_as_before() {
+    let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
+    let obstacle = Obstacle::new("tests/b.rs", Cause::UnrelatedCompileError, "");
+    let report = Report::new([TestResult::new(id("new"), Outcome::Pass, 1)], vec![obstacle]);
+    let (tree, was) = (TreeId("t".into()), baseline(&[("new", FAILS)]));
+    let seen = Seen {
+        change: &change,
+        report: &report,
+        trees: (&tree, &tree),
+        baseline: Some(&was),
+        max_new_tests: 1,
+        excepted: &[],
+    };
+    let broken = Some((Rule::OthersKept, Some(Cause::UnrelatedCompileError)));
+    assert_eq!(answer(judge_green(&seen, &[&id("new")], &was)), broken);
+}
+
+#[test]
+fn rulings_say_what_was_seen() {
+    let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
+    let (tree, was) = (TreeId("t".into()), baseline(&[("new", FAILS), ("other", FAILS)]));
+    let report = report(&[("new", None), ("other", None)]);
+    let seen = Seen {
+        change: &change,
+        report: &report,
+        trees: (&tree, &tree),
+        baseline: None,
+        max_new_tests: 1,
+        excepted: &[],
+    };
+    let said = |ruling| match ruling {
+        Ruling::Holds(holding) => holding.reason,
+        Ruling::Refused(refusal) => refusal.reason,
+    };
+    let one = said(judge_green(&seen, &[&id("new")], &was));
+    assert_eq!(one, "`tests/a.rs::new` passes and the whole suite with it");
+    let two = said(judge_green(&seen, &[&id("new"), &id("other")], &was));
+    assert_eq!(two, "2 targets pass and the whole suite with it");
+    let timeout = invalid(Cause::Timeout, &id("new"), "\n  after 5 s\nmore");
+    assert_eq!(timeout.reason, "`tests/a.rs::new` did not end in time: after 5 s");
+}

@@ -96,25 +96,26 @@ pub(crate) fn loosened(change: &TestChange) -> Option<&'static str> {
     match change {
         TestChange::Added(_) => None,
         TestChange::Removed(_) => Some("is gone"),
-        TestChange::Moved { before, after } if newly_skipped(before, after) => Some("is skipped now"),
-        TestChange::Moved { .. } => None,
-        TestChange::Changed { before, after, .. } if newly_skipped(before, after) => Some("is skipped now"),
-        TestChange::Changed { before, after, .. } if !before.should_panic && after.should_panic => {
-            Some("is meant to panic now")
+        TestChange::Moved { before, after } => weaker(before, after),
+        TestChange::Changed { before, after, only_added } => {
+            weaker(before, after).or_else(|| (!only_added).then_some("was changed, not only added to"))
         }
-        TestChange::Changed { before, after, .. } if before.conditions != after.conditions => {
-            Some("exists under other conditions now")
-        }
-        TestChange::Changed { before, after, .. } if lost_assertion(before, after) => {
-            Some("lost an assertion, or one of its expectations was changed")
-        }
-        TestChange::Changed { only_added: false, .. } => Some("was changed, not only added to"),
-        TestChange::Changed { only_added: true, .. } => None,
     }
 }
 
-fn newly_skipped(before: &TestFacts, after: &TestFacts) -> bool {
-    before.skipped.is_none() && after.skipped.is_some()
+/// What a test lost on the way from one place or version to another.
+fn weaker(before: &TestFacts, after: &TestFacts) -> Option<&'static str> {
+    if before.skipped.is_none() && after.skipped.is_some() {
+        Some("is skipped now")
+    } else if !before.should_panic && after.should_panic {
+        Some("is meant to panic now")
+    } else if before.conditions != after.conditions {
+        Some("exists under other conditions now")
+    } else if lost_assertion(before, after) {
+        Some("lost an assertion, or one of its expectations was changed")
+    } else {
+        None
+    }
 }
 
 fn lost_assertion(before: &TestFacts, after: &TestFacts) -> bool {
@@ -198,8 +199,10 @@ pub fn tests_kept(change: &Change) -> Result<(), Refusal> {
             TestChange::Added(_) => "is new",
             TestChange::Removed(_) => "is gone",
             TestChange::Changed { .. } => "was changed",
-            TestChange::Moved { before, after } if newly_skipped(before, after) => "is skipped now",
-            TestChange::Moved { .. } => continue,
+            TestChange::Moved { before, after } => match weaker(before, after) {
+                Some(why) => why,
+                None => continue,
+            },
         };
         let facts = facts(test);
         let reason = format!("the test `{}` {why}, and a refactor keeps every test as it is", facts.id);
@@ -261,4 +264,100 @@ pub(crate) fn replaces_an_import(item: &ItemChange, change: &Change) -> bool {
 
 pub(crate) fn place(item: &ItemChange) -> String {
     format!("{} (`{}:{}`)", item.item, item.path, item.line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest::Digest;
+
+    fn test(name: &str) -> TestFacts {
+        TestFacts {
+            id: TestId::native("tests/a.rs", name),
+            path: "tests/a.rs".into(),
+            line: 1,
+            digest: Digest::of(name),
+            body: Digest::of(name),
+            assertions: Vec::new(),
+            skipped: None,
+            conditions: Vec::new(),
+            should_panic: false,
+            returns_result: false,
+            asks_production: true,
+        }
+    }
+
+    fn item(item: &str, fate: ItemFate) -> ItemChange {
+        ItemChange { path: "tests/a.rs".into(), item: item.into(), line: 7, fate }
+    }
+
+    fn changed(before: &str, after: TestFacts) -> TestChange {
+        TestChange::Changed { before: test(before), after, only_added: true }
+    }
+
+    fn tests(tests: Vec<TestChange>) -> Change {
+        Change { tests, ..Change::default() }
+    }
+
+    fn support(items: &[(&str, ItemFate)]) -> Change {
+        Change { support: items.iter().map(|(name, fate)| item(name, *fate)).collect(), ..Change::default() }
+    }
+
+    /// What is said, up to the first comma.
+    fn said(answer: Result<(), Refusal>) -> String {
+        answer.map_or_else(|refusal| refusal.reason.split(',').next().unwrap_or_default().to_owned(), |()| "yes".into())
+    }
+
+    #[test]
+    fn a_rethink_says_what_else_was_touched() {
+        let doubted = TestId::native("tests/a.rs", "new");
+        let rethink = |test, was_green| said(rethink_changes_one_test(&tests(vec![test]), &doubted, was_green));
+        let skipped = |name| TestFacts { skipped: Some("later".into()), ..test(name) };
+        assert_eq!(rethink(changed("new", test("new")), false), "yes");
+        assert_eq!(rethink(changed("new", skipped("new")), false), "the test `tests/a.rs::new` is skipped now");
+        assert_eq!(rethink(changed("old", test("old")), false), "the test `tests/a.rs::old` was changed");
+        assert_eq!(rethink(changed("old", skipped("old")), false), "the test `tests/a.rs::old` was changed");
+        assert_eq!(rethink(TestChange::Removed(test("new")), false), "yes");
+        let green = "the test `tests/a.rs::new` has been green before";
+        assert_eq!(rethink(TestChange::Removed(test("new")), true), green);
+        assert_eq!(rethink(TestChange::Removed(test("old")), false), "the test `tests/a.rs::old` is gone");
+        assert_eq!(rethink(TestChange::Removed(test("old")), true), "the test `tests/a.rs::old` is gone");
+    }
+
+    #[test]
+    fn a_rethink_adds_to_what_tests_use_and_changes_nothing_of_it() {
+        let doubted = TestId::native("tests/a.rs", "new");
+        let rethink = |name, fate| said(rethink_changes_one_test(&support(&[(name, fate)]), &doubted, false));
+        assert_eq!(rethink("fn `check`", ItemFate::Added), "yes");
+        assert_eq!(rethink("fn `check`", ItemFate::Changed), "fn `check` (`tests/a.rs:7`) is used by tests");
+        assert_eq!(
+            rethink("macro `assert_eq`", ItemFate::Added),
+            "macro `assert_eq` (`tests/a.rs:7`) is used by tests"
+        );
+    }
+
+    #[test]
+    fn a_refactor_changes_one_side_whatever_it_is_on_the_other() {
+        let production = || vec![item("fn `add`", ItemFate::Changed)];
+        let with = |change: Change| said(one_side_only(&Change { production: production(), ..change }));
+        assert_eq!(with(Change::default()), "yes");
+        let both = "fn `add` (`tests/a.rs:7`) and tests changed together";
+        assert_eq!(with(tests(vec![changed("new", test("new"))])), both);
+        assert_eq!(with(support(&[("fn `check`", ItemFate::Removed)])), both);
+        assert_eq!(with(support(&[("use `kata::add`", ItemFate::Removed)])), "yes");
+        assert_eq!(said(one_side_only(&tests(vec![changed("new", test("new"))]))), "yes");
+    }
+
+    #[test]
+    fn what_tests_use_may_move_but_nothing_takes_its_place() {
+        use ItemFate::{Added, Removed};
+        let kept = |items: &[(&str, ItemFate)]| support_kept(&support(items)).is_ok();
+        assert!(kept(&[("the file `a.snap`", Added)]));
+        assert!(kept(&[("an example of `add`", Added)]));
+        assert!(!kept(&[("fn `check`", Added)]));
+        assert!(kept(&[("use `kata::add`", Removed), ("use `kata::add`", Added)]));
+        assert!(kept(&[("use `kata::add`", Removed), ("use `kata::sub`", Added)]));
+        assert!(!kept(&[("use `kata::add`", Removed), ("use `fake::add`", Added)]));
+        assert!(kept(&[("use `kata::add`", Added), ("use `other::add`", Added)]));
+    }
 }

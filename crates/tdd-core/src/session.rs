@@ -101,13 +101,15 @@ impl Session {
                 self.last_commit = Some(commit.clone());
                 self.before = Before::default();
             }
+            // An attempt may write several times; what is undone is all of it.
+            Event::EditApplied(_) if self.before.under_way => {}
             Event::EditApplied(_) => {
                 self.before = Before { under_way: true, tests: BTreeMap::new(), suite: self.suite.clone() };
             }
+            Event::StepStart(_) | Event::Resynced(_) => self.before = Before::default(),
             Event::Reverted(_) => self.fall_back(),
             Event::RunStart(_)
             | Event::RunEnd(_)
-            | Event::StepStart(_)
             | Event::StepEnd(_)
             | Event::PlanSubmitted(_)
             | Event::EditClaim(_)
@@ -119,7 +121,6 @@ impl Session {
             | Event::Blocked(_)
             | Event::Paused(_)
             | Event::Resumed(_)
-            | Event::Resynced(_)
             | Event::LlmCall(_)
             | Event::Override(_)
             | Event::RefactorBegin(_)
@@ -180,7 +181,7 @@ impl Session {
 
     /// Tests whose last run failed for a valid cause.
     pub fn red(&self) -> impl Iterator<Item = &TestId> {
-        let is_red = |known: &Known| known.cause.is_some_and(Cause::is_valid_red);
+        let is_red = |known: &Known| known.status == Status::Fail && known.cause.is_some_and(Cause::is_valid_red);
         self.tests.iter().filter(move |(_, known)| is_red(known)).map(|(id, _)| id)
     }
 

@@ -162,7 +162,8 @@ impl Standing {
 
     /// The rules that a person has made an exception from, at this time.
     pub fn exceptions(&self, now_ms: u64) -> Vec<Rule> {
-        let mut rules: Vec<Rule> = self.overrides(now_ms).map(|made| made.rule).collect();
+        let mut rules: Vec<Rule> =
+            self.overrides(now_ms).map(|made| made.rule).filter(|rule| rule.has_exceptions()).collect();
         rules.sort_unstable();
         rules.dedup();
         rules

@@ -15,6 +15,7 @@ use crate::change::Change;
 use crate::cycle::Phase;
 use crate::event::Status;
 use crate::path::ConfinedPath;
+use crate::report::Cause;
 use crate::rule::{Refusal, Rule};
 use crate::scope;
 use crate::session::{Known, Session};
@@ -167,19 +168,20 @@ pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> V
     }
 }
 
-/// Judges a claim: only a test that was seen to fail, and has not changed since, can be claimed.
+/// Judges a claim: only a test whose last run failed for a valid cause can be claimed. A red of long ago, of
+/// a test that has since passed or fails for another cause now, is none.
 pub fn judge_claim(session: &Session, test: &TestId) -> Result<(), Refusal> {
     let next = "claim the red test of this step; `tdd-cli status` names the red ones";
     match session.tests().get(test) {
         Some(known) if known.status == Status::Pass => {
             Err(Rule::RedFirst.refuse(format!("`{test}` passes, so nothing is to be done for it"), next).about(test))
         }
-        Some(Known { red: Some(red), digest, .. }) if red.digest == *digest => Ok(()),
-        Some(Known { red: Some(_), .. }) => {
+        Some(known) if known.cause.is_some_and(Cause::is_valid_red) => Ok(()),
+        Some(Known { red: Some(red), digest, .. }) if red.digest != *digest => {
             let reason = format!("`{test}` has changed since it was seen to fail");
             Err(Rule::RedFirst.refuse(reason, "let it be seen to fail again: `tdd-cli validate-red`").about(test))
         }
-        Some(Known { red: None, .. }) | None => {
+        Some(_) | None => {
             Err(Rule::RedFirst.refuse(format!("nobody saw `{test}` fail for a valid cause"), next).about(test))
         }
     }
@@ -256,7 +258,8 @@ fn tests_frozen(session: &Session, request: &Request<'_>, _: &Limits<'_>) -> Res
         Some(Phase::Green) => scope::green_changes_production_only(change),
         Some(Phase::Refactor) => scope::tests_kept(change).and_then(|()| scope::support_kept(change)),
         Some(Phase::RethinkTest) => {
-            let Some(target) = session.standing().step().and_then(|step| step.targets.first()) else { return Ok(()) };
+            let target = session.standing().step().and_then(|step| step.targets.first());
+            let Some(target) = target else { return scope::tests_frozen(change) };
             let was_green = session.tests().get(target).is_some_and(|known| known.was_green);
             scope::rethink_changes_one_test(change, target, was_green)
         }

@@ -71,9 +71,8 @@ mod tests {
     fn shown(edits: &[Edit]) -> String {
         match preview(edits, read) {
             Ok(files) => {
-                let shown =
-                    |(path, text): (&String, &Option<String>)| format!("{path}={}", text.as_deref().unwrap_or("-"));
-                files.iter().map(shown).collect::<Vec<_>>().concat()
+                let shown = files.iter().map(|(path, text)| format!("{path}={}", text.as_deref().unwrap_or("-")));
+                shown.collect::<Vec<_>>().concat()
             }
             Err(refusal) => refusal.reason,
         }

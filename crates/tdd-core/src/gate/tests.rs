@@ -49,6 +49,7 @@ fn binary_and_huge_content_is_refused() {
     check(&[upsert("a", &"x".repeat(MAX_FILE + 1))], Some(Rule::SizeLimit));
     let many: Vec<_> = (0..9).map(|n| upsert(&format!("f{n}"), &"x".repeat(MAX_FILE))).collect();
     check(&many, Some(Rule::SizeLimit));
+    check(&many[..8], None);
 }
 
 #[test]
@@ -76,7 +77,9 @@ mod law {
     use crate::change::{ItemChange, ItemFate, SteeringChange, TestChange, TestFacts};
     use crate::cycle::Role;
     use crate::digest::{Digest, TreeId};
-    use crate::event::{EditApplied, EditClaim, Event, Override, Paused, RefactorBegin, Reverted, StepStart, TestRun};
+    use crate::event::{
+        EditApplied, EditClaim, Event, LlmCall, Override, Paused, RefactorBegin, Reverted, StepStart, TestRun,
+    };
     use crate::report::Cause;
     use crate::test_id::IdSource;
 
@@ -159,6 +162,17 @@ mod law {
 
     const NOW: u64 = 1000;
 
+    fn limits() -> Limits<'static> {
+        Limits {
+            kata: "kata.md",
+            now_ms: NOW,
+            max_attempts: 2,
+            max_new_tests: 1,
+            max_tokens: Some(100),
+            max_micro_usd: Some(50),
+        }
+    }
+
     fn rule(events: &[Event], change: &Change) -> Option<Rule> {
         let mut session = Session::default();
         for event in events {
@@ -166,15 +180,7 @@ mod law {
         }
         let edits = [upsert("src/lib.rs", "x")];
         let request = Request { edits: &edits, change, ignored: &[] };
-        let limits = Limits {
-            kata: "kata.md",
-            now_ms: NOW,
-            max_attempts: 2,
-            max_new_tests: 1,
-            max_tokens: Some(100),
-            max_micro_usd: None,
-        };
-        match judge(&session, &request, &limits) {
+        match judge(&session, &request, &limits()) {
             Verdict::Permit(_) => None,
             Verdict::Refuse(refusal) => {
                 assert!(!refusal.reason.is_empty() && !refusal.next.is_empty(), "{refusal:?}");
@@ -272,6 +278,109 @@ mod law {
         let claimed = |made| [made, step(Phase::Green), claim()];
         assert_eq!(rule(&claimed(made(NOW + 1)), &production()), None);
         assert_eq!(rule(&claimed(made(NOW)), &production()), Some(Rule::RedFirst));
+    }
+
+    #[test]
+    fn nobody_makes_an_exception_from_what_guards_the_disk_whatever_the_ledger_says() {
+        let made = |rule| Event::Override(Override { rule, reason: "why not".into(), expires: NOW + 1 });
+        let mut session = Session::default();
+        for rule in Rule::ALL {
+            session.apply(&made(rule));
+        }
+        let excepted = session.standing().exceptions(NOW);
+        assert!(excepted.iter().all(|rule| rule.has_exceptions()), "{excepted:?}");
+        assert!(excepted.contains(&Rule::RedFirst));
+    }
+
+    #[test]
+    fn a_claim_is_refused_with_what_is_known_of_the_test() {
+        let reason = |events: &[Event]| {
+            let mut session = Session::default();
+            for event in events {
+                session.apply(event);
+            }
+            judge_claim(&session, &adds()).map_err(|refusal| refusal.reason)
+        };
+        let red = || ran(Some(Cause::Assertion));
+        let changed = |event| match event {
+            Event::TestRun(run) => Event::TestRun(TestRun { test_digest: Some(Digest::of("other")), ..run }),
+            other => other,
+        };
+        assert_eq!(reason(&[red()]), Ok(()));
+        let passes = "`tests/a.rs::adds` passes, so nothing is to be done for it";
+        assert_eq!(reason(&[red(), ran(None)]), Err(passes.to_owned()));
+        let never = "nobody saw `tests/a.rs::adds` fail for a valid cause";
+        assert_eq!(reason(&[red(), ran(Some(Cause::Timeout))]), Err(never.to_owned()));
+        assert_eq!(reason(&[]), Err(never.to_owned()));
+        let other = "`tests/a.rs::adds` has changed since it was seen to fail";
+        assert_eq!(reason(&[red(), changed(ran(Some(Cause::Timeout)))]), Err(other.to_owned()));
+    }
+
+    #[test]
+    fn what_git_ignores_is_not_edited() {
+        let (edits, change) = ([upsert("target/x", "x")], Change::default());
+        let request = Request { edits: &edits, change: &change, ignored: &["target/x".to_owned()] };
+        let Verdict::Refuse(refusal) = judge(&Session::default(), &request, &limits()) else { panic!("permitted") };
+        assert_eq!(refusal.rule, Rule::IgnoredPath);
+    }
+
+    #[test]
+    fn all_that_may_be_spent_is_all() {
+        let call = |prompt_tokens, micro_usd| {
+            Event::LlmCall(LlmCall {
+                step: 1,
+                role: Role::Tester,
+                model: "m".into(),
+                purpose: "edit".into(),
+                prompt_tokens,
+                cached_tokens: 0,
+                completion_tokens: 0,
+                micro_usd,
+                duration_ms: 1,
+            })
+        };
+        assert_eq!(rule(&[call(99, 49)], &Change::default()), None);
+        assert_eq!(rule(&[call(100, 0)], &Change::default()), Some(Rule::Budget));
+        assert_eq!(rule(&[call(0, 50)], &Change::default()), Some(Rule::Budget));
+    }
+
+    #[test]
+    fn an_exception_from_the_red_is_none_from_the_claim() {
+        let made = Event::Override(Override { rule: Rule::RedFirst, reason: "legacy".into(), expires: NOW + 1 });
+        assert_eq!(rule(&[made, step(Phase::Green)], &production()), Some(Rule::ClaimAfterRed));
+    }
+
+    #[test]
+    fn a_red_of_long_ago_is_none() {
+        let (red, timeout) = (ran(Some(Cause::Assertion)), ran(Some(Cause::Timeout)));
+        let events = [red, ran(None), timeout, step(Phase::Green), claim()];
+        assert_eq!(rule(&events, &production()), Some(Rule::RedFirst));
+    }
+
+    #[test]
+    fn a_rethink_of_nothing_loosens_no_test() {
+        let start = StepStart {
+            step: 1,
+            role: Role::Tester,
+            phase: Phase::RethinkTest,
+            head: None,
+            base: tree(),
+            targets: Vec::new(),
+        };
+        let gone = tests(vec![TestChange::Removed(facts("adds"))]);
+        assert_eq!(rule(&[Event::StepStart(start)], &gone), Some(Rule::TestsFrozen));
+    }
+
+    #[test]
+    fn an_attempt_that_wrote_several_times_is_undone_as_a_whole() {
+        let mut session = Session::default();
+        let applied = || Event::EditApplied(EditApplied { step: 1, attempt: 1, paths: vec![] });
+        let red = ran(Some(Cause::Assertion));
+        for event in [red, step(Phase::Green), applied(), ran(None), applied(), ran(None), failed(1)] {
+            session.apply(&event);
+        }
+        assert_eq!(session.red().collect::<Vec<_>>(), [&adds()]);
+        assert!(!session.tests()[&adds()].was_green);
     }
 
     #[test]
