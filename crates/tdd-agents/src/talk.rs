@@ -5,7 +5,7 @@
 //! wrong before. A short word of the assistant stands between the two, because some servers insist that the
 //! speakers take turns.
 
-use tdd_core::cycle::Phase;
+use tdd_core::cycle::{Phase, Role};
 use tdd_core::test_id::TestId;
 use tdd_llm::client::{Ask, Form, Message, Speaker, ToolCall};
 
@@ -30,6 +30,8 @@ pub struct Stage {
     pub way: Way,
     /// The project's language.
     pub language: String,
+    /// How tests of this project import its production code, if that can be said: `use calc::…;`.
+    pub imports: Option<String>,
     /// The test that the step is about.
     pub target: Option<TestId>,
     /// Whether a tester may find the kata finished: there are tests.
@@ -99,7 +101,9 @@ impl Talk {
     /// Begins a conversation. Nothing is asked yet.
     pub fn begin(stage: Stage, prompts: &Prompts, brief: &Written) -> Self {
         let system = prompts.system(stage.part, &stage.language, stage.way);
-        let aim = |target| stage.part.aim(&stage.language, target);
+        let imports = stage.imports.as_ref().filter(|_| stage.part.role == Role::Tester);
+        let imports = imports.map(|line| format!(" Tests import production code with `{line}`.")).unwrap_or_default();
+        let aim = |target| stage.part.aim(&stage.language, target) + &imports;
         let requests = Requests {
             // A target may be called `edit_plan`, which the request for a plan must never name.
             plan: prompts.plan(&aim(None)),

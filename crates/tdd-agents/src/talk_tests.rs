@@ -12,6 +12,7 @@ fn stage(phase: Phase, way: Way) -> Stage {
         attempt: 1,
         way,
         language: "rust".to_owned(),
+        imports: Some("use calc::…;".to_owned()),
         target: Some(TestId::parse("tests/calc.rs::adds").unwrap()),
         may_be_done: false,
         may_claim: false,
@@ -237,4 +238,15 @@ fn the_brief_and_the_instructions_leave_room_for_the_conversation() {
     let bytes = stage.brief_bytes(&Prompts::default());
     assert!(bytes > 200_000 && bytes < 240_000);
     assert_eq!(Stage { context_bytes: 10, ..stage }.brief_bytes(&Prompts::default()), 0);
+}
+
+#[test]
+fn a_tester_is_told_how_production_is_imported_and_nobody_else_is() {
+    let told = |phase| {
+        let written = Written::default();
+        let ask = Talk::begin(stage(phase, Way::EditPlan), &Prompts::default(), &written).ask_edit();
+        ask.messages.last().is_some_and(|last| last.content.contains("`use calc::…;`"))
+    };
+    assert!(told(Phase::Red) && told(Phase::RethinkTest));
+    assert!(!told(Phase::Green) && !told(Phase::Refactor));
 }

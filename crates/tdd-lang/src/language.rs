@@ -170,6 +170,8 @@ pub trait Language {
     fn test_command(&self, settings: &Settings) -> Vec<String>;
     /// The file and the source of a test, if it is found by its id.
     fn find_test(&self, id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)>;
+    /// How tests beside the production code import it, as a model is told: `use calc::…;`. `None` if that depends.
+    fn imports(&self, project: &Project, sources: &dyn Sources) -> Option<String>;
     /// The ids of the tests that stand in this file.
     fn tests_in(&self, project: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId>;
     /// The file with the production code of `before` and the tests of `after`; `None` if there are no

@@ -139,18 +139,19 @@ impl Machine<'_> {
         let targets = turn.targets();
         let arrivals = self.trial.session().standing().arrivals();
         let any_test = stand.report.results().next().is_some();
+        let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
         let stage = Stage {
             part: Part::of(turn.phase()),
             step: stand.step,
             attempt: turn.attempt(),
             way: self.way(turn),
             language: self.trial.language.name().to_owned(),
+            imports: self.trial.language.imports(&self.trial.project, &base),
             target: targets.first().cloned(),
             may_claim: targets.len() > 1,
             may_be_done: any_test && (self.order.until_done || arrivals >= ASK_WHETHER_DONE),
             context_bytes: usize::try_from(config.llm.context_bytes.get()).unwrap_or(usize::MAX),
         };
-        let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
         let context = self.context_of(stand, turn, &base)?;
         let files = self.files(&base, &context)?;
         let target = targets.first().map(|id| target(id, turn, &stand.report));

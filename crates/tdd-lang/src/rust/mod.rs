@@ -113,6 +113,13 @@ impl Language for Rust {
         ids::find(id, sources)
     }
 
+    fn imports(&self, project: &Project, sources: &dyn Sources) -> Option<String> {
+        let manifest = manifest::Manifest::read(&project.root, sources)?;
+        let library = manifest.get(&["lib", "name"]).and_then(|name| name.as_str());
+        let name = library.or_else(|| manifest.package())?;
+        Some(format!("use {}::…;", name.replace('-', "_")))
+    }
+
     fn tests_in(&self, project: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId> {
         let all_new = change::change(project, &Nothing, sources, &[path.to_owned()]);
         all_new.tests.iter().filter_map(TestChange::after).map(|test| test.id.clone()).collect()
