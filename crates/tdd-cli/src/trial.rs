@@ -254,7 +254,12 @@ impl<'a> Trial<'a> {
 
     /// The digest of a test as a run would give it, in the tree that is judged.
     pub fn test_digest(&self, id: &TestId) -> Option<Digest> {
-        let sources = StoredSources::new(&self.repo, &self.tree).ok()?;
+        self.digest_in(&self.tree, id)
+    }
+
+    /// The same in another tree.
+    pub fn digest_in(&self, tree: &TreeId, id: &TestId) -> Option<Digest> {
+        let sources = StoredSources::new(&self.repo, tree).ok()?;
         self.language.find_test(id, &sources).map(|(_, test)| test.digest)
     }
 

@@ -105,7 +105,7 @@ fn gate() {
     for (what, change) in [("1 file", &small), ("200 files", &large)] {
         let edits: Vec<Edit> = change.production.iter().map(edit).collect();
         let time = median(1_000, || {
-            let request = Request { edits: &edits, change, ignored: &[] };
+            let request = Request { edits: &edits, change, ignored: &[], untracked: &[] };
             matches!(gate::judge(black_box(&session), &request, &limits()), Verdict::Permit(_))
         });
         println!("a verdict of the gate, {events} events, {what}: {time:?}");

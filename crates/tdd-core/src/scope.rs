@@ -168,7 +168,12 @@ pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: boo
         let next = format!("change `{target}` alone, or leave it as it is");
         return Err(Rule::TestsFrozen.refuse(reason, next).about(id));
     }
-    match change.support.iter().find(|item| item.fate != ItemFate::Added || shadows_an_assertion(item)) {
+    // What only a withdrawn test used may go with it; whether others miss it, their run shows.
+    let withdrawn = change.tests.iter().any(|test| matches!(test, TestChange::Removed(_)));
+    let goes_along =
+        |item: &ItemChange| withdrawn && item.fate == ItemFate::Removed && target.path() == Some(item.path.as_str());
+    let bad = |item: &&ItemChange| (item.fate != ItemFate::Added && !goes_along(item)) || shadows_an_assertion(item);
+    match change.support.iter().find(bad) {
         None => Ok(()),
         Some(item) => Err(Rule::TestsFrozen.refuse(
             format!("{} is used by tests, and was not only added to", place(item)),

@@ -163,8 +163,10 @@ impl LlmError {
             Self::Cut { .. } => Some("raise the server's limit of tokens for one answer"),
             Self::NotRecorded { .. } => Some("record it anew with a real model"),
             Self::Refused { status: 404, .. } => Some("does `base_url` end where `/chat/completions` begins?"),
-            Self::Refused { .. } | Self::Broken { .. } | Self::TooLarge { .. } | Self::Cancelled => None,
-            Self::Filtered | Self::Cassette { .. } | Self::Record(_) => None,
+            Self::Refused { .. } => Some("mend what the server complains about: `llm` and `roles` in `tdd.yaml`"),
+            Self::Broken { .. } => Some("start it again; if it stays so, look at the server's own log"),
+            Self::TooLarge { .. } | Self::Filtered => Some("say the same in other words, or take another model"),
+            Self::Cancelled | Self::Cassette { .. } | Self::Record(_) => None,
         }
     }
 }

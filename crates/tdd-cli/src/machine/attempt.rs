@@ -148,8 +148,9 @@ impl Machine<'_> {
     pub fn judge_files(&self, files: &Files) -> Result<Verdict, CliError> {
         let change = self.trial.change_to(files)?;
         let ignored = hands::ignored(&self.trial, files)?;
+        let untracked = hands::untracked(&self.trial, files)?;
         let edits = hands::edits_of(files);
-        let request = Request { edits: &edits, change: &change, ignored: &ignored };
+        let request = Request { edits: &edits, change: &change, ignored: &ignored, untracked: &untracked };
         Ok(gate::judge(self.trial.session(), &request, &self.limits()))
     }
 

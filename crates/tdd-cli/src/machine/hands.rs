@@ -1,6 +1,7 @@
 //! What the machine does to the project beside judging it: writes, formats, runs, records.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use tdd_core::change::Change;
 use tdd_core::event::Event;
@@ -14,6 +15,7 @@ use tdd_exec::git::{ChangeKind, GitPath, Signature};
 use tdd_exec::scratch::Content;
 use tdd_exec::sources::{ChangedSources, StoredSources};
 use tdd_exec::workspace::{Workspace, Written};
+use tdd_lang::language::Sources as _;
 
 use super::Machine;
 use crate::error::CliError;
@@ -222,4 +224,19 @@ pub fn ignored(trial: &Trial<'_>, files: &Files) -> Result<Vec<String>, CliError
         }
     }
     Ok(ignored)
+}
+
+/// Those of the paths where something is that the step's base does not have: at such a time, a person's own.
+/// A file of theirs may also stand where a folder would have to be.
+pub fn untracked(trial: &Trial<'_>, files: &Files) -> Result<Vec<String>, CliError> {
+    let base = StoredSources::new(&trial.repo, &trial.base)?;
+    let theirs = |path: &str| {
+        let found = fs::symlink_metadata(trial.repo.root().join(path)).ok();
+        found.is_some_and(|found| !found.is_dir()) && !base.files().iter().any(|known| known == path)
+    };
+    let in_the_way = |path: &&String| {
+        let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+        folders.chain([path.as_str()]).any(theirs)
+    };
+    Ok(files.keys().filter(in_the_way).cloned().collect())
 }

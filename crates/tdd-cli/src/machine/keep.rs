@@ -6,9 +6,10 @@ use tdd_core::account;
 use tdd_core::change::{TestChange, TestFacts};
 use tdd_core::commit::StepMessage;
 use tdd_core::cycle::Turn;
+use tdd_core::digest::Digest;
 use tdd_core::event::{Committed, Event, Status, StepOutcome, TestRenamed, TestRevised, TestRun};
 use tdd_core::judge::Ruling;
-use tdd_core::report::Cause;
+use tdd_core::report::{Cause, Report};
 use tdd_core::seam::Vcs;
 use tdd_core::test_id::TestId;
 use tdd_exec::clock::WallClock;
@@ -89,8 +90,9 @@ impl Machine<'_> {
         if let Turn::Rethink { test } = turn {
             events.push(Event::TestRevised(TestRevised {
                 test_id: test.id().clone(),
-                before: self.trial.session().tests().get(test.id()).and_then(|known| known.digest),
-                after: facts(verified, test.id()).map(|facts| facts.digest),
+                // The session has seen the revised one by now.
+                before: self.trial.digest_in(&self.trial.base, test.id()),
+                after: self.trial.test_digest(test.id()),
                 reason: plan.reason.clone(),
                 spec_source: plan.spec_source.clone(),
             }));
@@ -98,17 +100,19 @@ impl Machine<'_> {
         if matches!(turn, Turn::Red { .. } | Turn::Rethink { .. }) {
             let reds = verified.change.tests.iter().filter_map(TestChange::after);
             let unrun = reds.filter(|test| verified.report.get(&test.id).is_none());
-            events.extend(unrun.map(|test| Event::TestRun(self.missing_symbol(verified, test))));
+            let digest = |test: &TestFacts| self.trial.test_digest(&test.id).unwrap_or(test.digest);
+            let run = |test: &TestFacts| self.missing_symbol(&verified.report, &test.id, digest(test));
+            events.extend(unrun.map(run).map(Event::TestRun));
         }
         events
     }
 
-    fn missing_symbol(&self, verified: &Verified, test: &TestFacts) -> TestRun {
-        let obstacle = verified.report.obstacles().iter().find(|obstacle| obstacle.tests.contains(&test.id));
-        let digest = self.trial.test_digest(&test.id).unwrap_or(test.digest);
+    /// The record of a red that a missing symbol kept from being run, on the tree that is judged.
+    pub fn missing_symbol(&self, report: &Report, test: &TestId, digest: Digest) -> TestRun {
+        let obstacle = report.obstacles().iter().find(|obstacle| obstacle.tests.contains(test));
         TestRun {
-            test_id: test.id.clone(),
-            test_id_source: test.id.source(),
+            test_id: test.clone(),
+            test_id_source: test.source(),
             status: Status::Fail,
             command: self.trial.command(),
             duration_ms: 0,
@@ -127,8 +131,4 @@ fn about(turn: &Turn, verified: &Verified) -> Option<TestId> {
         Ruling::Refused(_) => None,
     };
     held.or_else(|| turn.targets().first().cloned())
-}
-
-fn facts<'a>(verified: &'a Verified, id: &TestId) -> Option<&'a TestFacts> {
-    verified.change.tests.iter().filter_map(TestChange::after).find(|test| &test.id == id)
 }

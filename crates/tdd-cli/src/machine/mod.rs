@@ -67,7 +67,12 @@ pub fn run(context: &Context, order: Order, voice: Voice) -> Result<End, CliErro
     let mut machine = Machine::start(context, order, voice)?;
     let end = match machine.work() {
         Err(CliError::Interrupted | CliError::Run(RunError::Interrupted)) => End::Interrupted,
-        other => other?,
+        Err(error) => {
+            // If this cannot be done now, the next start does it; what went wrong first is what matters.
+            let _tidied = machine.tidy();
+            return Err(error);
+        }
+        Ok(end) => end,
     };
     machine.finish(&end)?;
     Ok(end)

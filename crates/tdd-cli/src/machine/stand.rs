@@ -2,6 +2,7 @@
 
 use tdd_core::cycle::{Position, RedTest, Role};
 use tdd_core::event::{Event, Paused, Status, StepEnd, StepOutcome, StepStart};
+use tdd_core::gate;
 use tdd_core::report::{Cause, Report};
 use tdd_core::test_id::TestId;
 use tdd_exec::git::Head;
@@ -46,6 +47,7 @@ impl Machine<'_> {
             return Ok(Err(end));
         }
         let reds = self.reds(&report, &position);
+        self.prove_unrun(&reds, &report)?;
         let role = if self.trial.check_fails == Some(head.tree.clone()) && reds.is_empty() {
             Role::Refactorer
         } else {
@@ -119,6 +121,24 @@ impl Machine<'_> {
         };
         let missing = missing.into_iter().filter_map(|id| RedTest::proven(id.clone(), Cause::MissingSymbol));
         failed.chain(missing).collect()
+    }
+
+    /// A red that a missing symbol keeps from being run is in no test run, so a clone, or a project of a
+    /// person's, has no record of it yet.
+    fn prove_unrun(&mut self, reds: &[RedTest], report: &Report) -> Result<(), CliError> {
+        let unrun = reds.iter().filter(|red| report.get(red.id()).is_none());
+        let unknown = unrun.filter(|red| gate::judge_claim(self.trial.session(), red.id()).is_err());
+        let unknown: Vec<TestId> = unknown.map(|red| red.id().clone()).collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        self.trial.take_tree(&[])?;
+        let proven = |id: &TestId| {
+            let digest = self.trial.test_digest(id)?;
+            Some(Event::TestRun(self.missing_symbol(report, id, digest)))
+        };
+        let events: Vec<Event> = unknown.iter().filter_map(proven).collect();
+        self.record(&events)
     }
 
     /// Puts the beginning of a step on the record, unless it is under way.

@@ -58,8 +58,17 @@ impl<'a> Machine<'a> {
 
     /// Ends a run, on the record.
     pub fn finish(&mut self, end: &End) -> Result<(), CliError> {
-        self.recover()?;
+        self.tidy()?;
         self.record(&[Event::RunEnd(RunEnd { reason: end.reason(), exit: end.exit_code() })])
+    }
+
+    /// Leaves nothing half done, and no ref to files that are a person's.
+    pub fn tidy(&mut self) -> Result<(), CliError> {
+        self.recover()?;
+        if self.order.allow_untracked {
+            self.trial.repo.forget_tree()?;
+        }
+        Ok(())
     }
 
     /// What a kill or Ctrl-C cut short: an attempt is undone and not spent, a commit that was made is put on
@@ -139,7 +148,8 @@ impl<'a> Machine<'a> {
         let ended = session.standing().ended().and_then(|end| end.head.as_ref());
         let known = ended.or_else(|| session.last_commit().map(|commit| &commit.commit));
         let last = session.last_commit().map(|commit| &commit.commit);
-        if head.commit.is_none() || head.commit.as_ref() == known || head.commit.as_ref() == last {
+        let under_way = session.standing().step().and_then(|step| step.head.as_ref());
+        if head.commit.is_none() || [known, last, under_way].contains(&head.commit.as_ref()) {
             return Ok(());
         }
         let position = self.position(&head)?;

@@ -120,6 +120,8 @@ pub struct Request<'a> {
     pub change: &'a Change,
     /// Those of their paths that git ignores.
     pub ignored: &'a [String],
+    /// Those of their paths where a person has a file that git does not know.
+    pub untracked: &'a [String],
 }
 
 /// What the rules depend on beside the session.
@@ -143,7 +145,8 @@ pub struct Limits<'a> {
 type Check = fn(&Session, &Request<'_>, &Limits<'_>) -> Result<(), Refusal>;
 
 /// The rules that look at more than single edits, in the order in which they are asked.
-const CHECKS: [(Rule, Check); 9] = [
+const CHECKS: [(Rule, Check); 10] = [
+    (Rule::ProtectedPath, untracked_path),
     (Rule::IgnoredPath, ignored_path),
     (Rule::Budget, budget),
     (Rule::RefactorMode, refactor_mode),
@@ -184,6 +187,14 @@ pub fn judge_claim(session: &Session, test: &TestId) -> Result<(), Refusal> {
         Some(_) | None => {
             Err(Rule::RedFirst.refuse(format!("nobody saw `{test}` fail for a valid cause"), next).about(test))
         }
+    }
+}
+
+fn untracked_path(_: &Session, request: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
+    match request.untracked.first() {
+        None => Ok(()),
+        Some(path) => Err(Rule::ProtectedPath
+            .refuse(format!("a person has a file of their own at `{path}`, not committed yet"), "use another path")),
     }
 }
 

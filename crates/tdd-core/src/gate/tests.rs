@@ -174,12 +174,17 @@ mod law {
     }
 
     fn rule(events: &[Event], change: &Change) -> Option<Rule> {
+        rule_beside(events, change, &[])
+    }
+
+    /// The same, beside files of a person's own.
+    fn rule_beside(events: &[Event], change: &Change, untracked: &[String]) -> Option<Rule> {
         let mut session = Session::default();
         for event in events {
             session.apply(event);
         }
         let edits = [upsert("src/lib.rs", "x")];
-        let request = Request { edits: &edits, change, ignored: &[] };
+        let request = Request { edits: &edits, change, ignored: &[], untracked };
         match judge(&session, &request, &limits()) {
             Verdict::Permit(_) => None,
             Verdict::Refuse(refusal) => {
@@ -240,6 +245,14 @@ mod law {
     }
 
     #[test]
+    fn a_persons_own_file_is_never_written_over() {
+        let mine = ["src/lib.rs".to_owned()];
+        let events = [step(Phase::Refactor)];
+        assert_eq!(rule_beside(&events, &production(), &mine), Some(Rule::ProtectedPath));
+        assert_eq!(rule_beside(&events, &production(), &[]), None);
+    }
+
+    #[test]
     fn a_rethink_changes_the_doubted_test_alone() {
         let doubted = |name: &str| TestChange::Changed { before: facts(name), after: facts(name), only_added: false };
         let red = || ran(Some(Cause::Assertion));
@@ -247,6 +260,11 @@ mod law {
         assert_eq!(rule(&[red(), step(Phase::RethinkTest)], &tests(vec![doubted("other")])), Some(Rule::TestsFrozen));
         let withdrawn = tests(vec![TestChange::Removed(facts("adds"))]);
         assert_eq!(rule(&[red(), step(Phase::RethinkTest)], &withdrawn), None);
+        let import = |path, fate| Change { support: vec![item(path, fate)], ..withdrawn.clone() };
+        let goes = |path, fate| rule(&[red(), step(Phase::RethinkTest)], &import(path, fate));
+        assert_eq!(goes("tests/a.rs", ItemFate::Removed), None, "its import goes with it");
+        assert_eq!(goes("tests/a.rs", ItemFate::Changed), Some(Rule::TestsFrozen));
+        assert_eq!(goes("tests/common.rs", ItemFate::Removed), Some(Rule::TestsFrozen));
         let was_green = [ran(None), red(), step(Phase::RethinkTest)];
         assert_eq!(rule(&was_green, &withdrawn), Some(Rule::TestsFrozen));
     }
@@ -319,7 +337,7 @@ mod law {
     #[test]
     fn what_git_ignores_is_not_edited() {
         let (edits, change) = ([upsert("target/x", "x")], Change::default());
-        let request = Request { edits: &edits, change: &change, ignored: &["target/x".to_owned()] };
+        let request = Request { edits: &edits, change: &change, ignored: &["target/x".to_owned()], untracked: &[] };
         let Verdict::Refuse(refusal) = judge(&Session::default(), &request, &limits()) else { panic!("permitted") };
         assert_eq!(refusal.rule, Rule::IgnoredPath);
     }

@@ -218,7 +218,7 @@ impl Machine {
     }
 
     fn ask_gate(&self, change: &Change, attempt: &Attempt) -> Result<(), Refusal> {
-        let request = Request { edits: &attempt.edits, change, ignored: &attempt.ignored };
+        let request = Request { edits: &attempt.edits, change, ignored: &attempt.ignored, untracked: &[] };
         let limits = Limits {
             kata: "kata.md",
             now_ms: self.now,

@@ -30,6 +30,16 @@ impl Repo {
     pub fn tree_id(&self) -> Result<TreeId> {
         Ok(Snapshot::take(self)?.tree)
     }
+
+    /// Lets go of the last tree, so that no ref leads to files that are nobody's business; the next call reads
+    /// every file anew.
+    pub fn forget_tree(&self) -> Result<()> {
+        let _lock = self.lock_private()?;
+        match self.git.find_reference(&self.tree_ref()) {
+            Ok(mut anchor) => anchor.delete().doing("let go of the tree"),
+            Err(_) => Ok(()),
+        }
+    }
 }
 
 /// The private index, brought up to date with the working tree.
