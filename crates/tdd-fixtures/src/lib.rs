@@ -1,6 +1,7 @@
 //! Sample projects and a hermetic place to run the machine in. Depends on none of the other crates.
 
 pub mod script;
+pub mod server;
 pub mod story;
 
 use std::ffi::OsStr;

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::server::edit_plan;
+
 /// The answers of a model, by the keys of the calls that get them.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
@@ -39,15 +41,7 @@ impl Script {
     /// The edit plan of an attempt: whole files by path, no content for one that goes away, and what else it says.
     #[must_use]
     pub fn edits(self, step: &str, attempt: u32, files: &[(&str, Option<&str>)], said: &Value) -> Self {
-        let edit = |(path, content): &(&str, Option<&str>)| match content {
-            Some(content) => json!({"path": path, "action": "upsert", "content": content}),
-            None => json!({"path": path, "action": "delete"}),
-        };
-        let mut answer = json!({"edits": files.iter().map(edit).collect::<Vec<_>>()});
-        if let (Some(answer), Some(said)) = (answer.as_object_mut(), said.as_object()) {
-            answer.extend(said.clone());
-        }
-        self.says(&format!("step-{step}-edit-{attempt}"), &answer.to_string())
+        self.says(&format!("step-{step}-edit-{attempt}"), &edit_plan(files, said))
     }
 
     /// A step whose only attempt writes one file.

@@ -1,0 +1,56 @@
+//! A small kata, solved step by step: what each role would write.
+
+/// What is to be built.
+pub const KATA: &str = "# String calculator\n\nAdd the numbers in a text.\n\n- An empty text is 0.\n- One number is \
+                        itself.\n- Numbers are separated by commas.\n- Or by line breaks.\n";
+
+/// What each test of the kata asserts, in the order in which they are written.
+const TESTS: [(&str, &str); 4] = [
+    ("an_empty_text_is_zero", r#"add(""), 0"#),
+    ("one_number_is_itself", r#"add("7"), 7"#),
+    ("numbers_are_separated_by_commas", r#"add("1,2,3"), 6"#),
+    ("or_by_line_breaks", r#"add("1\n2,3"), 6"#),
+];
+
+/// What the function does, cycle by cycle.
+const BODIES: [&str; 4] = [
+    "0",
+    "text.parse().unwrap_or(0)",
+    "text.split(',').map(|part| part.parse().unwrap_or(0)).sum()",
+    "text.split([',', '\\n']).map(|part| part.parse().unwrap_or(0)).sum()",
+];
+
+pub const TEST_FILE: &str = "tests/add.rs";
+pub const CODE_FILE: &str = "src/lib.rs";
+
+/// The id of the test of a cycle.
+pub fn id(cycle: usize) -> String {
+    format!("{TEST_FILE}::{}", TESTS[cycle - 1].0)
+}
+
+/// One test.
+pub fn test(name: &str, asserted: &str) -> String {
+    format!("\n#[test]\nfn {name}() {{\n    assert_eq!({asserted});\n}}\n")
+}
+
+/// The test file after so many cycles.
+pub fn tests(cycles: usize) -> String {
+    let tests = TESTS[..cycles].iter().map(|(name, asserted)| test(name, asserted));
+    format!("use kata::add;\n{}", tests.collect::<String>())
+}
+
+/// The code with this as its answer.
+pub fn code_with(body: &str) -> String {
+    let name = if body.contains("text") { "text" } else { "_text" };
+    format!("//! Adds.\n\n/// The sum of the numbers in a text.\npub fn add({name}: &str) -> i64 {{\n    {body}\n}}\n")
+}
+
+/// The code after so many cycles.
+pub fn code(cycles: usize) -> String {
+    code_with(BODIES[cycles - 1])
+}
+
+/// The code of a cycle in other words.
+pub fn tidied(cycle: usize) -> String {
+    code(cycle).replace("The sum of the numbers in a text.", "The sum of all numbers in a text.")
+}

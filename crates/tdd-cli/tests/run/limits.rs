@@ -1,0 +1,73 @@
+//! What makes a run stop by itself: the kata is done, or what may be spent is spent.
+
+use serde_json::json;
+use tdd_fixtures::server::Cast;
+
+use crate::kata::{CODE_FILE, TEST_FILE, code, id, tests};
+use crate::stage::Stage;
+
+#[test]
+fn a_kata_is_done_when_every_test_that_is_named_passes() {
+    let done = |test: String| json!({"done": [{"requirement": "An empty text is 0.", "test_id": test}]});
+    let cast = Cast::new()
+        .writes("tester", TEST_FILE, &tests(1))
+        .writes("implementor", CODE_FILE, &code(1))
+        .edits("tester", &[], &done(id(2)))
+        .edits("tester", &[], &done(id(1)));
+    let stage = Stage::new(cast);
+    stage.check(
+        &["run", "--until-done"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          feat: do it
+        3 refactor
+          nothing
+        4 red
+          undone target-passes
+          done
+        end: the kata is done: 1 requirements, each with a test that passes
+        exit 0
+    ",
+    );
+}
+
+#[test]
+fn a_budget_of_tokens_ends_the_run_for_a_person() {
+    let cast = Cast::new().writes("tester", TEST_FILE, &tests(1));
+    let stage = Stage::with(cast, "llm.budget: { tokens: 200 }");
+    stage.check(
+        &["run", "--steps", "3"],
+        "
+        resynced at 0
+        1 red
+          refused budget
+        end: all tokens are spent
+        exit 4
+    ",
+    );
+    stage.check(
+        &["run", "--steps", "3"],
+        "
+        end: all tokens are spent
+        exit 4
+    ",
+    );
+}
+
+#[test]
+fn a_kata_of_many_bytes_a_character_is_cut_between_characters() {
+    let stage = Stage::with(Cast::new(), "llm.context_bytes: 20000\nmax_attempts_per_agent: 1");
+    for shift in 0..4 {
+        let text = format!("# Kata\n\n{}{}\n", "a".repeat(shift), "日本é🦀".repeat(6000));
+        stage.sandbox.write("kata.md", text);
+        stage.commit("docs: a long kata");
+        std::fs::remove_dir_all(stage.path(".tdd")).unwrap_or_default();
+        let told = stage.run(&["step"]);
+        assert_eq!(told.code, Some(4), "{}{}", told.stdout, told.stderr);
+    }
+    let longest = stage.server.requests().iter().map(|request| request.body["messages"].to_string().len()).max();
+    assert!(longest.unwrap() < 30_000, "{longest:?}");
+}

@@ -1,0 +1,13 @@
+//! Whole runs of the machine: the real program, real cargo, real git, and a scripted model server on loopback.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod cheats;
+mod happy;
+mod inherited;
+mod kata;
+mod limits;
+mod people;
+mod rethink;
+mod stage;
+mod trouble;

@@ -1,0 +1,158 @@
+//! When an implementor fails: the ladder, the tester who thinks again, and the person at its end.
+
+use serde_json::json;
+use tdd_fixtures::server::Cast;
+
+use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, test, tests};
+use crate::stage::Stage;
+
+/// A test that asks for what no honest code gives.
+fn wrong() -> String {
+    tests(1).replace("add(\"\"), 0", "add(\"\"), add(\"\") + 1")
+}
+
+/// A tester with this test, and an implementor who tries this often in vain: `N` counts.
+fn in_vain(test: &str, times: usize, body: &str) -> Cast {
+    let cast = Cast::new().writes("tester", TEST_FILE, test);
+    let tried = |n: usize| code_with(&body.replace('N', &n.to_string()));
+    (1..=times).fold(cast, |cast, n| cast.writes("implementor", CODE_FILE, &tried(n)))
+}
+
+const REASON: &str = "the test contradicts the kata";
+
+#[test]
+fn an_implementor_who_never_succeeds_ends_with_a_person() {
+    let cast = in_vain(&tests(1), 5, "N").edits("rethink", &[], &json!({"reason": "it is right"}));
+    let stage = Stage::new(cast);
+    stage.check(&["run", "--steps", "3"], "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          undone target-passes assertion
+          undone target-passes assertion
+          repair
+          undone target-passes assertion
+        2 rethink-test
+          stays as it is
+        2 green
+          undone target-passes assertion
+          undone target-passes assertion
+          blocked tests/add.rs::an_empty_text_is_zero: target-passes: `tests/add.rs::an_empty_text_is_zero` fails: thread 'an_empty_text_is_zero' panicked at tests/add.rs:5:5:
+          paused td-stuck: tests/add.rs::an_empty_text_is_zero
+          stopped
+        end: td-stuck: tests/add.rs::an_empty_text_is_zero
+        exit 4
+    ");
+    let kept = stage.sandbox.git(&["for-each-ref", "refs/tdd/attempts", "--format=%(refname)"]);
+    assert_eq!(kept.lines().count(), 5, "{kept}");
+    assert_eq!(stage.subjects().last().unwrap(), "test: do it");
+    stage.check(
+        &["run", "--steps", "3"],
+        "
+        end: td-stuck: tests/add.rs::an_empty_text_is_zero
+        exit 4
+    ",
+    );
+}
+
+#[test]
+fn a_revised_test_is_red_again_and_then_made_green() {
+    let said = json!({"summary": "do it", "reason": REASON, "spec_source": "An empty text is 0."});
+    let wrong = tests(2).replace("add(\"7\"), 7", "add(\"7\"), 8 + add(\"7\")");
+    let cast = in_vain(&wrong, 3, "N * text.len() as i64")
+        .edits("rethink", &[(TEST_FILE, Some(&tests(2)))], &said)
+        .writes("implementor", CODE_FILE, &code(2));
+    let stage = Stage::new(cast);
+    stage.sandbox.write(TEST_FILE, tests(1));
+    stage.sandbox.write(CODE_FILE, code(1));
+    stage.commit("feat: what there was");
+    stage.check(
+        &["run", "--steps", "3"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          undone target-passes assertion
+          undone target-passes assertion
+          repair
+          undone target-passes assertion
+        2 rethink-test
+          revised
+          test: do it
+        3 green
+          feat: do it
+        4 refactor
+          nothing
+        end: 3 steps done
+        exit 0
+    ",
+    );
+}
+
+#[test]
+fn a_withdrawn_test_leads_to_another_one() {
+    let said = json!({"summary": "do it", "reason": REASON, "spec_source": "An empty text is 0."});
+    let cast = in_vain(&wrong(), 3, "N")
+        .edits("rethink", &[(TEST_FILE, None)], &said)
+        .writes("tester", TEST_FILE, &tests(1))
+        .writes("implementor", CODE_FILE, &code(1));
+    let stage = Stage::new(cast);
+    stage.check(
+        &["run", "--steps", "3"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          undone target-passes assertion
+          undone target-passes assertion
+          repair
+          undone target-passes assertion
+        2 rethink-test
+          withdrawn
+          test: do it
+        3 red
+          test: do it
+        4 green
+          feat: do it
+        end: 3 steps done
+        exit 0
+    ",
+    );
+}
+
+#[test]
+fn older_tests_that_contradict_the_new_one_are_named_to_a_person() {
+    let contradicts = tests(1) + &test("an_empty_text_is_one", "add(\"\"), 1");
+    let cast = Cast::new().writes("tester", TEST_FILE, &tests(1)).writes("implementor", CODE_FILE, &code(1));
+    let cast = cast.writes("tester", TEST_FILE, &contradicts);
+    let cast = (1..=4).fold(cast, |cast, n| cast.writes("implementor", CODE_FILE, &code_with(&format!("{n} / {n}"))));
+    let stage = Stage::new(cast.edits("rethink", &[], &json!({"reason": "the kata says so"})));
+    stage.check(&["run", "--steps", "6"], "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          feat: do it
+        3 refactor
+          nothing
+        4 red
+          test: do it
+        5 green
+          undone others-kept unrelated-failure
+          undone others-kept unrelated-failure
+          repair
+        5 rethink-test
+          stays as it is
+        5 green
+          undone others-kept unrelated-failure
+          stuck
+          blocked tests/add.rs::an_empty_text_is_one: older tests contradict it: others-kept: `tests/add.rs::an_empty_text_is_zero` passed before and fails now: assertion
+          paused td-stuck: tests/add.rs::an_empty_text_is_one
+          stopped
+        end: td-stuck: tests/add.rs::an_empty_text_is_one
+        exit 4
+    ");
+}

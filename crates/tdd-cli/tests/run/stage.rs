@@ -1,0 +1,253 @@
+//! A project, a server that plays the models, and what a run left behind, told as a story.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tdd_core::commit::validate_step;
+use tdd_exec::ledger;
+use tdd_exec::state::StateDir;
+use tdd_fixtures::Sandbox;
+use tdd_fixtures::server::{Cast, Reply, Request, Server};
+
+use crate::kata;
+
+/// No run of these takes longer, even on a busy machine.
+const LIMIT: Duration = Duration::from_mins(3);
+
+/// The key that the server asks for, and that nobody else may ever see.
+pub const KEY: &str = "sk-secret-key-of-a-user";
+
+/// A project and those who work on it.
+pub struct Stage {
+    pub sandbox: Sandbox,
+    pub server: Server,
+    cast: Arc<Mutex<Cast>>,
+}
+
+/// What became of a run.
+pub struct Told {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Stage {
+    /// A new project with the kata, and this cast.
+    pub fn new(cast: Cast) -> Self {
+        Self::with(cast, "")
+    }
+
+    /// The same, with more in its configuration: lines of the form `key: value`, `llm.` and `ci.` in front of
+    /// what belongs there.
+    pub fn with(cast: Cast, settings: &str) -> Self {
+        let cast = Arc::new(Mutex::new(cast));
+        let playing = Arc::clone(&cast);
+        let server = Server::by(move |request: &Request| -> Reply { playing.lock().unwrap().reply(request) });
+        let stage = Self { sandbox: Sandbox::new(), server, cast };
+        let output = stage.command(&["init", "--name", "kata"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        stage.sandbox.write("kata.md", kata::KATA);
+        stage.sandbox.write("tdd.yaml", config(&stage.server.url(), settings));
+        stage.commit("chore: say what to build");
+        stage
+    }
+
+    /// Other models take over.
+    pub fn recast(&self, cast: Cast) {
+        *self.cast.lock().unwrap() = cast;
+    }
+
+    /// A person's commit of everything.
+    pub fn commit(&self, message: &str) {
+        self.sandbox.git(&["add", "-A"]);
+        self.sandbox.git(&["commit", "-q", "-m", message]);
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+        command.args(args).env("LLM_API_KEY", KEY);
+        command
+    }
+
+    /// A run under way.
+    pub fn begin(&self, args: &[&str]) -> Child {
+        self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// A run to its end, after which all must be sound.
+    pub fn run(&self, args: &[&str]) -> Told {
+        let told = Told::of(assert_cmd::Command::from_std(self.command(args)).timeout(LIMIT).output().unwrap());
+        self.assert_sound();
+        told
+    }
+
+    /// The story of a run with this many steps, its exit code at the end.
+    pub fn story_of(&self, args: &[&str]) -> String {
+        let before = self.events().len();
+        let told = self.run(args);
+        let story = story(&self.events()[before..]);
+        let words = if told.stderr.is_empty() { String::new() } else { format!("{}\n", told.stderr.trim()) };
+        format!("{story}{words}exit {}\n", told.code.unwrap_or(-1))
+    }
+
+    /// Runs, and holds the story against the one that is expected, margin aside.
+    #[track_caller]
+    pub fn check(&self, args: &[&str], expected: &str) {
+        assert_told(&self.story_of(args), expected);
+    }
+
+    /// All events so far.
+    pub fn events(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.path(".tdd/events.jsonl")).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.sandbox.project().join(path)
+    }
+
+    /// The subjects of all commits, oldest first.
+    pub fn subjects(&self) -> Vec<String> {
+        self.sandbox.git(&["log", "--reverse", "--format=%s"]).lines().map(str::to_owned).collect()
+    }
+
+    /// What must hold after every run, however it ended: the tree is that of HEAD, the ledger is whole, every
+    /// step's commit says what it must, nobody is left behind, and the key is nowhere to be seen.
+    pub fn assert_sound(&self) {
+        let status = self.sandbox.git(&["status", "--porcelain", "--untracked-files=no"]);
+        assert_eq!(status, "", "the tree is not clean");
+        self.assert_ledger();
+        let messages = self.sandbox.git(&["log", "--format=%B%x00", "--grep=^TDD-Step:"]);
+        for message in messages.split('\0').map(str::trim).filter(|message| !message.is_empty()) {
+            validate_step(message).unwrap_or_else(|error| panic!("{error}: {message}"));
+        }
+        assert_eq!(processes_in(self.sandbox.outside()), BTreeSet::new());
+        assert_no_key(&self.path(".tdd"));
+        for request in self.server.requests() {
+            assert!(!request.body.to_string().contains(KEY), "the key is in a prompt");
+        }
+    }
+
+    fn assert_ledger(&self) {
+        let Some(dir) = StateDir::find(&self.sandbox.project()).unwrap() else { return };
+        for record in ledger::records(&dir).unwrap().into_iter().flatten() {
+            record.unwrap();
+        }
+    }
+}
+
+impl Told {
+    pub fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+fn config(url: &str, settings: &str) -> String {
+    let of = |prefix: &str| -> String {
+        let lines = settings.lines().filter_map(|line| line.trim().strip_prefix(prefix));
+        lines.fold(String::new(), |text, line| text + "  " + line + "\n")
+    };
+    let rest = settings.lines().map(str::trim).filter(|line| !line.starts_with("llm.") && !line.starts_with("ci."));
+    format!(
+        "llm:\n  base_url: \"{url}\"\n  api_key_env: LLM_API_KEY\n{}ci:\n  test_cmd: [cargo, test, --all]\n{}\
+         roles:\n  tester: {{ model: model-t, temperature: 0.4 }}\n  implementor: {{ model: model-i, temperature: 0.2 }}\n  \
+         refactorer: {{ model: model-r, temperature: 0.3 }}\n{}\n",
+        of("llm."),
+        of("ci."),
+        rest.collect::<Vec<_>>().join("\n")
+    )
+}
+
+/// Holds a text against one that is written with a margin.
+#[track_caller]
+pub fn assert_told(told: &str, expected: &str) {
+    let lines: Vec<&str> = expected.trim_end().lines().skip_while(|line| line.trim().is_empty()).collect();
+    let margin = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or_default();
+    let expected = lines.iter().fold(String::new(), |text, line| text + &line[margin..] + "\n");
+    assert!(told == expected, "expected:\n{expected}\ntold:\n{told}");
+}
+
+/// What happened, one line for each thing that matters.
+pub fn story(events: &[Value]) -> String {
+    let mut told = String::new();
+    let mut refused = false;
+    for event in events {
+        if let Some(line) = line(event, refused) {
+            told += &format!("{line}\n");
+        }
+        refused = event["type"] == "edit_refused";
+    }
+    told
+}
+
+fn line(event: &Value, refused: bool) -> Option<String> {
+    let text = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+    Some(match event["type"].as_str()? {
+        "step_start" => format!("{} {}", event["step"], text("phase")),
+        "edit_refused" => format!("  refused {}", text("rule")),
+        "reverted" if refused => return None,
+        "reverted" => {
+            let rule = if event["rule"].is_null() { text("reason") } else { text("rule") };
+            let free = if event["spent"] == true { "" } else { " (free)" };
+            let cause = event["cause"].as_str().map_or_else(String::new, |cause| format!(" {cause}"));
+            format!("  undone {rule}{cause}{free}")
+        }
+        "green_on_arrival" => format!("  arrived {}", text("test_id")),
+        "test_revised" if event["before"] == event["after"] => "  stays as it is".to_owned(),
+        "test_revised" if event["after"].is_null() => "  withdrawn".to_owned(),
+        "test_revised" => "  revised".to_owned(),
+        "repair" | "stuck" => format!("  {}", text("type")),
+        "committed" => format!("  {}", text("subject")),
+        "step_end" if event["outcome"] == "kept" => return None,
+        "step_end" => format!("  {}", text("outcome")),
+        "resynced" => format!("resynced at {}", event["step"]),
+        "blocked" => format!("  blocked {}: {}", text("test_id"), text("reason")),
+        "paused" => format!("  paused {}", text("reason")),
+        "run_end" => format!("end: {}", text("reason")),
+        _ => return None,
+    })
+}
+
+/// The processes that work somewhere in this folder.
+pub fn processes_in(folder: &Path) -> BTreeSet<String> {
+    let folder = folder.canonicalize().unwrap();
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let inside =
+        entries.filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder)));
+    inside.map(|entry| fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default()).collect()
+}
+
+/// Whether it becomes true before this time is over.
+pub fn soon(limit: Duration, is_true: impl Fn() -> bool) -> bool {
+    let until = Instant::now() + limit;
+    while Instant::now() < until {
+        if is_true() {
+            return true;
+        }
+        sleep(Duration::from_millis(5));
+    }
+    is_true()
+}
+
+/// Nothing that the machine writes down for itself holds the key; what cargo builds is left out.
+fn assert_no_key(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.ends_with("scratch") {
+            continue;
+        }
+        if path.is_dir() {
+            assert_no_key(&path);
+        } else {
+            let bytes = fs::read(&path).unwrap_or_default();
+            assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "the key is in {}", path.display());
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Servers that do not work as they should, and tests that do not end.
+
+use std::time::Duration;
+
+use tdd_fixtures::server::{Cast, Reply, edit_plan};
+
+use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, test, tests};
+use crate::stage::{Stage, assert_told};
+
+const HTML: &str = "<html><body>Please log in.</body></html>";
+
+fn status(code: u16, headers: &str, body: &str) -> Reply {
+    Reply::Status { code, headers: headers.to_owned(), body: body.to_owned() }
+}
+
+fn write(path: &str, content: &str) -> String {
+    edit_plan(&[(path, Some(content))], &serde_json::json!({"summary": "do it"}))
+}
+
+#[test]
+fn what_may_pass_is_asked_for_again_and_costs_no_attempt() {
+    let (test, code) = (write(TEST_FILE, &tests(1)), write(CODE_FILE, &code(1)));
+    let cast = Cast::new()
+        .plans("tester", status(429, "Retry-After: 1\r\n", "{\"error\": {\"message\": \"slow down\"}}"))
+        .replies("tester", status(500, "", "oops"))
+        .says("tester", &test)
+        .plans("implementor", Reply::Drop)
+        .replies("implementor", Reply::Drips { text: code.clone(), pause: Duration::ZERO, whole: false })
+        .replies("implementor", Reply::Drips { text: code, pause: Duration::from_millis(20), whole: true })
+        .plans("refactorer", Reply::Body(HTML.to_owned()))
+        .replies("refactorer", Reply::Body("{\"choices\": [{\"mess".to_owned()));
+    let stage = Stage::new(cast);
+    stage.check(
+        &["run", "--cycles", "1"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          feat: do it
+        3 refactor
+          nothing
+        end: 3 steps done
+        exit 0
+    ",
+    );
+}
+
+#[test]
+fn what_stays_wrong_ends_the_run_with_the_servers_own_words_and_the_next_run_works() {
+    let stage = Stage::with(Cast::new(), "llm.max_retries: 1\nllm.timeout_secs: 2");
+    let error = |words: &str| format!("{{\"error\": {{\"message\": \"{words}\"}}}}");
+    let last = [
+        (status(401, "", &error("this key is not known")), "this key is not known"),
+        (status(404, "", &error("the model `model-t` does not exist")), "model-t` does not exist"),
+        (
+            status(
+                400,
+                "",
+                "{\"error\": {\"message\": \"maximum context length is 10\", \"code\": \"context_length_exceeded\"}}",
+            ),
+            "maximum context length",
+        ),
+        (status(402, "", &error("no credit is left")), "no credit is left"),
+        (status(429, "Retry-After: 0\r\n", &error("slow down")), "slow down"),
+        (Reply::Drop, ""),
+        (Reply::Body(HTML.to_owned()), "log in"),
+        (Reply::Silence(Duration::from_secs(5)), ""),
+    ];
+    for (reply, words) in last {
+        let cast = (0..3).fold(Cast::new(), |cast, _| cast.plans("tester", reply.clone()));
+        stage.recast(cast);
+        let told = stage.run(&["step"]);
+        assert_eq!(told.code, Some(3), "{words}: {}{}", told.stdout, told.stderr);
+        assert!(told.stderr.contains(words), "{words}: {}", told.stderr);
+        assert!(told.stderr.contains("try: "), "no way out: {}", told.stderr);
+    }
+    stage.recast(Cast::new().writes("tester", TEST_FILE, &tests(1)));
+    assert_told(
+        &stage.story_of(&["step"]),
+        "
+          test: do it
+        end: 1 steps done
+        exit 0
+    ",
+    );
+}
+
+#[test]
+fn a_server_without_structured_output_is_asked_in_simpler_ways_and_only_once() {
+    let refused = status(400, "", "{\"error\": {\"message\": \"response_format is not supported\"}}");
+    let wrapped = |path: &str, text: &str| format!("Here you are:\n```json\n{}\n```\nGood luck!", write(path, text));
+    let cast = Cast::new()
+        .replies("tester", refused.clone())
+        .replies("tester", refused.clone())
+        .says("tester", &wrapped(TEST_FILE, &tests(1)))
+        .replies("implementor", status(500, "", "cannot"))
+        .replies("implementor", status(500, "", "cannot"))
+        .says("implementor", &wrapped(CODE_FILE, &code(1)))
+        .says("refactorer", "{\"edits\": []}")
+        .says("tester", &wrapped(TEST_FILE, &tests(2)));
+    let stage = Stage::new(cast);
+    assert_eq!(stage.run(&["run", "--steps", "4"]).code, Some(0));
+    let requests = stage.server.requests();
+    let forms = |part| {
+        requests
+            .iter()
+            .filter(|ask| ask.is_edit() && ask.part() == part)
+            .map(|ask| ask.form().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(forms("tester"), ["json_schema", "json_object", "text", "text"]);
+    assert_eq!(forms("implementor"), ["json_schema", "json_schema", "json_object"]);
+    assert_eq!(forms("refactorer"), ["json_schema"]);
+    let named = &requests.iter().find(|ask| ask.form() == "json_schema").unwrap().body["response_format"];
+    assert_eq!(named["json_schema"]["name"], "edit_plan");
+}
+
+#[test]
+fn an_answer_that_was_cut_off_never_passes_for_a_whole_one() {
+    let ends = |text: &str| Reply::Ends { text: text.to_owned(), reason: "length" };
+    let whole = write(TEST_FILE, &tests(1));
+    let cast = Cast::new()
+        .plans("tester", ends("First I"))
+        .plans("tester", Reply::Says(" write a test.".to_owned()))
+        .replies("tester", ends(&whole))
+        .replies("tester", ends(&whole))
+        .says("tester", &whole);
+    let stage = Stage::new(cast);
+    stage.check(&["step"], "
+        resynced at 0
+        1 red
+          undone the answer could not be used: the JSON breaks off before its end; send the whole object again, with a smaller change
+          test: do it
+        end: 1 steps done
+        exit 0
+    ");
+    assert_eq!(stage.sandbox.read(".tdd/plan/step-1-tester.md"), "First I write a test.");
+}
+
+#[test]
+fn a_test_that_hangs_is_ended_with_all_that_it_started() {
+    let spawns = "#[test]\nfn hangs() {\n    let _child = std::process::Command::new(\"sleep\").arg(\"600\").spawn();\n    \
+                  assert_eq!(kata::add(\"\"), 0);\n    std::thread::sleep(std::time::Duration::from_secs(600));\n}\n";
+    let cast = Cast::new()
+        .writes("tester", TEST_FILE, &tests(1))
+        .writes("implementor", CODE_FILE, &code_with("loop {}"))
+        .writes("implementor", CODE_FILE, &code(1))
+        .writes("tester", TEST_FILE, &(tests(1) + "\n" + spawns))
+        .writes(
+            "tester",
+            TEST_FILE,
+            &(tests(1) + &test("exits", "{ if add(\"\") == 0 { std::process::exit(0) } 1 }, 1")),
+        )
+        .writes("tester", TEST_FILE, &tests(2));
+    let stage = Stage::with(cast, "ci.timeout_secs: 2");
+    stage.check(
+        &["run", "--steps", "4"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          undone target-passes timeout
+          feat: do it
+        3 refactor
+          nothing
+        4 red
+          undone red-first timeout
+          undone red-first crash
+          test: do it
+        end: 4 steps done
+        exit 0
+    ",
+    );
+}

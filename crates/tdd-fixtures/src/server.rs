@@ -1,0 +1,298 @@
+//! A model server on loopback that says what a test tells it to: in order for each part, well or badly, and keeps what it was asked.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// One call that the server got.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The request line and the headers.
+    pub head: String,
+    /// What was sent.
+    pub body: Value,
+}
+
+/// How a call is answered.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// A completion, streamed where that was asked for.
+    Says(String),
+    /// A completion that is never streamed, and ends for this reason.
+    Ends {
+        /// What it says.
+        text: String,
+        /// Its `finish_reason`.
+        reason: &'static str,
+    },
+    /// A stream of words, with a pause after each; without its end if it is broken off.
+    Drips {
+        /// What it says.
+        text: String,
+        /// After each word.
+        pause: Duration,
+        /// Whether the stream comes to its end.
+        whole: bool,
+    },
+    /// A status with headers (each with its line end) and a body.
+    Status {
+        /// The status.
+        code: u16,
+        /// Headers.
+        headers: String,
+        /// The body.
+        body: String,
+    },
+    /// Status 200 and anything at all.
+    Body(String),
+    /// The connection is closed without a word.
+    Drop,
+    /// No answer for this long.
+    Silence(Duration),
+}
+
+/// A server that stops when it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<Request>>>,
+    over: Arc<AtomicBool>,
+}
+
+/// What each part says, call by call. A plan is no matter to the machine, so it is made up where none is given;
+/// a refactorer with nothing left to say rests.
+#[derive(Clone, Debug, Default)]
+pub struct Cast {
+    plans: BTreeMap<&'static str, VecDeque<Reply>>,
+    edits: BTreeMap<&'static str, VecDeque<Reply>>,
+}
+
+impl Server {
+    /// Plays a cast.
+    pub fn playing(mut cast: Cast) -> Self {
+        Self::by(move |request| cast.reply(request))
+    }
+
+    /// Answers by a function of the request.
+    pub fn by(answer: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
+        let listener = super::must("listen on loopback", TcpListener::bind("127.0.0.1:0"));
+        let address = super::must("know where it listens", listener.local_addr());
+        let server = Self { address, requests: Arc::default(), over: Arc::default() };
+        let (requests, over) = (Arc::clone(&server.requests), Arc::clone(&server.over));
+        let answer = Arc::new(Mutex::new(answer));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                if over.load(Ordering::SeqCst) {
+                    break;
+                }
+                let (answer, requests) = (Arc::clone(&answer), Arc::clone(&requests));
+                thread::spawn(move || {
+                    let Ok(mut stream) = stream else { return };
+                    let Some(request) = read(&mut stream) else { return };
+                    locked(&requests).push(request.clone());
+                    let reply = (*locked(&answer))(&request);
+                    // The client may be gone by now, which is no fault of the server's.
+                    let _sent = send(&mut stream, &request, reply);
+                });
+            }
+        });
+        server
+    }
+
+    /// What belongs into `llm.base_url`.
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// All that it was asked so far.
+    pub fn requests(&self) -> Vec<Request> {
+        locked(&self.requests).clone()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
+        // The listener waits for a call, so it gets one.
+        let _woken = TcpStream::connect(self.address);
+    }
+}
+
+impl Request {
+    /// Who is asked: `tester`, `implementor`, `refactorer` or `rethink`.
+    pub fn part(&self) -> &'static str {
+        let system = self.message(0);
+        if system.contains("could not be made to pass") {
+            return "rethink";
+        }
+        let is = |name: &&&str| system.starts_with(&format!("You are the {name}"));
+        ["tester", "implementor", "refactorer"].iter().find(is).copied().unwrap_or("nobody")
+    }
+
+    /// Whether an edit plan is asked for.
+    pub fn is_edit(&self) -> bool {
+        self.last().contains("edit_plan")
+    }
+
+    /// The text of a message.
+    pub fn message(&self, at: usize) -> String {
+        self.body["messages"][at]["content"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// How many messages there are.
+    pub fn messages(&self) -> usize {
+        self.body["messages"].as_array().map_or(0, Vec::len)
+    }
+
+    /// The text of the last message.
+    pub fn last(&self) -> String {
+        self.message(self.messages().saturating_sub(1))
+    }
+
+    /// The form of answer that is asked for.
+    pub fn form(&self) -> &str {
+        self.body["response_format"]["type"].as_str().unwrap_or("text")
+    }
+}
+
+impl Cast {
+    /// Nobody has anything to say yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next answer of a part that is asked for an edit plan.
+    #[must_use]
+    pub fn replies(mut self, part: &'static str, reply: Reply) -> Self {
+        self.edits.entry(part).or_default().push_back(reply);
+        self
+    }
+
+    /// The next answer of a part that is asked for a plan.
+    #[must_use]
+    pub fn plans(mut self, part: &'static str, reply: Reply) -> Self {
+        self.plans.entry(part).or_default().push_back(reply);
+        self
+    }
+
+    /// An answer in words where an edit plan is asked for.
+    #[must_use]
+    pub fn says(self, part: &'static str, text: &str) -> Self {
+        self.replies(part, Reply::Says(text.to_owned()))
+    }
+
+    /// An edit plan: whole files by path, no content for one that goes away, and what else it says.
+    #[must_use]
+    pub fn edits(self, part: &'static str, files: &[(&str, Option<&str>)], said: &Value) -> Self {
+        self.says(part, &edit_plan(files, said))
+    }
+
+    /// An edit plan that writes one file.
+    #[must_use]
+    pub fn writes(self, part: &'static str, path: &str, content: &str) -> Self {
+        self.edits(part, &[(path, Some(content))], &json!({"summary": "do it"}))
+    }
+
+    /// What is said next.
+    pub fn reply(&mut self, request: &Request) -> Reply {
+        let part = request.part();
+        let queue = if request.is_edit() { &mut self.edits } else { &mut self.plans };
+        if let Some(reply) = queue.get_mut(part).and_then(VecDeque::pop_front) {
+            return reply;
+        }
+        Reply::Says(match (request.is_edit(), part) {
+            (false, _) => "The smallest thing that can be done.".to_owned(),
+            (true, "refactorer") => edit_plan(&[], &json!({"summary": "nothing worth it"})),
+            (true, _) => "I have nothing more to say.".to_owned(),
+        })
+    }
+}
+
+/// An edit plan as a model would write it.
+pub fn edit_plan(files: &[(&str, Option<&str>)], said: &Value) -> String {
+    let edit = |(path, content): &(&str, Option<&str>)| match content {
+        Some(content) => json!({"path": path, "action": "upsert", "content": content}),
+        None => json!({"path": path, "action": "delete"}),
+    };
+    let mut answer = json!({"edits": files.iter().map(edit).collect::<Vec<_>>()});
+    if let (Some(answer), Some(said)) = (answer.as_object_mut(), said.as_object()) {
+        answer.extend(said.clone());
+    }
+    answer.to_string()
+}
+
+fn read(stream: &mut TcpStream) -> Option<Request> {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let lower = head.to_lowercase();
+    let length = lower.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
+    let mut body = vec![0; length.trim().parse().ok()?];
+    reader.read_exact(&mut body).ok()?;
+    Some(Request { head, body: serde_json::from_slice(&body).unwrap_or_default() })
+}
+
+fn send(stream: &mut TcpStream, request: &Request, reply: Reply) -> std::io::Result<()> {
+    match reply {
+        Reply::Says(text) if request.body["stream"] == true => drip(stream, &text, Duration::ZERO, true),
+        Reply::Says(text) => respond(stream, 200, JSON, &completion(&text, "stop")),
+        Reply::Ends { text, reason } => respond(stream, 200, JSON, &completion(&text, reason)),
+        Reply::Drips { text, pause, whole } => drip(stream, &text, pause, whole),
+        Reply::Status { code, headers, body } => respond(stream, code, &headers, &body),
+        Reply::Body(body) => respond(stream, 200, "", &body),
+        Reply::Drop => Ok(()),
+        Reply::Silence(time) => {
+            thread::sleep(time);
+            Ok(())
+        }
+    }
+}
+
+const JSON: &str = "Content-Type: application/json\r\n";
+
+fn respond(stream: &mut TcpStream, code: u16, headers: &str, body: &str) -> std::io::Result<()> {
+    let length = body.len();
+    write!(stream, "HTTP/1.1 {code} X\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}")?;
+    stream.flush()
+}
+
+fn completion(text: &str, reason: &str) -> String {
+    let message = json!({"role": "assistant", "content": text});
+    let choice = json!({"index": 0, "message": message, "finish_reason": reason});
+    json!({"id": "x", "model": "scripted", "choices": [choice], "usage": usage()}).to_string()
+}
+
+fn usage() -> Value {
+    json!({"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 64}})
+}
+
+/// A stream of words; every one is a piece of its own.
+fn drip(stream: &mut TcpStream, text: &str, pause: Duration, whole: bool) -> std::io::Result<()> {
+    write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")?;
+    for word in text.split_inclusive(' ') {
+        let piece = json!({"model": "scripted", "choices": [{"delta": {"content": word}, "finish_reason": null}]});
+        write!(stream, "data: {piece}\n\n")?;
+        stream.flush()?;
+        thread::sleep(pause);
+    }
+    if whole {
+        let end = json!({"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": usage()});
+        write!(stream, "data: {end}\n\ndata: [DONE]\n\n")?;
+    }
+    stream.flush()
+}
+
+/// A test that failed elsewhere does not make this one fail.
+fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
