@@ -15,6 +15,7 @@ mod person;
 mod project;
 mod recording;
 mod red_state;
+mod servers;
 mod trial;
 mod verdict;
 

@@ -23,16 +23,21 @@ use crate::kata;
 use crate::output::{BAD, DIM, GOOD, WARN, paint};
 use crate::person::PersonError;
 use crate::project;
+use crate::servers::{self, Remark};
 
-/// Check tools, versions, configuration, repository and ledger
+/// Check tools, versions, configuration, repository, ledger and models
 ///
 /// Each finding comes with its fix. Exit code 0 if nothing stands in the way, 2 if the configuration does,
 /// 3 if the environment does.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  tdd-cli doctor\n  tdd-cli doctor --format json | jq '.findings[] | select(.state != \"ok\")'"
+    after_help = "Examples:\n  tdd-cli doctor\n  tdd-cli doctor --offline\n  tdd-cli doctor --format json | jq '.findings[] | select(.state != \"ok\")'"
 )]
-pub struct Doctor {}
+pub struct Doctor {
+    /// Do not ask the model servers what they can do
+    #[arg(long)]
+    offline: bool,
+}
 
 /// How a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -63,9 +68,9 @@ struct Document {
     findings: Vec<Finding>,
 }
 
-pub fn run(_: &Doctor, context: &Context) -> Result<ExitCode, CliError> {
+pub fn run(args: &Doctor, context: &Context) -> Result<ExitCode, CliError> {
     let folder = project::folder(&context.global)?;
-    let findings = examine(&folder, context);
+    let findings = examine(&folder, args, context);
     let worst = |state| findings.iter().any(|finding| finding.state == state);
     let code = match (worst(State::Config), worst(State::Environment)) {
         (true, _) => Code::Usage as u8,
@@ -77,7 +82,7 @@ pub fn run(_: &Doctor, context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(code))
 }
 
-fn examine(folder: &Path, context: &Context) -> Vec<Finding> {
+fn examine(folder: &Path, args: &Doctor, context: &Context) -> Vec<Finding> {
     let mut findings = Vec::new();
     let repo = match Repo::discover(folder) {
         Ok(Some(repo)) => Some(repo),
@@ -101,6 +106,9 @@ fn examine(folder: &Path, context: &Context) -> Vec<Finding> {
         findings.extend(plans(repo.root()));
     }
     models(&config, &mut findings);
+    if !args.offline {
+        findings.extend(servers::ask(&config, context).into_iter().map(Finding::from));
+    }
     findings
 }
 
@@ -301,6 +309,14 @@ fn failed(subject: &str, state: State, error: &CliError) -> Finding {
     let said = std::iter::once(error.to_string()).chain(error.causes());
     let detail = said.collect::<Vec<_>>().join(": ");
     Finding { subject: subject.to_owned(), state, detail, fix: error.hint() }
+}
+
+impl From<Remark> for Finding {
+    fn from(remark: Remark) -> Self {
+        let state = if remark.fine { State::Ok } else { State::Warn };
+        let detail = format!("{} {}", remark.subject, remark.detail);
+        Self { subject: "model server".to_owned(), state, detail, fix: remark.fix }
+    }
 }
 
 impl Finding {

@@ -23,7 +23,7 @@ use tdd_core::gate::Limits;
 use tdd_exec::runner::RunError;
 
 pub use end::End;
-pub use voice::Voice;
+pub use voice::{Voice, endpoint};
 
 use crate::context::Context;
 use crate::error::CliError;

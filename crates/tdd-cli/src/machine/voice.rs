@@ -108,7 +108,8 @@ impl Voice {
     }
 }
 
-fn endpoint(seat: &Seat, config: &Config) -> Result<Endpoint, CliError> {
+/// Where a seat's model is, and how to ask it.
+pub fn endpoint(seat: &Seat, config: &Config) -> Result<Endpoint, CliError> {
     let route = seat.route.clone().map_err(|missing| CliError::NoServer { role: seat.role, model: missing.model })?;
     Ok(Endpoint {
         key: key(seat),
