@@ -76,11 +76,12 @@ fn remarks(subject: &str, model: &str, found: &Capabilities) -> Vec<Remark> {
         let detail = format!("the server lists {} and not `{model}`", listed.join(", "));
         remarks.push(remark(false, detail, Some("correct the model's name under `roles` in `tdd.yaml`")));
     }
-    if !found.json_schema.is_yes() && !found.json_object.is_yes() {
+    let lacks = |finding: &Finding| matches!(finding, Finding::No(_));
+    if lacks(&found.json_schema) && lacks(&found.json_object) {
         let detail = "takes no `response_format`, so answers are read out of plain text".to_owned();
         remarks.push(remark(false, detail, Some("it works, with more answers that cannot be used")));
     }
-    if !found.usage.is_yes() {
+    if lacks(&found.usage) {
         let detail = "counts no tokens, so a budget in tokens or dollars does not hold".to_owned();
         remarks.push(remark(false, detail, Some("limit the run by `--steps` or `--max-minutes`")));
     }
@@ -142,6 +143,13 @@ mod tests {
         let said = said(&weak);
         assert!(said[1].contains("lists other and not `m`"), "{said:?}");
         assert!(said[2].contains("plain text") && said[3].contains("counts no tokens"), "{said:?}");
+    }
+
+    #[test]
+    fn what_could_not_be_found_out_is_no_complaint() {
+        let slow = || Finding::Unknown("slow".to_owned());
+        let busy = Capabilities { json_schema: slow(), json_object: slow(), usage: slow(), ..able() };
+        assert_eq!(said(&busy).len(), 1);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tdd_fixtures::Sandbox;
+use tdd_fixtures::server::{Reply, Server};
 
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Output {
     sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(arguments).output().unwrap()
@@ -236,4 +237,20 @@ fn completions_and_manual_pages_are_there_for_every_shell_and_command() {
         assert!(machine(&sandbox, &["man", command]).contains(&format!("tdd\\-cli\\-{}", command.replace('-', "\\-"))));
         assert!(machine(&sandbox, &[command, "--help"]).contains("Example"), "{command}");
     }
+}
+
+#[test]
+fn doctor_asks_the_model_servers_unless_it_is_told_not_to() {
+    let server = Server::by(|_| Reply::Says("yes".to_owned()));
+    let sandbox = Sandbox::new();
+    sandbox.git(&["init", "-q"]);
+    machine(&sandbox, &["init"]);
+    let seats = ["tester", "implementor", "refactorer"].map(|role| format!("  {role}: {{ model: small }}\n"));
+    let config = format!("llm: {{ base_url: \"{}\" }}\nroles:\n{}", server.url(), seats.concat());
+    sandbox.write("tdd.yaml", config);
+    assert!(machine(&sandbox, &["doctor"]).contains("answers; json_schema"));
+    let asked = server.requests().len();
+    assert!(asked > 0);
+    assert!(!machine(&sandbox, &["doctor", "--offline"]).contains("answers; json_schema"));
+    assert_eq!(server.requests().len(), asked);
 }
