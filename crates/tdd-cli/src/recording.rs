@@ -1,6 +1,6 @@
 //! Puts what was seen into the ledger of a project that has one.
 
-use tdd_core::event::Event;
+use tdd_core::event::{Event, Record};
 use tdd_core::seam::Ledger;
 use tdd_core::session::{Session, SuiteFacts};
 use tdd_exec::clock::WallClock;
@@ -9,12 +9,14 @@ use tdd_exec::ledger::{LedgerError, LedgerFile};
 use tdd_exec::state::StateDir;
 
 use crate::error::CliError;
-use crate::output::Output;
+use crate::output::{Output, print_line};
 
 /// The ledger, if this project has one and nobody else is writing to it.
 pub struct Recording {
     ledger: Option<LedgerFile<WallClock>>,
     nothing: Session,
+    /// Every event is printed as it is recorded, as the ledger's own line.
+    pub echo: bool,
 }
 
 impl Recording {
@@ -41,7 +43,7 @@ impl Recording {
 
     /// No ledger: nothing is known, and nothing is recorded.
     pub fn nothing() -> Self {
-        Self { ledger: None, nothing: Session::default() }
+        Self { ledger: None, nothing: Session::default(), echo: false }
     }
 
     fn of(ledger: Option<LedgerFile<WallClock>>, output: Output) -> Self {
@@ -49,7 +51,7 @@ impl Recording {
             let bytes = repaired.dropped_bytes;
             output.note(format_args!("note: the ledger's last line was torn; {bytes} bytes were cut off"));
         }
-        Self { ledger, nothing: Session::default() }
+        Self { ledger, nothing: Session::default(), echo: false }
     }
 
     /// All that was seen before.
@@ -69,7 +71,10 @@ impl Recording {
     /// Puts events on the record; `false` if nothing is recorded here.
     pub fn append(&mut self, events: &[Event]) -> Result<bool, CliError> {
         let Some(ledger) = &mut self.ledger else { return Ok(false) };
-        ledger.append(events)?;
+        let records = ledger.append(events)?;
+        if self.echo {
+            records.iter().try_for_each(|record| print_line(&Record::line(&record.head, &record.event)))?;
+        }
         Ok(true)
     }
 }

@@ -111,6 +111,12 @@ impl Machine<'_> {
                 Ok(Outcome::Goes)
             }
             Ruling::Refused(refusal) if is_arrival(turn, refusal) => self.arrived(stand, turn, &paths, refusal),
+            Ruling::Refused(refusal) if refusal.cause == Some(Cause::RunnerMissing) => {
+                let why = refusal.reason.clone();
+                let failed = Failed { spent: false, ..Failed::refused(refusal.clone()) };
+                self.undo(stand, turn, &paths, &failed)?;
+                Err(CliError::CannotTest { what: self.trial.command(), why })
+            }
             Ruling::Refused(refusal) => {
                 let failed = Failed::judged(refusal.clone(), &verified, &self.trial.check_command());
                 self.failed(stand, turn, &paths, failed)

@@ -29,6 +29,8 @@ impl<'a> Machine<'a> {
         let prompts = Prompts::new(own_prompts(&trial)?).map_err(CliError::Prompts)?;
         let begun = Instant::now();
         let (conversation, log) = (None, None);
+        let mut trial = trial;
+        trial.recording.echo = context.output.is_json();
         let mut machine = Self {
             context,
             trial,

@@ -27,11 +27,8 @@ impl Machine<'_> {
     /// Shows an event that has just been recorded.
     pub fn tell(&self, event: &Event) -> Result<(), CliError> {
         let output = self.context.output;
-        if output.is_json() {
-            let line = serde_json::to_string(event).map_err(|error| CliError::Output(error.into()))?;
-            return print_line(&line);
-        }
-        if output.is_quiet() {
+        // For programs the ledger's own lines are printed, whoever records them.
+        if output.is_json() || output.is_quiet() {
             return Ok(());
         }
         if let Event::StepStart(start) = event {

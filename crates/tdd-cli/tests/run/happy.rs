@@ -92,6 +92,11 @@ fn a_program_reads_one_event_a_line_and_nothing_else() {
     assert_eq!(types.first().unwrap(), "resynced");
     assert_eq!(types.iter().filter(|name| *name == "committed").count(), 2);
     assert_eq!(types.last().unwrap(), "run_end");
+    // What it reads are the ledger's own lines: nothing is left out, test runs included.
+    let ledger = stage.sandbox.read(".tdd/events.jsonl");
+    let since = ledger.lines().count() - told.stdout.lines().count();
+    assert_eq!(told.stdout.lines().collect::<Vec<_>>(), ledger.lines().skip(since).collect::<Vec<_>>());
+    assert!(types.iter().any(|name| name == "suite_run"));
 }
 
 #[test]

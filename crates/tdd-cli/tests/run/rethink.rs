@@ -38,7 +38,7 @@ fn an_implementor_who_never_succeeds_ends_with_a_person() {
         2 green
           undone target-passes assertion
           undone target-passes assertion
-          blocked tests/add.rs::an_empty_text_is_zero: target-passes: `tests/add.rs::an_empty_text_is_zero` fails: thread 'an_empty_text_is_zero' panicked at tests/add.rs:5:5:
+          blocked tests/add.rs::an_empty_text_is_zero: target-passes: `tests/add.rs::an_empty_text_is_zero` fails: thread 'an_empty_text_is_zero' panicked at tests/add.rs:5:5: assertion `left == right` failed, left: 5, right: 0
           paused td-stuck: tests/add.rs::an_empty_text_is_zero
           stopped
         end: td-stuck: tests/add.rs::an_empty_text_is_zero
