@@ -95,7 +95,28 @@ impl CargoSuite {
         vec![self.job_with_tests(argv, "running doctests", deadline, sources)]
     }
 
-    pub(super) fn read_doctest_run(&mut self, listed: &Doctests, finished: &[Finished]) -> Vec<Job> {
+    /// What the doctests said. Those of one crate run side by side and share a standard error: where more than
+    /// one failed, it cannot be said whose words those are, and they run once more, one after the other.
+    pub(super) fn read_doctest_run(
+        &mut self,
+        listed: Doctests,
+        finished: &[Finished],
+        sources: &dyn Sources,
+    ) -> Vec<Job> {
+        let crates = diagnose::crate_names(&self.build, &self.places);
+        let results = finished.first().and_then(|run| Some((run, doctest::read(run, &listed, &crates).ok()?)));
+        let failed = results.as_ref().map_or(0, |(_, results)| {
+            results.iter().filter(|result| result.outcome.cause().is_some_and(|cause| cause != Cause::Skipped)).count()
+        });
+        let Some((run, _)) = results.filter(|_| failed > 1) else { return self.keep_doctests(&listed, finished) };
+        let mut argv = self.doctest_argv(sources);
+        argv.push("--test-threads=1".to_owned());
+        let deadline = self.settings.timeout + run.duration * 4;
+        self.stage = Stage::RunningDoctestsAlone(listed);
+        vec![self.job_with_tests(argv, "running doctests one by one", deadline, sources)]
+    }
+
+    pub(super) fn keep_doctests(&mut self, listed: &Doctests, finished: &[Finished]) -> Vec<Job> {
         let Some(run) = finished.first() else {
             return Vec::new();
         };

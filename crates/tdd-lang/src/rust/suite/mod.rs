@@ -80,6 +80,8 @@ enum Stage {
     RunningNextest(nextest::Listing),
     ListingDoctests,
     RunningDoctests(Doctests),
+    /// One after the other, so that each has only its own words.
+    RunningDoctestsAlone(Doctests),
     Over,
 }
 
@@ -97,7 +99,8 @@ impl Suite for CargoSuite {
                 Stage::ListingForNextest => self.read_nextest_list(&finished, sources),
                 Stage::RunningNextest(listing) => self.read_nextest_run(&listing, &finished),
                 Stage::ListingDoctests => self.read_doctest_list(&finished, sources),
-                Stage::RunningDoctests(listed) => self.read_doctest_run(&listed, &finished),
+                Stage::RunningDoctests(listed) => self.read_doctest_run(listed, &finished, sources),
+                Stage::RunningDoctestsAlone(listed) => self.keep_doctests(&listed, &finished),
                 Stage::Over => return Next::Done(self.report(sources)),
             };
         }
