@@ -1,5 +1,7 @@
 //! Talks to the model of a role until it has an answer that can be judged.
 
+use std::time::Instant;
+
 use tdd_agents::brief::{Brief, File, Target};
 use tdd_agents::failure::Failure;
 use tdd_agents::part::Part;
@@ -110,9 +112,11 @@ impl Machine<'_> {
     pub fn call(&mut self, stand: &Stand, turn: &Turn, purpose: &str, ask: &Ask) -> Result<Answer, CliError> {
         let progress = self.context.output.progress();
         progress.say(&format!("step {}: {} thinks ({purpose})", stand.step, turn.role()));
+        let asked = Instant::now();
         let answer = self.voice.ask(turn.role(), ask)?;
+        let waited = asked.elapsed();
         drop(progress);
-        self.note_call(ask, &answer);
+        self.note_call(ask, &answer, waited);
         let event = LlmCall {
             step: stand.step,
             role: turn.role(),

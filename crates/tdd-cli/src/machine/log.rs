@@ -1,6 +1,7 @@
 //! The step's own record for people: `.tdd/plan/step-N-role.md` and `.tdd/logs/step-N-role.json`, never read back.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tdd_core::cycle::{Phase, Role, Turn};
@@ -9,6 +10,7 @@ use tdd_core::event::StepOutcome;
 use tdd_core::judge::Ruling;
 use tdd_core::report::{Counts, Outcome};
 use tdd_core::test_id::TestId;
+use tdd_exec::process;
 use tdd_llm::client::{Answer, Ask};
 
 use super::Machine;
@@ -27,6 +29,41 @@ pub struct StepLog {
     attempts: Vec<Attempt>,
     outcome: Option<StepOutcome>,
     commit: Option<CommitId>,
+    took: Took,
+    #[serde(skip)]
+    begun: Begun,
+}
+
+/// Where a step's time went, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Took {
+    all: f64,
+    /// Waiting for models.
+    models: f64,
+    /// The project's own commands.
+    commands: f64,
+    /// The rest: the machine itself.
+    own: f64,
+}
+
+/// When a step began, and how long commands had taken by then.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    at: Instant,
+    commands: Duration,
+}
+
+impl Begun {
+    fn now() -> Self {
+        Self { at: Instant::now(), commands: process::spent() }
+    }
+
+    fn took(self, models: Duration) -> Took {
+        let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+        let (all, commands) = (self.at.elapsed(), process::spent().saturating_sub(self.commands));
+        let own = all.saturating_sub(commands).saturating_sub(models);
+        Took { all: ms(all), models: ms(models), commands: ms(commands), own: ms(own) }
+    }
 }
 
 /// One attempt.
@@ -52,6 +89,8 @@ struct Call {
     completion_tokens: u64,
     duration_ms: u64,
     retries: u32,
+    #[serde(skip)]
+    waited: Duration,
 }
 
 /// What the tests said.
@@ -80,7 +119,18 @@ impl Machine<'_> {
         let (step, role, phase) = (stand.step, turn.role(), turn.phase());
         if self.log.as_ref().is_none_or(|log| (log.step, log.role, log.phase) != (step, role, phase)) {
             let (plan, attempts, targets) = (String::new(), Vec::new(), turn.targets());
-            self.log = Some(StepLog { step, role, phase, targets, plan, attempts, outcome: None, commit: None });
+            self.log = Some(StepLog {
+                step,
+                role,
+                phase,
+                targets,
+                plan,
+                attempts,
+                outcome: None,
+                commit: None,
+                took: Took::default(),
+                begun: Begun::now(),
+            });
         }
         if let Some(log) = &mut self.log {
             log.attempts.push(Attempt { number: turn.attempt(), ..Attempt::default() });
@@ -94,7 +144,7 @@ impl Machine<'_> {
         self.write_view("plan", &format!("step-{}-{}.md", stand.step, turn.role()), plan)
     }
 
-    pub fn note_call(&mut self, ask: &Ask, answer: &Answer) {
+    pub fn note_call(&mut self, ask: &Ask, answer: &Answer, waited: Duration) {
         let prompt = serde_json::to_vec(&ask.messages).unwrap_or_default();
         let Some(attempt) = self.attempt_log() else { return };
         answer.content.clone_into(&mut attempt.answer);
@@ -106,6 +156,7 @@ impl Machine<'_> {
             cached_tokens: answer.usage.cached,
             completion_tokens: answer.usage.completion,
             duration_ms: answer.duration_ms,
+            waited,
             retries: answer.retries,
         });
     }
@@ -146,6 +197,8 @@ impl Machine<'_> {
     pub fn close_log(&mut self, outcome: StepOutcome) -> Result<(), CliError> {
         let Some(mut log) = self.log.take() else { return Ok(()) };
         log.outcome = Some(outcome);
+        let waited = log.attempts.iter().flat_map(|attempt| &attempt.calls).map(|call| call.waited).sum();
+        log.took = log.begun.took(waited);
         let text = serde_json::to_string_pretty(&log).map_err(|error| CliError::Output(error.into()))?;
         self.write_view("logs", &format!("step-{}-{}.json", log.step, log.role), &text)
     }

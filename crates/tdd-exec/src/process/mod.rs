@@ -18,6 +18,6 @@ mod supervisor;
 pub use cancel::Cancel;
 pub use env::scrub;
 pub use error::ProcessError;
-pub use run::run;
+pub use run::{run, spent};
 pub use spawner::{Isolation, Spawner};
 pub use supervisor::{SUPERVISE, supervise_if_asked};

@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -31,8 +32,22 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How much of a stream is read at once: what a pipe holds.
 const PIECE: usize = 1 << 16;
 
+/// How long all commands of this process have taken so far, in microseconds.
+static SPENT: AtomicU64 = AtomicU64::new(0);
+
+/// How long all commands of this process have taken so far: what is not our own share of its time.
+pub fn spent() -> Duration {
+    Duration::from_micros(SPENT.load(Ordering::Relaxed))
+}
+
 /// Runs a command and everything it starts; when this returns, none of it is left.
 pub fn run(spawner: &Spawner, spec: &CommandSpec) -> Result<Finished, ProcessError> {
+    let finished = watched(spawner, spec)?;
+    SPENT.fetch_add(u64::try_from(finished.duration.as_micros()).unwrap_or(0), Ordering::Relaxed);
+    Ok(finished)
+}
+
+fn watched(spawner: &Spawner, spec: &CommandSpec) -> Result<Finished, ProcessError> {
     if spawner.cancel.is_cancelled() {
         return Ok(without_output(Exit::Interrupted));
     }
