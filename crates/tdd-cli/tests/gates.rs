@@ -68,6 +68,14 @@ fn the_schema_lists_every_rule_and_every_cause() {
     assert_eq!(listed("cause"), with_null(Cause::ALL.map(Cause::name).to_vec()));
 }
 
+#[test]
+fn the_readme_lists_every_rule() {
+    let readme = include_str!("../../../README.md");
+    let missing: Vec<_> =
+        Rule::ALL.map(Rule::name).into_iter().filter(|name| !readme.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
 /// Exit code, rule and cause in one line.
 fn answer(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let (code, verdict) = gate(sandbox, arguments);
