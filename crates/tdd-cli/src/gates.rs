@@ -54,6 +54,7 @@ pub fn green(trial: &mut Trial<'_>, whole: &Change, targets: &[TestId]) -> Resul
     let ruling = red.ruling().unwrap_or_else(|| judge::judge_green(&seen, &targets, &red.baseline));
     let ruling = trial.checked(ruling)?;
     let ruling = trial.counter_proven(ruling, &targets, &change, &red.baseline)?;
+    let ruling = trial.unsensing(ruling, &change)?;
     Ok(Judged { rulings: vec![ruling], report: run.report })
 }
 
@@ -70,6 +71,7 @@ pub fn refactor(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliErr
         excepted: &trial.excepted,
     };
     let ruling = trial.checked(judge::judge_refactor(&seen))?;
+    let ruling = trial.unsensing(ruling, change)?;
     Ok(Judged { rulings: vec![ruling], report: run.report })
 }
 

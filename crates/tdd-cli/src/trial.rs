@@ -238,6 +238,17 @@ impl<'a> Trial<'a> {
         Ok(judge::judge_check(outcome.ok, &self.check_command(), &outcome.stderr).map_or(ruling, Ruling::Refused))
     }
 
+    /// A ruling that holds so far, unless changed production code asks whether it is under test.
+    pub fn unsensing(&self, ruling: Ruling, change: &Change) -> Result<Ruling, CliError> {
+        if !matches!(ruling, Ruling::Holds(_)) || self.excepted.contains(&Rule::TestSensing) {
+            return Ok(ruling);
+        }
+        let paths: BTreeSet<String> = change.production.iter().map(|item| item.path.clone()).collect();
+        let sources = StoredSources::new(&self.repo, &self.tree)?;
+        let signs = self.language.signs(&self.project, &sources, &paths.into_iter().collect::<Vec<_>>());
+        Ok(judge::judge_sensing(change, &signs).map_or(ruling, Ruling::Refused))
+    }
+
     /// What the check command says on the tree that is judged.
     pub fn check(&self) -> Result<RunnerOutcome, CliError> {
         if self.in_place {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::change::{Change, TestChange, TestFacts};
+use crate::change::{Change, ItemFate, TestChange, TestFacts};
 use crate::command::Exit;
 use crate::digest::TreeId;
 use crate::report::{Cause, Obstacle, Outcome, Report};
@@ -13,6 +13,7 @@ use crate::scope::{
     green_changes_production_only, one_behaviour, one_side_only, readable, red_changes_tests_only,
     rethink_changes_one_test, steering_frozen, support_kept, tests_frozen, tests_kept,
 };
+use crate::signs::{Sensing, Signs};
 use crate::test_id::TestId;
 
 /// What the judge says.
@@ -159,6 +160,18 @@ pub fn judge_check(passed: bool, command: &str, said: &str) -> Option<Refusal> {
     let first = said.lines().map(str::trim).find(|line| line.starts_with("error"));
     let said = first.map(|line| format!(": {line}")).unwrap_or_default();
     (!passed).then(|| Rule::CheckPasses.refuse(format!("`{command}` fails{said}"), "mend what it complains about"))
+}
+
+/// Judges what changed production code asks of its surroundings: it must not look whether it is under test.
+pub fn judge_sensing(change: &Change, signs: &Signs) -> Option<Refusal> {
+    let changed = |seen: &&Sensing| {
+        let mut new = change.production.iter().filter(|item| item.fate != ItemFate::Removed);
+        new.any(|item| (item.path.as_str(), item.line) == (seen.item.path.as_str(), seen.item.line))
+    };
+    let seen = signs.sensing.iter().find(changed)?;
+    let place = format!("`{}:{}`", seen.item.path, seen.line);
+    let reason = format!("production code asks whether it is under test: {} ({place})", seen.what);
+    Some(Rule::TestSensing.refuse(reason, "let it do the same in a test as outside of one; hand in what has to differ"))
 }
 
 /// Judges a green: production changed, and tests that were red pass with all others.

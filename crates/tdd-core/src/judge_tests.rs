@@ -647,3 +647,18 @@ fn rulings_say_what_was_seen() {
     let timeout = invalid(Cause::Timeout, &id("new"), "\n  after 5 s\nmore");
     assert_eq!(timeout.reason, "`tests/a.rs::new` did not end in time: after 5 s");
 }
+
+#[test]
+fn changed_production_code_that_asks_whether_it_is_under_test_is_refused() {
+    use crate::signs::Place;
+    let place = |line| Place::new("src/lib.rs", line);
+    let sensing = |line| Sensing { item: place(line), line: line + 1, what: "`cfg!(test)`".into() };
+    let signs = |line| Signs { sensing: vec![sensing(line)], ..Signs::default() };
+    let item = |fate| ItemChange { path: "src/lib.rs".into(), item: "fn `a`".into(), line: 3, fate };
+    let change = |fate| Change { production: vec![item(fate)], ..Change::default() };
+    let refused = |change: &Change, line| judge_sensing(change, &signs(line)).map(|refusal| refusal.rule);
+    assert_eq!(refused(&change(ItemFate::Added), 3), Some(Rule::TestSensing));
+    assert_eq!(refused(&change(ItemFate::Changed), 3), Some(Rule::TestSensing));
+    assert_eq!(refused(&change(ItemFate::Removed), 3), None);
+    assert_eq!(refused(&change(ItemFate::Changed), 9), None);
+}

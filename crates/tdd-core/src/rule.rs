@@ -51,11 +51,13 @@ pub enum Rule {
     CheckPasses,
     /// The test fails when its expectation is changed, and passes under another name.
     CounterProof,
+    /// Changed production code does not ask whether it is under test.
+    TestSensing,
 }
 
 impl Rule {
     /// Every rule, in the order in which they are asked.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::PathConfined,
         Self::ProtectedPath,
         Self::PlainText,
@@ -77,6 +79,7 @@ impl Rule {
         Self::OthersKept,
         Self::CheckPasses,
         Self::CounterProof,
+        Self::TestSensing,
     ];
 
     /// The rule's name.
@@ -103,6 +106,7 @@ impl Rule {
             Self::OthersKept => "others-kept",
             Self::CheckPasses => "check-passes",
             Self::CounterProof => "counter-proof",
+            Self::TestSensing => "test-sensing",
         }
     }
 
@@ -135,7 +139,8 @@ impl Rule {
             | Self::TargetPasses
             | Self::OthersKept
             | Self::CheckPasses
-            | Self::CounterProof => true,
+            | Self::CounterProof
+            | Self::TestSensing => true,
         }
     }
 

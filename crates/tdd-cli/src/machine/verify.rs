@@ -46,6 +46,7 @@ impl Machine<'_> {
         let ruling = self.judge(turn, &seen);
         let (ruling, check) = self.checked(turn, ruling, &excepted)?;
         let ruling = self.counter_proven(turn, ruling, &change)?;
+        let ruling = self.trial.unsensing(ruling, &change)?;
         Ok(Verified { ruling, change, report, check })
     }
 
