@@ -7,12 +7,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tdd_core::cycle::Role;
-use tdd_core::event::{Blocked, Event, LlmCall, Paused};
-use tdd_core::seam::Ledger;
+use tdd_core::digest::Digest;
+use tdd_core::event::{Blocked, Event, Head, LlmCall, Paused, Record};
 use tdd_core::test_id::TestId;
-use tdd_exec::clock::WallClock;
-use tdd_exec::ledger::LedgerFile;
-use tdd_exec::state::StateDir;
 use tdd_fixtures::Sandbox;
 
 const TEST: &str =
@@ -240,10 +237,17 @@ fn a_test_that_cannot_be_retired_stays() {
     assert_story!(missing, no_reason, no_id, uncommitted, needed);
 }
 
-/// Puts events into the ledger, as a run would.
+/// Puts events into the ledger, as a run would. Line by line: a lock that this process takes may live on for a
+/// moment in a program that another test starts.
 fn append(sandbox: &Sandbox, events: &[Event]) {
-    let dir = StateDir::find(&sandbox.project()).unwrap().unwrap();
-    LedgerFile::open(&dir, WallClock).unwrap().append(events).unwrap();
+    let mut ledger = sandbox.read(".tdd/events.jsonl");
+    for event in events {
+        let last = ledger.lines().last().unwrap();
+        let (before, _) = Head::split(last.as_bytes()).unwrap();
+        let head = Head { seq: before.seq + 1, ts: before.ts, prev: Digest::of(last) };
+        ledger += &format!("{}\n", Record::line(&head, event));
+    }
+    sandbox.write(".tdd/events.jsonl", ledger);
 }
 
 /// A run that used up its attempts at a test.
