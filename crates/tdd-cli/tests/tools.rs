@@ -72,3 +72,20 @@ fn a_refusal_is_the_tools_result_and_costs_no_attempt() {
     assert_eq!(rules, ["phase-scope", "path-confined", "protected-path", "claim-after-red", "tests-frozen"]);
     assert_eq!(machine(&sandbox, &["log", "--type", "reverted", "--format", "json"]).1, "");
 }
+
+#[test]
+fn a_step_that_ended_without_a_commit_counts() {
+    let claim = ("edit_claim", json!({"test_id": "tests/add.rs::nothing_is_zero", "edit_target": "src/lib.rs"}));
+    let script = Script::new()
+        .calls("step-1-tester-tools-1", &[edit("tests/add.rs", TEST), finish("nothing is zero")])
+        .calls("step-2-implementor-tools-1", &[claim, edit("src/lib.rs", CODE), finish("answer zero")])
+        .calls("step-3-refactorer-tools-1", &[finish("nothing worth it")]);
+    let (sandbox, code, told) = run(&script);
+    assert_eq!(code, Some(0), "{told}");
+    let status: serde_json::Value =
+        serde_json::from_str(&machine(&sandbox, &["status", "--format", "json"]).1).unwrap();
+    assert_eq!(
+        (&status["step"], &status["next_role"], &status["phase"]),
+        (&json!(3), &json!("tester"), &json!("green"))
+    );
+}

@@ -122,6 +122,7 @@ impl Standing {
         let messages: Vec<String> =
             repo.first_parent_messages(HISTORY)?.map(|found| found.map(|(_, text)| text)).collect::<Result<_, _>>()?;
         let position = Position::of_history(messages.iter().map(String::as_str));
+        let position = position.after(session.standing().ended(), head.commit.as_ref());
         let subject = messages.first().and_then(|message| message.lines().next()).map(str::to_owned);
         let failing = session.tests().iter().filter(|(_, known)| known.status == TestStatus::Fail);
         let failing = failing.map(|(id, known)| Failing {
