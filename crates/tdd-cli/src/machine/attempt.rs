@@ -136,7 +136,7 @@ impl Machine<'_> {
         let files = {
             let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
             match gate::preview(&plan.edits, |path| base.read(path)) {
-                Ok(files) if files.is_empty() => return Ok(Err(changes_nothing())),
+                Ok(files) if files.is_empty() => return Ok(Err(changes_nothing(turn))),
                 Ok(files) => files,
                 Err(refusal) => return Ok(Err(refusal)),
             }
@@ -199,7 +199,9 @@ impl Machine<'_> {
                 Ok(Outcome::Goes)
             }
             Turn::Red { .. } if !plan.done.is_empty() => self.done(stand, turn, plan),
-            Turn::Red { .. } | Turn::Green { .. } => self.failed(stand, turn, &[], Failed::refused(changes_nothing())),
+            Turn::Red { .. } | Turn::Green { .. } => {
+                self.failed(stand, turn, &[], Failed::refused(changes_nothing(turn)))
+            }
         }
     }
 
@@ -325,8 +327,13 @@ fn is_arrival(turn: &Turn, refusal: &Refusal) -> bool {
     matches!(turn, Turn::Red { .. }) && refusal.cause == Some(Cause::UnexpectedGreen)
 }
 
-fn changes_nothing() -> Refusal {
-    Rule::EditApplies.refuse("the answer changes no file", "send at least one edit that changes something")
+fn changes_nothing(turn: &Turn) -> Refusal {
+    let next = match turn {
+        Turn::Red { .. } => "send the test file with all that is in it and one new test besides",
+        Turn::Green { .. } => "send the production file with what makes the test pass",
+        Turn::Rethink { .. } | Turn::Refactor { .. } => "send what is to be other than it is, or no edits at all",
+    };
+    Rule::EditApplies.refuse("the answer changes no file", next)
 }
 
 fn failing(report: &Report) -> Vec<&TestId> {
