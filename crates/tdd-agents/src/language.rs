@@ -33,6 +33,22 @@ const RUST: Notes = Notes {
     better: ("let y = year % 4;\n    y == 0", "year % 4 == 0"),
 };
 
+const PYTHON: Notes = Notes {
+    name: "python",
+    title: "Python",
+    places: "Where things go: tests in `tests/test_<topic>.py`, which begin with `from <module> import …`, each a function \
+             `test_…` with plain `assert`s, run by pytest. Production code in modules beside `tests/`, importable by \
+             their names, or in the package that is there. Leave `conftest.py`, `pyproject.toml` and other configuration \
+             as they are; a fixture stands in the file of its test.",
+    test_place: "It goes into a file `tests/test_<topic>.py`. Leave all other modules as they are.",
+    test: (
+        "tests/test_leap.py",
+        "from leap import is_leap\n\n\ndef test_a_year_that_four_divides_is_leap():\n    assert is_leap(2024) is True\n",
+    ),
+    code: ("leap.py", "def is_leap(year):\n    return year % 4 == 0\n"),
+    better: ("y = year % 4\n    return y == 0", "return year % 4 == 0"),
+};
+
 const OTHER: Notes = Notes {
     name: "",
     title: "",
@@ -89,7 +105,7 @@ pub fn example(language: &str, part: Part) -> String {
 }
 
 fn notes(language: &str) -> Notes {
-    [RUST].into_iter().find(|notes| notes.name == language).unwrap_or(OTHER)
+    [RUST, PYTHON].into_iter().find(|notes| notes.name == language).unwrap_or(OTHER)
 }
 
 fn quoted(text: &str) -> String {
@@ -103,7 +119,7 @@ mod tests {
 
     #[test]
     fn every_example_is_an_answer_that_we_would_take() {
-        for language in ["rust", "cobol"] {
+        for language in ["rust", "python", "cobol"] {
             for phase in Phase::ALL {
                 let part = Part::of(phase);
                 let plan = reply::read(&example(language, part)).unwrap();
@@ -115,6 +131,6 @@ mod tests {
 
     #[test]
     fn an_unknown_language_keeps_its_name() {
-        assert_eq!((title("rust"), title("cobol")), ("Rust", "cobol"));
+        assert_eq!([title("rust"), title("python"), title("cobol")], ["Rust", "Python", "cobol"]);
     }
 }

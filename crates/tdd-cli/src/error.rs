@@ -41,7 +41,7 @@ pub enum CliError {
     UnknownLanguage,
     #[error("there is no project of a known language in `{}`", .0.display())]
     NoProject(PathBuf),
-    #[error("this looks like a {0} project, and this version knows only Rust")]
+    #[error("this looks like a {0} project, which this version does not know")]
     OtherLanguage(&'static str),
     #[error("`kata_description` in `tdd.yaml` is `{configured}`, not `{asked}`")]
     OtherKata { configured: String, asked: String },
@@ -240,7 +240,7 @@ impl CliError {
                 source.hint.clone().unwrap_or_else(|| "correct it there; `tdd-cli doctor` checks the file".to_owned())
             }
             Self::Unsupported { key, .. } => format!("remove `{key}` from the file"),
-            Self::UnknownLanguage => "known: `rust`".to_owned(),
+            Self::UnknownLanguage => "known: `rust`, `python`".to_owned(),
             Self::NoProject(_) => "run `tdd-cli init` to add one, or go where it is with `-C DIR`".to_owned(),
             Self::OtherLanguage(_) => "to add a Rust project beside it, say so: `--language rust`".to_owned(),
             Self::OtherKata { .. } => "change `kata_description` in `tdd.yaml`, or leave `--kata` out".to_owned(),

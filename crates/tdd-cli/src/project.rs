@@ -11,8 +11,7 @@ use tdd_exec::process::Spawner;
 use tdd_exec::runner::ProjectRunner;
 use tdd_exec::sources::TreeSources;
 use tdd_exec::text::{self, TextError};
-use tdd_lang::language::{Language, Project, Settings};
-use tdd_lang::rust::Rust;
+use tdd_lang::language::{Language, Project, Settings, Sources};
 
 use crate::args::Global;
 use crate::context::Context;
@@ -60,9 +59,16 @@ pub fn configuration(global: &Global, root: &Path) -> Result<Loaded, CliError> {
 
 /// The language of that name.
 pub fn language(name: &str) -> Result<Box<dyn Language>, CliError> {
-    match name {
-        "rust" => Ok(Box::new(Rust)),
-        _ => Err(CliError::UnknownLanguage),
+    tdd_lang::languages().into_iter().find(|language| language.name() == name).ok_or(CliError::UnknownLanguage)
+}
+
+/// The language of a repository: the configured one, else that of the project in it, else the default.
+pub fn language_of(config: &Config, sources: &dyn Sources) -> Result<Box<dyn Language>, CliError> {
+    match config.language.as_deref() {
+        Some(name) => language(name),
+        None => tdd_lang::detect(sources)
+            .or_else(|| tdd_lang::languages().into_iter().next())
+            .ok_or(CliError::UnknownLanguage),
     }
 }
 
@@ -80,8 +86,8 @@ impl Workbench {
     pub fn open(global: &Global) -> Result<Self, CliError> {
         let repo = repository(global)?;
         let loaded = configuration(global, repo.root())?;
-        let language = language(loaded.config.language.as_deref().unwrap_or("rust"))?;
         let sources = TreeSources::new(repo.root(), repo.files()?);
+        let language = language_of(&loaded.config, &sources)?;
         let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
         let settings = settings(&loaded.config);
         Ok(Self { repo, language, project, sources, settings })

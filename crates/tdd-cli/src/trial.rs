@@ -97,11 +97,12 @@ impl<'a> Trial<'a> {
     pub fn open(context: &'a Context, which: &Which) -> Result<Self, CliError> {
         let repo = project::repository(&context.global)?;
         let loaded = project::configuration(&context.global, repo.root())?;
-        let language = project::language(loaded.config.language.as_deref().unwrap_or("rust"))?;
         let (base, tree) = trees(&repo, which)?;
-        let project = {
+        let (language, project) = {
             let sources = StoredSources::new(&repo, &tree)?;
-            language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?
+            let language = project::language_of(&loaded.config, &sources)?;
+            let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
+            (language, project)
         };
         let settings = project::settings(&loaded.config);
         // Its lock keeps others out of the scratch copy.
@@ -138,8 +139,8 @@ impl<'a> Trial<'a> {
     ) -> Result<Option<Self>, CliError> {
         let repo = project::repository(&context.global)?;
         let loaded = project::configuration(&context.global, repo.root())?;
-        let language = project::language(loaded.config.language.as_deref().unwrap_or("rust"))?;
         let tree = repo.commit_tree(Some(commit))?;
+        let language = project::language_of(&loaded.config, &StoredSources::new(&repo, &tree)?)?;
         let base = repo.commit_tree(repo.first_parent(commit)?.as_ref())?;
         let Some(project) = language.detect(&StoredSources::new(&repo, &tree)?) else { return Ok(None) };
         let settings = project::settings(&loaded.config);

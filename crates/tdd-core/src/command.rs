@@ -52,6 +52,12 @@ impl CommandSpec {
 }
 
 fn quote(word: &str) -> String {
+    // A script is known by its first line.
+    if let Some((first, rest)) = word.split_once('\n')
+        && !rest.is_empty()
+    {
+        return quote(&format!("{first} …"));
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -144,6 +150,12 @@ mod tests {
     fn a_logged_command_shows_where_each_argument_ends() {
         let spec = CommandSpec::new(["cargo", "test", "it's a name", ""], Duration::ZERO);
         assert_eq!(spec.line(), r"cargo test 'it'\''s a name' ''");
+    }
+
+    #[test]
+    fn a_script_is_shown_by_its_first_line() {
+        let spec = CommandSpec::new(["python3", "-c", "# checks\nimport sys\n"], Duration::ZERO);
+        assert_eq!(spec.line(), "python3 -c '# checks …'");
     }
 
     #[test]

@@ -39,7 +39,10 @@ impl Fate {
     pub fn of(report: &Report, id: &TestId) -> Self {
         match report.get(id).map(|result| &result.outcome) {
             Some(Outcome::Pass) => Self::Passed,
-            Some(Outcome::Fail { cause: Cause::Assertion | Cause::Timeout | Cause::Crash, .. }) => Self::Failed,
+            Some(Outcome::Fail {
+                cause: Cause::Assertion | Cause::UnrelatedFailure | Cause::Timeout | Cause::Crash,
+                ..
+            }) => Self::Failed,
             Some(Outcome::Fail { cause, .. }) => Self::NotRun(*cause),
             None => Self::NotRun(Cause::TargetNotFound),
         }

@@ -142,6 +142,10 @@ pub trait Language {
     fn detect(&self, sources: &dyn Sources) -> Option<Project>;
     /// The files of a new project of this name, by path.
     fn scaffold(&self, name: &str) -> BTreeMap<String, String>;
+    /// The file that a new project is known by.
+    fn manifest(&self) -> &'static str;
+    /// The commands that a new configuration spells out, as lines of YAML below `ci:`.
+    fn configured_commands(&self) -> &'static str;
     /// A legal package name made from a folder's name.
     fn package_name(&self, folder: &str) -> String;
     /// Whether there is production code and not a single test.

@@ -7,5 +7,21 @@
 
 pub mod item;
 pub mod language;
+pub mod python;
 pub mod rust;
 pub mod twin;
+
+use language::{Language, Sources};
+
+/// Every language, the one that a new project gets by default first.
+pub fn languages() -> Vec<Box<dyn Language>> {
+    vec![Box::new(rust::Rust), Box::new(python::Python)]
+}
+
+/// The language of the project that stands topmost in a repository; of several at the same height the first
+/// of [`languages`].
+pub fn detect(sources: &dyn Sources) -> Option<Box<dyn Language>> {
+    let found = languages().into_iter().filter_map(|language| Some((language.detect(sources)?.root, language)));
+    let depth = |root: &str| if root.is_empty() { 0 } else { 1 + root.matches('/').count() };
+    found.min_by_key(|(root, _)| depth(root)).map(|(_, language)| language)
+}

@@ -14,7 +14,7 @@ use tdd_exec::ledger;
 use tdd_exec::process::{self, Spawner};
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
-use tdd_lang::language::{Language, Tool};
+use tdd_lang::language::{Language as _, Tool};
 
 use crate::commands::plan;
 use crate::context::Context;
@@ -97,7 +97,7 @@ fn examine(folder: &Path, args: &Doctor, context: &Context) -> Vec<Finding> {
     };
     let root = repo.as_ref().map_or(folder, Repo::root).to_owned();
     let config = configuration(&root, context, &mut findings);
-    tools(&root, context, &mut findings);
+    tools(&root, &config, context, &mut findings);
     if let Some(repo) = &repo {
         repository(repo, &mut findings);
         state(repo, &mut findings);
@@ -170,8 +170,8 @@ fn state(repo: &Repo, findings: &mut Vec<Finding>) {
 
 fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
     let found = repo.files().map_err(CliError::from).and_then(|files| {
-        let language = project::language(config.language.as_deref().unwrap_or("rust"))?;
         let sources = TreeSources::new(repo.root(), files);
+        let language = project::language_of(config, &sources)?;
         let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
         let untested = language.is_untested(&project, &sources);
         let known = language.suite(&project, &project::settings(config), tdd_lang::language::Selection::All);
@@ -228,9 +228,11 @@ fn kata(repo: &Repo, config: &Config) -> Finding {
     }
 }
 
-fn tools(root: &Path, context: &Context, findings: &mut Vec<Finding>) {
+fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Finding>) {
     let spawner = Spawner::new(root, std::env::vars_os()).with_cancel(context.cancel.clone());
-    let language = tdd_lang::rust::Rust;
+    let files = Repo::discover(root).ok().flatten().and_then(|repo| repo.files().ok()).unwrap_or_default();
+    // A language that nobody knows is told with the configuration.
+    let Ok(language) = project::language_of(config, &TreeSources::new(root, files)) else { return };
     findings.extend(language.tools().iter().map(|tool| examine_tool(tool, &spawner)));
 }
 

@@ -13,7 +13,7 @@ use tdd_core::test_id::TestId;
 use tdd_core::triples::{self, Reds, Triple};
 use tdd_exec::git::{ChangeKind, GitPath, Repo};
 use tdd_exec::ledger;
-use tdd_exec::sources::StoredSources;
+use tdd_exec::sources::{StoredSources, TreeSources};
 use tdd_exec::state::StateDir;
 use tdd_lang::language::Language;
 
@@ -96,7 +96,7 @@ pub fn run(args: &Export, context: &Context) -> Result<ExitCode, CliError> {
     let What::Triples(Triples { output }) = &args.what;
     let repo = project::repository(&context.global)?;
     let config = project::configuration(&context.global, repo.root())?.config;
-    let language = project::language(config.language.as_deref().unwrap_or("rust"))?;
+    let language = project::language_of(&config, &TreeSources::new(repo.root(), repo.files()?))?;
     let history: Vec<_> = repo.first_parent_messages(usize::MAX)?.collect::<Result<_, _>>()?;
     let exporter = Exporter { reds: reds(&repo)?, repo, language };
     let folder = project::folder(&context.global)?;

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use tdd_core::commit::{self, CommitType};
 use tdd_core::config::Config;
@@ -40,8 +41,8 @@ use crate::project;
 )]
 pub struct Init {
     /// The language of a new project
-    #[arg(long, value_enum, value_name = "L")]
-    language: Option<KnownLanguage>,
+    #[arg(long, value_name = "L", value_parser = known_languages())]
+    language: Option<String>,
     /// The Markdown file that says what to build; one from elsewhere is copied to `kata.md`
     #[arg(long, value_name = "FILE")]
     kata: Option<PathBuf>,
@@ -51,18 +52,8 @@ pub struct Init {
 }
 
 /// The languages that a project can be set up in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum KnownLanguage {
-    /// A cargo library
-    Rust,
-}
-
-impl KnownLanguage {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Rust => "rust",
-        }
-    }
+fn known_languages() -> PossibleValuesParser {
+    PossibleValuesParser::new(tdd_lang::languages().into_iter().map(|language| language.name()))
 }
 
 /// What was done.
@@ -192,16 +183,14 @@ impl Plan {
     fn make(args: &Init, context: &Context, repo: &Repo, kata: Option<Kata>) -> Result<Self, CliError> {
         let loaded = project::configuration(&context.global, repo.root())?;
         let sources = TreeSources::new(repo.root(), repo.files()?);
-        let name = match (args.language, loaded.config.language.as_deref()) {
-            (Some(language), _) => language.name(),
-            (None, Some("rust") | None) => "rust",
-            (None, Some(_)) => return Err(CliError::UnknownLanguage),
+        let language = match &args.language {
+            Some(name) => project::language(name)?,
+            None => project::language_of(&loaded.config, &sources)?,
         };
-        let language = project::language(name)?;
         let mut files = BTreeMap::new();
         if language.detect(&sources).is_none() {
             refuse_other_languages(args, &sources)?;
-            refuse_unusable_manifest(repo.root())?;
+            refuse_unusable_manifest(repo.root(), language.manifest())?;
             files = language.scaffold(&package_name(args, language.as_ref(), repo.root()));
         }
         let kata_path = kata_path(&loaded, kata.as_ref())?;
@@ -209,8 +198,8 @@ impl Plan {
         let kata_text = kata.filter(|kata| kata.inside.is_none()).map(|kata| kata.text);
         refuse_to_replace(repo.root(), &kata_path, kata_text.as_deref())?;
         files.insert(kata_path.clone(), kata_text.unwrap_or_else(|| kata::PLACEHOLDER.to_owned()));
-        files.insert("tdd.yaml".to_owned(), default_config(&kata_path, name));
-        Ok(Self { language: name, kata: kata_path, kata_is_there, files, config: loaded.config })
+        files.insert("tdd.yaml".to_owned(), default_config(&kata_path, language.as_ref()));
+        Ok(Self { language: language.name(), kata: kata_path, kata_is_there, files, config: loaded.config })
     }
 
     fn carry_out(mut self, repo: &Repo, fresh: Option<Fresh>) -> Result<Outcome, CliError> {
@@ -271,15 +260,9 @@ fn commit_files(repo: &Repo, onto: &Head, added: &[String], config: &Config) -> 
     }))
 }
 
-/// A folder that holds a project of another language does not get a Rust one without being asked for.
+/// A folder that holds a project of an unknown language does not get one of ours without being asked for.
 fn refuse_other_languages(args: &Init, sources: &TreeSources) -> Result<(), CliError> {
-    const MANIFESTS: [(&str, &str); 5] = [
-        ("pyproject.toml", "Python"),
-        ("setup.py", "Python"),
-        ("requirements.txt", "Python"),
-        ("package.json", "JavaScript or TypeScript"),
-        ("go.mod", "Go"),
-    ];
+    const MANIFESTS: [(&str, &str); 2] = [("package.json", "JavaScript or TypeScript"), ("go.mod", "Go")];
     if args.language.is_some() {
         return Ok(());
     }
@@ -288,9 +271,8 @@ fn refuse_other_languages(args: &Init, sources: &TreeSources) -> Result<(), CliE
 }
 
 /// A link that leads away, a folder or an ignored file: a scaffold around it would be no project.
-fn refuse_unusable_manifest(root: &Path) -> Result<(), CliError> {
-    const MANIFEST: &str = "Cargo.toml";
-    if is_missing(root, MANIFEST) { Ok(()) } else { Err(CliError::UnusableManifest(MANIFEST)) }
+fn refuse_unusable_manifest(root: &Path, manifest: &'static str) -> Result<(), CliError> {
+    if is_missing(root, manifest) { Ok(()) } else { Err(CliError::UnusableManifest(manifest)) }
 }
 
 fn package_name(args: &Init, language: &dyn Language, root: &Path) -> String {
@@ -317,13 +299,14 @@ fn refuse_to_replace(root: &Path, path: &str, wanted: Option<&str>) -> Result<()
 }
 
 /// A configuration that says what the defaults are and where to change them.
-fn default_config(kata: &str, language: &str) -> String {
+fn default_config(kata: &str, language: &dyn Language) -> String {
+    let (name, commands) = (language.name(), language.configured_commands());
     // A JSON string is a YAML string.
     let kata = serde_json::Value::from(kata);
     format!(
         r#"# What to build, and with what. Every key but `roles` has a default; `tdd-cli doctor` checks this file.
 kata_description: {kata}
-language: "{language}"
+language: "{name}"
 steps: 20
 max_attempts_per_agent: 5
 
@@ -337,10 +320,7 @@ roles:
   refactorer: {{ model: "qwen2.5-coder:7b", temperature: 0.3 }}
 
 ci:
-  test_cmd: ["cargo", "test", "--all"]
-  check_cmd: ["cargo", "clippy", "--all", "--", "-D", "warnings"]
-  fmt_cmd: ["cargo", "fmt"]
-commit: {{ author_name: "TDD Machine", author_email: "tdd@local" }}
+{commands}commit: {{ author_name: "TDD Machine", author_email: "tdd@local" }}
 "#
     )
 }
@@ -370,9 +350,12 @@ mod tests {
 
     #[test]
     fn the_configuration_that_init_writes_is_valid_and_says_the_defaults() {
-        let config = Config::parse(&default_config("my \"kata\".md", "rust")).unwrap();
-        let defaults = Config::default();
-        assert_eq!(config.kata_description.as_str(), "my \"kata\".md");
-        assert_eq!((config.steps, config.commit), (defaults.steps, defaults.commit));
+        for language in tdd_lang::languages() {
+            let config = Config::parse(&default_config("my \"kata\".md", language.as_ref())).unwrap();
+            let defaults = Config::default();
+            assert_eq!(config.kata_description.as_str(), "my \"kata\".md");
+            assert_eq!((config.steps, config.commit), (defaults.steps, defaults.commit));
+            assert_eq!(config.language.as_deref(), Some(language.name()));
+        }
     }
 }

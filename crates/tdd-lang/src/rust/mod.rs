@@ -70,6 +70,14 @@ impl Language for Rust {
         scaffold::scaffold(name)
     }
 
+    fn manifest(&self) -> &'static str {
+        "Cargo.toml"
+    }
+
+    fn configured_commands(&self) -> &'static str {
+        scaffold::COMMANDS
+    }
+
     fn package_name(&self, folder: &str) -> String {
         scaffold::package_name(folder)
     }

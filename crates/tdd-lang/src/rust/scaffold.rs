@@ -48,6 +48,12 @@ const PREFIX: &str = "kata";
 /// No package needs a longer name than this.
 const LONGEST: usize = 64;
 
+/// What a new configuration spells out.
+pub const COMMANDS: &str = r#"  test_cmd: ["cargo", "test", "--all"]
+  check_cmd: ["cargo", "clippy", "--all", "--", "-D", "warnings"]
+  fmt_cmd: ["cargo", "fmt"]
+"#;
+
 /// The files of a new library, by path: no item and no test yet, cargo's own lints, and a lock file as
 /// cargo would write it.
 pub fn scaffold(name: &str) -> BTreeMap<String, String> {

@@ -1,0 +1,355 @@
+//! Tells whether what a test asserts depends on anything but the test's own code and the standard library.
+//!
+//! It follows names only, and where it cannot be sure it says yes: a test that asks nothing of production is
+//! refused, and a run of it finds out the rest.
+
+use std::collections::BTreeSet;
+
+use tdd_core::digest::Digest;
+
+use crate::item::TestItem;
+
+use super::items::{assertions, called, definition, name};
+use super::modules::Modules;
+use super::syntax::Tree;
+
+/// Beginnings of the names of functions of other files that assert.
+const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
+
+/// What pytest hands to a test: it shows what production did, if that did anything.
+const HANDED: [&str; 12] = [
+    "capsys",
+    "capfd",
+    "caplog",
+    "tmp_path",
+    "tmpdir",
+    "recwarn",
+    "monkeypatch",
+    "mocker",
+    "request",
+    "subtests",
+    "capsysbinary",
+    "tmp_path_factory",
+];
+
+/// Names that are known everywhere.
+const BUILTINS: &str = " abs all any bool bytes callable chr complex dict dir divmod enumerate eval filter float format \
+    frozenset getattr hasattr hash hex id int isinstance issubclass iter len list map max min next object oct open ord pow \
+    print range repr reversed round set setattr slice sorted str sum super tuple type vars zip Exception ValueError \
+    TypeError KeyError IndexError AttributeError RuntimeError AssertionError NotImplementedError ZeroDivisionError \
+    StopIteration OSError self cls ";
+
+/// Knows which names of a test file lead to production.
+pub(super) struct Asker<'t, 's> {
+    tree: &'t Tree<'s>,
+    leading: BTreeSet<&'s str>,
+    bound: BTreeSet<&'s str>,
+    /// All names of some module of production are here.
+    star: bool,
+}
+
+impl<'t, 's> Asker<'t, 's> {
+    /// For this file.
+    pub fn new(tree: &'t Tree<'s>, modules: &Modules) -> Self {
+        let mut asker = Self { tree, leading: BTreeSet::new(), bound: BTreeSet::new(), star: false };
+        let at_top = |node: usize| {
+            let mut around = tree.around(node);
+            !around.any(|outer| matches!(tree.kind(outer), "function_definition" | "class_definition"))
+        };
+        for statement in tree.children(0) {
+            asker.bound.extend(binds(tree, statement));
+        }
+        let imports: Vec<usize> = (0..tree.len()).filter(|node| is_import(tree, *node) && at_top(*node)).collect();
+        for import in imports {
+            let (names, star) = imported(tree, import, modules);
+            asker.star |= star;
+            // What the file defines itself is in the place of what it imports.
+            asker.leading.extend(names.into_iter().filter(|name| !asker.bound.contains(name)));
+        }
+        asker.settle();
+        asker
+    }
+
+    /// Follows what stands in the file itself until nothing is new.
+    fn settle(&mut self) {
+        loop {
+            let mut new = Vec::new();
+            for statement in self.tree.children(0) {
+                if self.leads(statement, &self.leading) {
+                    new.extend(binds(self.tree, statement).into_iter().filter(|name| !self.leading.contains(name)));
+                }
+            }
+            if new.is_empty() {
+                return;
+            }
+            self.leading.extend(new);
+        }
+    }
+
+    /// Whether all names of a module of production are imported.
+    pub fn has_star(&self) -> bool {
+        self.star
+    }
+
+    /// Whether the statement on this line has to do with production.
+    pub fn line_asks(&self, line: usize) -> bool {
+        let tree = self.tree;
+        let Some(node) = (1..tree.len()).rev().find(|node| tree.line(*node) <= line && tree.past(*node) == node + 1)
+        else {
+            return false;
+        };
+        let statement = tree.statement(node);
+        let mut around = std::iter::once(statement).chain(tree.around(statement));
+        match around.find(|outer| tree.kind(*outer) == "function_definition") {
+            Some(function) if function != statement => self.leads(statement, &self.inside(function)),
+            _ => self.leads(statement, &self.leading),
+        }
+    }
+
+    /// The digests of what a test asserts: itself, and through what this file has for it.
+    pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
+        let own = test.assertions.iter().map(|assertion| assertion.digest);
+        let Some(function) = self.function(test) else { return own.collect() };
+        let through = self.helpers(function).into_iter().map(|call| self.tree.digest(self.tree.inside(call)));
+        own.chain(through).collect()
+    }
+
+    /// Whether an assertion of a test depends on production.
+    pub fn asks_production(&self, test: &TestItem) -> bool {
+        let Some(function) = self.function(test) else { return true };
+        let leading = self.inside(function);
+        let own = test.assertions.iter().filter_map(|assertion| {
+            let asserts = |node: &usize| matches!(self.tree.kind(*node), "assert_statement" | "call");
+            self.tree.inside(function).find(|node| asserts(node) && self.tree.range(*node) == assertion.span)
+        });
+        let asks = |node: usize| self.about(node, function).into_iter().any(|part| self.leads(part, &leading));
+        own.into_iter().any(asks) || self.helpers(function).into_iter().any(|call| self.leads(call, &leading))
+    }
+
+    /// The parts of an assertion that decide it.
+    fn about(&self, node: usize, function: usize) -> Vec<usize> {
+        let tree = self.tree;
+        if tree.kind(node) == "assert_statement" {
+            return vec![node];
+        }
+        match called(tree, node) {
+            "fail" => vec![function],
+            "raises" | "warns" | "deprecated_call" => vec![tree.statement(node)],
+            name if name.starts_with("assertRaises") || name.starts_with("assertWarns") || name == "assertLogs" => {
+                vec![tree.statement(node)]
+            }
+            _ => {
+                let object = tree.child(node, "function").and_then(|called| tree.child(called, "object"));
+                let object = object.filter(|object| tree.text(*object) != "self");
+                tree.child(node, "arguments").into_iter().chain(object).collect()
+            }
+        }
+    }
+
+    /// The calls in a function that assert through another function.
+    fn helpers(&self, function: usize) -> Vec<usize> {
+        let tree = self.tree;
+        let asserts = |wanted: &str| {
+            let own = (0..tree.len()).filter(|node| tree.kind(*node) == "function_definition" && *node != function);
+            own.into_iter().any(|node| name(tree, node) == wanted && !assertions(tree, tree.inside(node)).is_empty())
+        };
+        let is_helper = |node: &usize| {
+            let name = if tree.kind(*node) == "call" { called(tree, *node) } else { "" };
+            let elsewhere = !self.bound.contains(name) && CHECKING.iter().any(|start| name.starts_with(start));
+            !name.is_empty() && !name.starts_with("assert") && (elsewhere || asserts(name))
+        };
+        tree.inside(function).filter(is_helper).collect()
+    }
+
+    fn function(&self, test: &TestItem) -> Option<usize> {
+        let tree = self.tree;
+        let statement = (0..tree.len())
+            .find(|node| tree.range(*node) == test.span && !name(tree, definition(tree, *node)).is_empty())?;
+        Some(definition(tree, statement))
+    }
+
+    /// The names that lead to production inside of a function.
+    fn inside(&self, function: usize) -> BTreeSet<&'s str> {
+        let tree = self.tree;
+        let mut leading = self.leading.clone();
+        leading.extend(self.handed_in(function));
+        for import in tree.inside(function).filter(|node| is_import(tree, *node)) {
+            leading.extend(imported(tree, import, &Modules::default()).0);
+        }
+        loop {
+            let before = leading.len();
+            for node in tree.inside(function) {
+                self.follow(node, &mut leading);
+            }
+            if leading.len() == before {
+                break;
+            }
+        }
+        if leading.iter().any(|name| tree.names(function).any(|used| used == *name)) {
+            leading.extend(HANDED.into_iter().filter(|name| tree.names(function).any(|used| used == *name)));
+        }
+        leading
+    }
+
+    /// What takes a value, takes what that leads to.
+    fn follow(&self, node: usize, leading: &mut BTreeSet<&'s str>) {
+        let tree = self.tree;
+        let (from, to) = match tree.kind(node) {
+            "assignment" | "augmented_assignment" | "for_statement" | "for_in_clause" => {
+                (tree.child(node, "right"), tree.child(node, "left"))
+            }
+            "named_expression" => (tree.child(node, "value"), tree.child(node, "name")),
+            "as_pattern" => (tree.children(node).next(), tree.child(node, "alias")),
+            "call" => (tree.child(node, "function"), tree.child(node, "arguments")),
+            "function_definition" => (tree.child(node, "body"), tree.child(node, "name")),
+            _ => return,
+        };
+        if let (Some(from), Some(to)) = (from, to)
+            && self.leads(from, leading)
+        {
+            let names: Vec<&str> = tree.names(to).filter(|name| !is_builtin(name) || *name == "self").collect();
+            leading.extend(names);
+        }
+    }
+
+    /// The parameters of a function that may come from production: fixtures, and an object that was set up.
+    fn handed_in(&self, function: usize) -> Vec<&'s str> {
+        let tree = self.tree;
+        let Some(parameters) = tree.child(function, "parameters") else { return Vec::new() };
+        let decorators = match tree.kind(tree.parent(function)) {
+            "decorated_definition" => tree.text(tree.parent(function)).split("def ").next().unwrap_or_default(),
+            _ => "",
+        };
+        let names: Vec<&str> = tree.names(parameters).collect();
+        let may_lead = |name: &&str| match *name {
+            "self" | "cls" => self.class_leads(function),
+            name if HANDED.contains(&name) => false,
+            name if self.bound.contains(name) => self.leading.contains(name),
+            name => !decorators.contains(name),
+        };
+        names.into_iter().filter(may_lead).collect()
+    }
+
+    /// Whether the class around a function has something else that leads to production.
+    fn class_leads(&self, function: usize) -> bool {
+        let tree = self.tree;
+        let Some(class) = tree.around(function).find(|outer| tree.kind(*outer) == "class_definition") else {
+            return false;
+        };
+        let Some(body) = tree.child(class, "body") else { return false };
+        let others =
+            tree.children(body).filter(|statement| !name(tree, definition(tree, *statement)).starts_with("test"));
+        others.into_iter().any(|statement| self.leads(statement, &self.leading))
+    }
+
+    fn leads(&self, node: usize, leading: &BTreeSet<&str>) -> bool {
+        let unknown = |name: &str| self.star && !self.bound.contains(name) && !is_builtin(name) && name != "pytest";
+        self.tree.names(node).any(|name| leading.contains(name) || unknown(name))
+    }
+}
+
+fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(&format!(" {name} "))
+}
+
+fn is_import(tree: &Tree<'_>, node: usize) -> bool {
+    matches!(tree.kind(node), "import_statement" | "import_from_statement")
+}
+
+/// The names that an import brings in and that may be production's, and whether it brings in all.
+fn imported<'s>(tree: &Tree<'s>, import: usize, modules: &Modules) -> (Vec<&'s str>, bool) {
+    let from = tree.child(import, "module_name");
+    if from.is_some_and(|module| !modules.may_be_production(tree.text(module).trim_start_matches('.'))) {
+        return (Vec::new(), false);
+    }
+    let star = tree.children(import).any(|child| tree.kind(child) == "wildcard_import");
+    let mut names = Vec::new();
+    for part in tree.parts(import).filter(|part| Some(*part) != from) {
+        let (module, alias) = match tree.kind(part) {
+            "aliased_import" => (tree.child(part, "name"), tree.child(part, "alias")),
+            "dotted_name" => (Some(part), None),
+            _ => continue,
+        };
+        let module = module.map_or("", |module| tree.text(module));
+        if from.is_some() || modules.may_be_production(module) {
+            let first = module.split('.').next().unwrap_or(module);
+            names.push(alias.map_or(first, |alias| tree.text(alias)));
+        }
+    }
+    (names, star)
+}
+
+/// The names that a statement of a file gives a meaning.
+fn binds<'s>(tree: &Tree<'s>, statement: usize) -> Vec<&'s str> {
+    let item = definition(tree, statement);
+    match name(tree, item) {
+        "" => {
+            let assigned = tree.inside(statement).filter(|node| tree.kind(*node) == "assignment");
+            let left = assigned.filter_map(|node| tree.child(node, "left"));
+            left.flat_map(|left| tree.names(left).collect::<Vec<_>>()).collect()
+        }
+        name => vec![name],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::super::items::items;
+    use super::*;
+    use crate::language::Project;
+
+    fn asks(around: &str, test: &str) -> bool {
+        let source = format!("import pytest\n{around}\n{test}\n");
+        let sources = memory(&[("calc.py", ""), ("tests/test_a.py", &source)]);
+        let modules = Modules::of(&Project { root: String::new(), description: String::new() }, &sources);
+        let tree = Tree::parse(&source).unwrap();
+        let test = items("tests/test_a.py", &source).tests.pop().unwrap();
+        Asker::new(&tree, &modules).asks_production(&test)
+    }
+
+    #[test]
+    fn an_assertion_that_production_decides_asks_for_it() {
+        for (around, test) in [
+            ("from calc import add", "def test_a():\n    assert add(1, 2) == 3"),
+            ("import calc", "def test_a():\n    total = calc.add(1, 2)\n    assert total == 3"),
+            ("from calc import *", "def test_a():\n    assert add(1, 2) == 3"),
+            ("from calc import fill", "def test_a():\n    seen = []\n    fill(seen)\n    assert seen == [1]"),
+            ("from calc import main", "def test_a(capsys):\n    main()\n    assert capsys.readouterr().out == 'x'"),
+            ("import calc", "def test_a():\n    with pytest.raises(ValueError):\n        calc.parse('x')"),
+            ("", "def test_a(calculator):\n    assert calculator.add(1, 2) == 3"),
+            (
+                "from calc import C\nclass TestX:\n    def setup_method(self):\n        self.c = C()",
+                "    def test_a(self):\n        assert self.c.n == 1",
+            ),
+            (
+                "from calc import C\n@pytest.fixture\ndef made():\n    return C()",
+                "def test_a(made):\n    assert made.n == 1",
+            ),
+            (
+                "from calc import add\ndef is_sum(a, b):\n    assert add(a, b) == a + b",
+                "def test_a():\n    is_sum(1, 2)",
+            ),
+            ("", "def test_a():\n    from calc import add\n    assert add(1, 2) == 3"),
+        ] {
+            assert!(asks(around, test), "{around}\n{test}");
+        }
+    }
+
+    #[test]
+    fn an_assertion_about_the_tests_own_things_does_not() {
+        for (around, test) in [
+            ("from calc import add", "def test_a():\n    assert True"),
+            ("from calc import add", "def test_a():\n    add(1, 2)\n    assert 1 + 1 == 2"),
+            ("import os", "def test_a():\n    assert os.getcwd() != ''"),
+            ("from calc import add\ndef add(a, b):\n    return 3", "def test_a():\n    assert add(1, 2) == 3"),
+            ("import calc", "@pytest.mark.parametrize('a', [1])\ndef test_a(a):\n    assert a == 1"),
+            (
+                "import calc\nfrom unittest import TestCase\nclass A(TestCase):",
+                "    def test_a(self):\n        self.assertEqual(1, 1)",
+            ),
+        ] {
+            assert!(!asks(around, test), "{around}\n{test}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Gives each test its id, and finds the tests of an id again.
+
+use std::collections::BTreeMap;
+
+use tdd_core::report::{Cause, Obstacle};
+use tdd_core::test_id::TestId;
+
+use crate::item::TestItem;
+use crate::language::{Project, Sources};
+
+use super::items::{is_test_file, items};
+
+/// A test function as its source shows it.
+#[derive(Clone, Debug)]
+pub(super) struct Located {
+    pub path: String,
+    pub item: TestItem,
+}
+
+/// The tests of a project, by the id that pytest gives them without their cases.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ids {
+    tests: BTreeMap<String, Vec<Located>>,
+    /// What is wrong with annotations.
+    pub obstacles: Vec<Obstacle>,
+}
+
+impl Ids {
+    /// Reads all files that may hold tests.
+    pub fn of(project: &Project, sources: &dyn Sources) -> Self {
+        let mut ids = Self::default();
+        let mut slugs: BTreeMap<String, String> = BTreeMap::new();
+        let files = sources.files().iter().filter(|path| is_test_file(path) && project.below(path).is_some());
+        for path in files {
+            let Some(source) = sources.read(path) else { continue };
+            for item in items(path, &source).tests {
+                let place = format!("{path}:{}", item.line);
+                if let Some(slug) = &item.annotation {
+                    let first = slugs.insert(slug.clone(), place.clone());
+                    ids.obstacles.extend(bad_annotation(slug, first, place));
+                }
+                let located = Located { path: path.clone(), item };
+                ids.tests.entry(format!("{path}::{}", located.item.name)).or_default().push(located);
+            }
+        }
+        ids
+    }
+
+    /// Every test of a file, in the order of their names.
+    pub fn in_file<'i>(&'i self, path: &'i str) -> impl Iterator<Item = (&'i str, &'i Located)> {
+        let all = self.tests.iter().filter_map(|(id, tests)| Some((id.as_str(), tests.last()?)));
+        all.filter(move |(_, test)| test.path == path)
+    }
+
+    /// The test that pytest calls so, without its case.
+    pub fn get(&self, node: &str) -> Option<&Located> {
+        self.tests.get(node).and_then(|tests| tests.last())
+    }
+
+    /// How often a test of this name is written; only the last one is there when the file is loaded.
+    pub fn count(&self, node: &str) -> usize {
+        self.tests.get(node).map_or(0, Vec::len)
+    }
+
+    /// The id of the test that pytest calls so.
+    pub fn id(&self, node: &str) -> TestId {
+        let slug = self.get(node).and_then(|test| test.item.annotation.as_deref());
+        slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| native(node))
+    }
+
+    /// What pytest calls the test of an id.
+    pub fn node(&self, id: &TestId) -> Option<String> {
+        if id.path().is_some() {
+            return Some(id.as_str().to_owned());
+        }
+        let has_slug =
+            |tests: &&Vec<Located>| tests.iter().any(|test| test.item.annotation.as_deref() == Some(id.as_str()));
+        self.tests.iter().find(|(_, tests)| has_slug(tests)).map(|(node, _)| node.clone())
+    }
+
+    /// Whether there is any test.
+    pub fn is_empty(&self) -> bool {
+        self.tests.is_empty()
+    }
+}
+
+fn native(node: &str) -> TestId {
+    let (path, name) = node.split_once("::").unwrap_or((node, ""));
+    TestId::native(path, name)
+}
+
+fn bad_annotation(slug: &str, first: Option<String>, place: String) -> Option<Obstacle> {
+    let message = match first {
+        Some(first) => format!("the test id `{slug}` is given twice, at {first} and at {place}; rename one of them"),
+        None if TestId::annotation(slug).is_ok() => return None,
+        None => format!("`{slug}` at {place} cannot be a test id; use letters, digits, `-`, `_` and `.`"),
+    };
+    let subject = format!("@tdd-test-id: {slug}");
+    Some(Obstacle { place: Some(place), ..Obstacle::new(subject, Cause::LoadFailure, message) })
+}
+
+/// A name of pytest's without the case that it may end with: `a.py::test_x[1-2]` is `a.py::test_x`.
+pub(super) fn without_case(node: &str) -> &str {
+    let name = node.find("::").map_or(0, |at| at + 2);
+    node[name..].find('[').map_or(node, |at| &node[..name + at])
+}
+
+/// The file and the source of a test.
+pub(super) fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
+    let in_file = |path: &str, wanted: &dyn Fn(&TestItem) -> bool| {
+        let tests = items(path, &sources.read(path)?).tests;
+        Some((path.to_owned(), tests.into_iter().rev().find(|test| wanted(test))?))
+    };
+    let Some(path) = id.path() else {
+        let wanted = |test: &TestItem| test.annotation.as_deref() == Some(id.as_str());
+        return sources.files().iter().filter(|path| is_test_file(path)).find_map(|path| in_file(path, &wanted));
+    };
+    let node = without_case(id.as_str());
+    let name = node.split_once("::").map_or("", |(_, name)| name);
+    in_file(path, &|test| test.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::*;
+
+    const SOURCE: &str = "def test_a(): pass\n# @tdd-test-id: slug\ndef test_b(x): pass\n";
+
+    #[test]
+    fn a_test_is_found_by_its_name_its_case_or_its_slug() {
+        let sources = memory(&[("tests/test_a.py", SOURCE)]);
+        for (id, name) in
+            [("tests/test_a.py::test_a", "test_a"), ("tests/test_a.py::test_b[1-x]", "test_b"), ("slug", "test_b")]
+        {
+            let found = find(&TestId::parse(id).unwrap(), &sources).unwrap();
+            assert_eq!((found.0.as_str(), found.1.name.as_str()), ("tests/test_a.py", name));
+        }
+        assert_eq!(find(&TestId::parse("tests/test_a.py::test_c").unwrap(), &sources), None);
+    }
+
+    #[test]
+    fn a_slug_takes_the_place_of_the_name_and_is_given_once() {
+        let sources =
+            memory(&[("tests/test_a.py", SOURCE), ("tests/test_b.py", "# @tdd-test-id: slug\ndef test_c(): pass\n")]);
+        let ids = Ids::of(&Project { root: String::new(), description: String::new() }, &sources);
+        assert_eq!(ids.id("tests/test_a.py::test_b").as_str(), "slug");
+        assert!(ids.obstacles[0].message.contains("is given twice"));
+    }
+}

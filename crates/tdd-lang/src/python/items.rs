@@ -1,0 +1,293 @@
+//! Finds the tests of a Python file, what they assert, and why some of them never run.
+
+use std::ops::Range;
+
+use crate::item::{Assertion, Items, TestItem};
+
+use super::syntax::Tree;
+
+/// Marks and calls that keep a test from deciding anything.
+const SKIPPING: [&str; 8] =
+    ["skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure", "importorskip", "skipTest"];
+
+/// Calls that assert though their names do not begin with `assert`.
+const ASSERTING: [&str; 7] =
+    ["raises", "warns", "deprecated_call", "fail", "raises_group", "RaisesGroup", "match_snapshot"];
+
+/// The tests and other items of one source file.
+pub fn items(path: &str, source: &str) -> Items {
+    let Some(tree) = Tree::parse(source) else { return Items::default() };
+    let is_test = is_test_file(path);
+    let mut items = Items { parses: tree.parses(), ..Items::default() };
+    items.functions = (0..tree.len()).filter(|node| tree.kind(*node) == "function_definition").count();
+    if is_test {
+        let module = module_mark(&tree);
+        let mut finder = Finder { tree: &tree, source, found: Vec::new() };
+        finder.scope(0, "", module.as_deref());
+        items.tests = finder.found;
+        items.test_ranges.push(0..source.len());
+        items.functions = 0;
+    }
+    items
+}
+
+/// Whether pytest looks for tests in a file of this name, or the file stands where tests have their things.
+pub(super) fn is_test_file(path: &str) -> bool {
+    let Some(stem) = path.strip_suffix(".py") else { return false };
+    let (folders, name) = stem.rsplit_once('/').unwrap_or(("", stem));
+    name.starts_with("test_") || name.ends_with("_test") || name == "tests" || in_test_folder(folders)
+}
+
+/// Whether one of these folders is for tests.
+pub(super) fn in_test_folder(folders: &str) -> bool {
+    folders.split('/').any(|folder| matches!(folder, "tests" | "test" | "testdata" | "fixtures" | "__snapshots__"))
+}
+
+/// The definition of a statement that may be decorated.
+pub(super) fn definition(tree: &Tree<'_>, statement: usize) -> usize {
+    match tree.kind(statement) {
+        "decorated_definition" => tree.child(statement, "definition").unwrap_or(statement),
+        _ => statement,
+    }
+}
+
+/// The name of a function or a class; empty if it is neither.
+pub(super) fn name<'a>(tree: &Tree<'a>, definition: usize) -> &'a str {
+    match tree.kind(definition) {
+        "function_definition" | "class_definition" => tree.child(definition, "name").map_or("", |name| tree.text(name)),
+        _ => "",
+    }
+}
+
+struct Finder<'t, 's> {
+    tree: &'t Tree<'s>,
+    source: &'s str,
+    found: Vec<TestItem>,
+}
+
+impl Finder<'_, '_> {
+    /// The tests among the statements of a file or of a class.
+    fn scope(&mut self, node: usize, outer: &str, mark: Option<&str>) {
+        let tree = self.tree;
+        for statement in tree.children(node) {
+            let item = definition(tree, statement);
+            let name = name(tree, item);
+            let full = if outer.is_empty() { name.to_owned() } else { format!("{outer}::{name}") };
+            let own = mark.map(str::to_owned).or_else(|| decorator_mark(tree, statement));
+            match tree.kind(item) {
+                "function_definition" if name.starts_with("test") => self.test(statement, item, full, own),
+                "class_definition" if holds_tests(tree, item) => {
+                    if let Some(body) = tree.child(item, "body") {
+                        let own = own.or_else(|| pytestmark(tree, body));
+                        self.scope(body, &full, own.as_deref());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn test(&mut self, statement: usize, function: usize, name: String, mark: Option<String>) {
+        let tree = self.tree;
+        let span = tree.range(statement);
+        let Some(own_name) = tree.child(function, "name") else { return };
+        let body = tree.child(function, "body").map_or(function..function, |body| tree.inside(body));
+        self.found.push(TestItem {
+            name,
+            annotation: annotation(self.source, span.start),
+            line: tree.line(own_name),
+            digest: tree.digest(tree.inside(statement)),
+            body: tree.digest_without(tree.inside(statement), tree.inside(own_name)),
+            assertions: assertions(tree, body.clone()),
+            ignored: mark.or_else(|| skipping_call(tree, body)),
+            cfg: Vec::new(),
+            should_panic: false,
+            expected_panic: None,
+            returns_result: false,
+            span,
+        });
+    }
+}
+
+/// Whether pytest looks for tests in a class.
+pub(super) fn holds_tests(tree: &Tree<'_>, class: usize) -> bool {
+    let bases = tree.child(class, "superclasses").map_or("", |bases| tree.text(bases));
+    let opted_out = || {
+        let body = tree.child(class, "body").map_or("", |body| tree.text(body));
+        body.lines().any(|line| line.split_whitespace().collect::<String>().starts_with("__test__=False"))
+    };
+    let derived = || {
+        let mut above = bases.split(['(', ')', ',', '.', ' ']).filter(|base| !base.is_empty());
+        above.any(|base| base.ends_with("TestCase") || base != name(tree, class) && is_test_class(tree, base))
+    };
+    (name(tree, class).starts_with("Test") || derived()) && !opted_out()
+}
+
+/// Whether a class of this file is one of `unittest`.
+fn is_test_class(tree: &Tree<'_>, wanted: &str) -> bool {
+    tree.children(0).any(|statement| {
+        let class = definition(tree, statement);
+        let bases = tree.child(class, "superclasses").map_or("", |bases| tree.text(bases));
+        tree.kind(class) == "class_definition" && name(tree, class) == wanted && bases.contains("TestCase")
+    })
+}
+
+/// What is asserted among these nodes.
+pub(super) fn assertions(tree: &Tree<'_>, nodes: Range<usize>) -> Vec<Assertion> {
+    let top = nodes.start;
+    let mut found = Vec::new();
+    for node in nodes {
+        let kind = match tree.kind(node) {
+            "assert_statement" => "assert",
+            "call" => match called(tree, node) {
+                name if name.starts_with("assert") || ASSERTING.contains(&name) => name,
+                _ => continue,
+            },
+            _ => continue,
+        };
+        let mut around = tree.around(node).take_while(|outer| *outer > top);
+        let in_closure = around.any(|outer| matches!(tree.kind(outer), "function_definition" | "lambda"));
+        let digest = tree.digest(tree.inside(whole(tree, node)));
+        found.push(Assertion { kind: kind.to_owned(), span: tree.range(node), digest, in_closure });
+    }
+    found
+}
+
+/// What an assertion is about: a `with` belongs to its call.
+fn whole(tree: &Tree<'_>, node: usize) -> usize {
+    if tree.kind(node) == "call"
+        && matches!(called(tree, node), "raises" | "warns" | "assertRaises" | "assertRaisesRegex")
+    {
+        let with = tree.around(node).take_while(|outer| tree.kind(*outer) != "block");
+        return with.last().filter(|outer| tree.kind(*outer) == "with_statement").unwrap_or(node);
+    }
+    node
+}
+
+/// The last part of the name of what is called.
+pub(super) fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
+    let Some(function) = tree.child(call, "function") else { return "" };
+    match tree.kind(function) {
+        "identifier" => tree.text(function),
+        "attribute" => tree.child(function, "attribute").map_or("", |name| tree.text(name)),
+        _ => "",
+    }
+}
+
+fn decorator_mark(tree: &Tree<'_>, statement: usize) -> Option<String> {
+    if tree.kind(statement) != "decorated_definition" {
+        return None;
+    }
+    let decorators = tree.children(statement).filter(|child| tree.kind(*child) == "decorator");
+    decorators.map(|child| tree.text(child)).find(|text| is_skipping(text)).map(str::to_owned)
+}
+
+/// Whether one of the names in a text is that of a mark that skips.
+fn is_skipping(text: &str) -> bool {
+    let head = text.split('(').next().unwrap_or(text);
+    head.split(['.', '@', ' ', '=', '[']).any(|word| SKIPPING.contains(&word)) || text.contains(").mark.skip(")
+}
+
+fn module_mark(tree: &Tree<'_>) -> Option<String> {
+    pytestmark(tree, 0).or_else(|| {
+        let calls = tree.children(0).filter(|statement| tree.kind(*statement) == "expression_statement");
+        calls.map(|statement| tree.text(statement)).find(|text| is_skipping(text)).map(str::to_owned)
+    })
+}
+
+fn pytestmark(tree: &Tree<'_>, scope: usize) -> Option<String> {
+    let texts = tree.children(scope).map(|statement| tree.text(statement));
+    let mut marks = texts.filter(|text| text.starts_with("pytestmark"));
+    marks.find(|text| SKIPPING.iter().any(|word| text.contains(&format!("mark.{word}")))).map(str::to_owned)
+}
+
+fn skipping_call(tree: &Tree<'_>, body: Range<usize>) -> Option<String> {
+    let skips = |node: &usize| match tree.kind(*node) {
+        "call" => SKIPPING.contains(&called(tree, *node)) || called(tree, *node) == "SkipTest",
+        "raise_statement" => tree.text(*node).contains("SkipTest"),
+        _ => false,
+    };
+    body.into_iter().find(skips).map(|node| tree.text(node).to_owned())
+}
+
+/// What follows `@tdd-test-id:` in a comment within three lines above a place.
+fn annotation(source: &str, start: usize) -> Option<String> {
+    let above = source.get(..start)?;
+    let line_start = above.rfind('\n').map_or(0, |end| end + 1);
+    let above = above.get(..line_start)?.lines().rev().take(3);
+    let comments = above.take_while(|line| line.trim().is_empty() || line.trim_start().starts_with(['#', '@']));
+    let mut slugs = comments.filter_map(|line| line.trim_start().strip_prefix('#')?.split_once("@tdd-test-id:"));
+    slugs.next().map(|(_, slug)| slug.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(source: &str) -> Vec<TestItem> {
+        items("tests/test_a.py", source).tests
+    }
+
+    fn names(source: &str) -> Vec<String> {
+        of(source).into_iter().map(|test| test.name).collect()
+    }
+
+    #[test]
+    fn tests_are_what_pytest_would_collect() {
+        let source = "def test_a(): pass\nasync def test_b(): pass\ndef helper():\n    def test_inner(): pass\n\
+                      class TestX:\n    def test_c(self): pass\n    class TestY:\n        def test_d(self): pass\n\
+                      class Other:\n    def test_e(self): pass\nclass Unit(unittest.TestCase):\n    def test_f(self): pass\n\
+                      class Child(Unit):\n    def test_g(self): pass\nclass TestNot:\n    __test__ = False\n    def test_h(self): pass\n";
+        assert_eq!(
+            names(source),
+            ["test_a", "test_b", "TestX::test_c", "TestX::TestY::test_d", "Unit::test_f", "Child::test_g"]
+        );
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_name_or_its_folder() {
+        for path in ["test_a.py", "src/a_test.py", "tests/helpers.py", "pkg/tests/x/y.py", "app/tests.py"] {
+            assert!(is_test_file(path), "{path}");
+        }
+        for path in ["a.py", "testing.py", "contest.py", "tests/data.json", "src/latest.py"] {
+            assert!(!is_test_file(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_assertion_is_found() {
+        let source = "def test_a(self):\n    assert f() == 1\n    self.assertEqual(f(), 1)\n    with pytest.raises(E):\n        f()\n    \
+                      mock.assert_called_once()\n    def inner():\n        assert g()\n";
+        let found: Vec<_> = of(source)[0].assertions.iter().map(|it| (it.kind.clone(), it.in_closure)).collect();
+        let expected = [("assert", false), ("assertEqual", false), ("raises", false), ("assert_called_once", false)];
+        let mut expected: Vec<_> = expected.map(|(kind, inner)| (kind.to_owned(), inner)).to_vec();
+        expected.push(("assert".to_owned(), true));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn whatever_keeps_a_test_from_running_is_seen() {
+        for source in [
+            "@pytest.mark.skip\ndef test_a(): pass\n",
+            "@pytest.mark.skipif(True, reason='x')\ndef test_a(): pass\n",
+            "@pytest.mark.xfail\ndef test_a(): pass\n",
+            "@unittest.skip('no')\nclass TestA:\n    def test_a(self): pass\n",
+            "pytestmark = pytest.mark.skip\ndef test_a(): pass\n",
+            "pytest.importorskip('numpy')\ndef test_a(): pass\n",
+            "def test_a():\n    pytest.skip('no')\n",
+            "class A(TestCase):\n    def test_a(self):\n        self.skipTest('no')\n",
+            "class A(TestCase):\n    def test_a(self):\n        raise unittest.SkipTest\n",
+        ] {
+            assert!(of(source)[0].ignored.is_some(), "{source}");
+        }
+        assert_eq!(of("@pytest.mark.parametrize('skip', [1])\ndef test_a(skip): assert skip\n")[0].ignored, None);
+    }
+
+    #[test]
+    fn an_annotation_stands_within_three_lines_above() {
+        let slug = |source: &str| of(source)[0].annotation.clone();
+        assert_eq!(slug("# @tdd-test-id: adds\n@x\n\ndef test_a(): pass\n").as_deref(), Some("adds"));
+        assert_eq!(slug("# @tdd-test-id: adds\n\n\n\ndef test_a(): pass\n"), None);
+        assert_eq!(slug("# @tdd-test-id: adds\ndef other(): pass\ndef test_a(): pass\n"), None);
+    }
+}

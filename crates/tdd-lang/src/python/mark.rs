@@ -1,0 +1,208 @@
+//! Takes one test out of its file, or marks it as skipped and takes that mark away again; nothing else changes.
+
+use std::ops::Range;
+
+use super::items::items;
+use super::syntax::Tree;
+use crate::item::{Items, TestItem};
+use crate::language::Skip;
+
+/// How our marker goes on; a person's own is left alone.
+const OURS: &str = ".mark.skip(reason=\"TODO: ";
+/// Before an import that only a skipped test needs.
+const ASIDE: &str = "# skipped: ";
+
+/// The file without the test, the annotation above it, and the blank lines before it.
+pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
+    if is_alone(source, test)? {
+        return Some([source.get(..test.span.start)?, "pass", source.get(test.span.end..)?].concat());
+    }
+    let lines = whole_lines(source, &test.span)?;
+    let start = without_annotation(source, lines.start, test);
+    let above = source.get(..start)?;
+    let after = source.get(lines.end..)?;
+    let above = match above.trim_end_matches(['\n', ' ']) {
+        "" => "",
+        kept if after.trim().is_empty() => above.get(..=kept.len()).unwrap_or(above),
+        _ => above,
+    };
+    let after = if after.trim().is_empty() { "" } else { after.trim_start_matches('\n') };
+    let changed = [above, after].concat();
+    let (before, left) = (items(path, source), items(path, &changed));
+    let kept = before.tests.iter().filter(|other| other.span != test.span);
+    let same =
+        kept.map(|other| (&other.name, other.digest)).eq(left.tests.iter().map(|test| (&test.name, test.digest)));
+    (same && left.parses == before.parses).then_some(changed)
+}
+
+/// The file with a marker above the test that says why it is left aside.
+pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
+    let indent = indent(source, test.span.start)?;
+    let pytest =
+        if source.lines().any(|line| line.trim() == "import pytest") { "pytest" } else { "__import__(\"pytest\")" };
+    let mark = format!("@{pytest}{OURS}{}\")\n{indent}", escaped(reason));
+    let marked = [source.get(..test.span.start)?, &mark, source.get(test.span.start..)?].concat();
+    let changed = match skip {
+        Skip::FromRunning => marked,
+        Skip::FromBuilding => imports_aside(&marked, &test.name, path)?,
+    };
+    let (before, after) = (items(path, source), items(path, &changed));
+    let is_marked = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_some());
+    (is_marked && same_but_for(&before, &after, test)).then_some(changed)
+}
+
+/// The file without our marker; `None` if there is none.
+pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<String> {
+    let own = source.get(test.span.clone())?;
+    let at = own.find(OURS)?;
+    let start = own.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+    let end = at + own.get(at..)?.find("\")\n")? + "\")\n".len();
+    // The marker is the first decorator: what stands before it on its line is the test's own indentation.
+    let next = own.get(end..)?;
+    let rest = if start == 0 { next.trim_start() } else { next };
+    let kept = [source.get(..test.span.start)?, own.get(..start)?, rest, source.get(test.span.end..)?].concat();
+    let changed = imports_back(&kept);
+    let (before, after) = (items(path, source), items(path, &changed));
+    let free = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_none());
+    (free && same_but_for(&before, &after, test)).then_some(changed)
+}
+
+/// Leaves the names aside that only one test imports: without them the file loads.
+fn imports_aside(source: &str, name: &str, path: &str) -> Option<String> {
+    let test = items(path, source).tests.into_iter().find(|test| test.name == name)?;
+    let tree = Tree::parse(source)?;
+    let elsewhere = |wanted: &str| {
+        (0..tree.len()).any(|node| {
+            let at = tree.range(node).start;
+            let imports = tree.around(node).any(|outer| tree.kind(outer).starts_with("import"));
+            tree.kind(node) == "identifier" && tree.text(node) == wanted && !test.span.contains(&at) && !imports
+        })
+    };
+    let mut made = source.to_owned();
+    for statement in
+        tree.children(0).filter(|node| tree.kind(*node).starts_with("import")).collect::<Vec<_>>().into_iter().rev()
+    {
+        let written = tree.text(statement);
+        let from = tree.child(statement, "module_name");
+        let parts: Vec<usize> = tree.parts(statement).filter(|part| Some(*part) != from).collect();
+        let parts: Vec<&str> = parts
+            .into_iter()
+            .filter(|part| matches!(tree.kind(*part), "dotted_name" | "aliased_import"))
+            .map(|part| tree.text(part))
+            .collect();
+        let known = |part: &str| part.rsplit(' ').next().unwrap_or(part).split('.').next().unwrap_or(part).to_owned();
+        let kept: Vec<&str> =
+            parts.iter().copied().filter(|part| elsewhere(&known(part)) || known(part) == "pytest").collect();
+        if kept.len() == parts.len() || parts.is_empty() || written.contains('\n') {
+            continue;
+        }
+        let head = from.map_or("import ".to_owned(), |from| format!("from {} import ", tree.text(from)));
+        let other = if kept.is_empty() { String::new() } else { format!("{head}{}  ", kept.join(", ")) };
+        made.replace_range(tree.range(statement), &format!("{other}{ASIDE}{written}"));
+    }
+    Some(made)
+}
+
+fn imports_back(source: &str) -> String {
+    let back = |line: &str| line.split_once(ASIDE).map_or_else(|| line.to_owned(), |(_, import)| import.to_owned());
+    source.split('\n').map(back).collect::<Vec<_>>().join("\n")
+}
+
+fn same_but_for(before: &Items, after: &Items, test: &TestItem) -> bool {
+    let others = |items: &Items| -> Vec<_> {
+        let others = items.tests.iter().filter(|other| other.name != test.name);
+        others.map(|other| (other.name.clone(), other.digest)).collect()
+    };
+    before.parses == after.parses && before.tests.len() == after.tests.len() && others(before) == others(after)
+}
+
+/// Whether a class has nothing but this test: it cannot be empty.
+fn is_alone(source: &str, test: &TestItem) -> Option<bool> {
+    let tree = Tree::parse(source)?;
+    let statement = (0..tree.len()).find(|node| tree.range(*node) == test.span && tree.kind(*node) != "block")?;
+    let block = tree.parent(statement);
+    Some(tree.kind(block) == "block" && tree.parts(block).count() == 1)
+}
+
+/// The lines of a span, where nothing else stands on them.
+fn whole_lines(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
+    let start = span.start - indent(source, span.start)?.len();
+    let rest = source.get(span.end..)?;
+    let (line, newline) = rest.split_once('\n').map_or((rest, 0), |(line, _)| (line, 1));
+    let is_free = line.trim().is_empty() || line.trim_start().starts_with('#');
+    is_free.then(|| start..span.end + line.len() + newline)
+}
+
+/// What stands before a place on its line, if that is white space alone.
+fn indent(source: &str, at: usize) -> Option<&str> {
+    let line = source.get(..at)?.rsplit('\n').next().unwrap_or_default();
+    line.trim().is_empty().then_some(line)
+}
+
+/// Where the annotation of a test begins, if it is the line above it.
+fn without_annotation(source: &str, start: usize, test: &TestItem) -> usize {
+    let above = source.get(..start).unwrap_or_default();
+    let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();
+    let annotates = test.annotation.is_some() && line.trim().starts_with('#') && line.contains("@tdd-test-id:");
+    if annotates { start - line.len() - 1 } else { start }
+}
+
+/// Words inside of a Python text, on one line.
+fn escaped(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    spaced.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "tests/test_a.py";
+    const SOURCE: &str = "from calc import add, sub\nfrom calc import mul\n\n\ndef test_a():\n    assert add(1) == sub(1)\n\n\n@x\ndef test_b():\n    assert add(1) == mul(2)\n";
+
+    fn test(source: &str, name: &str) -> TestItem {
+        items(FILE, source).tests.into_iter().find(|test| test.name == name).unwrap()
+    }
+
+    #[test]
+    fn a_test_goes_with_its_decorators_and_blank_lines() {
+        let without = |name| without_test(FILE, SOURCE, &test(SOURCE, name)).unwrap();
+        let head = "from calc import add, sub\nfrom calc import mul\n";
+        assert_eq!(without("test_b"), format!("{head}\n\ndef test_a():\n    assert add(1) == sub(1)\n"));
+        assert_eq!(without("test_a"), format!("{head}\n\n@x\ndef test_b():\n    assert add(1) == mul(2)\n"));
+    }
+
+    #[test]
+    fn a_class_without_its_only_test_is_still_a_class() {
+        let source = "class TestA:\n    def test_a(self):\n        assert f()\n";
+        let without = without_test(FILE, source, &test(source, "TestA::test_a"));
+        assert_eq!(without.as_deref(), Some("class TestA:\n    pass\n"));
+    }
+
+    #[test]
+    fn a_test_is_skipped_and_runs_again_as_it_was() {
+        let method = "import pytest\nclass TestA:\n    @x\n    def test_a(self):\n        assert f()\n";
+        for skip in [Skip::FromRunning, Skip::FromBuilding] {
+            for (source, name) in [(SOURCE, "test_a"), (SOURCE, "test_b"), (method, "TestA::test_a")] {
+                let marked = skipped(FILE, source, &test(source, name), "say \"\\no\"\nlater", skip).unwrap();
+                assert!(test(&marked, name).ignored.is_some(), "{marked}");
+                assert_eq!(unskipped(FILE, &marked, &test(&marked, name)).as_deref(), Some(source), "{marked}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_only_the_skipped_test_imports_is_left_aside() {
+        let marked = skipped(FILE, SOURCE, &test(SOURCE, "test_b"), "no", Skip::FromBuilding).unwrap();
+        assert!(marked.starts_with("from calc import add, sub\n# skipped: from calc import mul\n"), "{marked}");
+        let marked = skipped(FILE, SOURCE, &test(SOURCE, "test_a"), "no", Skip::FromBuilding).unwrap();
+        assert!(marked.starts_with("from calc import add  # skipped: from calc import add, sub\n"), "{marked}");
+    }
+
+    #[test]
+    fn a_marker_that_is_not_ours_stays() {
+        for source in ["def test_a(): pass\n", "@pytest.mark.skip(reason=\"slow\")\ndef test_a(): pass\n"] {
+            assert_eq!(unskipped(FILE, source, &test(source, "test_a")), None);
+        }
+    }
+}

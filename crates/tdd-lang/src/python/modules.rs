@@ -1,0 +1,109 @@
+//! Knows where a module comes from: production, the tests' own code, or outside of the project.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tdd_core::change::Sort;
+
+use crate::language::{Project, Sources};
+
+use super::items::{definition, name};
+use super::owns;
+use super::sort::sort;
+use super::syntax::Tree;
+
+/// Modules of the standard library, and of what tests are written with: nothing of theirs is production.
+const FOREIGN: &str = " __future__ abc argparse array ast asyncio base64 bisect builtins calendar cmath collections \
+    colorsys concurrent configparser contextlib contextvars copy csv ctypes dataclasses datetime decimal difflib dis \
+    doctest email enum errno faulthandler filecmp fileinput fnmatch fractions ftplib functools gc getpass gettext glob \
+    graphlib gzip hashlib heapq hmac html http imaplib importlib inspect io ipaddress itertools json keyword linecache \
+    locale logging lzma math mimetypes mmap multiprocessing numbers operator os pathlib pdb pickle pkgutil platform \
+    plistlib pprint profile pstats queue random re reprlib resource sched secrets select selectors shelve shlex shutil \
+    signal site smtplib socket socketserver sqlite3 ssl stat statistics string stringprep struct subprocess sys \
+    sysconfig tarfile tempfile textwrap threading time timeit token tokenize tomllib trace traceback tracemalloc types \
+    typing typing_extensions unicodedata unittest urllib uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc \
+    zipfile zipimport zlib zoneinfo pytest _pytest hypothesis mock numpy pandas freezegun responses syrupy faker ";
+
+/// The modules of a project.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Modules {
+    /// What the outermost name of a module is.
+    tops: BTreeMap<String, Sort>,
+}
+
+impl Modules {
+    /// The modules that these files make, wherever one may begin to look for them.
+    pub fn of(project: &Project, sources: &dyn Sources) -> Self {
+        let mut tops = BTreeMap::new();
+        for path in sources.files().iter().filter(|path| owns(path)) {
+            let Some(below) = project.below(path) else { continue };
+            let stem = below.trim_end_matches(".py");
+            let parts: Vec<&str> = stem.split('/').filter(|part| *part != "__init__").collect();
+            let parts = parts.strip_prefix(&["src"]).unwrap_or(&parts);
+            let sort = sort(path);
+            let own = if sort == Sort::Test { parts.last() } else { None };
+            for top in parts.first().into_iter().chain(own) {
+                let known = tops.entry((*top).to_owned()).or_insert(sort);
+                if sort == Sort::Production {
+                    *known = sort;
+                }
+            }
+        }
+        Self { tops }
+    }
+
+    /// Whether an import of this module may lead to production code: it is not known to be anybody else's.
+    pub fn may_be_production(&self, module: &str) -> bool {
+        let top = module.split('.').next().unwrap_or(module);
+        top.is_empty() || self.tops.contains_key(top) || !is_foreign(top)
+    }
+
+    /// Whether a module that is not there could only be one of production's.
+    pub fn is_wanted(&self, module: &str, declared: &str) -> bool {
+        let top = module.split('.').next().unwrap_or(module);
+        let is_declared = declared.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_' || c == '.'));
+        let plain = |name: &str| name.to_lowercase().replace(['-', '.'], "_");
+        let is_declared = is_declared.map(plain).any(|word| word == plain(top));
+        let is_tests = self.tops.get(top).is_some_and(|sort| *sort == Sort::Test);
+        !is_foreign(top) && !is_tests && (!is_declared || self.tops.contains_key(top))
+    }
+}
+
+fn is_foreign(top: &str) -> bool {
+    FOREIGN.contains(&format!(" {top} "))
+}
+
+/// The names of the functions and classes of production, methods included.
+pub(super) fn definitions(project: &Project, sources: &dyn Sources) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let ours = |path: &&String| owns(path) && project.below(path).is_some() && sort(path) == Sort::Production;
+    for path in sources.files().iter().filter(ours) {
+        let Some(source) = sources.read(path) else { continue };
+        let Some(tree) = Tree::parse(&source) else { continue };
+        let names = (0..tree.len()).map(|node| name(&tree, definition(&tree, node)));
+        found.extend(names.filter(|name| !name.is_empty()).map(str::to_owned));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::*;
+
+    #[test]
+    fn a_module_is_productions_the_tests_or_somebody_elses() {
+        let sources = memory(&[("src/shop/cart.py", ""), ("calc.py", ""), ("tests/helpers.py", "")]);
+        let modules = Modules::of(&Project { root: String::new(), description: String::new() }, &sources);
+        for module in ["calc", "shop.cart", "", "helpers", "not_there_yet"] {
+            assert!(modules.may_be_production(module), "{module}");
+        }
+        for module in ["os.path", "pytest", "unittest.mock"] {
+            assert!(!modules.may_be_production(module), "{module}");
+        }
+        assert!(modules.is_wanted("bowling", "dependencies = [\"requests>=2\"]"));
+        assert!(modules.is_wanted("shop.order", "name = \"shop\""));
+        for module in ["requests", "helpers.more", "json.nothing"] {
+            assert!(!modules.is_wanted(module, "dependencies = [\"requests>=2\"]"), "{module}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Makes new production code answer otherwise: other return values, other constants.
+
+use std::ops::Range;
+
+use super::syntax::Tree;
+use super::value::{changed, splice};
+use crate::twin::Mutant;
+
+/// What every function answers instead, the plainest first.
+const ANSWERS: [&str; 3] = ["None", "1", "\"t_other\""];
+
+/// The file with the items on these lines answering otherwise, in the order in which to try.
+///
+/// A function counts if it, or the class around it, begins on one of the lines.
+pub(super) fn value_mutants(source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
+    let Some(tree) = Tree::parse(source).filter(Tree::parses) else { return Vec::new() };
+    let begins = |node: usize| lines.iter().any(|range| range.contains(&tree.line(node)));
+    let is_new = |node: usize| begins(node) || tree.around(node).any(|outer| is_item(&tree, outer) && begins(outer));
+    let new: Vec<usize> = (1..tree.len()).filter(|node| is_item(&tree, *node) && is_new(*node)).collect();
+    let made = ANSWERS.into_iter().filter_map(|answer| mutant(&tree, source, &new, answer));
+    made.filter(|mutant| mutant.source != source).collect()
+}
+
+fn is_item(tree: &Tree<'_>, node: usize) -> bool {
+    match tree.kind(node) {
+        "function_definition" | "class_definition" | "decorated_definition" => true,
+        "assignment" => !tree.around(node).any(|outer| tree.kind(outer) == "function_definition"),
+        _ => false,
+    }
+}
+
+fn mutant(tree: &Tree<'_>, source: &str, new: &[usize], answer: &str) -> Option<Mutant> {
+    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
+    let mut said = Vec::new();
+    for node in new {
+        let Some((range, text, what)) = edit(tree, *node, answer) else { continue };
+        if edits.iter().all(|(known, _)| known.end <= range.start || range.end <= known.start) {
+            edits.push((range, text));
+            said.push(what);
+        }
+    }
+    (!edits.is_empty()).then(|| Mutant { source: splice(source, edits), what: said.join(", ") })
+}
+
+fn edit(tree: &Tree<'_>, node: usize, answer: &str) -> Option<(Range<usize>, String, String)> {
+    if tree.kind(node) == "assignment" {
+        let (name, value) = (tree.text(tree.child(node, "left")?), tree.child(node, "right")?);
+        let (range, other) = changed(tree, value)?;
+        return Some((range, other.clone(), format!("`{name}` has `{other}`")));
+    }
+    if tree.kind(node) != "function_definition" {
+        return None;
+    }
+    let (name, body) = (tree.text(tree.child(node, "name")?), tree.child(node, "body")?);
+    // What an object needs to be one at all is no answer.
+    if name == "__init__" || name == "__new__" || name == "__post_init__" {
+        return None;
+    }
+    let yields = tree.inside(body).any(|inner| tree.kind(inner) == "yield");
+    let text = if yields { "yield from ()".to_owned() } else { format!("return {answer}") };
+    let what = if yields { format!("`{name}` yields nothing") } else { format!("`{name}` returns `{answer}`") };
+    Some((tree.range(body), text, what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_functions_and_constants_answer_otherwise() {
+        let source = "X = 1\ndef f(a):\n    b = a\n    return b\ndef old():\n    return 1\nclass C:\n    def m(self):\n        return 1\n";
+        let made = value_mutants(source, &[1..3, 7..8]);
+        assert_eq!(made.len(), 3);
+        assert_eq!(
+            made[0].source,
+            "X = 2\ndef f(a):\n    return None\ndef old():\n    return 1\nclass C:\n    def m(self):\n        return None\n"
+        );
+        assert_eq!(made[0].what, "`X` has `2`, `f` returns `None`, `m` returns `None`");
+    }
+
+    #[test]
+    fn what_answers_nothing_is_left_alone() {
+        let first = 1..2;
+        assert!(value_mutants("class C:\n    def __init__(self):\n        self.a = b\n", &[first]).is_empty());
+    }
+}

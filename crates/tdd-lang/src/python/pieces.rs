@@ -1,0 +1,104 @@
+//! Lists the items of a Python file that are not tests, each with a digest of its own tokens.
+
+use std::ops::Range;
+
+use tdd_core::digest::Digest;
+
+use super::items::{definition, name};
+use super::syntax::Tree;
+use crate::item::Items;
+
+/// An item that is not a test, or the part of it that is its own: of a class what stands before its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// It exists only for tests.
+    pub for_tests: bool,
+    /// What it is, for people: "def `add`".
+    pub label: String,
+    /// The name by which it is used; empty if it has none.
+    pub name: String,
+    pub line: usize,
+    pub digest: Digest,
+    pub span: Range<usize>,
+}
+
+/// The items of a file; with `for_tests` all of them are for tests.
+pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
+    let mut taker = Taker { tree, items, for_tests, found: Vec::new() };
+    taker.scope(0, "");
+    taker.found
+}
+
+struct Taker<'t, 's> {
+    tree: &'t Tree<'s>,
+    items: &'t Items,
+    for_tests: bool,
+    found: Vec<Piece>,
+}
+
+impl Taker<'_, '_> {
+    fn scope(&mut self, node: usize, outer: &str) {
+        let tree = self.tree;
+        for statement in tree.children(node) {
+            let item = definition(tree, statement);
+            let span = tree.range(statement);
+            if self.items.tests.iter().any(|test| test.span == span) {
+                continue;
+            }
+            let own = name(tree, item);
+            let full = if outer.is_empty() { own.to_owned() } else { format!("{outer}.{own}") };
+            match (tree.kind(item), tree.child(item, "body")) {
+                ("class_definition", Some(body)) => {
+                    self.add(statement..body, statement, format!("class `{full}`"), own);
+                    self.scope(body, &full);
+                }
+                ("function_definition", _) => self.add(tree.inside(statement), statement, format!("def `{full}`"), own),
+                ("import_statement" | "import_from_statement" | "future_import_statement", _) => self.import(statement),
+                ("comment" | "pass_statement", _) => {}
+                _ => self.other(statement, outer),
+            }
+        }
+    }
+
+    /// Every name that an import brings in is an item.
+    fn import(&mut self, statement: usize) {
+        let tree = self.tree;
+        let from = tree.child(statement, "module_name");
+        let module = from.map(|from| format!("{}.", tree.text(from))).unwrap_or_default();
+        for part in tree.parts(statement).filter(|part| Some(*part) != from) {
+            if matches!(tree.kind(part), "dotted_name" | "aliased_import" | "wildcard_import") {
+                let text = tree.text(part);
+                let known = text.rsplit(' ').next().unwrap_or(text).to_owned();
+                self.add(part..part, statement, format!("import `{module}{text}`"), &known);
+            }
+        }
+    }
+
+    fn other(&mut self, statement: usize, outer: &str) {
+        let tree = self.tree;
+        let nodes = tree.inside(statement);
+        // A text that stands by itself documents, unless it holds examples.
+        if tree.digest(nodes.clone()) == Digest::of([]) {
+            return;
+        }
+        let assigned = nodes.clone().find(|node| tree.kind(*node) == "assignment" && tree.parent(*node) == statement);
+        let target = assigned.and_then(|node| tree.child(node, "left")).map(|left| tree.text(left));
+        let scope = if outer.is_empty() { String::new() } else { format!("{outer}.") };
+        match target {
+            Some(target) => self.add(nodes, statement, format!("`{scope}{target}`"), target),
+            None => self.add(nodes, statement, "code".to_owned(), ""),
+        }
+    }
+
+    fn add(&mut self, nodes: Range<usize>, at: usize, label: String, name: &str) {
+        let tree = self.tree;
+        self.found.push(Piece {
+            for_tests: self.for_tests,
+            label,
+            name: name.to_owned(),
+            line: tree.line(at),
+            digest: tree.digest(nodes),
+            span: tree.range(at),
+        });
+    }
+}

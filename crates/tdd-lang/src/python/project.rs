@@ -1,0 +1,95 @@
+//! Recognises a Python project, and one that has code but no tests.
+
+use crate::language::{Project, Sources};
+
+use super::items::{is_test_file, items};
+use super::owns;
+
+/// Files that make a folder a project, the most telling first, and what they mean.
+const MANIFESTS: [(&str, &str); 8] = [
+    ("uv.lock", "managed by uv"),
+    ("poetry.lock", "managed by poetry"),
+    ("Pipfile", "managed by pipenv"),
+    ("pyproject.toml", "with `pyproject.toml`"),
+    ("setup.py", "with `setup.py`"),
+    ("setup.cfg", "with `setup.cfg`"),
+    ("requirements.txt", "with `requirements.txt`"),
+    ("pytest.ini", "with `pytest.ini`"),
+];
+
+/// The project of the repository's root if that has a manifest or Python files; else of the topmost folder
+/// with a manifest.
+pub fn detect(sources: &dyn Sources) -> Option<Project> {
+    let in_folder = |folder: &str| {
+        let there = |name: &str| sources.files().iter().any(|file| *file == super::join(folder, name));
+        MANIFESTS.iter().find(|(name, _)| there(name)).map(|(_, what)| *what)
+    };
+    if let Some(what) = in_folder("") {
+        return Some(project("", what));
+    }
+    let mut folders: Vec<&str> = sources.files().iter().filter_map(|file| manifest_folder(file)).collect();
+    folders.sort_by_key(|folder| (folder.matches('/').count(), *folder));
+    let is_plain = || sources.files().iter().any(|file| owns(file) && (!file.contains('/') || is_test_file(file)));
+    match folders.first() {
+        Some(folder) => Some(project(folder, in_folder(folder).unwrap_or_default())),
+        None => is_plain().then(|| project("", "without a manifest")),
+    }
+}
+
+fn project(root: &str, what: &str) -> Project {
+    Project { root: root.to_owned(), description: format!("Python project {what}") }
+}
+
+fn manifest_folder(file: &str) -> Option<&str> {
+    let (folder, name) = file.rsplit_once('/')?;
+    MANIFESTS.iter().any(|(manifest, _)| *manifest == name).then_some(folder)
+}
+
+/// Whether there are functions that no test can be for, because there is no test at all.
+pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
+    let mut has_production = false;
+    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
+        let Some(source) = sources.read(path) else { continue };
+        let found = items(path, &source);
+        if !found.tests.is_empty() {
+            return false;
+        }
+        has_production |= found.functions > 0 && !super::sort::steers(path);
+    }
+    has_production
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::*;
+
+    fn check(files: &[&str], expected: Option<(&str, &str)>) {
+        let files: Vec<(&str, &str)> = files.iter().map(|path| (*path, "")).collect();
+        let found = detect(&memory(&files)).map(|project| (project.root, project.description));
+        assert_eq!(found.as_ref().map(|(root, what)| (root.as_str(), what.as_str())), expected, "{files:?}");
+    }
+
+    #[test]
+    fn a_project_is_known_by_its_lock_file_its_manifest_or_its_modules() {
+        check(&["pyproject.toml", "uv.lock"], Some(("", "Python project managed by uv")));
+        check(&["pyproject.toml", "poetry.lock"], Some(("", "Python project managed by poetry")));
+        check(&["requirements.txt"], Some(("", "Python project with `requirements.txt`")));
+        check(&["calc.py"], Some(("", "Python project without a manifest")));
+        check(&["b/pyproject.toml", "a/x/setup.py"], Some(("b", "Python project with `pyproject.toml`")));
+        check(&["README.md", "tools/gen.py"], None);
+        check(&[], None);
+    }
+
+    #[test]
+    fn functions_without_a_single_test_are_untested() {
+        let untested = |files: &[(&str, &str)]| {
+            let sources = memory(files);
+            production_without_tests(&sources, &detect(&sources).unwrap())
+        };
+        assert!(untested(&[("calc.py", "def add(): pass\n")]));
+        assert!(!untested(&[("calc.py", "X = 1\n")]));
+        assert!(!untested(&[("calc.py", "def add(): pass\n"), ("tests/test_a.py", "def test_a(): pass\n")]));
+        assert!(!untested(&[("setup.py", "def version(): pass\n")]));
+    }
+}

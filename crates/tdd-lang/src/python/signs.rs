@@ -1,0 +1,310 @@
+//! Sees the signs of anti-patterns in Python code: in its syntax, and in what its names lead to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tdd_core::change::Sort;
+use tdd_core::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
+
+use super::asks::Asker;
+use super::items::{called, definition, items, name};
+use super::modules::Modules;
+use super::owns;
+use super::pieces::{Piece, pieces};
+use super::sort::sort;
+use super::syntax::Tree;
+use super::value::literals;
+use crate::item::TestItem;
+use crate::language::{Project, Sources};
+
+/// What stands for something else in a test.
+const MOCKS: [&str; 8] =
+    ["Mock", "MagicMock", "AsyncMock", "NonCallableMock", "PropertyMock", "patch", "create_autospec", "mock_open"];
+
+/// Words by which production code asks whether it is under test, and what they mean.
+const SENSING: [(&str, &str); 11] = [
+    ("PYTEST_CURRENT_TEST", "`PYTEST_CURRENT_TEST`"),
+    ("PYTEST_VERSION", "`PYTEST_VERSION`"),
+    ("sys._getframe", "the caller's frame"),
+    ("currentframe", "the caller's frame"),
+    ("inspect.stack", "the call stack"),
+    ("extract_stack", "the call stack"),
+    ("import pytest", "an import of pytest"),
+    ("import unittest", "an import of unittest"),
+    ("from unittest", "an import of unittest"),
+    ("from pytest", "an import of pytest"),
+    ("import _pytest", "an import of pytest"),
+];
+
+/// What is seen in these files, among all of the repository's.
+pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
+    let code = Code::of(project, sources);
+    let modules = Modules::of(project, sources);
+    let mut signs = Signs::default();
+    for path in paths.iter().filter(|path| owns(path)) {
+        let Some(source) = sources.read(path) else { continue };
+        let Some(tree) = Tree::parse(&source) else { continue };
+        if !tree.parses() {
+            signs.unreadable.push(path.clone());
+        }
+        match sort(path) {
+            Sort::Test => {
+                let asker = Asker::new(&tree, &modules);
+                let found = items(path, &source).tests;
+                signs.tests.extend(found.iter().filter_map(|test| test_signs(&code, &asker, &tree, path, test)));
+            }
+            Sort::Production => production(&tree, path, &source, &mut signs),
+            Sort::Steering | Sort::Document => {}
+        }
+    }
+    signs.unreferenced = code.unreferenced().into_iter().filter(|place| paths.contains(&place.path)).collect();
+    signs
+}
+
+/// The items of production, and the names in all of the repository.
+struct Code {
+    items: Vec<(Place, Piece, BTreeSet<String>)>,
+    /// How often each name stands somewhere.
+    counts: BTreeMap<String, usize>,
+}
+
+impl Code {
+    fn of(project: &Project, sources: &dyn Sources) -> Self {
+        let mut code = Self { items: Vec::new(), counts: BTreeMap::new() };
+        for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
+            let Some(source) = sources.read(path) else { continue };
+            let Some(tree) = Tree::parse(&source) else { continue };
+            for node in (0..tree.len()).filter(|node| tree.kind(*node) == "identifier") {
+                *code.counts.entry(tree.text(node).to_owned()).or_default() += 1;
+            }
+            if sort(path) == Sort::Production {
+                for piece in pieces(&tree, &items(path, &source), /* for_tests */ false) {
+                    let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
+                    let words =
+                        inside.filter(|node| tree.kind(*node) == "identifier").map(|node| tree.text(node).to_owned());
+                    let words = words.collect();
+                    code.items.push((Place::new(path, piece.line), piece, words));
+                }
+            }
+        }
+        code
+    }
+
+    fn named(&self, name: &str) -> impl Iterator<Item = &(Place, Piece, BTreeSet<String>)> {
+        self.items.iter().filter(move |(_, piece, _)| !piece.name.is_empty() && piece.name == name && !is_import(piece))
+    }
+
+    /// The items that these words may lead to, however far.
+    fn reached(&self, words: BTreeSet<String>) -> BTreeSet<Place> {
+        let (mut open, mut found) = (words.into_iter().collect::<Vec<_>>(), BTreeSet::new());
+        let mut known: BTreeSet<String> = open.iter().cloned().collect();
+        while let Some(word) = open.pop() {
+            for (place, _, words) in self.named(&word) {
+                if found.insert(place.clone()) {
+                    open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
+                }
+            }
+        }
+        found
+    }
+
+    fn unreferenced(&self) -> Vec<Place> {
+        let alone = |(_, piece, _): &&(Place, Piece, BTreeSet<String>)| {
+            let is_named = !piece.name.is_empty() && piece.name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            is_named && !is_import(piece) && !piece.name.starts_with("__") && self.counts.get(&piece.name) == Some(&1)
+        };
+        self.items.iter().filter(alone).map(|(place, _, _)| place.clone()).collect()
+    }
+}
+
+fn is_import(piece: &Piece) -> bool {
+    piece.label.starts_with("import ")
+}
+
+fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
+    let node = (0..tree.len())
+        .find(|node| tree.range(*node) == test.span && !name(tree, definition(tree, *node)).is_empty())?;
+    let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call");
+    let mocks = calls.clone().filter(|call| is_mock(tree, *call)).map(|call| tree.text(call).to_owned());
+    let words =
+        tree.inside(node).filter(|inner| tree.kind(*inner) == "identifier").map(|inner| tree.text(inner).to_owned());
+    let asks = calls.flat_map(|call| code.named(called(tree, call)));
+    Some(TestSigns {
+        at: Place::new(path, test.line),
+        name: test.name.clone(),
+        asserts: !asker.assertions(test).is_empty() && asker.asks_production(test),
+        assertions: test.assertions.len(),
+        mocks: mocks.collect(),
+        subjects: subjects(code, tree, node, test),
+        samples: samples(tree, node),
+        reaches: code.reached(words.collect()),
+        asks: asks.map(|(place, piece, _)| (place.clone(), piece.name.clone())).collect(),
+    })
+}
+
+fn is_mock(tree: &Tree<'_>, call: usize) -> bool {
+    let function = tree.child(call, "function").map_or("", |function| tree.text(function));
+    function.split('.').any(|part| MOCKS.contains(&part))
+}
+
+/// What the assertions call of production: one name for each, that of the type for its methods.
+fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<String> {
+    let mut made: BTreeMap<&str, String> = BTreeMap::new();
+    for assignment in tree.inside(node).filter(|inner| tree.kind(*inner) == "assignment") {
+        let (Some(left), Some(right)) = (tree.child(assignment, "left"), tree.child(assignment, "right")) else {
+            continue;
+        };
+        let call = tree
+            .inside(right)
+            .find(|inner| tree.kind(*inner) == "call" && code.named(called(tree, *inner)).next().is_some());
+        if let Some(call) = call {
+            made.insert(tree.text(left), called(tree, call).to_owned());
+        }
+    }
+    let mut subjects = BTreeSet::new();
+    for assertion in &test.assertions {
+        let inside = tree.inside(node).filter(|inner| {
+            let range = tree.range(*inner);
+            assertion.span.start <= range.start && range.end <= assertion.span.end && tree.kind(*inner) == "identifier"
+        });
+        let names: Vec<&str> = inside.map(|inner| tree.text(inner)).collect();
+        let subject = names.iter().find_map(|name| made.get(name).cloned());
+        let direct = || names.iter().find(|name| code.named(name).next().is_some()).map(|name| (*name).to_owned());
+        subjects.extend(subject.or_else(direct));
+    }
+    subjects.into_iter().collect()
+}
+
+/// The literals of each comparison: those that go in, and those that are to come out.
+fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
+    let mut found = Vec::new();
+    for inner in tree.inside(node) {
+        let sides: Vec<usize> = match tree.kind(inner) {
+            "comparison_operator" => tree.parts(inner).collect(),
+            "call" if called(tree, inner).starts_with("assertEqual") => {
+                tree.child(inner, "arguments").map(|list| tree.parts(list).take(2).collect()).unwrap_or_default()
+            }
+            _ => continue,
+        };
+        let has_call = |side: usize| tree.inside(side).any(|at| tree.kind(at) == "call");
+        let (asked, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(|side| has_call(*side));
+        let all = |sides: Vec<usize>| sides.into_iter().flat_map(|side| literals(tree, side)).collect::<BTreeSet<_>>();
+        let sample = Sample { inputs: all(asked), expected: all(expected) };
+        if !sample.inputs.is_empty() && !sample.expected.is_empty() {
+            found.push(sample);
+        }
+    }
+    found
+}
+
+fn production(tree: &Tree<'_>, path: &str, source: &str, signs: &mut Signs) {
+    for piece in pieces(tree, &items(path, source), /* for_tests */ false) {
+        let item = Place::new(path, piece.line);
+        let nodes: Vec<usize> = (0..tree.len()).filter(|node| within(tree, *node, &piece)).collect();
+        let is_class = piece.label.starts_with("class ");
+        for node in nodes.iter().copied().filter(|node| is_simple(tree, *node) && !is_class) {
+            let senses = sense(tree.text(node));
+            signs.sensing.extend(senses.map(|what| Sensing { item: item.clone(), line: tree.line(node), what }));
+        }
+        if !is_class {
+            signs.answers.extend(nodes.into_iter().filter_map(|node| answer(tree, node, &item)));
+        }
+    }
+    signs.sensing.dedup();
+}
+
+fn within(tree: &Tree<'_>, node: usize, piece: &Piece) -> bool {
+    let range = tree.range(node);
+    piece.span.start <= range.start && range.end <= piece.span.end
+}
+
+/// A statement without others inside, or the condition of one.
+fn is_simple(tree: &Tree<'_>, node: usize) -> bool {
+    let kind = tree.kind(node);
+    matches!(kind, "expression_statement" | "return_statement" | "assert_statement" | "raise_statement")
+        || kind.starts_with("import")
+        || matches!(
+            tree.kind(tree.parent(node)),
+            "if_statement" | "while_statement" | "elif_clause" | "conditional_expression"
+        ) && kind != "block"
+            && !kind.ends_with("_clause")
+}
+
+fn sense(text: &str) -> Option<String> {
+    let known = SENSING.iter().find(|(words, _)| text.contains(words)).map(|(_, what)| (*what).to_owned());
+    let loaded = || {
+        let names = ["pytest", "unittest", "_pytest"];
+        let asks = text.contains("sys.modules") || text.contains("sys.argv") || text.contains("find_spec");
+        (asks && names.iter().any(|name| text.contains(name))).then(|| "whether a test runner is loaded".to_owned())
+    };
+    known.or_else(loaded)
+}
+
+/// A comparison with literals that answers with literals: `if x == 1: return 2`.
+fn answer(tree: &Tree<'_>, node: usize, item: &Place) -> Option<Answer> {
+    let (condition, body) = match tree.kind(node) {
+        "if_statement" | "elif_clause" => (tree.child(node, "condition")?, tree.child(node, "consequence")?),
+        "case_clause" => {
+            (tree.parts(node).find(|part| tree.kind(*part) == "case_pattern")?, tree.child(node, "consequence")?)
+        }
+        _ => return None,
+    };
+    let first = tree.parts(body).next()?;
+    let returned: BTreeSet<String> = match tree.kind(first) {
+        "return_statement" => literals(tree, first).collect(),
+        _ => BTreeSet::new(),
+    };
+    let compared: BTreeSet<String> = literals(tree, condition).collect();
+    let line = tree.line(node);
+    (!compared.is_empty() && !returned.is_empty()).then(|| Answer { item: item.clone(), line, compared, returned })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::memory;
+    use super::*;
+
+    fn of(production: &str, tests: &str) -> Signs {
+        let sources = memory(&[("calc.py", production), ("tests/test_a.py", tests)]);
+        let project = Project { root: String::new(), description: String::new() };
+        signs(&project, &sources, &["calc.py".to_owned(), "tests/test_a.py".to_owned()])
+    }
+
+    #[test]
+    fn production_code_that_asks_whether_it_is_under_test_is_seen() {
+        for body in [
+            "if 'PYTEST_CURRENT_TEST' in os.environ:\n        return 1",
+            "return 1 if 'pytest' in sys.modules else 2",
+            "import pytest\n    return 1",
+            "return inspect.stack()[1]",
+            "frame = sys._getframe(1)",
+        ] {
+            assert_eq!(of(&format!("def f():\n    {body}\n"), "").sensing.len(), 1, "{body}");
+        }
+        assert!(of("def f(a):\n    return sys.argv[a]\n", "").sensing.is_empty());
+    }
+
+    #[test]
+    fn a_test_without_an_assertion_about_production_is_empty() {
+        let asserts = |body: &str| {
+            of("def add(a): ...\n", &format!("from calc import add\ndef test_a():\n    {body}\n")).tests[0].asserts
+        };
+        assert!(asserts("assert add(1) == 1"));
+        assert!(!asserts("add(1)"));
+        assert!(!asserts("add(1)\n    assert True"));
+    }
+
+    #[test]
+    fn mocks_subjects_samples_and_answers_are_told() {
+        let production =
+            "def add(a):\n    if a == 1:\n        return 2\n    return 0\ndef unused(): ...\nclass Cart: ...\n";
+        let test = "from calc import add, Cart\ndef test_a():\n    m = Mock()\n    cart = Cart()\n    assert add(1) == 2\n    assert cart.a == 1\n    assert cart.b == 2\n";
+        let signs = of(production, test);
+        let test = &signs.tests[0];
+        assert_eq!((test.mocks.len(), test.assertions), (1, 3));
+        assert_eq!(test.subjects, ["Cart", "add"]);
+        assert_eq!(test.samples[0].inputs, BTreeSet::from(["1".to_owned()]));
+        assert_eq!(signs.answers[0].returned, BTreeSet::from(["2".to_owned()]));
+        assert_eq!(signs.unreferenced, BTreeSet::from([Place::new("calc.py", 5)]));
+        assert_eq!(test.asks.len(), 2);
+    }
+}

@@ -1,0 +1,130 @@
+//! Sorts the files of a repository: production, tests with what they use, steering, documents.
+
+use tdd_core::change::Sort;
+
+use super::items::{in_test_folder, is_test_file};
+use super::owns;
+
+/// Files that steer running or checking wherever they stand.
+const STEERING_NAMES: [&str; 36] = [
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "tox.ini",
+    "pytest.ini",
+    ".pytest.ini",
+    "pytest.toml",
+    ".pytest.toml",
+    "conftest.py",
+    "noxfile.py",
+    "Pipfile",
+    "Pipfile.lock",
+    "poetry.lock",
+    "poetry.toml",
+    "uv.lock",
+    "uv.toml",
+    "pdm.lock",
+    "hatch.toml",
+    ".python-version",
+    ".coveragerc",
+    "ruff.toml",
+    ".ruff.toml",
+    ".flake8",
+    ".pylintrc",
+    "mypy.ini",
+    ".mypy.ini",
+    "pyrightconfig.json",
+    ".pre-commit-config.yaml",
+    "MANIFEST.in",
+    "Makefile",
+    "justfile",
+    ".justfile",
+    ".gitignore",
+    ".gitattributes",
+    "tdd.yaml",
+    "pyvenv.cfg",
+];
+
+/// Modules that would be loaded in the place of what runs the tests, or before it.
+const STEERING_MODULES: [&str; 16] = [
+    "sitecustomize",
+    "usercustomize",
+    "pytest",
+    "_pytest",
+    "pluggy",
+    "iniconfig",
+    "unittest",
+    "doctest",
+    "builtins",
+    "importlib",
+    "site",
+    "traceback",
+    "inspect",
+    "ast",
+    "linecache",
+    "mock",
+];
+
+/// Folders all of whose files steer.
+const STEERING_FOLDERS: [&str; 8] =
+    [".ci", ".circleci", ".config", ".github", ".gitlab", ".venv", "venv", "site-packages"];
+
+/// What a path is, whether or not there is a file yet.
+pub fn sort(path: &str) -> Sort {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    if steers(path) {
+        Sort::Steering
+    } else if is_test_file(path) || in_test_folder(folders) {
+        Sort::Test
+    } else if owns(path) {
+        Sort::Production
+    } else {
+        Sort::Document
+    }
+}
+
+/// Whether a path steers by its name alone.
+pub(super) fn steers(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let first = |part: &str| part.split('.').next().unwrap_or_default().to_owned();
+    let mut folders = path.split('/').rev().skip(1);
+    let is_compiled = [".pth", ".pyc", ".pyo", ".pyd", ".so"].iter().any(|ending| name.ends_with(ending));
+    let is_module = owns(name) && STEERING_MODULES.contains(&first(name).as_str());
+    STEERING_NAMES.contains(&name)
+        || is_compiled
+        || is_module
+        || is_requirements(name)
+        || folders.any(|folder| STEERING_FOLDERS.contains(&folder) || STEERING_MODULES.contains(&folder))
+}
+
+/// Whether a file lists what is to be installed.
+pub(super) fn is_requirements(name: &str) -> bool {
+    let is_text = name.rsplit_once('.').is_some_and(|(_, ending)| matches!(ending, "txt" | "in"));
+    is_text
+        && (name.starts_with("requirements") || name.starts_with("constraints") || name.ends_with("requirements.txt"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(sort_of: Sort, paths: &[&str]) {
+        for path in paths {
+            assert_eq!(sort(path), sort_of, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_file_has_its_place() {
+        check(Sort::Production, &["calc.py", "src/calc/__init__.py", "setup/x.py", "mocks.py"]);
+        check(Sort::Test, &["tests/test_a.py", "tests/helpers.py", "calc_test.py", "tests/data/x.json"]);
+        check(Sort::Document, &["README.md", "data.json", "docs/a.rst"]);
+    }
+
+    #[test]
+    fn what_steers_the_runner_is_steering_wherever_it_stands() {
+        check(Sort::Steering, &["conftest.py", "tests/conftest.py", "sitecustomize.py", "pytest.py", "pytest.ini"]);
+        check(Sort::Steering, &["unittest/__init__.py", "pyproject.toml", "requirements-dev.txt", "a.pth"]);
+        check(Sort::Steering, &["calc.pyc", "__pycache__/calc.cpython-311.pyc", ".venv/bin/python", "uv.lock"]);
+    }
+}

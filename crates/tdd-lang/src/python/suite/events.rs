@@ -1,0 +1,208 @@
+//! What our runner tells about a run of pytest, and what that makes of each test.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// All that was told, in order.
+#[derive(Debug, Deserialize)]
+pub(super) struct Told {
+    pub complete: bool,
+    pub events: Vec<Event>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum Event {
+    /// A file is about to be loaded.
+    Collecting { path: Option<String> },
+    /// Something could not be loaded, or skips itself.
+    Uncollected { id: String, outcome: Outcome, text: String, error: Option<Error> },
+    /// What will be run.
+    Collected { ids: Vec<String> },
+    /// A test begins.
+    Start {},
+    /// A test has ended.
+    Finish {},
+    /// One phase of a test is over.
+    Report(Phase),
+    /// The process ended too early, with this test or this file in hand.
+    Lost { id: Option<String>, path: Option<String>, how: String },
+    /// Somebody else wrote into the report.
+    Forged {},
+    /// Pytest is done.
+    End { exit: i32 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Outcome {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+/// One phase of a test.
+#[derive(Debug, Deserialize)]
+pub(super) struct Phase {
+    pub id: String,
+    pub when: String,
+    pub outcome: Outcome,
+    pub xfail: bool,
+    pub seconds: f64,
+    pub text: String,
+    pub error: Option<Error>,
+}
+
+/// An exception.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Error {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub bases: Vec<String>,
+    pub message: String,
+    /// The files of the project that it came through, innermost last, with lines.
+    pub frames: Vec<(String, usize)>,
+    pub name: Option<String>,
+    /// The file of what lacks something.
+    pub from: Option<String>,
+    /// Where the package of a module that is not there is.
+    pub found: Option<String>,
+}
+
+impl Error {
+    /// Whether it is of this type, or of one derived from it.
+    pub fn is(&self, kind: &str) -> bool {
+        self.kind == kind || self.bases.iter().any(|base| base == kind)
+    }
+
+    /// It in one line.
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.kind, self.message.lines().next().unwrap_or_default())
+    }
+}
+
+/// What became of one case of a test.
+#[derive(Debug, Default)]
+pub(super) struct Case {
+    phases: Vec<Phase>,
+    lost: Option<String>,
+}
+
+/// A case, judged by its phases alone.
+pub(super) enum Fate<'c> {
+    Passed,
+    Failed(&'c Phase),
+    /// It is skipped, or expected to fail: it decides nothing.
+    Skipped(&'c Phase),
+    Lost(&'c str),
+    /// It was to be run, and nothing is known of it.
+    Silent,
+}
+
+impl Case {
+    pub fn fate(&self) -> Fate<'_> {
+        let find = |wanted: &dyn Fn(&&Phase) -> bool| self.phases.iter().find(wanted);
+        if let Some(how) = &self.lost {
+            return Fate::Lost(how);
+        }
+        if let Some(expected) = find(&|phase| phase.xfail || phase.text.contains("[XPASS(strict)]")) {
+            return Fate::Skipped(expected);
+        }
+        if let Some(failed) = find(&|phase| phase.outcome == Outcome::Failed) {
+            return Fate::Failed(failed);
+        }
+        let passed = |when: &str| find(&|phase| phase.when == when && phase.outcome == Outcome::Passed).is_some();
+        if passed("setup") && passed("call") && passed("teardown") {
+            return Fate::Passed;
+        }
+        find(&|phase| phase.outcome == Outcome::Skipped).map_or(Fate::Silent, Fate::Skipped)
+    }
+
+    pub fn millis(&self) -> u64 {
+        let seconds: f64 = self.phases.iter().map(|phase| phase.seconds).sum();
+        std::time::Duration::try_from_secs_f64(seconds)
+            .map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+/// The cases of a run by pytest's names.
+pub(super) type Cases = BTreeMap<String, Case>;
+
+/// A file or a folder that could not be loaded.
+#[derive(Debug)]
+pub(super) struct Unloaded {
+    /// The file, or what pytest calls it.
+    pub id: String,
+    pub text: String,
+    pub why: Why,
+}
+
+/// Why something was not loaded.
+#[derive(Debug)]
+pub(super) enum Why {
+    Skipped,
+    Failed(Option<Error>),
+    Lost(String),
+}
+
+/// A run, put together.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub cases: Cases,
+    pub unloaded: Vec<Unloaded>,
+    pub loaded: Vec<String>,
+    pub was_collected: bool,
+    /// How the run ended before its end, with nothing in hand.
+    pub broken_off: Option<String>,
+    /// Why it cannot be believed.
+    pub doubt: Option<&'static str>,
+}
+
+impl Run {
+    /// Puts together what was told.
+    pub fn of(told: Told) -> Self {
+        let mut run = Self { doubt: (!told.complete).then_some("the report is not complete"), ..Self::default() };
+        let mut last_exit = None;
+        for event in told.events {
+            match event {
+                Event::Collecting { path } => run.loaded.extend(path),
+                Event::Uncollected { id, outcome, text, error } => {
+                    let why = if outcome == Outcome::Skipped { Why::Skipped } else { Why::Failed(error) };
+                    run.unload(Unloaded { id, text, why });
+                }
+                Event::Collected { ids } => {
+                    run.was_collected = true;
+                    for id in ids {
+                        run.cases.entry(id).or_default();
+                    }
+                }
+                Event::Start {} | Event::Finish {} => {}
+                Event::Report(phase) => match run.cases.get_mut(&phase.id) {
+                    Some(case) => case.phases.push(phase),
+                    None => run.doubt = Some("a test is reported that was not collected"),
+                },
+                Event::Lost { id: Some(id), how, .. } => run.cases.entry(id).or_default().lost = Some(how),
+                Event::Lost { path: Some(path), how, .. } => {
+                    run.unload(Unloaded { id: path, text: String::new(), why: Why::Lost(how) });
+                }
+                Event::Lost { how, .. } => run.broken_off = Some(how),
+                Event::Forged {} => run.doubt = Some("something else than the runner wrote into the report"),
+                Event::End { exit } => last_exit = Some(exit),
+            }
+        }
+        let failed = run.cases.values().any(|case| matches!(case.fate(), Fate::Failed(_)) && case.lost.is_none());
+        if last_exit == Some(0) && failed && run.cases.values().all(|case| case.lost.is_none()) {
+            run.doubt = Some("pytest says that all is well, and a test failed");
+        }
+        run
+    }
+
+    /// Files are loaded again after a child was lost: once is enough.
+    fn unload(&mut self, unloaded: Unloaded) {
+        if self.unloaded.iter().all(|known| known.id != unloaded.id) {
+            self.unloaded.push(unloaded);
+        }
+    }
+}

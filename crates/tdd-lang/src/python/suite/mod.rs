@@ -1,0 +1,367 @@
+//! A test run of a Python project: find the interpreter, then let our runner run pytest; every test that was
+//! collected, or that its file shows, ends with exactly one result.
+//!
+//! A test function is one test, however many cases it has: it passes if all of them do.
+
+mod cause;
+mod events;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use tdd_core::command::{CommandSpec, Exit, Finished};
+use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use tdd_core::test_id::TestId;
+
+use self::cause::{Diagnosis, Moment};
+use self::events::{Case, Error, Fate, Run, Told, Unloaded, Why};
+use super::ids::{Ids, without_case};
+use super::join;
+use super::test_command::{DEFAULT, TestCommand};
+use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+
+/// Finds the interpreter.
+pub(super) const FIND: &str = include_str!("find.py");
+/// Runs pytest and tells about it.
+const RUNNER: &str = include_str!("runner.py");
+/// No message needs to be longer than this.
+const MAX_MESSAGE: usize = 4000;
+
+/// Begins a test run.
+pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
+    Ok(Box::new(PytestSuite {
+        command: TestCommand::parse(&test_command(settings))?,
+        project: project.clone(),
+        settings: settings.clone(),
+        selection,
+        stage: Stage::Begin,
+        finished: None,
+    }))
+}
+
+/// The command that runs the tests, as it is configured or by default.
+pub fn test_command(settings: &Settings) -> Vec<String> {
+    settings.test_cmd.clone().unwrap_or_else(|| DEFAULT.map(str::to_owned).to_vec())
+}
+
+struct PytestSuite {
+    command: TestCommand,
+    project: Project,
+    settings: Settings,
+    selection: Selection,
+    stage: Stage,
+    finished: Option<Finished>,
+}
+
+enum Stage {
+    Begin,
+    Finding,
+    Running,
+}
+
+/// What the finder prints.
+#[derive(Deserialize)]
+struct Found {
+    executable: String,
+    pytest: Option<String>,
+    user_base: String,
+}
+
+impl Suite for PytestSuite {
+    fn next(&mut self, sources: &dyn Sources) -> Next {
+        match (std::mem::replace(&mut self.stage, Stage::Begin), self.finished.take()) {
+            (Stage::Running, Some(finished)) => Next::Done(self.read(&finished, sources)),
+            (Stage::Finding, Some(finished)) => match found(&finished) {
+                Ok(found) => {
+                    self.stage = Stage::Running;
+                    Next::Run(vec![self.run(&found, sources)])
+                }
+                Err(obstacle) => Next::Done(self.without_run(obstacle)),
+            },
+            (Stage::Begin | Stage::Finding | Stage::Running, _) => {
+                self.stage = Stage::Finding;
+                let command = CommandSpec::new(self.command.find.clone(), self.settings.build_timeout);
+                let command = command.in_dir(self.project.root.clone());
+                Next::Run(vec![Job { command, isolated: false, label: "finding python".to_owned() }])
+            }
+        }
+    }
+
+    fn feed(&mut self, finished: Vec<Finished>) {
+        self.finished = finished.into_iter().next();
+    }
+}
+
+impl PytestSuite {
+    fn run(&self, found: &Found, sources: &dyn Sources) -> Job {
+        let seconds = self.settings.timeout.as_secs_f64();
+        let options =
+            serde_json::json!({"timeout": seconds, "flags": self.command.flags, "places": self.command.places});
+        let mut argv = vec![found.executable.clone(), "-c".to_owned(), RUNNER.to_owned(), options.to_string()];
+        if let Selection::Only(ids) = &self.selection {
+            let known = Ids::of(&self.project, sources);
+            let nodes = ids.iter().map(|id| known.node(id).unwrap_or_else(|| id.as_str().to_owned()));
+            argv.extend(nodes.filter_map(|node| self.project.below(&node).map(str::to_owned)));
+            if argv.len() == 4 {
+                argv.push("nothing::nothing".to_owned());
+            }
+        }
+        // One test may take as long as is configured; some that hang must not cost the results of the others.
+        let deadline = self.settings.timeout * 6 + std::time::Duration::from_secs(30);
+        let command = CommandSpec::new(argv, deadline)
+            .in_dir(self.project.root.clone())
+            .with_env("PYTHONHASHSEED", "0")
+            .with_env("PYTHONUSERBASE", found.user_base.clone());
+        Job { command, isolated: true, label: "running pytest".to_owned() }
+    }
+
+    fn read(&self, finished: &Finished, sources: &dyn Sources) -> Report {
+        if let Some(obstacle) = could_not_run(finished) {
+            return self.without_run(obstacle);
+        }
+        let Ok(told) = serde_json::from_slice::<Told>(&finished.stdout.bytes) else {
+            let obstacle = Obstacle::new("pytest", Cause::UnknownOutput, last_words(finished));
+            return self.without_run(obstacle);
+        };
+        let run = Run::of(told);
+        if let Some(doubt) = run.doubt {
+            return self.without_run(Obstacle::new("pytest", Cause::UnknownOutput, doubt));
+        }
+        let mut reading = Reading::new(&self.project, sources, &self.selection);
+        reading.cases(&run);
+        reading.unloaded(&run.unloaded);
+        reading.loaded_and_not_run(&run, self.may_leave_out(sources));
+        reading.ended(&run, finished);
+        reading.report(&self.selection)
+    }
+
+    /// Whether pytest is told to run some tests only.
+    fn may_leave_out(&self, sources: &dyn Sources) -> bool {
+        let picks = |text: &str| ["-k", "-m", "--deselect"].iter().any(|option| text.contains(option));
+        let configured = ["pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", ".pytest.ini", "pytest.toml"];
+        let texts = configured.iter().filter_map(|name| sources.read(&join(&self.project.root, name)));
+        let picked = texts.filter_map(|text| text.split_once("addopts").map(|(_, after)| after.to_owned()));
+        self.command.flags.iter().any(|flag| picks(flag)) || picked.into_iter().any(|after| picks(&after))
+    }
+
+    fn without_run(&self, obstacle: Obstacle) -> Report {
+        let asked = match &self.selection {
+            Selection::All => &[][..],
+            Selection::Only(ids) => ids.as_slice(),
+        };
+        let failed = asked.iter().map(|id| failed(id.clone(), obstacle.cause, obstacle.message.clone(), 0));
+        Report::new(failed.collect::<Vec<_>>(), vec![obstacle])
+    }
+}
+
+/// A run, as it becomes a report.
+struct Reading<'r> {
+    project: &'r Project,
+    ids: Ids,
+    diagnosis: Diagnosis<'r>,
+    /// Ids with a case that were asked for.
+    asked: Vec<String>,
+    results: BTreeMap<TestId, TestResult>,
+    obstacles: Vec<Obstacle>,
+    is_whole: bool,
+}
+
+impl<'r> Reading<'r> {
+    fn new(project: &'r Project, sources: &'r dyn Sources, selection: &Selection) -> Self {
+        let ids = Ids::of(project, sources);
+        let asked = match selection {
+            Selection::All => Vec::new(),
+            Selection::Only(ids) => ids.iter().map(|id| id.as_str().to_owned()).collect(),
+        };
+        Self {
+            project,
+            obstacles: ids.obstacles.clone(),
+            ids,
+            diagnosis: Diagnosis::new(project, sources),
+            asked,
+            results: BTreeMap::new(),
+            is_whole: *selection == Selection::All,
+        }
+    }
+
+    fn cases(&mut self, run: &Run) {
+        for (node, case) in &run.cases {
+            let node = join(&self.project.root, node);
+            let plain = without_case(&node);
+            let is_asked = self.asked.contains(&node);
+            let id = if is_asked { self.ids.id(&node) } else { self.ids.id(plain) };
+            let mut result = self.case(id, case, node.strip_prefix(plain).unwrap_or_default());
+            if self.ids.count(plain) > 1 {
+                let message = format!("`{plain}` is defined twice, and only the last one is there");
+                result.outcome = Outcome::Fail { cause: Cause::LoadFailure, message };
+            }
+            result.digest = self.ids.get(plain).map(|test| test.item.digest);
+            self.add(result);
+        }
+    }
+
+    fn case(&self, id: TestId, case: &Case, name: &str) -> TestResult {
+        let millis = case.millis();
+        let say = |text: &str| shorten(if name.is_empty() { text.to_owned() } else { format!("{name} {text}") });
+        match case.fate() {
+            Fate::Passed => TestResult::new(id, Outcome::Pass, millis),
+            Fate::Skipped(phase) => failed(id, Cause::Skipped, say(&reason(phase)), millis),
+            Fate::Lost("timeout") => failed(id, Cause::Timeout, say("it did not end in time"), millis),
+            Fate::Lost(how) => failed(id, Cause::Crash, say(&format!("its process ended with {how}")), millis),
+            Fate::Silent => failed(id, Cause::Crash, say("it was collected and never ended"), millis),
+            Fate::Failed(phase) => {
+                let moment = if phase.when == "call" { Moment::Running } else { Moment::Around };
+                let unknown = Error::default();
+                let why = self.diagnosis.cause(phase.error.as_ref().unwrap_or(&unknown), moment);
+                failed(id, why, say(&message(phase.error.as_ref(), &phase.text)), millis)
+            }
+        }
+    }
+
+    /// A test passes if all of its cases do, and is skipped only if none of them ran.
+    fn add(&mut self, result: TestResult) {
+        let Some(known) = self.results.get_mut(&result.id) else {
+            self.results.insert(result.id.clone(), result);
+            return;
+        };
+        let weight = |outcome: &Outcome| match outcome.cause() {
+            Some(Cause::Skipped) => 0,
+            None => 1,
+            Some(_) => 2,
+        };
+        let millis = known.duration_ms + result.duration_ms;
+        if weight(&result.outcome) > weight(&known.outcome) {
+            *known = result;
+        }
+        known.duration_ms = millis;
+    }
+
+    fn unloaded(&mut self, unloaded: &[Unloaded]) {
+        for Unloaded { id, text, why } in unloaded {
+            let path = join(&self.project.root, id.split("::").next().unwrap_or(id));
+            let tests: Vec<TestId> = self.ids.in_file(&path).map(|(node, _)| self.ids.id(node)).collect();
+            let (cause, message, place) = match why {
+                Why::Skipped => {
+                    let skipped = tests.into_iter().map(|id| failed(id, Cause::Skipped, shorten(text.clone()), 0));
+                    skipped.for_each(|result| self.add(result));
+                    continue;
+                }
+                Why::Lost(how) if how == "timeout" => {
+                    (Cause::Timeout, "loading it did not end in time".to_owned(), None)
+                }
+                Why::Lost(how) => (Cause::Crash, format!("loading it ended its process with {how}"), None),
+                Why::Failed(None) => (Cause::LoadFailure, shorten(text.clone()), None),
+                Why::Failed(Some(error)) => {
+                    let place =
+                        error.frames.last().map(|(path, line)| format!("{}:{line}", join(&self.project.root, path)));
+                    (self.diagnosis.cause(error, Moment::Loading), message(Some(error), text), place)
+                }
+            };
+            let subject = if path.is_empty() { "tests".to_owned() } else { path };
+            self.obstacles.push(Obstacle { subject, cause, message, place, tests });
+        }
+    }
+
+    /// A test that its file shows and pytest did not find was taken away while the file was loaded.
+    fn loaded_and_not_run(&mut self, run: &Run, may_leave_out: bool) {
+        if !self.is_whole || may_leave_out {
+            return;
+        }
+        for path in &run.loaded {
+            if run.unloaded.iter().any(|unloaded| unloaded.id.starts_with(path.as_str())) {
+                continue;
+            }
+            let path = join(&self.project.root, path);
+            let lost: Vec<TestId> = self.ids.in_file(&path).map(|(node, _)| self.ids.id(node)).collect();
+            for id in lost.into_iter().filter(|id| !self.results.contains_key(id)).collect::<Vec<_>>() {
+                let message = "it stands in its file, and is not there any more once that is loaded".to_owned();
+                self.add(failed(id, Cause::TargetNotFound, message, 0));
+            }
+        }
+    }
+
+    fn ended(&mut self, run: &Run, finished: &Finished) {
+        let said = last_words(finished);
+        if let Some(how) = &run.broken_off {
+            let message = shorten(format!("pytest ended with {how}\n{said}"));
+            self.obstacles.push(Obstacle::new("pytest", Cause::Crash, message));
+        } else if !run.was_collected && run.unloaded.is_empty() {
+            let cause = if said.contains("conftest") { Cause::LoadFailure } else { Cause::UnknownOutput };
+            self.obstacles.push(Obstacle::new("pytest", cause, said));
+        } else if self.is_whole && self.results.is_empty() && self.obstacles.is_empty() && !self.ids.is_empty() {
+            let message = "pytest found no test, and there are some";
+            self.obstacles.push(Obstacle::new("pytest", Cause::ZeroTests, message));
+        }
+    }
+
+    fn report(mut self, selection: &Selection) -> Report {
+        if let Selection::Only(asked) = selection {
+            for id in asked.iter().filter(|id| !self.results.contains_key(id)).cloned().collect::<Vec<_>>() {
+                let holds = |obstacle: &&Obstacle| {
+                    obstacle.tests.contains(&id) || obstacle.subject == "pytest" || id.path() == Some(&obstacle.subject)
+                };
+                let (cause, message) = match self.obstacles.iter().find(holds) {
+                    Some(obstacle) => (obstacle.cause, obstacle.message.clone()),
+                    None => (Cause::TargetNotFound, format!("pytest finds no `{id}`")),
+                };
+                self.results.insert(id.clone(), failed(id, cause, message, 0));
+            }
+        }
+        Report::new(self.results.into_values(), self.obstacles)
+    }
+}
+
+fn found(finished: &Finished) -> Result<Found, Obstacle> {
+    let missing = |message: String| Obstacle::new("python", Cause::RunnerMissing, message);
+    if let Some(obstacle) = could_not_run(finished) {
+        return Err(obstacle);
+    }
+    let text = finished.stdout.text();
+    let found = text.lines().rev().find_map(|line| serde_json::from_str::<Found>(line).ok());
+    let found = found.ok_or_else(|| missing(last_words(finished)))?;
+    match found.pytest {
+        Some(_) => Ok(found),
+        None => Err(missing(format!("there is no pytest for `{}`; install it there", found.executable))),
+    }
+}
+
+/// Why a tool gave no answer at all.
+fn could_not_run(finished: &Finished) -> Option<Obstacle> {
+    let (cause, message) = match &finished.exit {
+        Exit::Passed | Exit::Failed(_) => return None,
+        Exit::NotStarted(why) => (Cause::RunnerMissing, why.clone()),
+        Exit::TimedOut => (Cause::Timeout, format!("it did not end within {} s", finished.duration.as_secs())),
+        Exit::Signalled(_) | Exit::Interrupted => (Cause::UnknownOutput, finished.exit.to_string()),
+    };
+    Some(Obstacle::new("pytest", cause, message))
+}
+
+/// The exception first, because only one line may be shown, then what pytest shows.
+fn message(error: Option<&Error>, text: &str) -> String {
+    let line = error.map(Error::line).unwrap_or_default();
+    shorten(format!("{line}\n{text}").trim().to_owned())
+}
+
+fn reason(phase: &events::Phase) -> String {
+    let expected = if phase.xfail { "it is expected to fail" } else { "" };
+    let said = phase.error.as_ref().map(|error| error.message.as_str()).unwrap_or_default();
+    if expected.is_empty() { said.to_owned() } else { expected.to_owned() }
+}
+
+fn last_words(finished: &Finished) -> String {
+    let said = finished.stderr.text();
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.len().saturating_sub(12);
+    if lines.is_empty() { finished.exit.to_string() } else { shorten(lines[last..].join("\n")) }
+}
+
+fn shorten(text: String) -> String {
+    match text.char_indices().nth(MAX_MESSAGE) {
+        None => text,
+        Some((at, _)) => format!("{} …", &text[..at]),
+    }
+}
+
+fn failed(id: TestId, cause: Cause, message: String, millis: u64) -> TestResult {
+    TestResult::new(id, Outcome::Fail { cause, message }, millis)
+}

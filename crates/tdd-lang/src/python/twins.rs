@@ -1,0 +1,175 @@
+//! Writes the copies of a test that the counter-proof runs into the test's own file, right behind it.
+
+use tdd_core::digest::Digest;
+use tdd_core::proof::Twin;
+use tdd_core::test_id::TestId;
+
+use super::expectation::{Opposite, opposites, untruth};
+use super::items::definition;
+use super::syntax::Tree;
+use super::value::splice;
+use crate::item::TestItem;
+use crate::twin::{Boldness, Twins};
+
+/// The file with the copies in it; `None` if the test cannot be copied.
+pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+    let tree = Tree::parse(source).filter(Tree::parses)?;
+    let is_it =
+        |node: &usize| tree.range(*node) == test.span && tree.kind(definition(&tree, *node)) == "function_definition";
+    let statement = (0..tree.len()).find(is_it)?;
+    if tree.names(statement).any(|name| name == "snapshot" || name == "benchmark") {
+        return None;
+    }
+    let mut writer = Writer { path, tree: &tree, source, test, statement, seed, named: 0, text: String::new() };
+    let never = writer.name("Never");
+    let copy = writer.copy(None)?;
+    let sound = writer.control("pass");
+    let broken = writer.control("raise AssertionError(\"broken\")");
+    let untruths = writer.untruths();
+    let twins = writer.altered(boldness, &never)?;
+    let copies = std::mem::take(&mut writer.text);
+    let never = format!(
+        "\n\nclass {never}:\n    def __enter__(self):\n        return self\n\n    def __exit__(self, kind, value, trace):\n        \
+         if kind is not None:\n            raise AssertionError(\"something was raised\")\n"
+    );
+    let end = source.len()..source.len();
+    let source = splice(source, vec![(test.span.end..test.span.end, copies), (end, never)]);
+    Some(Twins { source, copy: copy.1, sound, broken, untruths, twins })
+}
+
+/// Writes copies one after the other.
+struct Writer<'a, 's> {
+    path: &'a str,
+    tree: &'a Tree<'s>,
+    source: &'a str,
+    test: &'a TestItem,
+    statement: usize,
+    seed: u64,
+    named: u64,
+    text: String,
+}
+
+impl Writer<'_, '_> {
+    /// The test under another name, with some bytes changed.
+    fn copy(&mut self, edit: Option<(std::ops::Range<usize>, String)>) -> Option<(String, TestId)> {
+        let name = self.name("test");
+        let own = self.tree.child(definition(self.tree, self.statement), "name")?;
+        let start = self.test.span.start;
+        let within = |range: std::ops::Range<usize>| range.start.saturating_sub(start)..range.end.saturating_sub(start);
+        let mut edits = vec![(within(self.tree.range(own)), name.clone())];
+        edits.extend(edit.map(|(range, text)| (within(range), text)));
+        let function = splice(self.source.get(self.test.span.clone())?, edits);
+        Some(self.write(&name, &function))
+    }
+
+    /// A test of our own beside it.
+    fn control(&mut self, body: &str) -> TestId {
+        let name = self.name("test");
+        let function = definition(self.tree, self.statement);
+        let parameters = self.tree.child(function, "parameters").map_or("", |list| self.tree.text(list));
+        let own = if parameters.trim_start_matches(['(', ' ']).starts_with("self") { "self" } else { "" };
+        let inner = format!("{}    ", self.indent());
+        let body = body.replace("{}", &inner);
+        self.write(&name, &format!("def {name}({own}):\n{inner}{body}")).1
+    }
+
+    fn write(&mut self, name: &str, function: &str) -> (String, TestId) {
+        let indent = self.indent().to_owned();
+        self.text += &format!("\n\n{indent}{function}");
+        let full = match self.test.name.rsplit_once("::") {
+            Some((classes, _)) => format!("{classes}::{name}"),
+            None => name.to_owned(),
+        };
+        let id = TestId::native(self.path, &full);
+        (full, id)
+    }
+
+    /// Each way in which the test asserts tells one untruth.
+    fn untruths(&mut self) -> Vec<(String, TestId)> {
+        let mut told: Vec<(String, String)> =
+            self.assertions().into_iter().filter_map(|node| untruth(self.tree, node)).collect();
+        told.sort();
+        told.dedup_by(|one, other| one.0 == other.0);
+        told.into_iter().map(|(name, text)| (name, self.control(&text))).collect()
+    }
+
+    fn altered(&mut self, boldness: Boldness, never: &str) -> Option<Vec<Twin>> {
+        let mut twins = Vec::new();
+        for node in self.assertions() {
+            for Opposite { edit, what, probe } in opposites(self.tree, node, boldness, never) {
+                let (name, id) = self.copy(Some(edit))?;
+                let probe = probe.and_then(|probe| self.copy(Some(probe))).map(|(_, id)| id);
+                twins.push(Twin { name, id, line: self.tree.line(node), what, probe });
+            }
+        }
+        Some(twins)
+    }
+
+    fn assertions(&self) -> Vec<usize> {
+        let asserts = |node: &usize| matches!(self.tree.kind(*node), "assert_statement" | "call");
+        let find = |span: &std::ops::Range<usize>| {
+            self.tree.inside(self.statement).find(|node| asserts(node) && self.tree.range(*node) == *span)
+        };
+        self.test.assertions.iter().filter_map(|assertion| find(&assertion.span)).collect()
+    }
+
+    /// A name that cannot be known beforehand.
+    fn name(&mut self, prefix: &str) -> String {
+        self.named += 1;
+        let digest = Digest::of([self.seed.to_le_bytes(), self.named.to_le_bytes()].concat());
+        format!("{prefix}_{}", &digest.as_str()[..16])
+    }
+
+    fn indent(&self) -> &str {
+        let before = self.source.get(..self.test.span.start).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        if line.trim().is_empty() { line } else { "" }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::python::items::items;
+
+    fn of(source: &str) -> Twins {
+        let test = items("tests/test_a.py", source).tests.remove(0);
+        twins("tests/test_a.py", source, &test, 7, Boldness::ChangeValues).unwrap()
+    }
+
+    #[test]
+    fn the_copies_stand_behind_the_test_and_parse() {
+        for (source, count) in [
+            ("def test_a():\n    assert add(1, 2) == 3\n", 1),
+            (
+                "@pytest.mark.parametrize('a', [1])\ndef test_a(a):\n    assert f(a) == a\n    assert not g(), 'why'\n",
+                2,
+            ),
+            (
+                "class TestX(TestCase):\n    def test_a(self):\n        self.assertEqual(f(), 1)\n        self.assertTrue(g())\n\n    def test_b(self):\n        pass\n",
+                2,
+            ),
+            ("def test_a():\n    with pytest.raises(E, match='x'):\n        f()\n", 2),
+            ("def test_a():\n    for a, b in [(1, 2)]:\n        assert f(a) == b\n", 1),
+        ] {
+            let twins = of(source);
+            let found = items("tests/test_a.py", &twins.source);
+            assert!(found.parses, "{}", twins.source);
+            assert_eq!(twins.twins.len(), count, "{source}");
+            let names: Vec<String> = found.tests.iter().map(|test| format!("tests/test_a.py::{}", test.name)).collect();
+            assert!(twins.ids().iter().all(|id| names.contains(&id.as_str().to_owned())), "{}", twins.source);
+        }
+    }
+
+    #[test]
+    fn an_expected_value_changes_and_a_condition_is_negated() {
+        let what = |body: &str| of(&format!("def test_a(self):\n    {body}\n")).twins.remove(0).what;
+        assert_eq!(what("assert add(1, 2) == 3"), "expects `4` instead of `3`");
+        assert_eq!(what("assert 3 == add(1, 2)"), "expects `4` instead of `3`");
+        assert_eq!(what("assert add(1, 2) == three"), "asserts the opposite");
+        assert_eq!(what("assert 'a' in f()"), "asserts the opposite");
+        assert_eq!(what("self.assertEqual(f(1), [2])"), "expects `3` instead of `2`");
+        assert_eq!(what("self.assertEqual(f(1), two)"), "asserts the opposite");
+        assert_eq!(what("m.assert_called_once_with(1)"), "expects `2` instead of `1`");
+    }
+}

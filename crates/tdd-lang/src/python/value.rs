@@ -1,0 +1,134 @@
+//! Changes the values that an expression spells out to others of the same type.
+
+use std::ops::Range;
+
+use super::items::called;
+use super::syntax::Tree;
+
+/// Makers of values whose arguments say what the value is.
+const MAKERS: [&str; 16] = [
+    "approx",
+    "set",
+    "frozenset",
+    "tuple",
+    "list",
+    "dict",
+    "date",
+    "datetime",
+    "timedelta",
+    "time",
+    "call",
+    "bytes",
+    "array",
+    "namedtuple",
+    "float",
+    "int",
+];
+
+/// What an expression would spell out if it were another value: which bytes change, and to what. `None` if it
+/// spells out nothing, or asks somebody else.
+pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, String)> {
+    let text = tree.text(node);
+    let whole = |other: String| Some((tree.range(node), other));
+    match tree.kind(node) {
+        "integer" => {
+            whole(text.parse::<u64>().map_or_else(|_| format!("({text} + 1)"), |n| n.wrapping_add(1).to_string()))
+        }
+        "float" => whole(format!("({text} + 1.0)")),
+        "true" => whole("False".to_owned()),
+        "false" => whole("True".to_owned()),
+        "none" => whole("\"t_other\"".to_owned()),
+        "string" => other_text(text).and_then(whole),
+        "list" if tree.parts(node).next().is_none() => whole("[None]".to_owned()),
+        "tuple" if tree.parts(node).next().is_none() => whole("(None,)".to_owned()),
+        "dictionary" if tree.parts(node).next().is_none() => whole("{None: None}".to_owned()),
+        "dictionary" => {
+            let values = tree.parts(node).filter_map(|pair| tree.child(pair, "value"));
+            values.into_iter().find_map(|value| changed(tree, value))
+        }
+        "list" | "tuple" | "set" | "parenthesized_expression" | "unary_operator" | "concatenated_string" => {
+            tree.parts(node).find_map(|part| changed(tree, part))
+        }
+        "call" if makes_a_value(called(tree, node)) => {
+            let arguments = tree.child(node, "arguments")?;
+            tree.parts(arguments).find_map(|argument| match tree.kind(argument) {
+                "keyword_argument" => tree.child(argument, "value").and_then(|value| changed(tree, value)),
+                _ => changed(tree, argument),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// A type is written with a capital.
+fn makes_a_value(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_uppercase()) || MAKERS.contains(&name)
+}
+
+/// Two texts that stand beside each other are one.
+fn other_text(text: &str) -> Option<String> {
+    let prefix: String = text.chars().take_while(|c| c.is_alphabetic()).collect::<String>().to_lowercase();
+    match prefix.as_str() {
+        "" | "r" | "u" => Some(format!("{text} \"~\"")),
+        "b" | "br" | "rb" => Some(format!("{text} b\"~\"")),
+        _ => None,
+    }
+}
+
+/// The literals inside of a node, as they are written.
+pub(super) fn literals(tree: &Tree<'_>, node: usize) -> impl Iterator<Item = String> {
+    let is_literal =
+        |node: &usize| matches!(tree.kind(*node), "integer" | "float" | "string" | "true" | "false" | "none");
+    let text = |node: usize| match tree.kind(node) {
+        "string" => tree.text(node).replace('\'', "\""),
+        _ => tree.text(node).to_owned(),
+    };
+    tree.inside(node).filter(is_literal).map(text).collect::<Vec<_>>().into_iter()
+}
+
+/// A text with some of its bytes replaced.
+pub(super) fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut made = String::with_capacity(text.len());
+    let mut from = 0;
+    for (range, other) in edits {
+        made.push_str(text.get(from..range.start).unwrap_or_default());
+        made.push_str(&other);
+        from = range.end;
+    }
+    made.push_str(text.get(from..).unwrap_or_default());
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(expression: &str, expected: Option<&str>) {
+        let tree = Tree::parse(expression).unwrap();
+        // The file, the statement, the expression.
+        let made = changed(&tree, 2).map(|edit| splice(expression, vec![edit]));
+        assert_eq!(made.as_deref(), expected, "{expression}");
+    }
+
+    #[test]
+    fn what_is_spelled_out_changes() {
+        check("3", Some("4"));
+        check("-0.5", Some("-(0.5 + 1.0)"));
+        check("'a'", Some("'a' \"~\""));
+        check("b'a'", Some("b'a' b\"~\""));
+        check("[1, 2]", Some("[2, 2]"));
+        check("{'a': 1}", Some("{'a': 2}"));
+        check("[]", Some("[None]"));
+        check("Money(5, currency='EUR')", Some("Money(6, currency='EUR')"));
+        check("pytest.approx(0.3)", Some("pytest.approx((0.3 + 1.0))"));
+        check("True", Some("False"));
+    }
+
+    #[test]
+    fn what_somebody_else_answers_does_not() {
+        for expression in ["add(1, 2)", "expected", "f'{x}'", "x[0]", "a.b(1)"] {
+            check(expression, None);
+        }
+    }
+}
