@@ -1,4 +1,4 @@
-//! Two corpora of changes, each judged by the real program with real cargo: ways round the law, which must be
+//! Two corpora of changes, each judged by the real program with real cargo or real pytest: ways round the law, which must be
 //! refused for the right reason, and honest work, which must not be.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
@@ -38,24 +38,40 @@ struct Case {
 
 #[test]
 fn every_way_round_is_refused_and_all_honest_work_accepted() {
+    let (rates, wrong) = judged("");
+    println!("{rates}");
+    assert!(wrong.is_empty(), "{} answers are other than expected:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_way_round_in_python_is_refused_and_all_honest_work_accepted() {
+    if !Sandbox::new().has_pytest() {
+        println!("skipped: there is no pytest; install it into a virtual environment and set VIRTUAL_ENV");
+        return;
+    }
+    let (rates, wrong) = judged("python/");
+    println!("{rates}");
+    assert!(wrong.is_empty(), "{} answers are other than expected:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Both rates of a language's corpora, and where the machine answered otherwise.
+fn judged(language: &str) -> (String, Vec<String>) {
     let wanted = std::env::var("CORPUS").unwrap_or_default();
-    let (bypass, honest) = (cases("bypass", &wanted), cases("honest", &wanted));
-    let wrong_bypass = judge(&bypass);
-    let wrong_honest = judge(&honest);
-    println!(
+    let [bypass, honest] = ["bypass", "honest"].map(|folder| cases(&format!("{language}{folder}"), &wanted));
+    let (wrong_bypass, wrong_honest) = (judge(&bypass), judge(&honest));
+    let rates = format!(
         "bypass: {} of {} refused; honest: {} of {} accepted",
         bypass.len() - wrong_bypass.len(),
         bypass.len(),
         honest.len() - wrong_honest.len(),
         honest.len(),
     );
-    let wrong: Vec<String> = wrong_bypass.into_iter().chain(wrong_honest).collect();
-    assert!(wrong.is_empty(), "{} answers are other than expected:\n{}", wrong.len(), wrong.join("\n"));
+    (rates, wrong_bypass.into_iter().chain(wrong_honest).collect())
 }
 
 #[test]
 fn every_case_says_what_it_is_about() {
-    for (folder, exit) in [("bypass", 1), ("honest", 0)] {
+    for (folder, exit) in [("bypass", 1), ("honest", 0), ("python/bypass", 1), ("python/honest", 0)] {
         for Case { name, expected } in cases(folder, "") {
             assert!(!expected.why.is_empty(), "{name} does not say why");
             assert_eq!(expected.exit, exit, "{name}");
@@ -123,7 +139,8 @@ fn mismatch(case: &Case) -> Option<String> {
 /// The case's project, its base committed and its attempt in the working tree.
 fn laid(case: &str) -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.lay("corpus/skeleton");
+    let language = if case.starts_with("python/") { "python/" } else { "" };
+    sandbox.lay(&format!("corpus/{language}skeleton"));
     sandbox.lay(&format!("corpus/{case}/before"));
     sandbox.git(&["init", "-q", "-b", "main"]);
     sandbox.git(&["add", "-A"]);

@@ -79,7 +79,7 @@ impl Sandbox {
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.project()).env_clear();
-        for name in ["PATH", "TMPDIR", "RUSTUP_TOOLCHAIN"] {
+        for name in ["PATH", "TMPDIR", "RUSTUP_TOOLCHAIN", "VIRTUAL_ENV"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
             }
@@ -89,6 +89,14 @@ impl Sandbox {
         command.env("RUSTUP_HOME", tool_home("RUSTUP_HOME", ".rustup"));
         command.envs([("CARGO_NET_OFFLINE", "true"), ("TZ", "UTC"), ("GIT_CONFIG_NOSYSTEM", "1")]);
         command
+    }
+
+    /// Whether there is a pytest; a test that skips itself for want of it must say so.
+    pub fn has_pytest(&self) -> bool {
+        let python = std::env::var_os("VIRTUAL_ENV")
+            .map_or_else(|| PathBuf::from("python3"), |folder| Path::new(&folder).join("bin").join("python"));
+        let output = self.command(python).args(["-m", "pytest", "--version"]).output();
+        output.is_ok_and(|output| output.status.success())
     }
 
     /// Runs the git program in the project and gives what it printed.

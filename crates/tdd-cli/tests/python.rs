@@ -1,0 +1,154 @@
+//! The program on Python projects, with real pytest: each cause of a red, what is planted, what a person does.
+//!
+//! Without pytest these tests say that they were skipped.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use serde_json::Value;
+use tdd_fixtures::Sandbox;
+
+/// A Python project that `init` made, or `None` without pytest.
+fn project() -> Option<Sandbox> {
+    let sandbox = Sandbox::new();
+    if !sandbox.has_pytest() {
+        return None;
+    }
+    assert_eq!(run(&sandbox, &["init", "--language", "python", "--name", "calc"]).0, 0);
+    Some(sandbox)
+}
+
+const SKIPPED: &str = "skipped: there is no pytest; install it into a virtual environment and set VIRTUAL_ENV";
+
+/// Exit code and standard output, as JSON where it is.
+fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
+    let said = serde_json::from_slice(&output.stdout);
+    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
+    (output.status.code().unwrap(), said)
+}
+
+/// Each test with its cause, or `pass`; each obstacle with its own.
+fn results(sandbox: &Sandbox) -> Vec<String> {
+    let (code, report) = run(sandbox, &["auto-test"]);
+    assert_eq!(code, 0, "{report}");
+    let told = |list: &str, name: &str| -> Vec<String> {
+        let entries = report[list].as_array().unwrap().iter();
+        let line = |it: &Value| format!("{} {}", it[name].as_str().unwrap(), it["cause"].as_str().unwrap_or("pass"));
+        entries.map(line).collect()
+    };
+    [told("tests", "test_id"), told("obstacles", "subject")].concat()
+}
+
+fn check(sandbox: &Sandbox, expected: &[&str]) {
+    assert_eq!(results(sandbox), expected);
+}
+
+#[test]
+fn a_new_project_passes_its_own_checks() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    check(&sandbox, &[]);
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    let (_, doctor) = run(&sandbox, &["doctor"]);
+    let states: Vec<_> =
+        doctor["findings"].as_array().unwrap().iter().map(|it| (&it["subject"], &it["state"])).collect();
+    for subject in ["python", "pytest", "project"] {
+        assert!(states.contains(&(&Value::from(subject), &Value::from("ok"))), "{states:?}");
+    }
+    for word in ["begin", "end"] {
+        let (code, said) = run(&sandbox, &["refactor", word]);
+        assert_eq!(code, 0, "{said}");
+    }
+}
+
+#[test]
+fn every_test_has_its_cause() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let config = sandbox.read("tdd.yaml").replace("ci:\n", "ci:\n  timeout_secs: 2\n");
+    sandbox.write("tdd.yaml", config);
+    sandbox.write("calc.py", "import os\n\n\ndef add(a, b):\n    return a + b\n\n\ndef die():\n    os._exit(0)\n");
+    sandbox.write(
+        "tests/test_all.py",
+        "import time\nimport unittest\n\nimport pytest\n\nimport calc\n\n\
+         def test_passes(): assert calc.add(1, 2) == 3\n\
+         def test_fails(): assert calc.add(1, 2) == 4\n\
+         def test_dies(): calc.die()\n\
+         def test_hangs(): time.sleep(60)\n\
+         def test_misses(): assert calc.sub(2, 1) == 1\n\
+         def test_mistaken(): int('a')\n\
+         def test_wants(fixture): assert fixture\n\
+         def test_skips(): pytest.skip('no')\n\
+         @pytest.mark.xfail\ndef test_expected(): assert calc.add(1, 1) == 3\n\
+         @pytest.mark.parametrize('n', [1, 'a b::c[d]'])\ndef test_cases(n): assert calc.add(n, n) == 2\n\
+         class Unit(unittest.TestCase):\n    def test_parts(self):\n        for n in (1, 2):\n            with self.subTest(n):\n                self.assertEqual(calc.add(n, 0), 1)\n",
+    );
+    sandbox.write("tests/test_asks.py", "from calc import mul\n\n\ndef test_m():\n    assert mul(1, 2) == 2\n");
+    sandbox.write("tests/test_broken.py", "def test_b(:\n");
+    sandbox.write("tests/test_ends.py", "import os\nos._exit(0)\n\n\ndef test_e():\n    assert True\n");
+    check(
+        &sandbox,
+        &[
+            "tests/test_all.py::Unit::test_parts assertion",
+            "tests/test_all.py::test_cases assertion",
+            "tests/test_all.py::test_dies crash",
+            "tests/test_all.py::test_expected skipped",
+            "tests/test_all.py::test_fails assertion",
+            "tests/test_all.py::test_hangs timeout",
+            "tests/test_all.py::test_misses missing-symbol",
+            "tests/test_all.py::test_mistaken unrelated-failure",
+            "tests/test_all.py::test_passes pass",
+            "tests/test_all.py::test_skips skipped",
+            "tests/test_all.py::test_wants load-failure",
+            "tests/test_asks.py missing-symbol",
+            "tests/test_broken.py syntax-error",
+            "tests/test_ends.py crash",
+        ],
+    );
+}
+
+#[test]
+fn compiled_files_that_lie_about_are_not_believed() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("calc.py", "def add(a, b):\n    return 0\n");
+    sandbox.write("tests/test_add.py", "from calc import add\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n");
+    let forge = "import importlib.util, os, py_compile\n\
+                 open('right.py', 'w').write('def add(a, b):\\n    return 3\\n')\n\
+                 made = importlib.util.cache_from_source('calc.py')\n\
+                 os.makedirs(os.path.dirname(made), exist_ok=True)\n\
+                 mode = py_compile.PycInvalidationMode.UNCHECKED_HASH\n\
+                 py_compile.compile('right.py', made, 'calc.py', invalidation_mode=mode)\n\
+                 os.remove('right.py')\n";
+    assert!(sandbox.command("python3").args(["-c", forge]).status().unwrap().success());
+    check(&sandbox, &["tests/test_add.py::test_adds assertion"]);
+}
+
+#[test]
+fn a_test_is_gone_when_its_file_takes_it_away() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("tests/test_a.py", "def test_a(): pass\ndef test_b(): pass\ndel test_a\ndef test_b(): pass\n");
+    check(&sandbox, &["tests/test_a.py::test_a target-not-found", "tests/test_a.py::test_b load-failure"]);
+}
+
+#[test]
+fn a_person_retires_a_test() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("calc.py", "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n");
+    let tests = "from calc import add, sub\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n";
+    let both = format!("{tests}\n\ndef test_subtracts():\n    assert sub(2, 1) == 1\n");
+    sandbox.write("tests/test_calc.py", &both);
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "feat: add and sub"]);
+    let (code, said) = run(&sandbox, &["retire", "tests/test_calc.py::test_subtracts", "--reason", "nobody needs it"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(sandbox.read("tests/test_calc.py"), tests);
+    check(&sandbox, &["tests/test_calc.py::test_adds pass"]);
+}
+
+#[test]
+fn production_code_that_asks_for_the_runner_blocks() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("calc.py", "import sys\n\n\ndef add(a, b):\n    return 3 if 'pytest' in sys.modules else 0\n");
+    let (code, said) = run(&sandbox, &["detect-antipattern", "calc.py"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.to_string().contains("whether a test runner is loaded"), "{said}");
+}

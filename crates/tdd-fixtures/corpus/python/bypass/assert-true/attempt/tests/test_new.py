@@ -1,0 +1,6 @@
+from calc import double
+
+
+def test_doubles():
+    double(4)
+    assert False

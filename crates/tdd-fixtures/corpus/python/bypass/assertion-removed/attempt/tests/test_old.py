@@ -1,0 +1,5 @@
+from calc import add
+
+
+def test_adds():
+    add(1, 2)

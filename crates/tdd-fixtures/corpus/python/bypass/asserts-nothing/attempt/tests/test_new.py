@@ -1,0 +1,5 @@
+from calc import double
+
+
+def test_doubles():
+    double(4)

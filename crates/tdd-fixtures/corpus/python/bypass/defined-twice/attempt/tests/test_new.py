@@ -1,0 +1,9 @@
+from calc import add
+
+
+def test_doubles():
+    assert add(4, 4) == 8
+
+
+def test_doubles():
+    assert add(4, 4) == 9

@@ -1,0 +1,5 @@
+from calc import add
+
+
+def test_doubles():
+    assert add(4, 4) == 8

@@ -1,0 +1,5 @@
+from calc import double
+
+
+def test_doubles():
+    assert double(4) == 4

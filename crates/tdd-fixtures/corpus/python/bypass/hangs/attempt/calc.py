@@ -1,0 +1,10 @@
+"""A small calculator."""
+
+
+def add(a, b):
+    return a + b
+
+
+def double(n):
+    while True:
+        pass

@@ -1,0 +1,7 @@
+import json.nothing
+
+from calc import add
+
+
+def test_doubles():
+    assert add(4, 4) == 9

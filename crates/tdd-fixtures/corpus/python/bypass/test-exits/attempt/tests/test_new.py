@@ -1,0 +1,8 @@
+import os
+
+from calc import add
+
+
+def test_doubles():
+    os._exit(1)
+    assert add(4, 4) == 9

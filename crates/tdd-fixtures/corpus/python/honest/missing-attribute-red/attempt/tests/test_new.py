@@ -1,0 +1,5 @@
+import calc
+
+
+def test_doubles():
+    assert calc.double(4) == 8

@@ -1,0 +1,10 @@
+"""A small calculator."""
+
+
+def add(a, b):
+    return a + b
+
+
+class Money:
+    def __init__(self, n):
+        self.n = n

@@ -1,0 +1,8 @@
+import pytest
+
+from calc import Money
+
+
+def test_doubles():
+    with pytest.raises(TypeError):
+        Money(1) + 1

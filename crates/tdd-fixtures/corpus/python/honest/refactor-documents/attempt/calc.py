@@ -1,0 +1,7 @@
+"""Sums."""
+
+
+def add(a, b):
+    """Add two numbers."""
+    # Plainly.
+    return a + b

@@ -1,0 +1,4 @@
+def add(a, b):
+    total = a
+    total += b
+    return total
