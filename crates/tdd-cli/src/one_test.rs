@@ -129,8 +129,12 @@ impl<'a> OneTest<'a> {
     fn judge(&self, report: &Report, fate: Fate) -> Result<Ruling, CliError> {
         let mut baseline = self.trial.baseline()?;
         match fate {
-            Fate::Gone | Fate::Skipped(Skip::FromBuilding) => drop(baseline.remove(&self.id)),
-            Fate::Skipped(Skip::FromRunning) => drop(baseline.insert(self.id.clone(), Some(Cause::Skipped))),
+            Fate::Gone => drop(baseline.remove(&self.id)),
+            // A runner that builds nothing still tells of it.
+            Fate::Skipped(Skip::FromBuilding) if report.get(&self.id).is_none() => drop(baseline.remove(&self.id)),
+            Fate::Skipped(Skip::FromRunning | Skip::FromBuilding) => {
+                baseline.insert(self.id.clone(), Some(Cause::Skipped));
+            }
             Fate::Free => {}
         }
         let tree = &self.head.tree;

@@ -261,7 +261,7 @@ fn is_wiring(item: &ItemChange) -> bool {
 /// An import that gives a name of another one that is gone to something else.
 pub(crate) fn replaces_an_import(item: &ItemChange, change: &Change) -> bool {
     let path = |item: &ItemChange| Some(item.item.strip_prefix("use `")?.strip_suffix('`')?.to_owned());
-    let name = |path: &str| path.rsplit([':', ' ']).next().unwrap_or_default().to_owned();
+    let name = |path: &str| path.rsplit([':', '.', ' ']).next().unwrap_or_default().to_owned();
     let Some(new) = path(item) else { return false };
     let gone = change.support.iter().filter(|other| other.fate == ItemFate::Removed).filter_map(path);
     gone.into_iter().any(|gone| gone != new && name(&gone) == name(&new))

@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_new_test_is_told_with_what_it_uses() {
-        check(&[], &[("tests/test_a.py", TEST)], &["+tests/test_a.py::test_a", "support import `calc.add` Added"]);
+        check(&[], &[("tests/test_a.py", TEST)], &["+tests/test_a.py::test_a", "support use `calc.add` Added"]);
         let facts = of(&[], &[("tests/test_a.py", TEST)]);
         assert!(facts.new_demands().all(|test| test.asks_production && test.can_fail()));
     }
@@ -285,11 +285,7 @@ mod tests {
         let renamed = TEST.replace("test_a", "test_b");
         check(&[("test_a.py", TEST)], &[("test_a.py", &renamed)], &["test_a.py::test_a -> test_a.py::test_b"]);
         check(&[("test_a.py", TEST)], &[("test_b.py", TEST)], &["test_a.py::test_a -> test_b.py::test_a"]);
-        check(
-            &[("test_a.py", TEST)],
-            &[("test_a.py", "")],
-            &["-test_a.py::test_a", "support import `calc.add` Removed"],
-        );
+        check(&[("test_a.py", TEST)], &[("test_a.py", "")], &["-test_a.py::test_a", "support use `calc.add` Removed"]);
     }
 
     #[test]

@@ -9,8 +9,6 @@ use crate::language::Skip;
 
 /// How our marker goes on; a person's own is left alone.
 const OURS: &str = ".mark.skip(reason=\"TODO: ";
-/// Before an import that only a skipped test needs.
-const ASIDE: &str = "# skipped: ";
 
 /// The file without the test, the annotation above it, and the blank lines before it.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
@@ -61,7 +59,7 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     let next = own.get(end..)?;
     let rest = if start == 0 { next.trim_start() } else { next };
     let kept = [source.get(..test.span.start)?, own.get(..start)?, rest, source.get(test.span.end..)?].concat();
-    let changed = imports_back(&kept);
+    let changed = imports_back(&kept, &test.name);
     let (before, after) = (items(path, source), items(path, &changed));
     let free = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_none());
     (free && same_but_for(&before, &after, test)).then_some(changed)
@@ -78,7 +76,7 @@ fn imports_aside(source: &str, name: &str, path: &str) -> Option<String> {
             tree.kind(node) == "identifier" && tree.text(node) == wanted && !test.span.contains(&at) && !imports
         })
     };
-    let mut made = source.to_owned();
+    let (mut made, aside) = (source.to_owned(), aside(name));
     for statement in
         tree.children(0).filter(|node| tree.kind(*node).starts_with("import")).collect::<Vec<_>>().into_iter().rev()
     {
@@ -98,13 +96,19 @@ fn imports_aside(source: &str, name: &str, path: &str) -> Option<String> {
         }
         let head = from.map_or("import ".to_owned(), |from| format!("from {} import ", tree.text(from)));
         let other = if kept.is_empty() { String::new() } else { format!("{head}{}  ", kept.join(", ")) };
-        made.replace_range(tree.range(statement), &format!("{other}{ASIDE}{written}"));
+        made.replace_range(tree.range(statement), &format!("{other}{aside}{written}"));
     }
     Some(made)
 }
 
-fn imports_back(source: &str) -> String {
-    let back = |line: &str| line.split_once(ASIDE).map_or_else(|| line.to_owned(), |(_, import)| import.to_owned());
+/// What stands before an import that only a skipped test needs.
+fn aside(name: &str) -> String {
+    format!("# skipped with {name}: ")
+}
+
+fn imports_back(source: &str, name: &str) -> String {
+    let aside = aside(name);
+    let back = |line: &str| line.split_once(&aside).map_or_else(|| line.to_owned(), |(_, import)| import.to_owned());
     source.split('\n').map(back).collect::<Vec<_>>().join("\n")
 }
 
@@ -194,9 +198,15 @@ mod tests {
     #[test]
     fn what_only_the_skipped_test_imports_is_left_aside() {
         let marked = skipped(FILE, SOURCE, &test(SOURCE, "test_b"), "no", Skip::FromBuilding).unwrap();
-        assert!(marked.starts_with("from calc import add, sub\n# skipped: from calc import mul\n"), "{marked}");
+        assert!(
+            marked.starts_with("from calc import add, sub\n# skipped with test_b: from calc import mul\n"),
+            "{marked}"
+        );
         let marked = skipped(FILE, SOURCE, &test(SOURCE, "test_a"), "no", Skip::FromBuilding).unwrap();
-        assert!(marked.starts_with("from calc import add  # skipped: from calc import add, sub\n"), "{marked}");
+        assert!(
+            marked.starts_with("from calc import add  # skipped with test_a: from calc import add, sub\n"),
+            "{marked}"
+        );
     }
 
     #[test]

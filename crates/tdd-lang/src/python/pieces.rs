@@ -69,7 +69,7 @@ impl Taker<'_, '_> {
             if matches!(tree.kind(part), "dotted_name" | "aliased_import" | "wildcard_import") {
                 let text = tree.text(part);
                 let known = text.rsplit(' ').next().unwrap_or(text).to_owned();
-                self.add(part..part, statement, format!("import `{module}{text}`"), &known);
+                self.add(part..part, statement, format!("use `{module}{text}`"), &known);
             }
         }
     }

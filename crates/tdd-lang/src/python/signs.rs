@@ -117,7 +117,7 @@ impl Code {
 }
 
 fn is_import(piece: &Piece) -> bool {
-    piece.label.starts_with("import ")
+    piece.label.starts_with("use ")
 }
 
 fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
