@@ -108,23 +108,7 @@ fn opposite_of_call(tree: &Tree<'_>, node: usize, boldness: Boldness, never: &st
     if let Some((range, other)) = changeable.into_iter().filter(|_| values).find_map(|argument| changed(tree, argument))
     {
         let what = format!("expects `{other}` instead of `{}`", text(tree, &range, node));
-        let printed = |at: usize| arguments.get(at).map(|argument| (tree.range(*argument), *argument));
-        let probe = match (is_equality, printed(0), printed(1)) {
-            (true, Some((first, one)), Some((second, two))) => {
-                let both = first.start..second.end;
-                let print = |whole: Range<usize>, side: usize| {
-                    let written = tree.text(side);
-                    if whole.start <= range.start && range.end <= whole.end {
-                        let (start, end) = (range.start - whole.start, range.end - whole.start);
-                        format!("repr({}{other}{})", &written[..start], &written[end..])
-                    } else {
-                        format!("repr({written})")
-                    }
-                };
-                Some((both, format!("{}, {}", print(first, one), print(second, two))))
-            }
-            _ => None,
-        };
+        let probe = is_equality.then(|| printed_alike(tree, &arguments, &range, &other)).flatten();
         return vec![Opposite { edit: (range, other), what, probe }];
     }
     let opposite = OPPOSITES.iter().find_map(|(one, other)| match name {
@@ -143,6 +127,26 @@ fn opposite_of_call(tree: &Tree<'_>, node: usize, boldness: Boldness, never: &st
         })
     });
     renamed.into_iter().collect()
+}
+
+/// The first two arguments of an equality as they print, with these bytes changed.
+fn printed_alike(
+    tree: &Tree<'_>,
+    arguments: &[usize],
+    range: &Range<usize>,
+    other: &str,
+) -> Option<(Range<usize>, String)> {
+    let [one, two, ..] = *arguments else { return None };
+    let print = |side: usize| {
+        let (whole, written) = (tree.range(side), tree.text(side));
+        if whole.start <= range.start && range.end <= whole.end {
+            let (start, end) = (range.start - whole.start, range.end - whole.start);
+            format!("repr({}{other}{})", &written[..start], &written[end..])
+        } else {
+            format!("repr({written})")
+        }
+    };
+    Some((tree.range(one).start..tree.range(two).end, format!("{}, {}", print(one), print(two))))
 }
 
 /// What must be raised must not be raised any more, or must say something else.

@@ -23,6 +23,9 @@ const FOREIGN: &str = " __future__ abc argparse array ast asyncio base64 bisect 
     typing typing_extensions unicodedata unittest urllib uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc \
     zipfile zipimport zlib zoneinfo pytest _pytest hypothesis mock numpy pandas freezegun responses syrupy faker ";
 
+/// Modules of the standard library by which a test reaches production without importing it.
+const REACHING: [&str; 4] = ["subprocess", "runpy", "importlib", "multiprocessing"];
+
 /// The modules of a project.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Modules {
@@ -54,7 +57,7 @@ impl Modules {
     /// Whether an import of this module may lead to production code: it is not known to be anybody else's.
     pub fn may_be_production(&self, module: &str) -> bool {
         let top = module.split('.').next().unwrap_or(module);
-        top.is_empty() || self.tops.contains_key(top) || !is_foreign(top)
+        top.is_empty() || self.tops.contains_key(top) || REACHING.contains(&top) || !is_foreign(top)
     }
 
     /// Whether a module that is not there could only be one of production's.
@@ -94,7 +97,7 @@ mod tests {
     fn a_module_is_productions_the_tests_or_somebody_elses() {
         let sources = memory(&[("src/shop/cart.py", ""), ("calc.py", ""), ("tests/helpers.py", "")]);
         let modules = Modules::of(&Project { root: String::new(), description: String::new() }, &sources);
-        for module in ["calc", "shop.cart", "", "helpers", "not_there_yet"] {
+        for module in ["calc", "shop.cart", "", "helpers", "not_there_yet", "subprocess"] {
             assert!(modules.may_be_production(module), "{module}");
         }
         for module in ["os.path", "pytest", "unittest.mock"] {

@@ -20,7 +20,7 @@ pub fn scaffold(name: &str) -> BTreeMap<String, String> {
         "[project]\nname = \"{name}\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\ndependencies = []\n\n\
          [dependency-groups]\ndev = [\"pytest>=7\"]\n\n\
          [tool.pytest.ini_options]\npythonpath = [\".\"]\ntestpaths = [\"tests\"]\n\n\
-         [tool.ruff]\nline-length = 100\n"
+         [tool.ruff]\nline-length = 100\n\n[tool.ruff.lint]\nselect = [\"E9\", \"F\"]\n"
     );
     let files = [
         ("pyproject.toml", manifest),

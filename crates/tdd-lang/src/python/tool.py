@@ -18,6 +18,16 @@ def tool(name):
 def run(*argv):
     sys.exit(subprocess.call(argv))
 
+def configured():
+    """Whether the project says what ruff is to look for; else errors are enough."""
+    if os.path.exists("ruff.toml") or os.path.exists(".ruff.toml"):
+        return True
+    try:
+        with open("pyproject.toml", encoding="utf-8") as file:
+            return "[tool.ruff" in file.read()
+    except OSError:
+        return False
+
 def parses(path):
     try:
         with open(path, "rb") as file:
@@ -37,7 +47,9 @@ elif task == "format":
     elif black:
         run(black, "--quiet", "--", *rest)
 elif ruff:
-    done = subprocess.run([ruff, "check", "--no-cache", "--output-format=concise", "."], stdout=subprocess.PIPE, text=True)
+    rules = [] if configured() else ["--isolated", "--select", "E9,F"]
+    argv = [ruff, "check", "--no-cache", "--output-format=concise", *rules, "."]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True)
     for line in done.stdout.splitlines():
         print("error: " + line if line[-1:] not in ".!" else line, file=sys.stderr)
     sys.exit(done.returncode)
