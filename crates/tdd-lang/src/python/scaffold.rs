@@ -9,7 +9,7 @@ const PREFIX: &str = "kata";
 const LONGEST: usize = 64;
 
 const IGNORED: &str =
-    ".venv/\nvenv/\n__pycache__/\n*.pyc\n.pytest_cache/\n.ruff_cache/\n*.egg-info/\nbuild/\ndist/\n.coverage\n";
+    ".venv\nvenv/\n__pycache__/\n*.pyc\n.pytest_cache/\n.ruff_cache/\n*.egg-info/\nbuild/\ndist/\n.coverage\n";
 
 /// What a new configuration spells out. Check and format take ruff or black where they are.
 pub const COMMANDS: &str = "  test_cmd: [\"pytest\"]\n";
