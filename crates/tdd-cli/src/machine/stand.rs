@@ -104,22 +104,25 @@ impl Machine<'_> {
     }
 
     /// The red tests, those included that a missing symbol keeps from being run: of these the ones that
-    /// nobody has seen pass, or, where nobody has seen anything, the one that the last commit names.
+    /// nobody has seen pass, or the one that the last commit names, or, if all of them passed before, all.
     fn reds(&self, report: &Report, position: &Position) -> Vec<RedTest> {
         let failed = report.results().filter_map(|result| {
             let cause = result.outcome.cause()?;
             RedTest::proven(result.id.clone(), cause)
         });
-        let taken_down = report.obstacles().iter().filter(|obstacle| obstacle.cause == Cause::MissingSymbol);
-        let taken_down: Vec<&TestId> = taken_down.flat_map(|obstacle| &obstacle.tests).collect();
-        let named = position.test.as_ref().filter(|test| taken_down.contains(test));
         let known_green =
             |id: &&TestId| self.trial.session().tests().get(id).is_some_and(|known| known.status == Status::Pass);
-        let missing: Vec<&TestId> = match named {
-            Some(test) => vec![test],
-            None => taken_down.into_iter().filter(|id| !known_green(id)).collect(),
-        };
-        let missing = missing.into_iter().filter_map(|id| RedTest::proven(id.clone(), Cause::MissingSymbol));
+        let taken_down = report.obstacles().iter().filter(|obstacle| obstacle.cause == Cause::MissingSymbol);
+        let missing = taken_down.flat_map(|obstacle| {
+            let named = position.test.as_ref().filter(|test| obstacle.tests.contains(test));
+            let unseen: Vec<&TestId> = match named {
+                Some(test) => vec![test],
+                None => obstacle.tests.iter().filter(|id| !known_green(id)).collect(),
+            };
+            // All of them passed before: whoever took away what they need, they are to pass again.
+            if unseen.is_empty() { obstacle.tests.iter().collect() } else { unseen }
+        });
+        let missing = missing.filter_map(|id| RedTest::proven(id.clone(), Cause::MissingSymbol));
         failed.chain(missing).collect()
     }
 

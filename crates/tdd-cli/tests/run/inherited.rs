@@ -133,3 +133,26 @@ fn a_clone_goes_on_where_the_original_was() {
     ",
     );
 }
+
+#[test]
+fn tests_whose_code_a_person_took_away_are_made_green_again_before_anything_else() {
+    let cast = Cast::new().writes("implementor", CODE_FILE, &code(2)).writes("tester", TEST_FILE, &tests(3));
+    let stage = project(cast, &tests(2), &code(2));
+    assert_eq!(stage.run(&["auto-test"]).code, Some(0));
+    stage.sandbox.write(CODE_FILE, "//! Nothing.\n");
+    stage.commit("chore: a person takes the code away");
+    stage.check(
+        &["run", "--steps", "3"],
+        "
+        resynced at 0
+        1 green
+          feat: do it
+        2 refactor
+          nothing
+        3 red
+          test: do it
+        end: 3 steps done
+        exit 0
+    ",
+    );
+}
