@@ -278,8 +278,9 @@ impl Position {
     }
 
     /// The position after the newest commit that carries our trailers; `history` is newest first.
-    pub fn of_history<'a>(history: impl IntoIterator<Item = &'a str>) -> Self {
-        history.into_iter().find_map(Self::of_message).unwrap_or_else(Self::start)
+    /// No more of it is asked for than that commit.
+    pub fn of_history(history: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        history.into_iter().find_map(|message| Self::of_message(message.as_ref())).unwrap_or_else(Self::start)
     }
 
     /// The position, if a step ended without a commit while HEAD stood where it stands now.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cycle::RedTest;
 use crate::digest::{Digest, TreeId};
 use crate::event::{Committed, Event, InTheWay, Record, Status, SuiteRun, TestRun};
 use crate::report::{Cause, Obstacle, Outcome, Report, TestResult};
@@ -183,6 +184,23 @@ impl Session {
     pub fn red(&self) -> impl Iterator<Item = &TestId> {
         let is_red = |known: &Known| known.status == Status::Fail && known.cause.is_some_and(Cause::is_valid_red);
         self.tests.iter().filter(move |(_, known)| is_red(known)).map(|(id, _)| id)
+    }
+
+    /// The tests that are to be made green, by what they said on HEAD's tree: those that failed for a valid cause,
+    /// and of those that a missing symbol keeps from being run the one that HEAD's commit is about, or those that
+    /// nobody has seen pass. If all of them passed before, somebody took away what they need: then all of them.
+    pub fn obligations(&self, report: &Report, about: Option<&TestId>) -> Vec<RedTest> {
+        let failed = report.results().filter_map(|result| RedTest::proven(result.id.clone(), result.outcome.cause()?));
+        let known_green = |id: &&TestId| self.tests.get(id).is_some_and(|known| known.status == Status::Pass);
+        let taken_down = report.obstacles().iter().filter(|obstacle| obstacle.cause == Cause::MissingSymbol);
+        let missing = taken_down.flat_map(|obstacle| {
+            let unseen: Vec<&TestId> = match about.filter(|test| obstacle.tests.contains(test)) {
+                Some(test) => vec![test],
+                None => obstacle.tests.iter().filter(|id| !known_green(id)).collect(),
+            };
+            if unseen.is_empty() { obstacle.tests.iter().collect() } else { unseen }
+        });
+        failed.chain(missing.filter_map(|id| RedTest::proven(id.clone(), Cause::MissingSymbol))).collect()
     }
 
     /// How many tests passed when they last ran.
@@ -397,6 +415,26 @@ mod tests {
         assert_eq!(known.obstacles(), seen.obstacles());
         assert_eq!(session.report_on(&TreeId("t2".into()), "cargo test"), None);
         assert_eq!(session.report_on(&TreeId("t1".into()), "cargo test --all"), None);
+    }
+
+    #[test]
+    fn what_a_missing_symbol_takes_down_is_owed_by_name_or_by_what_was_seen() {
+        let broken = || {
+            let mut broken = Obstacle::new("tests/a.rs", Cause::MissingSymbol, "no `x`");
+            broken.tests = vec![id("old"), id("new")];
+            report(&[("red", Some(Cause::Assertion)), ("slow", Some(Cause::Timeout)), ("fine", None)], vec![broken])
+        };
+        let owed = |session: &Session, about: Option<&TestId>| -> Vec<String> {
+            let owed = session.obligations(&broken(), about);
+            owed.iter().filter_map(|red| red.id().name().map(str::to_owned)).collect()
+        };
+        let mut session = Session::default();
+        assert_eq!(owed(&session, Some(&id("new"))), ["red", "new"]);
+        assert_eq!(owed(&session, Some(&id("other"))), ["red", "old", "new"]);
+        run(&mut session, &report(&[("old", None)], vec![]), "t1");
+        assert_eq!(owed(&session, None), ["red", "new"]);
+        run(&mut session, &report(&[("old", None), ("new", None)], vec![]), "t2");
+        assert_eq!(owed(&session, None), ["red", "old", "new"]);
     }
 
     #[test]

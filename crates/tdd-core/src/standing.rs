@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cycle::{Phase, Role};
+use crate::cycle::{Phase, RedTest, Role, Tried};
 use crate::digest::{CommitId, Digest, TreeId};
 use crate::event::{
     EditApplied, Event, LlmCall, Override, Paused, RefactorBegin, Reverted, StepEnd, StepOutcome, StepStart,
@@ -192,6 +192,17 @@ impl Standing {
     /// How many attempts at a subject failed, spent or not.
     pub fn tries(&self, subject: &str) -> u32 {
         self.failures.get(subject).map_or(0, |seen| seen.values().sum())
+    }
+
+    /// What has been tried of the step of a role that has these tests to make green.
+    pub fn tried(&self, role: Role, reds: &[RedTest]) -> Tried {
+        let target = reds.first().filter(|_| role == Role::Implementor).map(RedTest::id);
+        let subject = target.map_or_else(|| role.name().to_owned(), ToString::to_string);
+        Tried {
+            spent: self.spent(&subject),
+            rethought: target.is_some_and(|test| self.is_rethought(test)),
+            clashes: target.map_or(0, |test| self.clashes(test)),
+        }
     }
 
     /// Whether the tester has already looked at this test again.

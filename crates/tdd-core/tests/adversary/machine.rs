@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tdd_core::change::{Change, TestChange};
-use tdd_core::cycle::{Position, RedTest, Role, Rung, Tried, Turn};
+use tdd_core::cycle::{Position, RedTest, Role, Rung, Turn};
 use tdd_core::digest::{CommitId, Digest};
 use tdd_core::event::{
     Committed, EditApplied, EditClaim, Event, Head, Override, Record, Status, StepOutcome, StepStart, TestRenamed,
@@ -85,7 +85,7 @@ impl Machine {
         }
         let Some(stand) = self.stand() else { return };
         let reds = stand.reds.clone();
-        match Turn::rung(stand.role, reds, self.tried(&stand), MAX_ATTEMPTS) {
+        match Turn::rung(stand.role, reds, self.session.standing().tried(stand.role, &stand.reds), MAX_ATTEMPTS) {
             Rung::Turn(turn) => {
                 self.begin_step(&stand, &turn);
                 self.attempt(&stand, &turn, act);
@@ -119,29 +119,8 @@ impl Machine {
         }
         let position = Position::of_history([self.message.as_str()])
             .after(self.session.standing().ended(), self.commit_id().as_ref());
-        let reds = self.reds(&report, &position);
+        let reds = self.session.obligations(&report, position.test.as_ref());
         Some(Stand { step: position.step + 1, role: position.role_on_turn(!reds.is_empty()), report, reds })
-    }
-
-    fn reds(&self, report: &Report, position: &Position) -> Vec<RedTest> {
-        let failed = report.results().filter_map(|it| RedTest::proven(it.id.clone(), it.outcome.cause()?));
-        let taken_down: Vec<&TestId> = report.obstacles().iter().flat_map(|it| &it.tests).collect();
-        let named = position.test.as_ref().filter(|test| taken_down.contains(test));
-        let known_green = |id: &&TestId| self.session.tests().get(id).is_some_and(|it| it.status == Status::Pass);
-        let missing: Vec<&TestId> = match named {
-            Some(test) => vec![test],
-            None => taken_down.into_iter().filter(|id| !known_green(id)).collect(),
-        };
-        failed.chain(missing.into_iter().filter_map(|it| RedTest::proven(it.clone(), Cause::MissingSymbol))).collect()
-    }
-
-    #[allow(clippy::needless_update, reason = "the ladder may come to look at more than this")]
-    fn tried(&self, stand: &Stand) -> Tried {
-        let standing = self.session.standing();
-        let target = stand.reds.first().filter(|_| stand.role == Role::Implementor).map(RedTest::id);
-        let subject = target.map_or_else(|| stand.role.name().to_owned(), ToString::to_string);
-        let rethought = target.is_some_and(|test| standing.is_rethought(test));
-        Tried { spent: standing.spent(&subject), rethought, ..Tried::default() }
     }
 
     fn begin_step(&mut self, stand: &Stand, turn: &Turn) {
