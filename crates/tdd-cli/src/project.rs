@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use tdd_core::command::CommandSpec;
 use tdd_core::config::{Config, MAX_CONFIG};
+use tdd_core::cycle::Position;
 use tdd_core::digest::TreeId;
-use tdd_exec::git::Repo;
+use tdd_core::session::Session;
+use tdd_exec::git::{Head, Repo};
 use tdd_exec::process::Spawner;
 use tdd_exec::runner::ProjectRunner;
 use tdd_exec::sources::TreeSources;
@@ -118,6 +120,21 @@ impl Workbench {
     /// Names the content of the working tree.
     pub fn tree(&self) -> Result<TreeId, CliError> {
         Ok(self.repo.tree_id()?)
+    }
+}
+
+/// How far back commits of the machine are looked for.
+const HISTORY: usize = 1000;
+
+/// Where the history stands, by HEAD's commits and by a step that ended there without one.
+pub fn position(repo: &Repo, session: &Session, head: &Head) -> Result<Position, CliError> {
+    let mut unreadable = None;
+    let messages = repo.first_parent_messages(HISTORY)?;
+    let messages = messages.map_while(|found| found.map_err(|error| unreadable = Some(error)).ok());
+    let position = Position::of_history(messages.map(|(_, message)| message));
+    match unreadable {
+        Some(error) => Err(error.into()),
+        None => Ok(position.after(session.standing().ended(), head.commit.as_ref())),
     }
 }
 

@@ -60,8 +60,6 @@ pub struct Trial<'a> {
     pub tree: TreeId,
     /// The tree is that of the working folder, so tests can be run there.
     pub in_place: bool,
-    /// The tree of a commit whose check was seen to fail.
-    pub check_fails: Option<TreeId>,
     /// The rules that a person has made an exception from.
     pub excepted: Vec<Rule>,
     /// What is done is not shown: others work at the same time.
@@ -122,7 +120,6 @@ impl<'a> Trial<'a> {
             base,
             tree,
             in_place,
-            check_fails: None,
             excepted,
             silent: false,
             seen: Seen::default(),
@@ -156,7 +153,6 @@ impl<'a> Trial<'a> {
             base,
             tree,
             in_place: false,
-            check_fails: None,
             excepted: Vec::new(),
             silent: true,
             seen,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use tdd_core::cycle::{Phase, Position, Role};
+use tdd_core::cycle::{Phase, Role};
 use tdd_core::digest::CommitId;
 use tdd_core::event::{InTheWay, Override, RefactorBegin, Status as TestStatus};
 use tdd_core::report::Cause;
@@ -30,9 +30,6 @@ use crate::project;
     after_help = "Examples:\n  tdd-cli status\n  tdd-cli status --format json | jq -r '.red[]'    the red tests, one a line"
 )]
 pub struct Status {}
-
-/// How far back commits of the machine are looked for.
-const HISTORY: usize = 1000;
 
 /// Where things stand.
 #[derive(Debug, Serialize)]
@@ -119,11 +116,8 @@ fn session(repo: &Repo) -> Result<Session, CliError> {
 impl Standing {
     fn of(repo: &Repo, session: &Session) -> Result<Self, CliError> {
         let head = repo.head()?;
-        let messages: Vec<String> =
-            repo.first_parent_messages(HISTORY)?.map(|found| found.map(|(_, text)| text)).collect::<Result<_, _>>()?;
-        let position = Position::of_history(messages.iter().map(String::as_str));
-        let position = position.after(session.standing().ended(), head.commit.as_ref());
-        let subject = messages.first().and_then(|message| message.lines().next()).map(str::to_owned);
+        let position = project::position(repo, session, &head)?;
+        let subject = repo.last_message()?.and_then(|message| message.lines().next().map(str::to_owned));
         let failing = session.tests().iter().filter(|(_, known)| known.status == TestStatus::Fail);
         let failing = failing.map(|(id, known)| Failing {
             test_id: id.clone(),

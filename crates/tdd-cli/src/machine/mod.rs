@@ -17,7 +17,8 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use tdd_agents::prompts::Prompts;
-use tdd_core::cycle::{Role, Rung, Tried, Turn};
+use tdd_core::cycle::{Role, Rung, Turn};
+use tdd_core::digest::TreeId;
 use tdd_core::event::{Blocked, Event, Paused, StepOutcome};
 use tdd_core::gate::Limits;
 use tdd_exec::runner::RunError;
@@ -58,6 +59,8 @@ pub struct Machine<'a> {
     steps_done: u32,
     conversation: Option<Conversation>,
     log: Option<StepLog>,
+    /// The tree of a commit of somebody else's whose check was seen to fail.
+    check_fails: Option<TreeId>,
     /// Roles whose server takes no tools, whatever is configured.
     without_tools: BTreeSet<Role>,
 }
@@ -97,7 +100,8 @@ impl Machine<'_> {
     /// Climbs one rung of the ladder: an attempt, or the end of the step.
     fn rung(&mut self, stand: &Stand) -> Result<Option<End>, CliError> {
         let max = self.trial.loaded.config.max_attempts_per_agent.get();
-        match Turn::rung(stand.role, stand.reds.clone(), self.tried(stand), max) {
+        let tried = self.trial.session().standing().tried(stand.role, &stand.reds);
+        match Turn::rung(stand.role, stand.reds.clone(), tried, max) {
             Rung::Turn(turn) => {
                 self.begin_step(stand, &turn)?;
                 match self.attempt(stand, &turn)? {
@@ -110,18 +114,6 @@ impl Machine<'_> {
                 Ok(None)
             }
             Rung::Stop => self.stop(stand).map(Some),
-        }
-    }
-
-    /// What has been tried of the step that is due.
-    fn tried(&self, stand: &Stand) -> Tried {
-        let standing = self.trial.session().standing();
-        let target = stand.reds.first().filter(|_| stand.role == Role::Implementor);
-        let subject = target.map_or_else(|| stand.role.name().to_owned(), |test| test.id().to_string());
-        Tried {
-            spent: standing.spent(&subject),
-            rethought: target.is_some_and(|test| standing.is_rethought(test.id())),
-            clashes: target.map_or(0, |test| standing.clashes(test.id())),
         }
     }
 

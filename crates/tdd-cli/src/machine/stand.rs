@@ -1,6 +1,6 @@
 //! Where the project stands: who is on turn, on top of which commit, with which tests red.
 
-use tdd_core::cycle::{Position, RedTest, Role};
+use tdd_core::cycle::{Phase, Position, RedTest, Role, Turn};
 use tdd_core::event::{Event, Paused, Status, StepEnd, StepOutcome, StepStart};
 use tdd_core::gate;
 use tdd_core::report::{Cause, Report};
@@ -9,10 +9,7 @@ use tdd_exec::git::Head;
 
 use super::{End, Machine};
 use crate::error::CliError;
-use tdd_core::cycle::Turn;
-
-/// How far back commits of the machine are looked for.
-const HISTORY: usize = 1000;
+use crate::project;
 
 /// Where the project stands before an attempt.
 #[derive(Clone, Debug)]
@@ -46,9 +43,9 @@ impl Machine<'_> {
         if let Some(end) = self.broken_baseline(&report)? {
             return Ok(Err(end));
         }
-        let reds = self.reds(&report, &position);
+        let reds = self.trial.session().obligations(&report, position.test.as_ref());
         self.prove_unrun(&reds, &report)?;
-        let role = if self.trial.check_fails == Some(head.tree.clone()) && reds.is_empty() {
+        let role = if self.check_fails.as_ref() == Some(&head.tree) && reds.is_empty() {
             Role::Refactorer
         } else {
             position.role_on_turn(!reds.is_empty())
@@ -58,18 +55,7 @@ impl Machine<'_> {
 
     /// The position by HEAD's history, and by a step that ended there without a commit.
     pub fn position(&self, head: &Head) -> Result<Position, CliError> {
-        let messages = self.trial.repo.first_parent_messages(HISTORY)?;
-        let messages: Vec<String> = messages
-            .map_while(Result::ok)
-            .map(|(_, text)| text)
-            .scan(false, |found, text| {
-                let before = *found;
-                *found = Position::of_history([text.as_str()]).step > 0;
-                (!before).then_some(text)
-            })
-            .collect();
-        let position = Position::of_history(messages.iter().map(String::as_str));
-        Ok(position.after(self.trial.session().standing().ended(), head.commit.as_ref()))
+        project::position(&self.trial.repo, self.trial.session(), head)
     }
 
     /// Runs all tests on HEAD's tree. Results that changed although nothing else did are looked at twice.
@@ -101,29 +87,6 @@ impl Machine<'_> {
         let next = "mend it and commit, then `tdd-cli resume`".to_owned();
         self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
         Ok(Some(End::Stopped { reason, next }))
-    }
-
-    /// The red tests, those included that a missing symbol keeps from being run: of these the ones that
-    /// nobody has seen pass, or the one that the last commit names, or, if all of them passed before, all.
-    fn reds(&self, report: &Report, position: &Position) -> Vec<RedTest> {
-        let failed = report.results().filter_map(|result| {
-            let cause = result.outcome.cause()?;
-            RedTest::proven(result.id.clone(), cause)
-        });
-        let known_green =
-            |id: &&TestId| self.trial.session().tests().get(id).is_some_and(|known| known.status == Status::Pass);
-        let taken_down = report.obstacles().iter().filter(|obstacle| obstacle.cause == Cause::MissingSymbol);
-        let missing = taken_down.flat_map(|obstacle| {
-            let named = position.test.as_ref().filter(|test| obstacle.tests.contains(test));
-            let unseen: Vec<&TestId> = match named {
-                Some(test) => vec![test],
-                None => obstacle.tests.iter().filter(|id| !known_green(id)).collect(),
-            };
-            // All of them passed before: whoever took away what they need, they are to pass again.
-            if unseen.is_empty() { obstacle.tests.iter().collect() } else { unseen }
-        });
-        let missing = missing.filter_map(|id| RedTest::proven(id.clone(), Cause::MissingSymbol));
-        failed.chain(missing).collect()
     }
 
     /// A red that a missing symbol keeps from being run is in no test run, so a clone, or a project of a
@@ -165,7 +128,7 @@ impl Machine<'_> {
         let under_way = self.trial.session().standing().step();
         let role = under_way.map_or(stand.role, |step| step.role);
         let step = under_way.map_or(stand.step, |step| step.step);
-        let rethink = under_way.is_some_and(|step| step.phase == tdd_core::cycle::Phase::RethinkTest);
+        let rethink = under_way.is_some_and(|step| step.phase == Phase::RethinkTest);
         let head = self.trial.repo.head()?.commit;
         self.record(&[Event::StepEnd(StepEnd { step, role, outcome, head })])?;
         self.conversation = None;

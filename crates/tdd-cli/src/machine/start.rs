@@ -42,6 +42,7 @@ impl<'a> Machine<'a> {
             steps_done: 0,
             conversation,
             log,
+            check_fails: None,
             without_tools: BTreeSet::new(),
         };
         Workspace::open(machine.trial.repo.root())?.sweep()?;
@@ -170,7 +171,7 @@ impl<'a> Machine<'a> {
         self.trial.base = head.tree.clone();
         self.trial.take_tree(&[])?;
         if !ours && !self.trial.check()?.ok {
-            self.trial.check_fails = Some(head.tree);
+            self.check_fails = Some(head.tree);
         }
         Ok(())
     }

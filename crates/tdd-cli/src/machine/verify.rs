@@ -1,7 +1,7 @@
 //! Runs what an attempt must pass, in the order that costs least, and has it judged.
 
 use tdd_core::change::Change;
-use tdd_core::cycle::Turn;
+use tdd_core::cycle::{RedTest, Turn};
 use tdd_core::judge::{self, Baseline, Ruling, Seen};
 use tdd_core::report::{Cause, Report};
 use tdd_core::rule::Rule;
@@ -63,8 +63,7 @@ impl Machine<'_> {
                 }
             }
             Turn::Green { tests, .. } => {
-                let targets: Vec<&TestId> = tests.iter().map(tdd_core::cycle::RedTest::id).collect();
-                let was_red: Baseline = tests.iter().map(|test| (test.id().clone(), Some(test.cause()))).collect();
+                let (targets, was_red) = claimed(tests);
                 judge::judge_green(seen, &targets, &was_red)
             }
             Turn::Rethink { test } => {
@@ -96,10 +95,15 @@ impl Machine<'_> {
 
     fn counter_proven(&self, turn: &Turn, ruling: Ruling, change: &Change) -> Result<Ruling, CliError> {
         let Turn::Green { tests, .. } = turn else { return Ok(ruling) };
-        let targets: Vec<&TestId> = tests.iter().map(tdd_core::cycle::RedTest::id).collect();
-        let was_red: Baseline = tests.iter().map(|test| (test.id().clone(), Some(test.cause()))).collect();
+        let (targets, was_red) = claimed(tests);
         self.trial.counter_proven(ruling, &targets, change, &was_red)
     }
+}
+
+/// The tests that a green is for, and why each was red.
+fn claimed(tests: &[RedTest]) -> (Vec<&TestId>, Baseline) {
+    let was_red = tests.iter().map(|test| (test.id().clone(), Some(test.cause())));
+    (tests.iter().map(RedTest::id).collect(), was_red.collect())
 }
 
 /// Tests that the attempt is not about, that passed before, and that ran and failed now.

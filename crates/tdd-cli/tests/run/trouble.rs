@@ -174,3 +174,37 @@ fn a_test_that_hangs_is_ended_with_all_that_it_started() {
     ",
     );
 }
+
+/// A test that fails when it runs for the second time.
+const FLAKY: &str = r#"
+#[test]
+fn counts_its_runs() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/target/runs");
+    let runs = std::fs::read_to_string(file).unwrap_or_default().len() + 1;
+    std::fs::write(file, "x".repeat(runs)).unwrap();
+    assert_ne!(runs, 2);
+}
+"#;
+
+#[test]
+fn an_old_test_that_fails_and_then_passes_on_the_same_files_is_named_flaky() {
+    let cast = Cast::new().writes("tester", TEST_FILE, &tests(1)).edits(
+        "tester",
+        &[(TEST_FILE, Some(&tests(1)))],
+        &serde_json::json!({"summary": "do it"}),
+    );
+    let stage = Stage::new(cast);
+    stage.sandbox.write("tests/flaky.rs", FLAKY);
+    stage.commit("test: what there was");
+    stage.check(
+        &["run", "--steps", "1"],
+        "
+        resynced at 0
+        1 red
+          undone others-kept flaky
+          test: do it
+        end: 1 steps done
+        exit 0
+    ",
+    );
+}
