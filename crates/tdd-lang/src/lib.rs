@@ -5,10 +5,12 @@
 //! conversation ([`language::Suite`]): the language names commands, somebody else runs them and hands back what
 //! they printed, until there is a report.
 
+mod compare;
 pub mod item;
 pub mod language;
 pub mod python;
 pub mod rust;
+mod syntax;
 pub mod twin;
 
 use language::{Language, Sources};

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::syntax::Tree;
-use super::value::{changed, splice};
+use super::value::changed;
+use crate::syntax::splice;
 use crate::twin::Mutant;
 
 /// What every function answers instead, the plainest first.

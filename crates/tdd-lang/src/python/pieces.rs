@@ -6,21 +6,8 @@ use tdd_core::digest::Digest;
 
 use super::items::{definition, name};
 use super::syntax::Tree;
+use crate::compare::Piece;
 use crate::item::Items;
-
-/// An item that is not a test, or the part of it that is its own: of a class what stands before its body.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    /// It exists only for tests.
-    pub for_tests: bool,
-    /// What it is, for people: "def `add`".
-    pub label: String,
-    /// The name by which it is used; empty if it has none.
-    pub name: String,
-    pub line: usize,
-    pub digest: Digest,
-    pub span: Range<usize>,
-}
 
 /// The items of a file; with `for_tests` all of them are for tests.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {

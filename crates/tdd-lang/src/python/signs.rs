@@ -9,10 +9,11 @@ use super::asks::Asker;
 use super::items::{called, definition, items, name};
 use super::modules::Modules;
 use super::owns;
-use super::pieces::{Piece, pieces};
+use super::pieces::pieces;
 use super::sort::sort;
 use super::syntax::Tree;
 use super::value::literals;
+use crate::compare::Piece;
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 

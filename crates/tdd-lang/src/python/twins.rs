@@ -7,8 +7,8 @@ use tdd_core::test_id::TestId;
 use super::expectation::{Opposite, opposites, untruth};
 use super::items::definition;
 use super::syntax::Tree;
-use super::value::splice;
 use crate::item::TestItem;
+use crate::syntax::splice;
 use crate::twin::{Boldness, Twins};
 
 /// The file with the copies in it; `None` if the test cannot be copied.

@@ -86,23 +86,10 @@ pub(super) fn literals(tree: &Tree<'_>, node: usize) -> impl Iterator<Item = Str
     tree.inside(node).filter(is_literal).map(text).collect::<Vec<_>>().into_iter()
 }
 
-/// A text with some of its bytes replaced.
-pub(super) fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
-    edits.sort_by_key(|(range, _)| (range.start, range.end));
-    let mut made = String::with_capacity(text.len());
-    let mut from = 0;
-    for (range, other) in edits {
-        made.push_str(text.get(from..range.start).unwrap_or_default());
-        made.push_str(&other);
-        from = range.end;
-    }
-    made.push_str(text.get(from..).unwrap_or_default());
-    made
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::syntax::splice;
 
     fn check(expression: &str, expected: Option<&str>) {
         let tree = Tree::parse(expression).unwrap();

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::value::{are_plainly_same, arguments, changed, sides_of_equality, splice};
+use super::value::{are_plainly_same, arguments, changed, sides_of_equality};
+use crate::syntax::splice;
 use crate::twin::Boldness;
 
 /// How long a value may be in a message.

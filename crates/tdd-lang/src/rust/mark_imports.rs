@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::change::uses;
 use super::syntax::Tree;
-use super::value::splice;
 use crate::item::TestItem;
+use crate::syntax::splice;
 
 /// The file without what only this test imports: the declaration is not built, and a copy next to it brings in the rest.
 pub(super) fn left_aside(source: &str, test: &TestItem) -> Option<String> {

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::items::items;
 use super::syntax::Tree;
-use super::value::{changed, splice};
+use super::value::changed;
+use crate::syntax::splice;
 use crate::twin::Mutant;
 
 /// One way to change everything that can be changed.

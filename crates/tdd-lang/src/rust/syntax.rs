@@ -1,97 +1,37 @@
-//! A Rust file's syntax tree laid out flat, so that no walk over it needs recursion.
+//! A Rust file's syntax tree, and what tokens and digests are in it.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::LazyLock;
 
 use tdd_core::digest::Digest;
-use tree_sitter::{Language, Parser, TreeCursor};
 
-/// The grammar, kept so that the names in it live as long as the program.
-static LANGUAGE: LazyLock<Language> = LazyLock::new(|| tree_sitter_rust::LANGUAGE.into());
+use crate::syntax::{FlatTree, Grammar, SEPARATOR};
+
+static GRAMMAR: Grammar = Grammar {
+    language: LazyLock::new(|| tree_sitter_rust::LANGUAGE.into()),
+    is_atom: |node| ATOMS.contains(&node.kind()),
+};
 
 /// Kept whole, because white space counts inside of them.
 const ATOMS: [&str; 5] = ["string_literal", "raw_string_literal", "char_literal", "line_comment", "block_comment"];
 
-/// Between two tokens of a digest; no UTF-8 text holds this byte.
-const SEPARATOR: u8 = 0xff;
-
-/// A syntax tree: its nodes in the order in which they begin, each parent before its children.
+/// The tree of one file. The range of a doc comment in it includes its line's end.
 #[derive(Debug)]
-pub(super) struct Tree<'a> {
-    source: &'a str,
-    nodes: Vec<Node>,
-}
+pub(super) struct Tree<'a>(FlatTree<'a>);
 
-#[derive(Debug)]
-struct Node {
-    kind: &'static str,
-    field: Option<&'static str>,
-    range: Range<usize>,
-    row: usize,
-    /// The first node that is no longer inside this one.
-    past: usize,
-    broken: bool,
+impl<'a> Deref for Tree<'a> {
+    type Target = FlatTree<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 impl<'a> Tree<'a> {
     /// The tree of this text; broken text has one as well. `None` if there is no parser.
     pub fn parse(source: &'a str) -> Option<Self> {
-        let mut parser = Parser::new();
-        parser.set_language(&LANGUAGE).ok()?;
-        let tree = parser.parse(source, None)?;
-        Some(Self { source, nodes: flatten(tree.walk()) })
-    }
-
-    /// How many nodes there are.
-    pub fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// What a node is.
-    pub fn kind(&self, node: usize) -> &'static str {
-        self.nodes[node].kind
-    }
-
-    /// What a node is to its parent.
-    pub fn field(&self, node: usize) -> Option<&'static str> {
-        self.nodes[node].field
-    }
-
-    /// A node's text.
-    pub fn text(&self, node: usize) -> &'a str {
-        self.source.get(self.range(node)).unwrap_or_default()
-    }
-
-    /// A node's bytes; those of a doc comment include its line's end.
-    pub fn range(&self, node: usize) -> Range<usize> {
-        self.nodes[node].range.clone()
-    }
-
-    /// The line on which a node begins, from 1.
-    pub fn line(&self, node: usize) -> usize {
-        self.nodes[node].row + 1
-    }
-
-    /// The first node that is no longer inside this one.
-    pub fn past(&self, node: usize) -> usize {
-        self.nodes[node].past
-    }
-
-    /// The children of a node.
-    pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        self.siblings(node + 1, self.past(node))
-    }
-
-    /// This node and those that follow it under the same parent, up to the node `past`.
-    pub fn siblings(&self, node: usize, past: usize) -> impl Iterator<Item = usize> + '_ {
-        let inside = move |node: &usize| *node < past;
-        std::iter::successors(Some(node).filter(inside), move |node| Some(self.past(*node)).filter(inside))
-    }
-
-    /// The child that is this to its parent.
-    pub fn child(&self, node: usize, field: &str) -> Option<usize> {
-        self.children(node).find(|child| self.field(*child) == Some(field))
+        FlatTree::parse(&GRAMMAR, source).map(Self)
     }
 
     /// Whether a node is a comment.
@@ -101,7 +41,7 @@ impl<'a> Tree<'a> {
 
     /// The tokens of these nodes: their leaves, comments left out.
     pub fn tokens(&self, nodes: Range<usize>) -> impl Iterator<Item = usize> + '_ {
-        nodes.filter(|node| self.past(*node) == node + 1 && !self.is_comment(*node))
+        nodes.filter(|node| self.is_leaf(*node) && !self.is_comment(*node))
     }
 
     /// The digest of the tokens of these nodes. Text that the parser could not read is part of it.
@@ -115,9 +55,9 @@ impl<'a> Tree<'a> {
     pub fn digest_without(&self, nodes: Range<usize>, left_out: Range<usize>) -> Digest {
         let mut bytes = Vec::new();
         let mut end = nodes.clone().next().map_or(0, |first| self.range(first).start);
-        for leaf in nodes.filter(|node| self.past(*node) == node + 1) {
+        for leaf in nodes.filter(|node| self.is_leaf(*node)) {
             let range = self.range(leaf);
-            let skipped = self.source.get(end..range.start).unwrap_or_default().trim();
+            let skipped = self.source().get(end..range.start).unwrap_or_default().trim();
             let is_out = self.is_comment(leaf) || left_out.contains(&leaf);
             let text = if is_out { "" } else { self.text(leaf) };
             for token in [skipped, text].into_iter().filter(|token| !token.is_empty()) {
@@ -133,7 +73,7 @@ impl<'a> Tree<'a> {
     pub fn parses(&self) -> bool {
         let mut node = 0;
         while node < self.len() {
-            if self.nodes[node].broken {
+            if self.is_broken(node) {
                 return false;
             }
             node = if self.kind(node) == "token_tree" { self.past(node) } else { node + 1 };
@@ -145,50 +85,6 @@ impl<'a> Tree<'a> {
 /// A text with the line ends that the compiler sees.
 pub(super) fn unix(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() }
-}
-
-fn flatten(mut cursor: TreeCursor<'_>) -> Vec<Node> {
-    let mut nodes = Vec::new();
-    let mut open = Vec::new();
-    loop {
-        open.push(nodes.len());
-        let node = read(&cursor);
-        let is_atom = ATOMS.contains(&node.kind);
-        nodes.push(node);
-        if !is_atom && cursor.goto_first_child() {
-            continue;
-        }
-        loop {
-            close(&mut nodes, &mut open);
-            if cursor.goto_next_sibling() {
-                break;
-            }
-            if !cursor.goto_parent() {
-                return nodes;
-            }
-        }
-    }
-}
-
-fn read(cursor: &TreeCursor<'_>) -> Node {
-    let node = cursor.node();
-    let kind = LANGUAGE.node_kind_for_id(node.kind_id()).unwrap_or_default();
-    let is_atom = ATOMS.contains(&kind);
-    Node {
-        kind,
-        field: cursor.field_id().and_then(|field| LANGUAGE.field_name_for_id(field.get())),
-        range: node.byte_range(),
-        row: node.start_position().row,
-        past: 0,
-        broken: node.is_error() || node.is_missing() || (is_atom && node.has_error()),
-    }
-}
-
-fn close(nodes: &mut [Node], open: &mut Vec<usize>) {
-    let past = nodes.len();
-    if let Some(node) = open.pop() {
-        nodes[node].past = past;
-    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use tdd_core::test_id::TestId;
 
 use super::expectation::{BREAK, opposite, untruth};
 use super::syntax::Tree;
-use super::value::splice;
 use crate::item::{Assertion, TestItem};
+use crate::syntax::splice;
 use crate::twin::{Boldness, Twins};
 
 /// A copy must not fail to compile because the project is strict about style.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::syntax::Tree;
+use crate::syntax::splice;
 
 /// What is put around an expression so that it can be parsed.
 const BEFORE: &str = "fn f(){g(";
@@ -37,19 +38,6 @@ pub(super) fn changed(expression: &str) -> Option<String> {
     let edits = edits(&source, DEEPEST)?;
     let unwrapped = edits.into_iter().map(|(range, text)| (unwrap(&range), text)).collect();
     Some(splice(expression, unwrapped))
-}
-
-/// The text with some of its ranges replaced; they do not overlap.
-pub(super) fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
-    edits.sort_by_key(|(range, _)| range.start);
-    let mut spliced = String::new();
-    let mut at = 0;
-    for (range, replacement) in edits {
-        spliced += text.get(at..range.start).unwrap_or_default();
-        spliced += &replacement;
-        at = range.end;
-    }
-    spliced + text.get(at..).unwrap_or_default()
 }
 
 /// Both sides of a comparison for equality; `None` if the expression is none.

@@ -1,0 +1,185 @@
+//! A file's syntax tree laid out flat, so that no walk over it needs recursion: what all languages share.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use tree_sitter::{Language, Parser, TreeCursor};
+
+/// Between two tokens of a digest; no UTF-8 text holds this byte.
+pub(crate) const SEPARATOR: u8 = 0xff;
+
+/// How texts of one language are read.
+#[derive(Debug)]
+pub(crate) struct Grammar {
+    /// Kept as long as the program, so that the names in it live as long.
+    pub language: LazyLock<Language>,
+    /// Whether a node is kept whole, because white space counts inside of it.
+    pub is_atom: fn(&tree_sitter::Node<'_>) -> bool,
+}
+
+/// A syntax tree: its nodes in the order in which they begin, each parent before its children.
+#[derive(Debug)]
+pub(crate) struct FlatTree<'a> {
+    source: &'a str,
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug)]
+struct Node {
+    kind: &'static str,
+    field: Option<&'static str>,
+    range: Range<usize>,
+    row: usize,
+    parent: usize,
+    /// The first node that is no longer inside this one.
+    past: usize,
+    broken: bool,
+}
+
+impl<'a> FlatTree<'a> {
+    /// The tree of this text; broken text has one as well. `None` if there is no parser.
+    pub fn parse(grammar: &'static Grammar, source: &'a str) -> Option<Self> {
+        let mut parser = Parser::new();
+        parser.set_language(&grammar.language).ok()?;
+        let tree = parser.parse(source, None)?;
+        Some(Self { source, nodes: flatten(grammar, tree.walk()) })
+    }
+
+    /// The text that was parsed.
+    pub fn source(&self) -> &'a str {
+        self.source
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// What a node is.
+    pub fn kind(&self, node: usize) -> &'static str {
+        self.nodes[node].kind
+    }
+
+    /// What a node is to its parent.
+    pub fn field(&self, node: usize) -> Option<&'static str> {
+        self.nodes[node].field
+    }
+
+    /// A node's text.
+    pub fn text(&self, node: usize) -> &'a str {
+        self.source.get(self.range(node)).unwrap_or_default()
+    }
+
+    /// A node's bytes.
+    pub fn range(&self, node: usize) -> Range<usize> {
+        self.nodes[node].range.clone()
+    }
+
+    /// The line on which a node begins, from 1.
+    pub fn line(&self, node: usize) -> usize {
+        self.nodes[node].row + 1
+    }
+
+    /// The first node that is no longer inside this one.
+    pub fn past(&self, node: usize) -> usize {
+        self.nodes[node].past
+    }
+
+    /// Whether a node has nothing inside of it.
+    pub fn is_leaf(&self, node: usize) -> bool {
+        self.past(node) == node + 1
+    }
+
+    /// Whether the parser could not read this node.
+    pub fn is_broken(&self, node: usize) -> bool {
+        self.nodes[node].broken
+    }
+
+    /// The node around this one; the file itself is around itself.
+    pub fn parent(&self, node: usize) -> usize {
+        self.nodes[node].parent
+    }
+
+    /// The nodes around this one, innermost first.
+    pub fn around(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(node), |node| (*node > 0).then(|| self.parent(*node))).skip(1)
+    }
+
+    /// This node and all inside of it.
+    pub fn inside(&self, node: usize) -> Range<usize> {
+        node..self.past(node)
+    }
+
+    /// The children of a node.
+    pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        self.siblings(node + 1, self.past(node))
+    }
+
+    /// This node and those that follow it under the same parent, up to the node `past`.
+    pub fn siblings(&self, node: usize, past: usize) -> impl Iterator<Item = usize> + '_ {
+        let inside = move |node: &usize| *node < past;
+        std::iter::successors(Some(node).filter(inside), move |node| Some(self.past(*node)).filter(inside))
+    }
+
+    /// The child that is this to its parent.
+    pub fn child(&self, node: usize, field: &str) -> Option<usize> {
+        self.children(node).find(|child| self.field(*child) == Some(field))
+    }
+}
+
+fn flatten(grammar: &'static Grammar, mut cursor: TreeCursor<'_>) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    let mut open = Vec::new();
+    loop {
+        let parent = open.last().copied().unwrap_or(0);
+        open.push(nodes.len());
+        let is_atom = (grammar.is_atom)(&cursor.node());
+        nodes.push(read(grammar, &cursor, parent, is_atom));
+        if !is_atom && cursor.goto_first_child() {
+            continue;
+        }
+        loop {
+            close(&mut nodes, &mut open);
+            if cursor.goto_next_sibling() {
+                break;
+            }
+            if !cursor.goto_parent() {
+                return nodes;
+            }
+        }
+    }
+}
+
+fn read(grammar: &'static Grammar, cursor: &TreeCursor<'_>, parent: usize, is_atom: bool) -> Node {
+    let node = cursor.node();
+    Node {
+        kind: grammar.language.node_kind_for_id(node.kind_id()).unwrap_or_default(),
+        field: cursor.field_id().and_then(|field| grammar.language.field_name_for_id(field.get())),
+        range: node.byte_range(),
+        row: node.start_position().row,
+        parent,
+        past: 0,
+        broken: node.is_error() || node.is_missing() || (is_atom && node.has_error()),
+    }
+}
+
+fn close(nodes: &mut [Node], open: &mut Vec<usize>) {
+    let past = nodes.len();
+    if let Some(node) = open.pop() {
+        nodes[node].past = past;
+    }
+}
+
+/// A text with some of its bytes replaced; they do not overlap.
+pub(crate) fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut made = String::with_capacity(text.len());
+    let mut from = 0;
+    for (range, other) in edits {
+        made.push_str(text.get(from..range.start).unwrap_or_default());
+        made.push_str(&other);
+        from = range.end;
+    }
+    made.push_str(text.get(from..).unwrap_or_default());
+    made
+}
