@@ -240,7 +240,10 @@ impl CliError {
                 source.hint.clone().unwrap_or_else(|| "correct it there; `tdd-cli doctor` checks the file".to_owned())
             }
             Self::Unsupported { key, .. } => format!("remove `{key}` from the file"),
-            Self::UnknownLanguage => "known: `rust`, `python`".to_owned(),
+            Self::UnknownLanguage => {
+                let known: Vec<_> = tdd_lang::languages().iter().map(|known| format!("`{}`", known.name())).collect();
+                format!("known: {}", known.join(", "))
+            }
             Self::NoProject(_) => "run `tdd-cli init` to add one, or go where it is with `-C DIR`".to_owned(),
             Self::OtherLanguage(_) => "to add a Rust project beside it, say so: `--language rust`".to_owned(),
             Self::OtherKata { .. } => "change `kata_description` in `tdd.yaml`, or leave `--kata` out".to_owned(),

@@ -26,7 +26,7 @@ pub fn red(trial: &mut Trial<'_>, change: &Change, targets: &[TestId]) -> Result
         report: &run.report,
         trees: (&trial.tree, &run.tree_after),
         baseline: baseline.as_ref(),
-        max_new_tests: trial.max_new_tests(targets.len()),
+        gate: &trial.gate(change, targets.len()),
         excepted: &trial.excepted,
     };
     let targets: Vec<_> = targets.iter().collect();
@@ -48,7 +48,7 @@ pub fn green(trial: &mut Trial<'_>, whole: &Change, targets: &[TestId]) -> Resul
         report: &run.report,
         trees: (&trial.tree, &run.tree_after),
         baseline: Some(&red.baseline),
-        max_new_tests: u32::MAX,
+        gate: &trial.gate(&change, 0),
         excepted: &trial.excepted,
     };
     let ruling = red.ruling().unwrap_or_else(|| judge::judge_green(&seen, &targets, &red.baseline));
@@ -67,7 +67,7 @@ pub fn refactor(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliErr
         report: &run.report,
         trees: (&trial.tree, &run.tree_after),
         baseline: Some(&baseline),
-        max_new_tests: 0,
+        gate: &trial.gate(change, 0),
         excepted: &trial.excepted,
     };
     let ruling = trial.checked(judge::judge_refactor(&seen))?;
@@ -84,7 +84,7 @@ pub fn rethink(trial: &mut Trial<'_>, change: &Change, target: &TestId) -> Resul
         report: &run.report,
         trees: (&trial.tree, &run.tree_after),
         baseline: Some(&baseline),
-        max_new_tests: 0,
+        gate: &trial.gate(change, 0),
         excepted: &trial.excepted,
     };
     let was_green = baseline.get(target) == Some(&None);

@@ -145,7 +145,7 @@ impl<'a> OneTest<'a> {
             report,
             trees: (tree, tree),
             baseline: Some(&baseline),
-            max_new_tests: 0,
+            gate: &self.trial.loaded.config.gate,
             excepted: &self.trial.excepted,
         };
         Ok(match fate {

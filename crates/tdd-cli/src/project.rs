@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tdd_core::command::CommandSpec;
-use tdd_core::config::{Config, MAX_CONFIG};
+use tdd_core::config::{Ci, Config, MAX_CONFIG, ProjectConfig};
 use tdd_core::cycle::Position;
 use tdd_core::digest::TreeId;
 use tdd_core::session::Session;
@@ -14,6 +14,7 @@ use tdd_exec::runner::ProjectRunner;
 use tdd_exec::sources::TreeSources;
 use tdd_exec::text::{self, TextError};
 use tdd_lang::language::{Language, Project, Settings, Sources};
+use tdd_lang::several::{Member, Several};
 
 use crate::args::Global;
 use crate::context::Context;
@@ -53,8 +54,12 @@ pub fn configuration(global: &Global, root: &Path) -> Result<Loaded, CliError> {
         Err(error) => return Err(CliError::ConfigFile(error)),
     };
     let config = Config::parse(&text).map_err(|source| CliError::Config { path: path.clone(), source })?;
-    if !config.projects.is_empty() {
-        return Err(CliError::Unsupported { path, key: "projects" });
+    for (key, is_set) in
+        [("ci.test_command_for", !config.ci.test_command_for.is_empty()), ("ci.junit", config.ci.junit.is_some())]
+    {
+        if is_set {
+            return Err(CliError::Unsupported { path, key });
+        }
     }
     Ok(Loaded { config, path: Some(path) })
 }
@@ -64,14 +69,26 @@ pub fn language(name: &str) -> Result<Box<dyn Language>, CliError> {
     tdd_lang::languages().into_iter().find(|language| language.name() == name).ok_or(CliError::UnknownLanguage)
 }
 
-/// The language of a repository: the configured one, else that of the project in it, else the default.
+/// The language of a repository: those of its projects if there are several, else the configured one, else that
+/// of the project in it, else the default.
 pub fn language_of(config: &Config, sources: &dyn Sources) -> Result<Box<dyn Language>, CliError> {
+    if !config.projects.is_empty() {
+        return several(&config.projects);
+    }
     match config.language.as_deref() {
         Some(name) => language(name),
         None => tdd_lang::detect(sources)
             .or_else(|| tdd_lang::languages().into_iter().next())
             .ok_or(CliError::UnknownLanguage),
     }
+}
+
+fn several(projects: &[ProjectConfig]) -> Result<Box<dyn Language>, CliError> {
+    let member = |project: &ProjectConfig| {
+        let language = language(&project.language)?.into();
+        Ok(Member { root: project.path.as_str().to_owned(), language, settings: settings(&project.ci) })
+    };
+    Ok(Box::new(Several::new(projects.iter().map(member).collect::<Result<_, CliError>>()?)))
 }
 
 /// A project that commands can be run in.
@@ -91,7 +108,7 @@ impl Workbench {
         let sources = TreeSources::new(repo.root(), repo.files()?);
         let language = language_of(&loaded.config, &sources)?;
         let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
-        let settings = settings(&loaded.config);
+        let settings = settings(&loaded.config.ci);
         Ok(Self { repo, language, project, sources, settings })
     }
 
@@ -144,12 +161,12 @@ pub fn command_line(argv: Vec<String>) -> String {
 }
 
 /// What the configuration says about the project's commands.
-pub fn settings(config: &Config) -> Settings {
+pub fn settings(ci: &Ci) -> Settings {
     Settings {
-        test_cmd: config.ci.test_cmd.clone(),
-        check_cmd: config.ci.check_cmd.clone(),
-        fmt_cmd: config.ci.fmt_cmd.clone(),
-        timeout: Duration::from_secs(config.ci.timeout_secs.get()),
-        build_timeout: Duration::from_secs(config.ci.build_timeout_secs.get()),
+        test_cmd: ci.test_cmd.clone(),
+        check_cmd: ci.check_cmd.clone(),
+        fmt_cmd: ci.fmt_cmd.clone(),
+        timeout: Duration::from_secs(ci.timeout_secs.get()),
+        build_timeout: Duration::from_secs(ci.build_timeout_secs.get()),
     }
 }

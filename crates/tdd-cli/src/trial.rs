@@ -1,6 +1,7 @@
 //! Brings a change before the judge: finds its base, runs what must be run, and no more.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,6 +9,8 @@ use std::time::Instant;
 
 use clap::Args;
 use tdd_core::change::{Change, ItemFate, Sort};
+use tdd_core::command::CommandSpec;
+use tdd_core::config::Gate;
 use tdd_core::digest::{CommitId, Digest, TreeId};
 use tdd_core::judge::{self, Baseline, Ruling};
 use tdd_core::proof::{self, Proof};
@@ -102,7 +105,7 @@ impl<'a> Trial<'a> {
             let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
             (language, project)
         };
-        let settings = project::settings(&loaded.config);
+        let settings = project::settings(&loaded.config.ci);
         // Its lock keeps others out of the scratch copy.
         let state = StateDir::ensure(repo.root())?;
         let recording = Recording::exclusive(&state, context.output)?;
@@ -140,7 +143,7 @@ impl<'a> Trial<'a> {
         let language = project::language_of(&loaded.config, &StoredSources::new(&repo, &tree)?)?;
         let base = repo.commit_tree(repo.first_parent(commit)?.as_ref())?;
         let Some(project) = language.detect(&StoredSources::new(&repo, &tree)?) else { return Ok(None) };
-        let settings = project::settings(&loaded.config);
+        let settings = project::settings(&loaded.config.ci);
         Ok(Some(Self {
             context,
             repo,
@@ -220,10 +223,13 @@ impl<'a> Trial<'a> {
         Ok(judge::baseline_of(&self.run_elsewhere(&self.base, &Overrides::new())?.report))
     }
 
-    /// How many tests may ask for something new, if so many were named.
-    pub fn max_new_tests(&self, named: usize) -> u32 {
-        let configured = self.loaded.config.gate.max_new_tests.get();
-        u32::try_from(named).map_or(u32::MAX, |named| named.max(configured))
+    /// How strict this change is judged. So many tests were named: they may all be new.
+    pub fn gate(&self, change: &Change, named: usize) -> Gate {
+        let tests = change.new_demands().map(|test| test.path.as_str());
+        let items = change.production.iter().map(|item| item.path.as_str());
+        let gate = self.loaded.config.gate_for(tests.chain(items));
+        let named = u32::try_from(named).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
+        Gate { max_new_tests: gate.max_new_tests.max(named), ..gate }
     }
 
     /// A ruling that holds so far, unless the check command fails on the tree that is judged.
@@ -257,7 +263,8 @@ impl<'a> Trial<'a> {
 
     /// The check command, as one line.
     pub fn check_command(&self) -> String {
-        self.language.check(&self.project, &self.settings).line()
+        let commands = self.language.check(&self.project, &self.settings);
+        commands.iter().map(CommandSpec::line).collect::<Vec<_>>().join(" && ")
     }
 
     /// The digest of a test as a run would give it, in the tree that is judged.

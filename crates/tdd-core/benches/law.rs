@@ -8,6 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use tdd_core::change::{Change, ItemChange, ItemFate, TestChange, TestFacts};
+use tdd_core::config::Gate;
 use tdd_core::cycle::{Phase, Role};
 use tdd_core::digest::{CommitId, Digest, TreeId};
 use tdd_core::event::{
@@ -163,12 +164,13 @@ fn judge() {
     let baseline = judge::baseline_of(&at_place);
     let was_red = Baseline::from([(id(0), Some(Cause::Assertion))]);
     let tree = TreeId("t".into());
+    let gate = Gate::default();
     let seen = |change, report| Seen {
         change,
         report,
         trees: (&tree, &tree),
         baseline: Some(&baseline),
-        max_new_tests: 1,
+        gate: &gate,
         excepted: &[],
     };
     let holds = |ruling| matches!(ruling, Ruling::Holds(_));

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::cycle::Role;
 use crate::path::ConfinedPath;
+use crate::report::Cause;
 
 /// The whole file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -34,6 +35,33 @@ pub struct Config {
     pub gate: Gate,
     /// Several projects in one repository.
     pub projects: Vec<ProjectConfig>,
+}
+
+impl Config {
+    /// How strict the gates are for a change of these files: as strict as the strictest of the projects that
+    /// they are in.
+    pub fn gate_for<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> Gate {
+        let gates = paths.into_iter().map(|path| self.project_at(path).and_then(|project| project.gate.as_ref()));
+        gates
+            .map(|gate| gate.unwrap_or(&self.gate).clone())
+            .reduce(|one, other| one.and(&other))
+            .unwrap_or_else(|| self.gate.clone())
+    }
+
+    /// How many new tests the least strict of the gates lets a red bring.
+    pub fn most_new_tests(&self) -> u32 {
+        let own = self.projects.iter().filter_map(|project| project.gate.as_ref());
+        own.chain([&self.gate]).map(|gate| gate.max_new_tests.get()).max().unwrap_or(1)
+    }
+
+    /// The innermost project around a file.
+    fn project_at(&self, path: &str) -> Option<&ProjectConfig> {
+        let around = self
+            .projects
+            .iter()
+            .filter(|project| path.strip_prefix(project.path.as_str()).is_some_and(|rest| rest.starts_with('/')));
+        around.max_by_key(|project| project.path.as_str().len())
+    }
 }
 
 /// The model of each role.
@@ -215,6 +243,24 @@ pub struct Gate {
     pub auto_test: bool,
 }
 
+impl Gate {
+    /// Whether a test that failed for this cause is red.
+    pub fn takes_for_red(&self, cause: Cause) -> bool {
+        cause.is_valid_red() && (cause != Cause::MissingSymbol || self.red_compile == RedCompile::MissingSymbol)
+    }
+
+    /// As strict as both.
+    fn and(&self, other: &Self) -> Self {
+        Self {
+            test_gate: self.test_gate || other.test_gate,
+            red_compile: if other.red_compile == RedCompile::Never { other.red_compile } else { self.red_compile },
+            max_new_tests: self.max_new_tests.min(other.max_new_tests),
+            flaky_reruns: self.flaky_reruns.max(other.flaky_reruns),
+            auto_test: self.auto_test && other.auto_test,
+        }
+    }
+}
+
 /// Whether a test that does not compile for want of production code is red.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -237,9 +283,9 @@ pub struct ProjectConfig {
     /// Its commands.
     #[serde(default)]
     pub ci: Ci,
-    /// Its gates.
+    /// Its gates; as those of the whole if it says nothing.
     #[serde(default)]
-    pub gate: Gate,
+    pub gate: Option<Gate>,
 }
 
 impl Default for Config {
@@ -630,5 +676,22 @@ projects: [{ path: backend, language: rust, ci: { timeout_secs: 9 } }]
         let deep = format!("steps: {}", "[".repeat(100_000));
         assert!(Config::parse(&deep).is_err());
         assert!(Config::parse(&"#".repeat(MAX_CONFIG + 1)).is_err());
+    }
+
+    #[test]
+    fn a_change_is_judged_as_strictly_as_the_strictest_project_wants_it() {
+        let config = Config::parse(
+            "gate: { max_new_tests: 3 }\nprojects:\n  - { path: a, language: rust }\n  - { path: a/b, language: rust, gate: { max_new_tests: 5, red_compile: never } }\n",
+        )
+        .unwrap();
+        let of = |paths: &[&str]| {
+            let gate = config.gate_for(paths.iter().copied());
+            (gate.max_new_tests.get(), gate.red_compile)
+        };
+        assert_eq!(of(&[]), (3, RedCompile::MissingSymbol));
+        assert_eq!(of(&["a/x", "ab/x"]), (3, RedCompile::MissingSymbol));
+        assert_eq!(of(&["a/b/x"]), (5, RedCompile::Never));
+        assert_eq!(of(&["a/b/x", "c"]), (3, RedCompile::Never));
+        assert_eq!(config.most_new_tests(), 5);
     }
 }

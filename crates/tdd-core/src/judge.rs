@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::change::{Change, ItemFate, TestChange, TestFacts};
 use crate::command::Exit;
+use crate::config::Gate;
 use crate::digest::TreeId;
 use crate::report::{Cause, Obstacle, Outcome, Report};
 use crate::rule::{Refusal, Rule};
@@ -49,8 +50,8 @@ pub struct Seen<'a> {
     /// What every test said before the change; `None` if nobody looked. Needed only where a test other
     /// than the target does not pass.
     pub baseline: Option<&'a Baseline>,
-    /// How many tests a red may bring.
-    pub max_new_tests: u32,
+    /// How strict a red is judged.
+    pub gate: &'a Gate,
     /// The rules that a person has made an exception from.
     pub excepted: &'a [Rule],
 }
@@ -88,7 +89,7 @@ pub fn judge_red(seen: &Seen<'_>, target: &TestId, targets: &[&TestId]) -> Rulin
         .and_then(|()| seen.ask(steering_frozen(seen.change)))
         .and_then(|()| seen.ask(red_changes_tests_only(seen.change)))
         .and_then(|()| seen.ask(tests_frozen(seen.change)))
-        .and_then(|()| seen.ask(one_behaviour(seen.change, seen.max_new_tests)))
+        .and_then(|()| seen.ask(one_behaviour(seen.change, seen.gate.max_new_tests.get())))
         .and_then(|()| seen.ask(fails_validly(seen, target).map(Some)))
         .and_then(|cause| seen.ask(asserts(seen.change, target)).map(|()| cause))
         .and_then(|cause| seen.ask(others_kept(seen, targets)).map(|()| cause));
@@ -128,7 +129,7 @@ pub fn judge_rethink(seen: &Seen<'_>, target: &TestId, was_green: bool) -> Rulin
         .and_then(|()| match revised(seen.change, target) {
             None => Ok(None),
             Some(test) => seen
-                .ask(red_again(seen.report, target).map(Some))
+                .ask(red_again(seen, target).map(Some))
                 .and_then(|cause| seen.ask(asserts_something(test)).map(|()| cause)),
         })
         .and_then(|cause| seen.ask(others_kept(seen, &[target])).map(|()| cause));
@@ -181,7 +182,7 @@ pub fn judge_green(seen: &Seen<'_>, targets: &[&TestId], was_red: &Baseline) -> 
         .and_then(|()| seen.ask(steering_frozen(seen.change)))
         .and_then(|()| seen.ask(green_changes_production_only(seen.change)))
         .and_then(|()| seen.ask(any_target(targets)))
-        .and_then(|()| seen.ask(targets.iter().try_for_each(|target| was_red_before(target, was_red))))
+        .and_then(|()| seen.ask(targets.iter().try_for_each(|target| was_red_before(seen, target, was_red))))
         .and_then(|()| seen.ask(targets.iter().try_for_each(|target| passes(seen.report, target))))
         .and_then(|()| seen.ask(others_kept(seen, &[])));
     match judged {
@@ -288,9 +289,9 @@ fn revised<'a>(change: &'a Change, target: &TestId) -> Option<&'a TestFacts> {
     change.tests.iter().filter_map(TestChange::after).find(|test| &test.id == target)
 }
 
-fn red_again(report: &Report, target: &TestId) -> Result<Cause, Refusal> {
-    match fate(report, target)? {
-        (Some(cause), _) if cause.is_valid_red() => Ok(cause),
+fn red_again(seen: &Seen<'_>, target: &TestId) -> Result<Cause, Refusal> {
+    match fate(seen.report, target)? {
+        (Some(cause), _) if seen.gate.takes_for_red(cause) => Ok(cause),
         (Some(cause), message) => Err(invalid(cause, target, &message)),
         (None, _) => {
             let reason = format!("`{target}` passes now, so nothing is left to implement");
@@ -303,7 +304,7 @@ fn red_again(report: &Report, target: &TestId) -> Result<Cause, Refusal> {
 /// The target is new or has gained assertions, was run or tried, and failed for a valid cause.
 fn fails_validly(seen: &Seen<'_>, target: &TestId) -> Result<Cause, Refusal> {
     let (cause, message) = fate(seen.report, target)?;
-    if let Some(cause) = cause.filter(|cause| !cause.is_valid_red()) {
+    if let Some(cause) = cause.filter(|cause| !seen.gate.takes_for_red(*cause)) {
         return Err(invalid(cause, target, &message));
     }
     if !seen.change.new_demands().any(|test| &test.id == target) {
@@ -357,7 +358,11 @@ fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
         Cause::Flaky => ("passes and fails on the same files", "make it repeatable"),
         Cause::VacuousTest => ("cannot fail", "assert something about what production does"),
         Cause::UnexpectedGreen => ("passes already", "write a test for what is not there yet"),
-        Cause::Assertion | Cause::MissingSymbol => ("fails", "make it pass"),
+        Cause::MissingSymbol => (
+            "does not compile for want of production code, and `gate.red_compile: never` takes only a test that ran",
+            "begin with a test that compiles, or let a person add what it names: `tdd-cli refactor begin`",
+        ),
+        Cause::Assertion => ("fails", "make it pass"),
     };
     let said = headline(message);
     let said = if said.is_empty() { said } else { format!(": {said}") };
@@ -397,9 +402,9 @@ fn any_target(targets: &[&TestId]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn was_red_before(target: &TestId, was_red: &Baseline) -> Result<(), Refusal> {
+fn was_red_before(seen: &Seen<'_>, target: &TestId, was_red: &Baseline) -> Result<(), Refusal> {
     match was_red.get(target) {
-        Some(Some(cause)) if cause.is_valid_red() => Ok(()),
+        Some(Some(cause)) if seen.gate.takes_for_red(*cause) => Ok(()),
         Some(Some(cause)) => Err(invalid(*cause, target, "")),
         Some(None) => {
             let reason = format!("`{target}` passed before the change, so the change did not make it pass");

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::change::{ItemChange, ItemFate, SteeringChange};
+use crate::config::RedCompile;
 use crate::digest::Digest;
 use crate::report::TestResult;
 
@@ -67,7 +68,7 @@ fn answer(ruling: Ruling) -> Answer {
 
 fn red_with(change: &Change, report: &Report, baseline: Option<&Baseline>) -> Answer {
     let tree = TreeId("t".into());
-    let seen = Seen { change, report, trees: (&tree, &tree), baseline, max_new_tests: 1, excepted: &[] };
+    let seen = Seen { change, report, trees: (&tree, &tree), baseline, gate: &Gate::default(), excepted: &[] };
     answer(judge_red(&seen, &id("new"), &[&id("new")]))
 }
 
@@ -84,7 +85,7 @@ fn green(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Optio
         report: &report,
         trees: (&tree, &tree),
         baseline: Some(&before),
-        max_new_tests: 1,
+        gate: &Gate::default(),
         excepted: &[],
     };
     answer(judge_green(&seen, &[&id("new")], &before))
@@ -99,7 +100,7 @@ fn refactor(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Op
         report: &report,
         trees: (&tree, &tree),
         baseline: Some(&before),
-        max_new_tests: 1,
+        gate: &Gate::default(),
         excepted: &[],
     };
     answer(judge_refactor(&seen))
@@ -242,7 +243,7 @@ fn a_run_that_changed_the_files_is_void() {
         report: &report,
         trees: (&before, &after),
         baseline: None,
-        max_new_tests: 1,
+        gate: &Gate::default(),
         excepted: &[],
     };
     assert_eq!(answer(judge_red(&seen, &id("new"), &[&id("new")])), Some((Rule::SameTree, None)));
@@ -322,7 +323,7 @@ fn a_broken_target_is_forgiven_only_where_it_was_as_broken_before() {
             report: &report,
             trees: (&tree, &tree),
             baseline: Some(was),
-            max_new_tests: 1,
+            gate: &Gate::default(),
             excepted: &[],
         };
         answer(judge_green(&seen, &[&id("new")], was))
@@ -351,7 +352,7 @@ fn several_targets_do_not_stand_in_each_others_way() {
         report: &report,
         trees: (&tree, &tree),
         baseline: None,
-        max_new_tests: 2,
+        gate: &Gate { max_new_tests: std::num::NonZeroU32::new(2).unwrap(), ..Gate::default() },
         excepted: &[],
     };
     let both = [&id("new"), &id("other")];
@@ -437,7 +438,7 @@ fn refactor_mode(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&st
     let tree = TreeId("t".into());
     let (report, before) = (report(results), baseline(was));
     let trees = (&tree, &tree);
-    let seen = Seen { change, report: &report, trees, baseline: Some(&before), max_new_tests: 0, excepted: &[] };
+    let seen = Seen { change, report: &report, trees, baseline: Some(&before), gate: &Gate::default(), excepted: &[] };
     answer(judge_refactor_mode(&seen))
 }
 
@@ -485,7 +486,7 @@ fn where_there_was_no_test_before_there_may_be_none_now() {
             report: &none,
             trees,
             baseline,
-            max_new_tests: 0,
+            gate: &Gate::default(),
             excepted: &[],
         }))
     };
@@ -511,7 +512,7 @@ fn rethink(change: &Change, results: &[(&str, Option<Cause>)], was_green: bool) 
         report: &report,
         trees: (&tree, &tree),
         baseline: Some(&before),
-        max_new_tests: 1,
+        gate: &Gate::default(),
         excepted: &[],
     };
     answer(judge_rethink(&seen, &id("new"), was_green))
@@ -551,7 +552,7 @@ fn a_green_without_a_target_is_none() {
         report: &report,
         trees: (&tree, &tree),
         baseline: None,
-        max_new_tests: 1,
+        gate: &Gate::default(),
         excepted: &[],
     };
     assert_eq!(answer(judge_green(&seen, &[], &before)), Some((Rule::RedFirst, None)));
@@ -616,7 +617,7 @@ fn a_broken_target_of_which_no_test_is_known_is_not_as_before() {
         report: &report,
         trees: (&tree, &tree),
         baseline: Some(&was),
-        max_new_tests: 1,
+        gate: &Gate::default(),
         excepted: &[],
     };
     let broken = Some((Rule::OthersKept, Some(Cause::UnrelatedCompileError)));
@@ -633,7 +634,7 @@ fn rulings_say_what_was_seen() {
         report: &report,
         trees: (&tree, &tree),
         baseline: None,
-        max_new_tests: 1,
+        gate: &Gate::default(),
         excepted: &[],
     };
     let said = |ruling| match ruling {
@@ -661,4 +662,22 @@ fn changed_production_code_that_asks_whether_it_is_under_test_is_refused() {
     assert_eq!(refused(&change(ItemFate::Changed), 3), Some(Rule::TestSensing));
     assert_eq!(refused(&change(ItemFate::Removed), 3), None);
     assert_eq!(refused(&change(ItemFate::Changed), 9), None);
+}
+
+#[test]
+fn a_test_that_never_ran_is_red_only_where_the_gate_takes_that() {
+    let (change, tree) = (added("new"), TreeId("t".into()));
+    let report = report(&[("new", Some(Cause::MissingSymbol))]);
+    let was_red = baseline(&[("new", Some(Cause::MissingSymbol))]);
+    for (red_compile, holds) in [(RedCompile::MissingSymbol, true), (RedCompile::Never, false)] {
+        let gate = Gate { red_compile, ..Gate::default() };
+        let trees = (&tree, &tree);
+        let seen = Seen { change: &change, report: &report, trees, baseline: None, gate: &gate, excepted: &[] };
+        let refused = (!holds).then_some((Rule::RedFirst, Some(Cause::MissingSymbol)));
+        assert_eq!(answer(judge_red(&seen, &id("new"), &[&id("new")])), refused);
+        let change = Change { production: vec![item(ItemFate::Added)], ..Change::default() };
+        let report = self::report(&[("new", None)]);
+        let seen = Seen { change: &change, report: &report, baseline: Some(&was_red), ..seen };
+        assert_eq!(answer(judge_green(&seen, &[&id("new")], &was_red)), refused);
+    }
 }

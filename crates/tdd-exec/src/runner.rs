@@ -49,15 +49,21 @@ impl ProjectRunner<'_> {
         self.run(&job.command, if job.isolated { Isolation::Fresh } else { Isolation::Shared })
     }
 
-    fn run_tool(&self, label: &str, command: &CommandSpec) -> Result<RunnerOutcome, RunError> {
-        (self.progress)(label);
-        let finished = self.run(command, Isolation::Shared)?;
-        Ok(RunnerOutcome {
-            ok: finished.exit == Exit::Passed,
-            stdout: finished.stdout.text(),
-            stderr: finished.stderr.text(),
-            exit: finished.exit,
-        })
+    /// Runs these one after the other, until one fails.
+    fn run_tools(&self, label: &str, commands: &[CommandSpec]) -> Result<RunnerOutcome, RunError> {
+        let mut outcome = RunnerOutcome { ok: true, stdout: String::new(), stderr: String::new(), exit: Exit::Passed };
+        for command in commands {
+            (self.progress)(label);
+            let finished = self.run(command, Isolation::Shared)?;
+            outcome.stdout += &finished.stdout.text();
+            outcome.stderr += &finished.stderr.text();
+            outcome.ok = finished.exit == Exit::Passed;
+            outcome.exit = finished.exit;
+            if !outcome.ok {
+                break;
+            }
+        }
+        Ok(outcome)
     }
 }
 
@@ -65,14 +71,11 @@ impl Runner for ProjectRunner<'_> {
     type Error = RunError;
 
     fn fmt(&self, files: &[String]) -> Result<RunnerOutcome, RunError> {
-        match self.language.fmt(self.project, self.settings, files, self.sources) {
-            Some(command) => self.run_tool("formatting", &command),
-            None => Ok(RunnerOutcome { ok: true, stdout: String::new(), stderr: String::new(), exit: Exit::Passed }),
-        }
+        self.run_tools("formatting", &self.language.fmt(self.project, self.settings, files, self.sources))
     }
 
     fn check(&self) -> Result<RunnerOutcome, RunError> {
-        self.run_tool("checking", &self.language.check(self.project, self.settings))
+        self.run_tools("checking", &self.language.check(self.project, self.settings))
     }
 
     fn test(&self, only: &[TestId]) -> Result<Report, RunError> {

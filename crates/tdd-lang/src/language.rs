@@ -153,16 +153,10 @@ pub trait Language {
     /// The programs it needs or can use.
     fn tools(&self) -> Vec<Tool>;
     /// Formats these files (repository-relative); nothing else is touched if the tool allows that.
-    /// `None` if there is nothing to format.
-    fn fmt(
-        &self,
-        project: &Project,
-        settings: &Settings,
-        files: &[String],
-        sources: &dyn Sources,
-    ) -> Option<CommandSpec>;
-    /// Compiles and lints everything.
-    fn check(&self, project: &Project, settings: &Settings) -> CommandSpec;
+    /// No command if there is nothing to format.
+    fn fmt(&self, project: &Project, settings: &Settings, files: &[String], sources: &dyn Sources) -> Vec<CommandSpec>;
+    /// Compiles and lints everything: commands that must all pass.
+    fn check(&self, project: &Project, settings: &Settings) -> Vec<CommandSpec>;
     /// Begins a test run.
     fn suite(
         &self,

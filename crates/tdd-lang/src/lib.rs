@@ -6,10 +6,13 @@
 //! they printed, until there is a report.
 
 mod compare;
+#[cfg(test)]
+mod fixture;
 pub mod item;
 pub mod language;
 pub mod python;
 pub mod rust;
+pub mod several;
 mod syntax;
 pub mod twin;
 

@@ -173,7 +173,7 @@ fn verified_by_tests(trial: &mut Trial<'_>) -> Result<Verified, CliError> {
         report: &run.report,
         trees: (&trial.tree, &run.tree_after),
         baseline: Some(&baseline),
-        max_new_tests: u32::MAX,
+        gate: &trial.gate(&change, 0),
         excepted: &trial.excepted,
     };
     let ruling = trial.checked(judge::judge_refactor_mode(&seen))?;

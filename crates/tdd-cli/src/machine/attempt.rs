@@ -64,8 +64,9 @@ impl Failed {
         Self { signature: signature([], &reason), failure: Failure::from(error), refusal: None, reason, spent: true }
     }
 
-    fn judged(refusal: Refusal, verified: &Verified, check: &str) -> Self {
-        let mut failure = Failure::judged(&refusal, Some(&verified.report));
+    /// Without `gate.auto_test` the model is told the verdict, and not what the tests said.
+    fn judged(refusal: Refusal, verified: &Verified, check: &str, auto_test: bool) -> Self {
+        let mut failure = Failure::judged(&refusal, auto_test.then_some(&verified.report));
         let mut said = messages(&verified.report, &refusal);
         if let Some(outcome) = verified.check.as_ref().filter(|outcome| !outcome.ok) {
             let output = format!("{}{}", outcome.stdout, outcome.stderr);
@@ -118,7 +119,8 @@ impl Machine<'_> {
                 Err(CliError::CannotTest { what: self.trial.command(), why })
             }
             Ruling::Refused(refusal) => {
-                let failed = Failed::judged(refusal.clone(), &verified, &self.trial.check_command());
+                let (check, tell) = (self.trial.check_command(), self.trial.gate(&verified.change, 0).auto_test);
+                let failed = Failed::judged(refusal.clone(), &verified, &check, tell);
                 self.failed(stand, turn, &paths, failed)
             }
         }

@@ -42,7 +42,7 @@ impl Trial<'_> {
         let paths: Vec<String> =
             files.iter().filter(|(_, text)| text.is_some()).map(|(path, _)| path.clone()).collect();
         let after = ChangedSources::new(&base, &files);
-        if self.language.fmt(&self.project, &self.settings, &paths, &after).is_none() {
+        if self.language.fmt(&self.project, &self.settings, &paths, &after).is_empty() {
             return Ok(files);
         }
         let done = self.elsewhere(&self.base, &files, |runner| Ok(runner.fmt(&paths)?))?;

@@ -165,7 +165,7 @@ impl Machine<'_> {
             kata: config.kata_description.as_str(),
             now_ms: hands::now_ms(),
             max_attempts: config.max_attempts_per_agent.get(),
-            max_new_tests: config.gate.max_new_tests.get(),
+            max_new_tests: config.most_new_tests(),
             max_tokens: budget.tokens,
             max_micro_usd: budget.micro_usd,
         }

@@ -40,7 +40,7 @@ impl Machine<'_> {
             report: &report,
             trees: (&self.trial.tree, &run.tree_after),
             baseline: Some(&baseline),
-            max_new_tests: self.limits().max_new_tests,
+            gate: &self.trial.gate(&change, 0),
             excepted: &excepted,
         };
         let ruling = self.judge(turn, &seen);

@@ -103,8 +103,9 @@ fn a_wrong_file_is_no_reason_to_make_a_repository() {
 }
 
 #[test]
-fn several_projects_are_refused_in_this_version() {
-    insta::assert_snapshot!(refused("projects: [{ path: backend, language: rust }]\n"));
+fn a_projects_language_that_nobody_knows_is_named() {
+    let machine = with("projects: [{ path: backend, language: cobol }]\n");
+    insta::assert_snapshot!(machine.refused(&["auto-test"]));
 }
 
 #[test]

@@ -71,3 +71,19 @@ fn a_kata_of_many_bytes_a_character_is_cut_between_characters() {
     let longest = stage.server.requests().iter().map(|request| request.body["messages"].to_string().len()).max();
     assert!(longest.unwrap() < 30_000, "{longest:?}");
 }
+
+#[test]
+fn without_auto_test_a_model_hears_the_verdict_and_not_what_the_tests_said() {
+    for (setting, is_told) in [("gate: { auto_test: true }", true), ("gate: { auto_test: false }", false)] {
+        let cast = Cast::new()
+            .writes("tester", TEST_FILE, &tests(1))
+            .writes("implementor", CODE_FILE, &code(1).replace('0', "77"))
+            .writes("implementor", CODE_FILE, &code(1));
+        let stage = Stage::with(cast, setting);
+        let told = stage.run(&["run", "--steps", "2"]);
+        assert_eq!(told.code, Some(0), "{}", told.stderr);
+        let heard: String = stage.server.requests().into_iter().map(|request| request.body.to_string()).collect();
+        assert!(heard.contains("target-passes"), "{setting}");
+        assert_eq!(heard.contains("fails (assertion)"), is_told, "{setting}");
+    }
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use tdd_core::change::{Change, TestChange};
+use tdd_core::config::Gate;
 use tdd_core::cycle::{Position, RedTest, Role, Rung, Turn};
 use tdd_core::digest::{CommitId, Digest};
 use tdd_core::event::{
@@ -251,7 +252,7 @@ impl Machine {
             report: &report,
             trees: (&tree, &tree_after),
             baseline: Some(&baseline),
-            max_new_tests: 1,
+            gate: &Gate::default(),
             excepted: &excepted,
         };
         let ruling = self.judge(turn, &seen);

@@ -294,9 +294,9 @@ fn binds<'s>(tree: &Tree<'s>, statement: usize) -> Vec<&'s str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::super::items::items;
     use super::*;
+    use crate::fixture::memory;
     use crate::language::Project;
 
     fn asks(around: &str, test: &str) -> bool {

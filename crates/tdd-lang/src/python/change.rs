@@ -85,7 +85,7 @@ fn facts(path: &str, item: &TestItem, asker: &Asker<'_, '_>) -> TestFacts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
+    use crate::fixture::memory;
     use tdd_core::change::{ItemChange, TestChange};
 
     use super::*;

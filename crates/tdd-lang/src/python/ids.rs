@@ -122,8 +122,8 @@ pub(super) fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestIt
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     const SOURCE: &str = "def test_a(): pass\n# @tdd-test-id: slug\ndef test_b(x): pass\n";
 

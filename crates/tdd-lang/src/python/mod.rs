@@ -4,8 +4,6 @@ pub mod argv;
 mod asks;
 pub mod change;
 mod expectation;
-#[cfg(test)]
-mod fixture;
 mod ids;
 pub mod items;
 mod manifest;
@@ -73,12 +71,12 @@ impl Language for Python {
         argv::tools()
     }
 
-    fn fmt(&self, project: &Project, settings: &Settings, files: &[String], _: &dyn Sources) -> Option<CommandSpec> {
-        argv::fmt(project, settings, files)
+    fn fmt(&self, project: &Project, settings: &Settings, files: &[String], _: &dyn Sources) -> Vec<CommandSpec> {
+        argv::fmt(project, settings, files).into_iter().collect()
     }
 
-    fn check(&self, project: &Project, settings: &Settings) -> CommandSpec {
-        argv::check(project, settings)
+    fn check(&self, project: &Project, settings: &Settings) -> Vec<CommandSpec> {
+        vec![argv::check(project, settings)]
     }
 
     fn suite(

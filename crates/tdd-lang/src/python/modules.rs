@@ -90,8 +90,8 @@ pub(super) fn definitions(project: &Project, sources: &dyn Sources) -> BTreeSet<
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     #[test]
     fn a_module_is_productions_the_tests_or_somebody_elses() {

@@ -61,8 +61,8 @@ pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> boo
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     fn check(files: &[&str], expected: Option<(&str, &str)>) {
         let files: Vec<(&str, &str)> = files.iter().map(|path| (*path, "")).collect();

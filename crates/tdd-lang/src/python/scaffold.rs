@@ -45,9 +45,9 @@ pub fn package_name(folder: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::super::project::{detect, production_without_tests};
     use super::*;
+    use crate::fixture::memory;
 
     #[test]
     fn a_new_project_is_recognised_and_has_nothing_to_test() {

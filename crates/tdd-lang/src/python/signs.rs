@@ -261,8 +261,8 @@ fn answer(tree: &Tree<'_>, node: usize, item: &Place) -> Option<Answer> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     fn of(production: &str, tests: &str) -> Signs {
         let sources = memory(&[("calc.py", production), ("tests/test_a.py", tests)]);

@@ -87,8 +87,8 @@ fn words(words: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     fn project(root: &str) -> Project {
         Project { root: root.to_owned(), description: String::new() }

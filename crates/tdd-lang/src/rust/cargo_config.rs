@@ -65,8 +65,8 @@ fn files<'p>(places: &'p Places, sources: &dyn Sources) -> Vec<(&'p str, toml::T
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     fn places() -> Places {
         Places::from_manifest("/r/a/b/Cargo.toml", "a/b/Cargo.toml", "a/b").unwrap()

@@ -157,8 +157,8 @@ fn position(located: &Located) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     fn ids(files: &[(&str, &str)], tests: &[(&str, &str)]) -> Result<Ids, BadAnnotation> {
         let place = |(root, name): &(&str, &str)| Place { root: (*root).to_owned(), name: (*name).to_owned() };

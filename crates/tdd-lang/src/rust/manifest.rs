@@ -157,8 +157,8 @@ fn matches_each<T>(pattern: &[T], text: &[T], is_any: impl Fn(&T) -> bool, fits:
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     #[test]
     fn the_edition_is_that_of_the_nearest_package() {

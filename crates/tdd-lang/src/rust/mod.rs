@@ -14,8 +14,6 @@ pub mod compose;
 pub mod diagnose;
 pub mod doctest;
 mod expectation;
-#[cfg(test)]
-mod fixture;
 pub mod ids;
 mod include;
 pub mod items;
@@ -90,18 +88,12 @@ impl Language for Rust {
         argv::tools()
     }
 
-    fn fmt(
-        &self,
-        project: &Project,
-        settings: &Settings,
-        files: &[String],
-        sources: &dyn Sources,
-    ) -> Option<CommandSpec> {
-        argv::fmt(project, settings, files, sources)
+    fn fmt(&self, project: &Project, settings: &Settings, files: &[String], sources: &dyn Sources) -> Vec<CommandSpec> {
+        argv::fmt(project, settings, files, sources).into_iter().collect()
     }
 
-    fn check(&self, project: &Project, settings: &Settings) -> CommandSpec {
-        argv::check(project, settings)
+    fn check(&self, project: &Project, settings: &Settings) -> Vec<CommandSpec> {
+        vec![argv::check(project, settings)]
     }
 
     fn suite(

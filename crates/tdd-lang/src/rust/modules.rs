@@ -328,8 +328,8 @@ pub(super) fn normal(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     const TEST: &str = "#[cfg(test)] mod tests { #[test] fn x() {} }";
 

@@ -77,8 +77,8 @@ fn describe(top: &Manifest, manifests: &[Manifest]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     const PACKAGE: &str = "[package]\nname = \"calc\"\n";
 

@@ -98,10 +98,10 @@ fn stands_alone(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::super::items::items;
     use super::super::project::{detect, production_without_tests};
     use super::*;
+    use crate::fixture::memory;
 
     #[test]
     fn a_package_name_is_legal_whatever_the_folder_is_called() {

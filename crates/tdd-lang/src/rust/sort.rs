@@ -186,8 +186,8 @@ fn is_for_tests(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     fn check(files: &[(&str, &str)], expected: &[(&str, Sort)]) {
         let project = Project { root: String::new(), description: String::new() };

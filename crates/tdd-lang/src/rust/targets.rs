@@ -164,8 +164,8 @@ fn flag(table: Option<&Value>, key: &str, otherwise: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::memory;
     use super::*;
+    use crate::fixture::memory;
 
     /// Every target as its root and kind, with a `-` if its tests are not run.
     fn check(files: &[(&str, &str)], expected: &[&str]) {

@@ -125,7 +125,7 @@ fn is_exit(error: &Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::python::fixture::memory;
+    use crate::fixture::memory;
 
     const TEST: &str =
         "from calc import add\nfrom calc import *\ndef test_a():\n    x = add(1)\n    x[0]\n    int('a')\n";

@@ -2,7 +2,7 @@
 
 use tdd_core::signs::{Signs, TestSigns};
 
-use crate::rust::fixture::memory;
+use crate::fixture::memory;
 use crate::rust::project;
 
 const MANIFEST: &str = "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";

@@ -162,7 +162,7 @@ impl Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rust::fixture::memory;
+    use crate::fixture::memory;
 
     const BASE: &str = "[package]\nname = \"calc\"\n[dependencies]\nserde = \"1\"\n[[test]]\nname = \"t\"\n";
 

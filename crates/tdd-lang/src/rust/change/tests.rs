@@ -2,8 +2,8 @@
 
 use tdd_core::change::TestChange;
 
-use super::super::fixture::memory;
 use super::*;
+use crate::fixture::memory;
 
 const MANIFEST: &str = "[package]\nname = \"calc\"\n";
 const LIB: &str = "//! Calc.\n\nmod a;\npub fn add(x: u32, y: u32) -> u32 { x + y }\n\

@@ -1,7 +1,7 @@
 //! A whole run, played with scripted commands.
 
-use super::super::fixture::memory;
 use super::*;
+use crate::fixture::memory;
 
 use tdd_core::command::Captured;
 

@@ -3,13 +3,13 @@
 use crate::language::Sources;
 
 /// Files by path.
-pub(super) struct Memory {
+pub(crate) struct Memory {
     paths: Vec<String>,
     texts: Vec<String>,
 }
 
 /// A repository of these files.
-pub(super) fn memory(files: &[(&str, &str)]) -> Memory {
+pub(crate) fn memory(files: &[(&str, &str)]) -> Memory {
     let mut files = files.to_vec();
     files.sort_unstable();
     Memory {

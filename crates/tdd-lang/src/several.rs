@@ -1,0 +1,419 @@
+//! Several projects in one repository, seen as one: each file belongs to the nearest project around it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use tdd_core::change::{Change, Sort};
+use tdd_core::command::{CommandSpec, Finished};
+use tdd_core::report::{Cause, Report, TestResult};
+use tdd_core::signs::Signs;
+use tdd_core::test_id::TestId;
+
+use crate::item::{Items, TestItem};
+use crate::language::{Language, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
+use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
+
+/// One of the projects.
+#[derive(Clone)]
+pub struct Member {
+    /// Its folder, relative to the repository's root.
+    pub root: String,
+    /// Its language.
+    pub language: Rc<dyn Language>,
+    /// Its own commands and limits.
+    pub settings: Settings,
+}
+
+impl Member {
+    fn project(&self) -> Project {
+        Project { root: self.root.clone(), description: String::new() }
+    }
+
+    fn holds(&self, path: &str) -> bool {
+        self.project().below(path).is_some()
+    }
+}
+
+/// All of them.
+///
+/// Each sees its own files and those that are in no project; what is in another one is not its business.
+#[derive(Clone)]
+pub struct Several {
+    members: Vec<Member>,
+}
+
+impl Several {
+    /// These projects. The order is the one in which they are tested and checked.
+    pub fn new(members: Vec<Member>) -> Self {
+        Self { members }
+    }
+
+    /// The project that a file is part of: the innermost of those around it.
+    fn at(&self, path: &str) -> Option<usize> {
+        let around = (0..self.members.len()).filter(|at| self.members[*at].holds(path));
+        around.max_by_key(|at| self.members[*at].root.len())
+    }
+
+    fn member(&self, path: &str) -> Option<&Member> {
+        self.at(path).map(|at| &self.members[at])
+    }
+
+    /// What one project sees of the repository.
+    fn view<'s>(&self, at: usize, sources: &'s dyn Sources) -> View<'s> {
+        let is_seen = |path: &&String| self.at(path).is_none_or(|owner| owner == at);
+        View { sources, files: sources.files().iter().filter(is_seen).cloned().collect() }
+    }
+
+    /// The same without what is in no project.
+    fn own<'s>(&self, at: usize, sources: &'s dyn Sources) -> View<'s> {
+        let is_own = |path: &&String| self.at(path) == Some(at);
+        View { sources, files: sources.files().iter().filter(is_own).cloned().collect() }
+    }
+
+    /// The projects that are in this tree.
+    fn present(&self, sources: &dyn Sources) -> Vec<(usize, Project)> {
+        let found = |at: usize| self.members[at].language.detect(&self.own(at, sources)).map(|project| (at, project));
+        (0..self.members.len()).filter_map(found).filter(|(at, found)| found.root == self.members[*at].root).collect()
+    }
+
+    /// The strictest that any project says of a path outside of all.
+    fn sort_outside(&self, path: &str, sources: &dyn Sources) -> (usize, Sort) {
+        let said = (0..self.members.len()).map(|at| {
+            let member = &self.members[at];
+            (at, member.language.sort(&member.project(), path, &self.view(at, sources)))
+        });
+        said.min_by_key(|(_, sort)| strictness(*sort)).unwrap_or((0, Sort::Document))
+    }
+
+    /// The paths of each project; one outside of all goes to the project that takes it most seriously.
+    fn shares(&self, paths: &[String], sources: &dyn Sources) -> BTreeMap<usize, Vec<String>> {
+        let mut shares: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for path in paths {
+            let at = self.at(path).unwrap_or_else(|| self.sort_outside(path, sources).0);
+            shares.entry(at).or_default().push(path.clone());
+        }
+        shares
+    }
+}
+
+fn strictness(sort: Sort) -> u8 {
+    match sort {
+        Sort::Steering => 0,
+        Sort::Production => 1,
+        Sort::Test => 2,
+        Sort::Document => 3,
+    }
+}
+
+/// Some of the files.
+struct View<'s> {
+    sources: &'s dyn Sources,
+    files: Vec<String>,
+}
+
+impl Sources for View<'_> {
+    fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        self.sources.read(path)
+    }
+}
+
+impl Language for Several {
+    fn name(&self) -> &'static str {
+        "several languages"
+    }
+
+    fn detect(&self, sources: &dyn Sources) -> Option<Project> {
+        let present = self.present(sources);
+        let told: Vec<String> =
+            present.iter().map(|(_, project)| format!("{} in `{}`", project.description, project.root)).collect();
+        (!told.is_empty()).then(|| Project { root: String::new(), description: told.join(", ") })
+    }
+
+    /// Each project is scaffolded by itself.
+    fn scaffold(&self, _: &str) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
+    fn manifest(&self) -> &'static str {
+        "tdd.yaml"
+    }
+
+    fn configured_commands(&self) -> &'static str {
+        ""
+    }
+
+    fn package_name(&self, folder: &str) -> String {
+        folder.to_owned()
+    }
+
+    fn is_untested(&self, _: &Project, sources: &dyn Sources) -> bool {
+        let untested =
+            |(at, project): (usize, Project)| self.members[at].language.is_untested(&project, &self.view(at, sources));
+        self.present(sources).into_iter().any(untested)
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        let mut tools: Vec<Tool> = Vec::new();
+        for tool in self.members.iter().flat_map(|member| member.language.tools()) {
+            match tools.iter_mut().find(|known| known.name == tool.name) {
+                Some(known) => known.required |= tool.required,
+                None => tools.push(tool),
+            }
+        }
+        tools
+    }
+
+    fn fmt(&self, _: &Project, _: &Settings, files: &[String], sources: &dyn Sources) -> Vec<CommandSpec> {
+        let mut commands = Vec::new();
+        for (at, member) in self.members.iter().enumerate() {
+            let own: Vec<String> = files.iter().filter(|file| self.at(file) == Some(at)).cloned().collect();
+            if !own.is_empty() {
+                let view = self.view(at, sources);
+                commands.extend(member.language.fmt(&member.project(), &member.settings, &own, &view));
+            }
+        }
+        commands
+    }
+
+    fn check(&self, _: &Project, _: &Settings) -> Vec<CommandSpec> {
+        let check = |member: &Member| member.language.check(&member.project(), &member.settings);
+        self.members.iter().flat_map(check).collect()
+    }
+
+    fn suite(&self, _: &Project, _: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
+        let mut parts = Vec::new();
+        for (at, member) in self.members.iter().enumerate() {
+            let share = match &selection {
+                Selection::All => Selection::All,
+                // Where a slug is at home only the projects can tell.
+                Selection::Only(ids) => Selection::Only(
+                    ids.iter().filter(|id| id.path().is_none_or(|path| self.at(path) == Some(at))).cloned().collect(),
+                ),
+            };
+            if share != Selection::Only(Vec::new()) {
+                parts.push((at, member.language.suite(&member.project(), &member.settings, share)?));
+            }
+        }
+        parts.reverse();
+        Ok(Box::new(Suites { several: self.clone(), parts, reports: Vec::new() }))
+    }
+
+    fn test_command(&self, _: &Settings) -> Vec<String> {
+        let one = |member: &Member| [vec![format!("{}:", member.root)], member.language.test_command(&member.settings)];
+        self.members.iter().flat_map(|member| one(member).concat()).collect()
+    }
+
+    fn find_test(&self, id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
+        let find = |at: usize| self.members[at].language.find_test(id, &self.view(at, sources));
+        match id.path() {
+            Some(path) => find(self.at(path)?),
+            None => (0..self.members.len()).find_map(find),
+        }
+    }
+
+    fn imports(&self, _: &Project, _: &dyn Sources) -> Option<String> {
+        None
+    }
+
+    fn tests_in(&self, _: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId> {
+        let Some(at) = self.at(path) else { return Vec::new() };
+        self.members[at].language.tests_in(&self.members[at].project(), path, &self.view(at, sources))
+    }
+
+    fn compose(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
+        self.member(path)?.language.compose(path, before, after)
+    }
+
+    fn owns(&self, path: &str) -> bool {
+        self.member(path).is_some_and(|member| member.language.owns(path))
+    }
+
+    fn items(&self, path: &str, source: &str) -> Items {
+        self.member(path).map_or_else(Items::default, |member| member.language.items(path, source))
+    }
+
+    fn sort(&self, _: &Project, path: &str, sources: &dyn Sources) -> Sort {
+        match self.at(path) {
+            Some(at) => {
+                let member = &self.members[at];
+                member.language.sort(&member.project(), path, &self.view(at, sources))
+            }
+            None => self.sort_outside(path, sources).1,
+        }
+    }
+
+    fn change(&self, _: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
+        let mut change = Change::default();
+        for (at, paths) in self.shares(paths, after) {
+            let (member, before, after) = (&self.members[at], self.view(at, before), self.view(at, after));
+            let part = member.language.change(&member.project(), &before, &after, &paths);
+            change.tests.extend(part.tests);
+            change.support.extend(part.support);
+            change.production.extend(part.production);
+            change.steering.extend(part.steering);
+            change.documents.extend(part.documents);
+            change.unreadable.extend(part.unreadable);
+        }
+        change
+    }
+
+    fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+        self.member(path)?.language.twins(path, source, test, seed, boldness)
+    }
+
+    fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
+        self.member(path).map_or_else(Vec::new, |member| member.language.value_mutants(path, source, lines))
+    }
+
+    fn signs(&self, _: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
+        let mut signs = Signs::default();
+        for (at, paths) in self.shares(paths, sources) {
+            let member = &self.members[at];
+            let part = member.language.signs(&member.project(), &self.view(at, sources), &paths);
+            signs.tests.extend(part.tests);
+            signs.sensing.extend(part.sensing);
+            signs.answers.extend(part.answers);
+            signs.unreferenced.extend(part.unreferenced);
+            signs.documented.extend(part.documented);
+            signs.unreadable.extend(part.unreadable);
+        }
+        signs
+    }
+
+    fn without_test(&self, path: &str, source: &str, test: &TestItem) -> Option<String> {
+        self.member(path)?.language.without_test(path, source, test)
+    }
+
+    fn skip(&self, path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
+        self.member(path)?.language.skip(path, source, test, reason, skip)
+    }
+
+    fn unskip(&self, path: &str, source: &str, test: &TestItem) -> Option<String> {
+        self.member(path)?.language.unskip(path, source, test)
+    }
+
+    fn scratch(&self, _: &Project, products: &str) -> ScratchNeeds {
+        let mut all = ScratchNeeds::default();
+        for needs in self.members.iter().map(|member| member.language.scratch(&member.project(), products)) {
+            all.env.extend(needs.env.into_iter().filter(|known| !all.env.contains(known)).collect::<Vec<_>>());
+            all.files.extend(needs.files);
+        }
+        all
+    }
+}
+
+/// The test runs of the projects, one after the other.
+struct Suites {
+    several: Several,
+    /// Those that are not over yet, the one under way last.
+    parts: Vec<(usize, Box<dyn Suite>)>,
+    reports: Vec<Report>,
+}
+
+impl Suite for Suites {
+    fn next(&mut self, sources: &dyn Sources) -> Next {
+        while let Some((at, suite)) = self.parts.last_mut() {
+            let (view, own) = (self.several.view(*at, sources), self.several.own(*at, sources));
+            // A project that is not in this tree has no tests.
+            if self.several.members[*at].language.detect(&own).is_none() {
+                self.parts.pop();
+                continue;
+            }
+            match suite.next(&view) {
+                Next::Run(jobs) => return Next::Run(jobs),
+                Next::Done(report) => {
+                    self.reports.push(report);
+                    self.parts.pop();
+                }
+            }
+        }
+        Next::Done(merged(&self.reports))
+    }
+
+    fn feed(&mut self, finished: Vec<Finished>) {
+        if let Some((_, suite)) = self.parts.last_mut() {
+            suite.feed(finished);
+        }
+    }
+}
+
+/// One report of all. That a project does not know a slug matters only if no other one knows it.
+fn merged(reports: &[Report]) -> Report {
+    let is_unknown = |result: &TestResult| result.outcome.cause() == Some(Cause::TargetNotFound);
+    let is_known = |id: &TestId| {
+        let seen = reports.iter().filter_map(|report| report.get(id));
+        seen.into_iter().any(|result| !is_unknown(result))
+    };
+    let mut unknown: Vec<&TestId> = Vec::new();
+    let mut results = Vec::new();
+    for result in reports.iter().flat_map(Report::results) {
+        if is_unknown(result) {
+            if is_known(&result.id) || unknown.contains(&&result.id) {
+                continue;
+            }
+            unknown.push(&result.id);
+        }
+        results.push(result.clone());
+    }
+    Report::new(results, reports.iter().flat_map(Report::obstacles).cloned().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use tdd_core::report::Outcome;
+
+    use super::*;
+    use crate::fixture::memory;
+    use crate::python::Python;
+    use crate::rust::Rust;
+
+    fn several() -> Several {
+        let member = |root: &str, language: Rc<dyn Language>| Member {
+            root: root.to_owned(),
+            language,
+            settings: Settings::default(),
+        };
+        Several::new(vec![member("a", Rc::new(Rust)), member("a/b", Rc::new(Python)), member("c", Rc::new(Rust))])
+    }
+
+    #[test]
+    fn a_file_belongs_to_the_innermost_project_and_only_that_sees_it() {
+        let sources = memory(&[
+            ("README.md", ""),
+            ("a/Cargo.toml", "[package]\nname = \"a\"\n"),
+            ("a/b/pyproject.toml", "[project]\nname = \"b\"\n"),
+            ("ab/x.rs", ""),
+        ]);
+        let several = several();
+        let files = |at| several.view(at, &sources).files;
+        assert_eq!(files(0), ["README.md", "a/Cargo.toml", "ab/x.rs"]);
+        assert_eq!(files(1), ["README.md", "a/b/pyproject.toml", "ab/x.rs"]);
+        assert_eq!(several.present(&sources).iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 1]);
+        let project = several.detect(&sources).unwrap();
+        assert_eq!(several.sort(&project, "a/b/x.py", &sources), Sort::Production);
+        assert_eq!(several.sort(&project, "a/b/x.rs", &sources), Sort::Document);
+        assert_eq!(several.sort(&project, "Cargo.toml", &sources), Sort::Steering);
+        assert_eq!(several.sort(&project, "notes.txt", &sources), Sort::Document);
+    }
+
+    #[test]
+    fn a_slug_is_unknown_only_if_no_project_knows_it() {
+        let id = |slug: &str| TestId::annotation(slug).unwrap();
+        let unknown = |slug: &str| {
+            let outcome = Outcome::Fail { cause: Cause::TargetNotFound, message: String::new() };
+            TestResult::new(id(slug), outcome, 0)
+        };
+        let passed = |slug: &str| TestResult::new(id(slug), Outcome::Pass, 0);
+        let of = |results: Vec<TestResult>| Report::new(results, Vec::new());
+        let report = merged(&[of(vec![unknown("x"), unknown("y")]), of(vec![passed("x"), unknown("y")])]);
+        let cause = |slug: &str| report.get(&id(slug)).unwrap().outcome.cause();
+        assert_eq!((cause("x"), cause("y")), (None, Some(Cause::TargetNotFound)));
+        let twice = merged(&[of(vec![passed("x")]), of(vec![passed("x")])]);
+        assert_eq!(twice.get(&id("x")).unwrap().outcome.cause(), Some(Cause::UnknownOutput));
+    }
+}
