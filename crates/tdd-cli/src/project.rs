@@ -14,6 +14,7 @@ use tdd_exec::runner::ProjectRunner;
 use tdd_exec::sources::TreeSources;
 use tdd_exec::text::{self, TextError};
 use tdd_lang::language::{Language, Project, Settings, Sources};
+use tdd_lang::other::Other;
 use tdd_lang::several::{Member, Several};
 
 use crate::args::Global;
@@ -54,19 +55,21 @@ pub fn configuration(global: &Global, root: &Path) -> Result<Loaded, CliError> {
         Err(error) => return Err(CliError::ConfigFile(error)),
     };
     let config = Config::parse(&text).map_err(|source| CliError::Config { path: path.clone(), source })?;
-    for (key, is_set) in
-        [("ci.test_command_for", !config.ci.test_command_for.is_empty()), ("ci.junit", config.ci.junit.is_some())]
-    {
-        if is_set {
-            return Err(CliError::Unsupported { path, key });
-        }
+    let of_projects = config.projects.iter().map(|project| &project.ci);
+    if of_projects.chain([&config.ci]).any(|ci| !ci.test_command_for.is_empty()) {
+        return Err(CliError::Unsupported { path, key: "ci.test_command_for" });
     }
     Ok(Loaded { config, path: Some(path) })
 }
 
-/// The language of that name.
-pub fn language(name: &str) -> Result<Box<dyn Language>, CliError> {
-    tdd_lang::languages().into_iter().find(|language| language.name() == name).ok_or(CliError::UnknownLanguage)
+/// The language of that name; any other name will do where the tests write a JUnit report.
+pub fn language(name: &str, ci: &Ci) -> Result<Box<dyn Language>, CliError> {
+    let known = tdd_lang::languages().into_iter().find(|language| language.name() == name);
+    known.or_else(|| other(ci)).ok_or(CliError::UnknownLanguage)
+}
+
+fn other(ci: &Ci) -> Option<Box<dyn Language>> {
+    ci.junit.is_some().then(|| Box::new(Other) as Box<dyn Language>)
 }
 
 /// The language of a repository: those of its projects if there are several, else the configured one, else that
@@ -76,8 +79,9 @@ pub fn language_of(config: &Config, sources: &dyn Sources) -> Result<Box<dyn Lan
         return several(&config.projects);
     }
     match config.language.as_deref() {
-        Some(name) => language(name),
+        Some(name) => language(name, &config.ci),
         None => tdd_lang::detect(sources)
+            .or_else(|| other(&config.ci))
             .or_else(|| tdd_lang::languages().into_iter().next())
             .ok_or(CliError::UnknownLanguage),
     }
@@ -85,7 +89,7 @@ pub fn language_of(config: &Config, sources: &dyn Sources) -> Result<Box<dyn Lan
 
 fn several(projects: &[ProjectConfig]) -> Result<Box<dyn Language>, CliError> {
     let member = |project: &ProjectConfig| {
-        let language = language(&project.language)?.into();
+        let language = language(&project.language, &project.ci)?.into();
         Ok(Member { root: project.path.as_str().to_owned(), language, settings: settings(&project.ci) })
     };
     Ok(Box::new(Several::new(projects.iter().map(member).collect::<Result<_, CliError>>()?)))
@@ -166,6 +170,7 @@ pub fn settings(ci: &Ci) -> Settings {
         test_cmd: ci.test_cmd.clone(),
         check_cmd: ci.check_cmd.clone(),
         fmt_cmd: ci.fmt_cmd.clone(),
+        junit: ci.junit.as_ref().map(|path| path.as_str().to_owned()),
         timeout: Duration::from_secs(ci.timeout_secs.get()),
         build_timeout: Duration::from_secs(ci.build_timeout_secs.get()),
     }

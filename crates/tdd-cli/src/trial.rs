@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use clap::Args;
-use tdd_core::change::{Change, ItemFate, Sort};
+use tdd_core::change::{Change, ItemFate, Sort, SteeringChange};
 use tdd_core::command::CommandSpec;
 use tdd_core::config::Gate;
 use tdd_core::digest::{CommitId, Digest, TreeId};
@@ -201,7 +201,21 @@ impl<'a> Trial<'a> {
         let paths = self.changed_paths()?;
         let differ = |path: &String| before.read(path) != after.read(path) || after.read(path).is_none();
         let paths: Vec<String> = paths.into_iter().filter(differ).collect();
-        Ok(self.language.change(&self.project, before, after, &paths))
+        Ok(self.changed(before, after, &paths))
+    }
+
+    /// What a change of these paths did. What a configured command names steers, whatever it is called.
+    pub fn changed(&self, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
+        let mut change = self.language.change(&self.project, before, after, paths);
+        let named = self.loaded.config.named_in_commands();
+        for path in paths.iter().filter(|path| named.contains(path.as_str())) {
+            let known = change.steering.iter().any(|steering| steering.path == *path);
+            if !known && before.read(path) != after.read(path) {
+                let what = "what a command of the configuration runs".to_owned();
+                change.steering.push(SteeringChange { path: path.clone(), what, free: false });
+            }
+        }
+        change
     }
 
     /// What this file is at red: the base's production with the subject's tests.

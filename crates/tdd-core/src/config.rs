@@ -1,6 +1,6 @@
 //! `tdd.yaml`: every key that it may hold, with its default, and errors that name the place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU32, NonZeroU64};
 
 use serde::de::Error as _;
@@ -52,6 +52,20 @@ impl Config {
     pub fn most_new_tests(&self) -> u32 {
         let own = self.projects.iter().filter_map(|project| project.gate.as_ref());
         own.chain([&self.gate]).map(|gate| gate.max_new_tests.get()).max().unwrap_or(1)
+    }
+
+    /// The files that configured commands may name, from the repository's root: each of their words, taken as a path.
+    pub fn named_in_commands(&self) -> BTreeSet<String> {
+        let of_projects = self.projects.iter().map(|project| (project.path.as_str(), &project.ci));
+        let mut named = BTreeSet::new();
+        for (root, ci) in of_projects.chain([("", &self.ci)]) {
+            let commands = [&ci.test_cmd, &ci.check_cmd, &ci.fmt_cmd, &ci.verify_cmd];
+            for word in commands.into_iter().flatten().flatten() {
+                let path = word.trim_start_matches("./");
+                named.insert(if root.is_empty() { path.to_owned() } else { format!("{root}/{path}") });
+            }
+        }
+        named
     }
 
     /// The innermost project around a file.

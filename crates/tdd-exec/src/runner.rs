@@ -80,7 +80,7 @@ impl Runner for ProjectRunner<'_> {
 
     fn test(&self, only: &[TestId]) -> Result<Report, RunError> {
         let selection = if only.is_empty() { Selection::All } else { Selection::Only(only.to_vec()) };
-        let mut suite = self.language.suite(self.project, self.settings, selection)?;
+        let mut suite = tdd_lang::suite(self.language, self.project, self.settings, selection)?;
         loop {
             match suite.next(self.sources) {
                 Next::Run(jobs) => {

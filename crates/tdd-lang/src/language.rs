@@ -46,6 +46,8 @@ pub struct Settings {
     pub check_cmd: Option<Vec<String>>,
     /// Formats.
     pub fmt_cmd: Option<Vec<String>>,
+    /// Where the test command writes a JUnit report, relative to the project's folder.
+    pub junit: Option<String>,
     /// For one test run, without building.
     pub timeout: Duration,
     /// For one build.
@@ -58,6 +60,7 @@ impl Default for Settings {
             test_cmd: None,
             check_cmd: None,
             fmt_cmd: None,
+            junit: None,
             timeout: Duration::from_mins(2),
             build_timeout: Duration::from_mins(15),
         }
@@ -163,7 +166,7 @@ pub trait Language {
         project: &Project,
         settings: &Settings,
         selection: Selection,
-    ) -> Result<Box<dyn Suite>, UnknownCommand>;
+    ) -> Result<Box<dyn Suite + '_>, UnknownCommand>;
     /// The command that runs the tests, as it is configured or by default: what the ledger names.
     fn test_command(&self, settings: &Settings) -> Vec<String>;
     /// The file and the source of a test, if it is found by its id.

@@ -9,14 +9,16 @@ mod compare;
 #[cfg(test)]
 mod fixture;
 pub mod item;
+mod junit;
 pub mod language;
+pub mod other;
 pub mod python;
 pub mod rust;
 pub mod several;
 mod syntax;
 pub mod twin;
 
-use language::{Language, Sources};
+use language::{Language, Project, Selection, Settings, Sources, Suite, UnknownCommand};
 
 /// Every language, the one that a new project gets by default first.
 pub fn languages() -> Vec<Box<dyn Language>> {
@@ -29,4 +31,21 @@ pub fn detect(sources: &dyn Sources) -> Option<Box<dyn Language>> {
     let found = languages().into_iter().filter_map(|language| Some((language.detect(sources)?.root, language)));
     let depth = |root: &str| if root.is_empty() { 0 } else { 1 + root.matches('/').count() };
     found.min_by_key(|(root, _)| depth(root)).map(|(_, language)| language)
+}
+
+/// Begins a test run: in the language's own way, or, where that does not know the configured command, by the JUnit
+/// report that it writes.
+pub fn suite<'l>(
+    language: &'l dyn Language,
+    project: &Project,
+    settings: &Settings,
+    selection: Selection,
+) -> Result<Box<dyn Suite + 'l>, UnknownCommand> {
+    let own = language.suite(project, settings, selection.clone());
+    match (own, &settings.test_cmd, &settings.junit) {
+        (Err(_), Some(command), Some(junit)) => {
+            Ok(junit::suite(language, project, settings, (command.as_slice(), junit), selection))
+        }
+        (own, _, _) => own,
+    }
 }

@@ -185,7 +185,7 @@ impl Language for Several {
         self.members.iter().flat_map(check).collect()
     }
 
-    fn suite(&self, _: &Project, _: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
+    fn suite(&self, _: &Project, _: &Settings, selection: Selection) -> Result<Box<dyn Suite + '_>, UnknownCommand> {
         let mut parts = Vec::new();
         for (at, member) in self.members.iter().enumerate() {
             let share = match &selection {
@@ -196,11 +196,11 @@ impl Language for Several {
                 ),
             };
             if share != Selection::Only(Vec::new()) {
-                parts.push((at, member.language.suite(&member.project(), &member.settings, share)?));
+                parts.push((at, crate::suite(member.language.as_ref(), &member.project(), &member.settings, share)?));
             }
         }
         parts.reverse();
-        Ok(Box::new(Suites { several: self.clone(), parts, reports: Vec::new() }))
+        Ok(Box::new(Suites { several: self, parts, reports: Vec::new() }))
     }
 
     fn test_command(&self, _: &Settings) -> Vec<String> {
@@ -308,14 +308,14 @@ impl Language for Several {
 }
 
 /// The test runs of the projects, one after the other.
-struct Suites {
-    several: Several,
+struct Suites<'m> {
+    several: &'m Several,
     /// Those that are not over yet, the one under way last.
-    parts: Vec<(usize, Box<dyn Suite>)>,
+    parts: Vec<(usize, Box<dyn Suite + 'm>)>,
     reports: Vec<Report>,
 }
 
-impl Suite for Suites {
+impl Suite for Suites<'_> {
     fn next(&mut self, sources: &dyn Sources) -> Next {
         while let Some((at, suite)) = self.parts.last_mut() {
             let (view, own) = (self.several.view(*at, sources), self.several.own(*at, sources));

@@ -174,8 +174,9 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
         let language = project::language_of(config, &sources)?;
         let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
         let untested = language.is_untested(&project, &sources);
-        let known = language.suite(&project, &project::settings(&config.ci), tdd_lang::language::Selection::All);
-        known.map_err(|error| CliError::Run(error.into()))?;
+        let settings = project::settings(&config.ci);
+        let known = tdd_lang::suite(language.as_ref(), &project, &settings, tdd_lang::language::Selection::All);
+        drop(known.map_err(|error| CliError::Run(error.into()))?);
         Ok((project, untested))
     });
     match found {

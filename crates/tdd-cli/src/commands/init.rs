@@ -184,7 +184,7 @@ impl Plan {
         let loaded = project::configuration(&context.global, repo.root())?;
         let sources = TreeSources::new(repo.root(), repo.files()?);
         let language = match &args.language {
-            Some(name) => project::language(name)?,
+            Some(name) => project::language(name, &loaded.config.ci)?,
             None => project::language_of(&loaded.config, &sources)?,
         };
         let mut files = BTreeMap::new();

@@ -32,7 +32,7 @@ impl Trial<'_> {
         let base = StoredSources::new(&self.repo, &self.base)?;
         let after = ChangedSources::new(&base, files);
         let paths: Vec<String> = files.keys().cloned().collect();
-        Ok(self.language.change(&self.project, &base, &after, &paths))
+        Ok(self.changed(&base, &after, &paths))
     }
 
     /// The files as the project's formatter would have them. It runs in a copy: what it does to other files

@@ -141,7 +141,7 @@ fn parse(argv: &[String]) -> Result<TestCommand, String> {
 }
 
 const ONLY_CARGO: &str = "only `cargo test` and `cargo nextest run` are read directly; any other command needs \
-     `ci.junit`, which this version does not read yet";
+     `ci.junit`, the report that it writes";
 
 /// Flags of cargo's that take a value.
 const VALUED: [&str; 20] = [
