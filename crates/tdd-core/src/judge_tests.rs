@@ -681,3 +681,24 @@ fn a_test_that_never_ran_is_red_only_where_the_gate_takes_that() {
         assert_eq!(answer(judge_green(&seen, &[&id("new")], &was_red)), refused);
     }
 }
+
+#[test]
+fn a_target_that_does_not_build_is_forgiven_only_at_red_and_only_for_want_of_production_code() {
+    let (tree, gate, empty) = (TreeId("t".into()), Gate::default(), Baseline::new());
+    let was_red = baseline(&[("new", Some(Cause::Assertion))]);
+    let with = |outcome: Option<Cause>, cause: Cause| {
+        let ran = self::report(&[("new", outcome)]).results().cloned().collect::<Vec<_>>();
+        Report::new(ran, vec![Obstacle::new("tests/b.rs", cause, "")])
+    };
+    let trees = (&tree, &tree);
+    for (cause, at_red) in [(Cause::MissingSymbol, true), (Cause::UnrelatedCompileError, false)] {
+        let refused = Some((Rule::OthersKept, Some(cause)));
+        let (change, report) = (added("new"), with(Some(Cause::Assertion), cause));
+        let seen = Seen { change: &change, report: &report, trees, baseline: Some(&empty), gate: &gate, excepted: &[] };
+        assert_eq!(answer(judge_red(&seen, &id("new"), &[&id("new")])), refused.filter(|_| !at_red));
+        let (change, report) =
+            (Change { production: vec![item(ItemFate::Added)], ..Change::default() }, with(None, cause));
+        let seen = Seen { change: &change, report: &report, ..seen };
+        assert_eq!(answer(judge_green(&seen, &[&id("new")], &was_red)), refused);
+    }
+}
