@@ -95,6 +95,8 @@ pub enum CliError {
     View { path: PathBuf, source: io::Error },
     #[error("`{}` is not empty", .0.display())]
     NotEmpty(PathBuf),
+    #[error("no such kata is recorded in `{language}`")]
+    NotRecorded { language: String, katas: String },
     #[error("cannot make a folder in `{}`", path.display())]
     NoTemporary { path: PathBuf, source: io::Error },
     #[error("`{name}` cannot be used: {detail}")]
@@ -186,6 +188,7 @@ impl CliError {
             | Self::UnknownType { .. }
             | Self::UnknownCommand(_)
             | Self::NotEmpty(_)
+            | Self::NotRecorded { .. }
             | Self::NoSuchCommit(_)
             | Self::NoSuchTarget(_)
             | Self::NoSuchFile(_)
@@ -280,6 +283,7 @@ impl CliError {
             Self::Untracked { .. } => {
                 "commit it, ignore it, or leave it where it is with `--allow-untracked`".to_owned()
             }
+            Self::NotRecorded { katas, .. } => format!("recorded in it: `{katas}`"),
             Self::NotEmpty(_) => "name an empty folder, or leave `-C` out".to_owned(),
             Self::NoTemporary { .. } => {
                 "set `TMPDIR` to a folder that can be written, or name one with `-C`".to_owned()

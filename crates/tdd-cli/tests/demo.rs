@@ -37,18 +37,18 @@ fn left_behind(sandbox: &Sandbox) -> Vec<PathBuf> {
 }
 
 /// Runs a kata and gives what people read, after a look at what it left behind.
-fn story_of(kata: &str) -> String {
+fn story_of(kata: &str, tests: &[&str]) -> String {
     let sandbox = Sandbox::new();
     let output = demo(&sandbox, &[kata]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
     assert_eq!(text(&output.stderr), "");
     let left = left_behind(&sandbox);
     let [folder] = left.as_slice() else { panic!("one project, and not {left:?}") };
-    keeps_the_law(&sandbox, folder);
+    keeps_the_law(&sandbox, folder, tests);
     text(&output.stdout).replace(folder.to_str().unwrap(), "[folder]").replace(PROGRAM, "tdd-cli")
 }
 
-fn keeps_the_law(sandbox: &Sandbox, folder: &Path) {
+fn keeps_the_law(sandbox: &Sandbox, folder: &Path, tests: &[&str]) {
     let git = |arguments: &[&str]| sandbox.git(&[&["-C", folder.to_str().unwrap()], arguments].concat());
     assert_eq!(git(&["status", "--porcelain"]), "");
     let log = git(&["log", "--reverse", "--format=%B%x00"]);
@@ -66,16 +66,19 @@ fn keeps_the_law(sandbox: &Sandbox, folder: &Path) {
         assert_eq!(trailers.get("TDD-Phase"), Some(phase), "{message}");
     }
     assert!(last >= 9, "{last} steps are no whole run");
-    let cargo = sandbox.command("cargo").arg("test").current_dir(folder).output().unwrap();
-    assert!(cargo.status.success(), "{}", text(&cargo.stdout));
+    let passed = sandbox.command(tests[0]).args(&tests[1..]).current_dir(folder).output().unwrap();
+    assert!(passed.status.success(), "{}", text(&passed.stdout));
 }
 
 /// Compares with commit ids made equal.
 macro_rules! assert_story {
     ($kata:expr) => {
+        assert_story!($kata, &["cargo", "test"])
+    };
+    ($kata:expr, $tests:expr) => {
         let mut settings = insta::Settings::clone_current();
         settings.add_filter(r"\b[0-9a-f]{10}\b", "[commit]");
-        settings.bind(|| insta::assert_snapshot!(story_of($kata)));
+        settings.bind(|| insta::assert_snapshot!(story_of($kata, $tests)));
     };
 }
 
@@ -92,6 +95,31 @@ fn models_that_cheat_get_nowhere_until_they_work() {
 #[test]
 fn roman_numerals_are_built() {
     assert_story!("roman-numerals");
+}
+
+#[test]
+fn fizz_buzz_is_built_in_python() {
+    if !Sandbox::new().has_pytest() {
+        return println!("skipped: there is no pytest; install it into a virtual environment and set VIRTUAL_ENV");
+    }
+    let python = format!("{}/bin/python3", std::env::var("VIRTUAL_ENV").unwrap_or_else(|_| "/usr".to_owned()));
+    assert_story!("fizz-buzz", &[&python, "-m", "pytest", "-q"]);
+}
+
+#[test]
+fn a_language_chooses_the_kata_and_one_that_is_not_recorded_in_it_is_refused() {
+    refused(
+        &demo(&Sandbox::new(), &["bowling", "--language", "python"]).output().unwrap(),
+        2,
+        "recorded in it: `fizz-buzz`",
+    );
+    let sandbox = Sandbox::new();
+    let output = demo(&sandbox, &["--language", "python"])
+        .env("PATH", sandbox.outside())
+        .env_remove("VIRTUAL_ENV")
+        .output()
+        .unwrap();
+    refused(&output, 3, "https://www.python.org");
 }
 
 #[test]
@@ -137,13 +165,17 @@ fn a_folder_of_the_users_is_taken_only_if_it_is_empty() {
 
 #[test]
 fn an_unknown_kata_is_refused_with_the_known_ones() {
-    refused(&demo(&Sandbox::new(), &["tetris"]).output().unwrap(), 2, "string-calculator, bowling, roman-numerals");
+    refused(
+        &demo(&Sandbox::new(), &["tetris"]).output().unwrap(),
+        2,
+        "string-calculator, bowling, roman-numerals, fizz-buzz",
+    );
 }
 
 /// `UPDATE_CASSETTES=1 cargo test -p tdd-cli --test demo` writes them anew.
 #[test]
 fn the_cassettes_are_what_the_stories_say() {
-    for name in ["string-calculator", "bowling", "roman-numerals"] {
+    for name in ["string-calculator", "bowling", "roman-numerals", "fizz-buzz"] {
         let kata = Path::new(env!("CARGO_MANIFEST_DIR")).join("katas").join(name);
         let story = fs::read_to_string(kata.join("story.md")).unwrap();
         let cassette = story::script(&story).cassette();

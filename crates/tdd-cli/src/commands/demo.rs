@@ -20,33 +20,38 @@ use crate::project;
 /// See a whole run: recorded models, real tests, no network, no key
 ///
 /// Sets a small project up in a temporary folder and builds a kata there, step by step. The models' words
-/// come from a recording; everything else happens: the gates judge, cargo builds and runs the tests, every kept
+/// come from a recording; everything else happens: the gates judge, the tests are built and run, every kept
 /// step becomes a commit. The folder stays, for you to look around in.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  tdd-cli demo\n  tdd-cli demo bowling                  models that try to cheat\n  mkdir look && tdd-cli -C look demo    in a folder of your choice, which must be empty"
+    after_help = "Examples:\n  tdd-cli demo\n  tdd-cli demo bowling                  models that try to cheat\n  tdd-cli demo --language python        the same in another language\n  mkdir look && tdd-cli -C look demo    in a folder of your choice, which must be empty"
 )]
 pub struct Demo {
-    /// What is built
-    #[arg(value_enum, default_value_t)]
-    kata: Kata,
+    /// What is built; each kata is recorded in one language
+    #[arg(value_enum)]
+    kata: Option<Kata>,
+    /// The language to see
+    #[arg(long, value_name = "L", value_parser = init::known_languages())]
+    language: Option<String>,
 }
 
 /// The katas that are recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kata {
     /// Adds up the numbers in a text: three careful models
-    #[default]
     StringCalculator,
     /// Scores a game: models that try to cheat, and what becomes of it
     Bowling,
     /// Spells numbers the Roman way: a table grows out of special cases
     RomanNumerals,
+    /// Says numbers as children do: an implementor who would rather change the game, in Python
+    FizzBuzz,
 }
 
 /// What a kata consists of.
 struct Recording {
     name: &'static str,
+    language: &'static str,
     /// What there is to see, for the first lines.
     about: &'static str,
     kata: &'static str,
@@ -58,21 +63,31 @@ impl Kata {
         match self {
             Self::StringCalculator => Recording {
                 name: "string-calculator",
+                language: "rust",
                 about: "The models work carefully; one of them makes a mistake.",
                 kata: include_str!("../../katas/string-calculator/kata.md"),
                 cassette: include_str!("../../katas/string-calculator/cassette.jsonl"),
             },
             Self::Bowling => Recording {
                 name: "bowling",
+                language: "rust",
                 about: "The models try to cheat; watch what becomes of it.",
                 kata: include_str!("../../katas/bowling/kata.md"),
                 cassette: include_str!("../../katas/bowling/cassette.jsonl"),
             },
             Self::RomanNumerals => Recording {
                 name: "roman-numerals",
+                language: "rust",
                 about: "A table grows out of three special cases.",
                 kata: include_str!("../../katas/roman-numerals/kata.md"),
                 cassette: include_str!("../../katas/roman-numerals/cassette.jsonl"),
+            },
+            Self::FizzBuzz => Recording {
+                name: "fizz-buzz",
+                language: "python",
+                about: "An implementor would rather change the game than play it.",
+                kata: include_str!("../../katas/fizz-buzz/kata.md"),
+                cassette: include_str!("../../katas/fizz-buzz/cassette.jsonl"),
             },
         }
     }
@@ -82,23 +97,39 @@ impl Kata {
         match self {
             Self::StringCalculator => Self::Bowling,
             Self::Bowling => Self::RomanNumerals,
-            Self::RomanNumerals => Self::StringCalculator,
+            Self::RomanNumerals => Self::FizzBuzz,
+            Self::FizzBuzz => Self::StringCalculator,
         }
+    }
+
+    /// The kata that was named, or the first one of a language.
+    fn asked_for(args: &Demo) -> Result<Self, CliError> {
+        let speaks = |kata: Self| args.language.as_deref().is_none_or(|language| kata.recording().language == language);
+        let all = || Self::value_variants().iter().copied();
+        let found = all().filter(|kata| args.kata.is_none_or(|asked| asked == *kata)).find(|kata| speaks(*kata));
+        found.ok_or_else(|| {
+            let of_language: Vec<_> = all().filter(|kata| speaks(*kata)).map(|kata| kata.recording().name).collect();
+            CliError::NotRecorded {
+                language: args.language.clone().unwrap_or_default(),
+                katas: of_language.join("`, `"),
+            }
+        })
     }
 }
 
 pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
-    doctor::require_tools(&std::env::temp_dir(), context)?;
-    let recording = args.kata.recording();
+    let kata = Kata::asked_for(args)?;
+    let recording = kata.recording();
+    doctor::require_tools(recording.language, &std::env::temp_dir(), context)?;
     let folder = folder(&recording, context)?;
     let inside = context.inside(&folder);
-    init::for_demo(recording.name, recording.kata, &inside)?;
+    init::for_demo(recording.name, recording.language, recording.kata, &inside)?;
     begin(&recording, &folder, &inside)?;
     let config = project::configuration(&inside.global, &folder)?.config;
     let order = Order { steps: None, until_done: true, max_time: None, allow_untracked: false };
     let end = machine::run(&inside, order, Voice::replayed(recording.cassette, &config)?)?;
     show(&end, &inside)?;
-    finish(args.kata, &folder, &inside)?;
+    finish(kata, &folder, &inside)?;
     Ok(ExitCode::from(end.exit_code()))
 }
 

@@ -7,14 +7,14 @@ use clap::Args;
 use serde::Serialize;
 use tdd_agents::roster::{self, Seat};
 use tdd_core::command::Exit;
-use tdd_core::config::Config;
+use tdd_core::config::{Ci, Config};
 use tdd_core::plan::Severity;
 use tdd_exec::git::Repo;
 use tdd_exec::ledger;
 use tdd_exec::process::{self, Spawner};
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
-use tdd_lang::language::{Language as _, Tool};
+use tdd_lang::language::Tool;
 
 use crate::commands::plan;
 use crate::context::Context;
@@ -238,9 +238,9 @@ fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Fin
 }
 
 /// Stops where a tool is missing that nothing can be done without, and says how to get it.
-pub fn require_tools(folder: &Path, context: &Context) -> Result<(), CliError> {
+pub fn require_tools(language: &str, folder: &Path, context: &Context) -> Result<(), CliError> {
     let spawner = Spawner::new(folder, std::env::vars_os()).with_cancel(context.cancel.clone());
-    let tools = tdd_lang::rust::Rust.tools();
+    let tools = project::language(language, &Ci::default())?.tools();
     let missing = tools.into_iter().filter(|tool| tool.required).map(|tool| examine_tool(&tool, &spawner));
     match missing.into_iter().find(|finding| finding.state != State::Ok) {
         Some(Finding { subject, detail, fix, .. }) => Err(CliError::NoTool { name: subject, detail, fix }),

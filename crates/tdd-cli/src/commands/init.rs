@@ -52,7 +52,7 @@ pub struct Init {
 }
 
 /// The languages that a project can be set up in.
-fn known_languages() -> PossibleValuesParser {
+pub fn known_languages() -> PossibleValuesParser {
     PossibleValuesParser::new(tdd_lang::languages().into_iter().map(|language| language.name()))
 }
 
@@ -84,8 +84,8 @@ pub fn for_run(kata: &Path, context: &Context) -> Result<(), CliError> {
 }
 
 /// Sets an empty folder up for a kata that is no file, without a word.
-pub fn for_demo(name: &str, kata: &str, context: &Context) -> Result<(), CliError> {
-    let args = Init { language: None, kata: None, name: Some(name.to_owned()) };
+pub fn for_demo(name: &str, language: &str, kata: &str, context: &Context) -> Result<(), CliError> {
+    let args = Init { language: Some(language.to_owned()), kata: None, name: Some(name.to_owned()) };
     set_up(&args, Some(Kata { inside: None, text: kata.to_owned() }), context)?;
     Ok(())
 }
