@@ -73,6 +73,9 @@ impl Part {
 
     /// What this part is to do, in a sentence or two, with the test that it is about.
     pub fn aim(self, language: &str, target: Option<&str>) -> String {
+        if let (Phase::Red, Some(id)) = (self.phase, target) {
+            return format!("Write the test `{id}`, and no other. It must fail today.");
+        }
         let target = target.map_or_else(|| "the failing test".to_owned(), |id| format!("`{id}`"));
         match self.phase {
             Phase::Red => format!("Write one new test that fails today. {}", language::test_place(language)),
@@ -103,6 +106,7 @@ mod tests {
     #[test]
     fn the_aim_names_the_target() {
         assert!(Part::of(Phase::Green).aim("rust", Some("tests/a.rs::adds")).contains("`tests/a.rs::adds`"));
+        assert!(Part::of(Phase::Red).aim("rust", Some("tests/a.rs::adds")).contains("`tests/a.rs::adds`"));
         assert!(Part::of(Phase::Green).aim("rust", None).contains("the failing test"));
         assert!(Part::of(Phase::Red).aim("rust", None).contains("`tests/<topic>.rs`"));
     }

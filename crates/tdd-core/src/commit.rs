@@ -70,6 +70,8 @@ pub struct StepMessage<'a> {
     pub phase: Phase,
     /// The test that it is about.
     pub test: Option<&'a TestId>,
+    /// A line that says what it belongs to: `[phase-05/plan-01/task-01]`.
+    pub mark: Option<&'a str>,
 }
 
 /// Longest header line, in characters.
@@ -83,6 +85,9 @@ impl StepMessage<'_> {
     /// The whole message.
     pub fn build(&self) -> String {
         let mut text = header(self.kind, self.scope, self.summary);
+        if let Some(mark) = self.mark {
+            text.push_str(&format!("\n{}\n", line(mark, MAX_BULLET)));
+        }
         let context = [
             format!("Role: {}", self.role.title()),
             format!("Step: {}", self.step),
@@ -140,6 +145,12 @@ fn section<'a>(text: &mut String, title: &str, lines: impl Iterator<Item = &'a s
 pub fn bullets<'a>(message: &'a str, title: &str) -> Vec<&'a str> {
     let below = message.lines().skip_while(|line| line.strip_suffix(':') != Some(title)).skip(1);
     below.map_while(|line| line.strip_prefix("- ")).collect()
+}
+
+/// Whether this mark stands in a message on a line of its own. What models say never does: it is in the header, or
+/// behind a bullet.
+pub fn is_marked(message: &str, mark: &str) -> bool {
+    message.lines().skip(1).any(|line| line == mark)
 }
 
 /// Somebody's words as one plain line of at most `room` characters: control characters and every kind
@@ -305,6 +316,7 @@ mod tests {
             verification: &[],
             phase: Phase::Red,
             test: Some(test),
+            mark: None,
         }
     }
 
@@ -342,6 +354,17 @@ mod tests {
         assert_eq!(trailers.get("TDD-Step"), Some("4"));
         validate_step(&text).unwrap();
         assert_eq!(text.lines().filter(|line| line.starts_with("TDD-")).count(), 3);
+    }
+
+    #[test]
+    fn a_mark_stands_alone_and_cannot_be_forged_by_words() {
+        let id = TestId::parse("tests/calc.rs::adds").unwrap();
+        let mark = "[phase-05/plan-01/task-01]";
+        let words = message(mark, mark, &id);
+        assert!(!is_marked(&words.build(), mark));
+        let marked = StepMessage { mark: Some(mark), ..words }.build();
+        assert!(is_marked(&marked, mark) && !is_marked(&marked, "[phase-05/plan-01/task-02]"));
+        validate_step(&marked).unwrap();
     }
 
     #[test]

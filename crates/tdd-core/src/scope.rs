@@ -148,6 +148,24 @@ pub fn one_behaviour(change: &Change, max_new_tests: u32) -> Result<(), Refusal>
     }
 }
 
+/// A red whose test was named beforehand brings that test, in the file that was named.
+pub fn asked_for(change: &Change, target: &TestId, file: &str) -> Result<(), Refusal> {
+    let place = format!("`{target}` in `{file}`");
+    let next = format!("write {place}, and no other");
+    let other = change.new_demands().find(|test| &test.id != target || test.path != file);
+    match other {
+        Some(test) => {
+            let reason = format!("this step is about {place}, and the change brings `{}` in `{}`", test.id, test.path);
+            Err(Rule::OneBehaviour.refuse(reason, next))
+        }
+        None if change.new_demands().next().is_none() => {
+            Err(Rule::OneBehaviour
+                .refuse(format!("this step is about {place}, and the change does not bring it"), next))
+        }
+        None => Ok(()),
+    }
+}
+
 /// A rethink changes the doubted test and nothing else but what it newly uses; one that was green before is
 /// not withdrawn.
 pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: bool) -> Result<(), Refusal> {
@@ -306,6 +324,16 @@ mod tests {
 
     fn support(items: &[(&str, ItemFate)]) -> Change {
         Change { support: items.iter().map(|(name, fate)| item(name, *fate)).collect(), ..Change::default() }
+    }
+
+    #[test]
+    fn a_test_that_was_named_beforehand_comes_in_its_file_and_alone() {
+        let asked = |change: &Change, file: &str| said(asked_for(change, &test("adds").id, file));
+        let added = |names: &[&str]| tests(names.iter().map(|name| TestChange::Added(test(name))).collect());
+        assert_eq!(asked(&added(&["adds"]), "tests/a.rs"), "yes");
+        assert!(asked(&added(&["adds"]), "tests/b.rs").starts_with("this step is about"));
+        assert!(asked(&added(&["adds", "divides"]), "tests/a.rs").starts_with("this step is about"));
+        assert!(asked(&added(&[]), "tests/a.rs").starts_with("this step is about"));
     }
 
     /// What is said, up to the first comma.

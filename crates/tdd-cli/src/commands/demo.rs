@@ -13,7 +13,7 @@ use crate::commands::run::show;
 use crate::commands::{doctor, init};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::machine::{self, Order, Voice};
+use crate::machine::{self, Mandate, Order, Voice};
 use crate::output::{BOLD, DIM, paint, print_line};
 use crate::project;
 
@@ -127,7 +127,7 @@ pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
     begin(&recording, &folder, &inside)?;
     let config = project::configuration(&inside.global, &folder)?.config;
     let order = Order { steps: None, until_done: true, max_time: None, allow_untracked: false };
-    let end = machine::run(&inside, order, Voice::replayed(recording.cassette, &config)?)?;
+    let end = machine::run(&inside, order, Mandate::default(), Voice::replayed(recording.cassette, &config)?)?;
     show(&end, &inside)?;
     finish(kata, &folder, &inside)?;
     Ok(ExitCode::from(end.exit_code()))

@@ -13,7 +13,7 @@ use tdd_exec::text;
 use crate::commands::init;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::machine::{self, End, Order, Voice};
+use crate::machine::{self, End, Mandate, Order, Voice};
 use crate::output::{BOLD, GOOD, WARN, paint, print_line};
 use crate::project;
 
@@ -92,7 +92,7 @@ pub fn work(order: Order, options: &Options, config: &Config, context: &Context)
         }
         None => Voice::configured(config, context, options.record.as_deref())?,
     };
-    let end = machine::run(context, order, voice)?;
+    let end = machine::run(context, order, Mandate::default(), voice)?;
     show(&end, context)?;
     Ok(ExitCode::from(end.exit_code()))
 }

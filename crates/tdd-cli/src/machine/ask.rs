@@ -151,7 +151,7 @@ impl Machine<'_> {
             way: self.way(turn),
             language: self.trial.language.name().to_owned(),
             imports: self.trial.language.imports(&self.trial.project, &base),
-            target: targets.first().cloned(),
+            target: targets.first().or_else(|| self.fixed(turn).map(|fixed| &fixed.test)).cloned(),
             may_claim: targets.len() > 1,
             may_be_done: any_test && (self.order.until_done || arrivals >= ASK_WHETHER_DONE),
             context_bytes: usize::try_from(config.llm.context_bytes.get()).unwrap_or(usize::MAX),
@@ -172,7 +172,7 @@ impl Machine<'_> {
         Ok(StepContext {
             role: turn.role(),
             step_index: stand.step,
-            kata_description: self.kata.clone(),
+            kata_description: self.brief().to_owned(),
             git_last_commit_msg: state.last_commit_message,
             git_last_diff: state.last_diff,
             repo_snapshot_paths: base.files().to_vec(),

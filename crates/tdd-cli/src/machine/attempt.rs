@@ -146,6 +146,9 @@ impl Machine<'_> {
         if let Verdict::Refuse(refusal) = self.judge_files(&files)? {
             return Ok(Err(refusal));
         }
+        if let Err(refusal) = self.judge_mandate(turn, &self.trial.change_to(&files)?) {
+            return Ok(Err(refusal));
+        }
         let files = self.trial.formatted(files)?;
         Ok(match self.judge_files(&files)? {
             Verdict::Permit(permit) => Ok((files, permit)),

@@ -64,7 +64,7 @@ impl Machine<'_> {
             rationale: &rationale,
             role: turn.role(),
             step: stand.step,
-            goal: account::goal(&self.kata),
+            goal: account::goal(self.brief()),
             diff_summary: &account::diff_summary(&verified.change),
             verification: &account::verification(
                 &self.trial.command(),
@@ -74,6 +74,7 @@ impl Machine<'_> {
             ),
             phase,
             test: about,
+            mark: self.mandate.mark.as_deref(),
         }
         .build()
     }

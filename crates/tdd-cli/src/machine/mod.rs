@@ -6,6 +6,7 @@ mod end;
 mod hands;
 mod keep;
 mod log;
+mod mandate;
 mod stand;
 mod start;
 mod tell;
@@ -24,6 +25,7 @@ use tdd_core::gate::Limits;
 use tdd_exec::runner::RunError;
 
 pub use end::End;
+pub use mandate::Mandate;
 pub use voice::{Voice, endpoint};
 
 use crate::context::Context;
@@ -53,7 +55,9 @@ pub struct Machine<'a> {
     trial: Trial<'a>,
     voice: Voice,
     prompts: Prompts,
+    /// The kata's text; empty where the mandate has a brief of its own.
     kata: String,
+    mandate: Mandate,
     order: Order,
     begun: Instant,
     steps_done: u32,
@@ -66,8 +70,8 @@ pub struct Machine<'a> {
 }
 
 /// Runs steps until there is a reason to stop.
-pub fn run(context: &Context, order: Order, voice: Voice) -> Result<End, CliError> {
-    let mut machine = Machine::start(context, order, voice)?;
+pub fn run(context: &Context, order: Order, mandate: Mandate, voice: Voice) -> Result<End, CliError> {
+    let mut machine = Machine::start(context, order, mandate, voice)?;
     let end = match machine.work() {
         Err(CliError::Interrupted | CliError::Run(RunError::Interrupted)) => End::Interrupted,
         Err(error) => {

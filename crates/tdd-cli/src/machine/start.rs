@@ -12,7 +12,7 @@ use tdd_exec::git::Head;
 use tdd_exec::text;
 use tdd_exec::workspace::Workspace;
 
-use super::{End, Machine, Order, Voice};
+use super::{End, Machine, Mandate, Order, Voice};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::kata;
@@ -23,9 +23,10 @@ const MAX_PROMPT: u64 = 256 << 10;
 
 impl<'a> Machine<'a> {
     /// Opens the project for a run. From here on nobody else can.
-    pub fn start(context: &'a Context, order: Order, voice: Voice) -> Result<Self, CliError> {
+    pub fn start(context: &'a Context, order: Order, mandate: Mandate, voice: Voice) -> Result<Self, CliError> {
         let trial = Trial::open(context, &Which::default())?;
-        let kata = kata::read(&trial.repo.root().join(trial.loaded.config.kata_description.as_str()))?;
+        let kata = trial.repo.root().join(trial.loaded.config.kata_description.as_str());
+        let kata = if mandate.brief.is_some() { String::new() } else { kata::read(&kata)? };
         let prompts = Prompts::new(own_prompts(&trial)?).map_err(CliError::Prompts)?;
         let begun = Instant::now();
         let (conversation, log) = (None, None);
@@ -37,6 +38,7 @@ impl<'a> Machine<'a> {
             voice,
             prompts,
             kata,
+            mandate,
             order,
             begun,
             steps_done: 0,
@@ -53,7 +55,7 @@ impl<'a> Machine<'a> {
         machine.check_baseline()?;
         let head = machine.trial.repo.head()?;
         let step = machine.position(&head)?.step;
-        let kata = Digest::of(&machine.kata);
+        let kata = Digest::of(machine.brief());
         let version = env!("CARGO_PKG_VERSION").to_owned();
         machine.record(&[Event::RunStart(RunStart { version, kata, step })])?;
         Ok(machine)

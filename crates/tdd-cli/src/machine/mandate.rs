@@ -1,0 +1,46 @@
+//! A run's mandate: what it is to build, the test that it must come to, and the mark that its commits carry.
+
+use tdd_core::change::Change;
+use tdd_core::cycle::Turn;
+use tdd_core::rule::Refusal;
+use tdd_core::scope;
+use tdd_core::test_id::TestId;
+
+use super::Machine;
+
+/// What a run is asked to build. The default is the project's kata, whatever comes of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mandate {
+    /// What the models are told in the place of the kata.
+    pub brief: Option<String>,
+    /// The test that the tester is to write, and no other.
+    pub target: Option<Fixed>,
+    /// A line of its own in the body of every commit, such as `[phase-05/plan-01/task-01]`.
+    pub mark: Option<String>,
+}
+
+/// A test that is not the tester's to choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fixed {
+    /// Its id.
+    pub test: TestId,
+    /// The file that it is to stand in.
+    pub file: String,
+}
+
+impl Machine<'_> {
+    /// What the models are told to build.
+    pub fn brief(&self) -> &str {
+        self.mandate.brief.as_deref().unwrap_or(&self.kata)
+    }
+
+    /// The test that a tester's turn must bring.
+    pub fn fixed(&self, turn: &Turn) -> Option<&Fixed> {
+        self.mandate.target.as_ref().filter(|_| matches!(turn, Turn::Red { .. }))
+    }
+
+    /// A red brings the test that it was asked for.
+    pub fn judge_mandate(&self, turn: &Turn, change: &Change) -> Result<(), Refusal> {
+        self.fixed(turn).map_or(Ok(()), |fixed| scope::asked_for(change, &fixed.test, &fixed.file))
+    }
+}
