@@ -1,6 +1,6 @@
 //! The parts that a model plays, as data: who, what it must do, and what it may say.
 
-use tdd_core::cycle::{Phase, Role};
+use tdd_core::cycle::{Phase, Role, Turn};
 
 use crate::language;
 
@@ -59,7 +59,27 @@ const PARTS: [Part; 4] = [
     },
 ];
 
+/// Who does a task of a plan, in refactor mode: no part of the cycle, so no phase leads to it.
+const EXECUTOR: Part = Part {
+    phase: Phase::Refactor,
+    role: Role::Refactorer,
+    name: "executor",
+    must_edit: false,
+    actions: &ACTIONS,
+    fields: &["summary", "rationale"],
+};
+
 impl Part {
+    /// The part that is on in a turn.
+    pub fn on(turn: &Turn) -> Self {
+        match turn {
+            Turn::Task { .. } => EXECUTOR,
+            Turn::Red { .. } | Turn::Green { .. } | Turn::Rethink { .. } | Turn::Refactor { .. } => {
+                Self::of(turn.phase())
+            }
+        }
+    }
+
     /// The part that ends in this phase.
     pub fn of(phase: Phase) -> Self {
         let [tester, implementor, refactorer, rethink] = PARTS;
@@ -85,6 +105,9 @@ impl Part {
                      Change production files only."
                 )
             }
+            Phase::Refactor if self == EXECUTOR => {
+                "Do the task, and nothing beside it. Every test that is there stays as it is and passes.".to_owned()
+            }
             Phase::Refactor => "Improve one thing, or nothing. Every test stays as it is and passes.".to_owned(),
             Phase::RethinkTest => format!("Read the kata again and decide about {target}. Change that one test only."),
         }
@@ -101,6 +124,8 @@ mod tests {
             assert_eq!(Part::of(phase).phase, phase);
         }
         assert_eq!(Part::of(Phase::RethinkTest).role, Role::Tester);
+        assert_eq!(Part::on(&Turn::Refactor { attempt: 1 }).name, "refactorer");
+        assert_eq!(Part::on(&Turn::Task { attempt: 1 }).name, "executor");
     }
 
     #[test]

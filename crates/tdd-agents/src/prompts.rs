@@ -59,10 +59,11 @@ pub enum PromptError {
 }
 
 /// Name, text, and the placeholders that it may have.
-const OURS: [(&str, &str, &[&str]); 10] = [
+const OURS: [(&str, &str, &[&str]); 11] = [
     ("act", include_str!("../prompts/act.md"), &["aim"]),
     ("answer", include_str!("../prompts/answer.md"), &["example", "actions", "language"]),
     ("edit", include_str!("../prompts/edit.md"), &["aim"]),
+    ("executor", include_str!("../prompts/executor.md"), &SYSTEM),
     ("fresh", include_str!("../prompts/fresh.md"), &[]),
     ("implementor", include_str!("../prompts/implementor.md"), &SYSTEM),
     ("plan", include_str!("../prompts/plan.md"), &["aim"]),
@@ -228,6 +229,12 @@ mod tests {
     }
 
     #[test]
+    fn the_instructions_of_an_executor_are_pinned() {
+        let part = Part::on(&tdd_core::cycle::Turn::Task { attempt: 1 });
+        insta::assert_snapshot!(Prompts::default().system(part, "rust", Way::EditPlan));
+    }
+
+    #[test]
     fn the_instructions_for_tools_and_another_language_are_pinned() {
         insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "cobol", Way::Tools));
     }
@@ -253,8 +260,7 @@ mod tests {
 
     #[test]
     fn a_prompt_that_cannot_be_used_is_told_why() {
-        let known =
-            "`act`, `answer`, `edit`, `fresh`, `implementor`, `plan`, `refactorer`, `rethink`, `tester`, `tools`";
+        let known = "`act`, `answer`, `edit`, `executor`, `fresh`, `implementor`, `plan`, `refactorer`, `rethink`, `tester`, `tools`";
         wrong("testr", "x", &format!("there is no prompt `testr`; the prompts are {known}"));
         wrong("tester", " \n", "the prompt `tester` is empty; remove the file to get ours back");
         let expected = "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`";

@@ -75,6 +75,23 @@ pub fn refactor(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliErr
     Ok(Judged { rulings: vec![ruling], report: run.report })
 }
 
+/// Whether a task of a plan, done in refactor mode, lost or loosened no test.
+pub fn task(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliError> {
+    let baseline = trial.baseline()?;
+    let run = trial.run()?;
+    let seen = Seen {
+        change,
+        report: &run.report,
+        trees: (&trial.tree, &run.tree_after),
+        baseline: Some(&baseline),
+        gate: &trial.gate(change, 0),
+        excepted: &trial.excepted,
+    };
+    let ruling = trial.checked(judge::judge_task(&seen))?;
+    let ruling = trial.unsensing(ruling, change)?;
+    Ok(Judged { rulings: vec![ruling], report: run.report })
+}
+
 /// Whether only this test was thought over, and is red again or withdrawn.
 pub fn rethink(trial: &mut Trial<'_>, change: &Change, target: &TestId) -> Result<Judged, CliError> {
     let baseline = trial.baseline()?;

@@ -18,6 +18,7 @@ mod red_state;
 mod servers;
 mod trial;
 mod verdict;
+mod verification;
 
 use std::process::ExitCode;
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use tdd_core::config::ConfigError;
 use tdd_core::digest::CommitId;
+use tdd_core::plan::Finding;
 use tdd_core::rule::Rule;
 use tdd_core::test_id::TestId;
 use tdd_exec::text::TextError;
@@ -38,6 +39,12 @@ pub enum PersonError {
     PlanFile(#[source] TextError),
     #[error("`{}` is no plan", path.display())]
     Plan { path: PathBuf, source: ConfigError },
+    #[error("`{}` does not run: line {}: {}", path.display(), finding.line, finding.problem)]
+    PlanStops { path: PathBuf, finding: Finding },
+    #[error("`{}` and `{}` are the same plan of the same phase", path.display(), other.display())]
+    SamePlan { path: PathBuf, other: PathBuf },
+    #[error("there is no plan in `{}`", .0.display())]
+    NoPlans(PathBuf),
     #[error("cannot write `{}`", path.display())]
     Export { path: PathBuf, source: io::Error },
     #[error("refactor mode is not on")]
@@ -60,6 +67,11 @@ impl PersonError {
         let near = |rule: &Rule| strsim::jaro_winkler(word, rule.name());
         let nearest = Rule::ALL.into_iter().max_by(|a, b| near(a).total_cmp(&near(b)));
         Self::UnknownRule { word: word.to_owned(), nearest: nearest.map_or("", Rule::name) }
+    }
+
+    /// Whether a file is no plan at all, but a text of another kind.
+    pub fn is_no_plan(&self) -> bool {
+        matches!(self, Self::Plan { source, .. } if source.problem == "there is no front matter")
     }
 
     /// What to do about it.
@@ -90,6 +102,11 @@ impl PersonError {
             Self::NothingBlocked(_) => "`tdd-cli resume` tries again".to_owned(),
             Self::PlanFile(_) => "name a Markdown file with front matter".to_owned(),
             Self::Plan { source, .. } => source.hint.clone().unwrap_or_else(|| "`docs/plans.md` shows one".to_owned()),
+            Self::PlanStops { finding, .. } => format!("{}; `tdd-cli plan check` says all", finding.fix),
+            Self::SamePlan { .. } => {
+                "give one of them another `plan:`, so that their commits can be told apart".to_owned()
+            }
+            Self::NoPlans(_) => "name a Markdown file with front matter; `docs/plans.md` shows one".to_owned(),
             Self::Export { .. } => "name a file in a folder that is there and may be written to".to_owned(),
             Self::RefactorModeOff => "`tdd-cli refactor begin` begins it".to_owned(),
             Self::StepCutShort(_) => "let `tdd-cli run` put it right first".to_owned(),

@@ -159,6 +159,12 @@ pub fn position(repo: &Repo, session: &Session, head: &Head) -> Result<Position,
     }
 }
 
+/// The messages of HEAD's first-parent history, newest first.
+pub fn messages(repo: &Repo) -> Result<Vec<String>, CliError> {
+    let messages = repo.first_parent_messages(HISTORY)?;
+    Ok(messages.map(|found| found.map(|(_, message)| message)).collect::<Result<_, _>>()?)
+}
+
 /// A command as one line.
 pub fn command_line(argv: Vec<String>) -> String {
     CommandSpec::new(argv, Duration::ZERO).line()

@@ -85,7 +85,7 @@ fn event(nth: usize) -> Event {
 
 fn start(step: u32, target: TestId) -> Event {
     let (role, phase, base) = (Role::Implementor, Phase::Green, TreeId("t".into()));
-    Event::StepStart(StepStart { step, role, phase, head: None, base, targets: vec![target] })
+    Event::StepStart(StepStart { step, role, phase, head: None, base, targets: vec![target], mark: None })
 }
 
 fn gate() {

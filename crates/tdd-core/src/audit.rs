@@ -18,6 +18,8 @@ pub struct Claim {
     pub phase: Option<Phase>,
     /// The test that it is about.
     pub test: Option<TestId>,
+    /// It was made in refactor mode.
+    pub free: bool,
     /// The test that a person removed with its feature, or left aside.
     pub excused: Option<TestId>,
 }
@@ -31,6 +33,7 @@ impl Claim {
         Self {
             phase: phase.and_then(|phase| Phase::parse(&phase.to_lowercase())),
             test: test("TDD-Test"),
+            free: trailers.get("TDD-Mode") == Some("refactor"),
             excused: test("TDD-Retired").or_else(|| test("TDD-Skipped")).or_else(|| test("TDD-Unblocked")),
         }
     }

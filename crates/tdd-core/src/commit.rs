@@ -72,6 +72,8 @@ pub struct StepMessage<'a> {
     pub test: Option<&'a TestId>,
     /// A line that says what it belongs to: `[phase-05/plan-01/task-01]`.
     pub mark: Option<&'a str>,
+    /// It was made in refactor mode, so it is judged by that.
+    pub free: bool,
 }
 
 /// Longest header line, in characters.
@@ -106,6 +108,9 @@ impl StepMessage<'_> {
         text.push_str(&format!("TDD-Step: {}\nTDD-Phase: {}\n", self.step, self.phase));
         if let Some(test) = self.test {
             text.push_str(&format!("TDD-Test: {test}\n"));
+        }
+        if self.free {
+            text.push_str("TDD-Mode: refactor\n");
         }
         text.push_str(&format!("Agent-Type: tdd-{}\n", self.role));
     }
@@ -317,6 +322,7 @@ mod tests {
             phase: Phase::Red,
             test: Some(test),
             mark: None,
+            free: false,
         }
     }
 

@@ -166,6 +166,11 @@ pub enum Turn {
         /// Which try this is.
         attempt: u32,
     },
+    /// The refactorer does a task of a plan, in refactor mode.
+    Task {
+        /// Which try this is.
+        attempt: u32,
+    },
 }
 
 /// What comes next, by what is spent.
@@ -221,12 +226,17 @@ impl Turn {
         }
     }
 
+    /// The rung of a task in refactor mode: nobody but a person may leave it out.
+    pub fn task_rung(spent: u32, max: u32) -> Rung {
+        if spent < max { Rung::Turn(Self::Task { attempt: spent + 1 }) } else { Rung::Stop }
+    }
+
     /// The role that acts in this turn.
     pub fn role(&self) -> Role {
         match self {
             Self::Red { .. } | Self::Rethink { .. } => Role::Tester,
             Self::Green { .. } => Role::Implementor,
-            Self::Refactor { .. } => Role::Refactorer,
+            Self::Refactor { .. } | Self::Task { .. } => Role::Refactorer,
         }
     }
 
@@ -236,14 +246,17 @@ impl Turn {
             Self::Red { .. } => Phase::Red,
             Self::Green { .. } => Phase::Green,
             Self::Rethink { .. } => Phase::RethinkTest,
-            Self::Refactor { .. } => Phase::Refactor,
+            Self::Refactor { .. } | Self::Task { .. } => Phase::Refactor,
         }
     }
 
     /// Which try this is; a rethink has only one that counts.
     pub fn attempt(&self) -> u32 {
         match self {
-            Self::Red { attempt } | Self::Green { attempt, .. } | Self::Refactor { attempt } => *attempt,
+            Self::Red { attempt }
+            | Self::Green { attempt, .. }
+            | Self::Refactor { attempt }
+            | Self::Task { attempt } => *attempt,
             Self::Rethink { .. } => 1,
         }
     }
@@ -251,7 +264,7 @@ impl Turn {
     /// The red tests that it is about.
     pub fn targets(&self) -> Vec<TestId> {
         match self {
-            Self::Red { .. } | Self::Refactor { .. } => Vec::new(),
+            Self::Red { .. } | Self::Refactor { .. } | Self::Task { .. } => Vec::new(),
             Self::Green { tests, .. } => tests.iter().map(|test| test.id().clone()).collect(),
             Self::Rethink { test } => vec![test.id().clone()],
         }

@@ -229,6 +229,26 @@ pub fn judge_refactor_mode(seen: &Seen<'_>) -> Ruling {
     }
 }
 
+/// Judges what a model did in refactor mode, for a task of a plan: production, tests and what steers them may change
+/// together, but no test is lost or loosened. Where `gate.test_gate` is off, what the others say is information.
+pub fn judge_task(seen: &Seen<'_>) -> Ruling {
+    let kept = || if seen.gate.test_gate { seen.ask(others_kept(seen, &[])) } else { Ok(()) };
+    let judged = seen
+        .ask(same_tree(seen))
+        .and_then(|()| seen.ask(readable(seen.change)))
+        .and_then(|()| seen.ask(tests_frozen(seen.change)))
+        .and_then(|()| kept())
+        .and_then(|()| seen.ask(none_removed(seen.change)));
+    match judged {
+        Ok(()) => {
+            let counts = seen.report.counts();
+            let reason = format!("no test is lost or loosened ({} pass, {} fail)", counts.passed, counts.failed);
+            Ruling::Holds(Holding { test: None, cause: None, reason })
+        }
+        Err(breach) => Ruling::Refused(breach),
+    }
+}
+
 /// Judges a person's word about one test: whatever became of that, every other test says what it said before.
 pub fn judge_others(seen: &Seen<'_>, test: &TestId) -> Ruling {
     match seen.ask(same_tree(seen)).and_then(|()| seen.ask(others_kept(seen, &[test]))) {

@@ -464,6 +464,27 @@ fn refactor_mode_loses_no_test_and_may_change_everything_else() {
 }
 
 #[test]
+fn a_task_of_a_plan_loosens_no_test_and_with_the_test_gate_off_failing_ones_are_information() {
+    let task = |change: &Change, results: &[(&str, Option<Cause>)], test_gate: bool| {
+        let tree = TreeId("t".into());
+        let (report, before) = (report(results), baseline(&[("a", None)]));
+        let trees = (&tree, &tree);
+        let gate = Gate { test_gate, ..Gate::default() };
+        let seen = Seen { change, report: &report, trees, baseline: Some(&before), gate: &gate, excepted: &[] };
+        answer(judge_task(&seen))
+    };
+    let both = Change { production: vec![item(ItemFate::Changed)], ..added("new") };
+    assert_eq!(task(&both, &[("a", None), ("new", None)], true), None);
+    let failing = [("a", FAILS), ("new", None)];
+    assert_eq!(task(&both, &failing, true).map(|(rule, _)| rule), Some(Rule::OthersKept));
+    assert_eq!(task(&both, &failing, false), None);
+    let loosened = changed(test("a", &["x", "y"]), test("a", &["x"]), /* only_added */ false);
+    for test_gate in [true, false] {
+        assert_eq!(task(&loosened, &[("a", None)], test_gate), Some((Rule::TestsFrozen, None)));
+    }
+}
+
+#[test]
 fn a_verification_that_does_not_pass_is_told_by_the_way_it_ended() {
     let judged = |exit: &Exit| judge_verification(exit, "make", "error: no").map(|it| (it.cause, it.reason));
     assert_eq!(judged(&Exit::Passed), None);

@@ -32,6 +32,8 @@ pub struct Standing {
     invalid_reds: u32,
     usage: Usage,
     arrivals: u32,
+    /// Tasks of plans that were looked at, and nothing was to be done.
+    idle: BTreeSet<String>,
 }
 
 /// A step under way.
@@ -49,6 +51,10 @@ pub struct Step {
     pub base: TreeId,
     /// The red tests that it is about.
     pub targets: Vec<TestId>,
+    /// The task of a plan that it is for.
+    pub mark: Option<String>,
+    /// Refactor mode was begun for it: it may do what no step may.
+    pub free: bool,
     /// Edits that are on the disk and neither kept nor undone.
     pub open: Option<EditApplied>,
 }
@@ -225,6 +231,11 @@ impl Standing {
         self.invalid_reds
     }
 
+    /// Whether a task of a plan was looked at, and nothing was to be done.
+    pub fn is_idle(&self, mark: &str) -> bool {
+        self.idle.contains(mark)
+    }
+
     /// How many new tests in a row passed at once.
     pub fn arrivals(&self) -> u32 {
         self.arrivals
@@ -232,12 +243,17 @@ impl Standing {
 
     fn begin(&mut self, start: &StepStart) {
         self.claims.clear();
-        self.step = Some(Step::new(start));
+        let mode = self.refactor.as_ref().and_then(|mode| mode.mark.as_ref());
+        let free = mode.is_some() && mode == start.mark.as_ref();
+        self.step = Some(Step::new(start, free));
     }
 
     fn end(&mut self, end: &StepEnd) {
         self.claims.clear();
         if let Some(step) = self.step.take() {
+            if step.free && end.outcome == StepOutcome::Nothing {
+                self.idle.extend(step.mark.clone());
+            }
             match end.outcome {
                 StepOutcome::Kept | StepOutcome::Nothing | StepOutcome::Skipped => self.settle(&step),
                 StepOutcome::Done | StepOutcome::Stopped => {}
@@ -299,7 +315,7 @@ impl Standing {
 }
 
 impl Step {
-    fn new(start: &StepStart) -> Self {
+    fn new(start: &StepStart, free: bool) -> Self {
         Self {
             step: start.step,
             role: start.role,
@@ -307,12 +323,17 @@ impl Step {
             head: start.head.clone(),
             base: start.base.clone(),
             targets: start.targets.clone(),
+            mark: start.mark.clone(),
+            free,
             open: None,
         }
     }
 
-    /// What failures are counted under: the target, or the role if it has none.
+    /// What failures are counted under: the task of a free step, the target, or the role if it has none.
     pub fn subject(&self) -> String {
+        if let (true, Some(mark)) = (self.free, &self.mark) {
+            return mark.clone();
+        }
         let target = self.targets.first().map_or_else(|| self.role.name().to_owned(), ToString::to_string);
         match self.phase {
             Phase::RethinkTest => format!("rethink {target}"),

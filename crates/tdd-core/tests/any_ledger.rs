@@ -132,7 +132,7 @@ fn results() -> impl Strategy<Value = Event> {
 fn steps() -> impl Strategy<Value = Event> {
     let start = (any::<u32>(), role(), prop::sample::select(&Phase::ALL[..]), option::of(commit()), tree());
     let start = (start, prop::collection::vec(id(), 0..3)).prop_map(|((step, role, phase, head, base), targets)| {
-        Event::StepStart(StepStart { step, role, phase, head, base, targets })
+        Event::StepStart(StepStart { step, role, phase, head, base, targets, mark: None })
     });
     let end = (any::<u32>(), role(), outcome(), option::of(commit()))
         .prop_map(|(step, role, outcome, head)| Event::StepEnd(StepEnd { step, role, outcome, head }));
@@ -211,7 +211,7 @@ fn persons() -> impl Strategy<Value = Event> {
     let made = (rule(), text(), any::<u64>())
         .prop_map(|(rule, reason, expires)| Event::Override(Override { rule, reason, expires }));
     let begin = (tree(), option::of(commit()), option::of(text()))
-        .prop_map(|(base, head, reason)| Event::RefactorBegin(RefactorBegin { base, head, reason }));
+        .prop_map(|(base, head, reason)| Event::RefactorBegin(RefactorBegin { base, head, reason, mark: None }));
     let end = (any::<bool>(), tree())
         .prop_map(|(kept, tree)| Event::RefactorEnd(RefactorEnd { kept, tree, verified_by: None, kept_as: None }));
     let retired = (id(), text()).prop_map(|(test_id, reason)| Event::Retired(Retired { test_id, reason }));

@@ -125,14 +125,14 @@ impl Drop for Server {
 }
 
 impl Request {
-    /// Who is asked: `tester`, `implementor`, `refactorer` or `rethink`.
+    /// Who is asked: `tester`, `implementor`, `refactorer`, `rethink` or `executor`.
     pub fn part(&self) -> &'static str {
         let system = self.message(0);
         if system.contains("could not be made to pass") {
             return "rethink";
         }
         let is = |name: &&&str| system.starts_with(&format!("You are the {name}"));
-        ["tester", "implementor", "refactorer"].iter().find(is).copied().unwrap_or("nobody")
+        ["tester", "implementor", "refactorer", "executor"].iter().find(is).copied().unwrap_or("nobody")
     }
 
     /// Whether an edit plan is asked for.

@@ -193,6 +193,7 @@ fn finding(trial: &mut Trial<'_>, claim: &Claim) -> Result<Finding, CliError> {
             let targets = if named.is_empty() { turned_green(trial, &change)? } else { named };
             gates::green(trial, &change, &targets)?
         }
+        Phase::Refactor if claim.free => gates::task(trial, &change)?,
         Phase::Refactor => gates::refactor(trial, &change)?,
         Phase::RethinkTest => match &claim.test {
             Some(test) => gates::rethink(trial, &change, test)?,

@@ -21,7 +21,6 @@ use crate::context::Context;
 use crate::error::{CliError, Code};
 use crate::kata;
 use crate::output::{BAD, DIM, GOOD, WARN, paint};
-use crate::person::PersonError;
 use crate::project;
 use crate::servers::{self, Remark};
 
@@ -195,11 +194,7 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
 /// Plans that would not run; those that would are not worth a word.
 fn plans(root: &Path) -> Vec<Finding> {
     let folders = ["plans", ".tdd/plans"].map(|folder| root.join(folder));
-    let entries = folders.iter().filter_map(|folder| folder.read_dir().ok()).flatten().filter_map(Result::ok);
-    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == "md") && path.is_file());
-    paths.sort();
-    paths.iter().flat_map(|path| examine_plan(path, root)).collect()
+    folders.iter().flat_map(|folder| plan::files(folder)).flat_map(|path| examine_plan(&path, root)).collect()
 }
 
 fn examine_plan(path: &Path, root: &Path) -> Vec<Finding> {
@@ -210,7 +205,7 @@ fn examine_plan(path: &Path, root: &Path) -> Vec<Finding> {
             stops.map(|found| warn("plan", &format!("{name}:{}: {}", found.line, found.problem), &found.fix)).collect()
         }
         // Notes may lie there, too.
-        Err(PersonError::Plan { source, .. }) if source.problem == "there is no front matter" => Vec::new(),
+        Err(error) if error.is_no_plan() => Vec::new(),
         Err(error) => {
             let detail = format!("`{name}` cannot be read: {}", CliError::from(error).causes().join(": "));
             vec![warn("plan", &detail, &format!("`tdd-cli plan check {name}` says more"))]

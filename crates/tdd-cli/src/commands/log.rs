@@ -129,7 +129,10 @@ fn event_text(event: &Event) -> String {
         Event::Committed(commit) => format!("{} {}", commit.commit.short(), commit.subject),
         Event::RunStart(run) => format!("after step {}, machine {}", run.step, run.version),
         Event::RunEnd(run) => format!("{} (exit {})", run.reason, run.exit),
-        Event::StepStart(step) => format!("{} {} {}{}", step.step, step.role, step.phase, listed(&step.targets)),
+        Event::StepStart(step) => {
+            let mark = step.mark.as_ref().map(|mark| format!(" {mark}")).unwrap_or_default();
+            format!("{} {} {}{}{mark}", step.step, step.role, step.phase, listed(&step.targets))
+        }
         Event::StepEnd(step) => format!("{} {} {}", step.step, step.role, word(&step.outcome)),
         Event::PlanSubmitted(plan) => format!("{} {}", plan.step, plan.role),
         Event::EditClaim(claim) => format!("{} for {}", claim.edit_target, claim.test_id),
@@ -154,7 +157,7 @@ fn event_text(event: &Event) -> String {
             format!("{} {} {} {tokens} tokens {} ms", call.step, call.role, call.purpose, call.duration_ms)
         }
         Event::Override(made) => format!("{} until {}: {}", made.rule, time(made.expires), made.reason),
-        Event::RefactorBegin(begin) => begin.reason.clone().unwrap_or_default(),
+        Event::RefactorBegin(begin) => begin.mark.iter().chain(&begin.reason).cloned().collect::<Vec<_>>().join(" "),
         Event::RefactorEnd(end) => if end.kept { "kept" } else { "undone" }.to_owned(),
         Event::Retired(retired) => format!("{}: {}", retired.test_id, retired.reason),
         Event::LedgerRepaired(repair) => format!("{} bytes of a torn line cut off", repair.dropped_bytes),

@@ -12,6 +12,7 @@ pub mod log;
 pub mod man;
 pub mod override_rule;
 pub mod plan;
+mod plan_run;
 pub mod refactor;
 pub mod resume;
 pub mod retire;

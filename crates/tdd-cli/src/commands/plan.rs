@@ -1,6 +1,6 @@
-//! `plan`: reads a plan and says what would keep it from running.
+//! `plan`: reads a plan and says what would keep it from running, or runs it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -9,19 +9,20 @@ use tdd_core::plan::{Finding, Kind, MAX_PLAN, Plan as Read, Severity, Step};
 use tdd_core::test_id::TestId;
 use tdd_exec::text;
 
+use super::plan_run;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, DIM, GOOD, WARN, paint};
 use crate::person::PersonError;
 use crate::project;
 
-/// Check a plan
+/// Check a plan, or carry it out
 ///
 /// A plan is a Markdown file with front matter (`phase`, `plan`, `type`, `wave`, `must_haves`) and steps that may
 /// name the test that they are about.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  tdd-cli plan check plans/05-01.md\n  tdd-cli plan check plans/05-01.md --format json | jq '.findings[]'"
+    after_help = "Examples:\n  tdd-cli plan check plans/05-01.md\n  tdd-cli plan check plans/05-01.md --format json | jq '.findings[]'\n  tdd-cli plan run plans/05-01.md"
 )]
 pub struct Plan {
     #[command(subcommand)]
@@ -31,6 +32,7 @@ pub struct Plan {
 #[derive(Debug, Subcommand)]
 enum What {
     Check(Check),
+    Run(plan_run::Run),
 }
 
 /// Say what is in a plan, and what would keep it from running
@@ -68,7 +70,13 @@ struct Truth {
 }
 
 pub fn run(args: &Plan, context: &Context) -> Result<ExitCode, CliError> {
-    let What::Check(Check { file }) = &args.what;
+    match &args.what {
+        What::Check(args) => check(args, context),
+        What::Run(args) => plan_run::run(args, context),
+    }
+}
+
+fn check(Check { file }: &Check, context: &Context) -> Result<ExitCode, CliError> {
     let plan = read(&project::folder(&context.global)?.join(file))?;
     let document = Document::new(file.clone(), plan);
     context.output.result(&document, || document.text())?;
@@ -76,10 +84,19 @@ pub fn run(args: &Plan, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 /// The plan in a file.
-pub fn read(path: &std::path::Path) -> Result<Read, PersonError> {
+pub fn read(path: &Path) -> Result<Read, PersonError> {
     let limit = u64::try_from(MAX_PLAN).unwrap_or(u64::MAX);
     let text = text::read(path, limit).map_err(PersonError::PlanFile)?;
     Read::parse(&text).map_err(|source| PersonError::Plan { path: path.to_owned(), source })
+}
+
+/// The Markdown files of a folder, in the order of their names.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "md") && path.is_file());
+    paths.sort();
+    paths
 }
 
 impl Document {

@@ -1,10 +1,8 @@
 //! `refactor`: a person's own work without a red, from one verified tree to another, or back.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use tdd_core::command::{CommandSpec, Exit};
 use tdd_core::digest::TreeId;
 use tdd_core::event::{Event, RefactorBegin, RefactorEnd};
 use tdd_core::judge::{self, Holding, Ruling, Seen};
@@ -13,8 +11,6 @@ use tdd_core::rule::{Refusal, Rule};
 use tdd_core::seam::Clock;
 use tdd_exec::clock::WallClock;
 use tdd_exec::git::{ChangeKind, GitPath, Repo, Signature};
-use tdd_exec::process;
-use tdd_exec::runner::RunError;
 use tdd_exec::state::StateDir;
 
 use crate::context::Context;
@@ -25,6 +21,7 @@ use crate::project;
 use crate::recording::Recording;
 use crate::trial::{Trial, Which};
 use crate::verdict::{Evidence, Verdict, Verdicts};
+use crate::verification;
 
 /// Begin or end refactor mode: work of a person's own, without a red
 ///
@@ -91,7 +88,7 @@ fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
         // Nothing else refers to this tree, and git throws away what nothing refers to.
         repo.keep_attempt(OUTSIDE_OF_STEPS, &base, head.commit.as_ref(), "refactor mode begins here\n", &author)?;
     }
-    let begun = RefactorBegin { base, head: head.commit, reason };
+    let begun = RefactorBegin { base, head: head.commit, reason, mark: None };
     recording.append(&[Event::RefactorBegin(begun.clone())])?;
     context.output.result(&begun, || begun_text(&begun))?;
     Ok(ExitCode::SUCCESS)
@@ -132,21 +129,14 @@ fn begun(recording: &Recording) -> Result<RefactorBegin, CliError> {
 type Verified = (Verdict, Option<String>);
 
 fn verified_by_command(trial: &Trial<'_>, argv: Vec<String>) -> Result<Verified, CliError> {
-    let deadline = Duration::from_secs(trial.loaded.config.ci.build_timeout_secs.get());
-    let command = CommandSpec::new(argv, deadline);
-    let line = command.line();
+    let line = project::command_line(argv.clone());
     let mut verified_by = Some(line.clone());
     let ruling = if trial.excepted.contains(&Rule::CheckPasses) {
         verified_by = None;
         holds(format!("a person made an exception: `{line}` was not run"))
     } else {
-        let finished = process::run(&trial.spawner(trial.repo.root().to_owned()), &command).map_err(RunError::from)?;
-        if finished.exit == Exit::Interrupted {
-            return Err(CliError::Interrupted);
-        }
-        let said = format!("{}\n{}", finished.stderr.text(), finished.stdout.text());
-        let refusal = judge::judge_verification(&finished.exit, &line, &said);
-        refusal.or(same_tree(trial)?).map_or_else(|| holds(format!("`{line}` passes")), Ruling::Refused)
+        let (refusal, _) = verification::by_command(trial, argv)?;
+        refusal.map_or_else(|| holds(format!("`{line}` passes")), Ruling::Refused)
     };
     let evidence = Evidence::new(&trial.base, line, &Report::new([], Vec::new()));
     Ok((Verdict::new(with_both_ways(ruling), &trial.tree, evidence), verified_by))
@@ -154,14 +144,6 @@ fn verified_by_command(trial: &Trial<'_>, argv: Vec<String>) -> Result<Verified,
 
 fn holds(reason: String) -> Ruling {
     Ruling::Holds(Holding { test: None, cause: None, reason })
-}
-
-fn same_tree(trial: &Trial<'_>) -> Result<Option<Refusal>, CliError> {
-    let changed = trial.repo.tree_id()? != trial.tree;
-    Ok(changed.then(|| {
-        let reason = "the files changed while they were verified, so nothing was verified";
-        Rule::SameTree.refuse(reason, "make `ci.verify_cmd` leave the project's files alone")
-    }))
 }
 
 fn verified_by_tests(trial: &mut Trial<'_>) -> Result<Verified, CliError> {

@@ -46,7 +46,7 @@ pub struct Run {
     options: Options,
 }
 
-/// What `run` and `step` share.
+/// What `run`, `step` and `plan run` share.
 #[derive(Clone, Debug, Args)]
 pub struct Options {
     /// Leave untracked files alone, and verify each step in a clean copy
@@ -85,16 +85,21 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
 
 /// Runs the machine with the models that were asked for, and says how it ended.
 pub fn work(order: Order, options: &Options, config: &Config, context: &Context) -> Result<ExitCode, CliError> {
-    let voice = match &options.replay {
-        Some(path) => {
-            let cassette = text::read(path, MAX_CASSETTE).map_err(CliError::CassetteFile)?;
-            Voice::replayed(&cassette, config)?
-        }
-        None => Voice::configured(config, context, options.record.as_deref())?,
-    };
+    let voice = voice(options, config, context)?;
     let end = machine::run(context, order, Mandate::default(), voice)?;
     show(&end, context)?;
     Ok(ExitCode::from(end.exit_code()))
+}
+
+/// The models that were asked for.
+pub fn voice(options: &Options, config: &Config, context: &Context) -> Result<Voice, CliError> {
+    match &options.replay {
+        Some(path) => {
+            let cassette = text::read(path, MAX_CASSETTE).map_err(CliError::CassetteFile)?;
+            Voice::replayed(&cassette, config)
+        }
+        None => Voice::configured(config, context, options.record.as_deref()),
+    }
 }
 
 /// Says how a run ended.

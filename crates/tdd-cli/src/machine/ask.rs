@@ -145,7 +145,7 @@ impl Machine<'_> {
         let any_test = stand.report.results().next().is_some();
         let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
         let stage = Stage {
-            part: Part::of(turn.phase()),
+            part: Part::on(turn),
             step: stand.step,
             attempt: turn.attempt(),
             way: self.way(turn),
@@ -153,7 +153,9 @@ impl Machine<'_> {
             imports: self.trial.language.imports(&self.trial.project, &base),
             target: targets.first().or_else(|| self.fixed(turn).map(|fixed| &fixed.test)).cloned(),
             may_claim: targets.len() > 1,
-            may_be_done: any_test && (self.order.until_done || arrivals >= ASK_WHETHER_DONE),
+            may_be_done: any_test
+                && self.mandate.target.is_none()
+                && (self.order.until_done || arrivals >= ASK_WHETHER_DONE),
             context_bytes: usize::try_from(config.llm.context_bytes.get()).unwrap_or(usize::MAX),
         };
         let context = self.context_of(stand, turn, &base)?;
@@ -215,7 +217,7 @@ fn target(id: &TestId, turn: &Turn, report: &Report) -> Target {
     let cause = match turn {
         Turn::Green { tests, .. } => tests.iter().find(|test| test.id() == id).map(tdd_core::cycle::RedTest::cause),
         Turn::Rethink { test } => Some(test.cause()),
-        Turn::Red { .. } | Turn::Refactor { .. } => None,
+        Turn::Red { .. } | Turn::Refactor { .. } | Turn::Task { .. } => None,
     };
     let said = report.get(id).and_then(|result| match &result.outcome {
         Outcome::Fail { message, .. } => Some(message.clone()),

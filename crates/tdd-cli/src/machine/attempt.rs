@@ -34,6 +34,8 @@ pub enum Outcome {
 
 /// So often in a row may a new test pass at once before a person must look.
 const MAX_ARRIVALS: u32 = 6;
+/// The same, where the test is not the tester's to choose.
+const MAX_FIXED_ARRIVALS: u32 = 3;
 /// The same failure so often means that nothing is learned.
 const STUCK_AFTER: u32 = 2;
 /// Reds in a row that were none, after which another target is asked for.
@@ -119,7 +121,7 @@ impl Machine<'_> {
                 Err(CliError::CannotTest { what: self.trial.command(), why })
             }
             Ruling::Refused(refusal) => {
-                let (check, tell) = (self.trial.check_command(), self.trial.gate(&verified.change, 0).auto_test);
+                let (check, tell) = (self.checked_by(turn), self.trial.gate(&verified.change, 0).auto_test);
                 let failed = Failed::judged(refusal.clone(), &verified, &check, tell);
                 self.failed(stand, turn, &paths, failed)
             }
@@ -146,7 +148,7 @@ impl Machine<'_> {
         if let Verdict::Refuse(refusal) = self.judge_files(&files)? {
             return Ok(Err(refusal));
         }
-        if let Err(refusal) = self.judge_mandate(turn, &self.trial.change_to(&files)?) {
+        if let Err(refusal) = self.judge_mandate(turn, &files, &self.trial.change_to(&files)?) {
             return Ok(Err(refusal));
         }
         let files = self.trial.formatted(files)?;
@@ -186,7 +188,7 @@ impl Machine<'_> {
     /// proof from one who finds the kata finished; from an implementor it is none.
     fn without_edits(&mut self, stand: &Stand, turn: &Turn, plan: &EditPlan) -> Result<Outcome, CliError> {
         match turn {
-            Turn::Refactor { .. } => {
+            Turn::Refactor { .. } | Turn::Task { .. } => {
                 self.end_step(stand, StepOutcome::Nothing)?;
                 Ok(Outcome::Goes)
             }
@@ -203,7 +205,7 @@ impl Machine<'_> {
                 self.conversation = None;
                 Ok(Outcome::Goes)
             }
-            Turn::Red { .. } if !plan.done.is_empty() => self.done(stand, turn, plan),
+            Turn::Red { .. } if !plan.done.is_empty() && self.mandate.target.is_none() => self.done(stand, turn, plan),
             Turn::Red { .. } | Turn::Green { .. } => {
                 self.failed(stand, turn, &[], Failed::refused(changes_nothing(turn)))
             }
@@ -248,6 +250,11 @@ impl Machine<'_> {
         self.undo(stand, turn, paths, &Failed { spent: false, ..Failed::refused(refusal.clone()) })?;
         self.record(&[Event::GreenOnArrival(GreenOnArrival { test_id })])?;
         let arrivals = self.trial.session().standing().arrivals();
+        if let Some(fixed) = self.fixed(turn).filter(|_| arrivals >= MAX_FIXED_ARRIVALS) {
+            let reason = format!("`{}` passed at once {arrivals} times: is it there already?", fixed.test);
+            let next = "write it yourself and commit it, or take the step out of the plan; then `tdd-cli resume`";
+            return self.pause(stand, reason, next.to_owned()).map(Outcome::Ends);
+        }
         if arrivals >= MAX_ARRIVALS {
             let reason = format!("{arrivals} new tests in a row passed at once: is the kata done?");
             let next = "`tdd-cli run --until-done` lets the tester say so; `tdd-cli resume` goes on".to_owned();
@@ -336,7 +343,9 @@ fn changes_nothing(turn: &Turn) -> Refusal {
     let next = match turn {
         Turn::Red { .. } => "send the test file with all that is in it and one new test besides",
         Turn::Green { .. } => "send the production file with what makes the test pass",
-        Turn::Rethink { .. } | Turn::Refactor { .. } => "send what is to be other than it is, or no edits at all",
+        Turn::Rethink { .. } | Turn::Refactor { .. } | Turn::Task { .. } => {
+            "send what is to be other than it is, or no edits at all"
+        }
     };
     Rule::EditApplies.refuse("the answer changes no file", next)
 }

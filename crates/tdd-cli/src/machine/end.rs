@@ -21,6 +21,18 @@ pub enum End {
         /// How many requirements, each with a passing test.
         requirements: usize,
     },
+    /// All tasks are done, and what they were to bring is there.
+    Fulfilled {
+        /// How many.
+        tasks: usize,
+    },
+    /// All tasks are done, and not all that they were to bring is there.
+    Lacking {
+        /// How many.
+        tasks: usize,
+        /// What is not there, or not proven.
+        lacking: Vec<String>,
+    },
     /// A person must look.
     Stopped {
         /// Why.
@@ -43,8 +55,8 @@ impl End {
     /// The exit code of the contract.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Steps { .. } | Self::Time { .. } | Self::Done { .. } => 0,
-            Self::Stopped { .. } | Self::Spent { .. } => 4,
+            Self::Steps { .. } | Self::Time { .. } | Self::Done { .. } | Self::Fulfilled { .. } => 0,
+            Self::Stopped { .. } | Self::Spent { .. } | Self::Lacking { .. } => 4,
             Self::Interrupted => 130,
         }
     }
@@ -57,6 +69,8 @@ impl End {
             Self::Done { requirements } => {
                 format!("the kata is done: {requirements} requirements, each with a test that passes")
             }
+            Self::Fulfilled { tasks } => format!("{tasks} tasks done, and all that they promised is proven"),
+            Self::Lacking { tasks, lacking } => format!("{tasks} tasks done, but {}", lacking.join("; ")),
             Self::Stopped { reason, .. } => reason.clone(),
             Self::Spent { what, .. } => format!("all {what} are spent"),
             Self::Interrupted => "interrupted; everything is saved".to_owned(),
@@ -67,8 +81,11 @@ impl End {
     pub fn next(&self) -> Option<&str> {
         match self {
             Self::Stopped { next, .. } | Self::Spent { next, .. } => Some(next),
+            Self::Lacking { .. } => {
+                Some("name a test that passes in each truth, or add a step that brings what is lacking")
+            }
             Self::Interrupted => Some("start it again: it goes on where it was"),
-            Self::Steps { .. } | Self::Time { .. } | Self::Done { .. } => None,
+            Self::Steps { .. } | Self::Time { .. } | Self::Done { .. } | Self::Fulfilled { .. } => None,
         }
     }
 }

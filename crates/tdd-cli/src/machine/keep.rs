@@ -7,7 +7,7 @@ use tdd_core::change::{TestChange, TestFacts};
 use tdd_core::commit::StepMessage;
 use tdd_core::cycle::Turn;
 use tdd_core::digest::Digest;
-use tdd_core::event::{Committed, Event, Status, StepOutcome, TestRenamed, TestRevised, TestRun};
+use tdd_core::event::{Committed, Event, RefactorEnd, Status, StepOutcome, TestRenamed, TestRevised, TestRun};
 use tdd_core::judge::Ruling;
 use tdd_core::report::{Cause, Report};
 use tdd_core::seam::Vcs;
@@ -56,7 +56,7 @@ impl Machine<'_> {
     ) -> String {
         let phase = turn.phase();
         let Words { kind, scope, summary, rationale } = words::words(phase, &plan.finish(), about);
-        let check = verified.check.as_ref().map(|_| self.trial.check_command());
+        let check = verified.check.as_ref().map(|_| self.checked_by(turn));
         StepMessage {
             kind,
             scope: scope.as_deref(),
@@ -75,12 +75,13 @@ impl Machine<'_> {
             phase,
             test: about,
             mark: self.mandate.mark.as_deref(),
+            free: matches!(turn, Turn::Task { .. }),
         }
         .build()
     }
 
     /// What the ledger must know before the commit: a red that could not be run, tests under new names, a
-    /// test that was revised.
+    /// test that was revised, and that refactor mode is over.
     fn evidence(&self, turn: &Turn, plan: &EditPlan, verified: &Verified) -> Vec<Event> {
         let mut events = Vec::new();
         let moved = verified.change.tests.iter().filter_map(|test| match test {
@@ -97,6 +98,11 @@ impl Machine<'_> {
                 reason: plan.reason.clone(),
                 spec_source: plan.spec_source.clone(),
             }));
+        }
+        if matches!(turn, Turn::Task { .. }) {
+            let verified_by = Some(self.checked_by(turn));
+            let tree = self.trial.tree.clone();
+            events.push(Event::RefactorEnd(RefactorEnd { kept: true, tree, verified_by, kept_as: None }));
         }
         if matches!(turn, Turn::Red { .. } | Turn::Rethink { .. }) {
             let reds = verified.change.tests.iter().filter_map(TestChange::after);

@@ -2,7 +2,8 @@
 
 use tdd_core::change::Change;
 use tdd_core::cycle::Turn;
-use tdd_core::rule::Refusal;
+use tdd_core::gate::Files;
+use tdd_core::rule::{Refusal, Rule};
 use tdd_core::scope;
 use tdd_core::test_id::TestId;
 
@@ -17,6 +18,10 @@ pub struct Mandate {
     pub target: Option<Fixed>,
     /// A line of its own in the body of every commit, such as `[phase-05/plan-01/task-01]`.
     pub mark: Option<String>,
+    /// It is done in refactor mode, outside of the cycle; then it must have a mark.
+    pub free: bool,
+    /// Files that say what to do, and that nobody may change while it is done.
+    pub protected: Vec<String>,
 }
 
 /// A test that is not the tester's to choose.
@@ -39,8 +44,17 @@ impl Machine<'_> {
         self.mandate.target.as_ref().filter(|_| matches!(turn, Turn::Red { .. }))
     }
 
-    /// A red brings the test that it was asked for.
-    pub fn judge_mandate(&self, turn: &Turn, change: &Change) -> Result<(), Refusal> {
+    /// The mark of a task that is done in refactor mode.
+    pub fn task_mark(&self) -> Option<&str> {
+        self.mandate.mark.as_deref().filter(|_| self.mandate.free)
+    }
+
+    /// What says what to do stays as it is, and a red brings the test that it was asked for.
+    pub fn judge_mandate(&self, turn: &Turn, files: &Files, change: &Change) -> Result<(), Refusal> {
+        if let Some(path) = files.keys().find(|path| self.mandate.protected.contains(path)) {
+            let reason = format!("`{path}` says what is to be done, and is a person's");
+            return Err(Rule::ProtectedPath.refuse(reason, "leave it as it is"));
+        }
         self.fixed(turn).map_or(Ok(()), |fixed| scope::asked_for(change, &fixed.test, &fixed.file))
     }
 }

@@ -1,5 +1,6 @@
 //! The machine: three roles round the cycle, each attempt through the same gates, from the history as it stands.
 
+mod agenda;
 mod ask;
 mod attempt;
 mod end;
@@ -24,8 +25,9 @@ use tdd_core::event::{Blocked, Event, Paused, StepOutcome};
 use tdd_core::gate::Limits;
 use tdd_exec::runner::RunError;
 
+pub use agenda::Agenda;
 pub use end::End;
-pub use mandate::Mandate;
+pub use mandate::{Fixed, Mandate};
 pub use voice::{Voice, endpoint};
 
 use crate::context::Context;
@@ -58,6 +60,7 @@ pub struct Machine<'a> {
     /// The kata's text; empty where the mandate has a brief of its own.
     kata: String,
     mandate: Mandate,
+    agenda: Option<Agenda>,
     order: Order,
     begun: Instant,
     steps_done: u32,
@@ -71,30 +74,44 @@ pub struct Machine<'a> {
 
 /// Runs steps until there is a reason to stop.
 pub fn run(context: &Context, order: Order, mandate: Mandate, voice: Voice) -> Result<End, CliError> {
-    let mut machine = Machine::start(context, order, mandate, voice)?;
-    let end = match machine.work() {
-        Err(CliError::Interrupted | CliError::Run(RunError::Interrupted)) => End::Interrupted,
-        Err(error) => {
-            // If this cannot be done now, the next start does it; what went wrong first is what matters.
-            let _tidied = machine.tidy();
-            return Err(error);
-        }
-        Ok(end) => end,
-    };
-    machine.finish(&end)?;
-    Ok(end)
+    Machine::start(context, order, mandate, voice)?.run()
+}
+
+/// Carries out one mandate after the other, from wherever the history stands.
+pub fn carry_out(context: &Context, order: Order, agenda: Agenda, voice: Voice) -> Result<End, CliError> {
+    let first = agenda.tasks.first().cloned().unwrap_or_default();
+    let mut machine = Machine::start(context, order, first, voice)?;
+    machine.agenda = Some(agenda);
+    machine.run()
 }
 
 impl Machine<'_> {
+    fn run(mut self) -> Result<End, CliError> {
+        let end = match self.work() {
+            Err(CliError::Interrupted | CliError::Run(RunError::Interrupted)) => End::Interrupted,
+            Err(error) => {
+                // If this cannot be done now, the next start does it; what went wrong first is what matters.
+                let _tidied = self.tidy();
+                return Err(error);
+            }
+            Ok(end) => end,
+        };
+        self.finish(&end)?;
+        Ok(end)
+    }
+
     fn work(&mut self) -> Result<End, CliError> {
         loop {
             if let Some(end) = self.limit() {
                 return Ok(end);
             }
-            let stand = match self.stand()? {
+            let mut stand = match self.stand()? {
                 Ok(stand) => stand,
                 Err(end) => return Ok(end),
             };
+            if let Some(end) = self.take_up(&mut stand)? {
+                return Ok(end);
+            }
             if let Some(end) = self.rung(&stand)? {
                 return Ok(end);
             }
@@ -104,8 +121,14 @@ impl Machine<'_> {
     /// Climbs one rung of the ladder: an attempt, or the end of the step.
     fn rung(&mut self, stand: &Stand) -> Result<Option<End>, CliError> {
         let max = self.trial.loaded.config.max_attempts_per_agent.get();
-        let tried = self.trial.session().standing().tried(stand.role, &stand.reds);
-        match Turn::rung(stand.role, stand.reds.clone(), tried, max) {
+        let standing = self.trial.session().standing();
+        let rung = if let Some(mark) = self.task_mark() {
+            Turn::task_rung(standing.spent(mark), max)
+        } else {
+            let tried = standing.tried(stand.role, &stand.reds);
+            Turn::rung(stand.role, stand.reds.clone(), tried, max)
+        };
+        match rung {
             Rung::Turn(turn) => {
                 self.begin_step(stand, &turn)?;
                 match self.attempt(stand, &turn)? {
@@ -125,8 +148,14 @@ impl Machine<'_> {
     fn stop(&mut self, stand: &Stand) -> Result<End, CliError> {
         let why = self.last_failure().unwrap_or_else(|| "all attempts failed".to_owned());
         let Some(test) = stand.reds.first().filter(|_| stand.role == Role::Implementor) else {
-            let next = "say more in the kata, or try another model, then `tdd-cli resume`";
-            return self.pause(stand, format!("the {} used up its attempts: {why}", stand.role), next.to_owned());
+            let (who, next) = match self.task_mark() {
+                Some(mark) => {
+                    (mark.to_owned(), "say more in the plan, or do it yourself and put its mark into the commit's body")
+                }
+                None => (format!("the {}", stand.role), "say more in the kata, or try another model"),
+            };
+            let next = format!("{next}, then `tdd-cli resume`");
+            return self.pause(stand, format!("{who} used up its attempts: {why}"), next);
         };
         let clashes = self.trial.session().standing().clashes(test.id()) > 0;
         let reason = if clashes { format!("older tests contradict it: {why}") } else { why };

@@ -1,7 +1,7 @@
 //! Where the project stands: who is on turn, on top of which commit, with which tests red.
 
 use tdd_core::cycle::{Phase, Position, RedTest, Role, Turn};
-use tdd_core::event::{Event, Paused, Status, StepEnd, StepOutcome, StepStart};
+use tdd_core::event::{Event, Paused, RefactorBegin, RefactorEnd, Status, StepEnd, StepOutcome, StepStart};
 use tdd_core::gate;
 use tdd_core::report::{Cause, Report};
 use tdd_core::test_id::TestId;
@@ -116,11 +116,29 @@ impl Machine<'_> {
             head: stand.head.commit.clone(),
             base: stand.head.tree.clone(),
             targets: turn.targets(),
+            mark: self.mandate.mark.clone(),
         };
-        let same = self.trial.session().standing().step().is_some_and(|step| {
-            (step.step, step.phase, &step.head, &step.targets) == (start.step, start.phase, &start.head, &start.targets)
+        let standing = self.trial.session().standing();
+        let same = standing.step().is_some_and(|step| {
+            (step.step, step.phase, &step.head, &step.targets, &step.mark)
+                == (start.step, start.phase, &start.head, &start.targets, &start.mark)
         });
-        if same { Ok(()) } else { self.record(&[Event::StepStart(start)]) }
+        let is_task = matches!(turn, Turn::Task { .. });
+        if same && is_task == standing.refactor().is_some() {
+            return Ok(());
+        }
+        if is_task {
+            let (base, head, mark) = (start.base.clone(), start.head.clone(), start.mark.clone());
+            self.record(&[Event::RefactorBegin(RefactorBegin { base, head, reason: None, mark })])?;
+        }
+        self.record(&[Event::StepStart(start)])
+    }
+
+    /// Ends the refactor mode that was begun for a task which is not kept.
+    pub fn end_mode(&mut self) -> Result<(), CliError> {
+        let mode = self.trial.session().standing().refactor().filter(|mode| mode.mark.is_some());
+        let Some(tree) = mode.map(|mode| mode.base.clone()) else { return Ok(()) };
+        self.record(&[Event::RefactorEnd(RefactorEnd { kept: false, tree, verified_by: None, kept_as: None })])
     }
 
     /// Puts the end of a step on the record.
@@ -130,6 +148,7 @@ impl Machine<'_> {
         let step = under_way.map_or(stand.step, |step| step.step);
         let rethink = under_way.is_some_and(|step| step.phase == Phase::RethinkTest);
         let head = self.trial.repo.head()?.commit;
+        self.end_mode()?;
         self.record(&[Event::StepEnd(StepEnd { step, role, outcome, head })])?;
         self.conversation = None;
         if outcome.rotates() && !rethink {

@@ -16,6 +16,7 @@ use super::{End, Machine, Mandate, Order, Voice};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::kata;
+use crate::person::PersonError;
 use crate::trial::{Trial, Which};
 
 /// Largest prompt of a project's own, in bytes.
@@ -39,6 +40,7 @@ impl<'a> Machine<'a> {
             prompts,
             kata,
             mandate,
+            agenda: None,
             order,
             begun,
             steps_done: 0,
@@ -51,6 +53,7 @@ impl<'a> Machine<'a> {
         machine.trial.repo.check_ready_to_commit()?;
         machine.recover()?;
         machine.refuse_unclean()?;
+        machine.refuse_refactor_mode()?;
         machine.resync()?;
         machine.check_baseline()?;
         let head = machine.trial.repo.head()?;
@@ -77,8 +80,13 @@ impl<'a> Machine<'a> {
     }
 
     /// What a kill or Ctrl-C cut short: an attempt is undone and not spent, a commit that was made is put on
-    /// the record.
+    /// the record, and refactor mode that was begun for a task is over.
     fn recover(&mut self) -> Result<(), CliError> {
+        self.recover_step()?;
+        self.end_mode()
+    }
+
+    fn recover_step(&mut self) -> Result<(), CliError> {
         let Some(step) = self.trial.session().standing().step().cloned() else { return Ok(()) };
         let head = self.trial.repo.head()?;
         if head.commit == step.head {
@@ -143,6 +151,14 @@ impl<'a> Machine<'a> {
                 Err(CliError::Untracked { path: path.to_string(), more: dirty.untracked.len() - 1 })
             }
             Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What a person does in refactor mode is theirs until they end it.
+    fn refuse_refactor_mode(&self) -> Result<(), CliError> {
+        match self.trial.session().standing().refactor() {
+            Some(on) => Err(PersonError::RefactorModeOn { reason: on.reason.clone() }.into()),
+            None => Ok(()),
         }
     }
 

@@ -32,7 +32,8 @@ impl Machine<'_> {
             return Ok(());
         }
         if let Event::StepStart(start) = event {
-            print_line(&title(start))?;
+            let free = self.trial.session().standing().step().is_some_and(|step| step.free);
+            print_line(&title(start, free))?;
         }
         for (style, label, text) in self.lines(event) {
             print_line(&format!("  {}{}", paint(style, format_args!("{label:<9}")), wrapped(&plain(&text))))?;
@@ -111,14 +112,16 @@ impl Machine<'_> {
     }
 }
 
-fn title(start: &StepStart) -> String {
+fn title(start: &StepStart, free: bool) -> String {
     let what = match start.phase {
+        Phase::Refactor if free => "does a task, in refactor mode".to_owned(),
         Phase::Red => "writes a failing test".to_owned(),
         Phase::Green => format!("makes {} pass", listed(&start.targets)),
         Phase::Refactor => "looks for something to improve".to_owned(),
         Phase::RethinkTest => format!("thinks {} over", listed(&start.targets)),
     };
-    format!("{} {what}", paint(BOLD, format_args!("step {} · {}", start.step, start.role)))
+    let mark = start.mark.as_ref().map(|mark| format!(" {}", paint(DIM, mark))).unwrap_or_default();
+    format!("{} {what}{mark}", paint(BOLD, format_args!("step {} · {}", start.step, start.role)))
 }
 
 fn listed(tests: &[TestId]) -> String {

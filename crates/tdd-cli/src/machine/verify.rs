@@ -11,6 +11,7 @@ use tdd_core::test_id::TestId;
 use super::Machine;
 use super::stand::Stand;
 use crate::error::CliError;
+use crate::{project, verification};
 
 /// What was seen of an attempt.
 #[derive(Debug)]
@@ -71,6 +72,7 @@ impl Machine<'_> {
                 judge::judge_rethink(seen, test.id(), known.is_some_and(|known| known.was_green))
             }
             Turn::Refactor { .. } => judge::judge_refactor(seen),
+            Turn::Task { .. } => judge::judge_task(seen),
         }
     }
 
@@ -82,15 +84,29 @@ impl Machine<'_> {
         excepted: &[Rule],
     ) -> Result<(Ruling, Option<RunnerOutcome>), CliError> {
         let due = match turn {
-            Turn::Green { .. } | Turn::Refactor { .. } => matches!(ruling, Ruling::Holds(_)),
+            Turn::Green { .. } | Turn::Refactor { .. } | Turn::Task { .. } => matches!(ruling, Ruling::Holds(_)),
             Turn::Red { .. } | Turn::Rethink { .. } => false,
         };
         if !due || excepted.contains(&Rule::CheckPasses) {
             return Ok((ruling, None));
         }
+        if let Some(argv) = self.verify_command(turn) {
+            let (refusal, outcome) = verification::by_command(&self.trial, argv)?;
+            return Ok((refusal.map_or(ruling, Ruling::Refused), Some(outcome)));
+        }
         let outcome = self.trial.check()?;
         let refusal = judge::judge_check(outcome.ok, &self.trial.check_command(), &outcome.stderr);
         Ok((refusal.map_or(ruling, Ruling::Refused), Some(outcome)))
+    }
+
+    /// What a task in refactor mode must pass in the place of the check.
+    fn verify_command(&self, turn: &Turn) -> Option<Vec<String>> {
+        self.trial.loaded.config.ci.verify_cmd.clone().filter(|_| matches!(turn, Turn::Task { .. }))
+    }
+
+    /// What a turn is checked by, as one line.
+    pub fn checked_by(&self, turn: &Turn) -> String {
+        self.verify_command(turn).map_or_else(|| self.trial.check_command(), project::command_line)
     }
 
     fn counter_proven(&self, turn: &Turn, ruling: Ruling, change: &Change) -> Result<Ruling, CliError> {

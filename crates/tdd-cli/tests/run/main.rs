@@ -8,6 +8,7 @@ mod inherited;
 mod kata;
 mod limits;
 mod people;
+mod plans;
 mod rethink;
 mod stage;
 mod trouble;

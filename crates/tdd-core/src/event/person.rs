@@ -28,6 +28,9 @@ pub struct RefactorBegin {
     /// What it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The task of a plan that it was begun for, by the machine and not by a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
 }
 
 /// Refactor mode is over.

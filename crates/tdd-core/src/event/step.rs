@@ -58,6 +58,9 @@ pub struct StepStart {
     /// The red tests that it is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TestId>,
+    /// The task of a plan that it is for: `[phase-05/plan-01/task-01]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
 }
 
 /// How a step ended.

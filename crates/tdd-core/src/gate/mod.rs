@@ -231,6 +231,11 @@ fn budget(session: &Session, _: &Request<'_>, limits: &Limits<'_>) -> Result<(),
 
 fn refactor_mode(session: &Session, _: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
     match (session.standing().step(), session.standing().refactor()) {
+        (Some(step), Some(_)) if step.free => Ok(()),
+        (Some(step), None) if step.free => {
+            let reason = format!("step {} belongs to refactor mode, and that is over", step.step);
+            Err(Rule::RefactorMode.refuse(reason, "`tdd-cli plan run` begins it anew"))
+        }
         (Some(step), Some(_)) => Err(Rule::RefactorMode.refuse(
             format!("refactor mode is on, and step {} is under way", step.step),
             "`tdd-cli refactor end` first",
@@ -239,10 +244,11 @@ fn refactor_mode(session: &Session, _: &Request<'_>, _: &Limits<'_>) -> Result<(
     }
 }
 
-/// What kind of change is asked for: that of the step under way; outside of a step one that touches
+/// What kind of change is asked for: that of the step under way, unless that is in refactor mode; outside of a step one that touches
 /// production is a green and any other a red. In refactor mode there is no such kind.
 fn phase(session: &Session, request: &Request<'_>) -> Option<Phase> {
     match (session.standing().step(), session.standing().refactor()) {
+        (Some(step), _) if step.free => None,
         (Some(step), _) => Some(step.phase),
         (None, Some(_)) => None,
         (None, None) if request.change.production.is_empty() => Some(Phase::Red),
@@ -274,6 +280,8 @@ fn tests_frozen(session: &Session, request: &Request<'_>, _: &Limits<'_>) -> Res
             let was_green = session.tests().get(target).is_some_and(|known| known.was_green);
             scope::rethink_changes_one_test(change, target, was_green)
         }
+        // A person may do to tests what they like; a model never may.
+        None if session.standing().step().is_some() => scope::tests_frozen(change),
         None => Ok(()),
     }
 }

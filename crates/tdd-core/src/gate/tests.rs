@@ -78,7 +78,8 @@ mod law {
     use crate::cycle::Role;
     use crate::digest::{Digest, TreeId};
     use crate::event::{
-        EditApplied, EditClaim, Event, LlmCall, Override, Paused, RefactorBegin, Reverted, StepStart, TestRun,
+        EditApplied, EditClaim, Event, LlmCall, Override, Paused, RefactorBegin, RefactorEnd, Reverted, StepStart,
+        TestRun,
     };
     use crate::report::Cause;
     use crate::test_id::IdSource;
@@ -112,7 +113,7 @@ mod law {
             Phase::Green => (Role::Implementor, vec![adds()]),
             Phase::Refactor => (Role::Refactorer, Vec::new()),
         };
-        Event::StepStart(StepStart { step: 1, role, phase, head: None, base: tree(), targets })
+        Event::StepStart(StepStart { step: 1, role, phase, head: None, base: tree(), targets, mark: None })
     }
 
     fn claim() -> Event {
@@ -276,10 +277,32 @@ mod law {
         for phase in Phase::ALL {
             assert_eq!(rule(&[step(phase)], &change), Some(Rule::SteeringFrozen));
         }
-        let mode = Event::RefactorBegin(RefactorBegin { base: tree(), head: None, reason: None });
+        let mode = Event::RefactorBegin(RefactorBegin { base: tree(), head: None, reason: None, mark: None });
         assert_eq!(rule(std::slice::from_ref(&mode), &change), None);
         assert_eq!(rule(std::slice::from_ref(&mode), &production()), None);
         assert_eq!(rule(&[mode, step(Phase::Red)], &Change::default()), Some(Rule::RefactorMode));
+    }
+
+    #[test]
+    fn a_plans_task_is_free_in_the_refactor_mode_that_was_begun_for_it_but_loosens_no_test() {
+        let mark = |task: &str| Some(format!("[phase-05/plan-01/{task}]"));
+        let mode = |mark| Event::RefactorBegin(RefactorBegin { base: tree(), head: None, reason: None, mark });
+        let step = |mark| match step(Phase::Refactor) {
+            Event::StepStart(start) => Event::StepStart(StepStart { mark, ..start }),
+            other => other,
+        };
+        let manifest = SteeringChange { path: "Cargo.toml".into(), what: "`lib.name`".into(), free: false };
+        let added = vec![TestChange::Added(facts("a")), TestChange::Added(facts("b"))];
+        let all = Change { steering: vec![manifest], tests: added, ..production() };
+        let task = || [mode(mark("task-01")), step(mark("task-01"))];
+        assert_eq!(rule(&task(), &all), None);
+        let gone = tests(vec![TestChange::Removed(facts("a"))]);
+        assert_eq!(rule(&task(), &gone), Some(Rule::TestsFrozen));
+        assert_eq!(rule(&[mode(mark("task-01")), step(mark("task-02"))], &all), Some(Rule::RefactorMode));
+        assert_eq!(rule(&[mode(None), step(None)], &production()), Some(Rule::RefactorMode));
+        let ended = RefactorEnd { kept: false, tree: tree(), verified_by: None, kept_as: None };
+        let [begun, started] = task();
+        assert_eq!(rule(&[begun, started, Event::RefactorEnd(ended)], &all), Some(Rule::RefactorMode));
     }
 
     #[test]
@@ -384,6 +407,7 @@ mod law {
             head: None,
             base: tree(),
             targets: Vec::new(),
+            mark: None,
         };
         let gone = tests(vec![TestChange::Removed(facts("adds"))]);
         assert_eq!(rule(&[Event::StepStart(start)], &gone), Some(Rule::TestsFrozen));

@@ -1,6 +1,8 @@
 //! A plan: a Markdown file whose front matter says what must come of it, and whose steps may name tests.
 
+mod brief;
 mod findings;
+mod progress;
 mod steps;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,7 @@ use crate::config::{ConfigError, describe};
 use crate::test_id::TestId;
 
 pub use findings::{Finding, Severity};
+pub use progress::{Seen, Task, due, lacking};
 pub use steps::{Field, Step};
 
 /// A plan as it is written.
@@ -28,6 +31,8 @@ pub struct Plan {
     pub artifacts: Vec<String>,
     /// What is to be done, in this order.
     pub steps: Vec<Step>,
+    /// All that stands behind the front matter.
+    pub body: String,
     /// The lines of the front matter, to find places in it.
     front: Vec<String>,
 }
@@ -76,7 +81,7 @@ impl Plan {
         let artifacts = read.must_haves.artifacts.into_iter().map(Artifact::path).collect();
         let front = front.into_iter().map(str::to_owned).collect();
         let Front { phase, plan: number, kind, wave, .. } = read;
-        Ok(Self { phase, number, kind, wave, truths, artifacts, steps, front })
+        Ok(Self { phase, number, kind, wave, truths, artifacts, steps, body: body.join("\n"), front })
     }
 
     /// How it runs; `None` if its `type` is none that we know.
@@ -88,9 +93,22 @@ impl Plan {
         }
     }
 
+    /// The mark that commits for one of its steps carry, counted from 0: `[phase-05/plan-01/task-01]`.
+    pub fn mark(&self, step: usize) -> String {
+        format!("[phase-{}/plan-{}/task-{:02}]", word(&self.phase), word(&self.number), step + 1)
+    }
+
     /// All that is worth saying about it, in the order of its lines.
     pub fn findings(&self) -> Vec<Finding> {
         findings::of(self)
+    }
+}
+
+/// A number with two digits, or another name without what would break a mark.
+fn word(text: &str) -> String {
+    match text.parse::<u32>() {
+        Ok(number) => format!("{number:02}"),
+        Err(_) => text.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect(),
     }
 }
 

@@ -13,6 +13,9 @@ pub struct Step {
     pub test_id: Option<Field>,
     /// The file that the test is to stand in.
     pub test_file_path: Option<Field>,
+    /// All that is written about it.
+    #[serde(skip)]
+    pub text: String,
 }
 
 /// What a step says under a key.
@@ -47,7 +50,18 @@ pub(super) fn read(body: &[&str], first: usize) -> Vec<Step> {
             open = false;
         }
     }
+    let ends: Vec<usize> = steps.iter().skip(1).map(|step| step.line).collect();
+    for (at, step) in steps.iter_mut().enumerate() {
+        let end = ends.get(at).map_or(body.len(), |next| next - first);
+        step.text = written(body.get(step.line - first..end).unwrap_or_default());
+    }
     steps
+}
+
+/// The lines of a step; what stands behind the end of a task is not about it.
+fn written(lines: &[&str]) -> String {
+    let end = lines.iter().position(|line| line.contains("</task>")).map_or(lines.len(), |at| at + 1);
+    lines[..end].join("\n").trim_end().to_owned()
 }
 
 /// The lines outside of fenced blocks, with their numbers: what is in there is an example.

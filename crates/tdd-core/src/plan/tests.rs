@@ -55,6 +55,19 @@ fn steps_are_tasks_or_headings_or_numbered_items() {
 }
 
 #[test]
+fn a_step_has_its_text_and_its_mark() {
+    let body = "Before.\n\n1. One\n   ```\n   2. Two\n   ```\n2. Two\n   test_id: two\n";
+    let read = plan("tdd", body);
+    let texts: Vec<&str> = read.steps.iter().map(|step| step.text.as_str()).collect();
+    assert_eq!(texts, ["1. One\n   ```\n   2. Two\n   ```", "2. Two\n   test_id: two"]);
+    assert_eq!(read.mark(1), "[phase-05/plan-01/task-02]");
+    let named = Plan { phase: "05-auth]x".into(), ..read };
+    assert_eq!(named.mark(0), "[phase-05-auth-x/plan-01/task-01]");
+    let tasks = plan("tdd", "<task>\n<name>One</name>\n</task>\nBetween.\n<task>\n</task>\n");
+    assert_eq!(tasks.steps[0].text, "<task>\n<name>One</name>\n</task>");
+}
+
+#[test]
 fn an_example_in_a_fence_is_no_step() {
     let body = "1. One\n\n```markdown\n2. Two\n   test_id: x::y\n```\n";
     assert_eq!(named(&plan("execute", body)), [("One", 6, None, None)]);

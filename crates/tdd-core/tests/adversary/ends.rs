@@ -17,7 +17,7 @@ use crate::promises;
 impl Machine {
     pub fn without_edits(&mut self, stand: &Stand, turn: &Turn) {
         match turn {
-            Turn::Refactor { .. } => self.end_step(stand, StepOutcome::Nothing),
+            Turn::Refactor { .. } | Turn::Task { .. } => self.end_step(stand, StepOutcome::Nothing),
             Turn::Rethink { test } => {
                 let digest = self.session.tests().get(test.id()).and_then(|known| known.digest);
                 self.revised(test.id(), digest);

@@ -32,7 +32,7 @@ impl Machine {
             }
             Turn::Rethink { .. } => Some(Vec::new()),
             Turn::Refactor { .. } if self.head.lint => Some(vec![Move::Mend]),
-            Turn::Refactor { .. } => Some(Vec::new()),
+            Turn::Refactor { .. } | Turn::Task { .. } => Some(Vec::new()),
         }
     }
 }

@@ -132,6 +132,7 @@ impl Machine {
             head: self.commit_id(),
             base: self.head.tree(),
             targets: turn.targets(),
+            mark: None,
         };
         let same = self.session.standing().step().is_some_and(|step| {
             (step.step, step.phase, &step.head, &step.targets) == (start.step, start.phase, &start.head, &start.targets)
@@ -180,7 +181,7 @@ impl Machine {
         let claimed = match claims {
             Claims::Targets => match turn {
                 Turn::Green { .. } => turn.targets(),
-                Turn::Red { .. } | Turn::Rethink { .. } | Turn::Refactor { .. } => Vec::new(),
+                Turn::Red { .. } | Turn::Rethink { .. } | Turn::Refactor { .. } | Turn::Task { .. } => Vec::new(),
             },
             Claims::Nothing => Vec::new(),
             Claims::Some(nth) => nth_key(&self.head, nth).map(id).into_iter().collect(),
@@ -289,6 +290,7 @@ impl Machine {
                 judge::judge_rethink(seen, test.id(), was_green)
             }
             Turn::Refactor { .. } => judge::judge_refactor(seen),
+            Turn::Task { .. } => unreachable!("nobody has a plan here"),
         }
     }
 

@@ -33,6 +33,7 @@ pub fn check_kept(kept: &Kept<'_>) {
         Turn::Green { .. } => check_green(kept),
         Turn::Rethink { test } => check_rethink(kept, test.id()),
         Turn::Refactor { .. } => check_refactor(kept),
+        Turn::Task { .. } => unreachable!("nobody has a plan here"),
     }
 }
 

@@ -1,0 +1,127 @@
+//! `plan run`: carries out plans, wave by wave, task by task, from wherever the history stands.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use tdd_core::config::Config;
+use tdd_core::plan::{Kind, Plan, Severity, Step};
+use tdd_core::test_id::TestId;
+use tdd_exec::git::Repo;
+use tdd_exec::text::TextError;
+
+use super::plan;
+use super::run::{self as runs, Options};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::kata::{self, KataError};
+use crate::machine::{self, Agenda, Fixed, Mandate, Order};
+use crate::person::PersonError;
+use crate::project;
+
+/// Carry out a plan, or all plans of a folder, wave by wave
+///
+/// A step with a test is one cycle: the tester writes that test, then come implementor and refactorer. Any other step,
+/// and every step of a `type: execute` plan, is done in refactor mode: what does not pass is not kept. A run that was
+/// cut short goes on where it was. At the end every artifact must be there, and every truth must name a test that
+/// passes. Exit code 0 if so, 4 if something is lacking or a person must look.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  tdd-cli plan run plans/05-01.md\n  tdd-cli plan run plans --max-minutes 90")]
+pub struct Run {
+    /// The plan, or a folder of plans
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Begin no attempt after so many minutes
+    #[arg(long, value_name = "M")]
+    max_minutes: Option<NonZeroU64>,
+    #[command(flatten)]
+    options: Options,
+}
+
+pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
+    let plans = read(&project::folder(&context.global)?.join(&args.file))?;
+    let repo = project::repository(&context.global)?;
+    let config = project::configuration(&context.global, repo.root())?.config;
+    let agenda = agenda(&plans, &repo, &config)?;
+    let order = Order {
+        steps: None,
+        until_done: false,
+        max_time: args.max_minutes.map(|minutes| Duration::from_secs(minutes.get().saturating_mul(60))),
+        allow_untracked: args.options.allow_untracked,
+    };
+    let voice = runs::voice(&args.options, &config, context)?;
+    let end = machine::carry_out(context, order, agenda, voice)?;
+    runs::show(&end, context)?;
+    Ok(ExitCode::from(end.exit_code()))
+}
+
+/// A plan and where it is.
+type Found = (PathBuf, Plan);
+
+/// The plan, or those of a folder, in ascending order of their waves; nothing stops any of them.
+fn read(path: &Path) -> Result<Vec<Found>, PersonError> {
+    let mut plans = if path.is_dir() { in_folder(path)? } else { vec![(path.to_owned(), plan::read(path)?)] };
+    for (path, plan) in &plans {
+        let stop = plan.findings().into_iter().find(|found| found.severity == Severity::Stop);
+        if let Some(finding) = stop {
+            return Err(PersonError::PlanStops { path: path.clone(), finding });
+        }
+    }
+    let mut marks = BTreeMap::new();
+    for (path, plan) in &plans {
+        if let Some(other) = marks.insert(plan.mark(0), path.clone()) {
+            return Err(PersonError::SamePlan { path: path.clone(), other });
+        }
+    }
+    plans.sort_by_key(|(path, plan)| (plan.wave, path.clone()));
+    Ok(plans)
+}
+
+fn in_folder(folder: &Path) -> Result<Vec<Found>, PersonError> {
+    let mut plans = Vec::new();
+    for path in plan::files(folder) {
+        match plan::read(&path) {
+            Ok(plan) => plans.push((path, plan)),
+            // Notes may lie there, too.
+            Err(error) if error.is_no_plan() => {}
+            Err(error) => return Err(error),
+        }
+    }
+    if plans.is_empty() { Err(PersonError::NoPlans(folder.to_owned())) } else { Ok(plans) }
+}
+
+fn agenda(plans: &[Found], repo: &Repo, config: &Config) -> Result<Agenda, CliError> {
+    let kata = match kata::read(&repo.root().join(config.kata_description.as_str())) {
+        Ok(kata) if kata == kata::PLACEHOLDER => String::new(),
+        Ok(kata) => kata,
+        // A plan says by itself what to do.
+        Err(KataError::Unreadable(TextError::Missing(_))) => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let inside = |path: &Path| Some(path.canonicalize().ok()?.strip_prefix(repo.root()).ok()?.to_str()?.to_owned());
+    let protected: Vec<String> = plans.iter().filter_map(|(path, _)| inside(path)).collect();
+    let mandate = |plan: &Plan, at: usize, step: &Step| Mandate {
+        brief: Some(plan.brief(&kata, step)),
+        target: target(plan, step),
+        mark: Some(plan.mark(at)),
+        free: target(plan, step).is_none(),
+        protected: protected.clone(),
+    };
+    let tasks =
+        plans.iter().flat_map(|(_, plan)| plan.steps.iter().enumerate().map(move |(at, step)| (plan, at, step)));
+    Ok(Agenda {
+        tasks: tasks.map(|(plan, at, step)| mandate(plan, at, step)).collect(),
+        truths: plans.iter().flat_map(|(_, plan)| plan.truths.clone()).collect(),
+        artifacts: plans.iter().flat_map(|(_, plan)| plan.artifacts.clone()).collect(),
+    })
+}
+
+/// The test of a step that runs under the gates; the others run in refactor mode.
+fn target(plan: &Plan, step: &Step) -> Option<Fixed> {
+    let (id, file) = (step.test_id.as_ref()?, step.test_file_path.as_ref()?);
+    let test = TestId::parse(&id.text).ok()?;
+    (plan.kind() == Some(Kind::Tdd)).then(|| Fixed { test, file: file.text.clone() })
+}

@@ -1,0 +1,40 @@
+//! What a model is told of a task: what is to be built at all, the plan that it is a part of, and the task itself.
+
+use super::{Plan, Step};
+
+/// Most bytes of a plan beside its task: what is cut away must never be the task.
+const MAX_BODY: usize = 12_000;
+
+impl Plan {
+    /// The words for one of its steps. What stays the same from task to task comes first.
+    pub fn brief(&self, kata: &str, step: &Step) -> String {
+        let plan = if self.body.len() <= MAX_BODY { self.body.trim() } else { "(too long to be shown)" };
+        let kata = kata.trim_end();
+        let test = match (&step.test_id, &step.test_file_path) {
+            (Some(id), Some(file)) => {
+                format!("\n\nThe test of this task is `{}`, and it stands in `{}`.", id.text, file.text)
+            }
+            (_, _) => String::new(),
+        };
+        let task = step.text.trim();
+        let plan =
+            format!("# The plan\n\n{plan}\n\n# Your task\n\nOf this plan, do this and no more:\n\n{task}{test}\n");
+        if kata.is_empty() { plan } else { format!("{kata}\n\n{plan}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_brief_ends_with_the_task_and_its_test() {
+        let body = "1. Add\n   - test_id: tests/a.rs::adds\n   - test_file_path: tests/a.rs\n2. Rest\n";
+        let plan = Plan::parse(&format!("---\nphase: 1\nplan: 1\ntype: tdd\n---\n{body}")).unwrap();
+        let brief = plan.brief("# Kata\n", &plan.steps[0]);
+        assert!(brief.starts_with("# Kata\n\n# The plan\n\n1. Add"), "{brief}");
+        assert!(brief.ends_with("is `tests/a.rs::adds`, and it stands in `tests/a.rs`.\n"), "{brief}");
+        let other = plan.brief("", &plan.steps[1]);
+        assert!(other.starts_with("# The plan") && other.ends_with("no more:\n\n2. Rest\n"), "{other}");
+    }
+}
