@@ -1,0 +1,114 @@
+//! What the machine adds to a step of a replayed run, on a small project and beside 20,000 other files, and how
+//! much memory it takes: `cargo bench -p tdd-cli --bench step`.
+
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its figures")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tdd_fixtures::Sandbox;
+
+const KATA: &str = include_str!("../katas/string-calculator/kata.md");
+const CASSETTE: &str = include_str!("../katas/string-calculator/cassette.jsonl");
+const MANY: usize = 20_000;
+const PER_FOLDER: usize = 100;
+
+fn main() {
+    measure("a small project", 0);
+    measure("20,000 files more", MANY);
+}
+
+fn measure(name: &str, files: usize) {
+    let sandbox = project(files);
+    let peak = run(&sandbox);
+    println!("{name}: peak memory {} kB; a raw build and check {:?}", peak, raw(&sandbox));
+    for (role, mut steps) in steps(&sandbox) {
+        steps.sort_by(|one, other| one.own.total_cmp(&other.own));
+        let middle = &steps[steps.len() / 2];
+        println!(
+            "  {role}, median of {}: own {:.1} ms, beside commands of {:.1} ms",
+            steps.len(),
+            middle.own,
+            middle.commands
+        );
+    }
+}
+
+/// A project with the kata, and with so many files that have nothing to do with it.
+fn project(files: usize) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let made = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["init", "--name", "string-calculator"]).output();
+    assert!(made.unwrap().status.success());
+    sandbox.write("kata.md", KATA);
+    for number in 0..files {
+        sandbox.write(&format!("data/{}/{number}.txt", number / PER_FOLDER), format!("{number}\n"));
+    }
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "chore: what to build"]);
+    fs::write(sandbox.outside().join("cassette.jsonl"), CASSETTE).unwrap();
+    sandbox
+}
+
+/// The whole kata; how much memory our own process took at most, in kB.
+fn run(sandbox: &Sandbox) -> u64 {
+    let cassette = sandbox.outside().join("cassette.jsonl");
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    command.args(["run", "--until-done", "--replay"]).arg(cassette).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut peak = 0;
+    let status = loop {
+        peak = peak.max(high_water(&child).unwrap_or_default());
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        sleep(Duration::from_millis(5));
+    };
+    assert!(status.success(), "the run failed: {status}");
+    peak
+}
+
+/// The kernel's own count, of the process that is still there.
+fn high_water(child: &Child) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+/// What a person's own commands take on the same project, with nothing left to build.
+fn raw(sandbox: &Sandbox) -> Duration {
+    let both = || {
+        sandbox.command("cargo").args(["test", "--no-run", "--all"]).output().unwrap();
+        sandbox.command("cargo").args(["clippy", "--all", "--all-targets"]).output().unwrap();
+    };
+    both();
+    let begun = Instant::now();
+    both();
+    begun.elapsed()
+}
+
+/// Where the time of a step went, in milliseconds.
+struct Step {
+    own: f64,
+    commands: f64,
+}
+
+/// The steps by role, from their logs.
+fn steps(sandbox: &Sandbox) -> BTreeMap<String, Vec<Step>> {
+    let mut steps: BTreeMap<String, Vec<Step>> = BTreeMap::new();
+    for entry in fs::read_dir(sandbox.project().join(".tdd/logs")).unwrap() {
+        let log = read(&entry.unwrap().path());
+        let took = |name: &str| log["took"][name].as_f64().unwrap();
+        let step = Step { own: took("own"), commands: took("commands") };
+        steps.entry(log["role"].as_str().unwrap().to_owned()).or_default().push(step);
+    }
+    steps
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
