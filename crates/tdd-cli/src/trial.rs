@@ -418,9 +418,10 @@ impl<'a> Trial<'a> {
         project::command_line(self.language.test_command(&self.settings))
     }
 
-    /// Acts on the working folder.
+    /// Acts on the working folder, whose tree is the one that is judged.
     pub fn here<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>) -> Result<T, CliError> {
-        let sources = TreeSources::new(self.repo.root(), self.repo.files()?);
+        let names = self.repo.tree_files(&self.tree)?.names().to_vec();
+        let sources = TreeSources::new(self.repo.root(), names);
         self.with_runner(&sources, self.repo.root().to_owned(), act)
     }
 
@@ -440,7 +441,7 @@ impl<'a> Trial<'a> {
                 None => drop(files.remove(path)),
             }
         }
-        scratch.fill(&files)?;
+        scratch.fill(&self.repo, &files)?;
         let sources = TreeSources::new(scratch.tree(), files.into_keys().collect());
         let spawner = self.spawner(scratch.tree().to_owned()).with_vars(needs.env);
         self.act(&sources, &spawner, act)

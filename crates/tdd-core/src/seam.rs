@@ -68,7 +68,7 @@ pub struct RepoState {
     pub last_commit_message: String,
     /// What HEAD changed, as a unified diff, bounded.
     pub last_diff: String,
-    /// The files, ignored ones left out.
+    /// The files of HEAD.
     pub files: Vec<String>,
 }
 

@@ -47,6 +47,7 @@ pub struct NewCode {
 /// Makes counter-proofs of one tree of a project.
 pub struct Prover<'a> {
     runner: &'a ProjectRunner<'a>,
+    repo: &'a Repo,
     files: BTreeMap<String, Content>,
     scratch: Scratch,
     needs: ScratchNeeds,
@@ -61,14 +62,14 @@ impl<'a> Prover<'a> {
     /// For this tree, whose tests this runner runs. Only for the one who holds the project's lock.
     pub fn new(
         runner: &'a ProjectRunner<'a>,
-        repo: &Repo,
+        repo: &'a Repo,
         tree: &TreeId,
         state: &StateDir,
     ) -> Result<Self, ProofError> {
         let scratch = Scratch::open(state)?;
         let needs = runner.language.scratch(runner.project, &scratch.products().to_string_lossy());
         let files = scratch::laid_out(repo, tree, &needs.files)?;
-        Ok(Self { runner, files, scratch, needs })
+        Ok(Self { runner, repo, files, scratch, needs })
     }
 
     /// Runs the copies of a test of the file `path`. Copies that do not compile are written once more, with
@@ -154,7 +155,7 @@ impl<'a> Prover<'a> {
     }
 
     fn run(&self, files: BTreeMap<String, Content>, only: &[TestId]) -> Result<Report, ProofError> {
-        self.scratch.fill(&files)?;
+        self.scratch.fill(self.repo, &files)?;
         self.test(files.into_keys().collect(), only)
     }
 

@@ -1,16 +1,19 @@
 //! A copy of the project in `.tdd/scratch/`, kept between runs so that builds in it stay incremental.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use tdd_core::digest::TreeId;
 
-use crate::git::{FileKind, GitError, Repo};
+use crate::git::{FileKind, GitError, Repo, Stored};
 use crate::state::StateDir;
 
 /// Why the copy could not be made.
@@ -38,17 +41,38 @@ pub enum LayOutError {
 
 /// What a file of the copy is to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
-    /// Its bytes; of a link, its target.
-    pub bytes: Vec<u8>,
-    /// What it is.
-    pub kind: FileKind,
+pub enum Content {
+    /// What git keeps.
+    Stored(Stored),
+    /// Something else.
+    Given {
+        /// Its bytes; of a link, its target.
+        bytes: Vec<u8>,
+        /// What it is.
+        kind: FileKind,
+    },
 }
 
 impl Content {
     /// A plain file with this text.
     pub fn text(text: &str) -> Self {
-        Self { bytes: text.as_bytes().to_vec(), kind: FileKind::File }
+        Self::Given { bytes: text.as_bytes().to_vec(), kind: FileKind::File }
+    }
+
+    /// Names the content, as git would.
+    fn name(&self) -> Stored {
+        match self {
+            Self::Stored(stored) => *stored,
+            Self::Given { bytes, kind } => Stored::of(bytes, *kind),
+        }
+    }
+
+    /// The bytes.
+    fn bytes(&self, repo: &Repo) -> Result<Cow<'_, [u8]>, GitError> {
+        match self {
+            Self::Stored(stored) => Ok(Cow::Owned(repo.stored(stored)?)),
+            Self::Given { bytes, .. } => Ok(Cow::Borrowed(bytes)),
+        }
     }
 
     /// What is on the disk; `None` if there is no file or link.
@@ -63,25 +87,21 @@ impl Content {
         };
         if meta.is_symlink() {
             let target = fs::read_link(path).map_err(doing)?;
-            return Ok(Some(Self { bytes: target.as_os_str().as_bytes().to_vec(), kind: FileKind::Symlink }));
+            return Ok(Some(Self::Given { bytes: target.as_os_str().as_bytes().to_vec(), kind: FileKind::Symlink }));
         }
         if !meta.is_file() {
             return Ok(None);
         }
         let kind = if meta.permissions().mode() & 0o100 == 0 { FileKind::File } else { FileKind::Executable };
-        Ok(Some(Self { bytes: fs::read(path).map_err(doing)?, kind }))
+        Ok(Some(Self::Given { bytes: fs::read(path).map_err(doing)?, kind }))
     }
 }
 
 /// Every file of a tree, as a copy is to hold it; submodules and names that are not UTF-8 are left out.
 pub fn contents(repo: &Repo, tree: &TreeId) -> Result<BTreeMap<String, Content>, GitError> {
-    let mut files = BTreeMap::new();
-    for (path, kind) in repo.tree_files(tree)? {
-        if let (Some(name), Some(bytes)) = (path.as_str(), repo.blob(tree, &path)?) {
-            files.insert(name.to_owned(), Content { bytes, kind });
-        }
-    }
-    Ok(files)
+    let listing = repo.tree_files(tree)?;
+    let files = listing.files().iter().filter(|(_, stored)| stored.kind != FileKind::Submodule);
+    Ok(files.filter_map(|(path, stored)| Some((path.as_str()?.to_owned(), Content::Stored(*stored)))).collect())
 }
 
 /// What a copy of a tree holds: its files, and those of the working folder that a build needs although no
@@ -103,6 +123,41 @@ pub fn laid_out(repo: &Repo, tree: &TreeId, needed: &[String]) -> Result<BTreeMa
 pub struct Scratch {
     tree: PathBuf,
     products: PathBuf,
+    held: Arc<Mutex<Held>>,
+}
+
+/// What the files of a copy held when they were last looked into, by their times at that moment.
+pub(crate) type Held = BTreeMap<String, (Stamp, Stored)>;
+
+/// Which writing of a file this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    inode: u64,
+    size: u64,
+    mode: u32,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// Younger than this, a file may be written once more without looking any different.
+const YOUNG: Duration = Duration::from_millis(100);
+
+impl Stamp {
+    fn of(meta: &Metadata) -> Self {
+        Self {
+            inode: meta.ino(),
+            size: meta.size(),
+            mode: meta.mode(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+
+    fn is_old(&self) -> bool {
+        let nanoseconds = u32::try_from(self.changed.1).unwrap_or(0);
+        let changed = SystemTime::UNIX_EPOCH + Duration::new(u64::try_from(self.changed.0).unwrap_or(0), nanoseconds);
+        SystemTime::now().duration_since(changed).is_ok_and(|age| age > YOUNG)
+    }
 }
 
 impl Scratch {
@@ -112,7 +167,7 @@ impl Scratch {
         let doing = |source| ScratchError { action: "make the folder", path: folder.clone(), source };
         fs::create_dir_all(folder.join("tree")).map_err(doing)?;
         let folder = folder.canonicalize().map_err(doing)?;
-        Ok(Self { tree: folder.join("tree"), products: folder.join("target") })
+        Ok(Self { tree: folder.join("tree"), products: folder.join("target"), held: state.held() })
     }
 
     /// Where the copy is.
@@ -126,37 +181,61 @@ impl Scratch {
     }
 
     /// Makes the copy hold exactly these files. One that is right already is not touched: by its time a
-    /// build knows that it need not be built again.
-    pub fn fill(&self, files: &BTreeMap<String, Content>) -> Result<(), ScratchError> {
-        self.remove_others(&self.tree, files)?;
+    /// build knows that it need not be built again. One that was looked into before, and that nobody wrote
+    /// since, is not looked into again.
+    pub fn fill(&self, repo: &Repo, files: &BTreeMap<String, Content>) -> Result<(), LayOutError> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = BTreeMap::new();
+        remove_others(&self.tree, "", files, &mut found)?;
+        let mut now = Held::new();
         for (path, content) in files {
+            let name = content.name();
+            let stamp = found.get(path.as_str());
+            let known = held.get(path).filter(|(then, _)| stamp == Some(then)).map(|(_, held)| *held);
+            if let (Some(known), Some(stamp)) = (known, stamp)
+                && known == name
+            {
+                now.insert(path.clone(), (*stamp, known));
+                continue;
+            }
             let full = self.tree.join(path);
-            if Content::read(&full)?.as_ref() != Some(content) {
-                write(&full, content)?;
+            if Content::read(&full)?.as_ref().map(Content::name) != Some(name) {
+                write(&full, &content.bytes(repo)?, name.kind)?;
+            } else if let Some(stamp) = stamp.filter(|stamp| stamp.is_old()) {
+                now.insert(path.clone(), (*stamp, name));
             }
         }
+        *held = now;
         Ok(())
     }
+}
 
-    fn remove_others(&self, folder: &Path, files: &BTreeMap<String, Content>) -> Result<(), ScratchError> {
-        let doing = |path: &Path| {
-            let path = path.to_owned();
-            |source| ScratchError { action: "tidy up", path, source }
-        };
-        for entry in fs::read_dir(folder).map_err(doing(folder))? {
-            let path = entry.map_err(doing(folder))?.path();
-            let is_folder = fs::symlink_metadata(&path).map_err(doing(&path))?.is_dir();
-            let name = path.strip_prefix(&self.tree).unwrap_or(&path).to_string_lossy().into_owned();
-            if is_folder && holds_some(files, &name) {
-                self.remove_others(&path, files)?;
-            } else if is_folder {
-                fs::remove_dir_all(&path).map_err(doing(&path))?;
-            } else if !files.contains_key(&name) {
-                fs::remove_file(&path).map_err(doing(&path))?;
-            }
+/// Removes what is not to be there, and notes the times of the rest.
+fn remove_others(
+    folder: &Path,
+    below: &str,
+    files: &BTreeMap<String, Content>,
+    found: &mut BTreeMap<String, Stamp>,
+) -> Result<(), ScratchError> {
+    let doing = |path: &Path| {
+        let path = path.to_owned();
+        |source| ScratchError { action: "tidy up", path, source }
+    };
+    for entry in fs::read_dir(folder).map_err(doing(folder))? {
+        let entry = entry.map_err(doing(folder))?;
+        let (path, name) = (entry.path(), format!("{below}{}", entry.file_name().to_string_lossy()));
+        let meta = entry.metadata().map_err(doing(&path))?;
+        if meta.is_dir() && holds_some(files, &name) {
+            remove_others(&path, &format!("{name}/"), files, found)?;
+        } else if meta.is_dir() {
+            fs::remove_dir_all(&path).map_err(doing(&path))?;
+        } else if files.contains_key(&name) {
+            found.insert(name, Stamp::of(&meta));
+        } else {
+            fs::remove_file(&path).map_err(doing(&path))?;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn holds_some(files: &BTreeMap<String, Content>, folder: &str) -> bool {
@@ -164,7 +243,7 @@ fn holds_some(files: &BTreeMap<String, Content>, folder: &str) -> bool {
     files.range(below.clone()..).next().is_some_and(|(path, _)| path.starts_with(&below))
 }
 
-fn write(path: &Path, content: &Content) -> Result<(), ScratchError> {
+fn write(path: &Path, bytes: &[u8], kind: FileKind) -> Result<(), ScratchError> {
     let doing = |source| ScratchError { action: "write", path: path.to_owned(), source };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(doing)?;
@@ -174,11 +253,11 @@ fn write(path: &Path, content: &Content) -> Result<(), ScratchError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(doing(error)),
         Ok(()) | Err(_) => {}
     }
-    match content.kind {
-        FileKind::Symlink => symlink(OsStr::from_bytes(&content.bytes), path).map_err(doing),
-        FileKind::File => fs::write(path, &content.bytes).map_err(doing),
+    match kind {
+        FileKind::Symlink => symlink(OsStr::from_bytes(bytes), path).map_err(doing),
+        FileKind::File => fs::write(path, bytes).map_err(doing),
         FileKind::Executable => {
-            fs::write(path, &content.bytes).map_err(doing)?;
+            fs::write(path, bytes).map_err(doing)?;
             fs::set_permissions(path, fs::Permissions::from_mode(0o755)).map_err(doing)
         }
         FileKind::Submodule => Ok(()),
@@ -196,29 +275,50 @@ mod tests {
     #[test]
     fn the_copy_holds_exactly_what_it_is_given_and_leaves_what_is_right_alone() {
         let folder = tempfile::tempdir().unwrap();
+        let repo = Repo::init(folder.path()).unwrap();
         let scratch = Scratch::open(&StateDir::ensure(folder.path()).unwrap()).unwrap();
-        scratch.fill(&files(&[("a/b.rs", "1"), ("a/c.rs", "1"), ("d/e.rs", "1"), ("f", "1")])).unwrap();
+        scratch.fill(&repo, &files(&[("a/b.rs", "1"), ("a/c.rs", "1"), ("d/e.rs", "1"), ("f", "1")])).unwrap();
         let time = |path: &str| fs::metadata(scratch.tree().join(path)).unwrap().modified().unwrap();
         let before = time("a/b.rs");
-        scratch.fill(&files(&[("a/b.rs", "1"), ("a/c.rs", "2"), ("d", "1"), ("f/g", "1")])).unwrap();
+        scratch.fill(&repo, &files(&[("a/b.rs", "1"), ("a/c.rs", "2"), ("d", "1"), ("f/g", "1")])).unwrap();
         assert_eq!(time("a/b.rs"), before);
         assert_eq!(fs::read_to_string(scratch.tree().join("a/c.rs")).unwrap(), "2");
         assert!(scratch.tree().join("d").is_file() && scratch.tree().join("f/g").is_file());
-        scratch.fill(&files(&[])).unwrap();
+        scratch.fill(&repo, &files(&[])).unwrap();
         assert_eq!(fs::read_dir(scratch.tree()).unwrap().count(), 0);
     }
 
     #[test]
     fn a_link_is_copied_as_a_link_and_never_written_through() {
         let folder = tempfile::tempdir().unwrap();
+        let repo = Repo::init(folder.path()).unwrap();
         fs::write(folder.path().join("outside"), "mine").unwrap();
         let scratch = Scratch::open(&StateDir::ensure(folder.path()).unwrap()).unwrap();
         symlink(folder.path().join("outside"), scratch.tree().join("a")).unwrap();
         let link = Content::read(&scratch.tree().join("a")).unwrap().unwrap();
-        assert_eq!(link.kind, FileKind::Symlink);
-        scratch.fill(&files(&[("a", "theirs")])).unwrap();
+        assert_eq!(link.name().kind, FileKind::Symlink);
+        scratch.fill(&repo, &files(&[("a", "theirs")])).unwrap();
         assert_eq!(fs::read_to_string(folder.path().join("outside")).unwrap(), "mine");
-        scratch.fill(&BTreeMap::from([("b".to_owned(), link)])).unwrap();
+        scratch.fill(&repo, &BTreeMap::from([("b".to_owned(), link)])).unwrap();
         assert!(fs::symlink_metadata(scratch.tree().join("b")).unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_file_that_somebody_changed_in_the_copy_is_put_right_however_often_it_was_right_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repo::init(folder.path()).unwrap();
+        let scratch = Scratch::open(&StateDir::ensure(folder.path()).unwrap()).unwrap();
+        let wanted = files(&[("a", "1"), ("b", "1")]);
+        for _ in 0..2 {
+            scratch.fill(&repo, &wanted).unwrap();
+            std::thread::sleep(2 * YOUNG);
+        }
+        scratch.fill(&repo, &wanted).unwrap();
+        assert_eq!(scratch.held.lock().unwrap().len(), 2, "their times are known by now");
+        let times = fs::metadata(scratch.tree().join("a")).unwrap().modified().unwrap();
+        fs::write(scratch.tree().join("a"), "2").unwrap();
+        fs::File::options().write(true).open(scratch.tree().join("a")).unwrap().set_modified(times).unwrap();
+        scratch.fill(&repo, &wanted).unwrap();
+        assert_eq!(fs::read_to_string(scratch.tree().join("a")).unwrap(), "1");
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use tdd_core::digest::TreeId;
 use tdd_lang::language::Sources;
 
-use crate::git::{FileKind, GitPath, Repo, Result};
+use crate::git::{GitPath, Listing, Repo, Result};
 use crate::text;
 
 /// Largest source file that is looked into, in bytes.
@@ -46,29 +47,24 @@ impl Sources for TreeSources {
 #[derive(Clone, Debug)]
 pub struct StoredSources<'a> {
     repo: &'a Repo,
-    tree: TreeId,
-    files: Vec<String>,
+    listing: Arc<Listing>,
 }
 
 impl<'a> StoredSources<'a> {
     /// The files of this tree.
     pub fn new(repo: &'a Repo, tree: &TreeId) -> Result<Self> {
-        let listed = repo.tree_files(tree)?;
-        let files = listed.iter().filter(|(_, kind)| *kind != FileKind::Submodule);
-        let mut files: Vec<String> = files.filter_map(|(path, _)| path.as_str().map(str::to_owned)).collect();
-        files.sort_unstable();
-        Ok(Self { repo, tree: tree.clone(), files })
+        Ok(Self { repo, listing: repo.tree_files(tree)? })
     }
 }
 
 impl Sources for StoredSources<'_> {
     fn files(&self) -> &[String] {
-        &self.files
+        self.listing.names()
     }
 
     fn read(&self, path: &str) -> Option<String> {
-        self.files.binary_search_by(|file| file.as_str().cmp(path)).ok()?;
-        let content = self.repo.blob(&self.tree, &GitPath::new(path).ok()?).ok()??;
+        let stored = self.listing.files().get(&GitPath::new(path).ok()?)?;
+        let content = self.repo.stored(stored).ok()?;
         let small = content.len() as u64 <= MAX_SOURCE;
         small.then(|| String::from_utf8(content).ok()).flatten()
     }

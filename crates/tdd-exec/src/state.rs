@@ -3,10 +3,17 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use crate::scratch::Held;
 
 /// The `.tdd/` folder of a project.
 #[derive(Clone, Debug)]
-pub struct StateDir(PathBuf);
+pub struct StateDir {
+    path: PathBuf,
+    /// What is known of the copy in it, for as long as this process lives.
+    held: Arc<Mutex<Held>>,
+}
 
 /// Why the folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +41,7 @@ impl StateDir {
     pub fn find(root: &Path) -> Result<Option<Self>, StateError> {
         let path = root.join(".tdd");
         match fs::symlink_metadata(&path) {
-            Ok(meta) if meta.is_dir() => Ok(Some(Self(path))),
+            Ok(meta) if meta.is_dir() => Ok(Some(Self::at(path))),
             Ok(_) => Err(StateError::NotAFolder(path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(StateError::Io { action: "inspect", path, source }),
@@ -48,7 +55,7 @@ impl StateDir {
         } else {
             let path = root.join(".tdd");
             fs::create_dir(&path).map_err(|source| StateError::Io { action: "create", path: path.clone(), source })?;
-            Self(path)
+            Self::at(path)
         };
         dir.keep_out_of_commits()?;
         Ok(dir)
@@ -56,11 +63,19 @@ impl StateDir {
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
+    }
+
+    fn at(path: PathBuf) -> Self {
+        Self { path, held: Arc::default() }
+    }
+
+    pub(crate) fn held(&self) -> Arc<Mutex<Held>> {
+        Arc::clone(&self.held)
     }
 
     fn keep_out_of_commits(&self) -> Result<(), StateError> {
-        let path = self.0.join(".gitignore");
+        let path = self.path.join(".gitignore");
         if fs::symlink_metadata(&path).is_ok() {
             return Ok(());
         }

@@ -185,6 +185,10 @@ pub trait Language {
     /// What a path is to the law in this tree, whether or not there is a file yet. A file of production
     /// may still hold tests.
     fn sort(&self, project: &Project, path: &str, sources: &dyn Sources) -> Sort;
+    /// The same for many paths, without looking at the project anew for each.
+    fn sorts(&self, project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
+        paths.iter().map(|path| self.sort(project, path, sources)).collect()
+    }
     /// What a change did: `paths` are all files that differ between the two trees, a renamed one under
     /// both of its names.
     fn change(&self, project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change;

@@ -9,6 +9,7 @@ use tdd_agents::plan::EditPlan;
 use tdd_agents::prompts::Way;
 use tdd_agents::reply::{self, ReplyError};
 use tdd_agents::talk::{Stage, Talk};
+use tdd_core::change::Sort;
 use tdd_core::config::Protocol;
 use tdd_core::cycle::{Phase, Turn};
 use tdd_core::digest::Digest;
@@ -158,7 +159,7 @@ impl Machine<'_> {
                 && (self.order.until_done || arrivals >= ASK_WHETHER_DONE),
             context_bytes: usize::try_from(config.llm.context_bytes.get()).unwrap_or(usize::MAX),
         };
-        let context = self.context_of(stand, turn, &base)?;
+        let context = self.context_of(stand, turn)?;
         let files = self.files(&base, &context)?;
         let target = targets.first().map(|id| target(id, turn, &stand.report));
         let brief = Brief { context: &context, files: &files, target: target.as_ref() };
@@ -168,7 +169,7 @@ impl Machine<'_> {
         Ok(Conversation { step: stand.step, phase: turn.phase(), targets, talk, way, planned: false, asked: 0 })
     }
 
-    fn context_of(&self, stand: &Stand, turn: &Turn, base: &dyn Sources) -> Result<StepContext, CliError> {
+    fn context_of(&self, stand: &Stand, turn: &Turn) -> Result<StepContext, CliError> {
         let vcs = GitVcs { repo: &self.trial.repo, author: &self.trial.loaded.config.commit, clock: WallClock };
         let state = vcs.read_state(MAX_DIFF)?;
         Ok(StepContext {
@@ -177,21 +178,31 @@ impl Machine<'_> {
             kata_description: self.brief().to_owned(),
             git_last_commit_msg: state.last_commit_message,
             git_last_diff: state.last_diff,
-            repo_snapshot_paths: base.files().to_vec(),
+            repo_snapshot_paths: state.files,
         })
     }
 
+    /// The files that a brief may show. Of documents and data no more are read than there can be room for.
     fn files(&self, base: &dyn Sources, context: &StepContext) -> Result<Vec<File>, CliError> {
-        let changed = self.trial.last_changed()?;
+        let (changed, locks) = (self.trial.last_changed()?, self.trial.lock_files());
         let kata = self.trial.loaded.config.kata_description.as_str();
-        let shown = context.repo_snapshot_paths.iter().filter(|path| path.as_str() != kata && *path != "tdd.yaml");
-        let shown = shown.filter(|path| !self.trial.lock_files().contains(path));
-        let file = |path: &String| {
-            let text = base.read(path)?;
-            let sort = self.trial.language.sort(&self.trial.project, path, base);
-            Some(File { path: path.clone(), text, sort, changed: changed.contains(path) })
-        };
-        Ok(shown.filter_map(file).collect())
+        let paths = &context.repo_snapshot_paths;
+        let sorts = self.trial.language.sorts(&self.trial.project, paths, base);
+        let is_shown = |path: &str| path != kata && path != "tdd.yaml" && !locks.iter().any(|lock| lock == path);
+        let mut room = self.trial.loaded.config.llm.context_bytes.get();
+        let mut files = Vec::new();
+        for (path, sort) in paths.iter().zip(sorts).filter(|(path, _)| is_shown(path)) {
+            let changed = changed.contains(path);
+            if sort == Sort::Document && !changed && room == 0 {
+                continue;
+            }
+            let Some(text) = base.read(path) else { continue };
+            if sort == Sort::Document {
+                room = room.saturating_sub((path.len() + text.len()) as u64);
+            }
+            files.push(File { path: path.clone(), text, sort, changed });
+        }
+        Ok(files)
     }
 
     /// What was wrong goes into the conversation, which begins anew if nothing is learned in it.

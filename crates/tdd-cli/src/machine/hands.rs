@@ -52,7 +52,7 @@ impl Trial<'_> {
         let root = self.scratch_tree()?;
         let mut formatted = files;
         for path in paths {
-            if let Some(Content { bytes, .. }) = Content::read(&root.join(&path))?
+            if let Some(Content::Given { bytes, .. }) = Content::read(&root.join(&path))?
                 && let Ok(text) = String::from_utf8(bytes)
             {
                 formatted.insert(path, Some(text));

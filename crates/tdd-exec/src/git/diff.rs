@@ -62,18 +62,6 @@ impl Repo {
         Ok(changes)
     }
 
-    /// Every file of a tree, sorted by path.
-    pub fn tree_files(&self, tree: &TreeId) -> Result<Vec<(GitPath, FileKind)>> {
-        let tree = self.tree(tree)?;
-        let mut options = DiffOptions::new();
-        options.skip_binary_check(true);
-        let all = self.git.diff_tree_to_tree(None, Some(&tree), Some(&mut options)).doing("list the tree")?;
-        let found = all.deltas().filter_map(|delta| change(&delta));
-        let mut files: Vec<_> = found.filter_map(|change| Some((change.path, change.after?))).collect();
-        files.sort();
-        Ok(files)
-    }
-
     /// The content of a file, or the target of a symbolic link, in a tree; `None` where there is no such thing.
     pub fn blob(&self, tree: &TreeId, path: &GitPath) -> Result<Option<Vec<u8>>> {
         let Some(entry) = self.entry(tree, path)? else { return Ok(None) };
@@ -107,7 +95,7 @@ fn change(delta: &DiffDelta<'_>) -> Option<TreeChange> {
     Some(TreeChange { path, kind, before, after })
 }
 
-fn mode_kind(mode: FileMode) -> Option<FileKind> {
+pub(super) fn mode_kind(mode: FileMode) -> Option<FileKind> {
     match mode {
         FileMode::Blob | FileMode::BlobGroupWritable => Some(FileKind::File),
         FileMode::BlobExecutable => Some(FileKind::Executable),

@@ -8,6 +8,7 @@ mod diff;
 mod error;
 mod head;
 mod history;
+mod listing;
 mod path;
 mod private;
 mod restore;
@@ -22,11 +23,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use git2::{ErrorCode, Repository, RepositoryInitOptions, RepositoryOpenFlags};
+use tdd_core::digest::TreeId;
 
 pub use commit::{NewCommit, Signature};
 pub use diff::{ChangeKind, FileKind, TreeChange};
 pub use error::{GitError, Result};
 pub use head::{FirstParents, Head};
+pub use listing::{Listing, Stored};
 pub use path::GitPath;
 pub use status::Dirty;
 pub use worktree::Worktree;
@@ -39,6 +42,7 @@ pub struct Repo {
     git: Repository,
     root: PathBuf,
     tracked: RefCell<Option<Arc<Tracked>>>,
+    listings: RefCell<Vec<(TreeId, Arc<Listing>)>>,
 }
 
 impl Repo {
@@ -86,7 +90,7 @@ impl Repo {
     fn new(git: Repository) -> Result<Self> {
         let bare = || GitError::Bare { path: git.path().to_owned() };
         let root = git.workdir().ok_or_else(bare)?.to_owned();
-        let repo = Self { git, root, tracked: RefCell::default() };
+        let repo = Self { git, root, tracked: RefCell::default(), listings: RefCell::default() };
         repo.heal()?;
         Ok(repo)
     }

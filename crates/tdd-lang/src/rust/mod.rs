@@ -145,6 +145,10 @@ impl Language for Rust {
         sort::sort(project, path, sources)
     }
 
+    fn sorts(&self, project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
+        sort::sorts(project, paths, sources)
+    }
+
     fn twins(&self, _: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
         twins::twins(source, test, seed, boldness)
     }

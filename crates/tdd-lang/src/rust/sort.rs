@@ -170,6 +170,12 @@ pub fn sort(project: &Project, path: &str, sources: &dyn Sources) -> Sort {
     Sorter::new(layout, sources).sort(path)
 }
 
+/// What each of many paths is in this tree.
+pub fn sorts(project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
+    let sorter = Sorter::new(Layout::of(project, &mut ParsedFiles::for_modules(sources)), sources);
+    paths.iter().map(|path| sorter.sort(path)).collect()
+}
+
 /// Whether a path steers by its name alone.
 fn steers(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
