@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use tdd_core::change::Change;
-use tdd_core::commit;
-use tdd_core::event::{Committed, Event};
-use tdd_core::gate::{self, Action, Edit, Permit};
+use tdd_core::commit::{self, Trailers};
+use tdd_core::digest::Digest;
+use tdd_core::event::{Committed, Event, PersonEdit, PersonFate, Reverted};
+use tdd_core::gate::{self, Action, Edit, Files, Permit};
 use tdd_core::judge::{self, Ruling, Seen};
 use tdd_core::report::{Cause, Report};
 use tdd_core::rule::Refusal;
@@ -14,6 +15,7 @@ use tdd_core::test_id::TestId;
 use tdd_exec::clock::WallClock;
 use tdd_exec::git::{GitPath, Head};
 use tdd_exec::sources::{ChangedSources, StoredSources};
+use tdd_exec::text;
 use tdd_exec::vcs::GitVcs;
 use tdd_exec::workspace::{Workspace, Written};
 use tdd_lang::item::TestItem;
@@ -24,6 +26,9 @@ use crate::error::CliError;
 use crate::person::PersonError;
 use crate::trial::{Trial, Which};
 use crate::verdict::Verdicts;
+
+/// Largest file that a test may stand in, in bytes.
+const MAX_FILE: u64 = 4 << 20;
 
 /// A test that a person speaks of, in a file that is as HEAD has it.
 pub struct OneTest<'a> {
@@ -52,8 +57,8 @@ pub struct Word<'w> {
     pub summary: &'w str,
     /// Why.
     pub reason: &'w str,
-    /// The trailer that names the test: `TDD-Retired`.
-    pub trailer: &'w str,
+    /// What becomes of the test.
+    pub fate: PersonFate,
 }
 
 /// What came of it.
@@ -70,7 +75,7 @@ pub fn find(trial: &Trial<'_>, id: &TestId) -> Result<Option<(String, TestItem)>
 }
 
 /// The text of a file in the working tree.
-pub fn text(trial: &Trial<'_>, path: &str) -> Result<Option<String>, CliError> {
+pub fn source(trial: &Trial<'_>, path: &str) -> Result<Option<String>, CliError> {
     Ok(StoredSources::new(&trial.repo, &trial.tree)?.read(path))
 }
 
@@ -106,7 +111,7 @@ impl<'a> OneTest<'a> {
         let report = self.trial.run_elsewhere(&self.head.tree, &changed)?.report;
         match self.judge(&report, fate)? {
             Ruling::Refused(refusal) => Ok(self.refused(refusal, &report)),
-            Ruling::Holds(_) => Ok(Outcome::Done(self.commit(permit, word)?)),
+            Ruling::Holds(_) => Ok(Outcome::Done(self.commit(permit, &changed, word)?)),
         }
     }
 
@@ -159,32 +164,78 @@ impl<'a> OneTest<'a> {
         Outcome::Refused(Box::new(Verdicts::new(vec![verdict])))
     }
 
-    fn commit(&self, permit: Permit, word: &Word<'_>) -> Result<Committed, CliError> {
+    /// The word is on the record before the file is touched, so that the next start can settle it after a kill.
+    fn commit(&mut self, permit: Permit, files: &Files, word: &Word<'_>) -> Result<Committed, CliError> {
+        self.trial.repo.check_ready_to_commit()?;
+        let content = Digest::of(files.get(&self.path).cloned().flatten().unwrap_or_default());
+        let edit = PersonEdit {
+            test_id: self.id.clone(),
+            fate: word.fate,
+            reason: word.reason.to_owned(),
+            path: self.path.clone(),
+            content,
+            head: self.head.commit.clone(),
+        };
+        self.trial.recording.append(&[Event::PersonEdit(edit.clone())])?;
+        let committed = self.write(permit, word);
+        match &committed {
+            Ok(committed) => {
+                self.trial.recording.append(&[edit.done(), Event::Committed(committed.clone())])?;
+            }
+            Err(_) => drop(self.trial.settle()?),
+        }
+        committed
+    }
+
+    fn write(&self, permit: Permit, word: &Word<'_>) -> Result<Committed, CliError> {
         let repo = &self.trial.repo;
-        repo.check_ready_to_commit()?;
         match Workspace::open(repo.root())?.write(permit)? {
             Written::Done(_) => {}
             Written::Refused(refusal) => return Err(CliError::InTheWay(refusal.reason)),
         }
         let path = GitPath::new(&self.path)?;
-        let message = commit::word_about_test(word.summary, word.reason, word.trailer, &self.id);
+        let message = commit::word_about_test(word.summary, word.reason, word.fate.trailer(), &self.id);
         let vcs = GitVcs { repo, author: &self.trial.loaded.config.commit, clock: WallClock };
-        let committed =
-            repo.tree_id().and_then(|tree| vcs.commit(&self.head, &tree, std::slice::from_ref(&path), &message));
-        let commit = match committed {
-            Ok(commit) => commit,
-            Err(error) => {
-                repo.restore(&[path], &self.head.tree)?;
-                return Err(error.into());
-            }
-        };
+        let commit = vcs.commit(&self.head, &repo.tree_id()?, &[path], &message)?;
         let subject = message.lines().next().unwrap_or_default().to_owned();
         Ok(Committed { commit, tree: repo.head()?.tree, subject, files: vec![self.path.clone()] })
     }
+}
 
-    /// Puts what was done into the ledger.
-    pub fn record(&mut self, event: Event, committed: &Committed) -> Result<(), CliError> {
-        self.trial.recording.append(&[event, Event::Committed(committed.clone())])?;
-        Ok(())
+impl Trial<'_> {
+    /// Puts right what was cut short while a person's word about a test was carried out: a commit that was made is
+    /// put on the record, a file that holds exactly what was to be committed is put back. Says whether there was any.
+    pub fn settle(&mut self) -> Result<bool, CliError> {
+        let Some(edit) = self.session().standing().person_edit().cloned() else { return Ok(false) };
+        let head = self.repo.head()?;
+        if let Some(commit) = head.commit.clone().filter(|_| head.commit != edit.head)
+            && self.repo.first_parent(&commit)? == edit.head
+            && let Some(message) = self.repo.last_message()?
+            && Trailers::parse(&message).get(edit.fate.trailer()) == Some(edit.test_id.as_str())
+        {
+            let subject = message.lines().next().unwrap_or_default().to_owned();
+            let committed = Committed { commit, tree: head.tree, subject, files: vec![edit.path.clone()] };
+            self.recording.append(&[edit.done(), Event::Committed(committed)])?;
+            return Ok(true);
+        }
+        let full = self.repo.root().join(&edit.path);
+        let is_ours = text::read(&full, MAX_FILE).is_ok_and(|text| Digest::of(text) == edit.content);
+        let mut kept_as = None;
+        if is_ours && head.commit == edit.head {
+            self.base = head.tree;
+            kept_as = self.keep_attempt((0, 0), std::slice::from_ref(&edit.path), "it was cut short")?;
+            self.put_back(std::slice::from_ref(&edit.path))?;
+        }
+        self.recording.append(&[Event::Reverted(Reverted {
+            step: 0,
+            attempt: 0,
+            spent: false,
+            rule: None,
+            cause: None,
+            reason: "it was cut short".to_owned(),
+            signature: Digest::zero(),
+            kept_as,
+        })])?;
+        Ok(true)
     }
 }

@@ -111,7 +111,7 @@ impl<'a> Trial<'a> {
         let recording = Recording::exclusive(&state, context.output)?;
         let excepted = recording.session().standing().exceptions(WallClock.now_ms());
         let in_place = which.at.is_none();
-        Ok(Self {
+        let mut trial = Self {
             context,
             repo,
             loaded,
@@ -126,7 +126,11 @@ impl<'a> Trial<'a> {
             excepted,
             silent: false,
             seen: Seen::default(),
-        })
+        };
+        if trial.settle()? {
+            (trial.base, trial.tree) = trees(&trial.repo, which)?;
+        }
+        Ok(trial)
     }
 
     /// A commit of a history, with a folder of its own to work in. Nothing is recorded. `None` if there is no

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tdd_core::cycle::Role;
-use tdd_core::digest::Digest;
-use tdd_core::event::{Blocked, Event, Head, LlmCall, Paused, Record};
+use tdd_core::digest::{CommitId, Digest};
+use tdd_core::event::{Blocked, Event, Head, LlmCall, Paused, PersonEdit, PersonFate, Record};
 use tdd_core::test_id::TestId;
 use tdd_fixtures::Sandbox;
 
@@ -146,6 +146,19 @@ fn refactor_mode_lets_a_person_change_everything_and_keeps_what_passes() {
 }
 
 #[test]
+fn a_test_that_was_moved_in_refactor_mode_is_known_under_its_new_name() {
+    let sandbox = tested_project();
+    says(&sandbox, &["refactor", "begin"]);
+    sandbox.write("tests/score.rs", TEST);
+    std::fs::remove_file(sandbox.project().join("tests/game.rs")).unwrap();
+    let (code, said) = says(&sandbox, &["refactor", "end"]);
+    assert_eq!(code, 0, "{said}");
+    let renamed = says(&sandbox, &["log", "--type", "test_renamed"]).1;
+    let moved = format!("{TARGET} is now tests/score.rs::a_gutter_game_scores_zero");
+    assert!(renamed.contains(&moved), "{renamed}");
+}
+
+#[test]
 fn refactor_mode_stays_on_where_a_test_is_lost_and_goes_back_without_losing_the_work() {
     let sandbox = tested_project();
     sandbox.write("src/lib.rs", format!("{RIGHT}\n// a person's uncommitted work\n"));
@@ -218,6 +231,82 @@ fn a_retired_test_goes_in_a_commit_of_its_own_and_the_users_work_stays() {
     let events = says(&sandbox, &["log"]).1;
     let events: Vec<_> = events.lines().rev().take(2).map(|line| &line[28..]).collect();
     assert_story!(done, log, status, events.join("\n"));
+}
+
+/// A person's word about the second test, as it stands in the ledger before its file is touched.
+fn word_about_the_second(sandbox: &Sandbox, content: &str) -> Event {
+    Event::PersonEdit(PersonEdit {
+        test_id: TestId::parse(STRIKE).unwrap(),
+        fate: PersonFate::Retired,
+        reason: "no strikes any more".to_owned(),
+        path: "tests/game.rs".to_owned(),
+        content: Digest::of(content),
+        head: Some(CommitId(sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned())),
+    })
+}
+
+#[test]
+fn a_word_that_was_cut_short_before_its_commit_is_put_back_by_the_next_start() {
+    let sandbox = tested_project();
+    sandbox.write("tests/game.rs", format!("{TEST}{SECOND}"));
+    commit(&sandbox, "test: a strike");
+    append(&sandbox, &[word_about_the_second(&sandbox, TEST)]);
+    sandbox.write("tests/game.rs", TEST);
+    says(&sandbox, &["validate-refactor"]);
+    assert_eq!(sandbox.read("tests/game.rs"), format!("{TEST}{SECOND}"));
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    // What a person does afterwards is their own, even if it is the same.
+    sandbox.write("tests/game.rs", TEST);
+    says(&sandbox, &["validate-refactor"]);
+    assert_eq!(sandbox.read("tests/game.rs"), TEST);
+}
+
+#[test]
+fn a_persons_own_change_is_not_taken_for_a_word_that_was_cut_short() {
+    let sandbox = tested_project();
+    append(&sandbox, &[word_about_the_second(&sandbox, TEST)]);
+    let theirs = format!("{TEST}\n// mine\n");
+    sandbox.write("tests/game.rs", &theirs);
+    says(&sandbox, &["validate-refactor"]);
+    assert_eq!(sandbox.read("tests/game.rs"), theirs);
+}
+
+#[test]
+fn a_word_that_was_cut_short_after_its_commit_is_put_on_the_record() {
+    let sandbox = tested_project();
+    sandbox.write("tests/game.rs", format!("{TEST}{SECOND}"));
+    commit(&sandbox, "test: a strike");
+    append(&sandbox, &[word_about_the_second(&sandbox, TEST)]);
+    sandbox.write("tests/game.rs", TEST);
+    commit(&sandbox, &format!("test: retire\n\nTDD-Retired: {STRIKE}"));
+    says(&sandbox, &["validate-refactor"]);
+    let retired = says(&sandbox, &["log", "--type", "retired"]).1;
+    assert!(retired.contains("no strikes any more"), "{retired}");
+    assert_eq!(sandbox.read("tests/game.rs"), TEST);
+}
+
+/// Killed as soon as its word is on the record, wherever it has got to by then.
+#[test]
+fn a_killed_word_is_carried_out_once_when_it_is_given_again() {
+    for arguments in [&["retire", STRIKE, "--reason", "why"][..], &["resume", "--skip"]] {
+        let sandbox = tested_project();
+        sandbox.write("tests/game.rs", format!("{TEST}{SECOND}"));
+        commit(&sandbox, "test: a strike");
+        block(&sandbox, STRIKE);
+        let mut child = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(arguments).spawn().unwrap();
+        while !sandbox.read(".tdd/events.jsonl").contains("person_edit") {
+            assert_eq!(child.try_wait().unwrap(), None, "it ended too soon");
+            thread::sleep(Duration::from_micros(50));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        says(&sandbox, &["validate-refactor"]);
+        assert_eq!(sandbox.git(&["status", "--porcelain"]), "", "{arguments:?}");
+        says(&sandbox, arguments);
+        let words = sandbox.git(&["log", "--format=%s", "--grep", "^TDD-\\(Retired\\|Skipped\\):"]);
+        assert_eq!(words.lines().count(), 1, "{arguments:?}: {words}");
+        assert_eq!(sandbox.git(&["status", "--porcelain"]), "", "{arguments:?}");
+    }
 }
 
 #[test]

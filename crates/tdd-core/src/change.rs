@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::digest::Digest;
+use crate::event::TestRenamed;
 use crate::test_id::TestId;
 
 /// What a path or an item is to the law.
@@ -163,5 +164,15 @@ impl Change {
     /// The tests that ask for more than before.
     pub fn new_demands(&self) -> impl Iterator<Item = &TestFacts> {
         self.tests.iter().filter(|change| change.asks_more()).filter_map(TestChange::after)
+    }
+
+    /// The tests that have another name now, as the ledger is to know them.
+    pub fn renames(&self) -> impl Iterator<Item = TestRenamed> {
+        self.tests.iter().filter_map(|test| match test {
+            TestChange::Moved { before, after } => {
+                Some(TestRenamed { from: before.id.clone(), test_id: after.id.clone() })
+            }
+            TestChange::Added(_) | TestChange::Removed(_) | TestChange::Changed { .. } => None,
+        })
     }
 }

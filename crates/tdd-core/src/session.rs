@@ -126,6 +126,7 @@ impl Session {
             | Event::Override(_)
             | Event::RefactorBegin(_)
             | Event::RefactorEnd(_)
+            | Event::PersonEdit(_)
             | Event::LedgerRepaired(_) => {}
         }
     }
@@ -454,6 +455,6 @@ mod tests {
         }
         let json = serde_json::to_vec(&session).unwrap();
         assert_eq!(serde_json::from_slice::<Session>(&json).unwrap(), session);
-        assert_eq!(session.events(), 27);
+        assert_eq!(session.events(), 28);
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cycle::{Phase, RedTest, Role, Tried};
 use crate::digest::{CommitId, Digest, TreeId};
 use crate::event::{
-    EditApplied, Event, LlmCall, Override, Paused, RefactorBegin, Reverted, StepEnd, StepOutcome, StepStart,
+    EditApplied, Event, LlmCall, Override, Paused, PersonEdit, RefactorBegin, Reverted, StepEnd, StepOutcome, StepStart,
 };
 use crate::report::Cause;
 use crate::rule::Rule;
@@ -34,6 +34,8 @@ pub struct Standing {
     arrivals: u32,
     /// Tasks of plans that were looked at, and nothing was to be done.
     idle: BTreeSet<String>,
+    #[serde(default)]
+    person_edit: Option<PersonEdit>,
 }
 
 /// A step under way.
@@ -82,8 +84,13 @@ impl Standing {
             Event::StepEnd(end) => self.end(end),
             Event::EditClaim(claim) => drop(self.claims.insert(claim.test_id.clone(), at)),
             Event::EditApplied(edit) => self.open(Some(edit.clone())),
-            Event::Reverted(reverted) => self.revert(reverted),
+            // A person's word that was cut short is no attempt of a step.
+            Event::Reverted(reverted) => match self.person_edit.take() {
+                Some(_) => {}
+                None => self.revert(reverted),
+            },
             Event::Committed(_) => {
+                self.person_edit = None;
                 self.open(None);
                 self.claims.clear();
             }
@@ -123,6 +130,7 @@ impl Standing {
             Event::Override(made) => self.overrides.push(made.clone()),
             Event::RefactorBegin(begin) => self.refactor = Some(begin.clone()),
             Event::RefactorEnd(_) => self.refactor = None,
+            Event::PersonEdit(edit) => self.person_edit = Some(edit.clone()),
             Event::Retired(retired) => drop(self.blocked.remove(&retired.test_id)),
             Event::TestRun(_)
             | Event::SuiteRun(_)
@@ -134,6 +142,11 @@ impl Standing {
             | Event::Stuck(_)
             | Event::LedgerRepaired(_) => {}
         }
+    }
+
+    /// A person's word about a test that is neither committed nor undone.
+    pub fn person_edit(&self) -> Option<&PersonEdit> {
+        self.person_edit.as_ref()
     }
 
     /// The step under way.

@@ -8,9 +8,9 @@ use tdd_core::cycle::{Phase, Role};
 use tdd_core::digest::{CommitId, Digest, TreeId};
 use tdd_core::event::{
     Blocked, Committed, EditApplied, EditClaim, EditRefused, Event, GreenOnArrival, Head, InTheWay, LedgerRepaired,
-    LlmCall, Override, Paused, PlanSubmitted, Record, RefactorBegin, RefactorEnd, Repair, Resumed, Resynced, Retired,
-    Reverted, RunEnd, RunStart, Status, StepEnd, StepOutcome, StepStart, Stuck, SuiteRun, TestRenamed, TestRevised,
-    TestRun,
+    LlmCall, Override, Paused, PersonEdit, PersonFate, PlanSubmitted, Record, RefactorBegin, RefactorEnd, Repair,
+    Resumed, Resynced, Retired, Reverted, RunEnd, RunStart, Status, StepEnd, StepOutcome, StepStart, Stuck, SuiteRun,
+    TestRenamed, TestRevised, TestRun,
 };
 use tdd_core::report::{Cause, Counts};
 use tdd_core::rule::Rule;
@@ -215,5 +215,10 @@ fn persons() -> impl Strategy<Value = Event> {
     let end = (any::<bool>(), tree())
         .prop_map(|(kept, tree)| Event::RefactorEnd(RefactorEnd { kept, tree, verified_by: None, kept_as: None }));
     let retired = (id(), text()).prop_map(|(test_id, reason)| Event::Retired(Retired { test_id, reason }));
-    prop_oneof![made, begin, end, retired]
+    let fate = prop_oneof![Just(PersonFate::Retired), Just(PersonFate::Skipped), Just(PersonFate::Unblocked)];
+    let edit = (id(), fate, text(), option::of(commit())).prop_map(|(test_id, fate, reason, head)| {
+        let (path, content) = ("tests/a.rs".to_owned(), Digest::of(&reason));
+        Event::PersonEdit(PersonEdit { test_id, fate, reason, path, content, head })
+    });
+    prop_oneof![made, begin, end, retired, edit]
 }

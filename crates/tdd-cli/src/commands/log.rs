@@ -159,6 +159,7 @@ fn event_text(event: &Event) -> String {
         Event::Override(made) => format!("{} until {}: {}", made.rule, time(made.expires), made.reason),
         Event::RefactorBegin(begin) => begin.mark.iter().chain(&begin.reason).cloned().collect::<Vec<_>>().join(" "),
         Event::RefactorEnd(end) => if end.kept { "kept" } else { "undone" }.to_owned(),
+        Event::PersonEdit(edit) => format!("{}: {}", edit.test_id, edit.reason),
         Event::Retired(retired) => format!("{}: {}", retired.test_id, retired.reason),
         Event::LedgerRepaired(repair) => format!("{} bytes of a torn line cut off", repair.dropped_bytes),
     }

@@ -111,8 +111,10 @@ fn end(context: &Context) -> Result<ExitCode, CliError> {
     };
     let verdicts = Verdicts::new(vec![verdict]);
     if verdicts.hold() {
-        let ended = RefactorEnd { kept: true, tree: trial.tree.clone(), verified_by, kept_as: None };
-        trial.recording.append(&[Event::RefactorEnd(ended)])?;
+        let mut events: Vec<Event> = trial.change()?.renames().map(Event::TestRenamed).collect();
+        let tree = trial.tree.clone();
+        events.push(Event::RefactorEnd(RefactorEnd { kept: true, tree, verified_by, kept_as: None }));
+        trial.recording.append(&events)?;
     }
     context.output.result(&verdicts, || verdicts.text())?;
     if verdicts.hold() {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 use tdd_core::digest::CommitId;
-use tdd_core::event::{Committed, Event, Resumed};
+use tdd_core::event::{Committed, Event, PersonFate, Resumed};
 use tdd_core::standing::Standing;
 use tdd_core::test_id::TestId;
 use tdd_exec::state::StateDir;
@@ -90,7 +90,6 @@ fn skip(context: &Context) -> Result<Done, CliError> {
         Outcome::Done(committed) => committed,
         Outcome::Refused(verdicts) => return Ok(Err(verdicts)),
     };
-    test.record(Event::Resumed(Resumed { skipped: Some(target.clone()), unblocked: None }), &committed)?;
     let (was_paused, commit) = (Some(pause.reason.clone()), Some(committed.commit));
     Ok(Ok(Document { resumed: true, was_paused, skipped: Some(target), commit, unblocked: None }))
 }
@@ -112,7 +111,7 @@ fn target(trial: &Trial<'_>, standing: &Standing) -> Result<Option<TestId>, CliE
 /// Keeps the test from being run; where it does not even compile, from being built.
 fn mark(test: &mut OneTest<'_>, reason: &str) -> Result<Outcome, CliError> {
     let summary = format!("skip {}", person::short_name(&test.id));
-    let word = Word { summary: &summary, reason, trailer: "TDD-Skipped" };
+    let word = Word { summary: &summary, reason, fate: PersonFate::Skipped };
     let mut outcome = None;
     for skip in [Skip::FromRunning, Skip::FromBuilding] {
         let content = test.trial.language.skip(&test.path, &test.source, &test.item, reason, skip);
@@ -135,12 +134,11 @@ fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
         Some(unmarked) => {
             let mut test = OneTest::new(trial, &id)?;
             let summary = format!("unblock {}", person::short_name(&id));
-            let word = Word { summary: &summary, reason: "a person takes it up again", trailer: "TDD-Unblocked" };
+            let word = Word { summary: &summary, reason: "a person takes it up again", fate: PersonFate::Unblocked };
             let committed: Committed = match test.make(unmarked, Fate::Free, &word)? {
                 Outcome::Done(committed) => committed,
                 Outcome::Refused(verdicts) => return Ok(Err(verdicts)),
             };
-            test.record(event, &committed)?;
             Some(committed.commit)
         }
         None if standing.blocked().contains_key(&id) => {
@@ -156,7 +154,7 @@ fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
 /// The file of a test without our marker, if it has one.
 fn unmarked(trial: &Trial<'_>, id: &TestId) -> Result<Option<String>, CliError> {
     let Some((path, item)) = one_test::find(trial, id)? else { return Ok(None) };
-    let source = one_test::text(trial, &path)?.unwrap_or_default();
+    let source = one_test::source(trial, &path)?.unwrap_or_default();
     Ok(trial.language.unskip(&path, &source, &item))
 }
 

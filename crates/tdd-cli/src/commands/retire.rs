@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 use tdd_core::digest::CommitId;
-use tdd_core::event::{Event, Retired};
+use tdd_core::event::PersonFate;
 use tdd_core::test_id::TestId;
 
 use crate::context::Context;
@@ -47,7 +47,7 @@ pub fn run(args: &Retire, context: &Context) -> Result<ExitCode, CliError> {
     let remains = test.trial.language.without_test(&test.path, &test.source, &test.item);
     let remains = remains.ok_or_else(|| PersonError::Inseparable(id.clone()))?;
     let summary = format!("retire {}", person::short_name(&id));
-    let word = Word { summary: &summary, reason: &reason, trailer: "TDD-Retired" };
+    let word = Word { summary: &summary, reason: &reason, fate: PersonFate::Retired };
     let committed = match test.make(remains, Fate::Gone, &word)? {
         Outcome::Done(committed) => committed,
         Outcome::Refused(verdicts) => {
@@ -55,7 +55,6 @@ pub fn run(args: &Retire, context: &Context) -> Result<ExitCode, CliError> {
             return Ok(verdicts.exit_code());
         }
     };
-    test.record(Event::Retired(Retired { test_id: id.clone(), reason: reason.clone() }), &committed)?;
     let document = Document { test_id: id, reason, file: test.path, commit: committed.commit };
     context.output.result(&document, || document.text())?;
     Ok(ExitCode::SUCCESS)

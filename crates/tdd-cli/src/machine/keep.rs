@@ -7,7 +7,7 @@ use tdd_core::change::{TestChange, TestFacts};
 use tdd_core::commit::StepMessage;
 use tdd_core::cycle::Turn;
 use tdd_core::digest::Digest;
-use tdd_core::event::{Committed, Event, RefactorEnd, Status, StepOutcome, TestRenamed, TestRevised, TestRun};
+use tdd_core::event::{Committed, Event, RefactorEnd, Status, StepOutcome, TestRevised, TestRun};
 use tdd_core::judge::Ruling;
 use tdd_core::report::{Cause, Report};
 use tdd_core::seam::Vcs;
@@ -84,11 +84,7 @@ impl Machine<'_> {
     /// test that was revised, and that refactor mode is over.
     fn evidence(&self, turn: &Turn, plan: &EditPlan, verified: &Verified) -> Vec<Event> {
         let mut events = Vec::new();
-        let moved = verified.change.tests.iter().filter_map(|test| match test {
-            TestChange::Moved { before, after } => Some((before.id.clone(), after.id.clone())),
-            TestChange::Added(_) | TestChange::Removed(_) | TestChange::Changed { .. } => None,
-        });
-        events.extend(moved.map(|(from, test_id)| Event::TestRenamed(TestRenamed { from, test_id })));
+        events.extend(verified.change.renames().map(Event::TestRenamed));
         if let Turn::Rethink { test } = turn {
             events.push(Event::TestRevised(TestRevised {
                 test_id: test.id().clone(),

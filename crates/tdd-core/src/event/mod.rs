@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::test_id::TestId;
 
-pub use person::{Override, RefactorBegin, RefactorEnd, Resumed, Retired};
+pub use person::{Override, PersonEdit, PersonFate, RefactorBegin, RefactorEnd, Resumed, Retired};
 pub use results::{InTheWay, Status, SuiteRun, TestRun};
 pub use step::{
     Blocked, Committed, EditApplied, EditClaim, EditRefused, GreenOnArrival, LlmCall, Paused, PlanSubmitted, Repair,
@@ -78,6 +78,8 @@ pub enum Event {
     RefactorBegin(RefactorBegin),
     /// Refactor mode is over.
     RefactorEnd(RefactorEnd),
+    /// A person's word about one test is about to be carried out.
+    PersonEdit(PersonEdit),
     /// A test is removed with its feature.
     Retired(Retired),
     /// The last line of the ledger was torn and has been cut off.
@@ -95,7 +97,7 @@ pub struct LedgerRepaired {
 
 impl Event {
     /// The names of all events, as they stand in `type`.
-    pub const TYPES: [&'static str; 27] = [
+    pub const TYPES: [&'static str; 28] = [
         "test_run",
         "suite_run",
         "committed",
@@ -121,6 +123,7 @@ impl Event {
         "override",
         "refactor_begin",
         "refactor_end",
+        "person_edit",
         "retired",
         "ledger_repaired",
     ];
@@ -153,6 +156,7 @@ impl Event {
             Self::Override(_) => "override",
             Self::RefactorBegin(_) => "refactor_begin",
             Self::RefactorEnd(_) => "refactor_end",
+            Self::PersonEdit(_) => "person_edit",
             Self::Retired(_) => "retired",
             Self::LedgerRepaired(_) => "ledger_repaired",
         }
@@ -168,6 +172,7 @@ impl Event {
             Self::TestRenamed(it) => Some(&it.test_id),
             Self::GreenOnArrival(it) => Some(&it.test_id),
             Self::Blocked(it) => Some(&it.test_id),
+            Self::PersonEdit(it) => Some(&it.test_id),
             Self::Retired(it) => Some(&it.test_id),
             Self::Resumed(it) => it.skipped.as_ref().or(it.unblocked.as_ref()),
             Self::SuiteRun(_)

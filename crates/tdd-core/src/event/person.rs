@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::digest::{CommitId, TreeId};
+use crate::digest::{CommitId, Digest, TreeId};
+use crate::event::Event;
 use crate::rule::Rule;
 use crate::test_id::TestId;
 
@@ -46,6 +47,61 @@ pub struct RefactorEnd {
     /// Where the work is that was not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<String>,
+}
+
+/// A person's word about one test is about to be carried out: written, then committed alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonEdit {
+    /// Which test.
+    pub test_id: TestId,
+    /// What becomes of it.
+    pub fate: PersonFate,
+    /// Why.
+    pub reason: String,
+    /// Its file.
+    pub path: String,
+    /// What the file is to hold.
+    pub content: Digest,
+    /// HEAD at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<CommitId>,
+}
+
+/// What a person can make of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PersonFate {
+    /// It is removed with its feature.
+    Retired,
+    /// It is left aside.
+    Skipped,
+    /// It counts again.
+    Unblocked,
+}
+
+impl PersonFate {
+    /// The trailer of the commit that names the test.
+    pub fn trailer(self) -> &'static str {
+        match self {
+            Self::Retired => "TDD-Retired",
+            Self::Skipped => "TDD-Skipped",
+            Self::Unblocked => "TDD-Unblocked",
+        }
+    }
+}
+
+impl PersonEdit {
+    /// What it comes to when it is committed.
+    pub fn done(&self) -> Event {
+        let test = || Some(self.test_id.clone());
+        match self.fate {
+            PersonFate::Retired => {
+                Event::Retired(Retired { test_id: self.test_id.clone(), reason: self.reason.clone() })
+            }
+            PersonFate::Skipped => Event::Resumed(Resumed { skipped: test(), unblocked: None }),
+            PersonFate::Unblocked => Event::Resumed(Resumed { skipped: None, unblocked: test() }),
+        }
+    }
 }
 
 /// A test is removed with its feature.

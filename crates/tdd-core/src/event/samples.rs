@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::cycle::{Phase, Role};
-use crate::digest::{CommitId, TreeId};
+use crate::digest::{CommitId, Digest, TreeId};
 use crate::report::{Cause, Counts};
 use crate::rule::Rule;
 use crate::test_id::IdSource;
@@ -113,6 +113,14 @@ pub(crate) fn one_of_each() -> Vec<Event> {
             mark: None,
         }),
         Event::RefactorEnd(RefactorEnd { kept: true, tree, verified_by: Some("cargo test".into()), kept_as: None }),
+        Event::PersonEdit(PersonEdit {
+            test_id: adds(),
+            fate: PersonFate::Retired,
+            reason: "the feature is gone".into(),
+            path: "tests/calc.rs".into(),
+            content: Digest::zero(),
+            head: Some(commit()),
+        }),
         Event::Retired(Retired { test_id: adds(), reason: "the feature is gone".into() }),
         Event::LedgerRepaired(LedgerRepaired { dropped_bytes: 17, dropped: "{\"v\":1,\"seq\":9,\"t".into() }),
     ]
