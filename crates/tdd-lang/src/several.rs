@@ -247,6 +247,18 @@ impl Language for Several {
         }
     }
 
+    fn sorts(&self, project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
+        let mut sorts: BTreeMap<&str, Sort> = BTreeMap::new();
+        for (at, member) in self.members.iter().enumerate() {
+            let own: Vec<String> = paths.iter().filter(|path| self.at(path) == Some(at)).cloned().collect();
+            let said = member.language.sorts(&member.project(), &own, &self.view(at, sources));
+            let known = paths.iter().filter(|path| self.at(path) == Some(at));
+            sorts.extend(known.map(String::as_str).zip(said));
+        }
+        let of = |path: &String| sorts.get(path.as_str()).copied();
+        paths.iter().map(|path| of(path).unwrap_or_else(|| self.sort(project, path, sources))).collect()
+    }
+
     fn change(&self, _: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
         let mut change = Change::default();
         for (at, paths) in self.shares(paths, after) {
@@ -399,6 +411,8 @@ mod tests {
         assert_eq!(several.sort(&project, "a/b/x.rs", &sources), Sort::Document);
         assert_eq!(several.sort(&project, "Cargo.toml", &sources), Sort::Steering);
         assert_eq!(several.sort(&project, "notes.txt", &sources), Sort::Document);
+        let paths = ["notes.txt", "a/b/x.py", "a/Cargo.toml"].map(str::to_owned);
+        assert_eq!(several.sorts(&project, &paths, &sources), [Sort::Document, Sort::Production, Sort::Steering]);
     }
 
     #[test]
