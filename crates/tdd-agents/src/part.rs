@@ -69,11 +69,22 @@ const EXECUTOR: Part = Part {
     fields: &["summary", "rationale"],
 };
 
+/// The tester who mends what a check or a compiler complained of in a test.
+const MENDER: Part = Part {
+    phase: Phase::RethinkTest,
+    role: Role::Tester,
+    name: "mend",
+    must_edit: false,
+    actions: &["upsert", "replace"],
+    fields: &["summary", "rationale", "reason"],
+};
+
 impl Part {
     /// The part that is on in a turn.
     pub fn on(turn: &Turn) -> Self {
         match turn {
             Turn::Task { .. } => EXECUTOR,
+            Turn::Rethink { mend: true, .. } => MENDER,
             Turn::Red { .. } | Turn::Green { .. } | Turn::Rethink { .. } | Turn::Refactor { .. } => {
                 Self::of(turn.phase())
             }
@@ -109,6 +120,9 @@ impl Part {
                 "Do the task, and nothing beside it. Every test that is there stays as it is and passes.".to_owned()
             }
             Phase::Refactor => "Improve one thing, or nothing. Every test stays as it is and passes.".to_owned(),
+            Phase::RethinkTest if self == MENDER => {
+                format!("Mend what is complained of in {target}, and leave every assertion as it is.")
+            }
             Phase::RethinkTest => format!("Read the kata again and decide about {target}. Change that one test only."),
         }
     }

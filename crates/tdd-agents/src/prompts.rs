@@ -59,13 +59,14 @@ pub enum PromptError {
 }
 
 /// Name, text, and the placeholders that it may have.
-const OURS: [(&str, &str, &[&str]); 11] = [
+const OURS: [(&str, &str, &[&str]); 12] = [
     ("act", include_str!("../prompts/act.md"), &["aim"]),
     ("answer", include_str!("../prompts/answer.md"), &["example", "actions", "language"]),
     ("edit", include_str!("../prompts/edit.md"), &["aim"]),
     ("executor", include_str!("../prompts/executor.md"), &SYSTEM),
     ("fresh", include_str!("../prompts/fresh.md"), &[]),
     ("implementor", include_str!("../prompts/implementor.md"), &SYSTEM),
+    ("mend", include_str!("../prompts/mend.md"), &SYSTEM),
     ("plan", include_str!("../prompts/plan.md"), &["aim"]),
     ("refactorer", include_str!("../prompts/refactorer.md"), &SYSTEM),
     ("rethink", include_str!("../prompts/rethink.md"), &SYSTEM),
@@ -229,6 +230,14 @@ mod tests {
     }
 
     #[test]
+    fn the_instructions_of_who_mends_are_pinned() {
+        let red = tdd_core::test_id::TestId::native("tests/a.rs", "adds");
+        let test = tdd_core::cycle::RedTest::proven(red, tdd_core::report::Cause::Assertion).unwrap();
+        let part = Part::on(&tdd_core::cycle::Turn::Rethink { test, mend: true });
+        insta::assert_snapshot!(Prompts::default().system(part, "rust", Way::EditPlan));
+    }
+
+    #[test]
     fn the_instructions_of_an_executor_are_pinned() {
         let part = Part::on(&tdd_core::cycle::Turn::Task { attempt: 1 });
         insta::assert_snapshot!(Prompts::default().system(part, "rust", Way::EditPlan));
@@ -260,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_prompt_that_cannot_be_used_is_told_why() {
-        let known = "`act`, `answer`, `edit`, `executor`, `fresh`, `implementor`, `plan`, `refactorer`, `rethink`, `tester`, `tools`";
+        let known = "`act`, `answer`, `edit`, `executor`, `fresh`, `implementor`, `mend`, `plan`, `refactorer`, `rethink`, `tester`, `tools`";
         wrong("testr", "x", &format!("there is no prompt `testr`; the prompts are {known}"));
         wrong("tester", " \n", "the prompt `tester` is empty; remove the file to get ours back");
         let expected = "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`";

@@ -92,8 +92,8 @@ pub fn task(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliError> 
     Ok(Judged { rulings: vec![ruling], report: run.report })
 }
 
-/// Whether only this test was thought over, and is red again or withdrawn.
-pub fn rethink(trial: &mut Trial<'_>, change: &Change, target: &TestId) -> Result<Judged, CliError> {
+/// Whether only this test was thought over, and is red again or withdrawn; or mended, and asserts what it did.
+pub fn rethink(trial: &mut Trial<'_>, change: &Change, target: &TestId, mend: bool) -> Result<Judged, CliError> {
     let baseline = trial.baseline()?;
     let run = trial.run()?;
     let seen = Seen {
@@ -105,5 +105,6 @@ pub fn rethink(trial: &mut Trial<'_>, change: &Change, target: &TestId) -> Resul
         excepted: &trial.excepted,
     };
     let was_green = baseline.get(target) == Some(&None);
-    Ok(Judged { rulings: vec![judge::judge_rethink(&seen, target, was_green)], report: run.report })
+    let ruling = if mend { judge::judge_mend(&seen, target) } else { judge::judge_rethink(&seen, target, was_green) };
+    Ok(Judged { rulings: vec![ruling], report: run.report })
 }

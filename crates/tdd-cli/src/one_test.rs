@@ -230,6 +230,7 @@ impl Trial<'_> {
             step: 0,
             attempt: 0,
             spent: false,
+            in_tests: false,
             rule: None,
             cause: None,
             reason: "it was cut short".to_owned(),

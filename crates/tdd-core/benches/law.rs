@@ -66,6 +66,7 @@ fn event(nth: usize) -> Event {
             step,
             attempt: 1,
             spent: true,
+            in_tests: false,
             rule: Some(Rule::TargetPasses),
             cause: Some(Cause::Assertion),
             reason: "it fails".into(),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::change::{Change, TestChange};
-use crate::commit::Trailers;
+use crate::commit::{Mode, Trailers};
 use crate::cycle::Phase;
 use crate::judge::Ruling;
 use crate::report::Fault;
@@ -18,8 +18,8 @@ pub struct Claim {
     pub phase: Option<Phase>,
     /// The test that it is about.
     pub test: Option<TestId>,
-    /// It was made in refactor mode.
-    pub free: bool,
+    /// The way of working, if it is not that of the phase.
+    pub mode: Option<Mode>,
     /// The test that a person removed with its feature, or left aside.
     pub excused: Option<TestId>,
 }
@@ -33,7 +33,7 @@ impl Claim {
         Self {
             phase: phase.and_then(|phase| Phase::parse(&phase.to_lowercase())),
             test: test("TDD-Test"),
-            free: trailers.get("TDD-Mode") == Some("refactor"),
+            mode: trailers.get("TDD-Mode").and_then(Mode::parse),
             excused: test("TDD-Retired").or_else(|| test("TDD-Skipped")).or_else(|| test("TDD-Unblocked")),
         }
     }

@@ -72,8 +72,32 @@ pub struct StepMessage<'a> {
     pub test: Option<&'a TestId>,
     /// A line that says what it belongs to: `[phase-05/plan-01/task-01]`.
     pub mark: Option<&'a str>,
-    /// It was made in refactor mode, so it is judged by that.
-    pub free: bool,
+    /// Whether it is to be judged by another rule than others of its phase.
+    pub mode: Option<Mode>,
+}
+
+/// A way of working that is not that of the phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A task of a plan, done in refactor mode.
+    Refactor,
+    /// A test that was mended without a change of what it asserts.
+    Mend,
+}
+
+impl Mode {
+    /// The name in a `TDD-Mode` trailer.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Refactor => "refactor",
+            Self::Mend => "mend",
+        }
+    }
+
+    /// Reads a trailer's value.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Refactor, Self::Mend].into_iter().find(|mode| mode.name() == text)
+    }
 }
 
 /// Longest header line, in characters.
@@ -109,8 +133,8 @@ impl StepMessage<'_> {
         if let Some(test) = self.test {
             text.push_str(&format!("TDD-Test: {test}\n"));
         }
-        if self.free {
-            text.push_str("TDD-Mode: refactor\n");
+        if let Some(mode) = self.mode {
+            text.push_str(&format!("TDD-Mode: {}\n", mode.name()));
         }
         text.push_str(&format!("Agent-Type: tdd-{}\n", self.role));
     }
@@ -322,7 +346,7 @@ mod tests {
             phase: Phase::Red,
             test: Some(test),
             mark: None,
-            free: false,
+            mode: None,
         }
     }
 

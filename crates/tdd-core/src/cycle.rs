@@ -160,6 +160,8 @@ pub enum Turn {
     Rethink {
         /// The doubted test.
         test: RedTest,
+        /// Only what a check or a compiler complained of in it is to be mended.
+        mend: bool,
     },
     /// The refactorer improves the code.
     Refactor {
@@ -194,6 +196,8 @@ pub struct Tried {
     pub rethought: bool,
     /// How often, since then, the target passed and older tests did not.
     pub clashes: u32,
+    /// A complaint lies in the tests alone, so it is the tester's to mend.
+    pub mend: bool,
 }
 
 /// So often may older tests break for the sake of a target before the tester looks at it again.
@@ -206,17 +210,18 @@ impl Turn {
     /// breaking for the target's sake, and costs no attempt. If they break again after it, that is for a
     /// person. An implementor without a red test has nothing to do, and stops.
     pub fn rung(role: Role, reds: Vec<RedTest>, tried: Tried, max: u32) -> Rung {
-        let Tried { spent, rethought, clashes } = tried;
+        let Tried { spent, rethought, clashes, mend } = tried;
         let attempt = spent + 1;
         match role {
             Role::Tester if spent < max => Rung::Turn(Self::Red { attempt }),
             Role::Tester => Rung::Stop,
             Role::Implementor => match reds.first() {
                 None => Rung::Stop,
+                Some(test) if mend => Rung::Turn(Self::Rethink { test: test.clone(), mend }),
                 // They contradict each other even now: that is for a person.
                 Some(_) if rethought && clashes > 0 => Rung::Stop,
                 Some(test) if max >= 3 && !rethought && (attempt + 1 == max || clashes >= MAX_CLASHES) => {
-                    Rung::Turn(Self::Rethink { test: test.clone() })
+                    Rung::Turn(Self::Rethink { test: test.clone(), mend })
                 }
                 Some(_) if spent < max => Rung::Turn(Self::Green { tests: reds, attempt }),
                 Some(_) => Rung::Stop,
@@ -266,7 +271,7 @@ impl Turn {
         match self {
             Self::Red { .. } | Self::Refactor { .. } | Self::Task { .. } => Vec::new(),
             Self::Green { tests, .. } => tests.iter().map(|test| test.id().clone()).collect(),
-            Self::Rethink { test } => vec![test.id().clone()],
+            Self::Rethink { test, .. } => vec![test.id().clone()],
         }
     }
 }
@@ -368,11 +373,21 @@ mod tests {
     #[test]
     fn tests_that_contradict_each_other_are_thought_over_once_and_then_shown_to_a_person() {
         let rung = |tried| Turn::rung(Role::Implementor, vec![red()], tried, 5);
-        let clash = |clashes, rethought| rung(Tried { spent: clashes, rethought, clashes });
+        let clash = |clashes, rethought| rung(Tried { spent: clashes, rethought, clashes, mend: false });
         assert!(matches!(clash(1, false), Rung::Turn(Turn::Green { attempt: 2, .. })));
         assert!(matches!(clash(2, false), Rung::Turn(Turn::Rethink { .. })));
-        assert!(matches!(rung(Tried { spent: 2, rethought: true, clashes: 0 }), Rung::Turn(Turn::Green { .. })));
+        assert!(matches!(
+            rung(Tried { spent: 2, rethought: true, ..Tried::default() }),
+            Rung::Turn(Turn::Green { .. })
+        ));
         assert_eq!(clash(1, true), Rung::Stop);
+    }
+
+    #[test]
+    fn what_lies_in_the_tests_alone_is_the_testers_to_mend_whatever_is_spent() {
+        let tried = Tried { spent: 5, mend: true, ..Tried::default() };
+        let mend = Rung::Turn(Turn::Rethink { test: red(), mend: true });
+        assert_eq!(Turn::rung(Role::Implementor, vec![red()], tried, 5), mend);
     }
 
     #[test]
@@ -413,7 +428,7 @@ mod tests {
     fn a_turn_names_the_red_tests_that_it_is_about() {
         let tests = vec![red()];
         assert_eq!(Turn::Green { tests, attempt: 1 }.targets(), [red().id]);
-        assert_eq!(Turn::Rethink { test: red() }.targets(), [red().id]);
+        assert_eq!(Turn::Rethink { test: red(), mend: false }.targets(), [red().id]);
         assert_eq!(Turn::Red { attempt: 1 }.targets(), []);
     }
 

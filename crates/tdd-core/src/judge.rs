@@ -11,7 +11,7 @@ use crate::digest::TreeId;
 use crate::report::{Cause, Obstacle, Outcome, Report};
 use crate::rule::{Refusal, Rule};
 use crate::scope::{
-    green_changes_production_only, one_behaviour, one_side_only, readable, red_changes_tests_only,
+    green_changes_production_only, mends_one_test, one_behaviour, one_side_only, readable, red_changes_tests_only,
     rethink_changes_one_test, steering_frozen, support_kept, tests_frozen, tests_kept,
 };
 use crate::signs::{Sensing, Signs};
@@ -141,6 +141,24 @@ pub fn judge_rethink(seen: &Seen<'_>, target: &TestId, was_green: bool) -> Rulin
                 Some(cause) => format!("`{target}` was revised and fails again: {cause}"),
                 None => format!("`{target}` was withdrawn"),
             },
+        }),
+        Err(refusal) => Ruling::Refused(if refusal.test.is_none() { refusal.about(target) } else { refusal }),
+    }
+}
+
+/// Judges what was mended in a test: it asserts what it did, and is as red as it was.
+pub fn judge_mend(seen: &Seen<'_>, target: &TestId) -> Ruling {
+    let judged = seen
+        .ask(same_tree(seen))
+        .and_then(|()| seen.ask(steering_frozen(seen.change)))
+        .and_then(|()| seen.ask(mends_one_test(seen.change, target)))
+        .and_then(|()| seen.ask(red_again(seen, target).map(Some)))
+        .and_then(|cause| seen.ask(others_kept(seen, &[target])).map(|()| cause));
+    match judged {
+        Ok(cause) => Ruling::Holds(Holding {
+            test: Some(target.clone()),
+            cause,
+            reason: format!("`{target}` was mended, asserts what it did and fails still"),
         }),
         Err(refusal) => Ruling::Refused(if refusal.test.is_none() { refusal.about(target) } else { refusal }),
     }

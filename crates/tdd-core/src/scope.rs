@@ -200,6 +200,33 @@ pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: boo
     }
 }
 
+/// What mends a test leaves its assertions as they are: only what lies round them changes, and imports.
+pub fn mends_one_test(change: &Change, target: &TestId) -> Result<(), Refusal> {
+    red_changes_tests_only(change)?;
+    let next = format!("mend `{target}` and its imports alone, with every assertion as it is");
+    for test in &change.tests {
+        let facts = facts(test);
+        let why = match test {
+            TestChange::Added(_) => "is new",
+            TestChange::Removed(_) => "is gone",
+            TestChange::Moved { .. } => "was moved",
+            TestChange::Changed { .. } if facts.id != *target => "was changed",
+            TestChange::Changed { before, after, .. } => match weaker(before, after) {
+                Some(why) => why,
+                None if before.assertions.len() != after.assertions.len() => "has another assertion",
+                None => continue,
+            },
+        };
+        let reason = format!("the test `{}` {why}, and only a complaint about `{target}` is to be mended", facts.id);
+        return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
+    }
+    let is_import = |item: &ItemChange| item.item.starts_with("use `") && !replaces_an_import(item, change);
+    match change.support.iter().find(|item| !is_import(item)) {
+        None => Ok(()),
+        Some(item) => Err(Rule::TestsFrozen.refuse(format!("{} is no import", place(item)), next)),
+    }
+}
+
 /// A person's word about one test changes that test, and what it alone imports; nothing else.
 pub fn one_test_only(change: &Change, target: &TestId) -> Result<(), Refusal> {
     steering_frozen(change)?;
@@ -334,6 +361,20 @@ mod tests {
         assert!(asked(&added(&["adds"]), "tests/b.rs").starts_with("this step is about"));
         assert!(asked(&added(&["adds", "divides"]), "tests/a.rs").starts_with("this step is about"));
         assert!(asked(&added(&[]), "tests/a.rs").starts_with("this step is about"));
+    }
+
+    #[test]
+    fn what_is_mended_asserts_what_it_did() {
+        let asserting = |count: usize| TestFacts { assertions: vec![Digest::of("x"); count], ..test("adds") };
+        let mended = |after| tests(vec![TestChange::Changed { before: asserting(1), after, only_added: false }]);
+        let asked = |change: &Change| said(mends_one_test(change, &test("adds").id));
+        assert_eq!(asked(&mended(asserting(1))), "yes");
+        assert_eq!(asked(&support(&[("use `kata::sub`", ItemFate::Removed)])), "yes");
+        assert!(asked(&mended(asserting(0))).contains("lost an assertion"));
+        assert!(asked(&mended(asserting(2))).contains("another assertion"));
+        assert!(asked(&mended(TestFacts { skipped: Some("x".into()), ..asserting(1) })).contains("skipped"));
+        assert!(asked(&tests(vec![changed("other", test("other"))])).contains("was changed"));
+        assert!(asked(&support(&[("fn `helper`", ItemFate::Changed)])).contains("no import"));
     }
 
     /// What is said, up to the first comma.

@@ -28,6 +28,8 @@ pub struct Standing {
     failures: BTreeMap<String, BTreeMap<Digest, u32>>,
     rethought: BTreeSet<TestId>,
     clashes: BTreeMap<TestId, u32>,
+    /// Tests in which something was to be mended, and whether it still is. Each gets one chance.
+    mends: BTreeMap<TestId, bool>,
     last_failure: Option<String>,
     invalid_reds: u32,
     usage: Usage,
@@ -93,6 +95,10 @@ impl Standing {
                 self.person_edit = None;
                 self.open(None);
                 self.claims.clear();
+            }
+            Event::TestRevised(revised) if self.is_to_be_mended(&revised.test_id) => {
+                self.mends.insert(revised.test_id.clone(), false);
+                self.failures.remove(&rethink_of(revised.test_id.as_str()));
             }
             Event::TestRevised(revised) => {
                 self.rethought.insert(revised.test_id.clone());
@@ -221,12 +227,23 @@ impl Standing {
             spent: self.spent(&subject),
             rethought: target.is_some_and(|test| self.is_rethought(test)),
             clashes: target.map_or(0, |test| self.clashes(test)),
+            mend: target.is_some_and(|test| self.is_to_be_mended(test)),
         }
     }
 
     /// Whether the tester has already looked at this test again.
     pub fn is_rethought(&self, test: &TestId) -> bool {
         self.rethought.contains(test)
+    }
+
+    /// Whether something lies in this test that the tester is to mend.
+    pub fn is_to_be_mended(&self, test: &TestId) -> bool {
+        self.mends.get(test) == Some(&true)
+    }
+
+    /// Whether the tester had its chance to mend this test.
+    pub fn had_its_mend(&self, test: &TestId) -> bool {
+        self.mends.contains_key(test)
     }
 
     /// How often, since it was last thought over, this test passed and older ones did not.
@@ -293,6 +310,9 @@ impl Standing {
                 *self.clashes.entry(target.clone()).or_default() += 1;
             }
         }
+        if let Some(target) = step.targets.first().filter(|_| reverted.in_tests && step.phase == Phase::Green) {
+            self.mends.entry(target.clone()).or_insert(true);
+        }
         if step.phase == Phase::Red && reverted.cause.is_some_and(|cause| cause != Cause::UnexpectedGreen) {
             self.invalid_reds += 1;
         }
@@ -313,6 +333,7 @@ impl Standing {
             Phase::Green => {
                 self.rethought.clear();
                 self.clashes.clear();
+                self.mends.clear();
             }
             Phase::Refactor | Phase::RethinkTest => {}
         }
@@ -323,6 +344,7 @@ impl Standing {
         self.spent.clear();
         self.rethought.clear();
         self.clashes.clear();
+        self.mends.clear();
         (self.arrivals, self.invalid_reds) = (0, 0);
     }
 }
@@ -349,10 +371,15 @@ impl Step {
         }
         let target = self.targets.first().map_or_else(|| self.role.name().to_owned(), ToString::to_string);
         match self.phase {
-            Phase::RethinkTest => format!("rethink {target}"),
+            Phase::RethinkTest => rethink_of(&target),
             Phase::Red | Phase::Green | Phase::Refactor => target,
         }
     }
+}
+
+/// What failures to think a test over are counted under.
+fn rethink_of(target: &str) -> String {
+    format!("rethink {target}")
 }
 
 impl Usage {

@@ -171,7 +171,17 @@ fn attempts() -> impl Strategy<Value = Event> {
     });
     let reverted = (any::<[u32; 2]>(), any::<bool>(), option::of(rule()), cause(), text(), digest());
     let reverted = reverted.prop_map(|([step, attempt], spent, rule, cause, reason, signature)| {
-        Event::Reverted(Reverted { step, attempt, spent, rule, cause, reason, signature, kept_as: None })
+        Event::Reverted(Reverted {
+            step,
+            attempt,
+            spent,
+            in_tests: false,
+            rule,
+            cause,
+            reason,
+            signature,
+            kept_as: None,
+        })
     });
     let repair = (id(), any::<u32>()).prop_map(|(test_id, attempts)| Event::Repair(Repair { test_id, attempts }));
     let stuck = (text(), digest(), any::<u32>())

@@ -125,11 +125,14 @@ impl Drop for Server {
 }
 
 impl Request {
-    /// Who is asked: `tester`, `implementor`, `refactorer`, `rethink` or `executor`.
+    /// Who is asked: `tester`, `implementor`, `refactorer`, `rethink`, `mend` or `executor`.
     pub fn part(&self) -> &'static str {
         let system = self.message(0);
         if system.contains("could not be made to pass") {
             return "rethink";
+        }
+        if system.contains("complains of something in the test itself") {
+            return "mend";
         }
         let is = |name: &&&str| system.starts_with(&format!("You are the {name}"));
         ["tester", "implementor", "refactorer", "executor"].iter().find(is).copied().unwrap_or("nobody")

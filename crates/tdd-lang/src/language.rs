@@ -35,6 +35,11 @@ impl Project {
     pub fn below<'p>(&self, path: &'p str) -> Option<&'p str> {
         if self.root.is_empty() { Some(path) } else { path.strip_prefix(&self.root)?.strip_prefix('/') }
     }
+
+    /// The path of a file from the repository's root, as one of its tools names it from its own folder.
+    pub fn above(&self, path: &str) -> String {
+        if self.root.is_empty() { path.to_owned() } else { format!("{}/{path}", self.root) }
+    }
 }
 
 /// Commands and limits that the configuration sets; `None` means the language's own default.
@@ -188,6 +193,10 @@ pub trait Language {
     /// The same for many paths, without looking at the project anew for each.
     fn sorts(&self, project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
         paths.iter().map(|path| self.sort(project, path, sources)).collect()
+    }
+    /// Whether a line of a file (from 1) exists for tests only.
+    fn is_test_line(&self, project: &Project, path: &str, _line: usize, sources: &dyn Sources) -> bool {
+        self.sort(project, path, sources) == Sort::Test
     }
     /// What a change did: `paths` are all files that differ between the two trees, a renamed one under
     /// both of its names.

@@ -6,6 +6,7 @@
 //! they printed, until there is a report.
 
 mod compare;
+pub mod complaint;
 #[cfg(test)]
 mod fixture;
 pub mod item;

@@ -259,6 +259,13 @@ impl Language for Several {
         paths.iter().map(|path| of(path).unwrap_or_else(|| self.sort(project, path, sources))).collect()
     }
 
+    fn is_test_line(&self, _: &Project, path: &str, line: usize, sources: &dyn Sources) -> bool {
+        self.at(path).is_some_and(|at| {
+            let member = &self.members[at];
+            member.language.is_test_line(&member.project(), path, line, &self.view(at, sources))
+        })
+    }
+
     fn change(&self, _: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
         let mut change = Change::default();
         for (at, paths) in self.shares(paths, after) {

@@ -11,6 +11,7 @@ use clap::Args;
 use serde::Serialize;
 use tdd_core::audit::{self, Claim, Finding};
 use tdd_core::change::Change;
+use tdd_core::commit::Mode;
 use tdd_core::cycle::Phase;
 use tdd_core::digest::CommitId;
 use tdd_core::judge::{self, Ruling};
@@ -193,10 +194,10 @@ fn finding(trial: &mut Trial<'_>, claim: &Claim) -> Result<Finding, CliError> {
             let targets = if named.is_empty() { turned_green(trial, &change)? } else { named };
             gates::green(trial, &change, &targets)?
         }
-        Phase::Refactor if claim.free => gates::task(trial, &change)?,
+        Phase::Refactor if claim.mode == Some(Mode::Refactor) => gates::task(trial, &change)?,
         Phase::Refactor => gates::refactor(trial, &change)?,
         Phase::RethinkTest => match &claim.test {
-            Some(test) => gates::rethink(trial, &change, test)?,
+            Some(test) => gates::rethink(trial, &change, test, claim.mode == Some(Mode::Mend))?,
             None => return Ok(Finding::broken("it names no test, so nobody can say what was thought over")),
         },
     };

@@ -11,7 +11,7 @@ use tdd_agents::reply::{self, ReplyError};
 use tdd_agents::talk::{Stage, Talk};
 use tdd_core::change::Sort;
 use tdd_core::config::Protocol;
-use tdd_core::cycle::{Phase, Turn};
+use tdd_core::cycle::Turn;
 use tdd_core::digest::Digest;
 use tdd_core::event::{Event, LlmCall, PlanSubmitted};
 use tdd_core::report::{Outcome, Report};
@@ -31,7 +31,7 @@ use crate::error::CliError;
 /// A conversation with one role about one step.
 pub struct Conversation {
     step: u32,
-    phase: Phase,
+    part: Part,
     targets: Vec<TestId>,
     pub talk: Talk,
     way: Way,
@@ -161,12 +161,27 @@ impl Machine<'_> {
         };
         let context = self.context_of(stand, turn)?;
         let files = self.files(&base, &context)?;
-        let target = targets.first().map(|id| target(id, turn, &stand.report));
+        let target = targets.first().map(|id| self.with_complaint(target(id, turn, &stand.report), turn));
         let brief = Brief { context: &context, files: &files, target: target.as_ref() };
         let written = brief.write(stage.brief_bytes(&self.prompts));
         let way = stage.way;
         let talk = Talk::begin(stage, &self.prompts, &written);
-        Ok(Conversation { step: stand.step, phase: turn.phase(), targets, talk, way, planned: false, asked: 0 })
+        Ok(Conversation { step: stand.step, part: Part::on(turn), targets, talk, way, planned: false, asked: 0 })
+    }
+
+    /// Who mends a test is told what is complained of in it, not why it fails.
+    fn with_complaint(&self, target: Target, turn: &Turn) -> Target {
+        match turn {
+            Turn::Rethink { mend: true, .. } => {
+                let said = self.complaint.clone().or_else(|| self.last_failure());
+                Target { output: said.unwrap_or_default(), ..target }
+            }
+            Turn::Rethink { mend: false, .. }
+            | Turn::Red { .. }
+            | Turn::Green { .. }
+            | Turn::Refactor { .. }
+            | Turn::Task { .. } => target,
+        }
     }
 
     fn context_of(&self, stand: &Stand, turn: &Turn) -> Result<StepContext, CliError> {
@@ -207,7 +222,9 @@ impl Machine<'_> {
 
     /// What was wrong goes into the conversation, which begins anew if nothing is learned in it.
     pub fn hear_failure(&mut self, turn: &Turn, failure: &Failure, fresh: bool) {
-        let Some(conversation) = self.conversation.as_mut().filter(|known| known.phase == turn.phase()) else { return };
+        let Some(conversation) = self.conversation.as_mut().filter(|known| known.part == Part::on(turn)) else {
+            return;
+        };
         if fresh {
             conversation.talk.fresh(failure);
             conversation.planned = false;
@@ -219,7 +236,7 @@ impl Machine<'_> {
 
 impl Conversation {
     fn is_about(&self, stand: &Stand, turn: &Turn) -> bool {
-        (self.step, self.phase, &self.targets) == (stand.step, turn.phase(), &turn.targets())
+        (self.step, self.part, &self.targets) == (stand.step, Part::on(turn), &turn.targets())
     }
 }
 
@@ -227,7 +244,7 @@ impl Conversation {
 fn target(id: &TestId, turn: &Turn, report: &Report) -> Target {
     let cause = match turn {
         Turn::Green { tests, .. } => tests.iter().find(|test| test.id() == id).map(tdd_core::cycle::RedTest::cause),
-        Turn::Rethink { test } => Some(test.cause()),
+        Turn::Rethink { test, .. } => Some(test.cause()),
         Turn::Red { .. } | Turn::Refactor { .. } | Turn::Task { .. } => None,
     };
     let said = report.get(id).and_then(|result| match &result.outcome {

@@ -48,6 +48,7 @@ struct Failed {
     reason: String,
     signature: Digest,
     spent: bool,
+    in_tests: bool,
 }
 
 impl Failed {
@@ -58,12 +59,20 @@ impl Failed {
             signature: signature([], &refusal.to_string()),
             refusal: Some(refusal),
             spent: true,
+            in_tests: false,
         }
     }
 
     fn unreadable(error: ReplyError) -> Self {
         let reason = format!("the answer could not be used: {error}");
-        Self { signature: signature([], &reason), failure: Failure::from(error), refusal: None, reason, spent: true }
+        Self {
+            signature: signature([], &reason),
+            failure: Failure::from(error),
+            refusal: None,
+            reason,
+            spent: true,
+            in_tests: false,
+        }
     }
 
     /// Without `gate.auto_test` the model is told the verdict, and not what the tests said.
@@ -82,6 +91,7 @@ impl Failed {
             signature: signature(failing, &format!("{}\n{said}", refusal.rule)),
             refusal: Some(refusal),
             spent: true,
+            in_tests: false,
         }
     }
 }
@@ -123,6 +133,11 @@ impl Machine<'_> {
             Ruling::Refused(refusal) => {
                 let (check, tell) = (self.checked_by(turn), self.trial.gate(&verified.change, 0).auto_test);
                 let failed = Failed::judged(refusal.clone(), &verified, &check, tell);
+                if let Some(complaint) = self.complaint_about_tests(turn, refusal, &verified)? {
+                    self.complaint = Some(complaint);
+                    self.undo(stand, turn, &paths, &Failed { spent: false, in_tests: true, ..failed })?;
+                    return Ok(Outcome::Goes);
+                }
                 self.failed(stand, turn, &paths, failed)
             }
         }
@@ -192,7 +207,7 @@ impl Machine<'_> {
                 self.end_step(stand, StepOutcome::Nothing)?;
                 Ok(Outcome::Goes)
             }
-            Turn::Rethink { test } => {
+            Turn::Rethink { test, .. } => {
                 let digest = self.trial.session().tests().get(test.id()).and_then(|known| known.digest);
                 let reason = if plan.reason.is_empty() { "it stays as it is".to_owned() } else { plan.reason.clone() };
                 self.record(&[Event::TestRevised(TestRevised {
@@ -279,7 +294,7 @@ impl Machine<'_> {
         if stuck {
             self.record(&[Event::Stuck(Stuck { subject, signature: failed.signature, times })])?;
         }
-        if let Turn::Rethink { test } = turn {
+        if let Turn::Rethink { test, .. } = turn {
             return self.give_up_rethink(test, times);
         }
         let lost = matches!(turn, Turn::Red { .. })
@@ -322,6 +337,7 @@ impl Machine<'_> {
             step,
             attempt,
             spent: failed.spent,
+            in_tests: failed.in_tests,
             rule: failed.refusal.as_ref().map(|refusal| refusal.rule),
             cause: failed.refusal.as_ref().and_then(|refusal| refusal.cause),
             reason: failed.reason.clone(),

@@ -4,7 +4,7 @@ use tdd_agents::plan::EditPlan;
 use tdd_agents::words::{self, Words};
 use tdd_core::account;
 use tdd_core::change::{TestChange, TestFacts};
-use tdd_core::commit::StepMessage;
+use tdd_core::commit::{Mode, StepMessage};
 use tdd_core::cycle::Turn;
 use tdd_core::digest::Digest;
 use tdd_core::event::{Committed, Event, RefactorEnd, Status, StepOutcome, TestRevised, TestRun};
@@ -75,7 +75,7 @@ impl Machine<'_> {
             phase,
             test: about,
             mark: self.mandate.mark.as_deref(),
-            free: matches!(turn, Turn::Task { .. }),
+            mode: mode(turn),
         }
         .build()
     }
@@ -85,13 +85,14 @@ impl Machine<'_> {
     fn evidence(&self, turn: &Turn, plan: &EditPlan, verified: &Verified) -> Vec<Event> {
         let mut events = Vec::new();
         events.extend(verified.change.renames().map(Event::TestRenamed));
-        if let Turn::Rethink { test } = turn {
+        if let Turn::Rethink { test, mend } = turn {
+            let mended = "what was complained of is mended";
             events.push(Event::TestRevised(TestRevised {
                 test_id: test.id().clone(),
                 // The session has seen the revised one by now.
                 before: self.trial.digest_in(&self.trial.base, test.id()),
                 after: self.trial.test_digest(test.id()),
-                reason: plan.reason.clone(),
+                reason: if *mend { mended.to_owned() } else { plan.reason.clone() },
                 spec_source: plan.spec_source.clone(),
             }));
         }
@@ -124,6 +125,14 @@ impl Machine<'_> {
             cause: Some(Cause::MissingSymbol),
             message: obstacle.map(|obstacle| obstacle.message.chars().take(600).collect()),
         }
+    }
+}
+
+fn mode(turn: &Turn) -> Option<Mode> {
+    match turn {
+        Turn::Task { .. } => Some(Mode::Refactor),
+        Turn::Rethink { mend: true, .. } => Some(Mode::Mend),
+        Turn::Rethink { mend: false, .. } | Turn::Red { .. } | Turn::Green { .. } | Turn::Refactor { .. } => None,
     }
 }
 

@@ -3,6 +3,7 @@
 mod agenda;
 mod ask;
 mod attempt;
+mod complaint;
 mod end;
 mod hands;
 mod keep;
@@ -70,6 +71,8 @@ pub struct Machine<'a> {
     check_fails: Option<TreeId>,
     /// Roles whose server takes no tools, whatever is configured.
     without_tools: BTreeSet<Role>,
+    /// What was last complained of in the tests alone, as it was said.
+    complaint: Option<String>,
 }
 
 /// Runs steps until there is a reason to stop.

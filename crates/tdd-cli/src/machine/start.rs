@@ -48,6 +48,7 @@ impl<'a> Machine<'a> {
             log,
             check_fails: None,
             without_tools: BTreeSet::new(),
+            complaint: None,
         };
         Workspace::open(machine.trial.repo.root())?.sweep()?;
         machine.trial.repo.check_ready_to_commit()?;
@@ -122,6 +123,7 @@ impl<'a> Machine<'a> {
             step: open.step,
             attempt: open.attempt,
             spent: false,
+            in_tests: false,
             rule: None,
             cause: None,
             reason: "it was cut short".to_owned(),

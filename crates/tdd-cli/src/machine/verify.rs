@@ -67,7 +67,8 @@ impl Machine<'_> {
                 let (targets, was_red) = claimed(tests);
                 judge::judge_green(seen, &targets, &was_red)
             }
-            Turn::Rethink { test } => {
+            Turn::Rethink { test, mend: true } => judge::judge_mend(seen, test.id()),
+            Turn::Rethink { test, mend: false } => {
                 let known = self.trial.session().tests().get(test.id());
                 judge::judge_rethink(seen, test.id(), known.is_some_and(|known| known.was_green))
             }

@@ -7,6 +7,7 @@ mod happy;
 mod inherited;
 mod kata;
 mod limits;
+mod mending;
 mod people;
 mod plans;
 mod rethink;

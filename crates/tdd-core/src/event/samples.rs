@@ -69,6 +69,7 @@ pub(crate) fn one_of_each() -> Vec<Event> {
             step: 2,
             attempt: 1,
             spent: true,
+            in_tests: false,
             rule: Some(Rule::TargetPasses),
             cause: Some(Cause::Assertion),
             reason: "`tests/calc.rs::adds` fails".into(),

@@ -158,6 +158,9 @@ pub struct Reverted {
     pub attempt: u32,
     /// Whether the attempt counts.
     pub spent: bool,
+    /// What was complained of lies in the tests alone, so it is the tester's to mend.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_tests: bool,
     /// The rule that it broke; none if the answer could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,

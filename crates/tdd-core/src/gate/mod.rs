@@ -277,6 +277,9 @@ fn tests_frozen(session: &Session, request: &Request<'_>, _: &Limits<'_>) -> Res
         Some(Phase::RethinkTest) => {
             let target = session.standing().step().and_then(|step| step.targets.first());
             let Some(target) = target else { return scope::tests_frozen(change) };
+            if session.standing().is_to_be_mended(target) {
+                return scope::mends_one_test(change, target);
+            }
             let was_green = session.tests().get(target).is_some_and(|known| known.was_green);
             scope::rethink_changes_one_test(change, target, was_green)
         }

@@ -125,6 +125,7 @@ mod law {
             step: 1,
             attempt,
             spent: true,
+            in_tests: false,
             rule: None,
             cause: None,
             reason: "no".into(),

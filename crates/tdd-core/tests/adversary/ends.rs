@@ -18,7 +18,7 @@ impl Machine {
     pub fn without_edits(&mut self, stand: &Stand, turn: &Turn) {
         match turn {
             Turn::Refactor { .. } | Turn::Task { .. } => self.end_step(stand, StepOutcome::Nothing),
-            Turn::Rethink { test } => {
+            Turn::Rethink { test, .. } => {
                 let digest = self.session.tests().get(test.id()).and_then(|known| known.digest);
                 self.revised(test.id(), digest);
             }
@@ -69,7 +69,7 @@ impl Machine {
         if times > 2 {
             self.append(&Event::Stuck(Stuck { subject, signature, times }));
         }
-        if let Turn::Rethink { test } = turn {
+        if let Turn::Rethink { test, .. } = turn {
             self.failed_rethinks += 1;
             if self.failed_rethinks.is_multiple_of(2) {
                 let digest = self.session.tests().get(test.id()).and_then(|known| known.digest);
@@ -85,6 +85,7 @@ impl Machine {
             step: stand.step,
             attempt: turn.attempt(),
             spent,
+            in_tests: false,
             rule: refusal.map(|it| it.rule),
             cause: refusal.and_then(|it| it.cause),
             reason,

@@ -285,7 +285,7 @@ impl Machine {
                 let was_red: Baseline = tests.iter().map(|test| (test.id().clone(), Some(test.cause()))).collect();
                 judge::judge_green(seen, &targets, &was_red)
             }
-            Turn::Rethink { test } => {
+            Turn::Rethink { test, .. } => {
                 let was_green = self.session.tests().get(test.id()).is_some_and(|known| known.was_green);
                 judge::judge_rethink(seen, test.id(), was_green)
             }
@@ -319,7 +319,7 @@ impl Machine {
         for (from, test_id) in change.tests.iter().filter_map(moved) {
             self.append(&Event::TestRenamed(TestRenamed { from, test_id }));
         }
-        if let Turn::Rethink { test } = turn {
+        if let Turn::Rethink { test, .. } = turn {
             let now = change.tests.iter().filter_map(TestChange::after).find(|it| &it.id == test.id());
             self.revised(test.id(), now.map(|facts| facts.digest));
         }

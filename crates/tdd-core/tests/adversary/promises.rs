@@ -31,7 +31,7 @@ pub fn check_kept(kept: &Kept<'_>) {
     match kept.turn {
         Turn::Red { .. } => check_red(kept),
         Turn::Green { .. } => check_green(kept),
-        Turn::Rethink { test } => check_rethink(kept, test.id()),
+        Turn::Rethink { test, .. } => check_rethink(kept, test.id()),
         Turn::Refactor { .. } => check_refactor(kept),
         Turn::Task { .. } => unreachable!("nobody has a plan here"),
     }

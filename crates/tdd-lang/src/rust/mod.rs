@@ -38,7 +38,7 @@ mod value;
 mod walk;
 mod word;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use tdd_core::change::TestChange;
@@ -147,6 +147,13 @@ impl Language for Rust {
 
     fn sorts(&self, project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
         sort::sorts(project, paths, sources)
+    }
+
+    fn is_test_line(&self, _: &Project, path: &str, line: usize, sources: &dyn Sources) -> bool {
+        let Some(text) = sources.read(path) else { return false };
+        let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+        let indent = text.get(before..).map_or(0, |rest| rest.len() - rest.trim_start().len());
+        !production::Production::of(sources, BTreeSet::new()).holds(path, before + indent)
     }
 
     fn twins(&self, _: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
