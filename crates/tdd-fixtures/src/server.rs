@@ -31,6 +31,8 @@ pub enum Reply {
         /// Its `finish_reason`.
         reason: &'static str,
     },
+    /// A completion that calls tools, each by its name and arguments.
+    Calls(Vec<(&'static str, Value)>),
     /// A stream of words, with a pause after each; without its end if it is broken off.
     Drips {
         /// What it says.
@@ -71,6 +73,7 @@ pub struct Server {
 pub struct Cast {
     plans: BTreeMap<&'static str, VecDeque<Reply>>,
     edits: BTreeMap<&'static str, VecDeque<Reply>>,
+    tools: BTreeMap<&'static str, VecDeque<Reply>>,
 }
 
 impl Server {
@@ -143,6 +146,11 @@ impl Request {
         self.last().contains("edit_plan")
     }
 
+    /// Whether tool calls are asked for.
+    pub fn is_tools(&self) -> bool {
+        self.body["tools"].is_array()
+    }
+
     /// The text of a message.
     pub fn message(&self, at: usize) -> String {
         self.body["messages"][at]["content"].as_str().unwrap_or_default().to_owned()
@@ -184,6 +192,13 @@ impl Cast {
         self
     }
 
+    /// The next answer of a part that is asked for tool calls.
+    #[must_use]
+    pub fn calls(mut self, part: &'static str, calls: Vec<(&'static str, Value)>) -> Self {
+        self.tools.entry(part).or_default().push_back(Reply::Calls(calls));
+        self
+    }
+
     /// An answer in words where an edit plan is asked for.
     #[must_use]
     pub fn says(self, part: &'static str, text: &str) -> Self {
@@ -205,9 +220,16 @@ impl Cast {
     /// What is said next.
     pub fn reply(&mut self, request: &Request) -> Reply {
         let part = request.part();
-        let queue = if request.is_edit() { &mut self.edits } else { &mut self.plans };
+        let queue = match (request.is_tools(), request.is_edit()) {
+            (true, _) => &mut self.tools,
+            (false, true) => &mut self.edits,
+            (false, false) => &mut self.plans,
+        };
         if let Some(reply) = queue.get_mut(part).and_then(VecDeque::pop_front) {
             return reply;
+        }
+        if request.is_tools() {
+            return Reply::Calls(vec![("finish", json!({"summary": "nothing worth it"}))]);
         }
         Reply::Says(match (request.is_edit(), part) {
             (false, _) => "The smallest thing that can be done.".to_owned(),
@@ -249,6 +271,7 @@ fn send(stream: &mut TcpStream, request: &Request, reply: Reply) -> std::io::Res
     match reply {
         Reply::Says(text) if request.body["stream"] == true => drip(stream, &text, Duration::ZERO, true),
         Reply::Says(text) => respond(stream, 200, JSON, &completion(&text, "stop")),
+        Reply::Calls(calls) => respond(stream, 200, JSON, &with_calls(request.messages(), &calls)),
         Reply::Ends { text, reason } => respond(stream, 200, JSON, &completion(&text, reason)),
         Reply::Drips { text, pause, whole } => drip(stream, &text, pause, whole),
         Reply::Status { code, headers, body } => respond(stream, code, &headers, &body),
@@ -272,6 +295,18 @@ fn respond(stream: &mut TcpStream, code: u16, headers: &str, body: &str) -> std:
 fn completion(text: &str, reason: &str) -> String {
     let message = json!({"role": "assistant", "content": text});
     let choice = json!({"index": 0, "message": message, "finish_reason": reason});
+    json!({"id": "x", "model": "scripted", "choices": [choice], "usage": usage()}).to_string()
+}
+
+/// A completion with tool calls; no two of a conversation have the same id.
+fn with_calls(turn: usize, calls: &[(&'static str, Value)]) -> String {
+    let call = |(at, (name, arguments)): (usize, &(&str, Value))| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        json!({"id": format!("call-{turn}-{at}"), "type": "function", "function": function})
+    };
+    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+    let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+    let choice = json!({"index": 0, "message": message, "finish_reason": "tool_calls"});
     json!({"id": "x", "model": "scripted", "choices": [choice], "usage": usage()}).to_string()
 }
 

@@ -12,4 +12,5 @@ mod people;
 mod plans;
 mod rethink;
 mod stage;
+mod tools;
 mod trouble;
