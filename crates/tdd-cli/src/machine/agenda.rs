@@ -36,7 +36,7 @@ impl Machine<'_> {
         };
         if self.mandate != *mandate {
             self.mandate = mandate.clone();
-            self.conversation = None;
+            self.conversations.clear();
         }
         if self.task_mark().is_some() {
             // What a task is for does not depend on where the cycle stands.

@@ -50,9 +50,10 @@ const ASK_WHETHER_DONE: u32 = 3;
 impl Machine<'_> {
     /// The role's answer to this attempt; an error if it cannot be read.
     pub fn ask(&mut self, stand: &Stand, turn: &Turn) -> Result<Result<EditPlan, ReplyError>, CliError> {
-        let mut conversation = match self.conversation.take() {
-            Some(known) if known.is_about(stand, turn) => known,
-            Some(_) | None => self.begin_talk(stand, turn)?,
+        let known = self.conversations.iter().position(|known| known.is_about(stand, turn));
+        let mut conversation = match known {
+            Some(at) => self.conversations.swap_remove(at),
+            None => self.begin_talk(stand, turn)?,
         };
         self.open_log(stand, turn);
         let answer = match conversation.way {
@@ -63,8 +64,13 @@ impl Machine<'_> {
             self.without_tools.insert(turn.role());
             return self.ask(stand, turn);
         }
-        self.conversation = Some(conversation);
+        self.conversations.push(conversation);
         answer
+    }
+
+    /// A part has said all that it has to say in this step.
+    pub fn end_talk(&mut self, turn: &Turn) {
+        self.conversations.retain(|known| known.part != Part::on(turn));
     }
 
     /// By tools where the configuration says so and the server takes them, by an edit plan elsewhere: that works
@@ -222,7 +228,7 @@ impl Machine<'_> {
 
     /// What was wrong goes into the conversation, which begins anew if nothing is learned in it.
     pub fn hear_failure(&mut self, turn: &Turn, failure: &Failure, fresh: bool) {
-        let Some(conversation) = self.conversation.as_mut().filter(|known| known.part == Part::on(turn)) else {
+        let Some(conversation) = self.conversations.iter_mut().find(|known| known.part == Part::on(turn)) else {
             return;
         };
         if fresh {

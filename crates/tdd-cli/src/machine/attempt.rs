@@ -135,7 +135,9 @@ impl Machine<'_> {
                 let failed = Failed::judged(refusal.clone(), &verified, &check, tell);
                 if let Some(complaint) = self.complaint_about_tests(turn, refusal, &verified)? {
                     self.complaint = Some(complaint);
-                    self.undo(stand, turn, &paths, &Failed { spent: false, in_tests: true, ..failed })?;
+                    let failed = Failed { spent: false, in_tests: true, ..failed };
+                    self.undo(stand, turn, &paths, &failed)?;
+                    self.hear_failure(turn, &failed.failure, /* fresh */ false);
                     return Ok(Outcome::Goes);
                 }
                 self.failed(stand, turn, &paths, failed)
@@ -217,7 +219,7 @@ impl Machine<'_> {
                     reason,
                     spec_source: plan.spec_source.clone(),
                 })])?;
-                self.conversation = None;
+                self.end_talk(turn);
                 Ok(Outcome::Goes)
             }
             Turn::Red { .. } if !plan.done.is_empty() && self.mandate.target.is_none() => self.done(stand, turn, plan),
@@ -295,7 +297,7 @@ impl Machine<'_> {
             self.record(&[Event::Stuck(Stuck { subject, signature: failed.signature, times })])?;
         }
         if let Turn::Rethink { test, .. } = turn {
-            return self.give_up_rethink(test, times);
+            return self.give_up_rethink(turn, test, times);
         }
         let lost = matches!(turn, Turn::Red { .. })
             && self.trial.session().standing().invalid_reds().is_multiple_of(MAX_INVALID_REDS)
@@ -305,7 +307,7 @@ impl Machine<'_> {
     }
 
     /// A rethink that fails twice leaves the test as it is.
-    fn give_up_rethink(&mut self, test: &RedTest, times: u32) -> Result<Outcome, CliError> {
+    fn give_up_rethink(&mut self, turn: &Turn, test: &RedTest, times: u32) -> Result<Outcome, CliError> {
         let standing = self.trial.session().standing();
         let tries = standing.step().map_or(0, |step| standing.tries(&step.subject()));
         if tries < 2 && times < 2 {
@@ -319,7 +321,7 @@ impl Machine<'_> {
             reason: "no revision held, so it stays as it is".to_owned(),
             spec_source: String::new(),
         })])?;
-        self.conversation = None;
+        self.end_talk(turn);
         Ok(Outcome::Goes)
     }
 

@@ -65,7 +65,8 @@ pub struct Machine<'a> {
     order: Order,
     begun: Instant,
     steps_done: u32,
-    conversation: Option<Conversation>,
+    /// Those of the step under way: a role that is asked again goes on where it was.
+    conversations: Vec<Conversation>,
     log: Option<StepLog>,
     /// The tree of a commit of somebody else's whose check was seen to fail.
     check_fails: Option<TreeId>,

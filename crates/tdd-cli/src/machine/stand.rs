@@ -150,7 +150,7 @@ impl Machine<'_> {
         let head = self.trial.repo.head()?.commit;
         self.end_mode()?;
         self.record(&[Event::StepEnd(StepEnd { step, role, outcome, head })])?;
-        self.conversation = None;
+        self.conversations.clear();
         if outcome.rotates() && !rethink {
             self.steps_done += 1;
         }

@@ -30,7 +30,7 @@ impl<'a> Machine<'a> {
         let kata = if mandate.brief.is_some() { String::new() } else { kata::read(&kata)? };
         let prompts = Prompts::new(own_prompts(&trial)?).map_err(CliError::Prompts)?;
         let begun = Instant::now();
-        let (conversation, log) = (None, None);
+        let (conversations, log) = (Vec::new(), None);
         let mut trial = trial;
         trial.recording.echo = context.output.is_json();
         let mut machine = Self {
@@ -44,7 +44,7 @@ impl<'a> Machine<'a> {
             order,
             begun,
             steps_done: 0,
-            conversation,
+            conversations,
             log,
             check_fails: None,
             without_tools: BTreeSet::new(),

@@ -10,6 +10,7 @@ mod limits;
 mod mending;
 mod people;
 mod plans;
+mod prefix;
 mod rethink;
 mod stage;
 mod tools;
