@@ -1,7 +1,6 @@
 //! `plan run`: carries out plans, wave by wave, task by task, from wherever the history stands.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -35,8 +34,8 @@ pub struct Run {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Begin no attempt after so many minutes
-    #[arg(long, value_name = "M")]
-    max_minutes: Option<NonZeroU64>,
+    #[arg(long, value_name = "M", value_parser = runs::minutes)]
+    max_minutes: Option<Duration>,
     #[command(flatten)]
     options: Options,
 }
@@ -49,7 +48,7 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
     let order = Order {
         steps: None,
         until_done: false,
-        max_time: args.max_minutes.map(|minutes| Duration::from_secs(minutes.get().saturating_mul(60))),
+        max_time: args.max_minutes,
         allow_untracked: args.options.allow_untracked,
     };
     let voice = runs::voice(&args.options, &config, context)?;

@@ -1,6 +1,6 @@
 //! `run`: steps from wherever the history stands, until there is a reason to stop.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -37,8 +37,8 @@ pub struct Run {
     #[arg(long)]
     until_done: bool,
     /// Begin no attempt after so many minutes
-    #[arg(long, value_name = "M")]
-    max_minutes: Option<NonZeroU64>,
+    #[arg(long, value_name = "M", value_parser = minutes)]
+    max_minutes: Option<Duration>,
     /// The kata; in an empty folder, the project is set up for it first
     #[arg(long, value_name = "FILE")]
     kata: Option<PathBuf>,
@@ -77,7 +77,7 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
     let order = Order {
         steps: args.steps.map(NonZeroU32::get).or(cycles).or(default),
         until_done: args.until_done,
-        max_time: args.max_minutes.map(|minutes| Duration::from_secs(minutes.get().saturating_mul(60))),
+        max_time: args.max_minutes,
         allow_untracked: args.options.allow_untracked,
     };
     work(order, &args.options, &config, context)
@@ -89,6 +89,13 @@ pub fn work(order: Order, options: &Options, config: &Config, context: &Context)
     let end = machine::run(context, order, Mandate::default(), voice)?;
     show(&end, context)?;
     Ok(ExitCode::from(end.exit_code()))
+}
+
+/// A time in minutes, whole or not: `90`, `0.5`.
+pub fn minutes(text: &str) -> Result<Duration, String> {
+    let minutes = text.parse::<f64>().ok().filter(|minutes| *minutes > 0.0);
+    let time = minutes.and_then(|minutes| Duration::try_from_secs_f64(minutes * 60.0).ok());
+    time.ok_or_else(|| "write a number of minutes, more than nothing: `90`".to_owned())
 }
 
 /// The models that were asked for.

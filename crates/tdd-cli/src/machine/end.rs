@@ -55,8 +55,8 @@ impl End {
     /// The exit code of the contract.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Steps { .. } | Self::Time { .. } | Self::Done { .. } | Self::Fulfilled { .. } => 0,
-            Self::Stopped { .. } | Self::Spent { .. } | Self::Lacking { .. } => 4,
+            Self::Steps { .. } | Self::Done { .. } | Self::Fulfilled { .. } => 0,
+            Self::Time { .. } | Self::Stopped { .. } | Self::Spent { .. } | Self::Lacking { .. } => 4,
             Self::Interrupted => 130,
         }
     }
@@ -84,8 +84,8 @@ impl End {
             Self::Lacking { .. } => {
                 Some("name a test that passes in each truth, or add a step that brings what is lacking")
             }
-            Self::Interrupted => Some("start it again: it goes on where it was"),
-            Self::Steps { .. } | Self::Time { .. } | Self::Done { .. } | Self::Fulfilled { .. } => None,
+            Self::Time { .. } | Self::Interrupted => Some("start it again: it goes on where it was"),
+            Self::Steps { .. } | Self::Done { .. } | Self::Fulfilled { .. } => None,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What makes a run stop by itself: the kata is done, or what may be spent is spent.
 
+use std::time::Duration;
+
 use serde_json::json;
-use tdd_fixtures::server::Cast;
+use tdd_fixtures::server::{Cast, Reply, edit_plan};
 
 use crate::kata::{CODE_FILE, TEST_FILE, code, id, tests};
 use crate::stage::Stage;
@@ -55,6 +57,52 @@ fn a_budget_of_tokens_ends_the_run_for_a_person() {
         exit 4
     ",
     );
+}
+
+#[test]
+fn when_the_time_is_over_no_attempt_is_begun_and_the_next_run_goes_on() {
+    let answer = edit_plan(&[(TEST_FILE, Some(&tests(1)))], &json!({"summary": "do it"}));
+    // Some thirty words: it takes seconds until all of them are there.
+    let slow = Reply::Drips { text: answer, pause: Duration::from_millis(200), whole: true };
+    let stage = Stage::new(Cast::new().replies("tester", slow).writes("implementor", CODE_FILE, &code(1)));
+    stage.check(
+        &["run", "--steps", "2", "--max-minutes", "0.03"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        end: the time is over, 1 steps done
+        exit 4
+    ",
+    );
+    stage.check(
+        &["run", "--steps", "1", "--max-minutes", "10"],
+        "
+        2 green
+          feat: do it
+        end: 1 steps done
+        exit 0
+    ",
+    );
+    for none in ["0", "-1", "soon", "1e300"] {
+        assert_eq!(stage.run(&["run", &format!("--max-minutes={none}")]).code, Some(2), "{none}");
+    }
+}
+
+#[test]
+fn what_a_run_of_the_tests_leaves_behind_is_removed_and_kept_aside() {
+    let littering =
+        tests(1).replace("    assert", "    std::fs::write(\"left.txt\", \"behind\").unwrap();\n    assert");
+    let cast = Cast::new().writes("tester", TEST_FILE, &littering).writes("implementor", CODE_FILE, &code(1));
+    let stage = Stage::new(cast);
+    let told = stage.run(&["run", "--steps", "2"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(!stage.path("left.txt").exists());
+    let kept = stage.sandbox.git(&["for-each-ref", "refs/tdd/attempts/0", "--format=%(refname)"]);
+    assert_eq!(kept.trim(), "refs/tdd/attempts/0/0-1");
+    assert_eq!(stage.sandbox.git(&["show", "refs/tdd/attempts/0/0-1:left.txt"]), "behind");
+    let committed = stage.sandbox.git(&["ls-tree", "-r", "--name-only", "HEAD"]);
+    assert!(!committed.contains("left.txt"), "{committed}");
 }
 
 #[test]
