@@ -231,6 +231,7 @@ impl Trial<'_> {
             attempt: 0,
             spent: false,
             in_tests: false,
+            others: Vec::new(),
             rule: None,
             cause: None,
             reason: "it was cut short".to_owned(),

@@ -67,6 +67,7 @@ fn event(nth: usize) -> Event {
             attempt: 1,
             spent: true,
             in_tests: false,
+            others: Vec::new(),
             rule: Some(Rule::TargetPasses),
             cause: Some(Cause::Assertion),
             reason: "it fails".into(),

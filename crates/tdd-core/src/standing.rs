@@ -28,6 +28,8 @@ pub struct Standing {
     failures: BTreeMap<String, BTreeMap<Digest, u32>>,
     rethought: BTreeSet<TestId>,
     clashes: BTreeMap<TestId, u32>,
+    /// The older tests that broke for the sake of one, since it was last thought over.
+    clashed: BTreeMap<TestId, BTreeSet<TestId>>,
     /// Tests in which something was to be mended, and whether it still is. Each gets one chance.
     mends: BTreeMap<TestId, bool>,
     last_failure: Option<String>,
@@ -103,6 +105,7 @@ impl Standing {
             Event::TestRevised(revised) => {
                 self.rethought.insert(revised.test_id.clone());
                 self.clashes.remove(&revised.test_id);
+                self.clashed.remove(&revised.test_id);
                 if revised.before != revised.after {
                     self.failures.remove(revised.test_id.as_str());
                 }
@@ -251,6 +254,11 @@ impl Standing {
         self.clashes.get(test).copied().unwrap_or_default()
     }
 
+    /// The older tests that, since it was last thought over, broke for the sake of this one.
+    pub fn clashed_with(&self, test: &TestId) -> impl Iterator<Item = &TestId> {
+        self.clashed.get(test).into_iter().flatten()
+    }
+
     /// Why the last attempt was undone.
     pub fn last_failure(&self) -> Option<&str> {
         self.last_failure.as_deref()
@@ -308,6 +316,7 @@ impl Standing {
         if step.phase == Phase::Green && reverted.rule == Some(Rule::OthersKept) {
             for target in &step.targets {
                 *self.clashes.entry(target.clone()).or_default() += 1;
+                self.clashed.entry(target.clone()).or_default().extend(reverted.others.clone());
             }
         }
         if let Some(target) = step.targets.first().filter(|_| reverted.in_tests && step.phase == Phase::Green) {
@@ -333,6 +342,7 @@ impl Standing {
             Phase::Green => {
                 self.rethought.clear();
                 self.clashes.clear();
+                self.clashed.clear();
                 self.mends.clear();
             }
             Phase::Refactor | Phase::RethinkTest => {}
@@ -344,6 +354,7 @@ impl Standing {
         self.spent.clear();
         self.rethought.clear();
         self.clashes.clear();
+        self.clashed.clear();
         self.mends.clear();
         (self.arrivals, self.invalid_reds) = (0, 0);
     }

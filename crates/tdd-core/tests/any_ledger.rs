@@ -176,6 +176,7 @@ fn attempts() -> impl Strategy<Value = Event> {
             attempt,
             spent,
             in_tests: false,
+            others: Vec::new(),
             rule,
             cause,
             reason,

@@ -49,6 +49,8 @@ struct Failed {
     signature: Digest,
     spent: bool,
     in_tests: bool,
+    /// Other tests that passed before.
+    others: Vec<TestId>,
 }
 
 impl Failed {
@@ -60,6 +62,7 @@ impl Failed {
             refusal: Some(refusal),
             spent: true,
             in_tests: false,
+            others: Vec::new(),
         }
     }
 
@@ -72,11 +75,12 @@ impl Failed {
             reason,
             spent: true,
             in_tests: false,
+            others: Vec::new(),
         }
     }
 
     /// Without `gate.auto_test` the model is told the verdict, and not what the tests said.
-    fn judged(refusal: Refusal, verified: &Verified, check: &str, auto_test: bool) -> Self {
+    fn judged(refusal: Refusal, verified: &Verified, check: &str, before: &Report, auto_test: bool) -> Self {
         let mut failure = Failure::judged(&refusal, auto_test.then_some(&verified.report));
         let mut said = messages(&verified.report, &refusal);
         if let Some(outcome) = verified.check.as_ref().filter(|outcome| !outcome.ok) {
@@ -85,6 +89,8 @@ impl Failed {
             said = output;
         }
         let failing: Vec<&TestId> = failing(&verified.report);
+        let passed = |id: &&&TestId| before.get(id).is_some_and(|result| result.outcome == TestOutcome::Pass);
+        let others = failing.iter().filter(passed).map(|id| (*id).clone()).collect();
         Self {
             failure,
             reason: format!("{}: {}", refusal.rule, refusal.reason),
@@ -92,6 +98,7 @@ impl Failed {
             refusal: Some(refusal),
             spent: true,
             in_tests: false,
+            others,
         }
     }
 }
@@ -132,7 +139,7 @@ impl Machine<'_> {
             }
             Ruling::Refused(refusal) => {
                 let (check, tell) = (self.checked_by(turn), self.trial.gate(&verified.change, 0).auto_test);
-                let failed = Failed::judged(refusal.clone(), &verified, &check, tell);
+                let failed = Failed::judged(refusal.clone(), &verified, &check, &stand.report, tell);
                 if let Some(complaint) = self.complaint_about_tests(turn, refusal, &verified)? {
                     self.complaint = Some(complaint);
                     let failed = Failed { spent: false, in_tests: true, ..failed };
@@ -340,6 +347,7 @@ impl Machine<'_> {
             attempt,
             spent: failed.spent,
             in_tests: failed.in_tests,
+            others: failed.others.clone(),
             rule: failed.refusal.as_ref().map(|refusal| refusal.rule),
             cause: failed.refusal.as_ref().and_then(|refusal| refusal.cause),
             reason: failed.reason.clone(),

@@ -163,10 +163,18 @@ impl Machine<'_> {
         };
         let clashes = self.trial.session().standing().clashes(test.id()) > 0;
         let reason = if clashes { format!("older tests contradict it: {why}") } else { why };
+        let older: Vec<String> =
+            self.trial.session().standing().clashed_with(test.id()).map(|test| format!("`{test}`")).collect();
         self.record(&[Event::Blocked(Blocked { test_id: test.id().clone(), reason })])?;
         let next = "`tdd-cli resume` tries again, `tdd-cli resume --skip` leaves it aside; \
                     `tdd-cli log --type reverted` shows what was tried";
-        let (reason, next) = (format!("td-stuck: {}", test.id()), next.to_owned());
+        let next = if older.is_empty() {
+            next.to_owned()
+        } else {
+            let retire = "`tdd-cli retire TEST --reason …` removes what holds no more";
+            format!("it contradicts {}: say in the kata what holds; {retire}; {next}", older.join(", "))
+        };
+        let reason = format!("td-stuck: {}", test.id());
         self.pause(stand, reason, next)
     }
 

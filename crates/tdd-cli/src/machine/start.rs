@@ -124,6 +124,7 @@ impl<'a> Machine<'a> {
             attempt: open.attempt,
             spent: false,
             in_tests: false,
+            others: Vec::new(),
             rule: None,
             cause: None,
             reason: "it was cut short".to_owned(),

@@ -155,4 +155,12 @@ fn older_tests_that_contradict_the_new_one_are_named_to_a_person() {
         end: td-stuck: tests/add.rs::an_empty_text_is_one
         exit 4
     ");
+    let told = stage.run(&["run"]);
+    assert!(told.stdout.contains(NAMED), "{}", told.stdout);
+    let status = stage.run(&["status", "--format", "json"]);
+    let status: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
+    assert_eq!(status["paused"], "td-stuck: tests/add.rs::an_empty_text_is_one");
+    assert!(status["next"].as_str().unwrap().starts_with(NAMED), "{status}");
 }
+
+const NAMED: &str = "it contradicts `tests/add.rs::an_empty_text_is_zero`: say in the kata what holds";

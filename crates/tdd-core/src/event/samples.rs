@@ -70,6 +70,7 @@ pub(crate) fn one_of_each() -> Vec<Event> {
             attempt: 1,
             spent: true,
             in_tests: false,
+            others: Vec::new(),
             rule: Some(Rule::TargetPasses),
             cause: Some(Cause::Assertion),
             reason: "`tests/calc.rs::adds` fails".into(),

@@ -169,6 +169,9 @@ pub struct Reverted {
     pub cause: Option<Cause>,
     /// Why.
     pub reason: String,
+    /// Other tests that passed before and did not now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<TestId>,
     /// Failing tests and normalised message in one.
     pub signature: Digest,
     /// Where the work is.

@@ -126,6 +126,7 @@ mod law {
             attempt,
             spent: true,
             in_tests: false,
+            others: Vec::new(),
             rule: None,
             cause: None,
             reason: "no".into(),

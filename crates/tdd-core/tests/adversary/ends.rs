@@ -86,6 +86,7 @@ impl Machine {
             attempt: turn.attempt(),
             spent,
             in_tests: false,
+            others: Vec::new(),
             rule: refusal.map(|it| it.rule),
             cause: refusal.and_then(|it| it.cause),
             reason,
