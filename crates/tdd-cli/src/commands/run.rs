@@ -21,7 +21,7 @@ use crate::project;
 ///
 /// Goes on from wherever the history stands. Every step is verified before it is committed, and a failed
 /// attempt leaves nothing behind. Exit code 0 if it did what was asked, 3 if model or tools do not work, 4 if
-/// a person must look.
+/// a person must look or the time is over.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli run --cycles 3\n  tdd-cli run --until-done --max-minutes 90\n  mkdir bowling && tdd-cli -C bowling run --kata ~/katas/bowling.md --steps 3"

@@ -168,7 +168,7 @@ impl Standing {
             text += &format!("{} {test} {}\n", paint(BOLD, "blocked  "), paint(DIM, reason));
         }
         if let Some(begun) = &self.refactor_mode {
-            let reason = begun.reason.as_deref().unwrap_or("on");
+            let reason = begun.reason.as_deref().or(begun.mark.as_deref()).unwrap_or("on");
             text += &format!("{} {reason} {}\n", paint(BOLD, "refactor "), paint(DIM, "(`tdd-cli refactor end`)"));
         }
         for made in &self.exceptions {
