@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tdd_fixtures::script::Script;
 use tdd_fixtures::server::Cast;
 
 use crate::kata::{CODE_FILE, TEST_FILE, code, id, test, tests};
@@ -328,4 +329,45 @@ fn a_task_that_was_killed_with_its_edits_on_the_disk_is_undone_and_done_again() 
     let ended: Vec<bool> = typed(&stage, "refactor_end").iter().map(|end| end["kept"] == true).collect();
     assert_eq!(ended, [false, true]);
     assert_eq!(typed(&stage, "refactor_end")[1]["verified_by"], "sh -c 'test -e ../go || sleep 60'");
+}
+
+/// What a plan of two cycles and a task between them left: every commit by its subject, its mark and its trailers.
+fn left_by(stage: &Stage) -> (String, String) {
+    let log = stage.sandbox.git(&["log", "--reverse", "--format=%s %(trailers:separator=%x20)"]);
+    (log + &marks(stage).join("\n"), stage.sandbox.git(&["rev-parse", "HEAD:src", "HEAD:tests", "HEAD:NOTES.md"]))
+}
+
+#[test]
+fn a_plan_that_is_killed_again_and_again_comes_to_the_same_end() {
+    let script = Script::new()
+        .writes("1-tester", TEST_FILE, &tests(1))
+        .writes("2-implementor", CODE_FILE, &code(1))
+        .rests("3-refactorer")
+        .writes("4-executor", NOTES, "It adds.\n")
+        .writes("5-tester", TEST_FILE, &tests(2))
+        .writes("6-implementor", CODE_FILE, &code(2))
+        .rests("7-refactorer");
+    let text = plan("tdd", &[&id(2)], &(step(1) + "2. Write notes\n" + &step(2).replace("2. ", "3. ")));
+    let set_up = || {
+        let stage = staged(Cast::new(), "", &text);
+        std::fs::write(stage.sandbox.outside().join("script.jsonl"), script.cassette()).unwrap();
+        stage
+    };
+    let run = [&RUN[..], &["--replay", "../script.jsonl"]].concat();
+    let whole = set_up();
+    assert_eq!(whole.run(&run).code, Some(0));
+    let stage = set_up();
+    for more in (1..=5).cycle().take(15) {
+        let before = stage.events_so_far();
+        let mut child = stage.begin(&run);
+        let is_over = |child: &mut std::process::Child| child.try_wait().unwrap().is_some();
+        while stage.events_so_far() < before + more && !is_over(&mut child) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(soon(Duration::from_secs(5), || processes_in(stage.sandbox.outside()).is_empty()));
+    }
+    assert_eq!(stage.run(&run).code, Some(0));
+    assert_eq!(left_by(&stage), left_by(&whole));
 }

@@ -108,6 +108,11 @@ impl Stage {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
+    /// How many whole lines the ledger has, while somebody may be writing the next.
+    pub fn events_so_far(&self) -> usize {
+        fs::read_to_string(self.path(".tdd/events.jsonl")).unwrap_or_default().matches('\n').count()
+    }
+
     pub fn path(&self, path: &str) -> PathBuf {
         self.sandbox.project().join(path)
     }
