@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use tdd_core::digest::Digest;
+use tdd_core::report::{Cause, Obstacle};
+use tdd_core::test_id::TestId;
 
 /// The items of one source file that matter to the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,4 +92,15 @@ pub struct ModuleItem {
     pub test_only: bool,
     /// The conditions under which it is compiled into a test build, outermost first; empty if always.
     pub cfg: Vec<String>,
+}
+
+/// What is wrong with a slug at this place, which may have been given before.
+pub(crate) fn bad_annotation(slug: &str, first: Option<String>, place: String) -> Option<Obstacle> {
+    let message = match first {
+        Some(first) => format!("the test id `{slug}` is given twice, at {first} and at {place}; rename one of them"),
+        None if TestId::annotation(slug).is_ok() => return None,
+        None => format!("`{slug}` at {place} cannot be a test id; use letters, digits, `-`, `_` and `.`"),
+    };
+    let subject = format!("@tdd-test-id: {slug}");
+    Some(Obstacle { place: Some(place), ..Obstacle::new(subject, Cause::LoadFailure, message) })
 }

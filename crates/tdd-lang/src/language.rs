@@ -42,6 +42,11 @@ impl Project {
     }
 }
 
+/// A path below a folder from the repository's root; an empty folder is the root itself.
+pub(crate) fn join(folder: &str, path: &str) -> String {
+    if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") }
+}
+
 /// Commands and limits that the configuration sets; `None` means the language's own default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use tdd_core::report::{Cause, Obstacle};
+use tdd_core::report::Obstacle;
 use tdd_core::test_id::TestId;
 
-use crate::item::TestItem;
+use crate::item::{TestItem, bad_annotation};
 use crate::language::{Project, Sources};
 
 use super::items::{is_test_file, items};
@@ -87,16 +87,6 @@ impl Ids {
 fn native(node: &str) -> TestId {
     let (path, name) = node.split_once("::").unwrap_or((node, ""));
     TestId::native(path, name)
-}
-
-fn bad_annotation(slug: &str, first: Option<String>, place: String) -> Option<Obstacle> {
-    let message = match first {
-        Some(first) => format!("the test id `{slug}` is given twice, at {first} and at {place}; rename one of them"),
-        None if TestId::annotation(slug).is_ok() => return None,
-        None => format!("`{slug}` at {place} cannot be a test id; use letters, digits, `-`, `_` and `.`"),
-    };
-    let subject = format!("@tdd-test-id: {slug}");
-    Some(Obstacle { place: Some(place), ..Obstacle::new(subject, Cause::LoadFailure, message) })
 }
 
 /// A name of pytest's without the case that it may end with: `a.py::test_x[1-2]` is `a.py::test_x`.

@@ -30,6 +30,8 @@ use tdd_core::command::CommandSpec;
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
+#[cfg(test)]
+use crate::fixture;
 use crate::item::{Items, TestItem};
 use crate::language::{Language, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
@@ -160,9 +162,4 @@ impl Language for Python {
 /// Whether a file is Python source.
 fn owns(path: &str) -> bool {
     path.strip_suffix(".py").is_some_and(|name| !name.is_empty() && !name.ends_with('/'))
-}
-
-/// A path of a project from the repository's root.
-fn join(root: &str, path: &str) -> String {
-    if root.is_empty() { path.to_owned() } else { format!("{root}/{path}") }
 }

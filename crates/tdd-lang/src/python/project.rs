@@ -1,6 +1,6 @@
 //! Recognises a Python project, and one that has code but no tests.
 
-use crate::language::{Project, Sources};
+use crate::language::{Project, Sources, join};
 
 use super::items::{is_test_file, items};
 use super::owns;
@@ -21,7 +21,7 @@ const MANIFESTS: [(&str, &str); 8] = [
 /// with a manifest.
 pub fn detect(sources: &dyn Sources) -> Option<Project> {
     let in_folder = |folder: &str| {
-        let there = |name: &str| sources.files().iter().any(|file| *file == super::join(folder, name));
+        let there = |name: &str| sources.files().iter().any(|file| *file == join(folder, name));
         MANIFESTS.iter().find(|(name, _)| there(name)).map(|(_, what)| *what)
     };
     if let Some(what) = in_folder("") {

@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use tdd_core::change::Sort;
 use tdd_core::report::Cause;
 
-use crate::language::{Project, Sources};
+use crate::language::{Project, Sources, join};
 use crate::python::asks::Asker;
-use crate::python::join;
 use crate::python::manifest::requirements;
 use crate::python::modules::{Modules, definitions};
 use crate::python::sort::sort;

@@ -16,9 +16,8 @@ use tdd_core::test_id::TestId;
 use self::cause::{Diagnosis, Moment};
 use self::events::{Case, Error, Fate, Run, Told, Unloaded, Why};
 use super::ids::{Ids, without_case};
-use super::join;
 use super::test_command::{DEFAULT, TestCommand};
-use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand, join};
 
 /// Finds the interpreter.
 pub(super) const FIND: &str = include_str!("find.py");
