@@ -9,6 +9,7 @@ mod compare;
 pub mod complaint;
 #[cfg(test)]
 mod fixture;
+pub mod go;
 pub mod item;
 mod junit;
 pub mod language;

@@ -30,8 +30,6 @@ use tdd_core::command::CommandSpec;
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
-#[cfg(test)]
-use crate::fixture;
 use crate::item::{Items, TestItem};
 use crate::language::{Language, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};

@@ -1,0 +1,221 @@
+//! Tells what a change did to a Go module, test by test, item by item and line by line.
+//!
+//! Layout and comments are nothing, but for directives and what examples print.
+
+use std::collections::BTreeSet;
+
+use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange, TestFacts};
+use tdd_core::test_id::TestId;
+
+use super::asks::Asker;
+use super::items::items;
+use super::known::Known;
+use super::manifest;
+use super::owns;
+use super::pieces::pieces;
+use super::sort::sort;
+use super::statements;
+use super::syntax::Tree;
+use crate::compare::{self, Dialect, Piece};
+use crate::item::TestItem;
+use crate::language::{Project, Sources};
+
+/// Items of test files that decide which tests there are, or run before all of them.
+const STEERING_ITEMS: [&str; 3] = ["func `TestMain`", "func `init`", "a build constraint"];
+
+/// What changed between two trees that differ in these paths.
+pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
+    let mut change = compare::change(&Go { project }, before, after, paths);
+    let (steering, support): (Vec<ItemChange>, Vec<ItemChange>) =
+        change.support.into_iter().partition(|item| STEERING_ITEMS.contains(&item.item.as_str()));
+    change.support = support;
+    let tell = |item: ItemChange| {
+        let fate = match item.fate {
+            ItemFate::Added => "added",
+            ItemFate::Removed => "removed",
+            ItemFate::Changed => "changed",
+        };
+        let what = format!("{}, {fate}", item.item);
+        SteeringChange { path: item.path, what, free: false }
+    };
+    change.steering.extend(steering.into_iter().map(tell));
+    change
+}
+
+struct Go<'p> {
+    project: &'p Project,
+}
+
+impl Dialect for Go<'_> {
+    type Known = Known;
+
+    fn know(&self, sources: &dyn Sources) -> Known {
+        Known::of(self.project, sources)
+    }
+
+    fn sort(&self, path: &str) -> Sort {
+        sort(path)
+    }
+
+    fn owns(&self, path: &str) -> bool {
+        owns(path)
+    }
+
+    fn parses(&self, _: &str, source: &str) -> bool {
+        Tree::parse(source).is_some_and(|tree| tree.parses())
+    }
+
+    fn read(&self, known: &Known, path: &str, source: &str) -> (Vec<(TestFacts, TestItem)>, Vec<Piece>) {
+        let Some(tree) = Tree::parse(source) else { return (Vec::new(), Vec::new()) };
+        let found = items(path, source);
+        let asker = Asker::new(&tree, known, path);
+        let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
+        let tests = found.tests.into_iter().map(|item| (facts(path, &item, &asker), item)).collect();
+        (tests, pieces)
+    }
+
+    fn steering(&self, path: &str, before: &str, after: &str, _: &BTreeSet<&str>) -> Vec<SteeringChange> {
+        manifest::compare(path, before, after)
+    }
+
+    fn is_kept(&self, _: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
+        statements::is_kept(before, after)
+    }
+}
+
+fn facts(path: &str, item: &TestItem, asker: &Asker<'_, '_>) -> TestFacts {
+    let native = || TestId::native(path, &item.name);
+    TestFacts {
+        id: item.annotation.as_deref().and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(native),
+        path: path.to_owned(),
+        line: item.line,
+        digest: item.digest,
+        body: item.body,
+        assertions: asker.assertions(item),
+        skipped: item.ignored.clone(),
+        conditions: item.cfg.clone(),
+        should_panic: false,
+        returns_result: false,
+        asks_production: asker.asks_production(item),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+    use tdd_core::change::TestChange;
+
+    const MODULE: (&str, &str) = ("go.mod", "module calc\n");
+    const TEST: &str = "package calc\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Error(\"no\")\n\t}\n}\n";
+
+    fn of(before: &[(&str, &str)], after: &[(&str, &str)]) -> Change {
+        let project = Project { root: String::new(), description: String::new() };
+        let paths: BTreeSet<String> = before.iter().chain(after).map(|(path, _)| (*path).to_owned()).collect();
+        let with = |files: &[(&str, &str)]| {
+            let module = (!files.iter().any(|(path, _)| *path == "go.mod")).then_some(MODULE);
+            memory(&files.iter().copied().chain(module).collect::<Vec<_>>())
+        };
+        let (before, after) = (with(before), with(after));
+        let differ = |path: &String| before.read(path) != after.read(path);
+        let paths: Vec<String> = paths.into_iter().filter(differ).collect();
+        change(&project, &before, &after, &paths)
+    }
+
+    fn check(before: &[(&str, &str)], after: &[(&str, &str)], expected: &[&str]) {
+        let change = of(before, after);
+        let test = |test: &TestChange| match test {
+            TestChange::Added(facts) => format!("+{}", facts.id),
+            TestChange::Removed(facts) => format!("-{}", facts.id),
+            TestChange::Moved { before, after } => format!("{} -> {}", before.id, after.id),
+            TestChange::Changed { after, only_added, .. } => format!("~{} {only_added}", after.id),
+        };
+        let item = |kind: &'static str| move |item: &ItemChange| format!("{kind} {} {:?}", item.item, item.fate);
+        let steering =
+            change.steering.iter().map(|it| format!("steering {}{}", it.what, if it.free { " free" } else { "" }));
+        let found = change.tests.iter().map(test).chain(change.support.iter().map(item("support")));
+        let found = found.chain(change.production.iter().map(item("production"))).chain(steering);
+        let found: Vec<String> =
+            found.chain(change.unreadable.iter().map(|path| format!("unreadable {path}"))).collect();
+        assert_eq!(found, expected, "{after:?}");
+    }
+
+    #[test]
+    fn a_new_test_is_told_with_what_it_uses() {
+        let support = ["support the package's name Added", "support import `\"testing\"` Added"];
+        check(&[], &[("a_test.go", TEST)], &["+a_test.go::TestA", support[0], support[1]]);
+        assert!(of(&[], &[("a_test.go", TEST)]).new_demands().all(|test| test.asks_production && test.can_fail()));
+    }
+
+    #[test]
+    fn a_test_may_gain_assertions_and_rows_and_lose_nothing() {
+        let with = |body: &str| format!("package a\n\nfunc TestA(t *testing.T) {{\n{body}}}\n");
+        let old = with("\tx := f()\n\tif x != 1 {\n\t\tt.Error()\n\t}\n");
+        for (body, expected) in [
+            (
+                "\tx := f()\n\tif x != 1 {\n\t\tt.Error()\n\t}\n\tif x != 2 {\n\t\tt.Error()\n\t}\n",
+                "~a_test.go::TestA true",
+            ),
+            ("\tx := f()\n\tif x != 2 {\n\t\tt.Error()\n\t}\n", "~a_test.go::TestA false"),
+            ("\tx := f()\n\treturn\n\tif x != 1 {\n\t\tt.Error()\n\t}\n", "~a_test.go::TestA false"),
+            ("\tx := f()\n", "~a_test.go::TestA false"),
+        ] {
+            check(&[("a_test.go", &old)], &[("a_test.go", &with(body))], &[expected]);
+        }
+        let table = |rows: &str| {
+            with(&format!(
+                "\ttests := []struct{{ in, want int }}{{{rows}}}\n\tfor _, tt := range tests {{\n\t\tif f(tt.in) != tt.want {{\n\t\t\tt.Error()\n\t\t}}\n\t}}\n"
+            ))
+        };
+        let old = table("{1, 2}, {2, 3}");
+        check(&[("a_test.go", &old)], &[("a_test.go", &table("{1, 2}, {5, 6}, {2, 3}"))], &["~a_test.go::TestA true"]);
+        check(&[("a_test.go", &old)], &[("a_test.go", &table("{1, 2}, {2, 4}"))], &["~a_test.go::TestA false"]);
+        check(&[("a_test.go", &old)], &[("a_test.go", &table("{1, 2}"))], &["~a_test.go::TestA false"]);
+        let grown = of(&[("a_test.go", &old)], &[("a_test.go", &table("{1, 2}, {2, 3}, {5, 6}"))]);
+        assert_eq!(grown.new_demands().count(), 1);
+    }
+
+    #[test]
+    fn a_renamed_or_moved_test_is_the_same_test() {
+        let renamed = TEST.replace("TestA", "TestB");
+        check(&[("a_test.go", TEST)], &[("a_test.go", &renamed)], &["a_test.go::TestA -> a_test.go::TestB"]);
+        check(&[("a_test.go", TEST)], &[("b_test.go", TEST)], &["a_test.go::TestA -> b_test.go::TestA"]);
+    }
+
+    #[test]
+    fn what_runs_before_the_tests_is_steering() {
+        let with = |more: &str| format!("{TEST}\n{more}\n");
+        check(
+            &[("a_test.go", TEST)],
+            &[("a_test.go", &with("func TestMain(m *testing.M) { os.Exit(0) }"))],
+            &["steering func `TestMain`, added"],
+        );
+        check(&[("a_test.go", TEST)], &[("a_test.go", &with("func init() {}"))], &["steering func `init`, added"]);
+        check(
+            &[("a_test.go", TEST)],
+            &[("a_test.go", &format!("//go:build ignore\n\n{TEST}"))],
+            &["steering a build constraint, added"],
+        );
+    }
+
+    #[test]
+    fn production_is_told_item_by_item() {
+        let old = "package a\n\nconst X = 1\n\nfunc F() int { return 1 }\n\ntype T struct{}\n\nfunc (t T) M() {}\n";
+        let new = "package a\n\nconst X = 2\n\n// F does.\nfunc F() int {\n\treturn 1\n}\n\ntype T struct{ a int }\n\nfunc (t T) N() {}\n";
+        check(
+            &[("a.go", old)],
+            &[("a.go", new)],
+            &[
+                "production const `X` Changed",
+                "production func `T.M` Removed",
+                "production type `T` Changed",
+                "production func `T.N` Added",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_file_that_does_not_parse_any_more_is_unreadable() {
+        check(&[("a_test.go", TEST)], &[("a_test.go", "package a\nfunc (")], &["unreadable a_test.go"]);
+    }
+}

@@ -1,0 +1,197 @@
+//! Turns one assertion into its opposite: another expected value, or the negated condition.
+
+use std::ops::Range;
+
+use super::items::{called, is_failure};
+use super::syntax::Tree;
+use super::value::{changed, changed_or_named};
+use crate::syntax::splice;
+use crate::twin::Boldness;
+
+/// Assertions of testify and its like, each with its opposite.
+const OPPOSITES: [(&str, &str); 17] = [
+    ("Equal", "NotEqual"),
+    ("EqualValues", "NotEqualValues"),
+    ("True", "False"),
+    ("Nil", "NotNil"),
+    ("NoError", "Error"),
+    ("Contains", "NotContains"),
+    ("Empty", "NotEmpty"),
+    ("Zero", "NotZero"),
+    ("Same", "NotSame"),
+    ("Panics", "NotPanics"),
+    ("ErrorIs", "NotErrorIs"),
+    ("Greater", "LessOrEqual"),
+    ("Less", "GreaterOrEqual"),
+    ("Subset", "NotSubset"),
+    ("Regexp", "NotRegexp"),
+    ("Implements", "NotImplements"),
+    ("ElementsMatch", "NotElementsMatch"),
+];
+
+/// Calls that compare two values.
+const COMPARING: [&str; 4] = ["DeepEqual", "Equal", "Diff", "EqualFunc"];
+
+/// An assertion altered so that it must fail where the original holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Opposite {
+    /// Which bytes of the file change, and to what.
+    pub edits: Vec<(Range<usize>, String)>,
+    pub what: String,
+    /// The same for an assertion that both sides print the same; `{}` stands for what prints.
+    pub probe: Option<Vec<(Range<usize>, String)>>,
+}
+
+/// The opposite of an assertion in a function, if it has one.
+pub(super) fn opposite(tree: &Tree<'_>, function: usize, node: usize, boldness: Boldness) -> Option<Opposite> {
+    if tree.around(node).take_while(|outer| *outer > function).any(|outer| tree.kind(outer) == "go_statement") {
+        return None;
+    }
+    match tree.kind(node) {
+        "if_statement" => opposite_of_condition(tree, function, node, boldness),
+        "call_expression" if !is_failure(tree, node) => opposite_of_call(tree, function, node, boldness),
+        _ => None,
+    }
+}
+
+fn opposite_of_condition(tree: &Tree<'_>, function: usize, node: usize, boldness: Boldness) -> Option<Opposite> {
+    let condition = tree.child(node, "condition")?;
+    if boldness == Boldness::ChangeValues && fails_if_true(tree, node) {
+        let unequal = unequal_sides(tree, condition).and_then(|(left, right)| {
+            let found = changed_or_named(tree, function, right).or_else(|| changed_or_named(tree, function, left))?;
+            Some(expects(tree, function, found, /* compared */ None))
+        });
+        let compared = unequal.or_else(|| {
+            let (left, right) = compared(tree, node)?;
+            let found = changed_or_named(tree, function, right).or_else(|| changed_or_named(tree, function, left))?;
+            Some(expects(tree, function, found, Some((condition, left, right))))
+        });
+        if compared.is_some() {
+            return compared;
+        }
+    }
+    let negated = format!("!({})", tree.text(condition));
+    Some(Opposite {
+        edits: vec![(tree.range(condition), negated)],
+        what: "asserts the opposite".to_owned(),
+        probe: None,
+    })
+}
+
+/// Whether an `if` fails where its condition holds.
+fn fails_if_true(tree: &Tree<'_>, node: usize) -> bool {
+    let Some(block) = tree.child(node, "consequence") else { return false };
+    tree.statements(block).into_iter().any(|statement| is_failure(tree, statement + 1))
+}
+
+/// Both sides of a plain `a != b`. A text that says how two things differ has none.
+fn unequal_sides(tree: &Tree<'_>, condition: usize) -> Option<(usize, usize)> {
+    if tree.kind(condition) != "binary_expression" || tree.named(condition, "operator") != "!=" {
+        return None;
+    }
+    let (left, right) = (tree.child(condition, "left")?, tree.child(condition, "right")?);
+    let is_trivial = |side: usize| matches!(tree.text(side), "nil" | "\"\"" | "true" | "false" | "0");
+    let is_plain = tree.text(left) != "diff" && !(is_trivial(right) && tree.text(left).contains("iff"));
+    is_plain.then_some((left, right))
+}
+
+/// What a condition compares by a call: `!reflect.DeepEqual(a, b)`, `!a.Equal(b)`, `cmp.Diff(a, b) != ""`.
+fn compared(tree: &Tree<'_>, node: usize) -> Option<(usize, usize)> {
+    let places = ["initializer", "condition"].into_iter().filter_map(|part| tree.child(node, part));
+    let is_comparing = |at: &usize| tree.kind(*at) == "call_expression" && COMPARING.contains(&called(tree, *at));
+    let call = places.flat_map(|part| tree.inside(part)).find(is_comparing)?;
+    let condition = tree.child(node, "condition")?;
+    let is_negated = tree.text(condition).starts_with('!') || tree.text(condition).contains("!= \"\"");
+    let arguments: Vec<usize> = tree.parts(tree.child(call, "arguments")?).collect();
+    let sides = match arguments[..] {
+        [one] => (tree.child(tree.child(call, "function")?, "operand")?, one),
+        [one, two, ..] => (one, two),
+        [] => return None,
+    };
+    is_negated.then_some(sides)
+}
+
+/// A twin that expects another value; with a comparison it has a probe that prints both sides.
+fn expects(
+    tree: &Tree<'_>,
+    function: usize,
+    (range, other): (Range<usize>, String),
+    comparison: Option<(usize, usize, usize)>,
+) -> Opposite {
+    let was = tree.inside(function).find(|inner| tree.range(*inner) == range).map_or("", |inner| tree.text(inner));
+    let what = format!("expects `{other}` instead of `{was}`");
+    let probe = comparison.and_then(|(condition, left, right)| {
+        let whole = tree.range(condition);
+        let altered = |side: usize| {
+            let at = tree.range(side);
+            let is_inside = at.start <= range.start && range.end <= at.end;
+            let edits = is_inside.then(|| (range.start - at.start..range.end - at.start, other.clone()));
+            splice(tree.text(side), edits.into_iter().collect())
+        };
+        let printed = format!("{{}}(\"%+v\", {}) != {{}}(\"%+v\", {})", altered(left), altered(right));
+        let elsewhere = range.end <= whole.start || whole.end <= range.start;
+        // The call may stand before the condition, and the changed value inside of it.
+        let is_free = |side: usize| whole.start <= tree.range(side).start && tree.range(side).end <= whole.end;
+        let apart = elsewhere.then(|| (range.clone(), other.clone()));
+        (is_free(left) && is_free(right)).then(|| std::iter::once((whole.clone(), printed)).chain(apart).collect())
+    });
+    Opposite { edits: vec![(range, other)], what, probe }
+}
+
+fn opposite_of_call(tree: &Tree<'_>, function: usize, node: usize, boldness: Boldness) -> Option<Opposite> {
+    let (name, arguments) = (called(tree, node), tree.child(node, "arguments")?);
+    let arguments: Vec<usize> = tree.parts(arguments).collect();
+    let plain = name.strip_suffix('f').filter(|_| name.len() > 2).unwrap_or(name);
+    let is_equality = matches!(
+        plain,
+        "Equal" | "EqualValues" | "Exactly" | "ElementsMatch" | "Len" | "EqualError" | "InDelta" | "JSONEq"
+    );
+    let values = arguments.iter().skip(1).take(2);
+    if boldness == Boldness::ChangeValues && is_equality {
+        let found = values.clone().find_map(|argument| changed(tree, *argument));
+        let found = found.or_else(|| values.clone().find_map(|it| changed_or_named(tree, function, *it)));
+        if let Some(found) = found {
+            return Some(expects(tree, function, found, /* comparison */ None));
+        }
+    }
+    let other = OPPOSITES.iter().find_map(|(one, other)| match plain {
+        _ if plain == *one => Some(*other),
+        _ if plain == *other => Some(*one),
+        _ => None,
+    })?;
+    let field = tree.child(tree.child(node, "function")?, "field")?;
+    let other = format!("{other}{}", name.strip_prefix(plain).unwrap_or_default());
+    Some(Opposite { edits: vec![(tree.range(field), other)], what: "asserts the opposite".to_owned(), probe: None })
+}
+
+/// A plain untruth told with the same words as an assertion; the test is `t`.
+pub(super) fn untruths(tree: &Tree<'_>, node: usize) -> Vec<(String, String)> {
+    if tree.kind(node) != "call_expression" {
+        let failures = tree.inside(node).filter(|inner| is_failure(tree, *inner));
+        return failures.map(|call| failing(called(tree, call))).collect();
+    }
+    if is_failure(tree, node) {
+        return vec![failing(called(tree, node))];
+    }
+    let words = tree.named(node, "function");
+    let told = match called(tree, node) {
+        "Equal" | "EqualValues" | "Exactly" | "Greater" => "(t, 1, 2)",
+        "NotEqual" | "Less" => "(t, 1, 1)",
+        "True" => "(t, false)",
+        "False" => "(t, true)",
+        "Nil" => "(t, 1)",
+        "NotNil" | "Error" => "(t, nil)",
+        "Contains" => "(t, \"a\", \"b\")",
+        "NotContains" => "(t, \"a\", \"a\")",
+        _ => return Vec::new(),
+    };
+    vec![(words.to_owned(), format!("{words}{told}"))]
+}
+
+fn failing(name: &str) -> (String, String) {
+    let arguments = match name {
+        "Fail" | "FailNow" => "()",
+        _ => "(\"untrue\")",
+    };
+    (format!("t.{name}"), format!("t.{name}{arguments}"))
+}

@@ -1,0 +1,117 @@
+//! Gives each test its id, and finds the tests of an id again.
+
+use std::collections::BTreeMap;
+
+use tdd_core::report::Obstacle;
+use tdd_core::test_id::TestId;
+
+use crate::item::{TestItem, bad_annotation};
+use crate::language::{Project, Sources};
+
+use super::items::{is_test_file, items};
+
+/// A test function as its source shows it.
+#[derive(Clone, Debug)]
+pub(super) struct Located {
+    pub path: String,
+    pub item: TestItem,
+}
+
+impl Located {
+    /// Its id.
+    pub fn id(&self) -> TestId {
+        let slug = self.item.annotation.as_deref().and_then(|slug| TestId::annotation(slug).ok());
+        slug.unwrap_or_else(|| TestId::native(&self.path, &self.item.name))
+    }
+}
+
+/// The tests of a module.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ids {
+    tests: Vec<Located>,
+    /// What is wrong with annotations.
+    pub obstacles: Vec<Obstacle>,
+}
+
+impl Ids {
+    /// Reads all files that hold tests.
+    pub fn of(project: &Project, sources: &dyn Sources) -> Self {
+        let mut ids = Self::default();
+        let mut slugs: BTreeMap<String, String> = BTreeMap::new();
+        for path in sources.files().iter().filter(|path| is_test_file(path) && project.below(path).is_some()) {
+            let Some(source) = sources.read(path) else { continue };
+            for item in items(path, &source).tests {
+                let place = format!("{path}:{}", item.line);
+                if let Some(slug) = &item.annotation {
+                    let first = slugs.insert(slug.clone(), place.clone());
+                    ids.obstacles.extend(bad_annotation(slug, first, place));
+                }
+                ids.tests.push(Located { path: path.clone(), item });
+            }
+        }
+        ids
+    }
+
+    /// The tests of a file.
+    pub fn in_file<'i>(&'i self, path: &'i str) -> impl Iterator<Item = &'i Located> {
+        self.tests.iter().filter(move |test| test.path == path)
+    }
+
+    /// The tests of a folder's files.
+    pub fn in_folder<'i>(&'i self, folder: &'i str) -> impl Iterator<Item = &'i Located> {
+        self.tests.iter().filter(move |test| test.path.rsplit_once('/').map_or("", |(folder, _)| folder) == folder)
+    }
+
+    /// The test of an id, and the part of it that is meant: `TestX/sub`.
+    pub fn get(&self, id: &TestId) -> Option<(&Located, Option<String>)> {
+        let Some(path) = id.path() else {
+            let wanted = |test: &&Located| test.item.annotation.as_deref() == Some(id.as_str());
+            return self.tests.iter().find(wanted).map(|test| (test, None));
+        };
+        let name = id.as_str().split_once("::").map_or("", |(_, name)| name);
+        let (name, part) = name.split_once('/').map_or((name, None), |(name, part)| (name, Some(part.to_owned())));
+        let found = self.tests.iter().find(|test| test.path == path && test.item.name == name);
+        found.map(|test| (test, part))
+    }
+
+    /// Whether there is any test.
+    pub fn is_empty(&self) -> bool {
+        self.tests.is_empty()
+    }
+}
+
+/// The file and the source of a test.
+pub(super) fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
+    let everywhere = Project { root: String::new(), description: String::new() };
+    Ids::of(&everywhere, sources).get(id).map(|(test, _)| (test.path.clone(), test.item.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    const SOURCE: &str =
+        "package a\n\nfunc TestA(t *testing.T) {}\n\n// @tdd-test-id: slug\nfunc TestB(t *testing.T) {}\n";
+
+    #[test]
+    fn a_test_is_found_by_its_name_its_part_or_its_slug() {
+        let sources = memory(&[("a/a_test.go", SOURCE)]);
+        for (id, name) in [("a/a_test.go::TestA", "TestA"), ("a/a_test.go::TestB/x_y", "TestB"), ("slug", "TestB")] {
+            let found = find(&TestId::parse(id).unwrap(), &sources).unwrap();
+            assert_eq!((found.0.as_str(), found.1.name.as_str()), ("a/a_test.go", name));
+        }
+        assert_eq!(find(&TestId::parse("a/a_test.go::TestC").unwrap(), &sources), None);
+    }
+
+    #[test]
+    fn a_slug_is_given_once() {
+        let sources = memory(&[("a_test.go", SOURCE), ("b/b_test.go", SOURCE)]);
+        let ids = Ids::of(&Project { root: String::new(), description: String::new() }, &sources);
+        assert!(ids.obstacles[0].message.contains("is given twice"));
+        assert_eq!(
+            ids.in_folder("b").map(|test| test.id().to_string()).collect::<Vec<_>>(),
+            ["b/b_test.go::TestA", "slug"]
+        );
+    }
+}

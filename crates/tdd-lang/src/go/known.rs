@@ -1,0 +1,186 @@
+//! Knows which names and packages are production's, which are the tests' own, and which are somebody else's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::language::{Project, Sources, join};
+
+use super::items::{assertions, is_test, is_test_file};
+use super::owns;
+use super::project::module_path;
+use super::sort::steers;
+use super::syntax::Tree;
+
+/// Packages of the standard library by which a test reaches production without importing it.
+const REACHING: [&str; 2] = ["os/exec", "plugin"];
+
+/// Names that Go itself gives a meaning.
+pub(super) const BUILTINS: &str = " append any bool byte cap clear close comparable complex complex64 complex128 copy delete \
+    error false float32 float64 imag int int8 int16 int32 int64 iota len make max min new nil panic print println real \
+    recover rune string true uint uint8 uint16 uint32 uint64 uintptr _ init main ";
+
+/// What is declared for tests in a folder.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Declared {
+    /// The names that its declaration holds.
+    pub words: BTreeSet<String>,
+    /// It fails a test that is handed to it.
+    pub asserts: bool,
+}
+
+/// What a repository declares, by folder.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// The path by which the module is imported.
+    module: String,
+    /// What production defines: functions, types, methods, fields, variables, constants.
+    production: BTreeMap<String, BTreeSet<String>>,
+    /// What test files declare that is no test.
+    tests: BTreeMap<String, BTreeMap<String, Declared>>,
+    /// The names of production's packages.
+    packages: BTreeSet<String>,
+}
+
+impl Known {
+    /// Reads all sources of a project.
+    pub fn of(project: &Project, sources: &dyn Sources) -> Self {
+        let manifest = sources.read(&join(&project.root, "go.mod")).unwrap_or_default();
+        let mut known = Self { module: module_path(&manifest).unwrap_or_default().to_owned(), ..Self::default() };
+        let ours = |path: &&String| owns(path) && !steers(path) && project.below(path).is_some();
+        for path in sources.files().iter().filter(ours) {
+            let Some(source) = sources.read(path) else { continue };
+            let Some(tree) = Tree::parse(&source) else { continue };
+            if is_test_file(path) {
+                known.tests.entry(folder(path).to_owned()).or_default().extend(declared(&tree));
+            } else {
+                known.packages.insert(tree.package().to_owned());
+                known.production.entry(folder(path).to_owned()).or_default().extend(defined(&tree));
+            }
+        }
+        known
+    }
+
+    /// Whether a package of this path is one of the module's, whether or not it is there.
+    pub fn is_ours(&self, import: &str) -> bool {
+        !self.module.is_empty()
+            && import.strip_prefix(&self.module).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Whether an import of this path may lead to production code.
+    pub fn may_be_production(&self, import: &str) -> bool {
+        self.is_ours(import) || REACHING.contains(&import)
+    }
+
+    /// What test files of this folder declare under this name.
+    pub fn declared(&self, folder: &str, name: &str) -> Option<&Declared> {
+        self.tests.get(folder)?.get(name)
+    }
+
+    /// Whether production of this folder defines this name, and tests do not.
+    pub fn is_defined(&self, folder: &str, name: &str) -> bool {
+        self.production.get(folder).is_some_and(|names| names.contains(name)) && self.declared(folder, name).is_none()
+    }
+
+    /// Whether a package of production has this name.
+    pub fn is_package(&self, name: &str) -> bool {
+        self.packages.contains(name)
+    }
+}
+
+/// The folder of a file.
+pub(super) fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Whether Go itself gives a name its meaning.
+pub(super) fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(&format!(" {name} "))
+}
+
+/// The packages that a file imports: the name that stands for each, and its path.
+pub(super) fn imports<'s>(tree: &Tree<'s>) -> Vec<(&'s str, &'s str)> {
+    let specs = (0..tree.len()).filter(|node| tree.kind(*node) == "import_spec");
+    let read = |spec: usize| {
+        let path = tree.named(spec, "path").trim_matches(['"', '`']);
+        let name = tree.named(spec, "name");
+        let is_version = |part: &&str| {
+            part.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit()))
+        };
+        let last = path.rsplit('/').find(|part| !is_version(part)).unwrap_or(path);
+        (if name.is_empty() { last } else { name }, path)
+    };
+    specs.map(read).collect()
+}
+
+/// What production defines in a file, inner names included.
+fn defined(tree: &Tree<'_>) -> Vec<String> {
+    let is_defined = |node: &usize| {
+        let of = tree.kind(tree.parent(*node));
+        let defines = matches!(
+            of,
+            "function_declaration"
+                | "method_declaration"
+                | "type_spec"
+                | "type_alias"
+                | "field_declaration"
+                | "method_elem"
+        );
+        let at_top =
+            matches!(of, "const_spec" | "var_spec") && !tree.around(*node).any(|outer| tree.kind(outer) == "block");
+        tree.field(*node) == Some("name") && (defines || at_top)
+    };
+    (0..tree.len()).filter(is_defined).map(|node| tree.text(node).to_owned()).collect()
+}
+
+/// What a test file declares at its top, tests left out.
+fn declared(tree: &Tree<'_>) -> Vec<(String, Declared)> {
+    let mut found = Vec::new();
+    for node in tree.children(0) {
+        let of =
+            |words: usize, asserts: bool| Declared { words: tree.names(words).map(str::to_owned).collect(), asserts };
+        match tree.kind(node) {
+            "function_declaration" if is_test(tree, node) => {}
+            "function_declaration" | "method_declaration" => {
+                let asserts = tree.child(node, "body").is_some_and(|body| !assertions(tree, body).is_empty());
+                found.push((tree.named(node, "name").to_owned(), of(node, asserts)));
+            }
+            "type_declaration" | "const_declaration" | "var_declaration" => {
+                let names = tree.inside(node).filter(|inner| {
+                    let parent = tree.parent(*inner);
+                    let is_spec = matches!(tree.kind(parent), "type_spec" | "type_alias" | "const_spec" | "var_spec");
+                    tree.field(*inner) == Some("name") && is_spec
+                });
+                found.extend(names.map(|name| (tree.text(name).to_owned(), of(node, /* asserts */ false))));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    #[test]
+    fn names_and_packages_have_their_owners() {
+        let sources = memory(&[
+            ("go.mod", "module example.com/calc\n"),
+            (
+                "calc.go",
+                "package calc\nconst Max = 1\ntype Money struct{ Cents int }\nfunc (m Money) Add() {}\nfunc F() { var x = 1 }\n",
+            ),
+            (
+                "calc_test.go",
+                "package calc\nfunc check(t *testing.T) { if F() != 1 { t.Error() } }\ntype fake struct{}\nfunc TestA(t *testing.T) {}\n",
+            ),
+        ]);
+        let known = Known::of(&Project { root: String::new(), description: String::new() }, &sources);
+        for name in ["Max", "Money", "Cents", "Add", "F"] {
+            assert!(known.is_defined("", name), "{name}");
+        }
+        assert!(!known.is_defined("", "x") && !known.is_defined("", "fake"));
+        assert!(known.declared("", "check").is_some_and(|it| it.asserts && it.words.contains("F")));
+        assert!(known.is_ours("example.com/calc/geometry") && !known.is_ours("example.com/calculus"));
+    }
+}

@@ -1,0 +1,112 @@
+//! Lists the items of a Go file that are not tests, each with a digest of its own tokens.
+
+use std::ops::Range;
+
+use super::items::constraints;
+use super::syntax::Tree;
+use crate::compare::Piece;
+use crate::item::Items;
+
+/// The items of a file; with `for_tests` all of them are for tests.
+pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
+    let mut taker = Taker { tree, for_tests, found: Vec::new() };
+    let constraints = constraints(tree);
+    for node in tree.children(0) {
+        let span = tree.range(node);
+        if items.tests.iter().any(|test| test.span == span) {
+            continue;
+        }
+        match tree.kind(node) {
+            "package_clause" => taker.add(tree.inside(node), node, "the package's name".to_owned(), ""),
+            "comment" if constraints.iter().any(|line| line == tree.text(node)) => {
+                taker.add(tree.inside(node), node, "a build constraint".to_owned(), "");
+            }
+            "comment" if tree.means_something(node) => {
+                taker.add(tree.inside(node), node, format!("directive `{}`", tree.text(node)), "");
+            }
+            "comment" => {}
+            "import_declaration" => taker.imports(node),
+            "function_declaration" => taker.function(node),
+            "method_declaration" => taker.method(node),
+            "type_declaration" => taker.specs(node, "type"),
+            "const_declaration" => taker.consts(node),
+            "var_declaration" => taker.specs(node, "var"),
+            _ => {}
+        }
+    }
+    taker.found
+}
+
+/// The type that a method belongs to.
+pub(super) fn receiver<'a>(tree: &Tree<'a>, method: usize) -> &'a str {
+    let list = tree.child(method, "receiver");
+    let name = list.and_then(|list| tree.inside(list).find(|node| tree.kind(*node) == "type_identifier"));
+    name.map_or("", |name| tree.text(name))
+}
+
+struct Taker<'t, 's> {
+    tree: &'t Tree<'s>,
+    for_tests: bool,
+    found: Vec<Piece>,
+}
+
+impl Taker<'_, '_> {
+    fn function(&mut self, node: usize) {
+        let name = self.tree.named(node, "name").to_owned();
+        self.add(self.tree.inside(node), node, format!("func `{name}`"), &name);
+    }
+
+    fn method(&mut self, node: usize) {
+        let name = self.tree.named(node, "name").to_owned();
+        let label = format!("func `{}.{name}`", receiver(self.tree, node));
+        self.add(self.tree.inside(node), node, label, &name);
+    }
+
+    /// Every package that is imported is an item.
+    fn imports(&mut self, node: usize) {
+        let tree = self.tree;
+        for spec in tree.inside(node).filter(|inner| tree.kind(*inner) == "import_spec") {
+            let text = tree.text(spec).split_whitespace().collect::<Vec<_>>().join(" ");
+            self.add(tree.inside(spec), spec, format!("import `{text}`"), "");
+        }
+    }
+
+    /// Each type or variable of a declaration is an item.
+    fn specs(&mut self, node: usize, word: &str) {
+        let tree = self.tree;
+        let is_spec = |inner: &usize| matches!(tree.kind(*inner), "type_spec" | "type_alias" | "var_spec");
+        for spec in tree.inside(node).filter(is_spec) {
+            // A variable inside of a function that initialises another is no item.
+            let outermost =
+                tree.around(spec).take_while(|outer| *outer > node).all(|outer| tree.kind(outer) == "var_spec_list");
+            if outermost {
+                let name = tree.named(spec, "name").to_owned();
+                self.add(tree.inside(spec), spec, format!("{word} `{name}`"), &name);
+            }
+        }
+    }
+
+    /// Constants of one declaration may count on from each other.
+    fn consts(&mut self, node: usize) {
+        let tree = self.tree;
+        let counts = tree.inside(node).any(|inner| tree.kind(inner) == "iota");
+        let specs: Vec<usize> = tree.inside(node).filter(|inner| tree.kind(*inner) == "const_spec").collect();
+        for spec in specs {
+            let name = tree.named(spec, "name").to_owned();
+            let nodes = if counts { node..tree.past(spec) } else { tree.inside(spec) };
+            self.add(nodes, spec, format!("const `{name}`"), &name);
+        }
+    }
+
+    fn add(&mut self, nodes: Range<usize>, at: usize, label: String, name: &str) {
+        let tree = self.tree;
+        self.found.push(Piece {
+            for_tests: self.for_tests,
+            label,
+            name: name.to_owned(),
+            line: tree.line(at),
+            digest: tree.digest(nodes),
+            span: tree.range(at),
+        });
+    }
+}

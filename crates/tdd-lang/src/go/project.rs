@@ -1,0 +1,77 @@
+//! Recognises a Go module, and one that has code but no tests.
+
+use crate::language::{Project, Sources, join};
+
+use super::items::items;
+use super::owns;
+use super::sort::steers;
+
+/// The module of the repository's root, or else the topmost one.
+pub fn detect(sources: &dyn Sources) -> Option<Project> {
+    let mut folders: Vec<&str> = sources.files().iter().filter_map(|file| module_folder(file)).collect();
+    folders.sort_by_key(|folder| (depth(folder), *folder));
+    let root = (*folders.first()?).to_owned();
+    let name = sources.read(&join(&root, "go.mod")).and_then(|text| module_path(&text).map(str::to_owned));
+    let description = format!("Go module `{}`", name.unwrap_or_default());
+    Some(Project { root, description })
+}
+
+/// The path by which a module is imported, as its `go.mod` says.
+pub(super) fn module_path(manifest: &str) -> Option<&str> {
+    let line = manifest.lines().find_map(|line| line.trim().strip_prefix("module"))?;
+    let line = line.split("//").next().unwrap_or(line);
+    Some(line.trim().trim_matches(['"', '`', '(', ')'])).filter(|path| !path.is_empty())
+}
+
+fn module_folder(file: &str) -> Option<&str> {
+    let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let hidden = folder.split('/').any(|part| matches!(part, "vendor" | "testdata") || part.starts_with(['.', '_']));
+    (name == "go.mod" && (folder.is_empty() || !hidden)).then_some(folder)
+}
+
+fn depth(folder: &str) -> usize {
+    if folder.is_empty() { 0 } else { 1 + folder.matches('/').count() }
+}
+
+/// Whether there are functions that no test can be for, because there is no test at all.
+pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
+    let mut has_production = false;
+    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some() && !steers(path)) {
+        let Some(source) = sources.read(path) else { continue };
+        let found = items(path, &source);
+        if !found.tests.is_empty() {
+            return false;
+        }
+        has_production |= found.functions > 0;
+    }
+    has_production
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    #[test]
+    fn the_topmost_module_is_the_project() {
+        let found = |files: &[(&str, &str)]| detect(&memory(files)).map(|project| (project.root, project.description));
+        let named = |root: &str, name: &str| Some((root.to_owned(), format!("Go module `{name}`")));
+        assert_eq!(
+            found(&[("go.mod", "module example.com/a // x\n"), ("b/go.mod", "module b\n")]),
+            named("", "example.com/a")
+        );
+        assert_eq!(found(&[("svc/b/go.mod", "module b\n"), ("svc/go.mod", "module \"c\"\n")]), named("svc", "c"));
+        assert_eq!(found(&[("vendor/x/go.mod", "module b\n"), ("a.go", "package a\n")]), None);
+    }
+
+    #[test]
+    fn code_without_a_single_test_is_untested() {
+        let untested = |files: &[(&str, &str)]| {
+            production_without_tests(&memory(files), &Project { root: String::new(), description: String::new() })
+        };
+        let code = ("a.go", "package a\nfunc F() {}\n");
+        assert!(untested(&[code]));
+        assert!(!untested(&[code, ("a_test.go", "package a\nfunc TestF(t *testing.T) {}\n")]));
+        assert!(!untested(&[("a.go", "package a\n")]));
+    }
+}

@@ -1,0 +1,64 @@
+//! Lays out a new Go module with nothing in it yet, ready for its first test.
+
+use std::collections::BTreeMap;
+
+/// What a name begins with that could not stand by itself.
+const PREFIX: &str = "kata";
+
+/// No package needs a longer name than this.
+const LONGEST: usize = 64;
+
+/// Words that mean something else, or name a package of the standard library that tests use.
+const TAKEN: [&str; 14] = [
+    "break", "case", "chan", "const", "default", "func", "go", "import", "main", "map", "package", "test", "testing",
+    "type",
+];
+
+/// The language that a new module asks for: every Go that can run its tests as we do has it.
+const VERSION: &str = "1.22";
+
+/// What a new configuration spells out.
+pub const COMMANDS: &str = "  test_cmd: [\"go\", \"test\", \"./...\"]\n  check_cmd: [\"go\", \"vet\", \"./...\"]\n";
+
+/// The files of a new module, by path: one package in the root, with its name and nothing else in it.
+pub fn scaffold(name: &str) -> BTreeMap<String, String> {
+    let files = [
+        ("go.mod".to_owned(), format!("module {name}\n\ngo {VERSION}\n")),
+        (format!("{name}.go"), format!("// Package {name} is what the kata asks for.\npackage {name}\n")),
+        (".gitignore".to_owned(), "*.test\n*.out\n*.prof\n".to_owned()),
+    ];
+    files.into_iter().collect()
+}
+
+/// A legal package name made from a folder's name.
+pub fn package_name(folder: &str) -> String {
+    let plain: String = folder.to_lowercase().chars().filter(char::is_ascii_alphanumeric).take(LONGEST).collect();
+    let stands_alone = plain.starts_with(|c: char| c.is_ascii_lowercase()) && !TAKEN.contains(&plain.as_str());
+    if stands_alone { plain } else { format!("{PREFIX}{plain}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::project::{detect, production_without_tests};
+    use super::*;
+    use crate::fixture::memory;
+
+    #[test]
+    fn a_new_module_is_recognised_and_has_nothing_to_test() {
+        let files = scaffold("bowling");
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let sources = memory(&files);
+        let project = detect(&sources).unwrap();
+        assert_eq!(project.description, "Go module `bowling`");
+        assert!(!production_without_tests(&sources, &project));
+    }
+
+    #[test]
+    fn a_folder_gives_a_legal_name() {
+        for (folder, name) in
+            [("Bowling Game", "bowlinggame"), ("7 wonders", "kata7wonders"), ("_", "kata"), ("test", "katatest")]
+        {
+            assert_eq!(package_name(folder), name);
+        }
+    }
+}

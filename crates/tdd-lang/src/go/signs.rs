@@ -1,0 +1,326 @@
+//! Sees the signs of anti-patterns in Go code: in its syntax, and in what its names lead to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tdd_core::change::Sort;
+use tdd_core::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
+
+use super::asks::Asker;
+use super::items::{called, function, items};
+use super::known::Known;
+use super::owns;
+use super::pieces::pieces;
+use super::sort::sort;
+use super::syntax::Tree;
+use super::value::literals;
+use crate::compare::Piece;
+use crate::item::TestItem;
+use crate::language::{Project, Sources};
+
+/// Words by which production code asks whether it is under test, and what they mean.
+const SENSING: [(&str, &str); 12] = [
+    ("testing.Testing(", "`testing.Testing()`"),
+    ("testing.Short(", "`testing.Short()`"),
+    ("testing.Verbose(", "`testing.Verbose()`"),
+    ("testing.CoverMode(", "`testing.CoverMode()`"),
+    ("flag.Lookup(", "a flag that the test binary has"),
+    ("runtime.Caller(", "the caller's file"),
+    ("runtime.Callers(", "the call stack"),
+    ("runtime.Stack(", "the call stack"),
+    ("debug.Stack(", "the call stack"),
+    ("debug.PrintStack(", "the call stack"),
+    ("debug.ReadBuildInfo(", "how it was built"),
+    ("os.Executable(", "the name of its program"),
+];
+
+/// What is seen in these files, among all of the repository's.
+pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
+    let code = Code::of(project, sources);
+    let known = Known::of(project, sources);
+    let mut signs = Signs::default();
+    for path in paths.iter().filter(|path| owns(path)) {
+        let Some(source) = sources.read(path) else { continue };
+        let Some(tree) = Tree::parse(&source) else { continue };
+        if !tree.parses() {
+            signs.unreadable.push(path.clone());
+        }
+        match sort(path) {
+            Sort::Test => {
+                let asker = Asker::new(&tree, &known, path);
+                let found = items(path, &source).tests;
+                signs.tests.extend(found.iter().filter_map(|test| test_signs(&code, &asker, &tree, path, test)));
+            }
+            Sort::Production => production(&tree, path, &source, &mut signs),
+            Sort::Steering | Sort::Document => {}
+        }
+    }
+    signs.unreferenced = code.unreferenced().into_iter().filter(|place| paths.contains(&place.path)).collect();
+    signs
+}
+
+/// An item of production: where it is, what it is, and which names are in it.
+type Item = (Place, Piece, BTreeSet<String>);
+
+/// The items of production, and the names in all of the repository.
+#[derive(Default)]
+struct Code {
+    items: Vec<Item>,
+    /// How often each name stands somewhere.
+    counts: BTreeMap<String, usize>,
+}
+
+impl Code {
+    fn of(project: &Project, sources: &dyn Sources) -> Self {
+        let mut code = Self::default();
+        for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
+            let Some(source) = sources.read(path) else { continue };
+            let Some(tree) = Tree::parse(&source) else { continue };
+            for node in (0..tree.len()).filter(|node| is_word(&tree, *node)) {
+                *code.counts.entry(tree.text(node).to_owned()).or_default() += 1;
+            }
+            if sort(path) == Sort::Production {
+                for piece in pieces(&tree, &items(path, &source), /* for_tests */ false) {
+                    let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
+                    let words = inside.filter(|node| is_word(&tree, *node)).map(|node| tree.text(node).to_owned());
+                    let words = words.collect();
+                    code.items.push((Place::new(path, piece.line), piece, words));
+                }
+            }
+        }
+        code
+    }
+
+    fn named(&self, name: &str) -> impl Iterator<Item = &Item> {
+        self.items.iter().filter(move |(_, piece, _)| !piece.name.is_empty() && piece.name == name)
+    }
+
+    /// The items that these words may lead to, however far.
+    fn reached(&self, words: BTreeSet<String>) -> BTreeSet<Place> {
+        let (mut open, mut found) = (words.into_iter().collect::<Vec<_>>(), BTreeSet::new());
+        let mut known: BTreeSet<String> = open.iter().cloned().collect();
+        while let Some(word) = open.pop() {
+            for (place, _, words) in self.named(&word) {
+                if found.insert(place.clone()) {
+                    open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
+                }
+            }
+        }
+        found
+    }
+
+    fn unreferenced(&self) -> Vec<Place> {
+        let alone = |(_, piece, _): &&Item| {
+            let is_own = matches!(piece.name.as_str(), "" | "main" | "init" | "_" | "String" | "Error");
+            !is_own && self.counts.get(&piece.name) == Some(&1)
+        };
+        self.items.iter().filter(alone).map(|(place, _, _)| place.clone()).collect()
+    }
+}
+
+fn is_word(tree: &Tree<'_>, node: usize) -> bool {
+    matches!(tree.kind(node), "identifier" | "type_identifier" | "field_identifier")
+}
+
+fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
+    let node = function(tree, &test.span)?;
+    let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression");
+    let mocks = tree.inside(node).filter(|inner| is_mock(tree, *inner)).map(|inner| tree.text(inner).to_owned());
+    let words = tree.inside(node).filter(|inner| is_word(tree, *inner)).map(|inner| tree.text(inner).to_owned());
+    let asks = calls.flat_map(|call| code.named(called(tree, call)));
+    Some(TestSigns {
+        at: Place::new(path, test.line),
+        name: test.name.clone(),
+        asserts: !asker.assertions(test).is_empty() && asker.asks_production(test),
+        assertions: test.assertions.len(),
+        mocks: mocks.collect(),
+        subjects: subjects(code, tree, node, test),
+        samples: samples(tree, node),
+        reaches: code.reached(words.collect()),
+        asks: asks.map(|(place, piece, _)| (place.clone(), piece.name.clone())).collect(),
+    })
+}
+
+/// Whether a mock is made: by a constructor that says so, or as a value of a type that does.
+fn is_mock(tree: &Tree<'_>, node: usize) -> bool {
+    let name = match tree.kind(node) {
+        "call_expression" => called(tree, node).strip_prefix("New").unwrap_or_default(),
+        "composite_literal" => tree.named(node, "type").rsplit('.').next().unwrap_or_default(),
+        _ => "",
+    };
+    let name = name.to_lowercase();
+    name.starts_with("mock") || name.ends_with("mock")
+}
+
+/// What the assertions call of production: one name for each, that of the maker for what it made.
+fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<String> {
+    let mut made: BTreeMap<&str, String> = BTreeMap::new();
+    let is_known = |name: &str| code.named(name).next().is_some();
+    for given in tree.inside(node).filter(|inner| tree.kind(*inner) == "short_var_declaration") {
+        let (Some(left), Some(right)) = (tree.child(given, "left"), tree.child(given, "right")) else { continue };
+        let maker = tree.inside(right).find_map(|inner| match tree.kind(inner) {
+            "call_expression" => Some(called(tree, inner)).filter(|name| is_known(name)),
+            "composite_literal" => Some(tree.named(inner, "type")).filter(|name| is_known(name)),
+            _ => None,
+        });
+        if let Some(maker) = maker {
+            // What a method of something made answers is about that.
+            let of = tree.names(right).find_map(|name| made.get(name).cloned());
+            let maker = of.unwrap_or_else(|| maker.to_owned());
+            made.extend(tree.names(left).map(|name| (name, maker.clone())));
+        }
+    }
+    let mut subjects = BTreeSet::new();
+    for assertion in &test.assertions {
+        let inside = tree.inside(node).filter(|inner| {
+            let range = tree.range(*inner);
+            assertion.span.start <= range.start && range.end <= assertion.span.end && is_word(tree, *inner)
+        });
+        let names: Vec<&str> = inside.map(|inner| tree.text(inner)).collect();
+        let subject = names.iter().find_map(|name| made.get(name).cloned());
+        let direct = || names.iter().find(|name| is_known(name)).map(|name| (*name).to_owned());
+        subjects.extend(subject.or_else(direct));
+    }
+    subjects.into_iter().collect()
+}
+
+/// The literals of each comparison: those that go in, and those that are to come out.
+fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
+    let mut found = Vec::new();
+    for inner in tree.inside(node) {
+        let (asked, expected) = match tree.kind(inner) {
+            "if_statement" => {
+                let Some(condition) = tree.child(inner, "condition") else { continue };
+                let sides: Vec<usize> =
+                    ["left", "right"].into_iter().filter_map(|side| tree.child(condition, side)).collect();
+                let has_call = |side: &usize| tree.inside(*side).any(|at| tree.kind(at) == "call_expression");
+                let (mut asked, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(has_call);
+                asked.extend(tree.child(inner, "initializer"));
+                (asked, expected)
+            }
+            "call_expression" if called(tree, inner).starts_with("Equal") => {
+                let list = tree.child(inner, "arguments");
+                let sides: Vec<usize> = list.map(|list| tree.parts(list).take(3).collect()).unwrap_or_default();
+                let has_call = |side: &usize| tree.inside(*side).any(|at| tree.kind(at) == "call_expression");
+                sides.into_iter().partition(has_call)
+            }
+            _ => continue,
+        };
+        let all = |sides: Vec<usize>| sides.into_iter().flat_map(|side| literals(tree, side)).collect::<BTreeSet<_>>();
+        let sample = Sample { inputs: all(asked), expected: all(expected) };
+        if !sample.inputs.is_empty() && !sample.expected.is_empty() {
+            found.push(sample);
+        }
+    }
+    found
+}
+
+fn production(tree: &Tree<'_>, path: &str, source: &str, signs: &mut Signs) {
+    for piece in pieces(tree, &items(path, source), /* for_tests */ false) {
+        let item = Place::new(path, piece.line);
+        let within = |node: &usize| {
+            let range = tree.range(*node);
+            piece.span.start <= range.start && range.end <= piece.span.end
+        };
+        for node in (0..tree.len()).filter(within) {
+            let what = sense(tree, node);
+            signs.sensing.extend(what.map(|what| Sensing { item: item.clone(), line: tree.line(node), what }));
+            signs.answers.extend(answer(tree, node, &item));
+        }
+    }
+}
+
+fn sense(tree: &Tree<'_>, node: usize) -> Option<String> {
+    let text = tree.text(node);
+    match tree.kind(node) {
+        "call_expression" => {
+            let is_it = |(words, _): &&(&str, &str)| text.starts_with(words);
+            SENSING.iter().find(is_it).map(|(_, what)| (*what).to_owned())
+        }
+        "import_spec" => {
+            let package = tree.named(node, "path").trim_matches(['"', '`']);
+            (package == "testing" || package.starts_with("testing/")).then(|| "an import of `testing`".to_owned())
+        }
+        // A program may read its arguments; one that looks for what only a test binary is called by asks more.
+        "interpreted_string_literal" | "raw_string_literal" => {
+            let text = text.trim_matches(['"', '`']);
+            let is_sign =
+                text == ".test" || text.starts_with("-test.") || text.starts_with("test.") || text == "_test.go";
+            is_sign.then(|| "what a test binary is called or told".to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// A comparison with literals that answers with literals: `if x == 1 { return 2 }`.
+fn answer(tree: &Tree<'_>, node: usize, item: &Place) -> Option<Answer> {
+    let (compared, first) = match tree.kind(node) {
+        "if_statement" => {
+            let block = tree.child(node, "consequence")?;
+            (tree.child(node, "condition")?, *tree.statements(block).first()?)
+        }
+        "expression_case" => (tree.child(node, "value")?, *tree.statements(node).first()?),
+        _ => return None,
+    };
+    let returned: BTreeSet<String> = match tree.kind(first) {
+        "return_statement" => literals(tree, first).into_iter().collect(),
+        _ => BTreeSet::new(),
+    };
+    let compared: BTreeSet<String> = literals(tree, compared).into_iter().collect();
+    let line = tree.line(node);
+    (!compared.is_empty() && !returned.is_empty()).then(|| Answer { item: item.clone(), line, compared, returned })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    fn of(production: &str, tests: &str) -> Signs {
+        let sources = memory(&[
+            ("go.mod", "module calc\n"),
+            ("calc.go", &format!("package calc\n{production}")),
+            ("calc_test.go", &format!("package calc\nimport \"testing\"\n{tests}")),
+        ]);
+        let project = Project { root: String::new(), description: String::new() };
+        signs(&project, &sources, &["calc.go".to_owned(), "calc_test.go".to_owned()])
+    }
+
+    #[test]
+    fn production_code_that_asks_whether_it_is_under_test_is_seen() {
+        for body in [
+            "if testing.Testing() { return 1 }",
+            "if flag.Lookup(\"test.v\") != nil { return 1 }",
+            "if strings.HasSuffix(os.Args[0], \".test\") { return 1 }",
+            "_, file, _, _ := runtime.Caller(1)\n_ = file",
+        ] {
+            assert!(!of(&format!("func F() int {{\n{body}\nreturn 0 }}\n"), "").sensing.is_empty(), "{body}");
+        }
+        assert_eq!(of("import \"testing\"\n", "").sensing.len(), 1);
+        assert!(of("func F(a int) string { return os.Args[a] }\n", "").sensing.is_empty());
+    }
+
+    #[test]
+    fn a_test_without_an_assertion_about_production_is_empty() {
+        let asserts = |body: &str| {
+            of("func Add(a int) int { return a }\n", &format!("func TestA(t *testing.T) {{\n{body}\n}}\n")).tests[0]
+                .asserts
+        };
+        assert!(asserts("if Add(1) != 1 { t.Error() }"));
+        assert!(!asserts("Add(1)"));
+        assert!(!asserts("Add(1)\nif 1 != 1 { t.Error() }"));
+    }
+
+    #[test]
+    fn mocks_subjects_samples_and_answers_are_told() {
+        let production = "func Add(a int) int {\nif a == 1 {\nreturn 2\n}\nreturn 0\n}\nfunc Unused() {}\ntype Cart struct{ A int }\n";
+        let test = "func TestA(t *testing.T) {\nm := NewMockStore()\n_ = m\ncart := Cart{}\nif Add(1) != 2 { t.Error() }\nif cart.A != 1 { t.Error() }\n}\n";
+        let signs = of(production, test);
+        let test = &signs.tests[0];
+        assert_eq!((test.mocks.len(), test.assertions), (1, 2));
+        assert_eq!(test.subjects, ["Add", "Cart"]);
+        assert_eq!(test.samples[0].inputs, BTreeSet::from(["1".to_owned()]));
+        assert_eq!(signs.answers[0].returned, BTreeSet::from(["2".to_owned()]));
+        assert_eq!(signs.unreferenced, BTreeSet::from([Place::new("calc.go", 8)]));
+        assert_eq!(test.asks.len(), 1);
+    }
+}

@@ -1,0 +1,328 @@
+//! A run, as it becomes a report: who has ended and how, and who is still to be run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tdd_core::command::{Exit, Finished};
+use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use tdd_core::test_id::TestId;
+
+use super::cause::{Diagnosis, complaints};
+use super::events::{End, PackageRun, Run};
+use super::world::{Package, World};
+use super::{Errand, could_not_run, fail, failed, last_words, shorten};
+use crate::go::ids::{Ids, Located};
+use crate::language::{Project, Selection};
+
+/// A run, as it becomes a report.
+pub(super) struct Book {
+    pub world: World,
+    ids: Ids,
+    /// What is to be run next.
+    pub errands: Vec<Errand>,
+    pub rounds: usize,
+    results: BTreeMap<TestId, TestResult>,
+    obstacles: Vec<Obstacle>,
+    /// The tests that are to have a result, by package.
+    open: Vec<BTreeSet<String>>,
+}
+
+impl Book {
+    pub fn new(world: World, ids: Ids) -> Self {
+        let open = vec![BTreeSet::new(); world.packages.len()];
+        let obstacles = ids.obstacles.clone();
+        Self { world, ids, errands: Vec::new(), rounds: 0, results: BTreeMap::new(), obstacles, open }
+    }
+
+    /// What is to be run first.
+    pub fn plan(&mut self, selection: &Selection) {
+        match selection {
+            Selection::All => {
+                for (at, package) in self.world.packages.iter().enumerate() {
+                    let tests = self.ids.in_folder(&package.folder).filter(|test| package.files.contains(&test.path));
+                    self.open[at] = tests.map(|test| test.item.name.clone()).collect();
+                }
+                if !self.world.packages.is_empty() {
+                    self.errands.push(Errand::All);
+                }
+            }
+            Selection::Only(asked) => {
+                for id in asked {
+                    let Some((test, part)) = self.ids.get(id) else { continue };
+                    let of = |package: &Package| package.files.contains(&test.path);
+                    let Some(at) = self.world.packages.iter().position(of) else { continue };
+                    match part {
+                        None => drop(self.open[at].insert(test.item.name.clone())),
+                        Some(part) => self.errands.push(Errand::Part(at, test.item.name.clone(), part)),
+                    }
+                }
+                let open = self.open.iter().enumerate().filter(|(_, names)| !names.is_empty());
+                let errands: Vec<Errand> =
+                    open.map(|(at, names)| Errand::Tests(at, names.iter().cloned().collect())).collect();
+                self.errands.extend(errands);
+            }
+        }
+    }
+
+    /// Reads what came of an errand; an obstacle means that nothing at all is known.
+    pub fn read(
+        &mut self,
+        errand: &Errand,
+        finished: &Finished,
+        diagnosis: &Diagnosis<'_>,
+        project: &Project,
+    ) -> Result<(), Obstacle> {
+        if let Some(obstacle) = could_not_run(finished) {
+            return Err(obstacle);
+        }
+        if finished.stdout.dropped > 0 {
+            let message = "more was printed than can be kept, so that results are missing";
+            return Err(Obstacle::new("go test", Cause::UnknownOutput, message));
+        }
+        let run = Run::read(&finished.stdout.text());
+        if run.packages.is_empty() {
+            let said = last_words(finished);
+            let cause = if finished.exit == Exit::Passed { Cause::UnknownOutput } else { Cause::LoadFailure };
+            return Err(Obstacle::new("go test", cause, said));
+        }
+        let all_is_well = run.packages.values().all(|package| package.end != Some(End::Fail));
+        if all_is_well != (finished.exit == Exit::Passed) && finished.exit != Exit::TimedOut {
+            let message = format!("`go test` ended with {}, and its report says otherwise", finished.exit);
+            return Err(Obstacle::new("go test", Cause::UnknownOutput, message));
+        }
+        if let Errand::Part(at, name, part) = errand {
+            self.read_part((*at, name, part), &run, diagnosis, project);
+            return Ok(());
+        }
+        for at in 0..self.world.packages.len() {
+            let import = self.world.packages[at].import.clone();
+            if let Some(package) = run.packages.get(&import) {
+                let is_alone = matches!(errand, Errand::Tests(_, names) if names.len() == 1);
+                self.read_package(at, package, &run, is_alone, diagnosis, project);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_package(
+        &mut self,
+        at: usize,
+        package: &PackageRun,
+        run: &Run,
+        is_alone: bool,
+        diagnosis: &Diagnosis<'_>,
+        project: &Project,
+    ) {
+        if let Some(failed) = &package.failed_build {
+            let said = run.builds.get(failed).map(String::as_str).unwrap_or_default();
+            self.unbuilt(at, said, diagnosis, project);
+            return;
+        }
+        for name in self.open[at].clone() {
+            if package.cases.get(&name).is_some_and(|case| case.end.is_some()) {
+                let (outcome, millis) = ended(package, &name);
+                self.settle(at, &name, outcome, millis);
+            }
+        }
+        if package.is_complete() {
+            self.completed(at, package);
+        } else {
+            self.broken_off(at, package, is_alone, diagnosis);
+        }
+    }
+
+    /// A package whose binary came to its end: what it did not tell of is not there.
+    fn completed(&mut self, at: usize, package: &PackageRun) {
+        for name in std::mem::take(&mut self.open[at]) {
+            let message = "it stands in its file, and `go test` did not run it".to_owned();
+            self.settle(at, &name, fail(Cause::TargetNotFound, message), 0);
+        }
+        let failed = package.cases.values().any(|case| case.end == Some(End::Fail));
+        if package.end == Some(End::Fail) && !failed {
+            let said = package.output.trim();
+            let message = shorten(format!("its tests passed, and its process failed: {said}"));
+            self.obstacles.push(Obstacle::new(self.world.packages[at].import.clone(), Cause::Crash, message));
+        }
+    }
+
+    /// A package whose binary ended too early: who was running is asked again alone, and the rest without it.
+    fn broken_off(&mut self, at: usize, package: &PackageRun, is_alone: bool, diagnosis: &Diagnosis<'_>) {
+        let in_flight: Vec<String> = package.in_flight().into_iter().map(str::to_owned).collect();
+        let failing = |name: &&String| package.cases[name.as_str()].output.contains(&format!("--- FAIL: {name} "));
+        let culprit = match in_flight.as_slice() {
+            [] => None,
+            [one] => Some(one.clone()),
+            several => several.iter().find(failing).cloned(),
+        };
+        let Some(culprit) = culprit else {
+            if in_flight.is_empty() || is_alone {
+                self.never_began(at, package);
+            } else {
+                let rest: Vec<String> =
+                    self.open[at].iter().filter(|name| !in_flight.contains(name)).cloned().collect();
+                self.errands.extend(in_flight.into_iter().map(|name| Errand::Tests(at, vec![name])));
+                self.again(at, rest);
+            }
+            return;
+        };
+        let said = package.said(&culprit);
+        let others: f64 = package.cases.values().map(|case| case.seconds).sum();
+        let timed_out = said.contains("panic: test timed out after");
+        if timed_out && !is_alone && others > 1.0 {
+            // Others may have used up its time.
+            self.errands.push(Errand::Tests(at, vec![culprit.clone()]));
+        } else {
+            let cause = died(&said, timed_out, &self.world.root, diagnosis);
+            self.settle(at, &culprit, fail(cause, shorten(said)), 0);
+        }
+        let rest = self.open[at].iter().filter(|name| **name != culprit).cloned().collect();
+        self.again(at, rest);
+    }
+
+    fn again(&mut self, at: usize, names: Vec<String>) {
+        if !names.is_empty() {
+            self.errands.push(Errand::Tests(at, names));
+        }
+    }
+
+    /// A process that ended before any test, or between two of them.
+    fn never_began(&mut self, at: usize, package: &PackageRun) {
+        let tests: Vec<TestId> =
+            std::mem::take(&mut self.open[at]).iter().filter_map(|name| Some(self.located(at, name)?.id())).collect();
+        let said = package.output.trim();
+        let message = shorten(format!("its process ended before its report was complete\n{said}"));
+        let cause = if said.contains("panic: ") { Cause::LoadFailure } else { Cause::Crash };
+        self.obstacles
+            .push(Obstacle { tests, ..Obstacle::new(self.world.packages[at].import.clone(), cause, message) });
+    }
+
+    fn unbuilt(&mut self, at: usize, said: &str, diagnosis: &Diagnosis<'_>, project: &Project) {
+        let complaints = complaints(&project.root, said);
+        let (cause, first) = diagnosis.build(&complaints);
+        let told = complaints.get(first);
+        let place = told.and_then(|it| Some(format!("{}:{}", it.path.as_ref()?, it.line)));
+        let message = told.map(|it| it.message.clone()).unwrap_or_default();
+        let package = &self.world.packages[at];
+        // What does not build takes all tests of its package down, asked for or not.
+        let tests = self.ids.in_folder(&package.folder).filter(|test| package.files.contains(&test.path));
+        let tests: Vec<TestId> = tests.map(Located::id).collect();
+        let subject = told.and_then(|it| it.path.clone()).unwrap_or_else(|| package.import.clone());
+        self.open[at].clear();
+        if self.obstacles.iter().all(|known| known.tests != tests) {
+            let message = shorten(format!("{message}\n{}", said.trim()).trim().to_owned());
+            self.obstacles.push(Obstacle { subject, cause, message, place, tests });
+        }
+    }
+
+    fn read_part(
+        &mut self,
+        (at, name, part): (usize, &str, &str),
+        run: &Run,
+        diagnosis: &Diagnosis<'_>,
+        project: &Project,
+    ) {
+        let Some(package) = run.packages.get(&self.world.packages[at].import) else { return };
+        if let Some(failed) = &package.failed_build {
+            let said = run.builds.get(failed).map(String::as_str).unwrap_or_default();
+            self.unbuilt(at, said, diagnosis, project);
+            return;
+        }
+        let full = format!("{name}/{part}");
+        let Some(located) = self.located(at, name) else { return };
+        let (id, digest) = (TestId::native(&located.path, &full), located.item.digest);
+        let (outcome, millis) = match package.cases.get(&full) {
+            None => (fail(Cause::TargetNotFound, format!("`{name}` has no part `{part}`")), 0),
+            Some(case) if case.end.is_some() => ended(package, &full),
+            Some(_) => {
+                let said = package.said(name);
+                let timed_out = said.contains("panic: test timed out after");
+                (fail(died(&said, timed_out, &self.world.root, diagnosis), shorten(said)), 0)
+            }
+        };
+        self.results.insert(id.clone(), TestResult { id, outcome, duration_ms: millis, digest: Some(digest) });
+    }
+
+    fn located(&self, at: usize, name: &str) -> Option<&Located> {
+        let package = &self.world.packages[at];
+        self.ids.in_folder(&package.folder).find(|test| test.item.name == name && package.files.contains(&test.path))
+    }
+
+    fn settle(&mut self, at: usize, name: &str, outcome: Outcome, millis: u64) {
+        self.open[at].remove(name);
+        let Some(located) = self.located(at, name) else { return };
+        let (id, digest) = (located.id(), Some(located.item.digest));
+        self.results.insert(id.clone(), TestResult { id, outcome, duration_ms: millis, digest });
+    }
+
+    pub fn report(mut self, selection: &Selection, picks: bool) -> Report {
+        let left: Vec<(usize, String)> = self
+            .open
+            .iter()
+            .enumerate()
+            .flat_map(|(at, names)| names.iter().map(move |name| (at, name.clone())))
+            .collect();
+        for (at, name) in left {
+            let message = "its package ended too often before it".to_owned();
+            self.settle(at, &name, fail(Cause::Crash, message), 0);
+        }
+        match selection {
+            Selection::All => {
+                if picks {
+                    self.results.retain(|_, result| result.outcome.cause() != Some(Cause::TargetNotFound));
+                }
+                if self.results.is_empty() && self.obstacles.is_empty() && !self.ids.is_empty() {
+                    let message = "`go test` found no test, and there are some";
+                    self.obstacles.push(Obstacle::new("go test", Cause::ZeroTests, message));
+                }
+            }
+            Selection::Only(asked) => {
+                for id in asked.iter().filter(|id| !self.results.contains_key(id)).cloned().collect::<Vec<_>>() {
+                    let native = self.ids.get(&id).map(|(test, _)| test.id());
+                    let holds = |it: &&Obstacle| {
+                        it.tests.contains(&id) || native.as_ref().is_some_and(|id| it.tests.contains(id))
+                    };
+                    let (cause, message) = match self.obstacles.iter().find(holds) {
+                        Some(obstacle) => (obstacle.cause, obstacle.message.clone()),
+                        None => (Cause::TargetNotFound, format!("`go test` finds no `{id}`")),
+                    };
+                    self.results.insert(id.clone(), failed(id, cause, message, 0));
+                }
+            }
+        }
+        Report::new(self.results.into_values(), self.obstacles)
+    }
+}
+
+/// What became of a test that ended. It is skipped if it says so, or if it has parts and none of them ran.
+fn ended(package: &PackageRun, name: &str) -> (Outcome, u64) {
+    let millis = std::time::Duration::try_from_secs_f64(package.cases[name].seconds)
+        .map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+    let parts: Vec<Option<End>> =
+        package.parts(name).filter(|(part, _)| *part != name).map(|(_, case)| case.end).collect();
+    let said = || shorten(package.said(name));
+    let outcome = match package.cases[name].end {
+        Some(End::Pass) if parts.contains(&Some(End::Fail)) || parts.contains(&None) => {
+            fail(Cause::UnknownOutput, "it passed, and a part of it did not".to_owned())
+        }
+        Some(End::Pass) if parts.contains(&Some(End::Skip)) && !parts.contains(&Some(End::Pass)) => {
+            fail(Cause::Skipped, said())
+        }
+        Some(End::Pass) => Outcome::Pass,
+        Some(End::Skip) => fail(Cause::Skipped, said()),
+        Some(End::Fail) => fail(Cause::Assertion, said()),
+        None => fail(Cause::Crash, said()),
+    };
+    (outcome, millis)
+}
+
+/// Why a test took its process down.
+fn died(said: &str, timed_out: bool, root: &str, diagnosis: &Diagnosis<'_>) -> Cause {
+    if timed_out {
+        return Cause::Timeout;
+    }
+    let is_panic = said.lines().any(|line| line.starts_with("panic: "));
+    if is_panic && !said.contains("panic: unexpected call to os.Exit") {
+        diagnosis.panic(root, said)
+    } else {
+        Cause::Crash
+    }
+}

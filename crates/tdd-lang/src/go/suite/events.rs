@@ -1,0 +1,163 @@
+//! What `go test -json` tells about a run, package by package, and what that makes of each test.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// One line.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Event {
+    action: String,
+    #[serde(default)]
+    package: String,
+    #[serde(default)]
+    test: String,
+    #[serde(default)]
+    output: String,
+    #[serde(default)]
+    elapsed: f64,
+    #[serde(default)]
+    import_path: String,
+    failed_build: Option<String>,
+}
+
+/// How a test or a package ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Pass,
+    Fail,
+    Skip,
+}
+
+/// A test or a part of one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Case {
+    pub end: Option<End>,
+    pub output: String,
+    pub seconds: f64,
+}
+
+/// One package of a run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PackageRun {
+    /// By name, parts of tests included: `TestA/x`.
+    pub cases: BTreeMap<String, Case>,
+    pub output: String,
+    pub end: Option<End>,
+    /// What could not be built for it.
+    pub failed_build: Option<String>,
+}
+
+impl PackageRun {
+    /// The tests that began and did not end.
+    pub fn in_flight(&self) -> Vec<&str> {
+        let open = self.cases.iter().filter(|(name, case)| case.end.is_none() && !name.contains('/'));
+        open.map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Whether the test binary said itself that it is at its end.
+    pub fn is_complete(&self) -> bool {
+        let says_so = self.end == Some(End::Skip) || self.output.lines().any(|line| matches!(line, "PASS" | "FAIL"));
+        self.end.is_some() && self.in_flight().is_empty() && says_so
+    }
+
+    /// A test with its parts.
+    pub fn parts<'r>(&'r self, name: &'r str) -> impl Iterator<Item = (&'r str, &'r Case)> {
+        let belongs =
+            move |other: &str| other == name || other.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
+        self.cases.iter().filter(move |(other, _)| belongs(other)).map(|(name, case)| (name.as_str(), case))
+    }
+
+    /// All that was said while a test ran, without the runner's own lines.
+    pub fn said(&self, name: &str) -> String {
+        let mut said = String::new();
+        for (part, case) in self.parts(name) {
+            let lines = case.output.lines().filter(|line| !is_frame(line));
+            let text = lines.map(str::trim_end).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+            if !text.is_empty() {
+                said += &if part == name { format!("{text}\n") } else { format!("{part}:\n{text}\n") };
+            }
+        }
+        said.trim_end().to_owned()
+    }
+}
+
+/// A whole run.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    /// By import path.
+    pub packages: BTreeMap<String, PackageRun>,
+    /// What was said while building, by what was built.
+    pub builds: BTreeMap<String, String>,
+    /// Lines that are no events.
+    pub strays: Vec<String>,
+}
+
+impl Run {
+    /// Reads what was printed.
+    pub fn read(text: &str) -> Self {
+        let mut run = Self::default();
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            match serde_json::from_str::<Event>(line) {
+                Ok(event) => run.add(event),
+                Err(_) => run.strays.push(line.to_owned()),
+            }
+        }
+        run
+    }
+
+    fn add(&mut self, event: Event) {
+        if event.action.starts_with("build-") {
+            *self.builds.entry(event.import_path).or_default() += &event.output;
+            return;
+        }
+        let package = self.packages.entry(event.package).or_default();
+        let end = match event.action.as_str() {
+            "pass" => Some(End::Pass),
+            "fail" => Some(End::Fail),
+            "skip" => Some(End::Skip),
+            _ => None,
+        };
+        if event.test.is_empty() {
+            package.output += &event.output;
+            package.end = end.or(package.end);
+            package.failed_build = event.failed_build.or(package.failed_build.take());
+            return;
+        }
+        let case = package.cases.entry(event.test).or_default();
+        case.output += &event.output;
+        if end.is_some() {
+            case.end = end;
+            case.seconds = event.elapsed;
+        }
+    }
+}
+
+fn is_frame(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("=== ")
+        || line.starts_with("--- PASS")
+        || line.starts_with("--- FAIL")
+        || line.starts_with("--- SKIP")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_that_began_and_did_not_end_is_known() {
+        let run = Run::read(
+            "{\"Action\":\"run\",\"Package\":\"a\",\"Test\":\"TestA\"}\n{\"Action\":\"pass\",\"Package\":\"a\",\"Test\":\"TestA\",\"Elapsed\":0.5}\n\
+             {\"Action\":\"run\",\"Package\":\"a\",\"Test\":\"TestB\"}\n{\"Action\":\"run\",\"Package\":\"a\",\"Test\":\"TestB/x\"}\n\
+             {\"Action\":\"output\",\"Package\":\"a\",\"Test\":\"TestB/x\",\"Output\":\"=== RUN TestB/x\\n\"}\n\
+             {\"Action\":\"output\",\"Package\":\"a\",\"Test\":\"TestB/x\",\"Output\":\"signal: killed\\n\"}\n{\"Action\":\"fail\",\"Package\":\"a\"}\ngo: a warning\n",
+        );
+        let package = &run.packages["a"];
+        assert_eq!(package.in_flight(), ["TestB"]);
+        assert_eq!(package.said("TestB"), "TestB/x:\nsignal: killed");
+        assert!(!package.is_complete());
+        assert_eq!(run.strays, ["go: a warning"]);
+    }
+}

@@ -1,0 +1,191 @@
+//! A test run of a Go module: ask Go what there is, then let `go test` run it; every test that its file shows ends
+//! with exactly one result, even where one of them takes its process down.
+//!
+//! A test function is one test, however many parts it has: it passes if all of them do.
+
+mod book;
+mod cause;
+mod events;
+mod world;
+
+use tdd_core::command::{CommandSpec, Exit, Finished};
+use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use tdd_core::test_id::TestId;
+
+use self::book::Book;
+use self::cause::Diagnosis;
+use self::world::World;
+use super::ids::Ids;
+use super::test_command::{DEFAULT, TestCommand};
+use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+
+/// No message needs to be longer than this.
+const MAX_MESSAGE: usize = 4000;
+
+/// How often what is left of a package is run again after a test took its process down.
+const MAX_ROUNDS: usize = 40;
+
+/// Begins a test run.
+pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
+    Ok(Box::new(GoSuite {
+        command: TestCommand::parse(&test_command(settings))?,
+        project: project.clone(),
+        settings: settings.clone(),
+        selection,
+        finished: Vec::new(),
+        stage: Stage::Begin,
+    }))
+}
+
+/// The command that runs the tests, as it is configured or by default.
+pub fn test_command(settings: &Settings) -> Vec<String> {
+    settings.test_cmd.clone().unwrap_or_else(|| DEFAULT.map(str::to_owned).to_vec())
+}
+
+struct GoSuite {
+    command: TestCommand,
+    project: Project,
+    settings: Settings,
+    selection: Selection,
+    finished: Vec<Finished>,
+    stage: Stage,
+}
+
+enum Stage {
+    Begin,
+    Finding,
+    Running(Box<Book>),
+}
+
+/// What to run in one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Errand {
+    /// All tests of all packages.
+    All,
+    /// These tests of one package, by its place in the world.
+    Tests(usize, Vec<String>),
+    /// One part of one test.
+    Part(usize, String, String),
+}
+
+impl Suite for GoSuite {
+    fn next(&mut self, sources: &dyn Sources) -> Next {
+        let finished = std::mem::take(&mut self.finished);
+        match std::mem::replace(&mut self.stage, Stage::Begin) {
+            Stage::Begin => {
+                self.stage = Stage::Finding;
+                Next::Run(world::questions(&self.command, &self.project, &self.settings))
+            }
+            Stage::Finding => match World::read(&finished, &self.project) {
+                Ok(world) => {
+                    let mut book = Book::new(world, Ids::of(&self.project, sources));
+                    book.plan(&self.selection);
+                    self.go_on(book, sources)
+                }
+                Err(obstacle) => Next::Done(self.without_run(&obstacle)),
+            },
+            Stage::Running(mut book) => {
+                let diagnosis = Diagnosis::new(&self.project, sources);
+                let errands = std::mem::take(&mut book.errands);
+                for (errand, finished) in errands.iter().zip(&finished) {
+                    if let Err(obstacle) = book.read(errand, finished, &diagnosis, &self.project) {
+                        return Next::Done(self.without_run(&obstacle));
+                    }
+                }
+                self.go_on(*book, sources)
+            }
+        }
+    }
+
+    fn feed(&mut self, finished: Vec<Finished>) {
+        self.finished = finished;
+    }
+}
+
+impl GoSuite {
+    fn go_on(&mut self, mut book: Book, sources: &dyn Sources) -> Next {
+        book.rounds += 1;
+        if book.errands.is_empty() || book.rounds > MAX_ROUNDS {
+            return Next::Done(book.report(&self.selection, self.command.picks));
+        }
+        let jobs = book.errands.iter().map(|errand| self.job(errand, &book.world, sources)).collect();
+        self.stage = Stage::Running(Box::new(book));
+        Next::Run(jobs)
+    }
+
+    fn job(&self, errand: &Errand, world: &World, sources: &dyn Sources) -> Job {
+        let seconds = self.settings.timeout.as_secs().max(1);
+        let ours = ["test", "-json", "-count=1", "-vet=off", "-gcflags=-e"].map(str::to_owned);
+        let mut argv = vec![world.go.clone()];
+        argv.extend(ours);
+        argv.push(format!("-timeout={seconds}s"));
+        argv.extend(self.command.flags.iter().cloned());
+        let place = |at: &usize| world.packages[*at].pattern.clone();
+        match errand {
+            Errand::All => argv.extend(self.command.packages.iter().cloned()),
+            Errand::Tests(at, names) => argv.extend([format!("-run=^({})$", names.join("|")), place(at)]),
+            Errand::Part(at, name, part) => {
+                let parts: Vec<String> = part.split('/').map(|part| format!("^{}$", escaped(part))).collect();
+                argv.extend([format!("-run=^{name}$/{}", parts.join("/")), place(at)]);
+            }
+        }
+        // One package may take as long as is configured; some that hang must not cost the results of the others.
+        let deadline = self.settings.build_timeout + self.settings.timeout * 6;
+        let mut command = CommandSpec::new(argv, deadline).in_dir(self.project.root.clone());
+        command.env.extend(world.env.iter().cloned());
+        let has_workspace = sources.files().iter().any(|file| file.ends_with("go.work"));
+        if !has_workspace {
+            // One further up on the disk is nobody's who looks at these files.
+            command = command.with_env("GOWORK", "off");
+        }
+        Job { command, isolated: true, label: "running go test".to_owned() }
+    }
+
+    fn without_run(&self, obstacle: &Obstacle) -> Report {
+        let asked = match &self.selection {
+            Selection::All => &[][..],
+            Selection::Only(ids) => ids.as_slice(),
+        };
+        let failed = asked.iter().map(|id| failed(id.clone(), obstacle.cause, obstacle.message.clone(), 0));
+        Report::new(failed.collect::<Vec<_>>(), vec![obstacle.clone()])
+    }
+}
+
+/// Why the tool gave no answer at all.
+fn could_not_run(finished: &Finished) -> Option<Obstacle> {
+    let (cause, message) = match &finished.exit {
+        Exit::Passed | Exit::Failed(_) => return None,
+        Exit::NotStarted(why) => (Cause::RunnerMissing, why.clone()),
+        Exit::TimedOut => (Cause::Timeout, format!("it did not end within {} s", finished.duration.as_secs())),
+        Exit::Signalled(_) | Exit::Interrupted => (Cause::UnknownOutput, finished.exit.to_string()),
+    };
+    Some(Obstacle::new("go test", cause, message))
+}
+
+/// A name as a regular expression that matches nothing else.
+fn escaped(name: &str) -> String {
+    let special = |c: char| r"\.+*?()|[]{}^$".contains(c);
+    name.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
+}
+
+fn last_words(finished: &Finished) -> String {
+    let said = finished.stderr.text();
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.len().saturating_sub(12);
+    if lines.is_empty() { finished.exit.to_string() } else { shorten(lines[last..].join("\n")) }
+}
+
+fn shorten(text: String) -> String {
+    match text.char_indices().nth(MAX_MESSAGE) {
+        None => text,
+        Some((at, _)) => format!("{} …", &text[..at]),
+    }
+}
+
+fn fail(cause: Cause, message: String) -> Outcome {
+    Outcome::Fail { cause, message }
+}
+
+fn failed(id: TestId, cause: Cause, message: String, millis: u64) -> TestResult {
+    TestResult::new(id, fail(cause, message), millis)
+}

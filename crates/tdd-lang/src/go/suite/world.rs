@@ -1,0 +1,129 @@
+//! What Go says of itself and of a module before any test is run: where it keeps its things, and which files each
+//! package has.
+
+use serde::Deserialize;
+use tdd_core::command::{CommandSpec, Exit, Finished};
+use tdd_core::report::{Cause, Obstacle};
+
+use super::{could_not_run, last_words};
+use crate::go::test_command::TestCommand;
+use crate::language::{Job, Project, Settings, join};
+
+/// What is asked of Go's environment.
+const ASKED: [&str; 5] = ["GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOMOD"];
+
+/// A package with tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Package {
+    /// The path by which it is imported.
+    pub import: String,
+    /// How it is named on a command line.
+    pub pattern: String,
+    /// Its folder from the repository's root.
+    pub folder: String,
+    /// Its test files from there.
+    pub files: Vec<String>,
+}
+
+/// All that must be known before tests are run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct World {
+    /// The program itself: what is on the path may only lead to it.
+    pub go: String,
+    /// Where the module is on the disk.
+    pub root: String,
+    /// Where Go keeps what it has built and fetched: in the user's home, which tests do not see.
+    pub env: Vec<(String, String)>,
+    pub packages: Vec<Package>,
+}
+
+/// The commands that find out.
+pub(super) fn questions(command: &TestCommand, project: &Project, settings: &Settings) -> Vec<Job> {
+    let env = ["env", "-json"].into_iter().chain(ASKED).map(str::to_owned);
+    let fields = "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles";
+    let mut list: Vec<String> = ["list", "-e", fields].map(str::to_owned).to_vec();
+    let mut flags = command.flags.iter();
+    while let Some(flag) = flags.next() {
+        let name = flag.trim_start_matches('-').split('=').next().unwrap_or(flag);
+        if matches!(name, "tags" | "mod" | "modfile" | "race") {
+            list.push(flag.clone());
+            list.extend((!flag.contains('=') && name != "race").then(|| flags.next().cloned()).flatten());
+        }
+    }
+    list.extend(command.packages.iter().cloned());
+    let job = |arguments: Vec<String>, label: &str| {
+        let argv = std::iter::once(command.go.clone()).chain(arguments);
+        let command = CommandSpec::new(argv, settings.build_timeout).in_dir(project.root.clone());
+        Job { command, isolated: false, label: label.to_owned() }
+    };
+    vec![job(env.collect(), "finding go"), job(list, "listing packages")]
+}
+
+#[derive(Deserialize)]
+struct Environment {
+    #[serde(rename = "GOROOT")]
+    root: String,
+    #[serde(rename = "GOCACHE")]
+    cache: String,
+    #[serde(rename = "GOMODCACHE")]
+    modules: String,
+    #[serde(rename = "GOPATH")]
+    path: String,
+    #[serde(rename = "GOMOD")]
+    manifest: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Listed {
+    #[serde(default)]
+    dir: String,
+    import_path: String,
+    #[serde(default)]
+    test_go_files: Vec<String>,
+    #[serde(default, rename = "XTestGoFiles")]
+    external: Vec<String>,
+}
+
+impl World {
+    /// Reads the answers.
+    pub fn read(finished: &[Finished], project: &Project) -> Result<Self, Obstacle> {
+        let [env, list] = finished else {
+            return Err(Obstacle::new("go", Cause::UnknownOutput, "go was asked two questions"));
+        };
+        if let Some(obstacle) = could_not_run(env).or_else(|| could_not_run(list)) {
+            return Err(obstacle);
+        }
+        let env: Environment = serde_json::from_slice(&env.stdout.bytes)
+            .map_err(|_| Obstacle::new("go", Cause::RunnerMissing, last_words(env)))?;
+        let Some(root) = env.manifest.strip_suffix("/go.mod") else {
+            return Err(Obstacle::new("go.mod", Cause::LoadFailure, "there is no `go.mod` that Go can use"));
+        };
+        let listed: Vec<Listed> = serde_json::Deserializer::from_slice(&list.stdout.bytes)
+            .into_iter()
+            .collect::<Result<_, _>>()
+            .map_err(|_| Obstacle::new("go", Cause::UnknownOutput, last_words(list)))?;
+        if listed.is_empty() && list.exit != Exit::Passed {
+            let said = last_words(list);
+            let too_old = said.contains("requires go >=") || said.contains("toolchain not available");
+            let cause = if too_old { Cause::RunnerMissing } else { Cause::LoadFailure };
+            return Err(Obstacle::new("go.mod", cause, said));
+        }
+        let named = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        Ok(Self {
+            go: format!("{}/bin/go", env.root),
+            root: root.to_owned(),
+            packages: listed.into_iter().filter_map(|it| package(it, root, project)).collect(),
+            env: vec![named("GOCACHE", &env.cache), named("GOMODCACHE", &env.modules), named("GOPATH", &env.path)],
+        })
+    }
+}
+
+fn package(listed: Listed, root: &str, project: &Project) -> Option<Package> {
+    let below = listed.dir.strip_prefix(root)?.trim_start_matches('/').to_owned();
+    let pattern = if below.is_empty() { ".".to_owned() } else { format!("./{below}") };
+    let folder = if below.is_empty() { project.root.clone() } else { join(&project.root, &below) };
+    let files: Vec<String> =
+        listed.test_go_files.iter().chain(&listed.external).map(|file| join(&folder, file)).collect();
+    (!files.is_empty()).then_some(Package { import: listed.import_path, pattern, folder, files })
+}

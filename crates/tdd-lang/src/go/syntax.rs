@@ -1,0 +1,179 @@
+//! A Go file's syntax tree, and what names, statements and digests are in it.
+
+use std::ops::{Deref, Range};
+use std::sync::LazyLock;
+
+use tdd_core::digest::Digest;
+
+use crate::syntax::{FlatTree, Grammar, SEPARATOR};
+
+static GRAMMAR: Grammar = Grammar { language: LazyLock::new(|| tree_sitter_go::LANGUAGE.into()), is_atom };
+
+/// Before each statement of a digest: the tree has no tokens for line ends.
+const STATEMENT: u8 = 0xfe;
+
+/// Nodes whose children end with their lines.
+const STATEMENTS: [&str; 5] =
+    ["source_file", "statement_list", "field_declaration_list", "import_spec_list", "interface_type"];
+
+/// The tree of one file.
+#[derive(Debug)]
+pub(super) struct Tree<'a>(FlatTree<'a>);
+
+impl<'a> Deref for Tree<'a> {
+    type Target = FlatTree<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'a> Tree<'a> {
+    /// The tree of this text; broken text has one as well. `None` if there is no parser.
+    pub fn parse(source: &'a str) -> Option<Self> {
+        FlatTree::parse(&GRAMMAR, source).map(Self)
+    }
+
+    /// Whether the text is free of errors.
+    pub fn parses(&self) -> bool {
+        (0..self.len()).all(|node| !self.is_broken(node))
+    }
+
+    /// The children that are neither punctuation nor comments.
+    pub fn parts(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        self.children(node).filter(|child| {
+            let kind = self.kind(*child);
+            kind != "comment" && kind.len() > 1 && kind.starts_with(|c: char| c.is_ascii_lowercase())
+        })
+    }
+
+    /// The statements of a block or of a case.
+    pub fn statements(&self, block: usize) -> Vec<usize> {
+        let of = |node: usize| self.parts(node).collect::<Vec<_>>();
+        let list = self.children(block).find(|child| self.kind(*child) == "statement_list");
+        list.map(of).unwrap_or_default()
+    }
+
+    /// The statement that a node is part of: the innermost one.
+    pub fn statement(&self, node: usize) -> usize {
+        let is_statement = |at: &usize| matches!(self.kind(self.parent(*at)), "statement_list" | "source_file");
+        std::iter::once(node).chain(self.around(node)).find(is_statement).unwrap_or(node)
+    }
+
+    /// The text of the child that is this to its parent.
+    pub fn named(&self, node: usize, field: &str) -> &'a str {
+        self.child(node, field).map_or("", |child| self.text(child))
+    }
+
+    /// The name of the file's package.
+    pub fn package(&self) -> &'a str {
+        let clause = self.children(0).find(|child| self.kind(*child) == "package_clause");
+        clause.and_then(|clause| self.parts(clause).last()).map_or("", |name| self.text(name))
+    }
+
+    /// The names inside of a node: identifiers that stand for themselves, not fields, methods or keys of literals.
+    pub fn names(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
+        self.inside(node).filter(|at| self.is_name(*at)).map(|at| self.text(at))
+    }
+
+    /// Whether a node is an identifier that stands for itself.
+    pub fn is_name(&self, node: usize) -> bool {
+        let is_key = || {
+            let element = self.parent(node);
+            self.kind(element) == "literal_element" && self.field(element) == Some("key")
+        };
+        let is_of_package = || self.kind(self.parent(node)) == "qualified_type" && self.field(node) == Some("name");
+        matches!(self.kind(node), "identifier" | "type_identifier" | "package_identifier")
+            && !is_key()
+            && !is_of_package()
+    }
+
+    /// The digest of the tokens of these nodes, comments left out but for those that mean something.
+    pub fn digest(&self, nodes: Range<usize>) -> Digest {
+        let end = nodes.end;
+        self.digest_without(nodes, end..end)
+    }
+
+    /// The same with some of the nodes left out.
+    pub fn digest_without(&self, nodes: Range<usize>, left_out: Range<usize>) -> Digest {
+        let mut bytes = Vec::new();
+        for node in nodes.filter(|node| !left_out.contains(node)) {
+            let text = self.text(node);
+            let is_comment = self.kind(node) == "comment";
+            if is_comment && !self.means_something(node) || matches!(text.trim(), "" | ";") {
+                continue;
+            }
+            if STATEMENTS.contains(&self.kind(self.parent(node))) && node > 0 {
+                bytes.push(STATEMENT);
+            }
+            if self.is_leaf(node) {
+                bytes.extend_from_slice(text.replace("\r\n", "\n").as_bytes());
+                bytes.push(SEPARATOR);
+            }
+        }
+        Digest::of(bytes)
+    }
+
+    /// Whether a comment is a directive, or says what an example prints.
+    pub fn means_something(&self, comment: usize) -> bool {
+        let text = self.text(comment);
+        let of_example = || {
+            let mut around = self.around(comment);
+            let function = around.find(|outer| self.kind(*outer) == "function_declaration");
+            function.is_some_and(|function| self.output(function).is_some_and(|from| from <= comment))
+        };
+        text.starts_with("//go:") || text.starts_with("// +build") || of_example()
+    }
+
+    /// The comment in which an example says what it prints; more may follow.
+    pub fn output(&self, function: usize) -> Option<usize> {
+        let says = |text: &str| {
+            let text = text.trim_start_matches(['/', '*', ' ', '\t']).to_lowercase();
+            text.starts_with("output:") || text.starts_with("unordered output:")
+        };
+        let is_example = self.named(function, "name").starts_with("Example");
+        let mut comments = self.inside(function).filter(|node| self.kind(*node) == "comment");
+        if is_example { comments.find(|node| says(self.text(*node))) } else { None }
+    }
+}
+
+/// Kept whole, because white space counts inside of it.
+fn is_atom(node: &tree_sitter::Node<'_>) -> bool {
+    matches!(node.kind(), "interpreted_string_literal" | "raw_string_literal" | "rune_literal" | "comment")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(source: &str) -> Digest {
+        let source = format!("package a\n{source}");
+        let tree = Tree::parse(&source).unwrap();
+        assert!(tree.parses(), "{source}");
+        tree.digest(0..tree.len())
+    }
+
+    #[test]
+    fn layout_and_comments_are_nothing() {
+        assert_eq!(digest("func f() { a := 1 /* x */; g(a) }\n"), digest("func f() {\n\ta := 1 // y\n\tg(a)\n\n}\r\n"));
+    }
+
+    #[test]
+    fn statements_texts_and_directives_count() {
+        assert_ne!(digest("func f() { a(b); (c) }\n"), digest("func f() { a(b)(c) }\n"));
+        assert_ne!(digest("var a = \"x  y\"\n"), digest("var a = \"x y\"\n"));
+        assert_ne!(digest("//go:noinline\nfunc f() {}\n"), digest("//go:nosplit\nfunc f() {}\n"));
+    }
+
+    #[test]
+    fn what_an_example_prints_counts() {
+        let example = |output: &str| digest(&format!("func ExampleF() {{\n\tf() // f\n\t// {output}\n\t// more\n}}\n"));
+        assert_ne!(example("Output: 1"), example("Output: 2"));
+        assert_eq!(example("prints 1"), example("prints 2"));
+    }
+
+    #[test]
+    fn broken_text_is_known() {
+        assert!(Tree::parse("package a\nfunc f( {\n").is_some_and(|tree| !tree.parses()));
+    }
+}

@@ -1,0 +1,231 @@
+//! Writes the copies of a test that the counter-proof runs into the test's own file, at its end.
+
+use std::ops::Range;
+
+use tdd_core::digest::Digest;
+use tdd_core::proof::Twin;
+use tdd_core::test_id::TestId;
+
+use super::expectation::{Opposite, opposite, untruths};
+use super::items::{assertions, called, function};
+use super::syntax::Tree;
+use crate::item::TestItem;
+use crate::syntax::splice;
+use crate::twin::{Boldness, Twins};
+
+/// Changes of some bytes.
+type Edits = Vec<(Range<usize>, String)>;
+
+/// The file with the copies in it; `None` if the test cannot be copied.
+pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+    let tree = Tree::parse(source).filter(Tree::parses)?;
+    let function = function(&tree, &test.span)?;
+    // Who asks for the test's name compares with something that is kept under that name.
+    if tree.inside(function).any(|node| tree.kind(node) == "call_expression" && tree.text(node) == "t.Name()") {
+        return None;
+    }
+    let mut writer = Writer { path, tree: &tree, source, function, seed, named: 0, text: String::new() };
+    let (printing, testing) = (writer.name("fmt"), writer.name("testing"));
+    let copy = writer.copy(Vec::new())?;
+    let sound = writer.control(&testing, "");
+    let broken = writer.control(&testing, "t.FailNow()");
+    let untruths = writer.untruths(test, &testing);
+    let twins = writer.altered(test, boldness, &printing)?;
+    let copies = std::mem::take(&mut writer.text);
+    let clause = tree.children(0).find(|node| tree.kind(*node) == "package_clause")?;
+    let imports = format!("; import ({printing} \"fmt\"; {testing} \"testing\")");
+    let last = format!("\n\nvar _, _ = {printing}.Sprint, {testing}.Short\n");
+    let (head, end) = (tree.range(clause).end, source.len());
+    let source = splice(source, vec![(head..head, imports), (end..end, copies + &last)]);
+    Some(Twins { source, copy: copy.1, sound, broken, untruths, twins })
+}
+
+/// Writes copies one after the other.
+struct Writer<'a, 's> {
+    path: &'a str,
+    tree: &'a Tree<'s>,
+    source: &'a str,
+    function: usize,
+    seed: u64,
+    named: u64,
+    text: String,
+}
+
+impl Writer<'_, '_> {
+    /// The test under another name, with some bytes changed.
+    fn copy(&mut self, edits: Edits) -> Option<(String, TestId)> {
+        let own = self.tree.named(self.function, "name");
+        let prefix = ["Test", "Fuzz", "Example"].into_iter().find(|prefix| own.starts_with(prefix))?;
+        let name = self.name(prefix);
+        self.write(self.function, &name, edits)?;
+        Some((name.clone(), TestId::native(self.path, &name)))
+    }
+
+    /// A function under another name, with some bytes changed.
+    fn write(&mut self, function: usize, name: &str, mut edits: Edits) -> Option<()> {
+        let span = self.tree.range(function);
+        edits.push((self.tree.range(self.tree.child(function, "name")?), name.to_owned()));
+        let within = |range: Range<usize>| range.start.saturating_sub(span.start)..range.end.saturating_sub(span.start);
+        let edits = edits.into_iter().map(|(range, text)| (within(range), text)).collect();
+        let text = splice(self.source.get(span.clone())?, edits);
+        self.text += &format!("\n\n{text}");
+        Some(())
+    }
+
+    /// A test of our own beside it.
+    fn control(&mut self, testing: &str, body: &str) -> TestId {
+        let name = self.name("Test");
+        self.text += &format!("\n\nfunc {name}(t *{testing}.T) {{\n\t{body}\n}}");
+        TestId::native(self.path, &name)
+    }
+
+    /// Each way in which the test asserts tells one untruth.
+    fn untruths(&mut self, test: &TestItem, testing: &str) -> Vec<(String, TestId)> {
+        let mut told: Vec<(String, String)> =
+            self.nodes(test).into_iter().flat_map(|node| untruths(self.tree, node)).collect();
+        told.sort();
+        told.dedup_by(|one, other| one.0 == other.0);
+        told.into_iter().map(|(name, text)| (name, self.control(testing, &text))).collect()
+    }
+
+    fn altered(&mut self, test: &TestItem, boldness: Boldness, printing: &str) -> Option<Vec<Twin>> {
+        let mut twins = Vec::new();
+        for node in self.nodes(test) {
+            let Some(Opposite { edits, what, probe }) = opposite(self.tree, self.function, node, boldness) else {
+                continue;
+            };
+            let (name, id) = self.copy(edits)?;
+            let print = |edits: Edits| -> Edits {
+                edits
+                    .into_iter()
+                    .map(|(range, text)| (range, text.replace("{}", &format!("{printing}.Sprintf"))))
+                    .collect()
+            };
+            let probe = probe.and_then(|probe| self.copy(print(probe))).map(|(_, id)| id);
+            twins.push(Twin { name, id, line: self.tree.line(node), what, probe });
+        }
+        if let Some(output) = test.assertions.iter().find(|assertion| assertion.kind == "Output") {
+            twins.push(self.output(&output.span)?);
+        }
+        for helper in self.helpers() {
+            twins.extend(self.through(helper)?);
+        }
+        Some(twins)
+    }
+
+    /// An example that is to print something else.
+    fn output(&mut self, span: &Range<usize>) -> Option<Twin> {
+        let at = span.start + self.source.get(span.clone())?.find("utput:")? + "utput:".len();
+        let line = self.source.get(..span.start)?.matches('\n').count() + 1;
+        let (name, id) = self.copy(vec![(at..at, " ~".to_owned())])?;
+        Some(Twin { name, id, line, what: "expects another output".to_owned(), probe: None })
+    }
+
+    /// Copies of the test that assert the opposite through a copy of a function of the tests' own.
+    fn through(&mut self, helper: usize) -> Option<Vec<Twin>> {
+        let tree = self.tree;
+        let mut twins = Vec::new();
+        let own = tree.named(helper, "name");
+        let calls: Vec<usize> = tree
+            .inside(self.function)
+            .filter(|node| tree.kind(*node) == "call_expression" && tree.named(*node, "function") == own)
+            .filter_map(|call| tree.child(call, "function"))
+            .collect();
+        let inner = tree.child(helper, "body").map(|body| assertions(tree, body)).unwrap_or_default();
+        for assertion in inner {
+            let node = tree.inside(helper).find(|node| tree.range(*node) == assertion.span);
+            let Some(Opposite { edits, what, .. }) =
+                node.and_then(|node| opposite(tree, helper, node, Boldness::NegateOnly))
+            else {
+                continue;
+            };
+            let other = self.name("helper");
+            self.write(helper, &other, edits)?;
+            let (name, id) = self.copy(calls.iter().map(|call| (tree.range(*call), other.clone())).collect())?;
+            let what = format!("{what} in `{own}`");
+            twins.push(Twin { name, id, line: tree.line(self.function), what, probe: None });
+        }
+        Some(twins)
+    }
+
+    /// The functions of this file that the test calls by their plain names.
+    fn helpers(&self) -> Vec<usize> {
+        let tree = self.tree;
+        let is_called = |wanted: &str| {
+            let mut calls = tree.inside(self.function).filter(|node| tree.kind(*node) == "call_expression");
+            calls.any(|call| called(tree, call) == wanted && tree.named(call, "function") == wanted)
+        };
+        let functions =
+            tree.children(0).filter(|node| tree.kind(*node) == "function_declaration" && *node != self.function);
+        functions.filter(|node| is_called(tree.named(*node, "name"))).collect()
+    }
+
+    fn nodes(&self, test: &TestItem) -> Vec<usize> {
+        let asserts = |node: &usize| matches!(self.tree.kind(*node), "if_statement" | "call_expression");
+        let find = |span: &Range<usize>| {
+            self.tree.inside(self.function).find(|node| asserts(node) && self.tree.range(*node) == *span)
+        };
+        test.assertions.iter().filter_map(|assertion| find(&assertion.span)).collect()
+    }
+
+    /// A name that cannot be known beforehand.
+    fn name(&mut self, prefix: &str) -> String {
+        self.named += 1;
+        let digest = Digest::of([self.seed.to_le_bytes(), self.named.to_le_bytes()].concat());
+        format!("{prefix}_{}", &digest.as_str()[..16])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::go::items::items;
+
+    fn of(body: &str) -> Twins {
+        let source = format!(
+            "package a\n\nimport \"testing\"\n\nfunc check(t *testing.T, a, b int) {{\n\tif a != b {{\n\t\tt.Error()\n\t}}\n}}\n\nfunc TestA(t *testing.T) {{\n\t{body}\n}}\n"
+        );
+        let test = items("a_test.go", &source).tests.remove(0);
+        let twins = twins("a_test.go", &source, &test, 7, Boldness::ChangeValues).unwrap();
+        let found = items("a_test.go", &twins.source);
+        assert!(found.parses, "{}", twins.source);
+        let names: Vec<String> = found.tests.iter().map(|test| format!("a_test.go::{}", test.name)).collect();
+        assert!(twins.ids().iter().all(|id| names.contains(&id.as_str().to_owned())), "{}", twins.source);
+        twins
+    }
+
+    #[test]
+    fn an_expected_value_changes_or_the_condition_is_negated() {
+        let what = |body: &str| of(body).twins.into_iter().map(|twin| twin.what).collect::<Vec<_>>().join("; ");
+        for (body, expected) in [
+            ("if Add(1, 2) != 3 { t.Error() }", "expects `4` instead of `3`"),
+            ("if got := Add(1, 2); got != 3 { t.Error() }", "expects `4` instead of `3`"),
+            ("want := \"x\"\n\tif F() != want { t.Error(want) }", "expects `\"x~\"` instead of `\"x\"`"),
+            ("n := 1\n\tif F(n) != n { t.Error() }", "asserts the opposite"),
+            ("if err != nil { t.Fatal(err) }", "asserts the opposite"),
+            ("if F() == 3 { t.Error() }", "asserts the opposite"),
+            ("if !reflect.DeepEqual(F(), []int{1}) { t.Error() }", "expects `2` instead of `1`"),
+            ("if !F().Equal(Money{5}) { t.Error() }", "expects `6` instead of `5`"),
+            (
+                "for _, tt := range []struct{ in, want int }{{1, 2}} {\n\t\tif F(tt.in) != tt.want { t.Error() }\n\t}",
+                "expects `3` instead of `2`",
+            ),
+            ("assert.Equal(t, 3, F())", "expects `4` instead of `3`"),
+            ("assert.True(t, F())", "asserts the opposite"),
+            ("check(t, F(), 3)", "asserts the opposite in `check`"),
+            ("switch F() {\n\tcase 1:\n\t\tt.Error()\n\t}", ""),
+        ] {
+            assert_eq!(what(body), expected, "{body}");
+        }
+        assert!(of("if !F().Equal(Money{5}) { t.Error() }").twins[0].probe.is_some());
+    }
+
+    #[test]
+    fn an_example_is_copied_with_another_output() {
+        let source = "package a\n\nfunc ExampleF() {\n\tF()\n\t// Output: 1\n}\n";
+        let test = items("a_test.go", source).tests.remove(0);
+        let twins = twins("a_test.go", source, &test, 7, Boldness::ChangeValues).unwrap();
+        assert!(twins.source.contains("// Output: ~ 1"), "{}", twins.source);
+        assert!(items("a_test.go", &twins.source).parses);
+    }
+}

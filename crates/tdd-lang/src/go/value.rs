@@ -1,0 +1,178 @@
+//! Changes the values that an expression spells out to others of the same type.
+
+use std::ops::Range;
+
+use super::items::called;
+use super::known::is_builtin;
+use super::syntax::Tree;
+use super::tables::{declared_name, elements, tables};
+
+/// What an expression would spell out if it were another value: which bytes change, and to what. `None` if it
+/// spells out nothing, or asks somebody else.
+pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, String)> {
+    let text = tree.text(node);
+    let whole = |other: String| Some((tree.range(node), other));
+    match tree.kind(node) {
+        "int_literal" => {
+            whole(text.parse::<u64>().map_or_else(|_| format!("({text} + 1)"), |n| n.wrapping_add(1).to_string()))
+        }
+        "float_literal" => whole(format!("({text} + 1.0)")),
+        "true" => whole("false".to_owned()),
+        "false" => whole("true".to_owned()),
+        "rune_literal" => whole(if text == "'~'" { "'a'".to_owned() } else { "'~'".to_owned() }),
+        "interpreted_string_literal" => whole(format!("{}~\"", text.strip_suffix('"')?)),
+        "raw_string_literal" => whole(format!("{}~`", text.strip_suffix('`')?)),
+        "composite_literal" => {
+            let inner = elements(tree, node).into_iter().find_map(|element| changed_element(tree, element));
+            inner.or_else(|| {
+                let kind = tree.child(node, "type")?;
+                let is_empty = elements(tree, node).is_empty() && tree.kind(kind) == "slice_type";
+                is_empty.then(|| (tree.range(node), format!("make({}, 1)", tree.text(kind))))
+            })
+        }
+        "literal_value" => {
+            let mut inner =
+                tree.children(node).filter(|it| matches!(tree.kind(*it), "literal_element" | "keyed_element"));
+            inner.find_map(|element| changed_element(tree, element))
+        }
+        "parenthesized_expression" => tree.parts(node).find_map(|part| changed(tree, part)),
+        "unary_expression" if text.starts_with(['-', '+', '&']) => changed(tree, tree.child(node, "operand")?),
+        "type_conversion_expression" => changed(tree, tree.child(node, "operand")?),
+        "call_expression" if is_builtin(called(tree, node)) => {
+            let arguments = tree.child(node, "arguments")?;
+            tree.parts(arguments).find_map(|argument| changed(tree, argument))
+        }
+        _ => None,
+    }
+}
+
+fn changed_element(tree: &Tree<'_>, element: usize) -> Option<(Range<usize>, String)> {
+    let value = tree.child(element, "value").unwrap_or(element);
+    tree.parts(value).find_map(|part| changed(tree, part))
+}
+
+/// The same for a name that stands for such a value in a function: a variable that is given one and goes into no
+/// call, or a field of the rows of a table.
+pub(super) fn changed_or_named(tree: &Tree<'_>, function: usize, node: usize) -> Option<(Range<usize>, String)> {
+    changed(tree, node).or_else(|| match tree.kind(node) {
+        "identifier" if !goes_in(tree, function, tree.text(node)) => variable(tree, function, tree.text(node)),
+        "selector_expression" if !goes_in(tree, function, tree.text(node)) => {
+            field(tree, function, tree.named(node, "operand"), tree.named(node, "field"))
+        }
+        _ => None,
+    })
+}
+
+/// Whether a value is handed to something that may be under test.
+fn goes_in(tree: &Tree<'_>, function: usize, text: &str) -> bool {
+    let tells = |call: usize| {
+        let name = called(tree, call);
+        name.ends_with("Equal")
+            || name.starts_with("Error")
+            || name.starts_with("Fatal")
+            || name.starts_with("Log")
+            || matches!(name, "Diff" | "Run" | "Is" | "len")
+    };
+    tree.inside(function).any(|node| {
+        let is_argument = || {
+            let mut around = tree.around(node).take_while(|outer| tree.kind(*outer) != "statement_list");
+            around.any(|outer| tree.kind(outer) == "call_expression" && !tells(outer) && outer > function)
+        };
+        tree.text(node) == text && matches!(tree.kind(node), "identifier" | "selector_expression") && is_argument()
+    })
+}
+
+/// The value that a variable is given, if it is given one only once.
+fn variable(tree: &Tree<'_>, function: usize, name: &str) -> Option<(Range<usize>, String)> {
+    let gives = |node: &usize| {
+        let left = tree.child(*node, "left").or_else(|| tree.child(*node, "name"));
+        let is_one =
+            matches!(tree.kind(*node), "short_var_declaration" | "var_spec" | "assignment_statement" | "range_clause");
+        is_one && left.is_some_and(|left| tree.names(left).any(|found| found == name))
+    };
+    let mut places = tree.inside(function).filter(gives);
+    let (first, None) = (places.next()?, places.next()) else { return None };
+    let value = tree.child(first, "right").or_else(|| tree.child(first, "value"))?;
+    let mut values = tree.parts(value);
+    let (value, None) = (values.next()?, values.next()) else { return None };
+    changed(tree, value).filter(|_| tree.kind(first) != "range_clause")
+}
+
+/// The first value that a field has in the rows of the table that a variable goes through.
+fn field(tree: &Tree<'_>, function: usize, row: &str, field: &str) -> Option<(Range<usize>, String)> {
+    let clause = tree.inside(function).find(|node| {
+        let left = tree.child(*node, "left");
+        tree.kind(*node) == "range_clause" && left.is_some_and(|left| tree.names(left).last() == Some(row))
+    })?;
+    let over = tree.child(clause, "right")?;
+    let is_it =
+        |table: &usize| tree.range(*table) == tree.range(over) || declared_name(tree, *table) == Some(tree.text(over));
+    let table = tables(tree, function).into_iter().find(is_it)?;
+    let kind = tree.child(table, "type")?;
+    let names: Vec<&str> = tree
+        .inside(kind)
+        .filter(|node| tree.kind(*node) == "field_identifier" && tree.field(*node) == Some("name"))
+        .map(|node| tree.text(node))
+        .collect();
+    let position = names.iter().position(|name| *name == field);
+    elements(tree, table).into_iter().find_map(|row| {
+        let body = tree.inside(row).find(|node| tree.kind(*node) == "literal_value")?;
+        let is_element = |it: &usize| matches!(tree.kind(*it), "literal_element" | "keyed_element");
+        let inner: Vec<usize> = tree.children(body).filter(is_element).collect();
+        let by_name = inner.iter().copied().find(|element| tree.named(*element, "key") == field);
+        let by_place = || inner.get(position?).copied().filter(|it| tree.kind(*it) == "literal_element");
+        let element = by_name.or_else(by_place)?;
+        changed_element(tree, element)
+    })
+}
+
+/// The literals inside of a node, as they are written.
+pub(super) fn literals(tree: &Tree<'_>, node: usize) -> Vec<String> {
+    let is_literal = |node: &usize| {
+        matches!(
+            tree.kind(*node),
+            "int_literal"
+                | "float_literal"
+                | "interpreted_string_literal"
+                | "raw_string_literal"
+                | "rune_literal"
+                | "true"
+                | "false"
+                | "nil"
+        )
+    };
+    tree.inside(node).filter(is_literal).map(|node| tree.text(node).replace('`', "\"")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(value: &str, expected: Option<&str>) {
+        let source = format!("package a\n\nvar x = {value}\n");
+        let tree = Tree::parse(&source).unwrap();
+        let list = (0..tree.len()).find(|node| tree.field(*node) == Some("value")).unwrap();
+        let found = changed(&tree, tree.parts(list).next().unwrap()).map(|(range, other)| {
+            let mut text = source.clone();
+            text.replace_range(range, &other);
+            text["package a\n\nvar x = ".len()..].trim_end().to_owned()
+        });
+        assert_eq!(found.as_deref(), expected, "{value}");
+    }
+
+    #[test]
+    fn a_value_changes_within_its_type() {
+        check("3", Some("4"));
+        check("-1.5", Some("-(1.5 + 1.0)"));
+        check("\"a\"", Some("\"a~\""));
+        check("true", Some("false"));
+        check("'a'", Some("'~'"));
+        check("[]int{1, 2}", Some("[]int{2, 2}"));
+        check("[]int{}", Some("make([]int, 1)"));
+        check("&Money{Cents: 5}", Some("&Money{Cents: 6}"));
+        check("map[string]int{\"a\": 1}", Some("map[string]int{\"a\": 2}"));
+        check("int64(3)", Some("int64(4)"));
+        check("f(3)", None);
+        check("nil", None);
+    }
+}
