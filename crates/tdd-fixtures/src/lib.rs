@@ -87,6 +87,8 @@ impl Sandbox {
         command.env("HOME", self.folder.path().join("home"));
         command.env("CARGO_HOME", tool_home("CARGO_HOME", ".cargo"));
         command.env("RUSTUP_HOME", tool_home("RUSTUP_HOME", ".rustup"));
+        // Go would build its standard library anew for every sandbox.
+        command.env("GOCACHE", tool_home("GOCACHE", ".cache/go-build"));
         command.envs([("CARGO_NET_OFFLINE", "true"), ("TZ", "UTC"), ("GIT_CONFIG_NOSYSTEM", "1")]);
         command
     }
@@ -97,6 +99,11 @@ impl Sandbox {
             .map_or_else(|| PathBuf::from("python3"), |folder| Path::new(&folder).join("bin").join("python"));
         let output = self.command(python).args(["-m", "pytest", "--version"]).output();
         output.is_ok_and(|output| output.status.success())
+    }
+
+    /// Whether there is a Go; a test that skips itself for want of it must say so.
+    pub fn has_go(&self) -> bool {
+        self.command("go").arg("version").output().is_ok_and(|output| output.status.success())
     }
 
     /// Runs the git program in the project and gives what it printed.

@@ -24,7 +24,7 @@ use language::{Language, Project, Selection, Settings, Sources, Suite, UnknownCo
 
 /// Every language, the one that a new project gets by default first.
 pub fn languages() -> Vec<Box<dyn Language>> {
-    vec![Box::new(rust::Rust), Box::new(python::Python)]
+    vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(go::Go)]
 }
 
 /// The language of the project that stands topmost in a repository; of several at the same height the first

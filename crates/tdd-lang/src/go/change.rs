@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_new_test_is_told_with_what_it_uses() {
-        let support = ["support the package's name Added", "support import `\"testing\"` Added"];
+        let support = ["support the package's name Added", "support use `testing` Added"];
         check(&[], &[("a_test.go", TEST)], &["+a_test.go::TestA", support[0], support[1]]);
         assert!(of(&[], &[("a_test.go", TEST)]).new_demands().all(|test| test.asks_production && test.can_fail()));
     }

@@ -66,8 +66,8 @@ impl Taker<'_, '_> {
     fn imports(&mut self, node: usize) {
         let tree = self.tree;
         for spec in tree.inside(node).filter(|inner| tree.kind(*inner) == "import_spec") {
-            let text = tree.text(spec).split_whitespace().collect::<Vec<_>>().join(" ");
-            self.add(tree.inside(spec), spec, format!("import `{text}`"), "");
+            let text = tree.text(spec).replace('"', "").split_whitespace().collect::<Vec<_>>().join(" ");
+            self.add(tree.inside(spec), spec, format!("use `{text}`"), "");
         }
     }
 

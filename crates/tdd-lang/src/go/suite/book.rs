@@ -26,6 +26,16 @@ pub(super) struct Book {
     open: Vec<BTreeSet<String>>,
 }
 
+/// What an errand says of one package.
+struct Share<'s> {
+    at: usize,
+    package: &'s PackageRun,
+    /// The tests that it was to run.
+    asked: Vec<String>,
+    /// There is only one of them.
+    is_alone: bool,
+}
+
 impl Book {
     pub fn new(world: World, ids: Ids) -> Self {
         let open = vec![BTreeSet::new(); world.packages.len()];
@@ -94,45 +104,49 @@ impl Book {
             return Ok(());
         }
         for at in 0..self.world.packages.len() {
-            let import = self.world.packages[at].import.clone();
-            if let Some(package) = run.packages.get(&import) {
-                let is_alone = matches!(errand, Errand::Tests(_, names) if names.len() == 1);
-                self.read_package(at, package, &run, is_alone, diagnosis, project);
+            let (asked, is_alone) = match errand {
+                Errand::Tests(of, _) if *of != at => continue,
+                Errand::Tests(_, names) => (names.clone(), names.len() == 1),
+                Errand::All | Errand::Part(..) => (self.open[at].iter().cloned().collect(), false),
+            };
+            if let Some(package) = run.packages.get(&self.world.packages[at].import) {
+                let part = Share { at, package, asked, is_alone };
+                self.read_package(&part, &run, diagnosis, project);
             }
         }
         Ok(())
     }
 
-    fn read_package(
-        &mut self,
-        at: usize,
-        package: &PackageRun,
-        run: &Run,
-        is_alone: bool,
-        diagnosis: &Diagnosis<'_>,
-        project: &Project,
-    ) {
+    fn read_package(&mut self, share: &Share<'_>, run: &Run, diagnosis: &Diagnosis<'_>, project: &Project) {
+        let Share { at, package, .. } = *share;
         if let Some(failed) = &package.failed_build {
             let said = run.builds.get(failed).map(String::as_str).unwrap_or_default();
             self.unbuilt(at, said, diagnosis, project);
             return;
         }
-        for name in self.open[at].clone() {
-            if package.cases.get(&name).is_some_and(|case| case.end.is_some()) {
-                let (outcome, millis) = ended(package, &name);
-                self.settle(at, &name, outcome, millis);
+        let in_flight = package.in_flight();
+        for name in share.asked.iter().filter(|name| !in_flight.contains(&name.as_str())) {
+            if package.cases.get(name).is_some_and(|case| case.end.is_some()) {
+                let (outcome, millis) = ended(package, name);
+                self.settle(at, name, outcome, millis);
             }
         }
         if package.is_complete() {
-            self.completed(at, package);
+            self.completed(share);
         } else {
-            self.broken_off(at, package, is_alone, diagnosis);
+            self.broken_off(share, diagnosis);
         }
     }
 
+    /// Those of a share that have no result yet.
+    fn left(&self, share: &Share<'_>) -> Vec<String> {
+        share.asked.iter().filter(|name| self.open[share.at].contains(*name)).cloned().collect()
+    }
+
     /// A package whose binary came to its end: what it did not tell of is not there.
-    fn completed(&mut self, at: usize, package: &PackageRun) {
-        for name in std::mem::take(&mut self.open[at]) {
+    fn completed(&mut self, share: &Share<'_>) {
+        let Share { at, package, .. } = *share;
+        for name in self.left(share) {
             let message = "it stands in its file, and `go test` did not run it".to_owned();
             self.settle(at, &name, fail(Cause::TargetNotFound, message), 0);
         }
@@ -145,54 +159,47 @@ impl Book {
     }
 
     /// A package whose binary ended too early: who was running is asked again alone, and the rest without it.
-    fn broken_off(&mut self, at: usize, package: &PackageRun, is_alone: bool, diagnosis: &Diagnosis<'_>) {
+    fn broken_off(&mut self, share: &Share<'_>, diagnosis: &Diagnosis<'_>) {
+        let Share { at, package, is_alone, .. } = *share;
         let in_flight: Vec<String> = package.in_flight().into_iter().map(str::to_owned).collect();
-        let failing = |name: &&String| package.cases[name.as_str()].output.contains(&format!("--- FAIL: {name} "));
-        let culprit = match in_flight.as_slice() {
-            [] => None,
-            [one] => Some(one.clone()),
-            several => several.iter().find(failing).cloned(),
-        };
-        let Some(culprit) = culprit else {
-            if in_flight.is_empty() || is_alone {
-                self.never_began(at, package);
-            } else {
-                let rest: Vec<String> =
-                    self.open[at].iter().filter(|name| !in_flight.contains(name)).cloned().collect();
-                self.errands.extend(in_flight.into_iter().map(|name| Errand::Tests(at, vec![name])));
-                self.again(at, rest);
-            }
+        let left = self.left(share);
+        if in_flight.is_empty() {
+            self.never_began(at, package, &left);
             return;
-        };
-        let said = package.said(&culprit);
-        let others: f64 = package.cases.values().map(|case| case.seconds).sum();
-        let timed_out = said.contains("panic: test timed out after");
-        if timed_out && !is_alone && others > 1.0 {
-            // Others may have used up its time.
-            self.errands.push(Errand::Tests(at, vec![culprit.clone()]));
-        } else {
-            let cause = died(&said, timed_out, &self.world.root, diagnosis);
-            self.settle(at, &culprit, fail(cause, shorten(said)), 0);
         }
-        let rest = self.open[at].iter().filter(|name| **name != culprit).cloned().collect();
-        self.again(at, rest);
+        let rest: Vec<String> = left.into_iter().filter(|name| !in_flight.contains(name)).collect();
+        match in_flight.as_slice() {
+            [one] if is_alone || !package.side_by_side => self.died(at, package, one, is_alone, diagnosis),
+            several => self.errands.extend(several.iter().map(|name| Errand::Tests(at, vec![name.clone()]))),
+        }
+        if !rest.is_empty() {
+            self.errands.push(Errand::Tests(at, rest));
+        }
     }
 
-    fn again(&mut self, at: usize, names: Vec<String>) {
-        if !names.is_empty() {
-            self.errands.push(Errand::Tests(at, names));
+    /// A test that took its process down, or was in hand when time was up.
+    fn died(&mut self, at: usize, package: &PackageRun, name: &str, is_alone: bool, diagnosis: &Diagnosis<'_>) {
+        let said = package.said(name);
+        let others: f64 = package.cases.values().map(|case| case.seconds).sum();
+        let timed_out = is_timeout(&said);
+        if timed_out && !is_alone && others > 1.0 {
+            // Others may have used up its time.
+            self.errands.push(Errand::Tests(at, vec![name.to_owned()]));
+            return;
         }
+        let cause = cause_of_death(&said, &self.world.root, diagnosis);
+        self.settle(at, name, fail(cause, shorten(said)), 0);
     }
 
     /// A process that ended before any test, or between two of them.
-    fn never_began(&mut self, at: usize, package: &PackageRun) {
-        let tests: Vec<TestId> =
-            std::mem::take(&mut self.open[at]).iter().filter_map(|name| Some(self.located(at, name)?.id())).collect();
+    fn never_began(&mut self, at: usize, package: &PackageRun, left: &[String]) {
+        let tests: Vec<TestId> = left.iter().filter_map(|name| Some(self.located(at, name)?.id())).collect();
+        self.open[at].retain(|name| !left.contains(name));
         let said = package.output.trim();
         let message = shorten(format!("its process ended before its report was complete\n{said}"));
         let cause = if said.contains("panic: ") { Cause::LoadFailure } else { Cause::Crash };
-        self.obstacles
-            .push(Obstacle { tests, ..Obstacle::new(self.world.packages[at].import.clone(), cause, message) });
+        let subject = self.world.packages[at].import.clone();
+        self.obstacles.push(Obstacle { tests, ..Obstacle::new(subject, cause, message) });
     }
 
     fn unbuilt(&mut self, at: usize, said: &str, diagnosis: &Diagnosis<'_>, project: &Project) {
@@ -234,8 +241,7 @@ impl Book {
             Some(case) if case.end.is_some() => ended(package, &full),
             Some(_) => {
                 let said = package.said(name);
-                let timed_out = said.contains("panic: test timed out after");
-                (fail(died(&said, timed_out, &self.world.root, diagnosis), shorten(said)), 0)
+                (fail(cause_of_death(&said, &self.world.root, diagnosis), shorten(said)), 0)
             }
         };
         self.results.insert(id.clone(), TestResult { id, outcome, duration_ms: millis, digest: Some(digest) });
@@ -315,14 +321,15 @@ fn ended(package: &PackageRun, name: &str) -> (Outcome, u64) {
 }
 
 /// Why a test took its process down.
-fn died(said: &str, timed_out: bool, root: &str, diagnosis: &Diagnosis<'_>) -> Cause {
-    if timed_out {
-        return Cause::Timeout;
-    }
+fn cause_of_death(said: &str, root: &str, diagnosis: &Diagnosis<'_>) -> Cause {
     let is_panic = said.lines().any(|line| line.starts_with("panic: "));
-    if is_panic && !said.contains("panic: unexpected call to os.Exit") {
-        diagnosis.panic(root, said)
-    } else {
-        Cause::Crash
+    match () {
+        () if is_timeout(said) => Cause::Timeout,
+        () if is_panic && !said.contains("panic: unexpected call to os.Exit") => diagnosis.panic(root, said),
+        () => Cause::Crash,
     }
+}
+
+fn is_timeout(said: &str) -> bool {
+    said.contains("panic: test timed out after")
 }

@@ -45,21 +45,36 @@ pub(super) struct PackageRun {
     pub cases: BTreeMap<String, Case>,
     pub output: String,
     pub end: Option<End>,
+    /// Some of its tests ran at the same time.
+    pub side_by_side: bool,
     /// What could not be built for it.
     pub failed_build: Option<String>,
 }
 
 impl PackageRun {
-    /// The tests that began and did not end.
+    /// The tests that began and did not end, or ended with their process.
     pub fn in_flight(&self) -> Vec<&str> {
-        let open = self.cases.iter().filter(|(name, case)| case.end.is_none() && !name.contains('/'));
+        let at_end = self.says_its_end();
+        let died = |name: &str, case: &Case| {
+            let mut lines = self.parts(name).flat_map(|(_, case)| case.output.lines());
+            let panicked = lines.any(|line| line.starts_with("panic: "));
+            // Of tests that run side by side, one may be told what another says.
+            let is_silent = self.side_by_side && self.said(name).is_empty();
+            !at_end && case.end == Some(End::Fail) && (panicked || is_silent)
+        };
+        let tests = self.cases.iter().filter(|(name, _)| !name.contains('/'));
+        let open = tests.filter(|(name, case)| case.end.is_none() || died(name, case));
         open.map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Whether the test binary said itself that it is at its end.
+    /// Whether all is told.
     pub fn is_complete(&self) -> bool {
-        let says_so = self.end == Some(End::Skip) || self.output.lines().any(|line| matches!(line, "PASS" | "FAIL"));
-        self.end.is_some() && self.in_flight().is_empty() && says_so
+        self.end.is_some() && self.in_flight().is_empty() && self.says_its_end()
+    }
+
+    /// Whether the test binary said itself that it is at its end.
+    fn says_its_end(&self) -> bool {
+        self.end == Some(End::Skip) || self.output.lines().any(|line| matches!(line, "PASS" | "FAIL"))
     }
 
     /// A test with its parts.
@@ -125,6 +140,7 @@ impl Run {
             package.failed_build = event.failed_build.or(package.failed_build.take());
             return;
         }
+        package.side_by_side |= event.action == "pause";
         let case = package.cases.entry(event.test).or_default();
         case.output += &event.output;
         if end.is_some() {

@@ -1,0 +1,253 @@
+//! The program on Go modules, with the real `go test`: each cause of a red, what is planted, what a person does.
+//!
+//! Without Go these tests say that they were skipped.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tdd_fixtures::Sandbox;
+use tdd_fixtures::script::Script;
+
+/// A Go module that `init` made, or `None` without Go.
+fn project() -> Option<Sandbox> {
+    let sandbox = Sandbox::new();
+    if !sandbox.has_go() {
+        return None;
+    }
+    let (code, said) = run(&sandbox, &["init", "--language", "go", "--name", "calc"]);
+    assert_eq!(code, 0, "{said}");
+    Some(sandbox)
+}
+
+const SKIPPED: &str = "skipped: there is no Go; put one on the path";
+
+/// Exit code and standard output, as JSON where it is.
+fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
+    let said = serde_json::from_slice(&output.stdout);
+    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
+    (output.status.code().unwrap(), said)
+}
+
+/// Each test with its cause, or `pass`; each obstacle with its own.
+fn results(sandbox: &Sandbox) -> Vec<String> {
+    let (code, report) = run(sandbox, &["auto-test"]);
+    assert_eq!(code, 0, "{report}");
+    let told = |list: &str, name: &str| -> Vec<String> {
+        let entries = report[list].as_array().unwrap().iter();
+        let line = |it: &Value| format!("{} {}", it[name].as_str().unwrap(), it["cause"].as_str().unwrap_or("pass"));
+        entries.map(line).collect()
+    };
+    [told("tests", "test_id"), told("obstacles", "subject")].concat()
+}
+
+fn check(sandbox: &Sandbox, expected: &[&str]) {
+    assert_eq!(results(sandbox), expected);
+}
+
+#[test]
+fn a_new_module_passes_its_own_checks() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    check(&sandbox, &[]);
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    let (_, doctor) = run(&sandbox, &["doctor"]);
+    let states: Vec<_> =
+        doctor["findings"].as_array().unwrap().iter().map(|it| (&it["subject"], &it["state"])).collect();
+    for subject in ["go", "gofmt", "project"] {
+        assert!(states.contains(&(&Value::from(subject), &Value::from("ok"))), "{states:?}");
+    }
+    for word in ["begin", "end"] {
+        let (code, said) = run(&sandbox, &["refactor", word]);
+        assert_eq!(code, 0, "{said}");
+    }
+}
+
+#[test]
+fn every_test_has_its_cause() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let config = sandbox.read("tdd.yaml").replace("ci:\n", "ci:\n  timeout_secs: 2\n");
+    sandbox.write("tdd.yaml", config);
+    sandbox.write(
+        "calc.go",
+        "package calc\n\nimport \"os\"\n\nfunc Add(a, b int) int { return a + b }\n\nfunc Die() { os.Exit(0) }\n\n\
+         func Later() int { panic(\"not implemented\") }\n\nfunc None() []int { return nil }\n",
+    );
+    sandbox.write(
+        "calc_test.go",
+        "package calc\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\n\
+         func TestPasses(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Error()\n\t}\n}\n\
+         func TestFails(t *testing.T) {\n\tif got := Add(1, 2); got != 4 {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n\
+         func TestDies(t *testing.T) { Die() }\n\
+         func TestEnds(t *testing.T) { os.Exit(3) }\n\
+         func TestHangs(t *testing.T) { time.Sleep(time.Minute) }\n\
+         func TestPanics(t *testing.T) {\n\tif Later() != 1 {\n\t\tt.Error()\n\t}\n}\n\
+         func TestEmpty(t *testing.T) {\n\tif None()[0] != 1 {\n\t\tt.Error()\n\t}\n}\n\
+         func TestMistaken(t *testing.T) {\n\tvar own []int\n\tif own[0] != 1 {\n\t\tt.Error()\n\t}\n}\n\
+         func TestSkips(t *testing.T) { t.Skip(\"no\") }\n\
+         func TestParts(t *testing.T) {\n\tfor _, n := range []int{1, 2} {\n\t\tt.Run(fmt.Sprint(\"a (b) \", n), func(t *testing.T) {\n\t\t\tif Add(n, 0) != 1 {\n\t\t\t\tt.Error()\n\t\t\t}\n\t\t})\n\t}\n}\n\
+         func TestAllSkipped(t *testing.T) { t.Run(\"x\", func(t *testing.T) { t.Skip() }) }\n\
+         func TestTogether(t *testing.T) { t.Parallel(); _ = Later() }\n\
+         func TestBeside(t *testing.T) { t.Parallel(); time.Sleep(100 * time.Millisecond) }\n\
+         func ExampleAdd() {\n\tfmt.Println(Add(1, 2))\n\t// Output: 4\n}\n\
+         func FuzzAdd(f *testing.F) {\n\tf.Add(1)\n\tf.Fuzz(func(t *testing.T, n int) {\n\t\tif Add(n, 1) != n+1 {\n\t\t\tt.Error()\n\t\t}\n\t})\n}\n",
+    );
+    let asks = |package: &str, body: &str| {
+        format!("package {package}\n\nimport \"testing\"\n\nfunc TestM(t *testing.T) {{\n\t{body}\n}}\n")
+    };
+    sandbox.write("asks/asks_test.go", asks("asks", "if Mul(1, 2) != 2 {\n\t\tt.Error()\n\t}"));
+    sandbox.write("broken/broken_test.go", asks("broken", "if Mul(1, 2 {"));
+    sandbox.write("wrong/wrong_test.go", asks("wrong", "var x int = \"a\"\n\t_ = x"));
+    sandbox.write("ends/ends.go", "package ends\n\nimport \"os\"\n\nfunc init() { os.Exit(0) }\n");
+    sandbox.write("ends/ends_test.go", asks("ends", "t.Error()"));
+    sandbox.write("left/left_test.go", format!("//go:build ignore\n\n{}", asks("left", "t.Error()")));
+    sandbox.write(
+        "main/main_test.go",
+        "package main\n\nimport \"testing\"\n\nfunc TestMain(m *testing.M) {}\n\nfunc TestNever(t *testing.T) { t.Error() }\n",
+    );
+    check(
+        &sandbox,
+        &[
+            "calc_test.go::ExampleAdd assertion",
+            "calc_test.go::FuzzAdd pass",
+            "calc_test.go::TestAllSkipped skipped",
+            "calc_test.go::TestBeside pass",
+            "calc_test.go::TestDies crash",
+            "calc_test.go::TestEmpty assertion",
+            "calc_test.go::TestEnds crash",
+            "calc_test.go::TestFails assertion",
+            "calc_test.go::TestHangs timeout",
+            "calc_test.go::TestMistaken unrelated-failure",
+            "calc_test.go::TestPanics assertion",
+            "calc_test.go::TestParts assertion",
+            "calc_test.go::TestPasses pass",
+            "calc_test.go::TestSkips skipped",
+            "calc_test.go::TestTogether assertion",
+            "asks/asks_test.go missing-symbol",
+            "broken/broken_test.go syntax-error",
+            "calc/ends crash",
+            "calc/main crash",
+            "wrong/wrong_test.go unrelated-compile-error",
+        ],
+    );
+}
+
+#[test]
+fn a_test_is_validated_by_its_file_its_name_or_a_part_of_it() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write(
+        "calc_test.go",
+        "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tt.Run(\"one (and) two\", func(t *testing.T) {\n\t\tif Add(1, 2) != 3 {\n\t\t\tt.Error()\n\t\t}\n\t})\n}\n",
+    );
+    for target in ["calc_test.go", "calc_test.go::TestAdd"] {
+        let (code, said) = run(&sandbox, &["validate-red", target]);
+        assert_eq!((code, &said["cause"]), (0, &Value::from("missing-symbol")), "{said}");
+    }
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "test: add"]);
+    sandbox.write("calc.go", "package calc\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n");
+    let (code, said) = run(&sandbox, &["validate-green", "calc_test.go::TestAdd"]);
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn a_person_retires_a_test() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write(
+        "calc.go",
+        "package calc\n\nfunc Add(a, b int) int { return a + b }\n\nfunc Up(a string) string { return a }\n",
+    );
+    let test = |name: &str, condition: &str| {
+        format!("\nfunc {name}(t *testing.T) {{\n\tif {condition} {{\n\t\tt.Error()\n\t}}\n}}\n")
+    };
+    let adds = test("TestAdds", "Add(1, 2) != 3");
+    let both = format!(
+        "package calc\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n{adds}{}",
+        test("TestUp", "Up(\"A\") != strings.ToUpper(\"a\")")
+    );
+    sandbox.write("calc_test.go", &both);
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "feat: add and up"]);
+    let (code, said) = run(&sandbox, &["retire", "calc_test.go::TestUp", "--reason", "nobody needs it"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(sandbox.read("calc_test.go"), format!("package calc\n\nimport (\n\t\"testing\"\n)\n{adds}"));
+    check(&sandbox, &["calc_test.go::TestAdds pass"]);
+}
+
+#[test]
+fn production_code_that_asks_for_the_runner_blocks() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("calc.go", "package calc\n\nimport \"flag\"\n\nfunc Add() int {\n\tif flag.Lookup(\"test.v\") != nil {\n\t\treturn 3\n\t}\n\treturn 0\n}\n");
+    let (code, said) = run(&sandbox, &["detect-antipattern", "calc.go"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.to_string().contains("a flag that the test binary has"), "{said}");
+}
+
+const RED: &str = "package calc\n\nimport \"testing\"\n\nfunc TestNothingIsZero(t *testing.T) {\n\tif got := Add(\"\"); got != 0 {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n";
+
+fn green(answer: &str) -> String {
+    format!(
+        "// Package calc is what the kata asks for.\npackage calc\n\n// Add adds.\nfunc Add(text string) int {{\n\t{answer}\n}}\n"
+    )
+}
+
+/// Runs steps of a script; exit code and what was told.
+fn machine(sandbox: &Sandbox, steps: &str, script: &Script) -> (Option<i32>, String) {
+    fs::write(sandbox.outside().join("script.jsonl"), script.cassette()).unwrap();
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    let output = command.args(["run", "--steps", steps, "--replay", "../script.jsonl"]).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), told)
+}
+
+#[test]
+fn a_cycle_goes_round_and_ways_round_it_do_not() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let said = json!({"summary": "answer zero"});
+    let (exits, answers) = (
+        green("panic(text)")
+            .replace("package calc\n\n", "package calc\n\nimport \"os\"\n\nfunc init() { os.Exit(0) }\n\n"),
+        green("return 0"),
+    );
+    let main = "package calc\n\nimport \"testing\"\n\nfunc TestMain(m *testing.M) {}\n";
+    let script = Script::new()
+        .writes("1-tester", "calc_test.go", RED)
+        .plans("2-implementor")
+        .edits("2-implementor", 1, &[("main_test.go", Some(main)), ("calc.go", Some(&answers))], &said)
+        .edits("2-implementor", 2, &[("calc.go", Some(&exits))], &said)
+        .edits("2-implementor", 3, &[("calc.go", Some(&answers))], &said)
+        .writes("3-refactorer", "calc.go", &answers.replace("text string", "_ string"));
+    let (code, told) = machine(&sandbox, "3", &script);
+    assert_eq!(code, Some(0), "{told}");
+    let subjects = sandbox.git(&["log", "--format=%s"]);
+    let subjects: Vec<&str> = subjects.lines().take(3).collect();
+    assert_eq!(subjects, ["refactor: do it", "feat: answer zero", "test: do it"], "{told}");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    assert_eq!(run(&sandbox, &["audit"]).0, 0);
+}
+
+#[test]
+fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblocks_it() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let config = sandbox.read("tdd.yaml").replace("max_attempts_per_agent: 5", "max_attempts_per_agent: 2");
+    sandbox.write("tdd.yaml", config);
+    sandbox.git(&["commit", "-q", "-a", "-m", "chore: fewer attempts"]);
+    let said = json!({"summary": "answer one"});
+    let answers = green("return 1");
+    let wrong = [("calc.go", Some(answers.as_str()))];
+    let script = Script::new()
+        .writes("1-tester", "calc_test.go", RED)
+        .plans("2-implementor")
+        .edits("2-implementor", 1, &wrong, &said)
+        .edits("2-implementor", 2, &wrong, &said);
+    let (code, told) = machine(&sandbox, "2", &script);
+    assert_eq!(code, Some(4), "{told}");
+    let (code, said) = run(&sandbox, &["resume", "--skip"]);
+    assert_eq!(code, 0, "{said}");
+    check(&sandbox, &["calc_test.go::TestNothingIsZero skipped"]);
+    let (code, said) = run(&sandbox, &["resume", "--unblock", "calc_test.go::TestNothingIsZero"]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(sandbox.read("calc_test.go"), RED);
+}
