@@ -1,4 +1,4 @@
-//! Two corpora of changes, each judged by the real program with real cargo or real pytest: ways round the law, which must be
+//! Two corpora of changes, each judged by the real program with real cargo, pytest or go test: ways round the law, which must be
 //! refused for the right reason, and honest work, which must not be.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
@@ -54,6 +54,17 @@ fn every_way_round_in_python_is_refused_and_all_honest_work_accepted() {
     assert!(wrong.is_empty(), "{} answers are other than expected:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+#[test]
+fn every_way_round_in_go_is_refused_and_all_honest_work_accepted() {
+    if !Sandbox::new().has_go() {
+        println!("skipped: there is no Go; put one on the path");
+        return;
+    }
+    let (rates, wrong) = judged("go/");
+    println!("{rates}");
+    assert!(wrong.is_empty(), "{} answers are other than expected:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 /// Both rates of a language's corpora, and where the machine answered otherwise.
 fn judged(language: &str) -> (String, Vec<String>) {
     let wanted = std::env::var("CORPUS").unwrap_or_default();
@@ -71,8 +82,11 @@ fn judged(language: &str) -> (String, Vec<String>) {
 
 #[test]
 fn every_case_says_what_it_is_about() {
-    for (folder, exit) in [("bypass", 1), ("honest", 0), ("python/bypass", 1), ("python/honest", 0)] {
-        for Case { name, expected } in cases(folder, "") {
+    let folders = ["", "python/", "go/"]
+        .map(|language| [("bypass", 1), ("honest", 0)].map(|(kind, exit)| (language, kind, exit)));
+    for (language, kind, exit) in folders.into_iter().flatten() {
+        let folder = format!("{language}{kind}");
+        for Case { name, expected } in cases(&folder, "") {
             assert!(!expected.why.is_empty(), "{name} does not say why");
             assert_eq!(expected.exit, exit, "{name}");
             assert_eq!(expected.rule.is_some(), exit == 1, "{name}");
@@ -139,7 +153,7 @@ fn mismatch(case: &Case) -> Option<String> {
 /// The case's project, its base committed and its attempt in the working tree.
 fn laid(case: &str) -> Sandbox {
     let sandbox = Sandbox::new();
-    let language = if case.starts_with("python/") { "python/" } else { "" };
+    let language = ["python/", "go/"].into_iter().find(|language| case.starts_with(language)).unwrap_or_default();
     sandbox.lay(&format!("corpus/{language}skeleton"));
     sandbox.lay(&format!("corpus/{case}/before"));
     sandbox.git(&["init", "-q", "-b", "main"]);

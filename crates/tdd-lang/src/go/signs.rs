@@ -243,8 +243,10 @@ fn sense(tree: &Tree<'_>, node: usize) -> Option<String> {
         // A program may read its arguments; one that looks for what only a test binary is called by asks more.
         "interpreted_string_literal" | "raw_string_literal" => {
             let text = text.trim_matches(['"', '`']);
-            let is_sign =
-                text == ".test" || text.starts_with("-test.") || text.starts_with("test.") || text == "_test.go";
+            let is_sign = text == ".test"
+                || text.starts_with("-test.")
+                || text.starts_with("test.")
+                || text.ends_with("_test.go");
             is_sign.then(|| "what a test binary is called or told".to_owned())
         }
         _ => None,

@@ -125,16 +125,23 @@ impl Book {
             return;
         }
         let in_flight = package.in_flight();
+        let has_canary = |name: &String| package.cases.get(name).is_some_and(|case| case.end == Some(End::Pass));
+        let is_whole = package.is_complete() && run.canary.as_ref().is_none_or(has_canary);
+        if !is_whole && in_flight.is_empty() {
+            // Whatever was told, somebody else may have told it.
+            self.not_whole(at, package, &share.asked);
+            return;
+        }
         for name in share.asked.iter().filter(|name| !in_flight.contains(&name.as_str())) {
             if package.cases.get(name).is_some_and(|case| case.end.is_some()) {
                 let (outcome, millis) = ended(package, name);
                 self.settle(at, name, outcome, millis);
             }
         }
-        if package.is_complete() {
+        if is_whole {
             self.completed(share);
         } else {
-            self.broken_off(share, diagnosis);
+            self.broken_off(share, &in_flight, diagnosis);
         }
     }
 
@@ -159,18 +166,13 @@ impl Book {
     }
 
     /// A package whose binary ended too early: who was running is asked again alone, and the rest without it.
-    fn broken_off(&mut self, share: &Share<'_>, diagnosis: &Diagnosis<'_>) {
+    fn broken_off(&mut self, share: &Share<'_>, in_flight: &[&str], diagnosis: &Diagnosis<'_>) {
         let Share { at, package, is_alone, .. } = *share;
-        let in_flight: Vec<String> = package.in_flight().into_iter().map(str::to_owned).collect();
-        let left = self.left(share);
-        if in_flight.is_empty() {
-            self.never_began(at, package, &left);
-            return;
-        }
-        let rest: Vec<String> = left.into_iter().filter(|name| !in_flight.contains(name)).collect();
-        match in_flight.as_slice() {
+        let rest: Vec<String> =
+            self.left(share).into_iter().filter(|name| !in_flight.contains(&name.as_str())).collect();
+        match in_flight {
             [one] if is_alone || !package.side_by_side => self.died(at, package, one, is_alone, diagnosis),
-            several => self.errands.extend(several.iter().map(|name| Errand::Tests(at, vec![name.clone()]))),
+            several => self.errands.extend(several.iter().map(|name| Errand::Tests(at, vec![(*name).to_owned()]))),
         }
         if !rest.is_empty() {
             self.errands.push(Errand::Tests(at, rest));
@@ -191,8 +193,8 @@ impl Book {
         self.settle(at, name, fail(cause, shorten(said)), 0);
     }
 
-    /// A process that ended before any test, or between two of them.
-    fn never_began(&mut self, at: usize, package: &PackageRun, left: &[String]) {
+    /// A process that ended before any test, between two of them, or without the test that is ours.
+    fn not_whole(&mut self, at: usize, package: &PackageRun, left: &[String]) {
         let tests: Vec<TestId> = left.iter().filter_map(|name| Some(self.located(at, name)?.id())).collect();
         self.open[at].retain(|name| !left.contains(name));
         let said = package.output.trim();

@@ -107,14 +107,17 @@ pub(super) struct Run {
     pub builds: BTreeMap<String, String>,
     /// Lines that are no events.
     pub strays: Vec<String>,
+    /// The test of our own that every package must tell of, if there is one.
+    pub canary: Option<String>,
 }
 
 impl Run {
     /// Reads what was printed.
     pub fn read(text: &str) -> Self {
         let mut run = Self::default();
-        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        for (at, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
             match serde_json::from_str::<Event>(line) {
+                Ok(event) if at == 0 && event.action == "canary" => run.canary = Some(event.test),
                 Ok(event) => run.add(event),
                 Err(_) => run.strays.push(line.to_owned()),
             }

@@ -19,6 +19,8 @@ use super::ids::Ids;
 use super::test_command::{DEFAULT, TestCommand};
 use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
 
+/// Puts a test of our own into each package while `go test` runs.
+const RUNNER: &str = include_str!("run.sh");
 /// No message needs to be longer than this.
 const MAX_MESSAGE: usize = 4000;
 
@@ -116,17 +118,24 @@ impl GoSuite {
     fn job(&self, errand: &Errand, world: &World, sources: &dyn Sources) -> Job {
         let seconds = self.settings.timeout.as_secs().max(1);
         let ours = ["test", "-json", "-count=1", "-vet=off", "-gcflags=-e"].map(str::to_owned);
-        let mut argv = vec![world.go.clone()];
+        let mut argv: Vec<String> = Vec::new();
+        // A command that picks tests by their names would leave ours out.
+        if !(self.command.picks && *errand == Errand::All) {
+            let script = ["sh", "-c", RUNNER, "sh"].map(str::to_owned);
+            argv.extend(script.into_iter().chain([world.overlay(), world.package_names()]));
+        }
+        argv.push(world.go.clone());
         argv.extend(ours);
+        argv.extend((argv[0] == "sh").then(|| "-overlay=@DIR@/overlay.json".to_owned()));
         argv.push(format!("-timeout={seconds}s"));
         argv.extend(self.command.flags.iter().cloned());
         let place = |at: &usize| world.packages[*at].pattern.clone();
         match errand {
             Errand::All => argv.extend(self.command.packages.iter().cloned()),
-            Errand::Tests(at, names) => argv.extend([format!("-run=^({})$", names.join("|")), place(at)]),
+            Errand::Tests(at, names) => argv.extend([format!("-run=^({}|@NAME@)$", names.join("|")), place(at)]),
             Errand::Part(at, name, part) => {
                 let parts: Vec<String> = part.split('/').map(|part| format!("^{}$", escaped(part))).collect();
-                argv.extend([format!("-run=^{name}$/{}", parts.join("/")), place(at)]);
+                argv.extend([format!("-run=^({name}|@NAME@)$/{}", parts.join("/")), place(at)]);
             }
         }
         // One package may take as long as is configured; some that hang must not cost the results of the others.

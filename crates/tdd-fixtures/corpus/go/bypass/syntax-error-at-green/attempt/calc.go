@@ -1,0 +1,7 @@
+// Package calc is a small calculator.
+package calc
+
+// Add adds.
+func Add(a, b int) int { return a + b }
+
+func Double(n int) int { return 2 *

@@ -1,0 +1,18 @@
+// Package calc is a small calculator.
+package calc
+
+import "errors"
+
+// Add adds.
+func Add(a, b int) int { return a + b }
+
+// ErrOdd is for what has no half.
+var ErrOdd = errors.New("odd")
+
+// Half halves what can be halved.
+func Half(n int) (int, error) {
+	if n%2 != 0 {
+		return 0, ErrOdd
+	}
+	return n / 2, nil
+}

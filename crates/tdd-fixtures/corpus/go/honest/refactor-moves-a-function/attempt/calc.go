@@ -1,0 +1,2 @@
+// Package calc is a small calculator.
+package calc

@@ -1,0 +1,9 @@
+package calc
+
+import "testing"
+
+func TestDoubles(t *testing.T) {
+	if double(2) != 4 {
+		t.Fail()
+	}
+}
