@@ -49,6 +49,26 @@ const PYTHON: Notes = Notes {
     better: ("y = year % 4\n    return y == 0", "return year % 4 == 0"),
 };
 
+const GO: Notes = Notes {
+    name: "go",
+    title: "Go",
+    places: "Where things go: tests in `<topic>_test.go` beside the code that they test, in the same package (the name \
+             that stands in the other files of the folder), each a function `func Test…(t *testing.T)` that compares with \
+             `if` and fails with `t.Errorf` or `t.Fatalf`; cases that differ in values only may be rows of one table. \
+             Production code in files without `_test`, in packages of this module, with nothing but the standard library. \
+             Leave `go.mod` as it is, and write no `TestMain`, no `init` in test files and no build constraints.",
+    test_place: "It goes into a file `<topic>_test.go` beside the code. Leave all files without `_test` as they are.",
+    test: (
+        "leap_test.go",
+        "package calendar\n\nimport \"testing\"\n\nfunc TestAYearThatFourDividesIsLeap(t *testing.T) {\n\tif !IsLeap(2024) {\n\t\tt.Error(\"2024 is a leap year\")\n\t}\n}\n",
+    ),
+    code: (
+        "leap.go",
+        "package calendar\n\n// IsLeap tells whether a year is a leap year.\nfunc IsLeap(year int) bool {\n\treturn year%4 == 0\n}\n",
+    ),
+    better: ("y := year % 4\n\treturn y == 0", "return year%4 == 0"),
+};
+
 const OTHER: Notes = Notes {
     name: "",
     title: "",
@@ -105,7 +125,7 @@ pub fn example(language: &str, part: Part) -> String {
 }
 
 fn notes(language: &str) -> Notes {
-    [RUST, PYTHON].into_iter().find(|notes| notes.name == language).unwrap_or(OTHER)
+    [RUST, PYTHON, GO].into_iter().find(|notes| notes.name == language).unwrap_or(OTHER)
 }
 
 fn quoted(text: &str) -> String {
@@ -119,7 +139,7 @@ mod tests {
 
     #[test]
     fn every_example_is_an_answer_that_we_would_take() {
-        for language in ["rust", "python", "cobol"] {
+        for language in ["rust", "python", "go", "cobol"] {
             for phase in Phase::ALL {
                 let part = Part::of(phase);
                 let plan = reply::read(&example(language, part)).unwrap();
