@@ -50,6 +50,8 @@ pub struct TestItem {
     pub body: Digest,
     /// What it asserts.
     pub assertions: Vec<Assertion>,
+    /// Digests of the cases that it is run with, where each is written on its own.
+    pub cases: Vec<Digest>,
     /// Why it never runs, if it is marked so: the text of the marker.
     pub ignored: Option<String>,
     /// The conditions under which it is compiled into a test build, outermost first; empty if always.

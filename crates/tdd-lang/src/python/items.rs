@@ -93,6 +93,7 @@ impl Finder<'_, '_> {
         let Some(own_name) = tree.child(function, "name") else { return };
         let body = tree.child(function, "body").map_or(function..function, |body| tree.inside(body));
         self.found.push(TestItem {
+            cases: Vec::new(),
             name,
             annotation: annotation(self.source, span.start),
             line: tree.line(own_name),

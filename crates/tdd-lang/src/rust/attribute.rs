@@ -69,6 +69,12 @@ impl Attribute {
         self.name() == "test_case" && self.rest.iter().any(|token| token == "=>")
     }
 
+    /// Whether it is one case of its test that names no expected value: `#[case(2, 4)]`, `#[test_case(2, 4)]`.
+    pub fn is_case(&self) -> bool {
+        let by_rstest = self.path == "case" || self.path.starts_with("case::");
+        !self.rest.is_empty() && (by_rstest || self.name() == "test_case" && !self.expects())
+    }
+
     /// The `expected` text of `should_panic`.
     pub fn expected(&self) -> Option<String> {
         let rest = self.tokens();

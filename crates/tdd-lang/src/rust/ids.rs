@@ -23,8 +23,8 @@ pub struct Place {
 /// The ids of the tests of a project.
 ///
 /// An id mostly has one place. It has several where a file is part of several targets (`mod common;` in
-/// two integration tests, a module of both `lib.rs` and `main.rs`), and where a function with a slug
-/// has several cases. Then the id passes only if all of its places do.
+/// two integration tests, a module of both `lib.rs` and `main.rs`), and where a function has several
+/// cases. Then the id passes only if all of its places do.
 #[derive(Clone, Debug, Default)]
 pub struct Ids {
     /// By the root of the target, then by libtest's name.
@@ -90,7 +90,7 @@ impl Ids {
     }
 
     fn add(&mut self, place: Place, located: Located) -> Result<(), BadAnnotation> {
-        let id = id_of(&place, &located)?;
+        let id = id_of(&located)?;
         let names = self.ids.entry(place.root.clone()).or_default();
         if names.insert(place.name.clone(), id.clone()).is_some() {
             return Ok(());
@@ -134,9 +134,9 @@ pub fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
     in_file(path, &|test| name == test.name || name.ends_with(&format!("::{}", test.name)))
 }
 
-fn id_of(place: &Place, located: &Located) -> Result<TestId, BadAnnotation> {
+fn id_of(located: &Located) -> Result<TestId, BadAnnotation> {
     match located.item.as_ref().and_then(|item| item.annotation.as_deref()) {
-        None => Ok(TestId::native(&located.path, &place.name)),
+        None => Ok(TestId::native(&located.path, &located.name)),
         Some(slug) => TestId::annotation(slug)
             .map_err(|_| BadAnnotation::NotASlug { slug: slug.to_owned(), place: position(located) }),
     }
@@ -225,7 +225,7 @@ mod tests {
         check(
             &files,
             &tests,
-            &["s = tests/a.rs x::case_1, tests/a.rs x::case_2", "tests/a.rs::y::case_1 = tests/a.rs y::case_1"],
+            &["s = tests/a.rs x::case_1, tests/a.rs x::case_2", "tests/a.rs::y = tests/a.rs y::case_1"],
         );
     }
 

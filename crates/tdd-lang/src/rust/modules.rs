@@ -19,6 +19,8 @@ const MOST: usize = 20_000;
 pub struct Located {
     /// The file that holds it.
     pub path: String,
+    /// What libtest would call its function, if it had no cases.
+    pub name: String,
     /// Its function, with the conditions of the modules in other files that lead to it; `None` if a
     /// macro makes it.
     pub item: Option<TestItem>,
@@ -160,11 +162,11 @@ impl ModuleTree {
     /// that a macro makes stands in the file of the innermost module that has one.
     pub fn locate(&self, name: &str) -> Located {
         let outwards = || std::iter::successors(Some(name), |name| name.rsplit_once("::").map(|(outer, _)| outer));
-        if let Some(found) = outwards().find_map(|name| self.tests.get(name)) {
-            return found.located();
+        if let Some((name, found)) = outwards().find_map(|name| self.tests.get_key_value(name)) {
+            return found.located(name);
         }
         let path = outwards().skip(1).find_map(|module| self.modules.get(module)).unwrap_or(&self.root);
-        Located { path: path.clone(), item: None }
+        Located { path: path.clone(), name: name.to_owned(), item: None }
     }
 
     /// The files of the target.
@@ -217,12 +219,12 @@ impl Found {
         slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(&self.path, name))
     }
 
-    fn located(&self) -> Located {
+    fn located(&self, name: &str) -> Located {
         let mut item = self.items.tests.get(self.at).cloned();
         if let Some(item) = &mut item {
             item.cfg = self.cfg.iter().chain(&item.cfg).cloned().collect();
         }
-        Located { path: self.path.clone(), item }
+        Located { path: self.path.clone(), name: name.to_owned(), item }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tdd_core::digest::Digest;
+
 use crate::item::{Items, ModuleItem, TestItem};
 
 use super::assertion::{assertions, of_attribute};
@@ -287,6 +289,13 @@ impl<'t, 's> Walk<'t, 's> {
         }
     }
 
+    /// An attribute stands there twice if a condition gives it to two branches.
+    fn cases(&self, lead: &Lead) -> Vec<Digest> {
+        let mut found: Vec<_> = lead.attributes.iter().filter(|(_, attribute)| attribute.is_case()).collect();
+        found.dedup_by_key(|(nodes, _)| nodes.start);
+        found.into_iter().map(|(nodes, _)| self.tree.digest(nodes.clone())).collect()
+    }
+
     fn test(&mut self, lead: &Lead, function: &Function) -> TestItem {
         let first = lead.first.unwrap_or(function.nodes.start);
         let (cfg, never) = self.conditions(&lead.bound());
@@ -303,6 +312,7 @@ impl<'t, 's> Walk<'t, 's> {
             digest: self.tree.digest(first..function.nodes.end),
             body: self.tree.digest_without(first..function.nodes.end, function.name..function.name + 1),
             assertions: asserted,
+            cases: self.cases(lead),
             ignored: find(Attribute::is_ignore).map(|attribute| attribute.text.clone()).or(never),
             cfg,
             should_panic: find(Attribute::is_should_panic).is_some(),

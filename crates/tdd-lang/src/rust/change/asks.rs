@@ -216,10 +216,16 @@ impl<'f> Asker<'f> {
         Self { file, own, methods, imports }
     }
 
-    /// What a test asserts: its own assertions, and each call of something that asserts.
+    /// What a test asserts: its own assertions, and each call of something that asserts; then each case that it
+    /// asserts this for.
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let calls = self.calls(&self.body(test)).into_iter().map(|call| self.digest(call));
-        test.assertions.iter().map(|assertion| assertion.digest).chain(calls).collect()
+        let mut all: Vec<Digest> = test.assertions.iter().map(|assertion| assertion.digest).chain(calls).collect();
+        // Cases alone assert nothing.
+        if !all.is_empty() {
+            all.extend(&test.cases);
+        }
+        all
     }
 
     /// Whether an assertion depends on something that is not the test's own.

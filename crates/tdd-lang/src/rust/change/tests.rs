@@ -400,3 +400,16 @@ fn a_large_change_is_told_in_good_time() {
     let after: Vec<_> = grown.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     assert_eq!(between(&before, &after).tests.len(), 200);
 }
+
+#[test]
+fn a_case_more_asks_for_more_but_not_of_a_test_that_asserts_nothing() {
+    let test =
+        |cases: &str, body: &str| format!("use calc::add;\n#[rstest]\n{cases}\nfn sums(#[case] x: u32) {{ {body} }}\n");
+    for (body, asks) in [("assert_eq!(add(x, 0), x);", true), ("add(x, 0);", false)] {
+        let (before, after) = (test("#[case(1)]", body), test("#[case(1)]\n#[case::two(2)]", body));
+        let change = between(&[("tests/calc.rs", &before)], &[("tests/calc.rs", &after)]);
+        assert_eq!(change.new_demands().count(), usize::from(asks), "{body}");
+        let change = between(&[("tests/calc.rs", &after)], &[("tests/calc.rs", &before)]);
+        assert_eq!(change.new_demands().count(), 0, "{body}");
+    }
+}
