@@ -34,6 +34,7 @@ pub fn red(trial: &mut Trial<'_>, change: &Change, targets: &[TestId]) -> Result
         [] => vec![judge::no_new_test(&seen)],
         targets => targets.iter().map(|target| judge::judge_red(&seen, target, targets)).collect(),
     };
+    let rulings = rulings.into_iter().map(|ruling| trial.complete(ruling)).collect::<Result<_, _>>()?;
     Ok(Judged { rulings, report: run.report })
 }
 
@@ -52,7 +53,7 @@ pub fn green(trial: &mut Trial<'_>, whole: &Change, targets: &[TestId]) -> Resul
         excepted: &trial.excepted,
     };
     let ruling = red.ruling().unwrap_or_else(|| judge::judge_green(&seen, &targets, &red.baseline));
-    let ruling = trial.checked(ruling)?;
+    let ruling = trial.checked(trial.complete(ruling)?)?;
     let ruling = trial.counter_proven(ruling, &targets, &change, &red.baseline)?;
     let ruling = trial.unsensing(ruling, &change)?;
     Ok(Judged { rulings: vec![ruling], report: run.report })
@@ -70,7 +71,7 @@ pub fn refactor(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliErr
         gate: &trial.gate(change, 0),
         excepted: &trial.excepted,
     };
-    let ruling = trial.checked(judge::judge_refactor(&seen))?;
+    let ruling = trial.checked(trial.complete(judge::judge_refactor(&seen))?)?;
     let ruling = trial.unsensing(ruling, change)?;
     Ok(Judged { rulings: vec![ruling], report: run.report })
 }

@@ -270,6 +270,21 @@ impl<'a> Trial<'a> {
         Ok(judge::judge_sensing(change, &signs).map_or(ruling, Ruling::Refused))
     }
 
+    /// A ruling that holds so far, unless a changed file takes in one that the tree does not hold: what was tested
+    /// would not be what is committed.
+    pub fn complete(&self, ruling: Ruling) -> Result<Ruling, CliError> {
+        if !matches!(ruling, Ruling::Holds(_)) || self.excepted.contains(&Rule::IgnoredPath) {
+            return Ok(ruling);
+        }
+        let sources = StoredSources::new(&self.repo, &self.tree)?;
+        let absent = self.language.absent(&sources, &self.changed_paths()?);
+        let refuse = |(path, file): &(String, String)| {
+            let reason = format!("`{path}` takes in `{file}`, which is not in the tree");
+            Rule::IgnoredPath.refuse(reason, "put it where git does not ignore it, or do without it")
+        };
+        Ok(absent.first().map(refuse).map_or(ruling, Ruling::Refused))
+    }
+
     /// What the check command says on the tree that is judged.
     pub fn check(&self) -> Result<RunnerOutcome, CliError> {
         if self.in_place {

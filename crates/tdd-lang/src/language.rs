@@ -203,6 +203,11 @@ pub trait Language {
     fn is_test_line(&self, project: &Project, path: &str, _line: usize, sources: &dyn Sources) -> bool {
         self.sort(project, path, sources) == Sort::Test
     }
+    /// Files that these files take in and that the tree does not hold, each behind the one that takes it in.
+    /// None where only running can tell.
+    fn absent(&self, _sources: &dyn Sources, _paths: &[String]) -> Vec<(String, String)> {
+        Vec::new()
+    }
     /// What a change did: `paths` are all files that differ between the two trees, a renamed one under
     /// both of its names.
     fn change(&self, project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change;

@@ -266,6 +266,11 @@ impl Language for Several {
         })
     }
 
+    fn absent(&self, sources: &dyn Sources, paths: &[String]) -> Vec<(String, String)> {
+        let shares = self.shares(paths, sources).into_iter();
+        shares.flat_map(|(at, paths)| self.members[at].language.absent(&self.view(at, sources), &paths)).collect()
+    }
+
     fn change(&self, _: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
         let mut change = Change::default();
         for (at, paths) in self.shares(paths, after) {

@@ -44,7 +44,7 @@ impl Machine<'_> {
             gate: &self.trial.gate(&change, 0),
             excepted: &excepted,
         };
-        let ruling = self.judge(turn, &seen);
+        let ruling = self.trial.complete(self.judge(turn, &seen))?;
         let (ruling, check) = self.checked(turn, ruling, &excepted)?;
         let ruling = self.counter_proven(turn, ruling, &change)?;
         let ruling = self.trial.unsensing(ruling, &change)?;

@@ -71,6 +71,7 @@ fn test(tree: &Tree<'_>, source: &str, function: usize, conditions: &[String]) -
         should_panic: false,
         expected_panic: None,
         returns_result: false,
+        cases: Vec::new(),
     })
 }
 

@@ -192,6 +192,7 @@ fn test(lines: &[Line<'_>], named_at: usize, name: &str, above: &[Line<'_>]) -> 
         should_panic: false,
         expected_panic: None,
         returns_result: false,
+        cases: Vec::new(),
     }
 }
 

@@ -54,6 +54,22 @@ pub(super) fn includes(sources: &dyn Sources, sort: impl Fn(&str) -> Sort) -> Ve
     found
 }
 
+/// What these files take in by its plain name, and the tree does not hold.
+pub(super) fn absent(sources: &dyn Sources, paths: &[String]) -> Vec<(String, String)> {
+    let is_held = |file: &str| sources.files().binary_search_by(|known| known.as_str().cmp(file)).is_ok();
+    let mut found = Vec::new();
+    for path in paths.iter().filter(|path| owns(path)) {
+        let Some(source) = sources.read(path).filter(|source| may_include(source)) else { continue };
+        for include in of_file(path, &source, Sort::Production) {
+            match include.file {
+                File::Exactly(file) if !is_held(&file) => found.push((path.clone(), file)),
+                File::Exactly(_) | File::EndingIn(_) => {}
+            }
+        }
+    }
+    found
+}
+
 /// Whether a text may hold one of the macros; it is parsed only then.
 fn may_include(source: &str) -> bool {
     let calls = |after: &str| {
@@ -94,4 +110,19 @@ fn file(path: &str, source: &str, arguments: &[&str], after: usize) -> Option<Fi
     let last = statement.split('"').skip(1).step_by(2).last()?;
     let end = last.trim_start_matches(['.', '/']);
     (!end.is_empty()).then(|| File::EndingIn(end.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    #[test]
+    fn what_the_tree_does_not_hold_is_named_with_who_takes_it_in() {
+        let code =
+            "include!(\"../hidden/a.rs\");\ninclude_str!(\"b.txt\");\ninclude!(concat!(env!(\"OUT_DIR\"), \"/c.rs\"));";
+        let files = [("src/b.txt", ""), ("src/lib.rs", code)];
+        let found = absent(&memory(&files), &["src/lib.rs".to_owned()]);
+        assert_eq!(found, [("src/lib.rs".to_owned(), "hidden/a.rs".to_owned())]);
+    }
 }

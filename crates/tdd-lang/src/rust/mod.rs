@@ -145,6 +145,10 @@ impl Language for Rust {
         sort::sort(project, path, sources)
     }
 
+    fn absent(&self, sources: &dyn Sources, paths: &[String]) -> Vec<(String, String)> {
+        include::absent(sources, paths)
+    }
+
     fn sorts(&self, project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
         sort::sorts(project, paths, sources)
     }

@@ -6,6 +6,7 @@
 //! target leads to any more is gone.
 
 mod asks;
+mod eclipse;
 pub(super) mod example;
 pub(super) mod file;
 mod manifest;

@@ -10,6 +10,7 @@ use tdd_core::test_id::TestId;
 use crate::item::TestItem;
 
 use super::asks::Asker;
+use super::eclipse::NewNames;
 use super::file::File;
 use super::piece::Piece;
 
@@ -56,6 +57,10 @@ impl Test<'_> {
     fn became(&self, after: &Self) -> Option<TestChange> {
         if self.substance() == after.substance() {
             let stayed = self.item.digest == after.item.digest && self.file.path == after.file.path;
+            if stayed && NewNames::of(self.file, after.file).eclipse(after.file, after.item) {
+                let (before, after) = (self.facts(), after.facts());
+                return Some(TestChange::Changed { before, after, only_added: false });
+            }
             return (!stayed || self.id != after.id)
                 .then(|| TestChange::Moved { before: self.facts(), after: after.facts() });
         }

@@ -413,3 +413,23 @@ fn a_case_more_asks_for_more_but_not_of_a_test_that_asserts_nothing() {
         assert_eq!(change.new_demands().count(), 0, "{body}");
     }
 }
+
+#[test]
+fn an_item_that_takes_the_name_of_what_an_old_test_calls_changes_that_test() {
+    let test = "#[test]\nfn sums() { assert_eq!(add(1, 2).len(), Two::new()); }\n";
+    let old = format!("use calc::*;\n{test}");
+    for (item, eclipses) in [
+        ("fn add(a: u32, b: u32) -> u32 { a + b }", true),
+        ("struct Two;", true),
+        ("mod other { pub fn add() {} }\nuse other::add;", true),
+        ("use calc::add;", false),
+        ("fn len() {}", false),
+        ("fn sums_up() {}", false),
+        ("mod b { fn add() {} }", false),
+    ] {
+        let new = format!("{old}{item}\n");
+        let told = lines(&between(&[("tests/calc.rs", &old)], &[("tests/calc.rs", &new)]));
+        let changed = told.contains(&"test tests/calc.rs::sums changed".to_owned());
+        assert_eq!(changed, eclipses, "{item}: {told:?}");
+    }
+}
