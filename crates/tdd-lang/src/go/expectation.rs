@@ -79,7 +79,7 @@ fn opposite_of_condition(tree: &Tree<'_>, function: usize, node: usize, boldness
 }
 
 /// Whether an `if` fails where its condition holds.
-fn fails_if_true(tree: &Tree<'_>, node: usize) -> bool {
+pub(super) fn fails_if_true(tree: &Tree<'_>, node: usize) -> bool {
     let Some(block) = tree.child(node, "consequence") else { return false };
     tree.statements(block).into_iter().any(|statement| is_failure(tree, statement + 1))
 }

@@ -6,8 +6,8 @@ use tdd_core::digest::Digest;
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
-use super::expectation::{Opposite, opposite, untruths};
-use super::items::{assertions, called, function};
+use super::expectation::{Opposite, fails_if_true, opposite, untruths};
+use super::items::{assertions, function};
 use super::syntax::Tree;
 use crate::item::TestItem;
 use crate::syntax::splice;
@@ -89,28 +89,41 @@ impl Writer<'_, '_> {
     }
 
     fn altered(&mut self, test: &TestItem, boldness: Boldness, printing: &str) -> Option<Vec<Twin>> {
+        let nodes = self.nodes(test);
+        let is_fuzz = self.tree.named(self.function, "name").starts_with("Fuzz");
+        let (maybe, always): (Vec<usize>, Vec<usize>) =
+            nodes.iter().partition(|node| is_fuzz || is_conditional(self.tree, self.function, **node));
         let mut twins = Vec::new();
-        for node in self.nodes(test) {
+        for node in always {
             let Some(Opposite { edits, what, probe }) = opposite(self.tree, self.function, node, boldness) else {
                 continue;
             };
             let (name, id) = self.copy(edits)?;
             let print = |edits: Edits| -> Edits {
-                edits
-                    .into_iter()
-                    .map(|(range, text)| (range, text.replace("{}", &format!("{printing}.Sprintf"))))
-                    .collect()
+                let named = |text: String| text.replace("{}", &format!("{printing}.Sprintf"));
+                edits.into_iter().map(|(range, text)| (range, named(text))).collect()
             };
             let probe = probe.and_then(|probe| self.copy(print(probe))).map(|(_, id)| id);
             twins.push(Twin { name, id, line: self.tree.line(node), what, probe });
         }
+        if let Some(first) = maybe.first() {
+            twins.extend(self.everywhere(&nodes, self.tree.line(*first))?);
+        }
         if let Some(output) = test.assertions.iter().find(|assertion| assertion.kind == "Output") {
             twins.push(self.output(&output.span)?);
         }
-        for helper in self.helpers() {
-            twins.extend(self.through(helper)?);
-        }
+        twins.extend(self.through()?);
         Some(twins)
+    }
+
+    /// One copy for assertions that need not all be reached: each asserts the opposite.
+    fn everywhere(&mut self, nodes: &[usize], line: usize) -> Option<Vec<Twin>> {
+        let edits = negations(self.tree, self.function, nodes);
+        if edits.is_empty() {
+            return Some(Vec::new());
+        }
+        let (name, id) = self.copy(edits)?;
+        Some(vec![Twin { name, id, line, what: "asserts the opposite everywhere".to_owned(), probe: None }])
     }
 
     /// An example that is to print something else.
@@ -121,43 +134,67 @@ impl Writer<'_, '_> {
         Some(Twin { name, id, line, what: "expects another output".to_owned(), probe: None })
     }
 
-    /// Copies of the test that assert the opposite through a copy of a function of the tests' own.
-    fn through(&mut self, helper: usize) -> Option<Vec<Twin>> {
+    /// A copy of the test that asserts the opposite through copies of the functions of this file.
+    fn through(&mut self) -> Option<Vec<Twin>> {
         let tree = self.tree;
-        let mut twins = Vec::new();
-        let own = tree.named(helper, "name");
-        let calls: Vec<usize> = tree
-            .inside(self.function)
-            .filter(|node| tree.kind(*node) == "call_expression" && tree.named(*node, "function") == own)
-            .filter_map(|call| tree.child(call, "function"))
-            .collect();
-        let inner = tree.child(helper, "body").map(|body| assertions(tree, body)).unwrap_or_default();
-        for assertion in inner {
-            let node = tree.inside(helper).find(|node| tree.range(*node) == assertion.span);
-            let Some(Opposite { edits, what, .. }) =
-                node.and_then(|node| opposite(tree, helper, node, Boldness::NegateOnly))
-            else {
-                continue;
+        let helpers = self.helpers();
+        let others: Vec<(usize, String)> = helpers.iter().map(|helper| (*helper, self.name("helper"))).collect();
+        let renamed = |function: usize| -> Edits {
+            let calls = tree.inside(function).filter(|node| tree.kind(*node) == "call_expression");
+            let names = calls.filter_map(|call| tree.child(call, "function"));
+            let other = |name: usize| {
+                let (_, other) = others.iter().find(|(helper, _)| tree.named(*helper, "name") == tree.text(name))?;
+                Some((tree.range(name), other.clone()))
             };
-            let other = self.name("helper");
-            self.write(helper, &other, edits)?;
-            let (name, id) = self.copy(calls.iter().map(|call| (tree.range(*call), other.clone())).collect())?;
-            let what = format!("{what} in `{own}`");
-            twins.push(Twin { name, id, line: tree.line(self.function), what, probe: None });
+            names.filter_map(other).collect()
+        };
+        let mut said = Vec::new();
+        for (helper, other) in &others {
+            let inner = tree.child(*helper, "body").map(|body| assertions(tree, body)).unwrap_or_default();
+            let find = |span: &Range<usize>| tree.inside(*helper).find(|node| tree.range(*node) == *span);
+            let nodes: Vec<usize> = inner.iter().filter_map(|assertion| find(&assertion.span)).collect();
+            let mut edits = negations(tree, *helper, &nodes);
+            if !edits.is_empty() {
+                said.push(format!("`{}`", tree.named(*helper, "name")));
+            }
+            let is_free = |range: &Range<usize>, edits: &Edits| {
+                edits.iter().all(|(known, _)| known.end <= range.start || range.end <= known.start)
+            };
+            for (range, text) in renamed(*helper) {
+                if is_free(&range, &edits) {
+                    edits.push((range, text));
+                }
+            }
+            self.write(*helper, other, edits)?;
         }
-        Some(twins)
+        if said.is_empty() {
+            return Some(Vec::new());
+        }
+        let (name, id) = self.copy(renamed(self.function))?;
+        let what = format!("asserts the opposite in {}", said.join(", "));
+        Some(vec![Twin { name, id, line: tree.line(self.function), what, probe: None }])
     }
 
-    /// The functions of this file that the test calls by their plain names.
+    /// The functions of this file that the test reaches by their plain names, if one of them asserts.
     fn helpers(&self) -> Vec<usize> {
         let tree = self.tree;
-        let is_called = |wanted: &str| {
-            let mut calls = tree.inside(self.function).filter(|node| tree.kind(*node) == "call_expression");
-            calls.any(|call| called(tree, call) == wanted && tree.named(call, "function") == wanted)
-        };
-        let functions =
-            tree.children(0).filter(|node| tree.kind(*node) == "function_declaration" && *node != self.function);
-        functions.filter(|node| is_called(tree.named(*node, "name"))).collect()
+        let functions: Vec<usize> =
+            tree.children(0).filter(|node| tree.kind(*node) == "function_declaration").collect();
+        let mut reached = vec![self.function];
+        let mut at = 0;
+        while let Some(from) = reached.get(at).copied() {
+            at += 1;
+            for call in tree.inside(from).filter(|node| tree.kind(*node) == "call_expression") {
+                let name = tree.named(call, "function");
+                let found = functions.iter().find(|function| tree.named(**function, "name") == name);
+                let new = found.copied().filter(|function| !reached.contains(function));
+                reached.extend(new);
+            }
+        }
+        let asserts =
+            |function: &usize| tree.child(*function, "body").is_some_and(|body| !assertions(tree, body).is_empty());
+        reached.remove(0);
+        if reached.iter().any(asserts) { reached } else { Vec::new() }
     }
 
     fn nodes(&self, test: &TestItem) -> Vec<usize> {
@@ -174,6 +211,41 @@ impl Writer<'_, '_> {
         let digest = Digest::of([self.seed.to_le_bytes(), self.named.to_le_bytes()].concat());
         format!("{prefix}_{}", &digest.as_str()[..16])
     }
+}
+
+/// Whether an assertion stands in a branch that need not be taken where the test passes.
+fn is_conditional(tree: &Tree<'_>, function: usize, node: usize) -> bool {
+    let mut inner = node;
+    for outer in tree.around(node).take_while(|outer| *outer > function) {
+        let is_branch = match tree.kind(outer) {
+            // What follows a failure by `else` is reached where that does not fail.
+            "if_statement" => {
+                let in_branch = matches!(tree.field(inner), Some("consequence" | "alternative"));
+                in_branch && !(tree.field(inner) == Some("alternative") && fails_if_true(tree, outer))
+            }
+            kind => kind.ends_with("_case"),
+        };
+        if is_branch {
+            return true;
+        }
+        inner = outer;
+    }
+    false
+}
+
+/// The negations of assertions that do not stand inside of each other.
+fn negations(tree: &Tree<'_>, function: usize, nodes: &[usize]) -> Edits {
+    let mut edits: Edits = Vec::new();
+    for Opposite { edits: more, .. } in
+        nodes.iter().filter_map(|node| opposite(tree, function, *node, Boldness::NegateOnly))
+    {
+        for (range, text) in more {
+            if edits.iter().all(|(known, _)| known.end <= range.start || range.end <= known.start) {
+                edits.push((range, text));
+            }
+        }
+    }
+    edits
 }
 
 #[cfg(test)]
@@ -213,6 +285,12 @@ mod tests {
             ("assert.Equal(t, 3, F())", "expects `4` instead of `3`"),
             ("assert.True(t, F())", "asserts the opposite"),
             ("check(t, F(), 3)", "asserts the opposite in `check`"),
+            ("if a { if F() != 3 { t.Error() } }", "asserts the opposite everywhere"),
+            (
+                "if err != nil { t.Fatal() } else if F() != 3 { t.Error() }",
+                "asserts the opposite; expects `4` instead of `3`",
+            ),
+            ("n := 3\n\tfor range n { if F() != n { t.Error() } }", "asserts the opposite"),
             ("switch F() {\n\tcase 1:\n\t\tt.Error()\n\t}", ""),
         ] {
             assert_eq!(what(body), expected, "{body}");

@@ -63,22 +63,24 @@ pub(super) fn changed_or_named(tree: &Tree<'_>, function: usize, node: usize) ->
     })
 }
 
-/// Whether a value is handed to something that may be under test.
+/// Whether a value is more than expected: it goes into something, or decides what is done.
 fn goes_in(tree: &Tree<'_>, function: usize, text: &str) -> bool {
     let tells = |call: usize| {
         let name = called(tree, call);
-        name.ends_with("Equal")
-            || name.starts_with("Error")
-            || name.starts_with("Fatal")
-            || name.starts_with("Log")
-            || matches!(name, "Diff" | "Run" | "Is" | "len")
+        let fails = ["Error", "Fatal", "Log"].iter().any(|start| name.starts_with(start));
+        fails || name.ends_with("Equal") || matches!(name, "Diff" | "Is")
+    };
+    let is_expected = |node: usize| {
+        let parent = tree.parent(node);
+        let compares = tree.kind(parent) == "binary_expression"
+            && matches!(tree.named(parent, "operator"), "==" | "!=")
+            && tree.around(parent).take(3).any(|outer| tree.kind(outer) == "if_statement");
+        let is_given = tree.field(parent) == Some("left") || tree.field(node) == Some("name");
+        compares || is_given || tree.kind(parent) == "argument_list" && tells(tree.parent(parent))
     };
     tree.inside(function).any(|node| {
-        let is_argument = || {
-            let mut around = tree.around(node).take_while(|outer| tree.kind(*outer) != "statement_list");
-            around.any(|outer| tree.kind(outer) == "call_expression" && !tells(outer) && outer > function)
-        };
-        tree.text(node) == text && matches!(tree.kind(node), "identifier" | "selector_expression") && is_argument()
+        let is_it = matches!(tree.kind(node), "identifier" | "selector_expression") && tree.text(node) == text;
+        is_it && !is_expected(node)
     })
 }
 

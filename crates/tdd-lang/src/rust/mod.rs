@@ -5,7 +5,7 @@ pub mod argv;
 mod assertion;
 mod attribute;
 #[cfg(test)]
-mod captured;
+pub(crate) mod captured;
 mod cargo_config;
 pub mod change;
 mod comment;

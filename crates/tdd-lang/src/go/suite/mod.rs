@@ -6,6 +6,8 @@
 mod book;
 mod cause;
 mod events;
+#[cfg(test)]
+mod tests;
 mod world;
 
 use tdd_core::command::{CommandSpec, Exit, Finished};
