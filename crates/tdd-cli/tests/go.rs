@@ -5,18 +5,23 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
-use tdd_fixtures::Sandbox;
 use tdd_fixtures::script::Script;
+use tdd_fixtures::{Sandbox, story};
 
 /// A Go module that `init` made, or `None` without Go.
 fn project() -> Option<Sandbox> {
+    project_named("calc")
+}
+
+fn project_named(name: &str) -> Option<Sandbox> {
     let sandbox = Sandbox::new();
     if !sandbox.has_go() {
         return None;
     }
-    let (code, said) = run(&sandbox, &["init", "--language", "go", "--name", "calc"]);
+    let (code, said) = run(&sandbox, &["init", "--language", "go", "--name", name]);
     assert_eq!(code, 0, "{said}");
     Some(sandbox)
 }
@@ -194,10 +199,10 @@ fn green(answer: &str) -> String {
 }
 
 /// Runs steps of a script; exit code and what was told.
-fn machine(sandbox: &Sandbox, steps: &str, script: &Script) -> (Option<i32>, String) {
+fn machine(sandbox: &Sandbox, how: &[&str], script: &Script) -> (Option<i32>, String) {
     fs::write(sandbox.outside().join("script.jsonl"), script.cassette()).unwrap();
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(["run", "--steps", steps, "--replay", "../script.jsonl"]).output().unwrap();
+    let output = command.arg("run").args(how).args(["--replay", "../script.jsonl"]).output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     (output.status.code(), told)
 }
@@ -219,7 +224,7 @@ fn a_cycle_goes_round_and_ways_round_it_do_not() {
         .edits("2-implementor", 2, &[("calc.go", Some(&exits))], &said)
         .edits("2-implementor", 3, &[("calc.go", Some(&answers))], &said)
         .writes("3-refactorer", "calc.go", &answers.replace("text string", "_ string"));
-    let (code, told) = machine(&sandbox, "3", &script);
+    let (code, told) = machine(&sandbox, &["--steps", "3"], &script);
     assert_eq!(code, Some(0), "{told}");
     let subjects = sandbox.git(&["log", "--format=%s"]);
     let subjects: Vec<&str> = subjects.lines().take(3).collect();
@@ -242,7 +247,7 @@ fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblo
         .plans("2-implementor")
         .edits("2-implementor", 1, &wrong, &said)
         .edits("2-implementor", 2, &wrong, &said);
-    let (code, told) = machine(&sandbox, "2", &script);
+    let (code, told) = machine(&sandbox, &["--steps", "2"], &script);
     assert_eq!(code, Some(4), "{told}");
     let (code, said) = run(&sandbox, &["resume", "--skip"]);
     assert_eq!(code, 0, "{said}");
@@ -250,4 +255,25 @@ fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblo
     let (code, said) = run(&sandbox, &["resume", "--unblock", "calc_test.go::TestNothingIsZero"]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(sandbox.read("calc_test.go"), RED);
+}
+
+/// `UPDATE_CASSETTES=1 cargo test -p tdd-cli --test go` writes it anew.
+#[test]
+fn a_table_grows_row_by_row_and_an_implementor_finds_no_way_round_it() {
+    let kata = Path::new(env!("CARGO_MANIFEST_DIR")).join("katas/leap-years");
+    let script = story::script(&fs::read_to_string(kata.join("story.md")).unwrap());
+    if std::env::var_os("UPDATE_CASSETTES").is_some() {
+        fs::write(kata.join("cassette.jsonl"), script.cassette()).unwrap();
+    }
+    assert!(fs::read_to_string(kata.join("cassette.jsonl")).unwrap() == script.cassette(), "the story was changed");
+    let Some(sandbox) = project_named("leap-years") else { return println!("{SKIPPED}") };
+    sandbox.write("kata.md", fs::read(kata.join("kata.md")).unwrap());
+    sandbox.git(&["commit", "-q", "-a", "-m", "docs: the kata"]);
+    let (code, told) = machine(&sandbox, &["--until-done"], &script);
+    assert_eq!(code, Some(0), "{told}");
+    for said in ["steers how tests are built and run", "asks whether it is under test", "the kata is done"] {
+        assert!(told.contains(said), "{told}");
+    }
+    check(&sandbox, &["leap_test.go::TestIsLeap pass"]);
+    assert_eq!(run(&sandbox, &["audit"]).0, 0);
 }
