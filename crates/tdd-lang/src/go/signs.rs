@@ -18,19 +18,18 @@ use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
 /// Words by which production code asks whether it is under test, and what they mean.
-const SENSING: [(&str, &str); 12] = [
+const SENSING: [(&str, &str); 11] = [
     ("testing.Testing(", "`testing.Testing()`"),
     ("testing.Short(", "`testing.Short()`"),
     ("testing.Verbose(", "`testing.Verbose()`"),
     ("testing.CoverMode(", "`testing.CoverMode()`"),
     ("flag.Lookup(", "a flag that the test binary has"),
+    ("flag.CommandLine.Lookup(", "a flag that the test binary has"),
+    ("flag.VisitAll(", "a flag that the test binary has"),
     ("runtime.Caller(", "the caller's file"),
     ("runtime.Callers(", "the call stack"),
     ("runtime.Stack(", "the call stack"),
     ("debug.Stack(", "the call stack"),
-    ("debug.PrintStack(", "the call stack"),
-    ("debug.ReadBuildInfo(", "how it was built"),
-    ("os.Executable(", "the name of its program"),
 ];
 
 /// What is seen in these files, among all of the repository's.
@@ -243,10 +242,9 @@ fn sense(tree: &Tree<'_>, node: usize) -> Option<String> {
         // A program may read its arguments; one that looks for what only a test binary is called by asks more.
         "interpreted_string_literal" | "raw_string_literal" => {
             let text = text.trim_matches(['"', '`']);
-            let is_sign = text == ".test"
-                || text.starts_with("-test.")
-                || text.starts_with("test.")
-                || text.ends_with("_test.go");
+            let is_name = text == ".test" || text.ends_with("_test.go");
+            let is_flag = text.starts_with("test.") || text.contains("-test.") || text.contains("paniconexit0");
+            let is_sign = is_name || is_flag;
             is_sign.then(|| "what a test binary is called or told".to_owned())
         }
         _ => None,

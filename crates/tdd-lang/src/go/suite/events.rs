@@ -146,8 +146,9 @@ impl Run {
         package.side_by_side |= event.action == "pause";
         let case = package.cases.entry(event.test).or_default();
         case.output += &event.output;
-        if end.is_some() {
-            case.end = end;
+        if let Some(end) = end {
+            // Who ends twice, and differently, has not passed.
+            case.end = Some(if case.end.is_some_and(|known| known != end) { End::Fail } else { end });
             case.seconds = event.elapsed;
         }
     }
@@ -164,6 +165,15 @@ fn is_frame(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_test_that_ends_twice_has_not_passed() {
+        let line = |action: &str| format!("{{\"Action\":\"{action}\",\"Package\":\"a\",\"Test\":\"TestA\"}}\n");
+        for ends in [["fail", "pass"], ["pass", "fail"], ["skip", "pass"]] {
+            let run = Run::read(&ends.map(line).concat());
+            assert_eq!(run.packages["a"].cases["TestA"].end, Some(End::Fail), "{ends:?}");
+        }
+    }
 
     #[test]
     fn a_test_that_began_and_did_not_end_is_known() {

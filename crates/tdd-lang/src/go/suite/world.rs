@@ -12,7 +12,7 @@ use crate::go::test_command::TestCommand;
 use crate::language::{Job, Project, Settings, join};
 
 /// What is asked of Go's environment.
-const ASKED: [&str; 5] = ["GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOMOD"];
+const ASKED: [&str; 6] = ["GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOMOD"];
 
 /// A package with tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +73,8 @@ struct Environment {
     modules: String,
     #[serde(rename = "GOPATH")]
     path: String,
+    #[serde(rename = "GOFLAGS", default)]
+    flags: String,
     #[serde(rename = "GOMOD")]
     manifest: String,
 }
@@ -115,12 +117,21 @@ impl World {
             let cause = if too_old { Cause::RunnerMissing } else { Cause::LoadFailure };
             return Err(Obstacle::new("go.mod", cause, said));
         }
-        let named = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         Ok(Self {
             go: format!("{}/bin/go", env.root),
             root: root.to_owned(),
             packages: listed.into_iter().filter_map(|it| package(it, root, project)).collect(),
-            env: vec![named("GOCACHE", &env.cache), named("GOMODCACHE", &env.modules), named("GOPATH", &env.path)],
+            env: [
+                ("GOCACHE", env.cache),
+                ("GOMODCACHE", env.modules),
+                ("GOPATH", env.path),
+                // What a user has set for good is read from the home that tests do not see.
+                ("GOFLAGS", env.flags),
+            ]
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
         })
     }
 }
