@@ -453,7 +453,7 @@ impl<'a> Trial<'a> {
     ) -> Result<T, CliError> {
         let scratch = Scratch::open(&self.state)?;
         let needs = self.language.scratch(&self.project, &scratch.products().to_string_lossy());
-        let mut files = scratch::laid_out(&self.repo, tree, &needs.files)?;
+        let mut files = scratch::laid_out(&self.repo, tree, &needs)?;
         for (path, text) in overrides {
             match text {
                 Some(text) => drop(files.insert(path.clone(), Content::text(text))),

@@ -68,7 +68,7 @@ impl<'a> Prover<'a> {
     ) -> Result<Self, ProofError> {
         let scratch = Scratch::open(state)?;
         let needs = runner.language.scratch(runner.project, &scratch.products().to_string_lossy());
-        let files = scratch::laid_out(repo, tree, &needs.files)?;
+        let files = scratch::laid_out(repo, tree, &needs)?;
         Ok(Self { runner, repo, files, scratch, needs })
     }
 

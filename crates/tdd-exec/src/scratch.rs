@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use tdd_core::digest::TreeId;
+use tdd_lang::twin::ScratchNeeds;
 
 use crate::git::{FileKind, GitError, Repo, Stored};
 use crate::state::StateDir;
@@ -75,6 +76,12 @@ impl Content {
         }
     }
 
+    /// A link to a folder, wherever that is in the end; `None` if there is none.
+    pub fn link_to(folder: &Path) -> Option<Self> {
+        let folder = fs::canonicalize(folder).ok().filter(|folder| folder.is_dir())?;
+        Some(Self::Given { bytes: folder.as_os_str().as_bytes().to_vec(), kind: FileKind::Symlink })
+    }
+
     /// What is on the disk; `None` if there is no file or link.
     pub fn read(path: &Path) -> Result<Option<Self>, ScratchError> {
         let doing = |source| ScratchError { action: "read", path: path.to_owned(), source };
@@ -106,9 +113,16 @@ pub fn contents(repo: &Repo, tree: &TreeId) -> Result<BTreeMap<String, Content>,
 
 /// What a copy of a tree holds: its files, and those of the working folder that a build needs although no
 /// tree has them.
-pub fn laid_out(repo: &Repo, tree: &TreeId, needed: &[String]) -> Result<BTreeMap<String, Content>, LayOutError> {
+pub fn laid_out(repo: &Repo, tree: &TreeId, needs: &ScratchNeeds) -> Result<BTreeMap<String, Content>, LayOutError> {
     let mut files = contents(repo, tree)?;
-    for path in needed {
+    for path in &needs.links {
+        if !holds_some(&files, path)
+            && let Some(link) = Content::link_to(&repo.root().join(path))
+        {
+            files.insert(path.clone(), link);
+        }
+    }
+    for path in &needs.files {
         if !files.contains_key(path)
             && let Some(content) = Content::read(&repo.root().join(path))?
         {

@@ -326,6 +326,7 @@ impl Language for Several {
         for needs in self.members.iter().map(|member| member.language.scratch(&member.project(), products)) {
             all.env.extend(needs.env.into_iter().filter(|known| !all.env.contains(known)).collect::<Vec<_>>());
             all.files.extend(needs.files);
+            all.links.extend(needs.links);
         }
         all
     }

@@ -55,4 +55,6 @@ pub struct ScratchNeeds {
     pub env: Vec<(String, String)>,
     /// Files that the build reads even where they are ignored, relative to the repository's root.
     pub files: Vec<String>,
+    /// Folders that it reads and never writes, ignored as they are: the copy gets links to them.
+    pub links: Vec<String>,
 }
