@@ -64,7 +64,7 @@ pub fn configuration(global: &Global, root: &Path) -> Result<Loaded, CliError> {
 
 /// The language of that name; any other name will do where the tests write a JUnit report.
 pub fn language(name: &str, ci: &Ci) -> Result<Box<dyn Language>, CliError> {
-    let known = tdd_lang::languages().into_iter().find(|language| language.name() == name);
+    let known = tdd_lang::named(name);
     known.or_else(|| other(ci)).ok_or(CliError::UnknownLanguage)
 }
 

@@ -151,6 +151,10 @@ pub enum Skip {
 pub trait Language {
     /// Its name in `tdd.yaml`: `rust`.
     fn name(&self) -> &'static str;
+    /// Other names for it in `tdd.yaml`.
+    fn also(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Finds the project that holds the repository's root, or the topmost one below it.
     fn detect(&self, sources: &dyn Sources) -> Option<Project>;
     /// The files of a new project of this name, by path.

@@ -11,6 +11,7 @@ pub mod complaint;
 mod fixture;
 pub mod go;
 pub mod item;
+pub mod javascript;
 mod junit;
 pub mod language;
 pub mod other;
@@ -25,6 +26,11 @@ use language::{Language, Project, Selection, Settings, Sources, Suite, UnknownCo
 /// Every language, the one that a new project gets by default first.
 pub fn languages() -> Vec<Box<dyn Language>> {
     vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(go::Go)]
+}
+
+/// The language of this name, or of which it is another name.
+pub fn named(name: &str) -> Option<Box<dyn Language>> {
+    languages().into_iter().find(|language| language.name() == name || language.also().contains(&name))
 }
 
 /// The language of the project that stands topmost in a repository; of several at the same height the first

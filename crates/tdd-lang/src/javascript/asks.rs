@@ -1,0 +1,289 @@
+//! Tells whether what a test asserts depends on anything but the test's own code and node's modules.
+//!
+//! It follows names only, and where it cannot be sure it says yes: a test that asks nothing of production is
+//! refused, and a run of it finds out the rest.
+
+use std::collections::BTreeSet;
+
+use tdd_core::digest::Digest;
+
+use crate::item::TestItem;
+
+use super::assertion::{Asserting, assertions};
+use super::call::{Makers, Making, required, unquoted};
+use super::items::located;
+use super::modules::Modules;
+use super::syntax::Tree;
+
+/// Beginnings of the names of functions of other files that assert.
+const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
+
+/// What shows what production did, if that did anything.
+const SHOWING: [&str; 9] = ["console", "document", "window", "globalThis", "global", "process", "screen", "vi", "jest"];
+
+/// Knows which names of a test file lead to production.
+pub(super) struct Asker<'t, 's> {
+    tree: &'t Tree<'s>,
+    asserting: Asserting<'s>,
+    tests: Vec<(TestItem, Making)>,
+    leading: BTreeSet<&'s str>,
+    /// Names that the file gives a meaning itself.
+    bound: BTreeSet<&'s str>,
+    modules: &'t Modules,
+    path: &'t str,
+}
+
+impl<'t, 's> Asker<'t, 's> {
+    /// For this file.
+    pub fn new(path: &'t str, tree: &'t Tree<'s>, modules: &'t Modules) -> Self {
+        let mut asker = Self {
+            tree,
+            asserting: Asserting::of(tree),
+            tests: located(tree),
+            leading: BTreeSet::new(),
+            bound: BTreeSet::new(),
+            modules,
+            path,
+        };
+        let spans: Vec<_> = asker.tests.iter().map(|(_, making)| tree.inside(making.call)).collect();
+        let outside: Vec<usize> =
+            (0..tree.len()).filter(|node| !spans.iter().any(|span| span.contains(node))).collect();
+        for node in &outside {
+            asker.bound.extend(declared(tree, *node));
+        }
+        let mut leading = BTreeSet::new();
+        asker.settle(&outside, &mut leading);
+        asker.leading = leading;
+        asker
+    }
+
+    /// Follows names until nothing is new.
+    fn settle(&self, nodes: &[usize], leading: &mut BTreeSet<&'s str>) {
+        loop {
+            let before = leading.len();
+            for node in nodes {
+                self.follow(*node, leading);
+            }
+            if leading.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// What takes a value, takes what that leads to.
+    fn follow(&self, node: usize, leading: &mut BTreeSet<&'s str>) {
+        let tree = self.tree;
+        let child = |field| tree.child(node, field);
+        let (from, to) = match tree.kind(node) {
+            "import_statement" => {
+                let module = child("source").map_or("", |source| unquoted(tree.text(source)));
+                if self.modules.may_be_production(self.path, module) {
+                    leading.extend(imported(tree, node));
+                }
+                return;
+            }
+            "variable_declarator" => {
+                let module = child("value").and_then(|value| required(tree, value));
+                if module.is_some_and(|module| !self.modules.may_be_production(self.path, module)) {
+                    return;
+                }
+                if let (Some(_), Some(name)) = (module, child("name")) {
+                    leading.extend(tree.names(name));
+                    return;
+                }
+                (child("value"), child("name"))
+            }
+            "assignment_expression" | "augmented_assignment_expression" | "for_in_statement" => {
+                (child("right"), child("left"))
+            }
+            "call_expression" => (child("function"), child("arguments")),
+            "new_expression" => (child("constructor"), child("arguments")),
+            "function_declaration" | "class_declaration" | "generator_function_declaration" => {
+                (child("body"), child("name"))
+            }
+            _ => return,
+        };
+        if let (Some(from), Some(to)) = (from, to)
+            && self.leads(from, leading)
+        {
+            let makes = |name: &&str| !matches!(*name, "test" | "it" | "describe" | "expect" | "assert");
+            leading.extend(tree.names(to).filter(makes));
+        }
+    }
+
+    /// Whether the statement on this line has to do with production.
+    pub fn line_asks(&self, line: usize) -> bool {
+        let tree = self.tree;
+        let at = (1..tree.len()).rev().find(|node| tree.line(*node) <= line && tree.is_leaf(*node));
+        let Some(node) = at else { return false };
+        let statement = tree.statement(node);
+        match self.tests.iter().find(|(_, making)| tree.inside(making.call).contains(&node)) {
+            Some((_, making)) => {
+                let top = tree.inside(making.call);
+                let part = if top.contains(&statement) { statement } else { making.body.unwrap_or(making.call) };
+                self.leads(part, &self.inside(making))
+            }
+            None => self.leads(statement, &self.leading),
+        }
+    }
+
+    /// The digests of what a test asserts: itself, and through what it calls for it.
+    pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
+        let own = test.assertions.iter().map(|assertion| assertion.digest);
+        let Some(making) = self.making(test) else { return own.collect() };
+        let through = self.helpers(making).into_iter().map(|call| self.tree.digest(self.tree.inside(call)));
+        own.chain(through).collect()
+    }
+
+    /// Whether an assertion of a test depends on production.
+    pub fn asks_production(&self, test: &TestItem) -> bool {
+        let Some(making) = self.making(test) else { return true };
+        let Some(body) = making.body else { return false };
+        let leading = self.inside(making);
+        let own = assertions(self.tree, &self.asserting, self.tree.inside(body));
+        let asks = |node: usize| {
+            let function = self.tree.child(node, "function").map_or("", |function| self.tree.text(function));
+            let is_failure = function.ends_with("fail") || function.ends_with("unreachable");
+            self.leads(if is_failure { body } else { node }, &leading)
+        };
+        own.into_iter().any(asks) || self.helpers(making).into_iter().any(|call| self.leads(call, &leading))
+    }
+
+    /// The calls in a test that assert through another function.
+    fn helpers(&self, making: &Making) -> Vec<usize> {
+        let tree = self.tree;
+        let Some(body) = making.body else { return Vec::new() };
+        let asserts = |wanted: &str| {
+            let is_it = |node: &usize| match tree.kind(*node) {
+                "function_declaration" | "variable_declarator" => {
+                    tree.child(*node, "name").is_some_and(|name| tree.text(name) == wanted)
+                }
+                _ => false,
+            };
+            let own = (0..tree.len()).filter(|node| is_it(node));
+            own.into_iter().any(|node| !assertions(tree, &self.asserting, tree.inside(node)).is_empty())
+        };
+        let own = assertions(tree, &self.asserting, tree.inside(body));
+        let is_helper = |node: &usize| {
+            let function = if tree.kind(*node) == "call_expression" { tree.child(*node, "function") } else { None };
+            let name = function.map_or("", |function| tree.text(function));
+            let is_plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+            let elsewhere = || !self.bound.contains(name) && CHECKING.iter().any(|start| name.starts_with(start));
+            let is_ours = || own.iter().any(|assertion| tree.inside(*assertion).contains(node));
+            is_plain && name != "expect" && !is_ours() && (elsewhere() || asserts(name))
+        };
+        tree.inside(body).filter(is_helper).collect()
+    }
+
+    fn making(&self, test: &TestItem) -> Option<&Making> {
+        self.tests.iter().find(|(known, _)| known.span == test.span).map(|(_, making)| making)
+    }
+
+    /// The names that lead to production inside of a test.
+    fn inside(&self, making: &Making) -> BTreeSet<&'s str> {
+        let tree = self.tree;
+        let nodes: Vec<usize> = tree.inside(making.call).collect();
+        let own: BTreeSet<&str> = nodes.iter().flat_map(|node| declared(tree, *node)).collect();
+        // What the test defines itself stands in the place of what the file has.
+        let mut leading: BTreeSet<&str> = self.leading.iter().copied().filter(|name| !own.contains(name)).collect();
+        if Makers::of(tree).is_extended(tree.text(making.base)) {
+            let parameters = making.body.and_then(|body| tree.child(body, "parameters"));
+            leading.extend(parameters.into_iter().flat_map(|list| tree.names(list).collect::<Vec<_>>()));
+        }
+        self.settle(&nodes, &mut leading);
+        if leading.iter().any(|name| tree.names(making.call).any(|used| used == *name)) {
+            leading.extend(SHOWING.into_iter().filter(|name| tree.names(making.call).any(|used| used == *name)));
+        }
+        leading
+    }
+
+    fn leads(&self, node: usize, leading: &BTreeSet<&str>) -> bool {
+        let tree = self.tree;
+        let reaches = |node: usize| {
+            matches!(tree.kind(node), "call_expression")
+                && required(tree, node).is_some_and(|module| self.modules.may_be_production(self.path, module))
+        };
+        tree.names(node).any(|name| leading.contains(name)) || tree.inside(node).any(reaches)
+    }
+}
+
+/// The names that an import brings in.
+fn imported<'s>(tree: &Tree<'s>, statement: usize) -> Vec<&'s str> {
+    let mut found = Vec::new();
+    for node in tree.inside(statement) {
+        match tree.kind(node) {
+            "import_specifier" => {
+                let local = tree.child(node, "alias").or_else(|| tree.child(node, "name"));
+                found.extend(local.map(|local| tree.text(local)));
+            }
+            "identifier" if matches!(tree.kind(tree.parent(node)), "import_clause" | "namespace_import") => {
+                found.push(tree.text(node));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The names that a declaration gives a meaning.
+fn declared<'s>(tree: &Tree<'s>, node: usize) -> Vec<&'s str> {
+    match tree.kind(node) {
+        "variable_declarator" | "function_declaration" | "class_declaration" => {
+            tree.child(node, "name").map(|name| tree.names(name).collect()).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::items::items;
+    use super::*;
+    use crate::fixture::memory;
+    use crate::language::Project;
+
+    fn asks(around: &str, body: &str) -> bool {
+        let source = format!("import assert from 'node:assert'\n{around}\ntest('a', async (t) => {{ {body} }})\n");
+        let sources = memory(&[("calc.js", ""), ("a.test.js", &source)]);
+        let modules = Modules::of(&Project { root: String::new(), description: String::new() }, &sources);
+        let tree = Tree::parse("a.test.js", &source).unwrap();
+        let test = items("a.test.js", &source).tests.pop().unwrap();
+        Asker::new("a.test.js", &tree, &modules).asks_production(&test)
+    }
+
+    #[test]
+    fn an_assertion_that_production_decides_asks_for_it() {
+        for (around, body) in [
+            ("import { add } from './calc.js'", "assert.equal(add(1, 2), 3)"),
+            ("import * as calc from './calc.js'", "const sum = calc.add(1, 2); expect(sum).toBe(3)"),
+            ("const { add } = require('./calc')", "assert.equal(add(1, 2), 3)"),
+            ("import { fill } from './calc.js'", "const seen = []; fill(seen); assert.deepEqual(seen, [1])"),
+            (
+                "import { Stack } from './calc.js'\nlet s\nbeforeEach(() => { s = new Stack() })",
+                "assert.equal(s.size, 0)",
+            ),
+            ("import { run } from './calc.js'", "const f = vi.fn(); run(f); expect(f).toHaveBeenCalled()"),
+            ("import { read } from './calc.js'", "read((error, text) => { assert.equal(text, 'x') })"),
+            ("import { main } from './calc.js'", "main(); expect(document.title).toBe('x')"),
+            ("import { add } from './calc.js'\nfunction sums(a) { assert.equal(add(a), a) }", "sums(1)"),
+            ("", "const { add } = await import('./calc.js'); assert.equal(add(1, 2), 3)"),
+            ("import { parse } from './calc.js'", "assert.throws(() => parse('x'))"),
+            ("import { parse } from './calc.js'", "try { parse('x'); assert.fail() } catch {}"),
+        ] {
+            assert!(asks(around, body), "{around}\n{body}");
+        }
+    }
+
+    #[test]
+    fn an_assertion_about_the_tests_own_things_does_not() {
+        for (around, body) in [
+            ("import { add } from './calc.js'", "assert.ok(true)"),
+            ("import { add } from './calc.js'", "add(1, 2); assert.equal(1 + 1, 2)"),
+            ("import fs from 'node:fs'", "assert.ok(fs.existsSync('.'))"),
+            ("import { add } from './calc.js'", "const add = () => 3; assert.equal(add(1, 2), 3)"),
+            ("import { add } from './calc.js'", "const t2 = 1; expect(t2).toBe(1)"),
+        ] {
+            assert!(!asks(around, body), "{around}\n{body}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Finds what asserts in a file: `assert` and its kin, and what is expected of a value.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::call::{required, unquoted};
+use super::syntax::Tree;
+
+/// Modules whose functions assert.
+const ASSERTING: [&str; 5] = ["assert", "node:assert", "assert/strict", "node:assert/strict", "chai"];
+
+/// What hands a value to an expectation.
+const EXPECTING: [&str; 4] = ["expect", "expectTypeOf", "assertType", "should"];
+
+/// The names by which a file asserts.
+#[derive(Debug, Default)]
+pub(super) struct Asserting<'s> {
+    /// Names of `assert` itself.
+    modules: Vec<&'s str>,
+    /// Single functions of it, with the names that they have there.
+    functions: BTreeMap<&'s str, &'s str>,
+}
+
+impl<'s> Asserting<'s> {
+    /// For this file.
+    pub fn of(tree: &Tree<'s>) -> Self {
+        let mut found = Self { modules: vec!["assert"], functions: BTreeMap::new() };
+        for node in 0..tree.len() {
+            match tree.kind(node) {
+                "import_statement" => {
+                    let module = tree.child(node, "source").map_or("", |source| unquoted(tree.text(source)));
+                    if ASSERTING.contains(&module) {
+                        found.import(tree, node);
+                    }
+                }
+                "variable_declarator" => found.declared(tree, node),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn import(&mut self, tree: &Tree<'s>, statement: usize) {
+        for node in tree.inside(statement) {
+            match tree.kind(node) {
+                "import_specifier" => {
+                    let name = tree.child(node, "name").map_or("", |name| tree.text(name));
+                    self.learn(tree.child(node, "alias").map_or(name, |alias| tree.text(alias)), name);
+                }
+                "namespace_import" => self.modules.extend(tree.names(node)),
+                "identifier" if tree.kind(tree.parent(node)) == "import_clause" => self.modules.push(tree.text(node)),
+                _ => {}
+            }
+        }
+    }
+
+    fn declared(&mut self, tree: &Tree<'s>, declarator: usize) {
+        let (Some(name), Some(value)) = (tree.child(declarator, "name"), tree.child(declarator, "value")) else {
+            return;
+        };
+        if !required(tree, value).is_some_and(|module| ASSERTING.contains(&module)) {
+            return;
+        }
+        if tree.kind(name) == "identifier" {
+            self.modules.push(tree.text(name));
+        }
+        for part in tree.parts(name) {
+            let text = |field| tree.child(part, field).map_or("", |node| tree.text(node));
+            match tree.kind(part) {
+                "shorthand_property_identifier_pattern" => self.learn(tree.text(part), tree.text(part)),
+                "pair_pattern" => self.learn(text("value"), text("key")),
+                _ => {}
+            }
+        }
+    }
+
+    fn learn(&mut self, local: &'s str, name: &'s str) {
+        if matches!(name, "strict" | "assert" | "default") {
+            self.modules.push(local);
+        } else if name != "AssertionError" && !EXPECTING.contains(&name) {
+            self.functions.insert(local, name);
+        }
+    }
+
+    /// Which of its functions a call of `assert` uses: `equal`, or `ok` for the bare one.
+    pub fn function(&self, tree: &Tree<'s>, call: usize) -> Option<&'s str> {
+        let function = tree.child(call, "function").filter(|_| tree.kind(call) == "call_expression")?;
+        let text = tree.text(function);
+        if let Some(name) = self.functions.get(text) {
+            return Some(name);
+        }
+        if self.modules.contains(&text) {
+            return Some("ok");
+        }
+        let (object, property) = (tree.child(function, "object")?, tree.child(function, "property")?);
+        let object = tree.text(object);
+        let object = object.strip_suffix(".strict").unwrap_or(object);
+        let is_assert = self.modules.contains(&object) || object.ends_with(".assert");
+        (is_assert && tree.text(property) != "AssertionError").then(|| tree.text(property))
+    }
+
+    /// What asserts, for people.
+    pub fn kind(&self, tree: &Tree<'s>, node: usize) -> String {
+        match self.function(tree, node) {
+            Some(_) => tree.child(node, "function").map_or("", |function| tree.text(function)).to_owned(),
+            None => "expect".to_owned(),
+        }
+    }
+
+    /// The assertion that a node begins, if it does: the whole chain of what is expected.
+    fn begun(&self, tree: &Tree<'s>, node: usize) -> Option<usize> {
+        if tree.kind(node) != "call_expression" {
+            return None;
+        }
+        if self.function(tree, node).is_some() {
+            return Some(node);
+        }
+        let function = tree.child(node, "function")?;
+        let text = tree.text(function);
+        if matches!(text, "expect.fail" | "expect.unreachable") {
+            return Some(node);
+        }
+        let is_expect = EXPECTING.contains(&text) || matches!(text, "expect.soft" | "expect.poll");
+        let chain = std::iter::successors(Some(node), |at| {
+            let outer = tree.parent(*at);
+            match (tree.kind(outer), tree.field(*at)) {
+                ("member_expression", Some("object")) | ("call_expression", Some("function")) => Some(outer),
+                _ => None,
+            }
+        });
+        chain.last().filter(|last| is_expect && *last != node)
+    }
+}
+
+/// The assertions among these nodes, in their order.
+pub(super) fn assertions(tree: &Tree<'_>, asserting: &Asserting<'_>, nodes: Range<usize>) -> Vec<usize> {
+    let mut found: Vec<usize> = nodes.filter_map(|node| asserting.begun(tree, node)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// An expectation in parts: what is expected of, whether it is turned round, the matcher and its call.
+pub(super) struct Expectation {
+    /// The call of `expect`.
+    pub expect: usize,
+    /// `.not` or `.rejects` and the like, in their order.
+    pub words: Vec<String>,
+    /// The node of the matcher's name.
+    pub matcher: usize,
+    /// The call of the matcher, if it is called.
+    pub call: Option<usize>,
+}
+
+/// Takes an expectation apart.
+pub(super) fn expectation(tree: &Tree<'_>, node: usize) -> Option<Expectation> {
+    let (call, mut at) = match tree.kind(node) {
+        "call_expression" => (Some(node), tree.child(node, "function")?),
+        _ => (None, node),
+    };
+    let matcher = tree.child(at, "property")?;
+    let mut words = Vec::new();
+    loop {
+        at = tree.child(at, "object")?;
+        match tree.kind(at) {
+            "member_expression" => words.push(tree.text(tree.child(at, "property")?).to_owned()),
+            "call_expression" => break,
+            _ => return None,
+        }
+    }
+    words.reverse();
+    let function = tree.text(tree.child(at, "function")?);
+    let is_expect = EXPECTING.contains(&function) || function.starts_with("expect.");
+    is_expect.then_some(Expectation { expect: at, words, matcher, call })
+}

@@ -1,0 +1,202 @@
+//! Tells what a change did to a JavaScript project, test by test, item by item and key by key.
+//!
+//! Layout, comments and the taste of formatters are nothing.
+
+use std::collections::BTreeSet;
+
+use tdd_core::change::{Change, Sort, SteeringChange, TestFacts};
+
+use super::asks::Asker;
+use super::ids::id;
+use super::items::items;
+use super::manifest;
+use super::modules::Modules;
+use super::owns;
+use super::pieces::pieces;
+use super::sort::sort;
+use super::statements;
+use super::syntax::Tree;
+use crate::compare::{self, Dialect, Piece};
+use crate::item::TestItem;
+use crate::language::{Project, Sources};
+
+/// What changed between two trees that differ in these paths.
+pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
+    compare::change(&JavaScript { project }, before, after, paths)
+}
+
+struct JavaScript<'p> {
+    project: &'p Project,
+}
+
+impl Dialect for JavaScript<'_> {
+    type Known = Modules;
+
+    fn know(&self, sources: &dyn Sources) -> Modules {
+        Modules::of(self.project, sources)
+    }
+
+    fn sort(&self, path: &str) -> Sort {
+        sort(path)
+    }
+
+    fn owns(&self, path: &str) -> bool {
+        owns(path)
+    }
+
+    fn parses(&self, path: &str, source: &str) -> bool {
+        Tree::parse(path, source).is_some_and(|tree| tree.parses())
+    }
+
+    fn read(&self, modules: &Modules, path: &str, source: &str) -> (Vec<(TestFacts, TestItem)>, Vec<Piece>) {
+        let Some(tree) = Tree::parse(path, source) else { return (Vec::new(), Vec::new()) };
+        let found = items(path, source);
+        let asker = Asker::new(path, &tree, modules);
+        let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
+        let tests = found.tests.into_iter().map(|item| (facts(path, &item, &asker), item)).collect();
+        (tests, pieces)
+    }
+
+    fn steering(&self, path: &str, before: &str, after: &str, paths: &BTreeSet<&str>) -> Vec<SteeringChange> {
+        manifest::compare(path, before, after, paths)
+    }
+
+    fn is_kept(&self, path: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
+        statements::is_kept(path, before, after)
+    }
+}
+
+fn facts(path: &str, item: &TestItem, asker: &Asker<'_, '_>) -> TestFacts {
+    TestFacts {
+        id: id(path, item),
+        path: path.to_owned(),
+        line: item.line,
+        digest: item.digest,
+        body: item.body,
+        assertions: asker.assertions(item),
+        skipped: item.ignored.clone(),
+        conditions: Vec::new(),
+        should_panic: false,
+        returns_result: false,
+        asks_production: asker.asks_production(item),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::memory;
+    use tdd_core::change::{ItemChange, TestChange};
+
+    use super::*;
+
+    const HEAD: &str =
+        "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport { add } from './calc.js';\n\n";
+    const TEST: &str = "test('a', () => {\n  assert.equal(add(1, 2), 3);\n});\n";
+
+    fn said(before: &[(&str, &str)], after: &[(&str, &str)]) -> Vec<String> {
+        let project = Project { root: String::new(), description: String::new() };
+        let paths: BTreeSet<String> = before.iter().chain(after).map(|(path, _)| (*path).to_owned()).collect();
+        let (before, after) = (memory(before), memory(after));
+        let differ = |path: &String| before.read(path) != after.read(path);
+        let paths: Vec<String> = paths.into_iter().filter(differ).collect();
+        let change = change(&project, &before, &after, &paths);
+        let test = |test: &TestChange| match test {
+            TestChange::Added(facts) => format!("+{}", facts.id),
+            TestChange::Removed(facts) => format!("-{}", facts.id),
+            TestChange::Moved { before, after } => format!("{} -> {}", before.id, after.id),
+            TestChange::Changed { after, only_added, .. } => format!("~{} {only_added}", after.id),
+        };
+        let item = |kind: &'static str| move |item: &ItemChange| format!("{kind} {} {:?}", item.item, item.fate);
+        let steering =
+            change.steering.iter().map(|it| format!("steering {}{}", it.what, if it.free { " free" } else { "" }));
+        let found = change.tests.iter().map(test).chain(change.support.iter().map(item("support")));
+        let found = found.chain(change.production.iter().map(item("production"))).chain(steering);
+        found.chain(change.unreadable.iter().map(|path| format!("unreadable {path}"))).collect()
+    }
+
+    /// A test file as it was and as it is.
+    fn check(before: &str, after: &str, expected: &[&str]) {
+        let (before, after) = (format!("{HEAD}{before}"), format!("{HEAD}{after}"));
+        assert_eq!(said(&[("a.test.js", &before)], &[("a.test.js", &after)]), expected, "{after}");
+    }
+
+    #[test]
+    fn tests_are_added_removed_moved_and_changed() {
+        check("", TEST, &["+a.test.js::a"]);
+        check(TEST, "", &["-a.test.js::a"]);
+        check(TEST, &TEST.replace("'a'", "'b'"), &["a.test.js::a -> a.test.js::b"]);
+        check(TEST, &TEST.replace('3', "4"), &["~a.test.js::a false"]);
+        check(TEST, &TEST.replace("test(", "test.skip("), &["~a.test.js::a false"]);
+        check(
+            TEST,
+            &format!("describe('x', () => {{\n{TEST}}});\n"),
+            &["a.test.js::a -> a.test.js::x > a", "support group `x` Added"],
+        );
+    }
+
+    #[test]
+    fn a_test_that_gains_an_assertion_keeps_what_it_had() {
+        let grown = TEST.replace(");\n});", ");\n  assert.equal(add(2, 2), 4);\n});");
+        check(TEST, &grown, &["~a.test.js::a true"]);
+        check("test('a', () => assert.equal(add(1, 2), 3));\n", &grown, &["~a.test.js::a true"]);
+        check(
+            TEST,
+            &grown.replace("  assert.equal(add(1", "  return;\n  assert.equal(add(1"),
+            &["~a.test.js::a false"],
+        );
+    }
+
+    #[test]
+    fn layout_and_comments_are_nothing() {
+        check(TEST, &TEST.replace('\'', "\"").replace(';', "").replace("(1, 2)", "(1, // x\n 2)"), &[]);
+    }
+
+    #[test]
+    fn one_that_runs_alone_takes_all_others_away() {
+        let other = "test.only('b', () => assert.equal(add(1, 1), 2));\n";
+        check(TEST, &format!("{TEST}{other}"), &["~a.test.js::a true", "+a.test.js::b"]);
+    }
+
+    #[test]
+    fn what_tests_use_is_support() {
+        let group = |inner: &str| format!("describe('x', () => {{\n  {inner}\n  {TEST}}});\n");
+        check(&group("let n = 1;"), &group("let n = 2;"), &["support `x.n` Changed"]);
+        check(&group("beforeEach(() => f());"), &group(""), &["support code Removed"]);
+        let table = |rows: &str| {
+            format!("for (const n of [{rows}]) {{\n  test(`a ${{n}}`, () => assert.equal(add(n), n));\n}}\n")
+        };
+        check(&table("1, 2"), &table("1"), &["support code Changed"]);
+    }
+
+    #[test]
+    fn production_is_told_item_by_item() {
+        let old = "export const X = 1, Y = 2;\nexport function f() { return 1; }\nclass C {\n  m() { return 1; }\n}\n";
+        let new = "export const X = 2, Y = 2;\nexport function f() { return 1 }\nclass C {\n  m() { return 2; }\n  n() {}\n}\n";
+        assert_eq!(
+            said(&[("calc.js", old)], &[("calc.js", new)]),
+            ["production `X` Changed", "production method `C.m` Changed", "production method `C.n` Added"]
+        );
+        assert_eq!(
+            said(&[("calc.js", old)], &[("calc.js", &old.replace("export f", "f"))]),
+            ["production function `f` Changed"]
+        );
+    }
+
+    #[test]
+    fn steering_is_frozen_but_for_a_new_dependency() {
+        let manifest =
+            |text: &str| said(&[("package.json", "{\"scripts\": {\"test\": \"vitest\"}}")], &[("package.json", text)]);
+        let with = |rest: &str| manifest(&format!("{{\"scripts\": {{\"test\": \"vitest\"}}{rest}}}"));
+        assert_eq!(with(", \"dependencies\": {\"a\": \"^1\"}"), ["steering `dependencies.a` free"]);
+        assert_eq!(with(", \"dependencies\": {\"a\": \"file:../a\"}"), ["steering `dependencies.a`"]);
+        assert_eq!(with(", \"jest\": {\"testMatch\": []}"), ["steering `jest.testMatch`"]);
+        assert_eq!(with(", \"description\": \"x\""), ["steering `description` free"]);
+        assert_eq!(manifest("{\"scripts\": {\"test\": \"true\"}}"), ["steering `scripts.test`"]);
+        assert_eq!(said(&[], &[("vitest.config.js", "")]), ["steering a new file"]);
+    }
+
+    #[test]
+    fn a_file_that_does_not_parse_any_more_is_unreadable() {
+        assert_eq!(said(&[("a.test.js", TEST)], &[("a.test.js", "test('a', () => {\n")]), ["unreadable a.test.js"]);
+    }
+}

@@ -1,0 +1,187 @@
+//! Turns one assertion into its opposite: another expected value, or the negated condition.
+
+use std::ops::Range;
+
+use super::assertion::{Asserting, Expectation, expectation};
+use super::syntax::Tree;
+use super::value::changed;
+use crate::twin::Boldness;
+
+/// Functions of `assert` that compare their first two arguments.
+const EQUALITIES: [&str; 5] = ["equal", "strictEqual", "deepEqual", "deepStrictEqual", "partialDeepStrictEqual"];
+
+/// Matchers whose one argument is what is expected, and nothing else will do.
+const MATCHERS: [&str; 14] = [
+    "toBe",
+    "toEqual",
+    "toStrictEqual",
+    "toMatchObject",
+    "toHaveLength",
+    "toHaveBeenCalledTimes",
+    "toBeCalledTimes",
+    "toBeCloseTo",
+    "equal",
+    "equals",
+    "eq",
+    "eql",
+    "eqls",
+    "lengthOf",
+];
+
+/// Matchers of what is thrown.
+const THROWING: [&str; 4] = ["toThrow", "toThrowError", "throw", "throws"];
+
+/// An assertion altered so that it must fail where the original holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Opposite {
+    /// Which bytes of the file change, and to what.
+    pub edit: (Range<usize>, String),
+    pub what: String,
+    /// The same for an assertion that both sides print the same.
+    pub probe: Option<(Range<usize>, String)>,
+}
+
+/// The opposites of an assertion; `print` is a function that prints any value.
+pub(super) fn opposites(
+    tree: &Tree<'_>,
+    asserting: &Asserting<'_>,
+    node: usize,
+    boldness: Boldness,
+    print: &str,
+) -> Vec<Opposite> {
+    let values = boldness == Boldness::ChangeValues;
+    let arguments = tree.arguments(node);
+    if let Some(function) = asserting.function(tree, node) {
+        let sides = match (function, &arguments[..]) {
+            (function, [left, right, ..]) if EQUALITIES.contains(&function) => Some((*left, *right)),
+            _ => None,
+        };
+        return match sides.filter(|_| values).and_then(|sides| other_value(tree, node, sides, print)) {
+            Some(opposite) => vec![opposite],
+            None if function == "fail" => Vec::new(),
+            None => vec![negated(tree, node)],
+        };
+    }
+    let Some(expected) = expectation(tree, node) else { return Vec::new() };
+    opposites_of_expectation(tree, node, &expected, values, print)
+}
+
+fn opposites_of_expectation(
+    tree: &Tree<'_>,
+    node: usize,
+    expected: &Expectation,
+    values: bool,
+    print: &str,
+) -> Vec<Opposite> {
+    let matcher = tree.text(expected.matcher);
+    let is_turned = expected.words.iter().any(|word| matches!(word.as_str(), "not" | "resolves" | "rejects"));
+    let subject = tree.arguments(expected.expect).into_iter().next();
+    let wanted = expected.call.and_then(|call| tree.arguments(call).into_iter().next());
+    if let (Some(subject), Some(wanted)) = (subject, wanted)
+        && MATCHERS.contains(&matcher)
+        && !is_turned
+        && values
+        && let Some((range, other)) = changed(tree, wanted)
+    {
+        let what = format!("expects `{other}` instead of `{}`", text(tree, &range, node));
+        let compares = matches!(matcher, "toBe" | "toEqual" | "toStrictEqual" | "equal" | "eql");
+        let probe = compares.then(|| printed(tree, node, (subject, wanted), &(range.clone(), other.clone()), print));
+        return vec![Opposite { edit: (range, other), what, probe: probe.flatten() }];
+    }
+    let mut found = vec![negated(tree, node)];
+    if THROWING.contains(&matcher)
+        && !expected.words.iter().any(|word| word == "not")
+        && let Some(words) = wanted.filter(|wanted| tree.kind(*wanted) == "string")
+    {
+        let edit = (tree.range(words), "\"t_other_words\"".to_owned());
+        found.push(Opposite { edit, what: "expects another message".to_owned(), probe: None });
+    }
+    found
+}
+
+/// Another value on the side that spells one out, the expected one first.
+fn other_value(tree: &Tree<'_>, node: usize, sides: (usize, usize), print: &str) -> Option<Opposite> {
+    let (range, other) = changed(tree, sides.1).or_else(|| changed(tree, sides.0))?;
+    let what = format!("expects `{other}` instead of `{}`", text(tree, &range, node));
+    let probe = printed(tree, node, sides, &(range.clone(), other.clone()), print);
+    Some(Opposite { edit: (range, other), what, probe })
+}
+
+/// In the place of an assertion: both sides as they print, with some bytes changed.
+fn printed(
+    tree: &Tree<'_>,
+    node: usize,
+    sides: (usize, usize),
+    (range, other): &(Range<usize>, String),
+    print: &str,
+) -> Option<(Range<usize>, String)> {
+    if tree.inside(node).any(|inner| tree.kind(inner) == "await_expression") {
+        return None;
+    }
+    let written = |side: usize| {
+        let (whole, written) = (tree.range(side), tree.text(side));
+        if whole.start <= range.start && range.end <= whole.end {
+            let (start, end) = (range.start - whole.start, range.end - whole.start);
+            format!("{}{other}{}", &written[..start], &written[end..])
+        } else {
+            written.to_owned()
+        }
+    };
+    let both = format!("{print}({}) !== {print}({})", written(sides.0), written(sides.1));
+    Some((tree.range(node), format!("(() => {{ if ({both}) throw new Error(\"they print differently\"); }})()")))
+}
+
+/// In the place of an assertion: one that holds only if the original does not.
+fn negated(tree: &Tree<'_>, node: usize) -> Opposite {
+    let text = tree.text(node);
+    let is_awaited = tree.kind(tree.parent(node)) == "await_expression";
+    let waits = is_awaited || tree.inside(node).any(|inner| tree.kind(inner) == "await_expression");
+    let throws = "throw new Error(\"it holds\");";
+    let other = if waits {
+        let start = if is_awaited { "" } else { "await " };
+        format!("{start}(async () => {{ try {{ await {text}; }} catch {{ return; }} {throws} }})()")
+    } else {
+        format!("(() => {{ try {{ {text}; }} catch {{ return; }} {throws} }})()")
+    };
+    Opposite { edit: (tree.range(node), other), what: "asserts the opposite".to_owned(), probe: None }
+}
+
+/// A plain untruth told with the same words as an assertion.
+pub(super) fn untruth(tree: &Tree<'_>, asserting: &Asserting<'_>, node: usize) -> Option<(String, String)> {
+    if let Some(function) = asserting.function(tree, node) {
+        let words = tree.text(tree.child(node, "function")?);
+        // What a test is handed is not there for another.
+        let is_handed = words.contains(".assert.");
+        let told = match function {
+            "ok" => "(false)",
+            "equal" | "strictEqual" | "deepEqual" | "deepStrictEqual" => "(1, 2)",
+            "notEqual" | "notStrictEqual" | "notDeepEqual" | "notDeepStrictEqual" => "(1, 1)",
+            "throws" => "(() => {})",
+            "match" => "(\"a\", /b/)",
+            "doesNotMatch" => "(\"a\", /a/)",
+            "ifError" => "(new Error(\"untrue\"))",
+            _ => return None,
+        };
+        return (!is_handed).then(|| (words.to_owned(), format!("{words}{told}")));
+    }
+    let expected = expectation(tree, node)?;
+    let expect = tree.text(tree.child(expected.expect, "function")?);
+    let (name, told) = match tree.text(expected.matcher) {
+        matcher @ ("toBe" | "toEqual" | "toStrictEqual") => (matcher, format!("(1).{matcher}(2)")),
+        "toBeTruthy" => ("toBeTruthy", "(0).toBeTruthy()".to_owned()),
+        "toBeFalsy" => ("toBeFalsy", "(1).toBeFalsy()".to_owned()),
+        "toBeNull" => ("toBeNull", "(1).toBeNull()".to_owned()),
+        "toBeUndefined" => ("toBeUndefined", "(1).toBeUndefined()".to_owned()),
+        "toContain" => ("toContain", "([]).toContain(1)".to_owned()),
+        "toHaveLength" => ("toHaveLength", "([]).toHaveLength(1)".to_owned()),
+        "toThrow" | "toThrowError" => ("toThrow", "(() => {}).toThrow()".to_owned()),
+        _ if expected.words.first().is_some_and(|word| word == "to") => ("to.equal", "(1).to.equal(2)".to_owned()),
+        matcher if matcher.starts_with("to") => ("toBe", "(1).toBe(2)".to_owned()),
+        _ => return None,
+    };
+    Some((format!("{expect}().{name}"), format!("{expect}{told}")))
+}
+
+fn text<'a>(tree: &Tree<'a>, range: &Range<usize>, node: usize) -> &'a str {
+    tree.inside(node).find(|inner| tree.range(*inner) == *range).map_or("", |inner| tree.text(inner))
+}

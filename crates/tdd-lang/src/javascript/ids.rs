@@ -1,0 +1,190 @@
+//! Gives each test its id, and finds the test of an id, or of what a runner printed, again.
+
+use std::collections::BTreeMap;
+
+use tdd_core::digest::Digest;
+use tdd_core::report::Obstacle;
+use tdd_core::test_id::TestId;
+
+use crate::item::{TestItem, bad_annotation};
+use crate::language::{Project, Sources};
+
+use super::items::{is_test_file, located};
+use super::syntax::Tree;
+use super::title::{JOINT, matches, pattern};
+
+/// A test as its source shows it.
+#[derive(Clone, Debug)]
+pub(super) struct Located {
+    pub item: TestItem,
+    /// Its title stands for as many tests as a table has rows.
+    pub has_table: bool,
+}
+
+impl Located {
+    /// What its titles must match, those of its groups included.
+    pub fn patterns(&self) -> Vec<String> {
+        self.item.name.split(JOINT).map(|title| pattern(title, self.has_table)).collect()
+    }
+}
+
+/// The tests of a project, by file, in the order in which they stand.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ids {
+    files: BTreeMap<String, Vec<Located>>,
+    /// Test files that do not parse.
+    pub broken: Vec<String>,
+    /// What is wrong with annotations.
+    pub obstacles: Vec<Obstacle>,
+}
+
+impl Ids {
+    /// Reads all files that may hold tests.
+    pub fn of(project: &Project, sources: &dyn Sources) -> Self {
+        let mut ids = Self::default();
+        let mut slugs: BTreeMap<String, String> = BTreeMap::new();
+        for path in sources.files().iter().filter(|path| is_test_file(path) && project.below(path).is_some()) {
+            let Some(source) = sources.read(path) else { continue };
+            let Some(tree) = Tree::parse(path, &source) else { continue };
+            if !tree.parses() {
+                ids.broken.push(path.clone());
+            }
+            let tests = in_tree(&tree);
+            for test in &tests {
+                if let Some(slug) = &test.item.annotation {
+                    let place = format!("{path}:{}", test.item.line);
+                    let first = slugs.insert(slug.clone(), place.clone());
+                    ids.obstacles.extend(bad_annotation(slug, first, place));
+                }
+            }
+            ids.files.insert(path.clone(), tests);
+        }
+        ids
+    }
+
+    /// Every test of a file.
+    pub fn in_file(&self, path: &str) -> &[Located] {
+        self.files.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// The files that may hold tests, with those.
+    pub fn files(&self) -> impl Iterator<Item = (&String, &Vec<Located>)> {
+        self.files.iter()
+    }
+
+    /// The test of a file that a runner may print so: the one whose own words account for most of it.
+    pub fn printed(&self, path: &str, name: &str) -> Option<&Located> {
+        best(self.in_file(path), name)
+    }
+
+    /// The digest of all tests of a file that have the name of this one.
+    pub fn digest(&self, path: &str, test: &Located) -> Digest {
+        let same: Vec<&Located> = self.in_file(path).iter().filter(|it| it.item.name == test.item.name).collect();
+        match same[..] {
+            [only] => only.item.digest,
+            _ => Digest::of(same.iter().map(|it| it.item.digest.as_str()).collect::<Vec<_>>().join(" ")),
+        }
+    }
+
+    /// The tests of an id, each with its file.
+    pub fn wanted(&self, id: &TestId) -> Vec<(&str, &Located)> {
+        let Some(path) = id.path() else {
+            let all = self.files.iter().flat_map(|(path, tests)| tests.iter().map(move |test| (path.as_str(), test)));
+            return all.filter(|(_, test)| test.item.annotation.as_deref() == Some(id.as_str())).collect();
+        };
+        let Some((path, _)) = self.files.get_key_value(path) else { return Vec::new() };
+        self.printed(path, id.name().unwrap_or_default()).map(|test| (path.as_str(), test)).into_iter().collect()
+    }
+
+    /// Whether there is any test.
+    pub fn is_empty(&self) -> bool {
+        self.files.values().all(Vec::is_empty)
+    }
+}
+
+/// The id of a test of a file.
+pub(super) fn id(path: &str, item: &TestItem) -> TestId {
+    let slug = item.annotation.as_deref();
+    slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(path, &item.name))
+}
+
+fn in_tree(tree: &Tree<'_>) -> Vec<Located> {
+    let has_table = |modifiers: &[String]| modifiers.iter().any(|it| it == "each" || it == "for");
+    let tests = located(tree).into_iter();
+    // The groups around a test may have tables of their own; then so has the test.
+    let in_table = |span: &std::ops::Range<usize>| {
+        let around = (0..tree.len()).filter(|node| tree.kind(*node) == "call_expression");
+        around.filter(|node| tree.range(*node).start < span.start && span.end < tree.range(*node).end).any(|node| {
+            let function = tree.child(node, "function").map_or("", |function| tree.text(function));
+            function.contains(".each") || function.contains(".for(")
+        })
+    };
+    tests
+        .map(|(item, making)| Located { has_table: has_table(&making.modifiers) || in_table(&item.span), item })
+        .collect()
+}
+
+fn best<'l>(tests: &'l [Located], name: &str) -> Option<&'l Located> {
+    let exact = tests.iter().find(|test| one_line(&test.item.name) == one_line(name));
+    exact.or_else(|| {
+        let fits = tests.iter().filter_map(|test| Some((matches(&test.item.name, test.has_table, name)?, test)));
+        fits.max_by_key(|(known, _)| *known).map(|(_, test)| test)
+    })
+}
+
+/// A name as an id spells it.
+fn one_line(name: &str) -> TestId {
+    TestId::native("", name)
+}
+
+/// The file and the source of a test.
+pub(super) fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
+    let tests = |path: &str| {
+        let source = sources.read(path)?;
+        Some(in_tree(&Tree::parse(path, &source)?))
+    };
+    if let Some(path) = id.path().filter(|path| is_test_file(path)) {
+        let found = best(&tests(path)?, id.name().unwrap_or_default())?.item.clone();
+        return Some((path.to_owned(), found));
+    }
+    sources.files().iter().filter(|path| is_test_file(path)).find_map(|path| {
+        let found = tests(path)?.into_iter().find(|test| test.item.annotation.as_deref() == Some(id.as_str()))?;
+        Some((path.clone(), found.item))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    const SOURCE: &str = "describe('a', () => {\n  test('b', () => {})\n  // @tdd-test-id: slug\n  test.each([1])('c %i', () => {})\n})\n\
+                          for (const n of [1]) test(`d ${n}`, () => {})\n";
+
+    #[test]
+    fn a_test_is_found_by_its_name_its_case_or_its_slug() {
+        let sources = memory(&[("a.test.js", SOURCE)]);
+        for (id, name) in [
+            ("a.test.js::a > b", "a > b"),
+            ("a.test.js::a > c 1", "a > c %i"),
+            ("a.test.js::a > c %i", "a > c %i"),
+            ("a.test.js::d 7", "d ${n}"),
+            ("slug", "a > c %i"),
+        ] {
+            let found = find(&TestId::parse(id).unwrap(), &sources).unwrap();
+            assert_eq!((found.0.as_str(), found.1.name.as_str()), ("a.test.js", name));
+        }
+        assert_eq!(find(&TestId::parse("a.test.js::b").unwrap(), &sources), None);
+    }
+
+    #[test]
+    fn a_slug_takes_the_place_of_the_name_and_is_given_once() {
+        let again = "// @tdd-test-id: slug\ntest('e', () => {})\n";
+        let sources = memory(&[("a.test.js", SOURCE), ("b.test.js", again)]);
+        let ids = Ids::of(&Project { root: String::new(), description: String::new() }, &sources);
+        let found: Vec<String> =
+            ids.in_file("a.test.js").iter().map(|it| id("a.test.js", &it.item).to_string()).collect();
+        assert_eq!(found, ["a.test.js::a > b", "slug", "a.test.js::d ${n}"]);
+        assert!(ids.obstacles[0].message.contains("is given twice"));
+    }
+}

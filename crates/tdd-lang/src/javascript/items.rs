@@ -1,0 +1,293 @@
+//! Finds the tests of a JavaScript or TypeScript file, what they assert, and why some of them never run.
+
+use std::ops::Range;
+
+use crate::item::{Assertion, Items, TestItem};
+
+use super::assertion::{Asserting, assertions};
+use super::call::{Kind, Makers, Making};
+use super::owns;
+use super::syntax::Tree;
+use super::title::{JOINT, title};
+
+/// Modifiers and options that keep a test from deciding anything.
+const SKIPPING: [&str; 6] = ["skip", "todo", "skipIf", "runIf", "fails", "failing"];
+
+/// The tests and other items of one source file.
+pub fn items(path: &str, source: &str) -> Items {
+    let Some(tree) = Tree::parse(path, source) else { return Items::default() };
+    let mut items = Items { parses: tree.parses(), ..Items::default() };
+    items.functions = (0..tree.len()).filter(|node| tree.is_function(*node)).count();
+    if is_test_file(path) {
+        items.tests = located(&tree).into_iter().map(|(test, _)| test).collect();
+        items.test_ranges.push(0..source.len());
+        items.functions = 0;
+    }
+    items
+}
+
+/// The tests of a file, each with the call that makes it.
+pub(super) fn located(tree: &Tree<'_>) -> Vec<(TestItem, Making)> {
+    let mut finder =
+        Finder { tree, makers: Makers::of(tree), asserting: Asserting::of(tree), only: false, found: Vec::new() };
+    finder.scope(0..tree.len(), &Outer::default());
+    let only = finder.only;
+    for (test, _) in finder.found.iter_mut().filter(|(test, _)| only && test.ignored.is_none()) {
+        test.ignored = Some("`.only` stands on something in this file".to_owned());
+    }
+    finder.found
+}
+
+/// Whether runners look for tests in a file of this name, or the file stands where tests have their things.
+pub(super) fn is_test_file(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    owns(path) && (is_test_name(name) || in_test_folder(folders))
+}
+
+/// Whether a runner would run a file for its name.
+pub(super) fn is_test_name(name: &str) -> bool {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let ends = [".test", ".spec", "-test", "_test", "-spec", "_spec"].iter().any(|ending| stem.ends_with(ending));
+    ends || stem == "test" || stem.starts_with("test-") || stem.starts_with("test_")
+}
+
+/// Whether one of these folders is for tests.
+pub(super) fn in_test_folder(folders: &str) -> bool {
+    let for_tests = [
+        "test",
+        "tests",
+        "__tests__",
+        "__test__",
+        "spec",
+        "specs",
+        "__mocks__",
+        "__snapshots__",
+        "__fixtures__",
+        "fixtures",
+        "testdata",
+        "e2e",
+    ];
+    folders.split('/').any(|folder| for_tests.contains(&folder))
+}
+
+/// What stands around a test.
+#[derive(Clone, Default)]
+struct Outer {
+    name: String,
+    mark: Option<String>,
+}
+
+struct Finder<'t, 's> {
+    tree: &'t Tree<'s>,
+    makers: Makers<'s>,
+    asserting: Asserting<'s>,
+    /// Something in the file is to be run alone.
+    only: bool,
+    found: Vec<(TestItem, Making)>,
+}
+
+impl Finder<'_, '_> {
+    /// The tests among these nodes. What stands in a function with a name is made when that is called, under
+    /// names that nobody knows yet.
+    fn scope(&mut self, nodes: Range<usize>, outer: &Outer) {
+        let tree = self.tree;
+        let mut node = nodes.start;
+        while node < nodes.end {
+            if let Some(making) = self.makers.making(tree, node) {
+                self.made(making, outer);
+                node = tree.past(node);
+            } else if matches!(tree.kind(node), "function_declaration" | "class_declaration" | "method_definition") {
+                node = tree.past(node);
+            } else {
+                node += 1;
+            }
+        }
+    }
+
+    fn made(&mut self, making: Making, outer: &Outer) {
+        let tree = self.tree;
+        let own = title(tree, making.title);
+        let name = if outer.name.is_empty() { own } else { format!("{}{JOINT}{own}", outer.name) };
+        let mark = outer.mark.clone().or_else(|| mark(tree, &making));
+        self.only |= making.is("only") || has_option(tree, making.call, &["only"]).is_some();
+        match (making.kind, making.body) {
+            (Kind::Group, Some(body)) => self.scope(tree.inside(body), &Outer { name, mark }),
+            (Kind::Group, None) => {}
+            (Kind::Test, _) => self.test(making, name, mark),
+        }
+    }
+
+    fn test(&mut self, making: Making, name: String, mark: Option<String>) {
+        let tree = self.tree;
+        let whole = whole(tree, making.call);
+        let span = tree.range(whole);
+        let body = making.body.map_or(0..0, |body| tree.inside(body));
+        let nothing = || making.body.is_none().then(|| "it has no function".to_owned());
+        let test = TestItem {
+            name,
+            annotation: annotation(tree.source(), span.start),
+            line: tree.line(making.title),
+            digest: tree.digest(tree.inside(whole)),
+            body: tree.digest_without(tree.inside(whole), &[tree.inside(making.title)]),
+            assertions: assertions(tree, &self.asserting, body.clone())
+                .into_iter()
+                .map(|node| self.assertion(node, body.start))
+                .collect(),
+            ignored: mark.or_else(|| skipping_call(tree, body.clone())).or_else(nothing),
+            cfg: Vec::new(),
+            should_panic: false,
+            expected_panic: None,
+            returns_result: false,
+            cases: Vec::new(),
+            span,
+        };
+        self.found.push((test, making));
+    }
+
+    fn assertion(&self, node: usize, top: usize) -> Assertion {
+        let tree = self.tree;
+        let mut around = tree.around(node).take_while(|outer| *outer > top);
+        Assertion {
+            kind: self.asserting.kind(tree, node),
+            span: tree.range(node),
+            digest: tree.digest(tree.inside(node)),
+            in_closure: around.any(|outer| tree.is_function(outer)),
+        }
+    }
+}
+
+/// The statement that is nothing but this call, or the call itself.
+pub(super) fn whole(tree: &Tree<'_>, call: usize) -> usize {
+    let outer = std::iter::once(call).chain(tree.around(call));
+    let plain = outer
+        .take_while(|node| *node == call || matches!(tree.kind(*node), "await_expression" | "expression_statement"));
+    plain.last().filter(|node| tree.kind(*node) == "expression_statement").unwrap_or(call)
+}
+
+/// What marks a test or a group, in its modifiers or its options.
+fn mark(tree: &Tree<'_>, making: &Making) -> Option<String> {
+    let base = tree.text(making.base);
+    let modifier =
+        making.modifiers.iter().find(|modifier| SKIPPING.contains(&modifier.as_str()) || *modifier == "only");
+    let modifier = modifier.map(|modifier| format!("{base}.{modifier}"));
+    modifier.or_else(|| has_option(tree, making.call, &["skip", "todo", "only", "fails", "failing"]))
+}
+
+/// An option among the arguments of a call, unless it is switched off.
+fn has_option(tree: &Tree<'_>, call: usize, wanted: &[&str]) -> Option<String> {
+    let objects = tree.arguments(call).into_iter().filter(|argument| tree.kind(*argument) == "object");
+    let mut pairs = objects.flat_map(|object| tree.parts(object).collect::<Vec<_>>());
+    let found = pairs.find(|pair| {
+        let (key, value) = match tree.kind(*pair) {
+            "pair" => (tree.child(*pair, "key"), tree.child(*pair, "value").map_or("", |value| tree.text(value))),
+            _ => (Some(*pair), ""),
+        };
+        let key = key.map_or("", |key| tree.text(key)).trim_matches(['\'', '"']);
+        wanted.contains(&key) && value != "false"
+    });
+    found.map(|pair| tree.text(pair).to_owned())
+}
+
+/// `t.skip()`, `ctx.skip()`, `this.skip()`, `t.todo()`.
+fn skipping_call(tree: &Tree<'_>, body: Range<usize>) -> Option<String> {
+    let skips = |node: &usize| {
+        let function = if tree.kind(*node) == "call_expression" { tree.child(*node, "function") } else { None };
+        function.is_some_and(|function| {
+            let object = tree.child(function, "object").map_or("", |object| tree.text(object));
+            let property = tree.child(function, "property").map_or("", |property| tree.text(property));
+            let handed = matches!(object, "t" | "ctx" | "context" | "this" | "test" | "task" | "vi");
+            handed && matches!(property, "skip" | "todo")
+        })
+    };
+    body.into_iter().find(skips).map(|node| tree.text(node).to_owned())
+}
+
+/// What follows `@tdd-test-id:` in a comment within three lines above a place.
+fn annotation(source: &str, start: usize) -> Option<String> {
+    let above = source.get(..start)?;
+    let line_start = above.rfind('\n').map_or(0, |end| end + 1);
+    let above = above.get(..line_start)?.lines().rev().take(3);
+    let is_comment = |line: &&str| {
+        let line = line.trim_start();
+        line.is_empty() || ["//", "/*", "*"].iter().any(|start| line.starts_with(start))
+    };
+    let mut slugs = above.take_while(is_comment).filter_map(|line| line.split_once("@tdd-test-id:"));
+    slugs.next().map(|(_, slug)| slug.trim().trim_end_matches("*/").trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(source: &str) -> Vec<TestItem> {
+        items("a.test.js", source).tests
+    }
+
+    fn names(source: &str) -> Vec<String> {
+        of(source).into_iter().map(|test| test.name).collect()
+    }
+
+    #[test]
+    fn tests_have_the_names_of_their_groups_before_their_own() {
+        let source = "describe('a', () => {\n  it('b', () => {})\n  describe('c', function () { it(`d`, () => {}) })\n})\n\
+                      for (const n of [1]) { test(`e ${n}`, () => {}) }\n[1].forEach((n) => test('f ' + n, () => {}))\n\
+                      test('g', async (t) => { await t.test('h', () => {}) })\nfunction make() { test('i', () => {}) }\n";
+        assert_eq!(names(source), ["a > b", "a > c > d", "e ${n}", "${'f ' + n}", "g"]);
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_name_or_its_folder() {
+        for path in ["a.test.js", "src/a.spec.tsx", "test/helper.mjs", "src/__tests__/a.ts", "a-test.cjs", "test.js"] {
+            assert!(is_test_file(path), "{path}");
+        }
+        for path in ["a.js", "latest.js", "src/testing.ts", "test/data.json", "contest/a.js", "a.test.json"] {
+            assert!(!is_test_file(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_assertion_is_found() {
+        let source = "import assert, { equal } from 'node:assert'\ntest('a', async (t) => {\n  assert(f())\n  assert.deepEqual(f(), [1])\n  equal(f(), 1)\n  \
+                      expect(f()).not.toBe(1)\n  await expect(f()).rejects.toThrow()\n  expect(f()).to.be.true\n  expect(f())\n  t.assert.ok(f())\n  \
+                      list.forEach((x) => expect(x).toBe(1))\n  expect.assertions(2)\n})\n";
+        let found: Vec<_> =
+            of(source)[0].assertions.iter().map(|it| (it.kind.as_str().to_owned(), it.in_closure)).collect();
+        let kinds = ["assert", "assert.deepEqual", "equal", "expect", "expect", "expect", "t.assert.ok"];
+        let mut expected: Vec<_> = kinds.map(|kind| (kind.to_owned(), false)).to_vec();
+        expected.push(("expect".to_owned(), true));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn whatever_keeps_a_test_from_running_is_seen() {
+        for source in [
+            "test.skip('a', () => {})",
+            "test.skipIf(true)('a', () => {})",
+            "describe.skip('x', () => { test('a', () => {}) })",
+            "xit('a', () => {})",
+            "test.todo('a')",
+            "test('a')",
+            "test('a', { skip: 'why' }, () => {})",
+            "test('a', { todo: true }, () => {})",
+            "test('a', (t) => { t.skip() })",
+            "test.fails('a', () => {})",
+            "test.only('a', () => {})",
+            "test('a', () => {})\ntest.only('b', () => {})",
+            "test('a', () => {})\ndescribe('b', { only: true }, () => {})",
+        ] {
+            assert!(of(source)[0].ignored.is_some(), "{source}");
+        }
+        for source in ["test('a', { skip: false, timeout: 5 }, () => {})", "test('a', () => { list.skip() })"] {
+            assert_eq!(of(source)[0].ignored, None, "{source}");
+        }
+    }
+
+    #[test]
+    fn an_annotation_stands_within_three_lines_above() {
+        let slug = |source: &str| of(source).pop().unwrap().annotation;
+        assert_eq!(slug("// @tdd-test-id: adds\n\ntest('a', () => {})\n").as_deref(), Some("adds"));
+        assert_eq!(slug("/* @tdd-test-id: adds */\ntest('a', () => {})\n").as_deref(), Some("adds"));
+        assert_eq!(slug("// @tdd-test-id: adds\n\n\n\ntest('a', () => {})\n"), None);
+        assert_eq!(slug("// @tdd-test-id: adds\ntest('a', () => {})\ntest('b', () => {})\n"), None);
+    }
+}

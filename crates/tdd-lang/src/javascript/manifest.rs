@@ -1,0 +1,90 @@
+//! Compares what steers a JavaScript project: as data where it can be read as data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use tdd_core::change::SteeringChange;
+
+use super::owns;
+use super::syntax::Tree;
+
+/// Lock files, which go with their manifest.
+const LOCKS: [&str; 6] =
+    ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb"];
+
+/// Keys of a manifest that nothing is run by.
+const HARMLESS: [&str; 9] =
+    ["description", "keywords", "author", "contributors", "license", "homepage", "bugs", "repository", "funding"];
+
+/// Keys of a manifest under which packages stand.
+const REQUIREMENTS: [&str; 4] = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
+
+/// What differs between two texts of a file that steers.
+pub(super) fn compare(path: &str, before: &str, after: &str, paths: &BTreeSet<&str>) -> Vec<SteeringChange> {
+    let one = |what: String, free: bool| SteeringChange { path: path.to_owned(), what, free };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if before.replace("\r\n", "\n") == after.replace("\r\n", "\n") {
+        return Vec::new();
+    }
+    if LOCKS.contains(&name) {
+        let with_manifest = paths.iter().any(|path| path.ends_with("package.json"));
+        return if with_manifest {
+            Vec::new()
+        } else {
+            vec![one("a lock file without its manifest".to_owned(), false)]
+        };
+    }
+    if owns(path) {
+        let digest = |text: &str| Tree::parse(path, text).map(|tree| tree.digest(0..tree.len()));
+        return if digest(before) == digest(after) { Vec::new() } else { vec![one("its text".to_owned(), false)] };
+    }
+    match (serde_json::from_str::<Value>(before), serde_json::from_str::<Value>(after)) {
+        (Ok(before), Ok(after)) => keys(&before, &after)
+            .into_iter()
+            .map(|(key, free)| one(format!("`{key}`"), free && name == "package.json"))
+            .collect(),
+        _ => vec![one("its text".to_owned(), false)],
+    }
+}
+
+/// The packages that a manifest asks for.
+pub(super) fn requirements(text: &str) -> BTreeSet<String> {
+    let manifest: Value = serde_json::from_str(text).unwrap_or_default();
+    let tables = REQUIREMENTS.iter().filter_map(|key| manifest[*key].as_object());
+    tables.flat_map(|table| table.keys().cloned()).collect()
+}
+
+/// The keys whose values differ, and whether that is nobody's harm.
+fn keys(before: &Value, after: &Value) -> Vec<(String, bool)> {
+    let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
+    flatten("", before, &mut old);
+    flatten("", after, &mut new);
+    let all: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let differ = all.into_iter().filter(|key| old.get(*key) != new.get(*key));
+    differ.map(|key| (key.clone(), is_free(key, old.get(key), new.get(key)))).collect()
+}
+
+fn flatten(outer: &str, value: &Value, found: &mut BTreeMap<String, Value>) {
+    match value {
+        Value::Object(inner) if !inner.is_empty() || outer.is_empty() => {
+            for (key, value) in inner {
+                let key = if outer.is_empty() { key.clone() } else { format!("{outer}.{key}") };
+                flatten(&key, value, found);
+            }
+        }
+        // A table without anything in it says nothing.
+        Value::Object(_) => {}
+        _ => drop(found.insert(outer.to_owned(), value.clone())),
+    }
+}
+
+/// A package that comes from the registry may be asked for; the runners themselves may not be exchanged.
+fn is_free(key: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
+    let (table, package) = key.split_once('.').unwrap_or((key, ""));
+    if HARMLESS.contains(&table) {
+        return true;
+    }
+    let from_registry = |value: &Value| value.as_str().is_some_and(|version| !version.contains([':', '/']));
+    let is_runner = matches!(package, "vitest" | "jest" | "vite") || package.contains("jest");
+    REQUIREMENTS.contains(&table) && before.is_none() && after.is_some_and(from_registry) && !is_runner
+}

@@ -1,0 +1,223 @@
+//! Takes one test out of its file, or marks it as skipped and takes that mark away again; nothing else changes.
+
+use std::ops::Range;
+
+use super::items::{items, located};
+use super::syntax::Tree;
+use crate::item::{Items, TestItem};
+use crate::language::Skip;
+use crate::syntax::splice;
+
+/// How our marker begins; a person's own is left alone.
+const OURS: &str = "/* TODO: ";
+
+/// The file without the test, the annotation above it, and the blank lines before it. A group that holds nothing
+/// else goes with it: runners do not like empty ones.
+pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
+    let tree = Tree::parse(path, source)?;
+    let statement = (1..tree.len()).find(|node| tree.range(*node) == test.span)?;
+    if tree.kind(statement) != "expression_statement" {
+        return None;
+    }
+    let whole = alone_in(&tree, statement);
+    let lines = whole_lines(source, &tree.range(whole))?;
+    let start = if whole == statement { without_annotation(source, lines.start, test) } else { lines.start };
+    let (above, after) = (source.get(..start)?, source.get(lines.end..)?);
+    let is_last = after.trim_start().is_empty() || after.trim_start().starts_with('}');
+    let above = match above.trim_end() {
+        "" => "",
+        kept if is_last => above.get(..=kept.len()).unwrap_or(above),
+        _ => above,
+    };
+    let after = if after.trim().is_empty() { "" } else { after.trim_start_matches('\n') };
+    let changed = [above, after].concat();
+    let (before, left) = (items(path, source), items(path, &changed));
+    let kept = before.tests.iter().filter(|other| other.span != test.span);
+    let same =
+        kept.map(|other| (&other.name, other.digest)).eq(left.tests.iter().map(|test| (&test.name, test.digest)));
+    (same && left.parses == before.parses).then_some(changed)
+}
+
+/// The outermost statement that is nothing but groups around this one.
+fn alone_in(tree: &Tree<'_>, statement: usize) -> usize {
+    let mut at = statement;
+    loop {
+        let block = tree.parent(at);
+        let others = tree.children(block).filter(|child| tree.is_statement(*child) && tree.kind(*child) != "comment");
+        if tree.kind(block) != "statement_block" || others.count() != 1 {
+            return at;
+        }
+        match tree.around(block).find(|outer| tree.kind(*outer) == "expression_statement") {
+            Some(outer) => at = outer,
+            None => return at,
+        }
+    }
+}
+
+/// The file with a marker on the test that says why it is left aside.
+pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
+    let tree = Tree::parse(path, source)?;
+    let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
+    let base = tree.range(making.base).end;
+    let title = tree.range(making.title).start;
+    let mut edits = vec![(base..base, ".skip".to_owned()), (title..title, format!("{OURS}{} */ ", plain(reason)))];
+    if skip == Skip::FromBuilding {
+        edits.extend(imports_aside(&tree, test));
+    }
+    let changed = splice(source, edits);
+    let (before, after) = (items(path, source), items(path, &changed));
+    let is_marked = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_some());
+    (is_marked && same_but_for(&before, &after, test)).then_some(changed)
+}
+
+/// The file without our marker; `None` if there is none.
+pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<String> {
+    let tree = Tree::parse(path, source)?;
+    let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
+    let (base, title) = (tree.range(making.base).end, tree.range(making.title).start);
+    let head = source.get(base..title)?;
+    let at = base + head.find(OURS)?;
+    let end = at + source.get(at..title)?.find("*/")? + 2;
+    let end = end + source.get(end..title)?.len() - source.get(end..title)?.trim_start().len();
+    let is_ours = head.starts_with(".skip");
+    let kept = splice(source, vec![(base..base + ".skip".len(), String::new()), (at..end, String::new())]);
+    let changed = imports_back(&kept, &test.name);
+    let (before, after) = (items(path, source), items(path, &changed));
+    let free = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_none());
+    (is_ours && free && same_but_for(&before, &after, test)).then_some(changed)
+}
+
+/// Leaves the names aside that only one test imports: without them the file loads.
+fn imports_aside(tree: &Tree<'_>, test: &TestItem) -> Vec<(Range<usize>, String)> {
+    let elsewhere = |wanted: &str| {
+        (0..tree.len()).any(|node| {
+            let imports = tree.around(node).any(|outer| tree.kind(outer) == "import_statement");
+            tree.is_name(node) && tree.text(node) == wanted && !test.span.contains(&tree.range(node).start) && !imports
+        })
+    };
+    let used = |wanted: &str| {
+        (0..tree.len())
+            .any(|node| tree.is_name(node) && tree.text(node) == wanted && test.span.contains(&tree.range(node).start))
+    };
+    let mut edits = Vec::new();
+    for statement in tree.children(0).filter(|node| tree.kind(*node) == "import_statement") {
+        let written = tree.text(statement);
+        let specifiers: Vec<usize> =
+            tree.inside(statement).filter(|node| tree.kind(*node) == "import_specifier").collect();
+        let local =
+            |node: usize| tree.child(node, "alias").or_else(|| tree.child(node, "name")).map_or("", |it| tree.text(it));
+        let aside = |node: &usize| used(local(*node)) && !elsewhere(local(*node));
+        let kept: Vec<&str> = specifiers.iter().filter(|node| !aside(node)).map(|node| tree.text(*node)).collect();
+        if kept.len() == specifiers.len() || written.contains('\n') || written.contains(", {") {
+            continue;
+        }
+        let source = tree.child(statement, "source").map_or("", |source| tree.text(source));
+        let other =
+            if kept.is_empty() { String::new() } else { format!("import {{ {} }} from {source}; ", kept.join(", ")) };
+        edits.push((tree.range(statement), format!("{other}{}{written}", comment(&test.name))));
+    }
+    edits
+}
+
+/// What stands before an import that only a skipped test needs.
+fn comment(name: &str) -> String {
+    format!("// skipped with {}: ", plain(name))
+}
+
+fn imports_back(source: &str, name: &str) -> String {
+    let aside = comment(name);
+    let back = |line: &str| line.split_once(&aside).map_or_else(|| line.to_owned(), |(_, import)| import.to_owned());
+    source.split('\n').map(back).collect::<Vec<_>>().join("\n")
+}
+
+fn same_but_for(before: &Items, after: &Items, test: &TestItem) -> bool {
+    let others = |items: &Items| -> Vec<_> {
+        let others = items.tests.iter().filter(|other| other.name != test.name);
+        others.map(|other| (other.name.clone(), other.digest)).collect()
+    };
+    before.parses == after.parses && before.tests.len() == after.tests.len() && others(before) == others(after)
+}
+
+/// The lines of a span, where nothing else stands on them.
+fn whole_lines(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
+    let line = source.get(..span.start)?.rsplit('\n').next().unwrap_or_default();
+    let rest = source.get(span.end..)?;
+    let (tail, newline) = rest.split_once('\n').map_or((rest, 0), |(tail, _)| (tail, 1));
+    let tail_is_free = tail.trim().trim_start_matches(';').is_empty() || tail.trim_start().starts_with("//");
+    (line.trim().is_empty() && tail_is_free).then(|| span.start - line.len()..span.end + tail.len() + newline)
+}
+
+/// Where the annotation of a test begins, if it is the line above it.
+fn without_annotation(source: &str, start: usize, test: &TestItem) -> usize {
+    let above = source.get(..start).unwrap_or_default();
+    let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();
+    let annotates = test.annotation.is_some() && line.contains("@tdd-test-id:");
+    if annotates { start - line.len() - 1 } else { start }
+}
+
+/// Words inside of a comment, on one line.
+fn plain(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    spaced.replace("*/", "* /")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "a.test.js";
+    const SOURCE: &str = "import { add, sub } from './calc.js';\nimport { mul } from './calc.js';\n\ntest('a', () => {\n  assert.equal(add(1), sub(1));\n});\n\n\
+                          // @tdd-test-id: b\ntest('b', () => {\n  assert.equal(add(1), mul(2));\n});\n";
+
+    fn test(source: &str, name: &str) -> TestItem {
+        items(FILE, source).tests.into_iter().find(|test| test.name == name).unwrap()
+    }
+
+    #[test]
+    fn a_test_goes_with_its_annotation_and_blank_lines() {
+        let without = |name| without_test(FILE, SOURCE, &test(SOURCE, name)).unwrap();
+        let head = "import { add, sub } from './calc.js';\nimport { mul } from './calc.js';\n";
+        assert_eq!(without("b"), format!("{head}\ntest('a', () => {{\n  assert.equal(add(1), sub(1));\n}});\n"));
+        assert_eq!(
+            without("a"),
+            format!("{head}\n// @tdd-test-id: b\ntest('b', () => {{\n  assert.equal(add(1), mul(2));\n}});\n")
+        );
+    }
+
+    #[test]
+    fn a_group_goes_with_its_only_test() {
+        let source = "describe('x', () => {\n  it('a', () => {});\n});\ntest('b', () => {});\n";
+        assert_eq!(without_test(FILE, source, &test(source, "x > a")).as_deref(), Some("test('b', () => {});\n"));
+        let two = "describe('x', () => {\n  it('a', () => {});\n\n  it('b', () => {});\n});\n";
+        let left = "describe('x', () => {\n  it('a', () => {});\n});\n";
+        assert_eq!(without_test(FILE, two, &test(two, "x > b")).as_deref(), Some(left));
+    }
+
+    #[test]
+    fn a_test_is_skipped_and_runs_again_as_it_was() {
+        let table = "test.each([1])('a %i', (n) => { expect(f(n)).toBe(1) })\n";
+        for skip in [Skip::FromRunning, Skip::FromBuilding] {
+            for (source, name) in [(SOURCE, "a"), (SOURCE, "b"), (table, "a %i")] {
+                let marked = skipped(FILE, source, &test(source, name), "say \"*/\"\nlater", skip).unwrap();
+                assert!(test(&marked, name).ignored.is_some(), "{marked}");
+                assert_eq!(unskipped(FILE, &marked, &test(&marked, name)).as_deref(), Some(source), "{marked}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_only_the_skipped_test_imports_is_left_aside() {
+        let marked = |name| skipped(FILE, SOURCE, &test(SOURCE, name), "no", Skip::FromBuilding).unwrap();
+        let aside = "import { add, sub } from './calc.js';\n// skipped with b: import { mul } from './calc.js';\n";
+        assert!(marked("b").starts_with(aside), "{}", marked("b"));
+        let aside = "import { add } from './calc.js'; // skipped with a: import { add, sub } from './calc.js';\n";
+        assert!(marked("a").starts_with(aside), "{}", marked("a"));
+    }
+
+    #[test]
+    fn a_marker_that_is_not_ours_stays() {
+        for source in ["test('a', () => {})\n", "test.skip('a', () => {})\n"] {
+            assert_eq!(unskipped(FILE, source, &test(source, "a")), None);
+        }
+    }
+}

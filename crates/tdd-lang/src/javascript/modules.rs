@@ -1,0 +1,136 @@
+//! Knows what an import leads to: production, the tests' own code, or outside of the project.
+
+use crate::language::{Project, Sources};
+
+use super::ENDINGS;
+use crate::language::join;
+
+/// Modules of node, and of what tests are written with: nothing of theirs is production.
+const FOREIGN: &str = " assert assert/strict async_hooks buffer cluster console constants crypto dgram dns domain events fs \
+    fs/promises http http2 https inspector net os path path/posix perf_hooks process punycode querystring readline repl \
+    stream stream/promises string_decoder sys timers timers/promises tls trace_events tty url util v8 wasi zlib vitest jest \
+    @jest/globals chai sinon expect fast-check msw bun:test ";
+
+/// Modules of node by which a test reaches production without importing it.
+const REACHING: [&str; 4] = ["child_process", "module", "vm", "worker_threads"];
+
+/// Where an import leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// To this file of the project, or to where it would be.
+    Inside(String),
+    /// To the project itself, by its own name.
+    Own,
+    /// To a module of node, or to what tests are written with.
+    Foreign,
+    /// To something that is installed.
+    Package,
+}
+
+/// The modules of a project.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Modules {
+    files: Vec<String>,
+    name: String,
+    root: String,
+}
+
+impl Modules {
+    /// For this tree.
+    pub fn of(project: &Project, sources: &dyn Sources) -> Self {
+        let manifest = sources.read(&join(&project.root, "package.json")).unwrap_or_default();
+        let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap_or_default();
+        Self {
+            files: sources.files().to_vec(),
+            name: manifest["name"].as_str().unwrap_or_default().to_owned(),
+            root: project.root.clone(),
+        }
+    }
+
+    /// Where an import in this file leads.
+    pub fn origin(&self, importer: &str, module: &str) -> Origin {
+        let bare = module.strip_prefix("node:").unwrap_or(module);
+        let own = |name: &str| !name.is_empty() && (module == name || module.starts_with(&format!("{name}/")));
+        if module.starts_with('.') {
+            let folder = importer.rsplit_once('/').map_or("", |(folder, _)| folder);
+            return normal(folder, module).map_or(Origin::Package, |path| Origin::Inside(self.found(&path)));
+        }
+        if own(&self.name) || module.starts_with('#') {
+            return Origin::Own;
+        }
+        // Aliases that bundlers are usually told: `@/x` and `~/x` are in `src/`.
+        if let Some(below) = module.strip_prefix("@/").or_else(|| module.strip_prefix("~/")) {
+            return Origin::Inside(self.found(&join(&self.root, &format!("src/{below}"))));
+        }
+        let is_foreign = FOREIGN.contains(&format!(" {bare} ")) || module.starts_with("node:");
+        if is_foreign || REACHING.contains(&bare) { Origin::Foreign } else { Origin::Package }
+    }
+
+    /// Whether what comes from an import may be decided by production code.
+    pub fn may_be_production(&self, importer: &str, module: &str) -> bool {
+        let bare = module.strip_prefix("node:").unwrap_or(module);
+        let shows = module.starts_with("@testing-library/");
+        match self.origin(importer, module) {
+            Origin::Foreign => REACHING.contains(&bare),
+            Origin::Inside(_) | Origin::Own => true,
+            Origin::Package => !shows,
+        }
+    }
+
+    /// The file that a path means: the ending may be left out, or be that of what it is compiled to.
+    fn found(&self, path: &str) -> String {
+        let there = |path: &str| self.files.binary_search_by(|known| known.as_str().cmp(path)).is_ok();
+        let stem = ENDINGS.iter().find_map(|ending| path.strip_suffix(&format!(".{ending}")));
+        let tries = std::iter::once(path.to_owned())
+            .chain(ENDINGS.iter().map(|ending| format!("{path}.{ending}")))
+            .chain(stem.into_iter().flat_map(|stem| ENDINGS.iter().map(move |ending| format!("{stem}.{ending}"))))
+            .chain(ENDINGS.iter().map(|ending| format!("{path}/index.{ending}")));
+        let found = tries.into_iter().find(|path| there(path));
+        // What is not there yet is a source file, whatever its name will end with.
+        found.unwrap_or_else(|| if stem.is_some() { path.to_owned() } else { format!("{path}.js") })
+    }
+}
+
+/// A relative path from a folder, without dots; `None` if it leads out of the repository.
+pub(super) fn normal(folder: &str, module: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in module.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            _ => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    #[test]
+    fn an_import_leads_to_production_to_tests_or_elsewhere() {
+        let sources = memory(&[
+            ("package.json", "{\"name\": \"shop\"}"),
+            ("src/cart.ts", ""),
+            ("src/price/index.js", ""),
+            ("test/helper.js", ""),
+        ]);
+        let modules = Modules::of(&Project { root: String::new(), description: String::new() }, &sources);
+        for (module, expected) in [
+            ("../src/cart", "src/cart.ts"),
+            ("../src/cart.js", "src/cart.ts"),
+            ("../src/price", "src/price/index.js"),
+            ("../src/not-yet", "src/not-yet.js"),
+            ("./helper.js", "test/helper.js"),
+            ("@/cart", "src/cart.ts"),
+        ] {
+            assert_eq!(modules.origin("test/a.test.js", module), Origin::Inside(expected.to_owned()), "{module}");
+        }
+        assert_eq!(modules.origin("a.test.js", "shop/cart"), Origin::Own);
+        assert_eq!(modules.origin("a.test.js", "node:fs"), Origin::Foreign);
+        assert_eq!(modules.origin("a.test.js", "lodash"), Origin::Package);
+        assert!(modules.may_be_production("test/a.test.js", "node:child_process"));
+    }
+}

@@ -1,0 +1,140 @@
+//! Lists the items of a file that are not tests, each with a digest of its own tokens.
+
+use std::ops::Range;
+
+use tdd_core::digest::Digest;
+
+use super::call::{Kind, Makers};
+use super::items::whole;
+use super::syntax::Tree;
+use super::title::title;
+use crate::compare::Piece;
+use crate::item::Items;
+
+/// The items of a file; with `for_tests` all of them are for tests.
+pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
+    let is_test = |node: &usize| items.tests.iter().any(|test| test.span == tree.range(*node));
+    let tests: Vec<Range<usize>> = (1..tree.len()).filter(is_test).map(|node| tree.inside(node)).collect();
+    let mut taker = Taker { tree, makers: Makers::of(tree), tests, for_tests, found: Vec::new() };
+    taker.scope(0, "");
+    taker.found
+}
+
+struct Taker<'t, 's> {
+    tree: &'t Tree<'s>,
+    makers: Makers<'s>,
+    /// The nodes of tests.
+    tests: Vec<Range<usize>>,
+    for_tests: bool,
+    found: Vec<Piece>,
+}
+
+impl Taker<'_, '_> {
+    fn scope(&mut self, node: usize, outer: &str) {
+        let tree = self.tree;
+        for statement in tree.children(node).filter(|child| tree.is_statement(*child)) {
+            if self.tests.iter().any(|test| test.contains(&statement)) {
+                continue;
+            }
+            let item = match tree.kind(statement) {
+                "export_statement" => tree.child(statement, "declaration").unwrap_or(statement),
+                _ => statement,
+            };
+            match tree.kind(item) {
+                "class_declaration" | "abstract_class_declaration" => self.class(statement, item),
+                "function_declaration" | "generator_function_declaration" => {
+                    self.named(statement, item, "function");
+                }
+                "interface_declaration" | "type_alias_declaration" | "enum_declaration" => {
+                    self.named(statement, item, "type");
+                }
+                "lexical_declaration" | "variable_declaration" => self.declaration(statement, item, outer),
+                "import_statement" => self.import(statement),
+                "comment" | "hash_bang_line" => {}
+                _ => self.other(statement, outer),
+            }
+        }
+    }
+
+    fn named(&mut self, statement: usize, item: usize, what: &str) {
+        let own = self.tree.child(item, "name").map_or("", |name| self.tree.text(name));
+        self.add(self.tree.inside(statement), statement, format!("{what} `{own}`"), own);
+    }
+
+    /// What stands before the body of a class, then each of its members.
+    fn class(&mut self, statement: usize, class: usize) {
+        let tree = self.tree;
+        let own = tree.child(class, "name").map_or("", |name| tree.text(name));
+        let Some(body) = tree.child(class, "body") else { return };
+        self.add(statement..body, statement, format!("class `{own}`"), own);
+        for member in tree.children(body).filter(|member| tree.is_statement(*member)) {
+            let name = tree.child(member, "name").or_else(|| tree.child(member, "property"));
+            let name = name.map_or("", |name| tree.text(name));
+            self.add(tree.inside(member), member, format!("method `{own}.{name}`"), name);
+        }
+    }
+
+    fn declaration(&mut self, statement: usize, item: usize, outer: &str) {
+        let tree = self.tree;
+        let declarators: Vec<usize> =
+            tree.children(item).filter(|child| tree.kind(*child) == "variable_declarator").collect();
+        for declarator in declarators {
+            let name = tree.child(declarator, "name").map_or("", |name| tree.text(name));
+            let at = if tree.line(declarator) == tree.line(item) { statement } else { declarator };
+            // `const` and `export` are the declaration's own.
+            let head = tree.digest(statement..item + 2);
+            let own = tree.digest_without(tree.inside(declarator), &self.tests);
+            let digest = Digest::of([head.as_str().as_bytes(), own.as_str().as_bytes()].concat());
+            let scope = if outer.is_empty() { String::new() } else { format!("{outer}.") };
+            self.push(at, format!("`{scope}{name}`"), name, digest, tree.range(declarator));
+        }
+    }
+
+    /// Every name that an import brings in is an item.
+    fn import(&mut self, statement: usize) {
+        let tree = self.tree;
+        let module = tree.child(statement, "source").map_or("", |source| tree.text(source)).trim_matches(['\'', '"']);
+        let mut brings = false;
+        for node in tree.inside(statement) {
+            let is_default = tree.kind(node) == "identifier" && tree.kind(tree.parent(node)) == "import_clause";
+            if is_default || matches!(tree.kind(node), "import_specifier" | "namespace_import") {
+                brings = true;
+                let local = tree.child(node, "alias").or_else(|| tree.child(node, "name"));
+                let known = local.map_or_else(|| tree.names(node).last().unwrap_or_default(), |local| tree.text(local));
+                let text = if is_default { format!("default as {known}") } else { tree.text(node).to_owned() };
+                self.add(node..node, statement, format!("use `{text}` of `{module}`"), known);
+            }
+        }
+        if !brings {
+            self.add(statement..statement, statement, format!("use of `{module}`"), "");
+        }
+    }
+
+    /// A group of tests is its head and what it holds; anything else that stands by itself is code.
+    fn other(&mut self, statement: usize, outer: &str) {
+        let tree = self.tree;
+        let call = tree.inside(statement).find_map(|node| self.makers.making(tree, node));
+        let group = call.filter(|making| making.kind == Kind::Group && whole(tree, making.call) == statement);
+        if let Some(making) = group
+            && let Some(body) = making.body
+            && let Some(block) = tree.child(body, "body").filter(|block| tree.kind(*block) == "statement_block")
+        {
+            let own = title(tree, making.title);
+            let full = if outer.is_empty() { own } else { format!("{outer} > {own}") };
+            self.add(statement..block, statement, format!("group `{full}`"), "");
+            return self.scope(block, &full);
+        }
+        self.add(tree.inside(statement), statement, "code".to_owned(), "");
+    }
+
+    fn add(&mut self, nodes: Range<usize>, at: usize, label: String, name: &str) {
+        let digest = self.tree.digest_without(nodes, &self.tests);
+        let span = self.tree.range(at);
+        self.push(at, label, name, digest, span);
+    }
+
+    fn push(&mut self, at: usize, label: String, name: &str, digest: Digest, span: Range<usize>) {
+        let (for_tests, line, name) = (self.for_tests, self.tree.line(at), name.to_owned());
+        self.found.push(Piece { for_tests, label, name, line, digest, span });
+    }
+}

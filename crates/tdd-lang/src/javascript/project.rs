@@ -1,0 +1,104 @@
+//! Recognises a JavaScript or TypeScript project, and one that has code but no tests.
+
+use serde_json::Value;
+
+use crate::language::{Project, Sources};
+
+use super::items::{is_test_name, items};
+use super::owns;
+use super::runner::depended_on;
+use crate::language::join;
+
+/// Lock files, and what they mean.
+const LOCKS: [(&str, &str); 5] = [
+    ("pnpm-lock.yaml", "pnpm"),
+    ("yarn.lock", "yarn"),
+    ("bun.lock", "bun"),
+    ("package-lock.json", "npm"),
+    ("npm-shrinkwrap.json", "npm"),
+];
+
+/// The project of the repository's root if that has a manifest or tests without one; else of the topmost folder
+/// with a manifest.
+pub fn detect(sources: &dyn Sources) -> Option<Project> {
+    let manifests = sources.files().iter().filter(|file| file.rsplit('/').next() == Some("package.json"));
+    let mut folders: Vec<&str> = manifests.map(|file| file.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
+    folders.retain(|folder| !folder.split('/').any(|part| part == "node_modules"));
+    folders.sort_by_key(|folder| (if folder.is_empty() { 0 } else { 1 + folder.matches('/').count() }, *folder));
+    if let Some(folder) = folders.first() {
+        return Some(project(folder, sources));
+    }
+    let is_test = |file: &&String| owns(file) && is_test_name(file.rsplit('/').next().unwrap_or(file));
+    let description = "JavaScript project without a manifest".to_owned();
+    sources.files().iter().find(is_test).map(|_| Project { root: String::new(), description })
+}
+
+fn project(root: &str, sources: &dyn Sources) -> Project {
+    let text = sources.read(&join(root, "package.json")).unwrap_or_default();
+    let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
+    let there = |name: &str| sources.files().iter().any(|file| *file == join(root, name));
+    let manager = LOCKS.iter().find(|(lock, _)| there(lock)).map_or("npm", |(_, manager)| *manager);
+    let language = if there("tsconfig.json") { "TypeScript" } else { "JavaScript" };
+    let is_workspace = !manifest["workspaces"].is_null() || there("pnpm-workspace.yaml");
+    let what = if is_workspace { "workspace" } else { "package" };
+    let runner = depended_on(&text).name();
+    Project {
+        root: root.to_owned(),
+        description: format!("{language} {what} managed by {manager}, tested with {runner}"),
+    }
+}
+
+/// Whether there are functions that no test can be for, because there is no test at all.
+pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
+    let mut has_production = false;
+    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
+        let Some(source) = sources.read(path) else { continue };
+        let found = items(path, &source);
+        if !found.tests.is_empty() {
+            return false;
+        }
+        has_production |= found.functions > 0 && !super::sort::steers(path);
+    }
+    has_production
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    fn check(files: &[(&str, &str)], expected: Option<(&str, &str)>) {
+        let found = detect(&memory(files)).map(|project| (project.root, project.description));
+        assert_eq!(found.as_ref().map(|(root, what)| (root.as_str(), what.as_str())), expected, "{files:?}");
+    }
+
+    #[test]
+    fn a_project_is_known_by_its_manifest_its_lock_file_and_its_runner() {
+        let vitest = "{\"devDependencies\": {\"vitest\": \"4\"}}";
+        check(&[("package.json", "{}")], Some(("", "JavaScript package managed by npm, tested with node")));
+        let files = [("package.json", vitest), ("pnpm-lock.yaml", ""), ("tsconfig.json", "{}")];
+        check(&files, Some(("", "TypeScript package managed by pnpm, tested with vitest")));
+        let workspace = "{\"workspaces\": [\"packages/*\"]}";
+        let files = [("package.json", workspace), ("packages/a/package.json", "{}"), ("yarn.lock", "")];
+        check(&files, Some(("", "JavaScript workspace managed by yarn, tested with node")));
+        check(
+            &[("web/package.json", "{}"), ("a/b/package.json", "{}")],
+            Some(("web", "JavaScript package managed by npm, tested with node")),
+        );
+        check(&[("a.test.js", "")], Some(("", "JavaScript project without a manifest")));
+        check(&[("README.md", ""), ("tools/gen.js", "")], None);
+    }
+
+    #[test]
+    fn functions_without_a_single_test_are_untested() {
+        let untested = |files: &[(&str, &str)]| {
+            let files = [files, &[("package.json", "{}")]].concat();
+            let sources = memory(&files);
+            production_without_tests(&sources, &detect(&sources).unwrap())
+        };
+        assert!(untested(&[("calc.js", "export const add = () => 1\n")]));
+        assert!(!untested(&[("calc.js", "export const X = 1\n")]));
+        assert!(!untested(&[("calc.js", "export function f() {}\n"), ("a.test.js", "test('a', () => {})\n")]));
+        assert!(!untested(&[("vitest.config.js", "export default () => {}\n")]));
+    }
+}

@@ -1,0 +1,79 @@
+//! Finds out which runner a project has: from its test command, its scripts, or what it depends on.
+
+use serde_json::Value;
+
+use crate::language::{Project, Sources};
+
+use super::manifest::requirements;
+use super::test_command::{Program, Run, TestCommand, words};
+use crate::language::join;
+
+/// The runner, or why there is none that can be read.
+pub(super) fn chosen(command: &TestCommand, project: &Project, sources: &dyn Sources) -> Result<Run, String> {
+    let (name, rest) = match command {
+        TestCommand::Run(run) => return Ok(run.clone()),
+        TestCommand::Script(name, rest) => (name, rest),
+    };
+    let text = sources.read(&join(&project.root, "package.json")).unwrap_or_default();
+    let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
+    let script = manifest["scripts"][name].as_str().filter(|script| !script.contains("no test specified"));
+    let mut run = match script.map(|script| TestCommand::parse(&words(script))) {
+        Some(Ok(TestCommand::Run(run))) => run,
+        Some(Ok(TestCommand::Script(other, _))) => return Err(format!("the script `{name}` only calls `{other}`")),
+        // A script that does more than that says at least what it does it with.
+        Some(Err(unknown)) => match script.and_then(mentioned) {
+            Some(program) => Run::plain(program),
+            None => return Err(format!("the script `{name}` cannot be read: {unknown}; set `ci.test_cmd`")),
+        },
+        None => Run::plain(depended_on(&text)),
+    };
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    run.options(&rest).map_err(|option| format!("`{option}` cannot be used here"))?;
+    Ok(run)
+}
+
+fn mentioned(script: &str) -> Option<Program> {
+    let words = words(script);
+    let mut found = words.iter().filter_map(|word| match word.rsplit('/').next() {
+        Some("vitest") => Some(Program::Vitest),
+        Some("jest") => Some(Program::Jest),
+        Some("--test") => Some(Program::Node),
+        _ => None,
+    });
+    found.next()
+}
+
+/// The runner that a manifest asks for; node's own needs none.
+pub(super) fn depended_on(manifest: &str) -> Program {
+    let packages = requirements(manifest);
+    match () {
+        () if packages.contains("vitest") => Program::Vitest,
+        () if packages.contains("jest") => Program::Jest,
+        () => Program::Node,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    fn check(manifest: &str, expected: Result<Program, ()>) {
+        let sources = memory(&[("package.json", manifest)]);
+        let project = Project { root: String::new(), description: String::new() };
+        let found = chosen(&TestCommand::Script("test".to_owned(), Vec::new()), &project, &sources);
+        assert_eq!(found.map(|run| run.program).map_err(|_| ()), expected, "{manifest}");
+    }
+
+    #[test]
+    fn a_package_says_what_it_is_tested_with() {
+        check("{\"scripts\": {\"test\": \"node --test\"}}", Ok(Program::Node));
+        check("{\"scripts\": {\"test\": \"vitest run --coverage\"}}", Ok(Program::Vitest));
+        check("{\"scripts\": {\"test\": \"npm run lint && jest\"}}", Ok(Program::Jest));
+        check("{\"devDependencies\": {\"vitest\": \"4\"}}", Ok(Program::Vitest));
+        let default = "{\"scripts\": {\"test\": \"echo \\\"Error: no test specified\\\" && exit 1\"}}";
+        check(default, Ok(Program::Node));
+        check("{}", Ok(Program::Node));
+        check("{\"scripts\": {\"test\": \"mocha\"}}", Err(()));
+    }
+}

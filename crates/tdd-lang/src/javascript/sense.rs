@@ -1,0 +1,96 @@
+//! Finds where production code asks whether it is under test.
+
+use tdd_core::signs::{Place, Sensing};
+
+use super::call::unquoted;
+use super::syntax::Tree;
+
+/// Variables that runners set.
+const VARIABLES: [&str; 9] = [
+    "NODE_TEST_CONTEXT",
+    "VITEST",
+    "VITEST_WORKER_ID",
+    "VITEST_POOL_ID",
+    "VITEST_MODE",
+    "JEST_WORKER_ID",
+    "NODE_TEST_WORKER_ID",
+    "__vitest_worker__",
+    "__vitest_index__",
+];
+
+/// Names that runners give to all files.
+const GLOBALS: [&str; 10] =
+    ["describe", "it", "test", "expect", "vi", "jest", "beforeEach", "afterEach", "beforeAll", "afterAll"];
+
+/// Modules that tests are written with.
+const MODULES: [&str; 8] =
+    ["node:test", "node:test/reporters", "vitest", "jest", "@jest/globals", "vitest/runners", "chai", "sinon"];
+
+/// The places among these nodes that ask; one for each line.
+pub(super) fn sensing(tree: &Tree<'_>, nodes: &[usize], item: &Place) -> Vec<Sensing> {
+    let mut found: Vec<Sensing> = Vec::new();
+    for node in nodes {
+        let Some(what) = asked(tree, *node) else { continue };
+        let line = tree.line(*node);
+        if found.iter().all(|known| known.line != line) {
+            found.push(Sensing { item: item.clone(), line, what });
+        }
+    }
+    found
+}
+
+fn asked(tree: &Tree<'_>, node: usize) -> Option<String> {
+    let text = tree.text(node);
+    match tree.kind(node) {
+        "property_identifier" | "identifier" | "string" | "shorthand_property_identifier_pattern" => {
+            let name = if tree.kind(node) == "string" { unquoted(text) } else { text };
+            let imports = tree.kind(node) == "string" && MODULES.contains(&name) && is_imported(tree, node);
+            match () {
+                () if VARIABLES.contains(&name) => Some(format!("`{name}`")),
+                () if imports => Some(format!("an import of `{name}`")),
+                () => None,
+            }
+        }
+        "binary_expression" if text.contains("NODE_ENV") && text.contains("test") => Some("`NODE_ENV`".to_owned()),
+        "unary_expression" if text.starts_with("typeof") => {
+            let name = tree.parts(node).next().map_or("", |part| tree.text(part));
+            GLOBALS.contains(&name).then(|| format!("whether there is a global `{name}`"))
+        }
+        "member_expression" | "subscript_expression" => member(tree, node),
+        _ => None,
+    }
+}
+
+fn member(tree: &Tree<'_>, node: usize) -> Option<String> {
+    let object = tree.child(node, "object").map_or("", |object| tree.text(object));
+    let property = tree.child(node, "property").or_else(|| tree.child(node, "index"));
+    let property = property.map_or("", |property| tree.text(property)).trim_matches(['\'', '"']);
+    let statement = tree.text(tree.statement(node)).to_lowercase();
+    let about_tests = statement.contains("test") || statement.contains("spec") || statement.contains("jest");
+    match (object, property) {
+        ("globalThis" | "global" | "window", name) if GLOBALS.contains(&name) => {
+            Some(format!("whether there is a global `{name}`"))
+        }
+        ("import.meta", "vitest") | ("import.meta.env", "VITEST" | "TEST") => Some("`import.meta`".to_owned()),
+        ("import.meta.env", "MODE") | ("process", "argv" | "execArgv" | "mainModule") | ("require", "main")
+            if about_tests =>
+        {
+            Some(format!("`{object}.{property}`"))
+        }
+        (_, "stack") if about_tests => Some("the call stack".to_owned()),
+        ("Error", "captureStackTrace" | "prepareStackTrace") if about_tests => Some("the call stack".to_owned()),
+        ("require", "cache") if about_tests => Some("the modules that are loaded".to_owned()),
+        _ => None,
+    }
+}
+
+fn is_imported(tree: &Tree<'_>, node: usize) -> bool {
+    let mut around = tree.around(node).take(3);
+    around.any(|outer| match tree.kind(outer) {
+        "import_statement" | "export_statement" => true,
+        "call_expression" => tree
+            .child(outer, "function")
+            .is_some_and(|function| matches!(tree.text(function), "require" | "import" | "require.resolve")),
+        _ => false,
+    })
+}

@@ -1,0 +1,143 @@
+//! Sorts the files of a repository: production, tests with what they use, steering, documents.
+
+use tdd_core::change::Sort;
+
+use super::items::{in_test_folder, is_test_file};
+use super::{ENDINGS, owns};
+
+/// Files that steer running or checking wherever they stand.
+const STEERING_NAMES: [&str; 34] = [
+    "package.json",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "pnpm-lock.yaml",
+    "pnpm-workspace.yaml",
+    "pnpmfile.cjs",
+    ".pnpmfile.cjs",
+    "yarn.lock",
+    "bun.lock",
+    "bun.lockb",
+    "bunfig.toml",
+    "deno.json",
+    "lerna.json",
+    "nx.json",
+    "turbo.json",
+    "jsconfig.json",
+    "biome.json",
+    "biome.jsonc",
+    "oxlintrc.json",
+    ".npmrc",
+    ".nvmrc",
+    ".node-version",
+    ".tool-versions",
+    ".editorconfig",
+    ".browserslistrc",
+    ".pnp.cjs",
+    ".pnp.loader.mjs",
+    "Makefile",
+    "justfile",
+    ".justfile",
+    ".gitignore",
+    ".gitattributes",
+    "tdd.yaml",
+    "setupTests",
+];
+
+/// Beginnings of the names of files that configure a tool: `vitest.config.ts`, `.eslintrc.cjs`, `tsconfig.test.json`.
+const STEERING_STARTS: [&str; 30] = [
+    "vitest.config.",
+    "vitest.workspace.",
+    "vitest.setup.",
+    "vitest.global",
+    "vite.config.",
+    "jest.config.",
+    "jest.setup.",
+    "jest-setup.",
+    "jest.preset.",
+    "jest.global",
+    "setupTests.",
+    "babel.config.",
+    ".babelrc",
+    ".swcrc",
+    "swc.config.",
+    "tsconfig.",
+    "tsup.config.",
+    "rollup.config.",
+    "webpack.config.",
+    "esbuild.config.",
+    "node.config.",
+    "eslint.config.",
+    ".eslintrc",
+    ".eslintignore",
+    ".prettierrc",
+    ".prettierignore",
+    "prettier.config.",
+    ".yarnrc",
+    ".env",
+    ".mocharc",
+];
+
+/// Folders all of whose files steer.
+const STEERING_FOLDERS: [&str; 9] =
+    ["node_modules", ".ci", ".circleci", ".config", ".github", ".gitlab", ".yarn", ".husky", ".vscode"];
+
+/// What a path is, whether or not there is a file yet.
+pub fn sort(path: &str) -> Sort {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    if steers(path) {
+        Sort::Steering
+    } else if is_test_file(path) || in_test_folder(folders) {
+        Sort::Test
+    } else if owns(path) || is_loaded(path) {
+        Sort::Production
+    } else {
+        Sort::Document
+    }
+}
+
+/// Whether a path steers by its name alone.
+pub(super) fn steers(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let mut folders = path.split('/').rev().skip(1);
+    STEERING_NAMES.contains(&name)
+        || STEERING_STARTS.iter().any(|start| name.starts_with(start))
+        || name.rsplit_once('.').is_some_and(|(_, ending)| ending == "node")
+        || folders.any(|folder| STEERING_FOLDERS.contains(&folder))
+}
+
+/// Whether a file is code that a program of ours may load though it is not written in our languages.
+fn is_loaded(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    !ENDINGS.contains(&ending) && matches!(ending, "wasm" | "vue" | "svelte")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(sort_of: Sort, paths: &[&str]) {
+        for path in paths {
+            assert_eq!(sort(path), sort_of, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_file_has_its_place() {
+        check(Sort::Production, &["calc.js", "src/calc.ts", "lib/vitest.js", "src/config.mjs"]);
+        check(
+            Sort::Test,
+            &["calc.test.js", "test/helper.js", "__snapshots__/a.snap", "test/data.json", "__mocks__/fs.js"],
+        );
+        check(Sort::Document, &["README.md", "data.json", "docs/a.html"]);
+    }
+
+    #[test]
+    fn what_steers_the_runner_is_steering_wherever_it_stands() {
+        check(
+            Sort::Steering,
+            &["package.json", "src/package.json", "vitest.config.ts", "jest.config.js", "tsconfig.json"],
+        );
+        check(Sort::Steering, &["node_modules/vitest/index.js", "test/jest.setup.js", ".babelrc", "eslint.config.mjs"]);
+        check(Sort::Steering, &["pnpm-lock.yaml", "addon.node", ".env.test", "tsconfig.test.json"]);
+    }
+}

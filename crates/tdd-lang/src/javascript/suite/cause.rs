@@ -1,0 +1,244 @@
+//! Tells why a test failed: for want of production code, by an assertion, or for some other reason.
+
+use tdd_core::change::Sort;
+use tdd_core::report::Cause;
+
+use crate::javascript::asks::Asker;
+use crate::javascript::manifest::requirements;
+use crate::javascript::modules::{Modules, Origin};
+use crate::javascript::sort::sort;
+use crate::javascript::syntax::Tree;
+use crate::language::{Project, Sources, join};
+
+use super::events::Error;
+
+/// When an error came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// When the test's file was loaded.
+    Loading,
+    /// Before or after the test itself: its hooks.
+    Around,
+    /// In the test.
+    Running,
+}
+
+/// Tells the causes of one run.
+pub(super) struct Diagnosis<'d> {
+    project: &'d Project,
+    sources: &'d dyn Sources,
+    modules: Modules,
+}
+
+impl<'d> Diagnosis<'d> {
+    /// For this tree.
+    pub fn new(project: &'d Project, sources: &'d dyn Sources) -> Self {
+        Self { project, sources, modules: Modules::of(project, sources) }
+    }
+
+    /// Why there was this error in the run of a test file.
+    pub fn cause(&self, file: &str, error: &Error, moment: Moment) -> Cause {
+        if error.is_timeout() {
+            return Cause::Timeout;
+        }
+        if error.message.contains("process.exit unexpectedly called") || error.message.contains("process.exit called") {
+            return Cause::Crash;
+        }
+        if let Some((module, importer)) = wanted(error) {
+            return self.import(file, &module, importer.as_deref(), error);
+        }
+        if moment == Moment::Loading && self.is_broken(file, error) {
+            return Cause::SyntaxError;
+        }
+        if moment != Moment::Loading && error.is_assertion() {
+            return Cause::Assertion;
+        }
+        let place = error.frames.first().map(|(path, line)| (join(&self.project.root, path), *line));
+        let sort = place.as_ref().map_or(Sort::Test, |(path, _)| sort(path));
+        match (sort, moment) {
+            (Sort::Steering, _) | (Sort::Production, Moment::Loading) => Cause::LoadFailure,
+            (Sort::Production, Moment::Around | Moment::Running) => Cause::Assertion,
+            (Sort::Test | Sort::Document, _) => self.in_test(error, place, moment),
+        }
+    }
+
+    /// An import that does not work is for want of production code if a test asks for it where only that could be.
+    fn import(&self, file: &str, module: &str, importer: Option<&str>, error: &Error) -> Cause {
+        let importer =
+            importer.or(error.from.as_deref()).or_else(|| error.frames.first().map(|(path, _)| path.as_str()));
+        let importer = importer.map_or_else(|| file.to_owned(), |path| join(&self.project.root, path));
+        if sort(&importer) != Sort::Test {
+            return Cause::LoadFailure;
+        }
+        let module = self.relative(&importer, module);
+        let is_declared = || requirements(&self.manifest()).contains(&module);
+        let wanted = match self.modules.origin(&importer, &module) {
+            Origin::Inside(path) => sort(&path) == Sort::Production,
+            Origin::Own => true,
+            Origin::Foreign => false,
+            Origin::Package => module.starts_with("@/") && !is_declared(),
+        };
+        if wanted { Cause::MissingSymbol } else { Cause::LoadFailure }
+    }
+
+    /// A path from the project's folder, as the importer would write it.
+    fn relative(&self, importer: &str, module: &str) -> String {
+        let is_path = !module.starts_with('.') && (module.contains('/') || crate::javascript::owns(module));
+        let below = join(&self.project.root, module.trim_start_matches('/'));
+        let first = module.split('/').next().unwrap_or(module);
+        let is_ours = self
+            .sources
+            .files()
+            .iter()
+            .any(|path| self.project.below(path).is_some_and(|path| path.split('/').next() == Some(first)));
+        if is_path && (is_ours || crate::javascript::owns(module)) && !module.starts_with('@') {
+            let up = "../".repeat(importer.matches('/').count());
+            return format!("./{up}{below}");
+        }
+        module.to_owned()
+    }
+
+    /// Whether a file does not parse, or the runner says so.
+    fn is_broken(&self, file: &str, error: &Error) -> bool {
+        let said =
+            ["Failed to parse source", "Jest encountered an unexpected token", "Transform failed", "Parse failure"];
+        let parses = |path: &str| {
+            let text = self.sources.read(path);
+            text.is_none_or(|text| Tree::parse(path, &text).is_some_and(|tree| tree.parses()))
+        };
+        let named = error.from.as_ref().map(|path| join(&self.project.root, path));
+        let is_syntax = error.name == "SyntaxError" && (named.is_some() || error.frames.is_empty());
+        is_syntax || said.iter().any(|words| error.message.contains(words)) || !parses(file)
+    }
+
+    /// An error in the test's own code is about production where that gave the value.
+    fn in_test(&self, error: &Error, place: Option<(String, usize)>, moment: Moment) -> Cause {
+        // No production code can give a meaning to a name that nobody imports.
+        let is_own = error.name == "ReferenceError";
+        let asks = !is_own && place.is_some_and(|(path, line)| self.line_asks(&path, line));
+        let lacks = ["is not a function", "is not a constructor", "is not iterable", "Class extends value undefined"];
+        let is_missing = error.name == "TypeError" && lacks.iter().any(|words| error.message.contains(words));
+        match (asks, moment) {
+            (true, _) if is_missing => Cause::MissingSymbol,
+            (true, Moment::Around | Moment::Running) => Cause::Assertion,
+            (_, Moment::Running) => Cause::UnrelatedFailure,
+            (_, Moment::Around | Moment::Loading) => Cause::LoadFailure,
+        }
+    }
+
+    fn line_asks(&self, path: &str, line: usize) -> bool {
+        let Some(source) = self.sources.read(path) else { return false };
+        Tree::parse(path, &source).is_some_and(|tree| Asker::new(path, &tree, &self.modules).line_asks(line))
+    }
+
+    fn manifest(&self) -> String {
+        self.sources.read(&join(&self.project.root, "package.json")).unwrap_or_default()
+    }
+}
+
+/// The module that an error misses, or misses something in, and who asks for it.
+fn wanted(error: &Error) -> Option<(String, Option<String>)> {
+    let message = error.message.as_str();
+    let between = |start: &str, end: &str| {
+        let (_, rest) = message.split_once(start)?;
+        rest.split_once(end).map(|(found, _)| found.to_owned())
+    };
+    let importer = || {
+        let (_, rest) = message.split_once(" imported from ").or_else(|| message.split_once(" from "))?;
+        let rest = rest.lines().next().unwrap_or(rest);
+        let path = rest.split(". Does the file exist").next().unwrap_or(rest);
+        Some(path.trim_matches(['\'', '"', '.', ' ']).to_owned()).filter(|path| crate::javascript::owns(path))
+    };
+    if message.contains("does not provide an export named") || message.contains("Named export '") {
+        return Some((between("requested module '", "'")?, None));
+    }
+    if let Some(module) = between("Failed to resolve import \"", "\"") {
+        return Some((module, importer()));
+    }
+    let is_missing = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"].contains(&error.code.as_deref().unwrap_or_default());
+    let module = between("Cannot find module '", "'").or_else(|| between("Cannot find package '", "'"));
+    let required =
+        message.split_once("Require stack:\n- ").and_then(|(_, rest)| rest.lines().next()).map(str::to_owned);
+    module.filter(|_| is_missing || message.starts_with("Cannot find")).map(|module| (module, importer().or(required)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    const TEST: &str = "import { add } from '../calc.js'\nimport * as calc from '../calc.js'\ntest('a', () => {\n  const x = add(1)\n  x.y()\n  JSON.parse('{')\n  calc.sub(1)\n})\n";
+
+    fn check(name: &str, message: &str, frames: &[(&str, usize)], moment: Moment, expected: Cause) {
+        let sources = memory(&[
+            ("calc.js", "export function add(a) {}\n"),
+            ("package.json", "{\"name\": \"calc\", \"dependencies\": {\"lodash\": \"4\"}}"),
+            ("test/a.test.js", TEST),
+            ("test/broken.test.js", "test('a', () => {\n"),
+            ("test/helper.js", ""),
+        ]);
+        let project = Project { root: String::new(), description: String::new() };
+        let error = Error {
+            name: name.to_owned(),
+            message: message.to_owned(),
+            frames: frames.iter().map(|(path, line)| ((*path).to_owned(), *line)).collect(),
+            ..Error::default()
+        };
+        let found = Diagnosis::new(&project, &sources).cause("test/a.test.js", &error, moment);
+        assert_eq!(found, expected, "{name}: {message}");
+    }
+
+    #[test]
+    fn a_test_that_asks_for_production_code_misses_a_symbol() {
+        let missing = Cause::MissingSymbol;
+        let loading = |message: &str| check("SyntaxError", message, &[], Moment::Loading, missing);
+        loading("The requested module '../calc.js' does not provide an export named 'sub'");
+        loading("Named export 'sub' not found. The requested module '../calc.js' is a CommonJS module");
+        let not_found = |message: &str| check("Error", message, &[], Moment::Loading, missing);
+        not_found("Cannot find module 'geo.js' imported from test/a.test.js");
+        not_found("Cannot find module '../geo.js' imported from test/a.test.js");
+        not_found("Cannot find module '../geo' from 'test/a.test.js'");
+        not_found("Cannot find module '../geo'\nRequire stack:\n- test/a.test.js");
+        not_found("Failed to resolve import \"../geo\" from \"test/a.test.js\". Does the file exist?");
+        let line = |line| [("test/a.test.js", line)];
+        check("TypeError", "calc.sub is not a function", &line(7), Moment::Running, missing);
+        check("TypeError", "x.y is not a function", &line(5), Moment::Running, missing);
+    }
+
+    #[test]
+    fn what_production_throws_or_answers_is_an_assertion() {
+        let deep = [("calc.js", 1), ("test/a.test.js", 4)];
+        check("RangeError", "no", &deep, Moment::Running, Cause::Assertion);
+        check("TypeError", "a is not a function", &deep, Moment::Running, Cause::Assertion);
+        check("AssertionError", "1 != 2", &[("test/a.test.js", 6)], Moment::Running, Cause::Assertion);
+        let reading = "Cannot read properties of undefined (reading 'y')";
+        check("TypeError", reading, &[("test/a.test.js", 5)], Moment::Running, Cause::Assertion);
+    }
+
+    #[test]
+    fn the_tests_own_mistakes_have_their_own_answers() {
+        let line = |line| [("test/a.test.js", line)];
+        check("SyntaxError", "Unexpected end of JSON input", &line(6), Moment::Running, Cause::UnrelatedFailure);
+        check("ReferenceError", "sub is not defined", &line(7), Moment::Running, Cause::UnrelatedFailure);
+        check("Error", "process.exit unexpectedly called with \"0\"", &line(4), Moment::Running, Cause::Crash);
+        check("Error", "Test timed out in 5000ms.", &line(4), Moment::Running, Cause::Timeout);
+        check("SyntaxError", "missing ) after argument list", &[], Moment::Loading, Cause::SyntaxError);
+        check(
+            "Error",
+            "Cannot find package 'lodash' imported from test/a.test.js",
+            &[],
+            Moment::Loading,
+            Cause::LoadFailure,
+        );
+        check(
+            "Error",
+            "Cannot find module './none.js' imported from test/a.test.js",
+            &[],
+            Moment::Loading,
+            Cause::LoadFailure,
+        );
+        check("Error", "Cannot find module './x.js' imported from calc.js", &[], Moment::Loading, Cause::LoadFailure);
+        check("Error", "boom", &line(6), Moment::Loading, Cause::LoadFailure);
+        check("Error", "boom", &[("calc.js", 1)], Moment::Loading, Cause::LoadFailure);
+    }
+}

@@ -1,0 +1,201 @@
+//! A test run of a JavaScript project: our runner lets node's own runner, vitest or jest run the tests; every test
+//! that was run, or that its file shows, ends with exactly one result.
+//!
+//! A test is one test, however many rows its table has and however many parts it runs: it passes if all of them do.
+
+mod cause;
+mod events;
+mod reading;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use tdd_core::command::{CommandSpec, Exit, Finished};
+use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use tdd_core::test_id::TestId;
+
+use self::events::Told;
+use self::reading::Reading;
+use super::ids::{Ids, Located};
+use super::items::is_test_name;
+use super::places::is_within;
+use super::runner::chosen;
+use super::test_command::{DEFAULT, Program, Run, TestCommand};
+use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+
+/// Runs the tests in children and tells about them.
+const RUNNER: &str = include_str!("runner.mjs");
+/// How what runs in a child speaks to its parent.
+const CHANNEL: &str = include_str!("channel.mjs");
+/// What tells about a run inside of each runner.
+const NODE: &str = include_str!("node.mjs");
+const VITEST: &str = include_str!("vitest.mjs");
+const JEST: &str = include_str!("jest.cjs");
+/// No message needs to be longer than this.
+const MAX_MESSAGE: usize = 4000;
+
+/// Begins a test run.
+pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
+    Ok(Box::new(JavaScriptSuite {
+        command: TestCommand::parse(&test_command(settings))?,
+        project: project.clone(),
+        settings: settings.clone(),
+        selection,
+        running: None,
+        finished: None,
+    }))
+}
+
+/// The command that runs the tests, as it is configured or by default.
+pub fn test_command(settings: &Settings) -> Vec<String> {
+    settings.test_cmd.clone().unwrap_or_else(|| DEFAULT.map(str::to_owned).to_vec())
+}
+
+struct JavaScriptSuite {
+    command: TestCommand,
+    project: Project,
+    settings: Settings,
+    selection: Selection,
+    running: Option<Run>,
+    finished: Option<Finished>,
+}
+
+impl Suite for JavaScriptSuite {
+    fn next(&mut self, sources: &dyn Sources) -> Next {
+        if let (Some(run), Some(finished)) = (&self.running, self.finished.take()) {
+            return Next::Done(self.read(run, &finished, sources));
+        }
+        match chosen(&self.command, &self.project, sources) {
+            Ok(run) => {
+                let job = self.job(&run, sources);
+                self.running = Some(run);
+                Next::Run(vec![job])
+            }
+            Err(why) => Next::Done(self.without_run(&Obstacle::new("the test command", Cause::RunnerMissing, why))),
+        }
+    }
+
+    fn feed(&mut self, finished: Vec<Finished>) {
+        self.finished = finished.into_iter().next();
+    }
+}
+
+impl JavaScriptSuite {
+    fn job(&self, run: &Run, sources: &dyn Sources) -> Job {
+        let reporter = match run.program {
+            Program::Node => NODE,
+            Program::Vitest => VITEST,
+            Program::Jest => JEST,
+        };
+        let ids = Ids::of(&self.project, sources);
+        let wanted = match &self.selection {
+            Selection::All => Value::Null,
+            Selection::Only(asked) => self.wanted(asked, &ids),
+        };
+        let options = json!({
+            "runner": run.program.name(),
+            "flags": run.flags,
+            "places": run.places,
+            "timeout": self.settings.timeout.as_secs_f64(),
+            "reporter": reporter.replace("CHANNEL\n", CHANNEL),
+            "files": self.files(run, &ids),
+            "wanted": wanted,
+        });
+        let argv = ["node", "--input-type=module", "-e", RUNNER, "--", &options.to_string()].map(str::to_owned);
+        // One test may take as long as is configured; some that hang must not cost the results of the others.
+        let deadline = self.settings.timeout * 6 + std::time::Duration::from_mins(2);
+        let command = CommandSpec::new(argv, deadline).in_dir(self.project.root.clone());
+        Job { command, isolated: true, label: format!("running {}", run.program.name()) }
+    }
+
+    /// The files that may be run, with the patterns of their tests.
+    fn files(&self, run: &Run, ids: &Ids) -> Value {
+        let mut found = serde_json::Map::new();
+        for (path, tests) in ids.files() {
+            let Some(below) = self.project.below(path) else { continue };
+            let name = below.rsplit('/').next().unwrap_or(below);
+            let is_meant = run.places.is_empty() || is_within(&run.places, below);
+            if is_meant && (!tests.is_empty() || is_test_name(name)) {
+                found.insert(below.to_owned(), tests.iter().map(Located::patterns).collect::<Vec<_>>().into());
+            }
+        }
+        found.into()
+    }
+
+    fn wanted(&self, asked: &[TestId], ids: &Ids) -> Value {
+        let mut found: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+        for (path, test) in asked.iter().flat_map(|id| ids.wanted(id)) {
+            if let Some(below) = self.project.below(path) {
+                found.entry(below.to_owned()).or_default().push(test.patterns());
+            }
+        }
+        json!(found)
+    }
+
+    fn read(&self, run: &Run, finished: &Finished, sources: &dyn Sources) -> Report {
+        let name = run.program.name();
+        if let Some((cause, message)) = could_not_run(finished) {
+            return self.without_run(&Obstacle::new(name, cause, message));
+        }
+        let Ok(told) = serde_json::from_slice::<Told>(&finished.stdout.bytes) else {
+            return self.without_run(&Obstacle::new(
+                name,
+                Cause::UnknownOutput,
+                last_words(&finished.stderr.text(), finished),
+            ));
+        };
+        if let Some(missing) = &told.missing {
+            let message = format!("{missing} is not installed here; run `npm install`");
+            return self.without_run(&Obstacle::new(name, Cause::RunnerMissing, message));
+        }
+        if told.forged || !told.complete {
+            let message = "something else than the runner wrote into the report";
+            return self.without_run(&Obstacle::new(name, Cause::UnknownOutput, message));
+        }
+        if let Some(broken) = &told.broken {
+            let message = format!("{name} ended with {}\n{}", broken.how, last_words(&broken.said, finished));
+            return self.without_run(&Obstacle::new(name, Cause::UnknownOutput, message));
+        }
+        let mut reading = Reading::new(&self.project, sources, &self.selection);
+        reading.tests(told.tests);
+        reading.files(&told.files, run);
+        reading.errors(name, &told.errors);
+        reading.report(name, &self.selection)
+    }
+
+    fn without_run(&self, obstacle: &Obstacle) -> Report {
+        let asked = match &self.selection {
+            Selection::All => &[][..],
+            Selection::Only(ids) => ids.as_slice(),
+        };
+        let failed = asked.iter().map(|id| failed(id.clone(), obstacle.cause, obstacle.message.clone(), 0));
+        Report::new(failed.collect::<Vec<_>>(), vec![obstacle.clone()])
+    }
+}
+
+/// Why node gave no answer at all.
+fn could_not_run(finished: &Finished) -> Option<(Cause, String)> {
+    match &finished.exit {
+        Exit::Passed | Exit::Failed(_) => None,
+        Exit::NotStarted(why) => Some((Cause::RunnerMissing, why.clone())),
+        Exit::TimedOut => Some((Cause::Timeout, format!("it did not end within {} s", finished.duration.as_secs()))),
+        Exit::Signalled(_) | Exit::Interrupted => Some((Cause::UnknownOutput, finished.exit.to_string())),
+    }
+}
+
+fn last_words(said: &str, finished: &Finished) -> String {
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.len().saturating_sub(12);
+    if lines.is_empty() { finished.exit.to_string() } else { shorten(&lines[last..].join("\n")) }
+}
+
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAX_MESSAGE) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{} …", &text[..at]),
+    }
+}
+
+fn failed(id: TestId, cause: Cause, message: String, millis: u64) -> TestResult {
+    TestResult::new(id, Outcome::Fail { cause, message }, millis)
+}

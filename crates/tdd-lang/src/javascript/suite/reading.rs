@@ -1,0 +1,233 @@
+//! Puts together what was told about a run: one result for each test, and what kept others from being run.
+
+use std::collections::BTreeMap;
+
+use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use tdd_core::test_id::TestId;
+
+use crate::javascript::ids::{Ids, id};
+use crate::javascript::test_command::Run;
+use crate::javascript::title::JOINT;
+use crate::language::{Project, Selection, Sources, join};
+
+use super::cause::{Diagnosis, Moment};
+use super::events::{Error, File, Kind, Outcome as Fate, Stray, Test};
+use super::{failed, shorten};
+
+/// A run, as it becomes a report.
+pub(super) struct Reading<'r> {
+    project: &'r Project,
+    ids: Ids,
+    diagnosis: Diagnosis<'r>,
+    /// Names of single cases that were asked for.
+    asked: Vec<TestId>,
+    results: BTreeMap<TestId, TestResult>,
+    obstacles: Vec<Obstacle>,
+    is_whole: bool,
+}
+
+impl<'r> Reading<'r> {
+    /// Nothing is known yet.
+    pub fn new(project: &'r Project, sources: &'r dyn Sources, selection: &Selection) -> Self {
+        let ids = Ids::of(project, sources);
+        let asked = match selection {
+            Selection::All => Vec::new(),
+            Selection::Only(ids) => ids.clone(),
+        };
+        Self {
+            project,
+            obstacles: ids.obstacles.clone(),
+            ids,
+            diagnosis: Diagnosis::new(project, sources),
+            asked,
+            results: BTreeMap::new(),
+            is_whole: *selection == Selection::All,
+        }
+    }
+
+    /// Takes in what became of the tests and groups.
+    pub fn tests(&mut self, tests: Vec<Test>) {
+        let (groups, tests): (Vec<Test>, Vec<Test>) = tests.into_iter().partition(|test| test.kind == Kind::Suite);
+        for test in tests.iter().filter(|test| !is_part(test, &tests)) {
+            self.test(test, &groups);
+        }
+        for group in &groups {
+            self.group(group);
+        }
+    }
+
+    fn test(&mut self, test: &Test, groups: &[Test]) {
+        let path = join(&self.project.root, &test.file);
+        let name = test.name.join(JOINT);
+        let own = TestId::native(&path, &name);
+        let located = self.ids.printed(&path, &name);
+        let is_case = located.is_some_and(|located| TestId::native(&path, &located.item.name) != own);
+        let digest = located.map(|located| self.ids.digest(&path, located));
+        let id = match located {
+            Some(located) if !self.asked.contains(&own) => id(&path, &located.item),
+            _ => own,
+        };
+        let case = if is_case { format!("[{name}] ") } else { String::new() };
+        let mut result = self.result(id, test, groups, &case);
+        result.digest = digest;
+        self.add(result);
+    }
+
+    fn result(&self, id: TestId, test: &Test, groups: &[Test], case: &str) -> TestResult {
+        let millis = std::time::Duration::try_from_secs_f64(test.ms.max(0.0) / 1000.0).unwrap_or_default().as_millis();
+        let millis = u64::try_from(millis).unwrap_or(u64::MAX);
+        let say = |text: &str| shorten(&format!("{case}{text}"));
+        match test.outcome {
+            Fate::Pass => TestResult::new(id, Outcome::Pass, millis),
+            Fate::Skip => failed(id, Cause::Skipped, say(&test.why), millis),
+            Fate::Lost if test.why == "timeout" => failed(id, Cause::Timeout, say("it did not end in time"), millis),
+            Fate::Lost => failed(id, Cause::Crash, say(&format!("its process ended with {}", test.why)), millis),
+            Fate::Fail => {
+                // What a group's hook threw keeps the tests of the group from being run.
+                let hook = groups.iter().find(|group| {
+                    let holds = test.file == group.file && test.name.starts_with(&group.name);
+                    holds && test.why == "cancelledByParent" && is_own_failure(group)
+                });
+                let error = hook.unwrap_or(test).error.clone().unwrap_or_default();
+                let moment = if test.around || hook.is_some() { Moment::Around } else { Moment::Running };
+                let path = join(&self.project.root, &test.file);
+                failed(id, self.diagnosis.cause(&path, &error, moment), say(&message(&error)), millis)
+            }
+        }
+    }
+
+    /// A group that could not be put together is an obstacle for those of its tests that were not run.
+    fn group(&mut self, group: &Test) {
+        let path = join(&self.project.root, &group.file);
+        let name = group.name.join(JOINT);
+        if !is_own_failure(group) {
+            return;
+        }
+        let inside = format!("{name}{JOINT}");
+        let lost = self.ids.in_file(&path).iter().filter(|test| test.item.name.starts_with(&inside));
+        let lost: Vec<TestId> =
+            lost.map(|test| id(&path, &test.item)).filter(|id| !self.results.contains_key(id)).collect();
+        let error = group.error.clone().unwrap_or_default();
+        let cause = self.diagnosis.cause(&path, &error, Moment::Loading);
+        let message = message(&error);
+        self.obstacles.push(Obstacle { subject: path, cause, message, place: None, tests: lost });
+    }
+
+    /// A test passes if all of its cases do, and is skipped only if none of them ran.
+    fn add(&mut self, result: TestResult) {
+        let Some(known) = self.results.get_mut(&result.id) else {
+            self.results.insert(result.id.clone(), result);
+            return;
+        };
+        let weight = |outcome: &Outcome| match outcome.cause() {
+            Some(Cause::Skipped) => 0,
+            None => 1,
+            Some(_) => 2,
+        };
+        let millis = known.duration_ms + result.duration_ms;
+        if weight(&result.outcome) > weight(&known.outcome) {
+            *known = result;
+        }
+        known.duration_ms = millis;
+    }
+
+    /// Takes in what became of the files.
+    pub fn files(&mut self, files: &BTreeMap<String, File>, run: &Run) {
+        for (below, file) in files {
+            let path = join(&self.project.root, below);
+            let tests: Vec<TestId> = self.ids.in_file(&path).iter().map(|test| id(&path, &test.item)).collect();
+            let lost: Vec<TestId> = tests.into_iter().filter(|id| !self.results.contains_key(id)).collect();
+            let (cause, message, place) = match (&file.how, &file.error) {
+                (None, None) => {
+                    self.loaded(&path, lost, run);
+                    continue;
+                }
+                (Some(how), _) if how == "timeout" => (Cause::Timeout, "it did not end in time".to_owned(), None),
+                (Some(how), _) => {
+                    (Cause::Crash, shorten(&format!("its process ended with {how}\n{}", file.said)), None)
+                }
+                (None, Some(error)) if is_empty_file(error) && lost.is_empty() => continue,
+                (None, Some(error)) => {
+                    let place =
+                        error.frames.first().map(|(path, line)| format!("{}:{line}", join(&self.project.root, path)));
+                    (self.diagnosis.cause(&path, error, Moment::Loading), message(error), place)
+                }
+            };
+            self.obstacles.push(Obstacle { subject: path, cause, message, place, tests: lost });
+        }
+    }
+
+    /// A test that its file shows and nobody ran was taken away while the file was loaded.
+    fn loaded(&mut self, path: &str, lost: Vec<TestId>, run: &Run) {
+        if !self.is_whole || run.leaves_out() {
+            return;
+        }
+        for lost in lost {
+            let marked = self.ids.in_file(path).iter().find(|test| id(path, &test.item) == lost);
+            let gone =
+                || (Cause::TargetNotFound, "it stands in its file, and is not there once that is loaded".to_owned());
+            let mark = marked.and_then(|test| test.item.ignored.clone());
+            let (cause, message) = mark.map_or_else(gone, |mark| (Cause::Skipped, mark));
+            self.add(failed(lost, cause, message, 0));
+        }
+    }
+
+    /// An error that belongs to no test makes the run a failure.
+    pub fn errors(&mut self, runner: &str, errors: &[Stray]) {
+        for Stray { file, error } in errors {
+            let subject = file.as_ref().map_or_else(|| runner.to_owned(), |file| join(&self.project.root, file));
+            let moment = if file.is_some() { Moment::Loading } else { Moment::Running };
+            let cause = match self.diagnosis.cause(&subject, error, moment) {
+                // Nobody knows whose it is: a red must not be proven by it.
+                Cause::Assertion | Cause::MissingSymbol => Cause::UnrelatedFailure,
+                cause => cause,
+            };
+            self.obstacles.push(Obstacle::new(subject, cause, message(error)));
+        }
+    }
+
+    /// The report.
+    pub fn report(mut self, runner: &str, selection: &Selection) -> Report {
+        if let Selection::Only(asked) = selection {
+            for id in asked.iter().filter(|id| !self.results.contains_key(id)).cloned().collect::<Vec<_>>() {
+                let holds = |obstacle: &&Obstacle| {
+                    obstacle.tests.contains(&id) || obstacle.subject == runner || id.path() == Some(&obstacle.subject)
+                };
+                let (cause, message) = match self.obstacles.iter().find(holds) {
+                    Some(obstacle) => (obstacle.cause, obstacle.message.clone()),
+                    None => (Cause::TargetNotFound, format!("{runner} finds no `{id}`")),
+                };
+                self.results.insert(id.clone(), failed(id, cause, message, 0));
+            }
+            self.results.retain(|id, _| asked.contains(id));
+        } else if self.results.is_empty() && self.obstacles.is_empty() && !self.ids.is_empty() {
+            let message = format!("{runner} found no test, and there are some");
+            self.obstacles.push(Obstacle::new(runner, Cause::ZeroTests, message));
+        }
+        Report::new(self.results.into_values(), self.obstacles)
+    }
+}
+
+/// Whether a test runs inside of another.
+fn is_part(test: &Test, tests: &[Test]) -> bool {
+    tests.iter().any(|other| {
+        other.file == test.file && other.name.len() < test.name.len() && test.name.starts_with(&other.name)
+    })
+}
+
+/// Whether a group failed by itself, not only because of what is in it.
+fn is_own_failure(group: &Test) -> bool {
+    group.outcome == Fate::Fail && !matches!(group.why.as_str(), "subtestsFailed" | "cancelledByParent")
+}
+
+/// Whether a runner complains of a file in which there is no test.
+fn is_empty_file(error: &Error) -> bool {
+    error.message.contains("No test suite found") || error.message.contains("must contain at least one test")
+}
+
+/// The error first, because only one line may be shown, then where it came from.
+fn message(error: &Error) -> String {
+    let text = error.text.trim();
+    let shown = if text.contains(error.message.trim()) { String::new() } else { format!("{}\n", error.message.trim()) };
+    shorten(format!("{}\n{shown}{text}", error.line()).trim())
+}

@@ -1,0 +1,327 @@
+// runs the tests of a JavaScript project
+//
+// Prints one JSON document about what became of each test. This process loads nothing of the project. It alone
+// holds the real standard output, sees a child that ends too early or hangs, blames the tests in flight, and lets
+// other children run the rest.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const LIMIT = 6000;
+const ATTEMPTS = 60;
+// How long a runner may take until it tells its first event, on top of what a test may take.
+const STARTING = { node: 5000, vitest: 30000, jest: 30000 };
+const options = JSON.parse(process.argv[1]);
+const root = fs.realpathSync(process.cwd());
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tdd-'));
+const began = Date.now();
+
+/** A path from the project's folder, if it is a source file of the project. */
+function inside(file) {
+  if (!file) return null;
+  try {
+    if (file.startsWith('file:')) file = fileURLToPath(file);
+    file = fs.realpathSync(file.split('?')[0]);
+  } catch {
+    if (!path.isAbsolute(file)) return null;
+  }
+  const below = path.relative(root, file);
+  return below.startsWith('..') || below.split('/').includes('node_modules') ? null : below;
+}
+
+/** What is to be known of an error: its kind, its words, and the files of the project that it came through. */
+function described(error, said) {
+  if (!error) return null;
+  const stack = String(error.stack ?? '');
+  const frames = [];
+  for (const line of stack.split('\n')) {
+    const found = /^\s*at .*?\(?((?:file:\/\/)?\/[^()\n]*?):(\d+)(?::\d+)?\)?\s*$/.exec(line);
+    const file = found && inside(found[1]);
+    if (file) frames.push([file, Number(found[2])]);
+  }
+  // Where the syntax is wrong stands above the error, in its stack or only on the terminal.
+  const place = /^((?:file:\/\/)?\/.*?):(\d+)\n/m;
+  const at = place.exec(stack) ?? (error.name === 'SyntaxError' ? place.exec(said ?? '') : null);
+  return {
+    name: String(error.name ?? 'Error'),
+    code: error.code === undefined ? null : String(error.code),
+    message: String(error.message ?? '').replaceAll(root + '/', '').slice(0, LIMIT),
+    frames,
+    from: at ? inside(at[1]) : null,
+    text: stack.replaceAll('file://' + root + '/', '').replaceAll(root + '/', '').slice(0, LIMIT),
+  };
+}
+
+/** The script of an installed package, looked for as node does. */
+function installed(name) {
+  for (let at = root; ; at = path.dirname(at)) {
+    const home = path.join(at, 'node_modules', name);
+    try {
+      const manifest = JSON.parse(fs.readFileSync(path.join(home, 'package.json'), 'utf8'));
+      const bin = typeof manifest.bin === 'string' ? manifest.bin : manifest.bin[name];
+      return { script: path.join(home, bin), version: manifest.version };
+    } catch {
+      if (at === path.dirname(at)) return null;
+    }
+  }
+}
+
+function reporter(name, text) {
+  const file = path.join(folder, name);
+  fs.writeFileSync(file, text);
+  return file;
+}
+
+const RUNNERS = {
+  node: {
+    prepare: () => ({ version: process.version }),
+    // Every file has a process of its own; a test is picked by its own title.
+    alone: true,
+    argv(state, files, picked) {
+      const url = pathToFileURL(state.reporter).href;
+      const pattern = picked && picked.map((names) => '(?:^|\\s)' + names.at(-1) + '$').join('|');
+      return [
+        ...options.flags,
+        '--import=' + url,
+        '--test-reporter=' + url,
+        '--test-reporter-destination=stderr',
+        ...(pattern ? ['--test-name-pattern=/' + pattern + '/s'] : []),
+        files[0],
+      ];
+    },
+  },
+  vitest: {
+    prepare: () => installed('vitest'),
+    argv(state, files, picked) {
+      const pattern = picked && '^(?:' + picked.map((names) => names.join(' ')).join('|') + ')$';
+      const only = pattern ? ['-t', pattern] : [];
+      const shown = files ? files.map((file) => path.join(root, file)) : options.places;
+      return [state.script, 'run', '--reporter=' + state.reporter, '--passWithNoTests', ...options.flags, ...only, ...shown];
+    },
+  },
+  jest: {
+    prepare: () => installed('jest'),
+    argv(state, files, picked) {
+      const pattern = picked && '^(?:' + picked.map((names) => names.join(' ')).join('|') + ')$';
+      const only = pattern ? ['--testNamePattern=' + pattern] : [];
+      const shown = files ? ['--runTestsByPath', ...files] : options.places;
+      const ours = ['--reporters=' + state.reporter, '--passWithNoTests', '--coverage=false', '--watchman=false'];
+      return ['--experimental-vm-modules', state.script, ...ours, ...options.flags, ...only, ...shown];
+    },
+  },
+};
+
+/** Runs one child to its end and gives what it told. */
+function attempt(runner, state, files, picked) {
+  return new Promise((resolve) => {
+    const token = randomBytes(16).toString('hex');
+    const child = spawn(process.execPath, runner.argv(state, files, picked), {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let told = '', said = '', how = null, last = Date.now() + STARTING[options.runner], rest = null;
+    const stop = () => {
+      try {
+        process.kill(-child.pid, 'SIGKILL');
+      } catch {}
+    };
+    const clock = setInterval(() => {
+      if (Date.now() - last > options.timeout * 1000) {
+        how = 'timeout';
+        stop();
+      }
+    }, 50);
+    const hear = (text) => (said = (said + text).length > 3 * LIMIT ? said.slice(0, LIMIT) + (said + text).slice(-2 * LIMIT) : said + text);
+    child.stdout.setEncoding('utf8').on('data', hear);
+    child.stderr.setEncoding('utf8').on('data', hear);
+    child.stdio[3].setEncoding('utf8').on('data', (text) => {
+      told += text;
+      last = Date.now();
+    });
+    for (const stream of child.stdio) stream?.on('error', () => {});
+    child.stdio[4].end(token + '\n');
+    const finish = (code, signal) => {
+      clearInterval(clock);
+      clearTimeout(rest);
+      stop();
+      how ??= signal ? 'signal ' + signal : 'exit ' + code;
+      for (const stream of child.stdio) stream?.destroy();
+      resolve({ events: believed(told, token), how, said });
+    };
+    child.on('error', () => finish(127, null));
+    child.on('close', finish);
+    // A process that the tests left behind may hold the pipes open: what is there soon is all.
+    child.on('exit', (code, signal) => (rest = setTimeout(finish, 300, code, signal)));
+  });
+}
+
+function believed(text, token) {
+  const events = [];
+  for (const line of text.split('\n').filter(Boolean)) {
+    let entry;
+    try {
+      entry = JSON.parse(line);
+    } catch {
+      break;
+    }
+    if (entry[0] !== token || entry[1] !== events.length + 1) {
+      events.push({ type: 'forged' });
+      break;
+    }
+    events.push(entry[2]);
+  }
+  return events;
+}
+
+const key = (file, name) => JSON.stringify([file, ...name]);
+
+/** All that is known of the run so far. */
+const told = { complete: true, runner: options.runner, missing: null, forged: false, tests: [], files: {}, errors: [] };
+const done = new Set();
+let attempts = 0;
+
+function lose(file, name, how) {
+  const id = key(file, name);
+  if (!done.has(id)) {
+    done.add(id);
+    told.tests.push({ file, name, kind: 'test', outcome: 'lost', why: how, ms: 0, error: null, around: false });
+  }
+}
+
+/** Takes in what a child told; gives the files that it began and did not end, with the tests in flight. */
+function take({ events, how, said }, asked) {
+  const open = new Map();
+  let ended = false;
+  for (const file of asked ?? []) open.set(file, { begun: false, flying: [] });
+  for (const event of events) {
+    const file = event.file === undefined ? null : inside(event.file);
+    const at = file === null || event.type === 'error' ? null : (open.get(file) ?? open.set(file, { begun: false, flying: [] }).get(file));
+    if (event.type === 'forged') told.forged = true;
+    else if (event.type === 'end') ended = true;
+    else if (event.type === 'begun' && at) at.begun = true;
+    else if (event.type === 'passed-over' && at) at.flying = at.flying.filter((name) => key(file, name) !== key(file, event.name));
+    else if (event.type === 'start' && at) {
+      at.begun = true;
+      at.flying.push(event.name);
+    } else if (event.type === 'test' && at) {
+      at.begun = true;
+      at.flying = at.flying.filter((name) => key(file, name) !== key(file, event.name));
+      const id = key(file, event.name) + event.kind;
+      const again = done.has(key(file, event.name)) && !at.seen?.has(id);
+      (at.seen ??= new Set()).add(id);
+      if (!again) {
+        done.add(key(file, event.name));
+        told.tests.push({ ...event, file, error: described(event.error, said) });
+      }
+    } else if (event.type === 'ended' && at) {
+      open.delete(file);
+      const entry = (told.files[file] ??= { how: null, error: null });
+      if (event.error) entry.error ??= described(event.error, said);
+    } else if (event.type === 'error') {
+      told.errors.push({ file, ...described(event.error, said) });
+    }
+  }
+  const failed = events.some((event) => event.outcome === 'fail' || event.error);
+  if (options.runner === 'node' && !open.size && how !== 'exit 0' && !failed) {
+    const message = 'its process ended with ' + how + ', though no test failed';
+    told.errors.push({ file: asked[0], ...described({ name: 'Error', message }, '') });
+  }
+  return { open, how, ended, said };
+}
+
+const fits = (names, name) => new RegExp('^(?:' + names.join('\\n') + ')$', 's').test(name.join('\n'));
+
+/** Of the tests in flight, those that nothing is inside of; a test with parts is blamed for them. */
+function culprits(file, flying) {
+  const inner = flying.filter((name) => !flying.some((other) => other.length > name.length && name.every((part, at) => part === other[at])));
+  const known = options.files[file] ?? [];
+  return inner.map((name) => {
+    const outer = name.map((_, at) => name.slice(0, at + 1));
+    return outer.find((name) => known.some((names) => fits(names, name))) ?? name;
+  });
+}
+
+/** Runs what is left of a file, in fewer and fewer pieces, until it is known who keeps it from ending. */
+async function settle(runner, state, file, picked, first) {
+  let seen = first;
+  for (;;) {
+    if (!seen) {
+      if (++attempts > ATTEMPTS) return picked.forEach((names) => lose(file, names, 'too many attempts'));
+      seen = take(await attempt(runner, state, [file], picked), [file]);
+    }
+    const at = seen.open.get(file);
+    if (!at) return;
+    if (!at.begun) {
+      told.files[file] = { how: seen.how, error: told.files[file]?.error ?? null, said: seen.said.slice(-LIMIT) };
+      return;
+    }
+    const flying = culprits(file, at.flying);
+    if (flying.length === 1) lose(file, flying[0], seen.how);
+    const known = [...done].map((id) => JSON.parse(id)).filter(([of]) => of === file);
+    const left = (picked ?? options.files[file] ?? []).filter((names) => !known.some(([, ...name]) => fits(names, name)));
+    if (flying.length !== 1 && left.length < 2) {
+      const names = flying.length ? flying : left;
+      if (names.length) names.forEach((name) => lose(file, name, seen.how));
+      else told.files[file] = { how: seen.how, error: null, said: seen.said.slice(-LIMIT) };
+      return;
+    }
+    if (!left.length) return;
+    if (flying.length !== 1 && left.length === (picked ?? options.files[file]).length) {
+      const half = left.length >> 1;
+      await settle(runner, state, file, left.slice(0, half), null);
+      await settle(runner, state, file, left.slice(half), null);
+      return;
+    }
+    picked = left;
+    seen = null;
+  }
+}
+
+async function main() {
+  const runner = RUNNERS[options.runner];
+  const state = runner.prepare();
+  if (!state) return void (told.missing = options.runner);
+  told.version = state.version;
+  state.reporter = reporter(options.runner + (options.runner === 'jest' ? '.cjs' : '.mjs'), options.reporter);
+  const files = options.wanted ? Object.keys(options.wanted) : Object.keys(options.files);
+  if (runner.alone) {
+    const queue = files.slice();
+    const work = async () => {
+      for (let file; (file = queue.shift()) !== undefined; ) {
+        const picked = options.wanted?.[file] ?? null;
+        await settle(runner, state, file, picked, take(await attempt(runner, state, [file], picked), [file]));
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(4, os.availableParallelism()) }, work));
+    return;
+  }
+  if (options.wanted && !files.length) return;
+  const picked = options.wanted ? Object.values(options.wanted).flat() : null;
+  const seen = take(await attempt(runner, state, options.wanted ? files : null, picked), options.wanted ? files : []);
+  if (!seen.ended && !seen.open.size && !told.tests.length) {
+    told.broken = { how: seen.how, said: seen.said.slice(-LIMIT) };
+    return;
+  }
+  // Files that were not even begun when the runner was stopped.
+  const waiting = seen.ended ? [] : files.filter((file) => !told.files[file] && !seen.open.has(file));
+  for (const file of [...seen.open.keys(), ...waiting]) {
+    await settle(runner, state, file, options.wanted?.[file] ?? null, seen.open.size === 1 && !waiting.length ? seen : null);
+  }
+}
+
+await main();
+told.seconds = (Date.now() - began) / 1000;
+fs.rmSync(folder, { recursive: true, force: true });
+const text = JSON.stringify(told) + '\n';
+for (let at = 0, bytes = Buffer.from(text); at < bytes.length; ) {
+  try {
+    at += fs.writeSync(1, bytes, at);
+  } catch (error) {
+    if (error.code !== 'EAGAIN') throw error;
+  }
+}
+process.exit(0);

@@ -1,0 +1,190 @@
+//! The syntax tree of a JavaScript or TypeScript file, and what names, statements and digests are in it.
+
+use std::ops::{Deref, Range};
+use std::sync::LazyLock;
+
+use tdd_core::digest::Digest;
+
+use crate::syntax::{FlatTree, Grammar, SEPARATOR};
+
+static JAVASCRIPT: Grammar = Grammar { language: LazyLock::new(|| tree_sitter_javascript::LANGUAGE.into()), is_atom };
+static TYPESCRIPT: Grammar =
+    Grammar { language: LazyLock::new(|| tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()), is_atom };
+static TSX: Grammar = Grammar { language: LazyLock::new(|| tree_sitter_typescript::LANGUAGE_TSX.into()), is_atom };
+
+/// Before each statement of a digest: the tree need not have a token for its end.
+const STATEMENT: u8 = 0xfe;
+
+/// Nodes that are words of the language and values at once.
+const VALUES: [&str; 6] = ["this", "super", "null", "true", "false", "undefined"];
+
+/// The tree of one file.
+#[derive(Debug)]
+pub(super) struct Tree<'a>(FlatTree<'a>);
+
+impl<'a> Deref for Tree<'a> {
+    type Target = FlatTree<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'a> Tree<'a> {
+    /// The tree of the text of this file; broken text has one as well. `None` if there is no parser.
+    pub fn parse(path: &str, source: &'a str) -> Option<Self> {
+        let grammar = match path.rsplit_once('.').map_or("", |(_, ending)| ending) {
+            "ts" | "mts" | "cts" => &TYPESCRIPT,
+            "tsx" => &TSX,
+            _ => &JAVASCRIPT,
+        };
+        FlatTree::parse(grammar, source).map(Self)
+    }
+
+    /// Whether the text is free of errors.
+    pub fn parses(&self) -> bool {
+        (0..self.len()).all(|node| !self.is_broken(node))
+    }
+
+    /// The children that are neither punctuation, nor words of the language, nor comments.
+    pub fn parts(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        self.children(node).filter(|child| {
+            let kind = self.kind(*child);
+            let is_word = self.is_leaf(*child) && kind == self.text(*child) && !VALUES.contains(&kind);
+            kind != "comment" && !is_word
+        })
+    }
+
+    /// The statement that a node is part of: the innermost one.
+    pub fn statement(&self, node: usize) -> usize {
+        std::iter::once(node).chain(self.around(node)).find(|at| self.is_statement(*at)).unwrap_or(node)
+    }
+
+    /// The names inside of a node that stand for themselves, not those of properties.
+    pub fn names(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
+        self.inside(node).filter(|at| self.is_name(*at)).map(|at| self.text(at))
+    }
+
+    /// Whether a node is a name that stands for itself.
+    pub fn is_name(&self, node: usize) -> bool {
+        matches!(
+            self.kind(node),
+            "identifier" | "shorthand_property_identifier" | "shorthand_property_identifier_pattern"
+        )
+    }
+
+    /// Whether a node is a function, whatever it is called.
+    pub fn is_function(&self, node: usize) -> bool {
+        matches!(
+            self.kind(node),
+            "arrow_function"
+                | "function_expression"
+                | "function_declaration"
+                | "generator_function"
+                | "generator_function_declaration"
+                | "method_definition"
+        )
+    }
+
+    /// The arguments of a call.
+    pub fn arguments(&self, call: usize) -> Vec<usize> {
+        self.child(call, "arguments").map(|list| self.parts(list).collect()).unwrap_or_default()
+    }
+
+    /// The digest of the tokens of these nodes, comments left out.
+    pub fn digest(&self, nodes: Range<usize>) -> Digest {
+        self.digest_without(nodes, &[])
+    }
+
+    /// The same with some of the nodes left out.
+    pub fn digest_without(&self, nodes: Range<usize>, left_out: &[Range<usize>]) -> Digest {
+        let mut bytes = Vec::new();
+        let mut node = nodes.start;
+        while node < nodes.end {
+            if left_out.iter().any(|range| range.contains(&node)) || self.says_nothing(node) {
+                node = self.past(node);
+                continue;
+            }
+            if self.is_statement(node) {
+                bytes.push(STATEMENT);
+            }
+            if self.is_leaf(node) {
+                bytes.extend_from_slice(self.token(node).as_bytes());
+                bytes.push(SEPARATOR);
+            }
+            node += 1;
+        }
+        Digest::of(bytes)
+    }
+
+    /// Whether a node stands in a list of statements, or of a class's members.
+    pub fn is_statement(&self, node: usize) -> bool {
+        let holds = |kind: &str| matches!(kind, "program" | "statement_block" | "class_body" | "switch_case");
+        node > 0 && holds(self.kind(self.parent(node))) && !self.is_leaf(node)
+    }
+
+    /// A comment, or what a formatter adds and takes away: the end of a statement, a comma at the end of a list.
+    fn says_nothing(&self, node: usize) -> bool {
+        match self.kind(node) {
+            "comment" => true,
+            ";" | "empty_statement" => !self.around(node).take(2).any(|outer| self.kind(outer) == "for_statement"),
+            "," => {
+                let next = self.past(node);
+                let ends = next < self.len() && matches!(self.kind(next), ")" | "]" | "}");
+                let is_hole = node > 0 && matches!(self.kind(node - 1), "," | "[");
+                ends && self.parent(next) == self.parent(node) && !is_hole
+            }
+            _ => false,
+        }
+    }
+
+    /// A token; of a text, what it says rather than which quotes it stands in.
+    fn token(&self, node: usize) -> String {
+        let text = self.text(node).replace("\r\n", "\n");
+        let inner = (self.kind(node) == "string").then(|| text.get(1..text.len().saturating_sub(1))).flatten();
+        match inner {
+            Some(inner) if !inner.contains(['\'', '"', '\\']) => format!("\"{inner}\""),
+            _ => text,
+        }
+    }
+}
+
+/// Kept whole, because white space counts inside of it.
+fn is_atom(node: &tree_sitter::Node<'_>) -> bool {
+    matches!(node.kind(), "string" | "regex" | "jsx_text" | "comment")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(source: &str) -> Digest {
+        let tree = Tree::parse("a.js", source).unwrap();
+        tree.digest(0..tree.len())
+    }
+
+    #[test]
+    fn layout_comments_and_the_taste_of_formatters_are_nothing() {
+        assert_eq!(digest("a = f(1,\n  'x',\n) // y\n"), digest("a=f(1, \"x\");\r\n"));
+        assert_eq!(digest("function f() { g(); h() }\n"), digest("function f() {\n  g()\n  h();\n}\n"));
+    }
+
+    #[test]
+    fn what_counts_is_not_nothing() {
+        assert_ne!(digest("a\nb()\n"), digest("a(b())\n"));
+        assert_ne!(digest("f(`a  b`)\n"), digest("f(`a b`)\n"));
+        assert_ne!(digest("f([1,,])\n"), digest("f([1])\n"));
+        assert_ne!(digest("for (;a;) {}\n"), digest("for (a;;) {}\n"));
+        assert_ne!(digest("f('a b')\n"), digest("f('a  b')\n"));
+    }
+
+    #[test]
+    fn broken_text_is_known_in_every_dialect() {
+        let parses = |path: &str, text: &str| Tree::parse(path, text).is_some_and(|tree| tree.parses());
+        assert!(!parses("a.js", "test('a', () => {\n"));
+        assert!(parses("a.jsx", "const a = <b c={1}>d</b>;\n"));
+        assert!(parses("a.ts", "const a: number = <number>b;\n"));
+        assert!(parses("a.tsx", "const a: number = <B />;\n"));
+        assert!(!parses("a.js", "const a: number = 1;\n"));
+    }
+}

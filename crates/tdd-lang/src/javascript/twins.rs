@@ -1,0 +1,167 @@
+//! Writes the copies of a test that the counter-proof runs into the test's own file, right behind it.
+
+use std::ops::Range;
+
+use tdd_core::digest::Digest;
+use tdd_core::proof::Twin;
+use tdd_core::test_id::TestId;
+
+use super::assertion::{Asserting, assertions};
+use super::call::Making;
+use super::expectation::{Opposite, opposites, untruth};
+use super::items::located;
+use super::syntax::Tree;
+use super::title::JOINT;
+use crate::item::TestItem;
+use crate::syntax::splice;
+use crate::twin::{Boldness, Twins};
+
+/// The file with the copies in it; `None` if the test cannot be copied.
+pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+    let tree = Tree::parse(path, source).filter(Tree::parses)?;
+    let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
+    let span = tree.range(making.call);
+    if source.get(span.clone())?.contains("Snapshot(") {
+        return None;
+    }
+    let asserting = Asserting::of(&tree);
+    let mut writer = Writer { path, tree: &tree, asserting, test, making, seed, named: 0, copies: Vec::new() };
+    let print = writer.name("print");
+    let copy = writer.copy(None)?;
+    let sound = writer.control("");
+    let broken = writer.control("throw new Error(\"broken\");");
+    let untruths = writer.untruths();
+    let twins = writer.altered(boldness, &print)?;
+    let is_statement = test.span != span || tree.kind(tree.parent(writer.making.call)) == "expression_statement";
+    let (start, end) = if is_statement { (String::new(), test.span.end) } else { ("(".to_owned(), span.end) };
+    let joined = if is_statement {
+        format!("\n;{};\n", writer.copies.join(";\n"))
+    } else {
+        format!(", {})", writer.copies.join(", "))
+    };
+    let printing = format!(
+        "\nfunction {print}(value) {{\n  try {{\n    return typeof value + (JSON.stringify(value) ?? String(value));\n  \
+         }} catch {{\n    return typeof value + String(value);\n  }}\n}}\n"
+    );
+    let edits = vec![(span.start..span.start, start), (end..end, joined), (source.len()..source.len(), printing)];
+    Some(Twins { source: splice(source, edits), copy: copy.1, sound, broken, untruths, twins })
+}
+
+/// Writes copies one after the other.
+struct Writer<'a, 's> {
+    path: &'a str,
+    tree: &'a Tree<'s>,
+    asserting: Asserting<'s>,
+    test: &'a TestItem,
+    making: Making,
+    seed: u64,
+    named: u64,
+    copies: Vec<String>,
+}
+
+impl Writer<'_, '_> {
+    /// The test under another name, with some bytes changed.
+    fn copy(&mut self, edit: Option<(Range<usize>, String)>) -> Option<(String, TestId)> {
+        let name = self.name("t");
+        let span = self.tree.range(self.making.call);
+        let within = |range: Range<usize>| range.start.saturating_sub(span.start)..range.end.saturating_sub(span.start);
+        let mut edits = vec![(within(self.tree.range(self.making.title)), format!("\"{name}\""))];
+        edits.extend(edit.map(|(range, text)| (within(range), text)));
+        let copy = splice(self.tree.source().get(span)?, edits);
+        Some(self.write(&name, copy))
+    }
+
+    /// A test of our own beside it.
+    fn control(&mut self, body: &str) -> TestId {
+        let name = self.name("t");
+        let base = self.tree.text(self.making.base).to_owned();
+        self.write(&name, format!("{base}(\"{name}\", () => {{ {body} }})")).1
+    }
+
+    fn write(&mut self, name: &str, call: String) -> (String, TestId) {
+        self.copies.push(call);
+        let full = match self.test.name.rsplit_once(JOINT) {
+            Some((groups, _)) => format!("{groups}{JOINT}{name}"),
+            None => name.to_owned(),
+        };
+        let id = TestId::native(self.path, &full);
+        (full, id)
+    }
+
+    /// Each way in which the test asserts tells one untruth.
+    fn untruths(&mut self) -> Vec<(String, TestId)> {
+        let told = self.assertions().into_iter().filter_map(|node| untruth(self.tree, &self.asserting, node));
+        let mut told: Vec<(String, String)> = told.collect();
+        told.sort();
+        told.dedup_by(|one, other| one.0 == other.0);
+        told.into_iter().map(|(name, text)| (name, self.control(&format!("{text};")))).collect()
+    }
+
+    fn altered(&mut self, boldness: Boldness, print: &str) -> Option<Vec<Twin>> {
+        let mut twins = Vec::new();
+        for node in self.assertions() {
+            for Opposite { edit, what, probe } in opposites(self.tree, &self.asserting, node, boldness, print) {
+                let (name, id) = self.copy(Some(edit))?;
+                let probe = probe.and_then(|probe| self.copy(Some(probe))).map(|(_, id)| id);
+                twins.push(Twin { name, id, line: self.tree.line(node), what, probe });
+            }
+        }
+        Some(twins)
+    }
+
+    fn assertions(&self) -> Vec<usize> {
+        let body = self.making.body.map_or(0..0, |body| self.tree.inside(body));
+        assertions(self.tree, &self.asserting, body)
+    }
+
+    /// A name that cannot be known beforehand.
+    fn name(&mut self, prefix: &str) -> String {
+        self.named += 1;
+        let digest = Digest::of([self.seed.to_le_bytes(), self.named.to_le_bytes()].concat());
+        format!("{prefix}_{}", &digest.as_str()[..16])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::javascript::items::items;
+
+    fn of(source: &str) -> Twins {
+        let test = items("a.test.js", source).tests.remove(0);
+        twins("a.test.js", source, &test, 7, Boldness::ChangeValues).unwrap()
+    }
+
+    #[test]
+    fn the_copies_stand_behind_the_test_and_parse() {
+        for (source, count) in [
+            ("test('a', () => {\n  assert.equal(add(1, 2), 3)\n})\n", 1),
+            ("test('a', () => assert.equal(add(1, 2), 3))\n", 1),
+            (
+                "describe('x', () => {\n  it('a', async () => {\n    expect(f()).toBe(1);\n    await expect(g()).rejects.toThrow('x');\n  });\n\n  it('b', () => {});\n});\n",
+                3,
+            ),
+            ("test.each([[1]])('a %i', (n) => { expect(f(n)).toEqual({ n: 1 }) })\n", 1),
+            ("[1].forEach((n) => test(`a ${n}`, () => assert.ok(f(n))))\n", 1),
+            ("test('a', () => { assert.throws(() => f()); expect(f).not.toBe(1); expect(f()).to.be.true })\n", 3),
+        ] {
+            let twins = of(source);
+            let found = items("a.test.js", &twins.source);
+            assert!(found.parses, "{}", twins.source);
+            assert_eq!(twins.twins.len(), count, "{source}");
+            let names: Vec<String> = found.tests.iter().map(|test| format!("a.test.js::{}", test.name)).collect();
+            assert!(twins.ids().iter().all(|id| names.contains(&id.as_str().to_owned())), "{}", twins.source);
+        }
+    }
+
+    #[test]
+    fn an_expected_value_changes_and_a_condition_is_negated() {
+        let what = |body: &str| of(&format!("test('a', () => {{ {body} }})\n")).twins.remove(0).what;
+        assert_eq!(what("assert.equal(add(1, 2), 3)"), "expects `4` instead of `3`");
+        assert_eq!(what("assert.equal(3, add(1, 2))"), "expects `4` instead of `3`");
+        assert_eq!(what("assert.equal(add(1, 2), three)"), "asserts the opposite");
+        assert_eq!(what("expect(f()).toBe(true)"), "expects `false` instead of `true`");
+        assert_eq!(what("expect(f()).not.toBe(1)"), "asserts the opposite");
+        assert_eq!(what("expect(f()).toContain(1)"), "asserts the opposite");
+    }
+}

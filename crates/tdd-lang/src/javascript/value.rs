@@ -1,0 +1,92 @@
+//! Changes the values that an expression spells out to others of the same type.
+
+use std::ops::Range;
+
+use super::syntax::Tree;
+
+/// What an expression would spell out if it were another value: which bytes change, and to what. `None` if it
+/// spells out nothing, or asks somebody else.
+pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, String)> {
+    let text = tree.text(node);
+    let whole = |other: String| Some((tree.range(node), other));
+    let mut parts = tree.parts(node);
+    match tree.kind(node) {
+        "number" => match text.parse::<u64>() {
+            Ok(number) => whole(number.wrapping_add(1).to_string()),
+            Err(_) if text.ends_with('n') => whole(format!("({text} + 1n)")),
+            Err(_) => whole(format!("({text} + 1)")),
+        },
+        "true" => whole("false".to_owned()),
+        "false" => whole("true".to_owned()),
+        "null" | "undefined" => whole("\"t_other\"".to_owned()),
+        "string" | "template_string" => whole(format!("({text} + \"~\")")),
+        "array" if parts.next().is_none() => whole("[null]".to_owned()),
+        "object" if parts.next().is_none() => whole("{ t_other: 1 }".to_owned()),
+        "object" => {
+            let values = tree.parts(node).filter_map(|pair| tree.child(pair, "value"));
+            values.into_iter().find_map(|value| changed(tree, value))
+        }
+        "array" | "parenthesized_expression" | "unary_expression" | "as_expression" | "satisfies_expression" => {
+            tree.parts(node).find_map(|part| changed(tree, part))
+        }
+        "new_expression" => tree.arguments(node).into_iter().find_map(|argument| changed(tree, argument)),
+        "call_expression" if makes_a_value(tree, node) => {
+            tree.arguments(node).into_iter().find_map(|argument| changed(tree, argument))
+        }
+        _ => None,
+    }
+}
+
+/// `BigInt(1)`, `expect.objectContaining({ … })`: its arguments say what the value is.
+fn makes_a_value(tree: &Tree<'_>, call: usize) -> bool {
+    let function = tree.child(call, "function").map_or("", |function| tree.text(function));
+    matches!(function, "BigInt" | "Number" | "String" | "Symbol.for" | "Object.freeze")
+        || matches!(function, "expect.objectContaining" | "expect.closeTo")
+}
+
+/// The literals inside of a node, as they are written.
+pub(super) fn literals(tree: &Tree<'_>, node: usize) -> Vec<String> {
+    let is_literal = |node: &usize| matches!(tree.kind(*node), "number" | "string" | "true" | "false" | "null");
+    let text = |node: usize| match tree.kind(node) {
+        "string" => tree.text(node).replace('\'', "\""),
+        _ => tree.text(node).to_owned(),
+    };
+    tree.inside(node).filter(is_literal).map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::splice;
+
+    fn check(expression: &str, expected: Option<&str>) {
+        let source = format!("x = {expression}");
+        let tree = Tree::parse("a.ts", &source).unwrap();
+        let value = (0..tree.len()).find(|node| tree.field(*node) == Some("right")).unwrap();
+        let made = changed(&tree, value).map(|edit| splice(&source, vec![edit])[4..].to_owned());
+        assert_eq!(made.as_deref(), expected, "{expression}");
+    }
+
+    #[test]
+    fn what_is_spelled_out_changes() {
+        check("3", Some("4"));
+        check("-0.5", Some("-(0.5 + 1)"));
+        check("10n", Some("(10n + 1n)"));
+        check("'a'", Some("('a' + \"~\")"));
+        check("`a${b}`", Some("(`a${b}` + \"~\")"));
+        check("[1, 2]", Some("[2, 2]"));
+        check("{ a: 1 }", Some("{ a: 2 }"));
+        check("[]", Some("[null]"));
+        check("{}", Some("{ t_other: 1 }"));
+        check("new Money(5, 'EUR')", Some("new Money(6, 'EUR')"));
+        check("undefined", Some("\"t_other\""));
+        check("true as boolean", Some("false as boolean"));
+    }
+
+    #[test]
+    fn what_somebody_else_answers_does_not() {
+        for expression in ["f(1)", "a", "a + 1", "NaN"] {
+            check(expression, None);
+        }
+    }
+}
