@@ -243,10 +243,7 @@ impl CliError {
                 source.hint.clone().unwrap_or_else(|| "correct it there; `tdd-cli doctor` checks the file".to_owned())
             }
             Self::Unsupported { key, .. } => format!("remove `{key}` from the file"),
-            Self::UnknownLanguage => {
-                let known: Vec<_> = tdd_lang::languages().iter().map(|known| format!("`{}`", known.name())).collect();
-                format!("known: {}", known.join(", "))
-            }
+            Self::UnknownLanguage => known_languages(),
             Self::NoProject(_) => "run `tdd-cli init` to add one, or go where it is with `-C DIR`".to_owned(),
             Self::OtherLanguage(_) => "to add a Rust project beside it, say so: `--language rust`".to_owned(),
             Self::OtherKata { .. } => "change `kata_description` in `tdd.yaml`, or leave `--kata` out".to_owned(),
@@ -379,4 +376,11 @@ impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
+}
+/// The names that a configuration may give to a language.
+fn known_languages() -> String {
+    let languages = tdd_lang::languages();
+    let names =
+        languages.iter().flat_map(|language| std::iter::once(language.name()).chain(language.also().iter().copied()));
+    format!("known: {}", names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
 }

@@ -106,6 +106,21 @@ impl Sandbox {
         self.command("go").arg("version").output().is_ok_and(|output| output.status.success())
     }
 
+    /// Whether there is a node that we can use; a test that skips itself for want of it must say so.
+    pub fn has_node(&self) -> bool {
+        self.command("node").arg("--version").output().is_ok_and(|output| output.status.success())
+    }
+
+    /// Links what CI installed for JavaScript's tests (vitest, jest and what goes with them) into the project, from
+    /// `TDD_NODE_MODULES` or `target/node/`; whether there is any.
+    pub fn link_node_modules(&self) -> bool {
+        let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/node/node_modules");
+        let folder = std::env::var_os("TDD_NODE_MODULES").map_or_else(usual, PathBuf::from);
+        let Ok(folder) = fs::canonicalize(folder) else { return false };
+        let is_there = self.has_node() && folder.join("vitest").is_dir() && folder.join("jest").is_dir();
+        is_there && std::os::unix::fs::symlink(folder, self.project().join("node_modules")).is_ok()
+    }
+
     /// Runs the git program in the project and gives what it printed.
     pub fn git(&self, arguments: &[&str]) -> String {
         let identity = ["-c", "user.name=A Person", "-c", "user.email=person@local", "-c", "commit.gpgsign=false"];

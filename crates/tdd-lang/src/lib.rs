@@ -25,7 +25,7 @@ use language::{Language, Project, Selection, Settings, Sources, Suite, UnknownCo
 
 /// Every language, the one that a new project gets by default first.
 pub fn languages() -> Vec<Box<dyn Language>> {
-    vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(go::Go)]
+    vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(javascript::JavaScript), Box::new(go::Go)]
 }
 
 /// The language of this name, or of which it is another name.

@@ -262,7 +262,7 @@ fn commit_files(repo: &Repo, onto: &Head, added: &[String], config: &Config) -> 
 
 /// A folder that holds a project of an unknown language does not get one of ours without being asked for.
 fn refuse_other_languages(args: &Init, sources: &TreeSources) -> Result<(), CliError> {
-    const MANIFESTS: [(&str, &str); 2] = [("package.json", "JavaScript or TypeScript"), ("go.mod", "Go")];
+    const MANIFESTS: [(&str, &str); 3] = [("go.mod", "Go"), ("pom.xml", "Java"), ("Gemfile", "Ruby")];
     if args.language.is_some() {
         return Ok(());
     }

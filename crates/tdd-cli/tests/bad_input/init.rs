@@ -248,7 +248,7 @@ fn a_project_that_ignores_everything_new_gets_no_commit() {
 #[test]
 fn another_languages_project_gets_neither_files_nor_a_repository() {
     let machine = Machine::new();
-    machine.sandbox.write("package.json", "{}\n");
+    machine.sandbox.write("pom.xml", "<project/>\n");
     insta::assert_snapshot!(machine.refused(&["init"]));
 }
 

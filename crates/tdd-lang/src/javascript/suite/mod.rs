@@ -21,6 +21,7 @@ use super::items::is_test_name;
 use super::places::is_within;
 use super::runner::chosen;
 use super::test_command::{DEFAULT, Program, Run, TestCommand};
+use super::title::JOINT;
 use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
 
 /// Runs the tests in children and tells about them.
@@ -116,17 +117,17 @@ impl JavaScriptSuite {
             let name = below.rsplit('/').next().unwrap_or(below);
             let is_meant = run.places.is_empty() || is_within(&run.places, below);
             if is_meant && (!tests.is_empty() || is_test_name(name)) {
-                found.insert(below.to_owned(), tests.iter().map(Located::patterns).collect::<Vec<_>>().into());
+                found.insert(below.to_owned(), tests.iter().map(told).collect::<Vec<_>>().into());
             }
         }
         found.into()
     }
 
     fn wanted(&self, asked: &[TestId], ids: &Ids) -> Value {
-        let mut found: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+        let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         for (path, test) in asked.iter().flat_map(|id| ids.wanted(id)) {
             if let Some(below) = self.project.below(path) {
-                found.entry(below.to_owned()).or_default().push(test.patterns());
+                found.entry(below.to_owned()).or_default().push(told(test));
             }
         }
         json!(found)
@@ -171,6 +172,11 @@ impl JavaScriptSuite {
         let failed = asked.iter().map(|id| failed(id.clone(), obstacle.cause, obstacle.message.clone(), 0));
         Report::new(failed.collect::<Vec<_>>(), vec![obstacle.clone()])
     }
+}
+
+/// A test as our runner is told of it.
+fn told(test: &Located) -> Value {
+    json!({"name": test.item.name.split(JOINT).collect::<Vec<_>>(), "pattern": test.patterns()})
 }
 
 /// Why node gave no answer at all.

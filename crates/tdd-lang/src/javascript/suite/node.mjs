@@ -12,7 +12,8 @@ process.prependListener('exit', () => {
 let stopped = false;
 process.on('uncaughtExceptionMonitor', (error) => (uncaught = error));
 let uncaught = null;
-const stack = [], flying = [];
+const stack = [], flying = [], begun = new Set();
+let unrun = false;
 const path = (data) => [...stack.slice(0, data.nesting), data.name];
 function over(data, outcome) {
   if (stopped) return;
@@ -20,6 +21,11 @@ function over(data, outcome) {
   const error = data.details?.error;
   const cause = error?.code === 'ERR_TEST_FAILURE' && error.cause !== undefined ? error.cause : error;
   const type = error?.failureType ?? '';
+  // Node gives up all tests that follow one that will never end: they are run by another process.
+  if (type === 'cancelledByParent' && String(cause).includes('still pending') && (data.details?.type === 'suite' || !begun.has(JSON.stringify(name)))) {
+    unrun = true;
+    return;
+  }
   const kind = data.details?.type === 'suite' ? 'suite' : 'test';
   if (data.skip !== undefined && String(data.skip).includes('does not match pattern')) {
     return send({ type: 'passed-over', file, name });
@@ -35,6 +41,7 @@ reporter.on('pipe', (source) => {
   source.on('test:dequeue', (data) => {
     flying.length = data.nesting;
     flying.push(data.name);
+    begun.add(JSON.stringify(flying));
     send({ type: 'start', file, name: flying.slice() });
   });
   source.on('test:start', (data) => {
@@ -48,6 +55,7 @@ reporter.on('pipe', (source) => {
   });
 });
 process.on('exit', (code) => {
+  if (unrun) return;
   if (planned || (idle && !stack.length)) send({ type: 'ended', file, error: null });
   else if (uncaught !== null && !stack.length) send({ type: 'ended', file, error: plain(uncaught) });
   if (planned && uncaught !== null) send({ type: 'error', file, error: plain(uncaught) });

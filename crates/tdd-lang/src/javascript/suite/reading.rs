@@ -48,15 +48,23 @@ impl<'r> Reading<'r> {
     /// Takes in what became of the tests and groups.
     pub fn tests(&mut self, tests: Vec<Test>) {
         let (groups, tests): (Vec<Test>, Vec<Test>) = tests.into_iter().partition(|test| test.kind == Kind::Suite);
-        for test in tests.iter().filter(|test| !is_part(test, &tests)) {
-            self.test(test, &groups);
+        let (parts, tests): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| is_part(test, &tests));
+        for test in tests {
+            let failed = parts.iter().find(|part| {
+                part.file == test.file
+                    && part.name.starts_with(&test.name)
+                    && part.outcome == Fate::Fail
+                    && part.why != "subtestsFailed"
+            });
+            self.test(test, failed.filter(|_| test.why == "subtestsFailed").copied(), &groups);
         }
         for group in &groups {
             self.group(group);
         }
     }
 
-    fn test(&mut self, test: &Test, groups: &[Test]) {
+    /// Takes in a test, and which of its parts it failed for.
+    fn test(&mut self, test: &Test, part: Option<&Test>, groups: &[Test]) {
         let path = join(&self.project.root, &test.file);
         let name = test.name.join(JOINT);
         let own = TestId::native(&path, &name);
@@ -68,7 +76,7 @@ impl<'r> Reading<'r> {
             _ => own,
         };
         let case = if is_case { format!("[{name}] ") } else { String::new() };
-        let mut result = self.result(id, test, groups, &case);
+        let mut result = self.result(id, part.unwrap_or(test), groups, &case);
         result.digest = digest;
         self.add(result);
     }
@@ -107,6 +115,12 @@ impl<'r> Reading<'r> {
         let lost = self.ids.in_file(&path).iter().filter(|test| test.item.name.starts_with(&inside));
         let lost: Vec<TestId> =
             lost.map(|test| id(&path, &test.item)).filter(|id| !self.results.contains_key(id)).collect();
+        let failed = self.ids.in_file(&path).iter().filter(|test| test.item.name.starts_with(&inside));
+        let mut failed = failed.filter_map(|test| self.results.get(&id(&path, &test.item)));
+        // The tests of the group have it in their own results.
+        if lost.is_empty() && failed.any(|result| result.outcome.cause().is_some()) {
+            return;
+        }
         let error = group.error.clone().unwrap_or_default();
         let cause = self.diagnosis.cause(&path, &error, Moment::Loading);
         let message = message(&error);

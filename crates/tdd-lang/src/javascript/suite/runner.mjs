@@ -29,7 +29,9 @@ function inside(file) {
     if (!path.isAbsolute(file)) return null;
   }
   const below = path.relative(root, file);
-  return below.startsWith('..') || below.split('/').includes('node_modules') ? null : below;
+  // Copies of the project lie in its state folder.
+  const outside = below.startsWith('..') || below.startsWith('.tdd/') || below.split('/').includes('node_modules');
+  return outside ? null : below;
 }
 
 /** What is to be known of an error: its kind, its words, and the files of the project that it came through. */
@@ -82,7 +84,7 @@ const RUNNERS = {
     alone: true,
     argv(state, files, picked) {
       const url = pathToFileURL(state.reporter).href;
-      const pattern = picked && picked.map((names) => '(?:^|\\s)' + names.at(-1) + '$').join('|');
+      const pattern = picked && picked.map(({ pattern }) => '(?:^|\\s)' + pattern.at(-1) + '$').join('|');
       return [
         ...options.flags,
         '--import=' + url,
@@ -96,18 +98,21 @@ const RUNNERS = {
   vitest: {
     prepare: () => installed('vitest'),
     argv(state, files, picked) {
-      const pattern = picked && '^(?:' + picked.map((names) => names.join(' ')).join('|') + ')$';
+      const pattern = picked && '^(?:' + picked.map(({ pattern }) => pattern.join(' ')).join('|') + ')$';
       const only = pattern ? ['-t', pattern] : [];
       const shown = files ? files.map((file) => path.join(root, file)) : options.places;
-      return [state.script, 'run', '--reporter=' + state.reporter, '--passWithNoTests', ...options.flags, ...only, ...shown];
+      const ours = ['--reporter=' + state.reporter, '--passWithNoTests', '--exclude=.tdd/**'];
+      return [state.script, 'run', ...ours, ...options.flags, ...only, ...shown];
     },
   },
   jest: {
     prepare: () => installed('jest'),
     argv(state, files, picked) {
-      const pattern = picked && '^(?:' + picked.map((names) => names.join(' ')).join('|') + ')$';
+      const pattern = picked && '^(?:' + picked.map(({ pattern }) => pattern.join(' ')).join('|') + ')$';
       const only = pattern ? ['--testNamePattern=' + pattern] : [];
-      const shown = files ? ['--runTestsByPath', ...files] : options.places;
+      const here = '^' + root.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') + '/(?!\\.tdd/)';
+      const all = options.places.length ? options.places : [here];
+      const shown = files ? ['--runTestsByPath', ...files] : all;
       const ours = ['--reporters=' + state.reporter, '--passWithNoTests', '--coverage=false', '--watchman=false'];
       return ['--experimental-vm-modules', state.script, ...ours, ...options.flags, ...only, ...shown];
     },
@@ -196,10 +201,10 @@ function lose(file, name, how) {
 function take({ events, how, said }, asked) {
   const open = new Map();
   let ended = false;
-  for (const file of asked ?? []) open.set(file, { begun: false, flying: [] });
+  for (const file of asked ?? []) open.set(file, { begun: false, flying: [], news: 0 });
   for (const event of events) {
     const file = event.file === undefined ? null : inside(event.file);
-    const at = file === null || event.type === 'error' ? null : (open.get(file) ?? open.set(file, { begun: false, flying: [] }).get(file));
+    const at = file === null || event.type === 'error' ? null : (open.get(file) ?? open.set(file, { begun: false, flying: [], news: 0 }).get(file));
     if (event.type === 'forged') told.forged = true;
     else if (event.type === 'end') ended = true;
     else if (event.type === 'begun' && at) at.begun = true;
@@ -214,6 +219,7 @@ function take({ events, how, said }, asked) {
       const again = done.has(key(file, event.name)) && !at.seen?.has(id);
       (at.seen ??= new Set()).add(id);
       if (!again) {
+        at.news++;
         done.add(key(file, event.name));
         told.tests.push({ ...event, file, error: described(event.error, said) });
       }
@@ -233,7 +239,7 @@ function take({ events, how, said }, asked) {
   return { open, how, ended, said };
 }
 
-const fits = (names, name) => new RegExp('^(?:' + names.join('\\n') + ')$', 's').test(name.join('\n'));
+const fits = ({ pattern }, name) => new RegExp('^(?:' + pattern.join('\\n') + ')$', 's').test(name.join('\n'));
 
 /** Of the tests in flight, those that nothing is inside of; a test with parts is blamed for them. */
 function culprits(file, flying) {
@@ -241,43 +247,38 @@ function culprits(file, flying) {
   const known = options.files[file] ?? [];
   return inner.map((name) => {
     const outer = name.map((_, at) => name.slice(0, at + 1));
-    return outer.find((name) => known.some((names) => fits(names, name))) ?? name;
+    return outer.find((name) => known.some((test) => fits(test, name))) ?? name;
   });
 }
 
 /** Runs what is left of a file, in fewer and fewer pieces, until it is known who keeps it from ending. */
 async function settle(runner, state, file, picked, first) {
-  let seen = first;
-  for (;;) {
+  for (let seen = first; ; seen = null) {
+    const all = picked ?? options.files[file] ?? [];
     if (!seen) {
-      if (++attempts > ATTEMPTS) return picked.forEach((names) => lose(file, names, 'too many attempts'));
+      if (++attempts > ATTEMPTS) return all.forEach(({ name }) => lose(file, name, 'too many attempts'));
       seen = take(await attempt(runner, state, [file], picked), [file]);
     }
     const at = seen.open.get(file);
     if (!at) return;
-    if (!at.begun) {
-      told.files[file] = { how: seen.how, error: told.files[file]?.error ?? null, said: seen.said.slice(-LIMIT) };
-      return;
-    }
     const flying = culprits(file, at.flying);
     if (flying.length === 1) lose(file, flying[0], seen.how);
     const known = [...done].map((id) => JSON.parse(id)).filter(([of]) => of === file);
-    const left = (picked ?? options.files[file] ?? []).filter((names) => !known.some(([, ...name]) => fits(names, name)));
-    if (flying.length !== 1 && left.length < 2) {
-      const names = flying.length ? flying : left;
-      if (names.length) names.forEach((name) => lose(file, name, seen.how));
-      else told.files[file] = { how: seen.how, error: null, said: seen.said.slice(-LIMIT) };
+    const left = all.filter((test) => !known.some(([, ...name]) => fits(test, name)));
+    const moved = at.news > 0 || flying.length === 1;
+    if (!at.begun || (!left.length && !moved)) {
+      told.files[file] = { how: seen.how, error: told.files[file]?.error ?? null, said: seen.said.slice(-LIMIT) };
       return;
     }
-    if (!left.length) return;
-    if (flying.length !== 1 && left.length === (picked ?? options.files[file]).length) {
-      const half = left.length >> 1;
-      await settle(runner, state, file, left.slice(0, half), null);
-      await settle(runner, state, file, left.slice(half), null);
-      return;
+    if (!left.length) return void (told.files[file] ??= { how: null, error: null });
+    if (moved) {
+      picked = left;
+      continue;
     }
-    picked = left;
-    seen = null;
+    if (left.length === 1) return lose(file, left[0].name, seen.how);
+    const half = left.length >> 1;
+    await settle(runner, state, file, left.slice(0, half), null);
+    return settle(runner, state, file, left.slice(half), null);
   }
 }
 
