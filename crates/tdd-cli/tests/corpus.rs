@@ -1,4 +1,4 @@
-//! Two corpora of changes, each judged by the real program with real cargo, pytest or go test: ways round the law, which must be
+//! Corpora of changes, each judged by the real program with the real runner of its language: ways round the law, which must be
 //! refused for the right reason, and honest work, which must not be.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
@@ -65,6 +65,17 @@ fn every_way_round_in_go_is_refused_and_all_honest_work_accepted() {
     assert!(wrong.is_empty(), "{} answers are other than expected:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+#[test]
+fn every_way_round_in_javascript_is_refused_and_all_honest_work_accepted() {
+    if !Sandbox::new().has_node() {
+        println!("skipped: there is no node");
+        return;
+    }
+    let (rates, wrong) = judged("javascript/");
+    println!("{rates}");
+    assert!(wrong.is_empty(), "{} answers are other than expected:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 /// Both rates of a language's corpora, and where the machine answered otherwise.
 fn judged(language: &str) -> (String, Vec<String>) {
     let wanted = std::env::var("CORPUS").unwrap_or_default();
@@ -82,7 +93,7 @@ fn judged(language: &str) -> (String, Vec<String>) {
 
 #[test]
 fn every_case_says_what_it_is_about() {
-    let folders = ["", "python/", "go/"]
+    let folders = ["", "python/", "javascript/", "go/"]
         .map(|language| [("bypass", 1), ("honest", 0)].map(|(kind, exit)| (language, kind, exit)));
     for (language, kind, exit) in folders.into_iter().flatten() {
         let folder = format!("{language}{kind}");
@@ -90,6 +101,7 @@ fn every_case_says_what_it_is_about() {
             assert!(!expected.why.is_empty(), "{name} does not say why");
             assert_eq!(expected.exit, exit, "{name}");
             assert_eq!(expected.rule.is_some(), exit == 1, "{name}");
+            assert!(["red", "green", "refactor"].contains(&expected.gate.as_str()), "{name}");
         }
     }
 }
@@ -134,7 +146,10 @@ fn judge(cases: &[Case]) -> Vec<String> {
 
 /// What the machine said, if it is not what was expected.
 fn mismatch(case: &Case) -> Option<String> {
-    let sandbox = laid(&case.name);
+    let Some(sandbox) = laid(&case.name) else {
+        println!("skipped: {} needs vitest and jest in target/node; `.ci/run` installs them", case.name);
+        return None;
+    };
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
     command.arg(format!("validate-{}", case.expected.gate)).args(&case.expected.targets).args(["--format", "json"]);
     let output = command.output().unwrap();
@@ -150,15 +165,20 @@ fn mismatch(case: &Case) -> Option<String> {
     Some(format!("{name}: {why}\n    expected {exit} {rule:?} {cause:?}\n    but was  {said:?}: {reason}"))
 }
 
-/// The case's project, its base committed and its attempt in the working tree.
-fn laid(case: &str) -> Sandbox {
+/// The case's project, its base committed and its attempt in the working tree; `None` if its runner is not there.
+fn laid(case: &str) -> Option<Sandbox> {
     let sandbox = Sandbox::new();
-    let language = ["python/", "go/"].into_iter().find(|language| case.starts_with(language)).unwrap_or_default();
+    let languages = ["python/", "javascript/", "go/"];
+    let language = languages.into_iter().find(|language| case.starts_with(language)).unwrap_or_default();
+    let is_installed = || ["-vitest", "-jest"].iter().any(|runner| case.contains(runner));
+    if language == "javascript/" && is_installed() && !sandbox.link_node_modules() {
+        return None;
+    }
     sandbox.lay(&format!("corpus/{language}skeleton"));
     sandbox.lay(&format!("corpus/{case}/before"));
     sandbox.git(&["init", "-q", "-b", "main"]);
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "-m", "chore: the base"]);
     sandbox.lay(&format!("corpus/{case}/attempt"));
-    sandbox
+    Some(sandbox)
 }

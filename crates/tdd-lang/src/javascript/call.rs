@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::syntax::Tree;
 
 /// Modules that tests are written with.
-const MAKERS: [&str; 4] = ["node:test", "vitest", "@jest/globals", "bun:test"];
+pub(super) const MAKERS: [&str; 4] = ["node:test", "vitest", "@jest/globals", "bun:test"];
 
 /// What the functions of those modules make, by the names that they have there.
 const KNOWN: [(&str, Kind, Option<&str>); 14] = [

@@ -127,11 +127,7 @@ mod tests {
         check(TEST, &TEST.replace("'a'", "'b'"), &["a.test.js::a -> a.test.js::b"]);
         check(TEST, &TEST.replace('3', "4"), &["~a.test.js::a false"]);
         check(TEST, &TEST.replace("test(", "test.skip("), &["~a.test.js::a false"]);
-        check(
-            TEST,
-            &format!("describe('x', () => {{\n{TEST}}});\n"),
-            &["a.test.js::a -> a.test.js::x > a", "support group `x` Added"],
-        );
+        check(TEST, &format!("describe('x', () => {{\n{TEST}}});\n"), &["a.test.js::a -> a.test.js::x > a"]);
     }
 
     #[test]
@@ -161,6 +157,8 @@ mod tests {
     fn what_tests_use_is_support() {
         let group = |inner: &str| format!("describe('x', () => {{\n  {inner}\n  {TEST}}});\n");
         check(&group("let n = 1;"), &group("let n = 2;"), &["support `x.n` Changed"]);
+        let skipped = group("").replace("describe(", "describe.skip(");
+        check(&group(""), &skipped, &["~a.test.js::x > a true", "support group `x` Added"]);
         check(&group("beforeEach(() => f());"), &group(""), &["support code Removed"]);
         let table = |rows: &str| {
             format!("for (const n of [{rows}]) {{\n  test(`a ${{n}}`, () => assert.equal(add(n), n));\n}}\n")

@@ -54,6 +54,7 @@ pub(super) fn opposites(
     if let Some(function) = asserting.function(tree, node) {
         let sides = match (function, &arguments[..]) {
             (function, [left, right, ..]) if EQUALITIES.contains(&function) => Some((*left, *right)),
+            ("ok", [condition, ..]) => sides_of(tree, *condition),
             _ => None,
         };
         return match sides.filter(|_| values).and_then(|sides| other_value(tree, node, sides, print)) {
@@ -64,6 +65,14 @@ pub(super) fn opposites(
     }
     let Some(expected) = expectation(tree, node) else { return Vec::new() };
     opposites_of_expectation(tree, node, &expected, values, print)
+}
+
+/// Both sides of a plain equality.
+fn sides_of(tree: &Tree<'_>, condition: usize) -> Option<(usize, usize)> {
+    let operator = tree.child(condition, "operator").map_or("", |operator| tree.text(operator));
+    let is_equality = tree.kind(condition) == "binary_expression" && matches!(operator, "==" | "===");
+    let sides = (tree.child(condition, "left")?, tree.child(condition, "right")?);
+    is_equality.then_some(sides)
 }
 
 fn opposites_of_expectation(

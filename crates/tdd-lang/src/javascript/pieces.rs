@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tdd_core::digest::Digest;
 
-use super::call::{Kind, Makers};
+use super::call::{Kind, MAKERS, Makers};
 use super::items::whole;
 use super::syntax::Tree;
 use super::title::title;
@@ -96,6 +96,15 @@ impl Taker<'_, '_> {
         let module = tree.child(statement, "source").map_or("", |source| tree.text(source)).trim_matches(['\'', '"']);
         let mut brings = false;
         for node in tree.inside(statement) {
+            // What makes tests is known by what it makes.
+            if self.for_tests
+                && MAKERS.contains(&module)
+                && tree.child(node, "alias").is_none()
+                && tree.kind(node) != "namespace_import"
+            {
+                brings = true;
+                continue;
+            }
             let is_default = tree.kind(node) == "identifier" && tree.kind(tree.parent(node)) == "import_clause";
             if is_default || matches!(tree.kind(node), "import_specifier" | "namespace_import") {
                 brings = true;
@@ -121,7 +130,10 @@ impl Taker<'_, '_> {
         {
             let own = title(tree, making.title);
             let full = if outer.is_empty() { own } else { format!("{outer} > {own}") };
-            self.add(statement..block, statement, format!("group `{full}`"), "");
+            // A group that says nothing but its name is in the names of its tests.
+            if !making.modifiers.is_empty() || tree.arguments(making.call).len() != 2 {
+                self.add(statement..block, statement, format!("group `{full}`"), "");
+            }
             return self.scope(block, &full);
         }
         self.add(tree.inside(statement), statement, "code".to_owned(), "");

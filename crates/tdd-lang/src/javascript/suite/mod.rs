@@ -151,7 +151,7 @@ impl JavaScriptSuite {
         }
         if told.forged || !told.complete {
             let message = "something else than the runner wrote into the report";
-            return self.without_run(&Obstacle::new(name, Cause::UnknownOutput, message));
+            return self.without_run(&Obstacle::new(name, Cause::Crash, message));
         }
         if let Some(broken) = &told.broken {
             let message = format!("{name} ended with {}\n{}", broken.how, last_words(&broken.said, finished));

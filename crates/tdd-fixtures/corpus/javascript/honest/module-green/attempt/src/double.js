@@ -1,0 +1,3 @@
+export default function double(n) {
+  return n * 2;
+}

@@ -1,0 +1,16 @@
+/** A small calculator. */
+export function add(a, b) {
+  return a + b;
+}
+
+export class Stack {
+  items = [];
+
+  push(item) {
+    this.items.push(item);
+  }
+
+  pop() {
+    return this.items.pop();
+  }
+}

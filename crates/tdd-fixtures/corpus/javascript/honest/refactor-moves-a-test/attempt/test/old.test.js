@@ -1,0 +1,9 @@
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { add } from '../src/calc.js';
+
+describe('add', () => {
+  test('adds', () => {
+    assert.equal(add(1, 2), 3);
+  });
+});
