@@ -69,6 +69,25 @@ const GO: Notes = Notes {
     better: ("y := year % 4\n\treturn y == 0", "return year%4 == 0"),
 };
 
+const JAVASCRIPT: Notes = Notes {
+    name: "javascript",
+    title: "JavaScript",
+    places: "Where things go: tests in `test/<topic>.test.js` (or beside the code, as the tests that are there), which import \
+             what they test by its path (`import { … } from '../src/<module>.js';`), and are written for the runner that \
+             `package.json` names: `import { test } from 'node:test';` with `import assert from 'node:assert/strict';` for \
+             `node --test`, `import { expect, test } from 'vitest';` for vitest, globals for jest. No `.only`, no `.skip`. \
+             Production code in `src/`, as ES modules if `package.json` has `\"type\": \"module\"`; what tests use is \
+             exported. Leave `package.json` and all configuration as they are.",
+    test_place: "It goes into a file `test/<topic>.test.js`, or beside the tests that are there. Leave `src/` as it is.",
+    test: (
+        "test/leap.test.js",
+        "import { test } from 'node:test';\nimport assert from 'node:assert/strict';\n\nimport { isLeap } from '../src/leap.js';\n\n\
+         test('a year that four divides is leap', () => {\n  assert.equal(isLeap(2024), true);\n});\n",
+    ),
+    code: ("src/leap.js", "export function isLeap(year) {\n  return year % 4 === 0;\n}\n"),
+    better: ("const y = year % 4;\n  return y === 0;", "return year % 4 === 0;"),
+};
+
 const OTHER: Notes = Notes {
     name: "",
     title: "",
@@ -125,7 +144,7 @@ pub fn example(language: &str, part: Part) -> String {
 }
 
 fn notes(language: &str) -> Notes {
-    [RUST, PYTHON, GO].into_iter().find(|notes| notes.name == language).unwrap_or(OTHER)
+    [RUST, PYTHON, JAVASCRIPT, GO].into_iter().find(|notes| notes.name == language).unwrap_or(OTHER)
 }
 
 fn quoted(text: &str) -> String {
@@ -139,7 +158,7 @@ mod tests {
 
     #[test]
     fn every_example_is_an_answer_that_we_would_take() {
-        for language in ["rust", "python", "go", "cobol"] {
+        for language in ["rust", "python", "javascript", "go", "cobol"] {
             for phase in Phase::ALL {
                 let part = Part::of(phase);
                 let plan = reply::read(&example(language, part)).unwrap();
@@ -151,6 +170,7 @@ mod tests {
 
     #[test]
     fn an_unknown_language_keeps_its_name() {
-        assert_eq!([title("rust"), title("python"), title("cobol")], ["Rust", "Python", "cobol"]);
+        let titles = ["rust", "python", "javascript", "cobol"].map(title);
+        assert_eq!(titles, ["Rust", "Python", "JavaScript", "cobol"]);
     }
 }
