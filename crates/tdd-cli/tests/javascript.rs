@@ -409,6 +409,99 @@ fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblo
 }
 
 #[test]
+fn the_check_is_what_is_installed_and_configured() {
+    let Some(sandbox) = with_runner(VITEST) else { return println!("{NOT_INSTALLED}") };
+    sandbox
+        .write("tsconfig.json", "{\"compilerOptions\": {\"strict\": true, \"types\": []}, \"include\": [\"src\"]}\n");
+    sandbox.write("eslint.config.js", "export default [{ rules: { 'no-unused-vars': 'error' } }];\n");
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "chore: check more"]);
+    assert_eq!(run(&sandbox, &["refactor", "begin"]).0, 0);
+    let ends_with = |path: &str, text: &str| {
+        sandbox.write(path, text);
+        run(&sandbox, &["refactor", "end"])
+    };
+    let (code, said) = ends_with("src/calc.ts", "export const one: number = 'one';\n");
+    assert!(code == 1 && said.to_string().contains("src/calc.ts:1:14: TS2322"), "{said}");
+    sandbox.write("src/calc.ts", "export const one: number = 1;\n");
+    let (code, said) = ends_with("src/calc.js", "const two = 2;\n");
+    assert!(code == 1 && said.to_string().contains("no-unused-vars"), "{said}");
+    let (code, said) = ends_with("src/calc.js", "export const two = 2;\n");
+    assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn without_tools_the_check_reads_every_file() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    assert_eq!(run(&sandbox, &["refactor", "begin"]).0, 0);
+    sandbox.write("src/calc.js", "export const one = (;\n");
+    let (code, said) = run(&sandbox, &["refactor", "end"]);
+    assert!(code == 1 && said.to_string().contains("src/calc.js:1: SyntaxError"), "{said}");
+}
+
+#[test]
+fn what_a_model_writes_is_formatted_by_prettier_where_it_is() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    if !sandbox.link_node_modules() {
+        return println!("{NOT_INSTALLED}");
+    }
+    let script = Script::new().writes("1-tester", "test/add.test.js", &RED.replace("  assert", "assert"));
+    let (code, told) = machine(&sandbox, "1", &script);
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(sandbox.read("test/add.test.js"), RED.replace('\'', "\""));
+}
+
+#[test]
+fn jest_on_es_modules_tells_a_missing_export_from_a_broken_test() {
+    let manifest = JEST.replace("\"scripts\"", "\"type\": \"module\", \"jest\": {\"transform\": {}}, \"scripts\"");
+    let Some(sandbox) = with_runner(&manifest) else { return println!("{NOT_INSTALLED}") };
+    sandbox.write("src/calc.js", CALC);
+    sandbox.write(
+        "test/a.test.js",
+        "import { sub } from '../src/calc.js';\ntest('a', () => expect(sub(2, 1)).toBe(1));\n",
+    );
+    sandbox.write(
+        "test/b.test.js",
+        "import { add } from '../src/calc.js';\ntest('b', () => expect(add(2, 1)).toBe(3));\n",
+    );
+    sandbox.write("test/c.test.js", "test('c', () => {\n");
+    check(&sandbox, &["test/b.test.js::b pass", "test/a.test.js missing-symbol", "test/c.test.js syntax-error"]);
+}
+
+#[test]
+fn a_hang_in_vitest_costs_no_other_result() {
+    let Some(sandbox) = with_runner(VITEST) else { return println!("{NOT_INSTALLED}") };
+    short_timeout(&sandbox);
+    let head = "import { expect, test } from 'vitest';\n";
+    let test = |name: &str, body: &str| format!("test('{name}', () => {{ {body} }});\n");
+    let body = test("a", "expect(1).toBe(1)") + &test("hangs", "for (;;);") + &test("b", "expect(1).toBe(2)");
+    sandbox.write("a.test.js", format!("{head}{body}"));
+    sandbox.write("b.test.js", format!("{head}{}", test("c", "expect(1).toBe(1)")));
+    check(&sandbox, &["a.test.js::a pass", "a.test.js::b assertion", "a.test.js::hangs timeout", "b.test.js::c pass"]);
+}
+
+#[test]
+fn two_tests_of_one_name_pass_only_together() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let test = |n: u32| format!("test('same', () => assert.equal(1, {n}));\n");
+    let head = "import test from 'node:test';\nimport assert from 'node:assert';\n";
+    sandbox.write("test/a.test.js", format!("{head}{}{}", test(2), test(1)));
+    sandbox.write("test/b.test.js", format!("{head}{}{}", test(1), test(1)));
+    check(&sandbox, &["test/a.test.js::same assertion", "test/b.test.js::same pass"]);
+}
+
+#[test]
+fn a_run_that_fails_though_every_test_passes_is_no_green() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("src/calc.js", "export const add = (a, b) => a + b;\n");
+    let late = "setTimeout(() => { throw new Error('late'); }, 20);\n";
+    let test = "test('adds', () => new Promise((done) => setTimeout(done, 60)));\n";
+    sandbox.write("test/a.test.js", format!("import test from 'node:test';\n{late}{test}"));
+    let told = results(&sandbox);
+    assert!(told.iter().any(|line| line == "test/a.test.js load-failure"), "{told:?}");
+}
+
+#[test]
 fn typescript_is_another_name_for_it() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     let config = sandbox.read("tdd.yaml").replace("language: \"javascript\"", "language: \"typescript\"");
