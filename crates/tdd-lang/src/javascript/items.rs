@@ -7,7 +7,7 @@ use crate::item::{Assertion, Items, TestItem};
 use super::assertion::{Asserting, assertions};
 use super::call::{Kind, Makers, Making};
 use super::owns;
-use super::syntax::Tree;
+use super::syntax::{DEEPEST, Tree};
 use super::title::{JOINT, title};
 
 /// Modifiers and options that keep a test from deciding anything.
@@ -111,8 +111,10 @@ impl Finder<'_, '_> {
         let mark = outer.mark.clone().or_else(|| mark(tree, &making));
         self.only |= making.is("only") || has_option(tree, making.call, &["only"]).is_some();
         match (making.kind, making.body) {
-            (Kind::Group, Some(body)) => self.scope(tree.inside(body), &Outer { name, mark }),
-            (Kind::Group, None) => {}
+            (Kind::Group, Some(body)) if tree.around(body).count() < DEEPEST => {
+                self.scope(tree.inside(body), &Outer { name, mark });
+            }
+            (Kind::Group, _) => {}
             (Kind::Test, _) => self.test(making, name, mark),
         }
     }
@@ -280,6 +282,12 @@ mod tests {
         for source in ["test('a', { skip: false, timeout: 5 }, () => {})", "test('a', () => { list.skip() })"] {
             assert_eq!(of(source)[0].ignored, None, "{source}");
         }
+    }
+
+    #[test]
+    fn groups_that_stand_too_deep_break_nothing() {
+        let source = format!("{}it('a', () => {{}}){}", "describe('x', () => {".repeat(3000), "})".repeat(3000));
+        assert!(of(&source).is_empty());
     }
 
     #[test]

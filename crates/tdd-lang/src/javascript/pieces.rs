@@ -6,7 +6,7 @@ use tdd_core::digest::Digest;
 
 use super::call::{Kind, MAKERS, Makers};
 use super::items::whole;
-use super::syntax::Tree;
+use super::syntax::{DEEPEST, Tree};
 use super::title::title;
 use crate::compare::Piece;
 use crate::item::Items;
@@ -32,6 +32,9 @@ struct Taker<'t, 's> {
 impl Taker<'_, '_> {
     fn scope(&mut self, node: usize, outer: &str) {
         let tree = self.tree;
+        if tree.around(node).count() > DEEPEST {
+            return self.add(tree.inside(node), node, "code".to_owned(), "");
+        }
         for statement in tree.children(node).filter(|child| tree.is_statement(*child)) {
             if self.tests.iter().any(|test| test.contains(&statement)) {
                 continue;

@@ -25,11 +25,19 @@ pub(super) fn chosen(command: &TestCommand, project: &Project, sources: &dyn Sou
             Some(program) => Run::plain(program),
             None => return Err(format!("the script `{name}` cannot be read: {unknown}; set `ci.test_cmd`")),
         },
-        None => Run::plain(depended_on(&text)),
+        None => Run::plain(of_packages(&text, project, sources)),
     };
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     run.options(&rest).map_err(|option| format!("`{option}` cannot be used here"))?;
     Ok(run)
+}
+
+/// The runner that the manifest asks for, or else one of the packages below it.
+fn of_packages(own: &str, project: &Project, sources: &dyn Sources) -> Program {
+    let ours = |path: &&String| project.below(path).is_some() && path.rsplit('/').next() == Some("package.json");
+    let others = sources.files().iter().filter(ours).filter_map(|path| sources.read(path));
+    let mut all = std::iter::once(own.to_owned()).chain(others).map(|text| depended_on(&text));
+    all.find(|program| *program != Program::Node).unwrap_or(Program::Node)
 }
 
 fn mentioned(script: &str) -> Option<Program> {
@@ -74,6 +82,10 @@ mod tests {
         let default = "{\"scripts\": {\"test\": \"echo \\\"Error: no test specified\\\" && exit 1\"}}";
         check(default, Ok(Program::Node));
         check("{}", Ok(Program::Node));
+        let sources =
+            memory(&[("package.json", "{}"), ("packages/a/package.json", "{\"dependencies\": {\"jest\": \"30\"}}")]);
+        let project = Project { root: String::new(), description: String::new() };
+        assert_eq!(of_packages("{}", &project, &sources), Program::Jest);
         check("{\"scripts\": {\"test\": \"mocha\"}}", Err(()));
     }
 }

@@ -15,6 +15,9 @@ static TSX: Grammar = Grammar { language: LazyLock::new(|| tree_sitter_typescrip
 /// Before each statement of a digest: the tree need not have a token for its end.
 const STATEMENT: u8 = 0xfe;
 
+/// Nobody writes code that stands deeper than this; what does is not looked into.
+pub(super) const DEEPEST: usize = 400;
+
 /// Nodes that are words of the language and values at once.
 const VALUES: [&str; 6] = ["this", "super", "null", "true", "false", "undefined"];
 

@@ -2,11 +2,14 @@
 
 use std::ops::Range;
 
-use super::syntax::Tree;
+use super::syntax::{DEEPEST, Tree};
 
 /// What an expression would spell out if it were another value: which bytes change, and to what. `None` if it
 /// spells out nothing, or asks somebody else.
 pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, String)> {
+    if tree.around(node).count() > DEEPEST {
+        return None;
+    }
     let text = tree.text(node);
     let whole = |other: String| Some((tree.range(node), other));
     let mut parts = tree.parts(node);
