@@ -127,6 +127,7 @@ fn limits() -> Limits<'static> {
         max_new_tests: 1,
         max_tokens: Some(u64::MAX),
         max_micro_usd: None,
+        fence: None,
     }
 }
 

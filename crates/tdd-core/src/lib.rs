@@ -18,6 +18,7 @@ pub mod gate;
 pub mod judge;
 pub mod path;
 pub mod plan;
+pub mod program;
 pub mod proof;
 pub mod report;
 pub mod rule;

@@ -120,12 +120,15 @@ impl<'de> Deserialize<'de> for RepoPath {
 }
 
 /// Whether a confined path is one that no model's edit may touch: git's own folder at any depth,
-/// and our state and configuration at the root. Compared without case, because some file systems do.
+/// and our state, our programs and our configuration at the root. Compared without case, because some file systems do.
 fn is_protected(path: &str) -> bool {
     let lower = path.to_lowercase();
     let mut parts = lower.split('/').map(|part| part.trim_end_matches(['.', ' ']));
     let first = parts.clone().next().unwrap_or_default();
-    first == ".tdd" || lower == "tdd.yaml" || parts.any(|part| part == ".git" || part == "git~1")
+    first == ".tdd"
+        || crate::program::is_ours(&lower)
+        || lower == "tdd.yaml"
+        || parts.any(|part| part == ".git" || part == "git~1")
 }
 
 /// `C:` and the like.

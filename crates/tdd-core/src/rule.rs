@@ -23,6 +23,8 @@ pub enum Rule {
     EditApplies,
     /// What was tested is in the tree: ignored files are not edited.
     IgnoredPath,
+    /// A program changes the files of its target only.
+    TargetFence,
     /// Nobody edits while the machine is paused or nothing is left to spend.
     Budget,
     /// Edits without a red belong to refactor mode, and that is begun by a person.
@@ -57,7 +59,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which they are asked.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::PathConfined,
         Self::ProtectedPath,
         Self::PlainText,
@@ -65,6 +67,7 @@ impl Rule {
         Self::OneEditPerPath,
         Self::EditApplies,
         Self::IgnoredPath,
+        Self::TargetFence,
         Self::Budget,
         Self::RefactorMode,
         Self::SteeringFrozen,
@@ -92,6 +95,7 @@ impl Rule {
             Self::OneEditPerPath => "one-edit-per-path",
             Self::EditApplies => "edit-applies",
             Self::IgnoredPath => "ignored-path",
+            Self::TargetFence => "target-fence",
             Self::Budget => "budget",
             Self::RefactorMode => "refactor-mode",
             Self::SteeringFrozen => "steering-frozen",
@@ -127,7 +131,8 @@ impl Rule {
             | Self::EditApplies
             | Self::IgnoredPath
             | Self::SameTree => false,
-            Self::Budget
+            Self::TargetFence
+            | Self::Budget
             | Self::RefactorMode
             | Self::SteeringFrozen
             | Self::PhaseScope

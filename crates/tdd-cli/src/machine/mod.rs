@@ -213,6 +213,7 @@ impl Machine<'_> {
             max_new_tests: config.most_new_tests(),
             max_tokens: budget.tokens,
             max_micro_usd: budget.micro_usd,
+            fence: None,
         }
     }
 }

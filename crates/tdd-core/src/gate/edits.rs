@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Action, Edit, PermittedAction, PermittedEdit};
 use crate::path::{ConfinedPath, PathError, RepoPath};
+use crate::program;
 use crate::rule::{Refusal, Rule};
 
 /// Largest file that an edit may write, in bytes.
@@ -11,11 +12,11 @@ pub const MAX_FILE: usize = 1 << 20;
 /// Largest sum of what one request may write, in bytes.
 pub const MAX_REQUEST: usize = 8 << 20;
 
-/// A path that `init` may write: like a model's, but `tdd.yaml` is among them.
+/// A path that a person's command may write: like a model's, but `tdd.yaml` and programs are among them.
 pub fn own_path(text: &str) -> Result<ConfinedPath, PathError> {
     match RepoPath::new(text) {
         Ok(path) => Ok(path.confined().clone()),
-        Err(PathError::Protected(_)) if text == "tdd.yaml" => ConfinedPath::new(text),
+        Err(PathError::Protected(_)) if text == "tdd.yaml" || program::is_ours(text) => ConfinedPath::new(text),
         Err(error) => Err(error),
     }
 }
@@ -26,6 +27,15 @@ pub fn check_edits(edits: &[Edit], kata: &str) -> Result<Vec<PermittedEdit>, Ref
     let permitted = edits.iter().map(|edit| check_edit(edit, kata)).collect::<Result<Vec<_>, _>>()?;
     check_paths_differ(&permitted)?;
     Ok(permitted)
+}
+
+/// The paths that an edit touches.
+pub fn paths(edit: &Edit) -> impl Iterator<Item = &str> {
+    let to = match &edit.action {
+        Action::Rename { to } => Some(to.as_str()),
+        Action::Upsert { .. } | Action::Delete | Action::Replace { .. } => None,
+    };
+    std::iter::once(edit.path.as_str()).chain(to)
 }
 
 fn check_edit(edit: &Edit, kata: &str) -> Result<PermittedEdit, Refusal> {

@@ -15,6 +15,7 @@ use crate::change::Change;
 use crate::cycle::Phase;
 use crate::event::Status;
 use crate::path::ConfinedPath;
+use crate::program::fence::Fence;
 use crate::report::Cause;
 use crate::rule::{Refusal, Rule};
 use crate::scope;
@@ -139,15 +140,18 @@ pub struct Limits<'a> {
     pub max_tokens: Option<u64>,
     /// How many millionths of a US dollar may be spent in all.
     pub max_micro_usd: Option<u64>,
+    /// The files that a program may touch; `None` where no program is at work.
+    pub fence: Option<&'a Fence>,
 }
 
 /// A rule of the gate: it looks at all that there is, and says no or nothing.
 type Check = fn(&Session, &Request<'_>, &Limits<'_>) -> Result<(), Refusal>;
 
 /// The rules that look at more than single edits, in the order in which they are asked.
-const CHECKS: [(Rule, Check); 10] = [
+const CHECKS: [(Rule, Check); 11] = [
     (Rule::ProtectedPath, untracked_path),
     (Rule::IgnoredPath, ignored_path),
+    (Rule::TargetFence, target_fence),
     (Rule::Budget, budget),
     (Rule::RefactorMode, refactor_mode),
     (Rule::SteeringFrozen, steering_frozen),
@@ -206,6 +210,10 @@ fn ignored_path(_: &Session, request: &Request<'_>, _: &Limits<'_>) -> Result<()
             "use a path that is not ignored",
         )),
     }
+}
+
+fn target_fence(_: &Session, request: &Request<'_>, limits: &Limits<'_>) -> Result<(), Refusal> {
+    limits.fence.map_or(Ok(()), |fence| fence.check(request.edits.iter().flat_map(edits::paths)))
 }
 
 fn budget(session: &Session, _: &Request<'_>, limits: &Limits<'_>) -> Result<(), Refusal> {

@@ -37,6 +37,7 @@ fn one_bad_edit_refuses_them_all() {
 fn protected_paths_are_refused_as_source_and_as_target() {
     check(&[upsert(".git/config", "x")], Some(Rule::ProtectedPath));
     check(&[upsert("tdd.yaml", "x")], Some(Rule::ProtectedPath));
+    check(&[upsert(".autoloop/programs/port/program.md", "x")], Some(Rule::ProtectedPath));
     check(&[upsert("docs/Kata.md", "x")], Some(Rule::ProtectedPath));
     let rename = Edit { path: "src/a.rs".into(), action: Action::Rename { to: ".tdd/x".into() } };
     check(&[rename], Some(Rule::ProtectedPath));
@@ -173,6 +174,7 @@ mod law {
             max_new_tests: 1,
             max_tokens: Some(100),
             max_micro_usd: Some(50),
+            fence: None,
         }
     }
 
@@ -195,6 +197,23 @@ mod law {
                 Some(refusal.rule)
             }
         }
+    }
+
+    #[test]
+    fn a_program_stays_inside_of_its_target_whatever_it_calls_the_file() {
+        let fence = Fence::read(&["- `src/**`"]);
+        let verdict = |edits: &[Edit]| {
+            let change = tests(vec![TestChange::Added(facts("new"))]);
+            let request = Request { edits, change: &change, ignored: &[], untracked: &[] };
+            match judge(&Session::default(), &request, &Limits { fence: Some(&fence), ..limits() }) {
+                Verdict::Permit(_) => None,
+                Verdict::Refuse(refusal) => Some(refusal.rule),
+            }
+        };
+        assert_eq!(verdict(&[upsert("src/lib.rs", "x")]), None);
+        assert_eq!(verdict(&[upsert("src/lib.rs", "x"), upsert("tests/a.rs", "x")]), Some(Rule::TargetFence));
+        let rename = Edit { path: "src/a.rs".into(), action: Action::Rename { to: "lib/a.rs".into() } };
+        assert_eq!(verdict(&[rename]), Some(Rule::TargetFence));
     }
 
     #[test]

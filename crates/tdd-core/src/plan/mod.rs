@@ -113,7 +113,7 @@ fn word(text: &str) -> String {
 }
 
 /// Front matter and body. The former begins on line 2, the latter two lines behind its end.
-fn split(text: &str) -> Result<(Vec<&str>, Vec<&str>), ConfigError> {
+pub(crate) fn split(text: &str) -> Result<(Vec<&str>, Vec<&str>), ConfigError> {
     let mut lines = text.lines();
     if lines.next().is_none_or(|line| line.trim_end() != "---") {
         let hint = "begin the file with `---`, then `phase:`, `plan:` and `type: tdd`, then `---`";

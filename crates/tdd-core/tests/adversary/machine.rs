@@ -207,6 +207,7 @@ impl Machine {
             max_new_tests: 1,
             max_tokens: None,
             max_micro_usd: None,
+            fence: None,
         };
         match gate::judge(&self.session, &request, &limits) {
             Verdict::Permit(permit) => {

@@ -64,7 +64,7 @@ fn the_adversary_gets_through_every_phase_and_meets_every_rule() {
     // What edits carry and whether they agree is not this adversary's matter, nor is a mode that persons begin, nor
     // what a language sees in the code itself.
     let edits = [Rule::PlainText, Rule::SizeLimit, Rule::OneEditPerPath, Rule::EditApplies];
-    let elsewhere = [&edits[..], &[Rule::Budget, Rule::RefactorMode, Rule::TestSensing]].concat();
+    let elsewhere = [&edits[..], &[Rule::TargetFence, Rule::Budget, Rule::RefactorMode, Rule::TestSensing]].concat();
     let unmet: Vec<_> = Rule::ALL.into_iter().filter(|rule| !met.contains(rule) && !elsewhere.contains(rule)).collect();
     assert_eq!(unmet, []);
 }

@@ -1,0 +1,201 @@
+//! What becomes of an iteration's commits: a pure function of what was measured on exactly that commit.
+
+use super::definition::Strategy;
+use super::evaluation::Measured;
+use super::metric::{Proven, Ratchet, Step};
+
+/// All that was seen of an iteration's last commit, in a clean copy of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// A file that was changed outside of the fence.
+    pub outside: Option<String>,
+    /// What the evaluation said, or why it counts for nothing.
+    pub evaluation: Result<Measured, String>,
+    /// The same once more; `None` if it was not asked again.
+    pub again: Option<Result<Measured, String>>,
+    /// Which of the held-out checks failed, counted from 1.
+    pub held_out_failed: Vec<usize>,
+    /// How the checks of the commit stand.
+    pub checks: Checks,
+}
+
+/// How the checks of a commit stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checks {
+    /// None are configured.
+    None,
+    /// They passed.
+    Passed,
+    /// They failed.
+    Failed,
+    /// They have not concluded.
+    Pending,
+}
+
+/// What becomes of it.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Decision {
+    /// It stays.
+    Accept {
+        /// What holds of it.
+        metric: Proven,
+    },
+    /// It stays until its checks have concluded.
+    Pending {
+        /// What holds of it.
+        metric: Proven,
+    },
+    /// It goes.
+    Discard {
+        /// What was measured, if anything was.
+        metric: Option<f64>,
+        /// Why.
+        reason: String,
+    },
+    /// Its checks failed where everybody sees them: it stays, and a person must look.
+    Stop {
+        /// What holds of it.
+        metric: Proven,
+    },
+}
+
+/// Decides about an iteration.
+pub fn decide(strategy: Strategy, ratchet: Ratchet, seen: &Seen) -> Decision {
+    if let Some(path) = &seen.outside {
+        return discard(None, format!("target-fence: `{path}` was changed, and it is not in the program's target"));
+    }
+    let measured = match &seen.evaluation {
+        Ok(measured) => measured,
+        Err(why) => return discard(None, format!("the evaluation counts for nothing: {why}")),
+    };
+    let Some(again) = &seen.again else {
+        let reason = falls_short(strategy, ratchet, measured);
+        return discard(Some(measured.metric), reason.unwrap_or_else(|| "it was measured only once".to_owned()));
+    };
+    if let Some(reason) = falls_short(strategy, ratchet, measured) {
+        return discard(Some(measured.metric), reason);
+    }
+    let proven = match again {
+        Err(why) => return discard(Some(measured.metric), format!("not reproduced: {why}")),
+        Ok(again) => match falls_short(strategy, ratchet, again) {
+            Some(reason) => return discard(Some(again.metric), format!("not reproduced: {reason}")),
+            None => Proven::of(ratchet.direction(), measured.metric, again.metric),
+        },
+    };
+    if let Some(check) = seen.held_out_failed.first() {
+        let from = ratchet.best().map_or_else(|| "nothing".to_owned(), |best| best.to_string());
+        let reason = format!("held-out check {check} fails, while the metric went from {from} to {}", proven.value());
+        return discard(Some(proven.value()), reason);
+    }
+    match seen.checks {
+        Checks::None | Checks::Passed => Decision::Accept { metric: proven },
+        Checks::Pending => Decision::Pending { metric: proven },
+        Checks::Failed => Decision::Stop { metric: proven },
+    }
+}
+
+/// Why a measurement is not good enough, if it is not. So it need not be made again.
+pub fn falls_short(strategy: Strategy, ratchet: Ratchet, measured: &Measured) -> Option<String> {
+    if measured.failing > 0 {
+        return Some(format!("{} tests are failing", measured.failing));
+    }
+    let best = ratchet.best().unwrap_or_default();
+    let (value, word) = (measured.metric, ratchet.direction().word());
+    match (ratchet.compare(value), strategy) {
+        (Step::Worse, _) => Some(format!("the metric went backwards, from {best} to {value} ({word} is better)")),
+        (Step::Same, Strategy::Default) => Some(format!("the metric is {value} as before")),
+        (Step::Same, Strategy::TestDriven) | (Step::First | Step::Better, _) => None,
+    }
+}
+
+fn discard(metric: Option<f64>, reason: String) -> Decision {
+    Decision::Discard { metric, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::metric::Direction;
+    use super::*;
+
+    fn ratchet(best: f64) -> Ratchet {
+        let mut ratchet = Ratchet::new(Direction::Higher);
+        ratchet.take(Proven::of(Direction::Higher, best, best));
+        ratchet
+    }
+
+    fn measured(metric: f64) -> Measured {
+        Measured { metric, passing: None, failing: 0 }
+    }
+
+    fn seen(metric: f64) -> Seen {
+        Seen {
+            outside: None,
+            evaluation: Ok(measured(metric)),
+            again: Some(Ok(measured(metric))),
+            held_out_failed: Vec::new(),
+            checks: Checks::None,
+        }
+    }
+
+    fn told(strategy: Strategy, seen: &Seen) -> String {
+        match decide(strategy, ratchet(3.0), seen) {
+            Decision::Accept { metric } => format!("accept {}", metric.value()),
+            Decision::Pending { metric } => format!("pending {}", metric.value()),
+            Decision::Stop { metric } => format!("stop {}", metric.value()),
+            Decision::Discard { reason, .. } => reason,
+        }
+    }
+
+    fn tdd(seen: &Seen) -> String {
+        told(Strategy::TestDriven, seen)
+    }
+
+    #[test]
+    fn the_metric_cannot_go_backwards_and_by_default_must_improve() {
+        assert_eq!(tdd(&seen(4.0)), "accept 4");
+        assert_eq!(tdd(&seen(3.0)), "accept 3");
+        assert_eq!(tdd(&seen(2.0)), "the metric went backwards, from 3 to 2 (higher is better)");
+        assert_eq!(told(Strategy::Default, &seen(3.0)), "the metric is 3 as before");
+        assert_eq!(told(Strategy::Default, &seen(3.5)), "accept 3.5");
+    }
+
+    #[test]
+    fn nothing_counts_while_a_test_fails_or_the_evaluation_is_none() {
+        let failing = Ok(Measured { failing: 1, ..measured(9.0) });
+        assert_eq!(tdd(&Seen { evaluation: failing, ..seen(9.0) }), "1 tests are failing");
+        let wrong = Err("it timed out".to_owned());
+        assert_eq!(tdd(&Seen { evaluation: wrong, ..seen(9.0) }), "the evaluation counts for nothing: it timed out");
+    }
+
+    #[test]
+    fn a_claim_that_cannot_be_reproduced_is_not_accepted() {
+        let again = |again| tdd(&Seen { again: Some(again), ..seen(9.0) });
+        assert_eq!(
+            again(Ok(measured(2.0))),
+            "not reproduced: the metric went backwards, from 3 to 2 (higher is better)"
+        );
+        assert_eq!(again(Err("exit 1".to_owned())), "not reproduced: exit 1");
+        assert_eq!(again(Ok(measured(5.0))), "accept 5");
+        assert_eq!(tdd(&Seen { again: None, ..seen(9.0) }), "it was measured only once");
+    }
+
+    #[test]
+    fn a_metric_that_rises_while_held_out_checks_fail_is_discarded_as_such() {
+        let told = tdd(&Seen { held_out_failed: vec![2], ..seen(9.0) });
+        assert_eq!(told, "held-out check 2 fails, while the metric went from 3 to 9");
+    }
+
+    #[test]
+    fn a_file_outside_of_the_fence_is_worse_than_any_metric_is_good() {
+        let told = tdd(&Seen { outside: Some("build.rs".to_owned()), ..seen(9.0) });
+        assert_eq!(told, "target-fence: `build.rs` was changed, and it is not in the program's target");
+    }
+
+    #[test]
+    fn nothing_is_accepted_before_its_checks_have_concluded() {
+        assert_eq!(tdd(&Seen { checks: Checks::Pending, ..seen(4.0) }), "pending 4");
+        assert_eq!(tdd(&Seen { checks: Checks::Passed, ..seen(4.0) }), "accept 4");
+        assert_eq!(tdd(&Seen { checks: Checks::Failed, ..seen(4.0) }), "stop 4");
+    }
+}

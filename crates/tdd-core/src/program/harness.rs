@@ -1,0 +1,220 @@
+//! The test harness of a program: one entry for each behaviour that it pinned, newest first, the oldest folded.
+
+use serde::{Deserialize, Serialize};
+
+use crate::test_id::TestId;
+
+/// How a pinned behaviour stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Its test passes.
+    Passing,
+    /// Its test fails: an obligation.
+    Failing,
+    /// All attempts at it are spent: a person must look.
+    Blocked,
+}
+
+impl Status {
+    /// As it is shown.
+    pub fn shown(self) -> &'static str {
+        match self {
+            Self::Passing => "✅ passing",
+            Self::Failing => "❌ failing",
+            Self::Blocked => "🚧 blocked",
+        }
+    }
+}
+
+/// A pinned behaviour.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Its test, as its runner calls it.
+    pub test: TestId,
+    /// How it stands.
+    pub status: Status,
+    /// What it is about: the files that were changed for it.
+    pub target: String,
+    /// Where the behaviour comes from.
+    pub spec_source: String,
+    /// The iteration that brought it.
+    pub added: u32,
+    /// The iteration that made it pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_green: Option<u32>,
+    /// Why it is blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_reason: Option<String>,
+    /// What it pins.
+    pub notes: String,
+}
+
+/// What an iteration saw of one test.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sighting {
+    /// Which.
+    pub test: TestId,
+    /// How it stands now.
+    pub status: Status,
+    /// The files that were changed for it; empty if none were.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub target: String,
+    /// Where the behaviour comes from, if somebody said so.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub spec_source: String,
+    /// What it pins, or what was changed about it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub notes: String,
+    /// Why it is blocked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_reason: Option<String>,
+}
+
+/// Entries that are no longer shown one by one; all of them pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Range {
+    /// The first iteration that brought one.
+    pub first: u32,
+    /// The last one.
+    pub last: u32,
+    /// How many.
+    pub tests: usize,
+    /// What they are about.
+    pub targets: Vec<String>,
+}
+
+/// All entries.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Harness {
+    /// Newest first.
+    pub entries: Vec<Entry>,
+    /// Newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folded: Vec<Range>,
+}
+
+/// So many tests go into one range.
+const RANGE: usize = 50;
+
+impl Harness {
+    /// Takes in what an iteration saw of a test.
+    pub fn see(&mut self, sighting: &Sighting, iteration: u32) {
+        let made_green = (sighting.status == Status::Passing).then_some(iteration);
+        let Some(entry) = self.entries.iter_mut().find(|entry| entry.test == sighting.test) else {
+            self.entries.insert(0, Entry::new(sighting, iteration, made_green));
+            return;
+        };
+        entry.made_green = match sighting.status {
+            Status::Passing => entry.made_green.or(made_green),
+            Status::Failing | Status::Blocked => None,
+        };
+        entry.status = sighting.status;
+        entry.blocked_reason.clone_from(&sighting.blocked_reason);
+        let said = [
+            (&mut entry.target, &sighting.target),
+            (&mut entry.spec_source, &sighting.spec_source),
+            (&mut entry.notes, &sighting.notes),
+        ];
+        for (known, new) in said.into_iter().filter(|(_, new)| !new.is_empty()) {
+            known.clone_from(new);
+        }
+    }
+
+    /// Forgets tests that went away with a discarded iteration, or were withdrawn.
+    pub fn forget(&mut self, tests: &[TestId]) {
+        self.entries.retain(|entry| !tests.contains(&entry.test));
+    }
+
+    /// The tests that must be made to pass before anything new is begun.
+    pub fn obligations(&self) -> impl Iterator<Item = &TestId> {
+        self.entries.iter().filter(|entry| entry.status == Status::Failing).map(|entry| &entry.test)
+    }
+
+    /// Shows at most so many entries: the oldest that pass go into ranges. What fails or is blocked is always shown.
+    pub fn fold(&mut self, cap: usize) {
+        while self.entries.len() > cap {
+            let Some(at) = self.entries.iter().rposition(|entry| entry.status == Status::Passing) else { return };
+            let entry = self.entries.remove(at);
+            match self.folded.first_mut().filter(|range| range.tests < RANGE) {
+                Some(range) => range.take(&entry),
+                None => self.folded.insert(0, Range::of(&entry)),
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn new(sighting: &Sighting, iteration: u32, made_green: Option<u32>) -> Self {
+        Self {
+            test: sighting.test.clone(),
+            status: sighting.status,
+            target: sighting.target.clone(),
+            spec_source: sighting.spec_source.clone(),
+            added: iteration,
+            made_green,
+            blocked_reason: sighting.blocked_reason.clone(),
+            notes: sighting.notes.clone(),
+        }
+    }
+}
+
+impl Range {
+    fn of(entry: &Entry) -> Self {
+        Self { first: entry.added, last: entry.added, tests: 1, targets: vec![entry.target.clone()] }
+    }
+
+    fn take(&mut self, entry: &Entry) {
+        self.first = self.first.min(entry.added);
+        self.last = self.last.max(entry.added);
+        self.tests += 1;
+        if !self.targets.contains(&entry.target) {
+            self.targets.push(entry.target.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sighting(name: &str, status: Status) -> Sighting {
+        Sighting {
+            test: TestId::native("tests/a.rs", name),
+            status,
+            target: "src/lib.rs".to_owned(),
+            spec_source: String::new(),
+            notes: String::new(),
+            blocked_reason: None,
+        }
+    }
+
+    #[test]
+    fn an_entry_keeps_what_it_was_and_takes_in_what_is_new() {
+        let mut harness = Harness::default();
+        harness.see(&Sighting { notes: "pins x".to_owned(), ..sighting("a", Status::Failing) }, 1);
+        assert_eq!(harness.obligations().count(), 1);
+        harness.see(&sighting("a", Status::Passing), 2);
+        harness.see(&sighting("a", Status::Passing), 5);
+        let entry = &harness.entries[0];
+        assert_eq!((entry.added, entry.made_green, entry.notes.as_str()), (1, Some(2), "pins x"));
+        assert_eq!(harness.obligations().count(), 0);
+    }
+
+    #[test]
+    fn the_oldest_that_pass_are_folded_and_what_fails_is_always_shown() {
+        let mut harness = Harness::default();
+        for n in 1..=60 {
+            let status = if n == 3 { Status::Blocked } else { Status::Passing };
+            harness.see(&sighting(&format!("t{n}"), status), n);
+        }
+        harness.fold(5);
+        let shown: Vec<u32> = harness.entries.iter().map(|entry| entry.added).collect();
+        assert_eq!(shown, [60, 59, 58, 57, 3]);
+        let ranges: Vec<_> = harness.folded.iter().map(|range| (range.first, range.last, range.tests)).collect();
+        assert_eq!(ranges, [(52, 56, 5), (1, 51, 50)]);
+        let before = harness.clone();
+        harness.fold(5);
+        assert_eq!(harness, before);
+    }
+}

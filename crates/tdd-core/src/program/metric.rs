@@ -1,0 +1,171 @@
+//! The ratchet: a best value that cannot go backwards, by type.
+//!
+//! It takes only values that were measured twice, and there is no other way to move it:
+//!
+//! ```compile_fail,E0616
+//! let mut ratchet = tdd_core::program::metric::Ratchet::default();
+//! ratchet.best = Some(99.0);
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// More is better.
+    #[default]
+    Higher,
+    /// Less is better.
+    Lower,
+}
+
+/// A value that was seen twice on the same commit: the worse of the two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Proven(f64);
+
+/// The best value so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ratchet {
+    direction: Direction,
+    best: Option<f64>,
+}
+
+/// How a value stands to the best one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// There was none yet.
+    First,
+    /// Better.
+    Better,
+    /// The same.
+    Same,
+    /// Worse.
+    Worse,
+}
+
+impl Direction {
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+        }
+    }
+
+    /// How one value stands to another.
+    pub fn compare(self, value: f64, best: f64) -> Step {
+        let (value, best) = match self {
+            Self::Higher => (value, best),
+            Self::Lower => (best, value),
+        };
+        if value > best {
+            Step::Better
+        } else if value < best {
+            Step::Worse
+        } else {
+            Step::Same
+        }
+    }
+
+    /// Whether a value reaches a target.
+    pub fn reaches(self, value: f64, target: f64) -> bool {
+        self.compare(value, target) != Step::Worse
+    }
+
+    fn worse(self, one: f64, other: f64) -> f64 {
+        if self.compare(one, other) == Step::Worse { one } else { other }
+    }
+}
+
+impl Proven {
+    /// What holds of two measurements of the same commit.
+    pub fn of(direction: Direction, first: f64, again: f64) -> Self {
+        Self(direction.worse(first, again))
+    }
+
+    /// The value.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+}
+
+impl Ratchet {
+    /// One that has seen nothing yet.
+    pub fn new(direction: Direction) -> Self {
+        Self { direction, best: None }
+    }
+
+    /// The best value so far.
+    pub fn best(self) -> Option<f64> {
+        self.best
+    }
+
+    /// Which way is better.
+    pub fn direction(self) -> Direction {
+        self.direction
+    }
+
+    /// How a value stands to the best one.
+    pub fn compare(self, value: f64) -> Step {
+        self.best.map_or(Step::First, |best| self.direction.compare(value, best))
+    }
+
+    /// Takes a value in; one that is worse changes nothing.
+    pub fn take(&mut self, value: Proven) -> Step {
+        let step = self.compare(value.0);
+        match step {
+            Step::First | Step::Better => self.best = Some(value.0),
+            Step::Same | Step::Worse => {}
+        }
+        step
+    }
+
+    /// The same, where another direction is asked for: what was best the other way round is not best this way.
+    #[must_use]
+    pub fn towards(self, direction: Direction) -> Self {
+        if self.direction == direction || self.best.is_none() {
+            Self { direction, ..self }
+        } else {
+            Self::new(direction)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whatever_is_offered_the_best_never_goes_backwards(values in proptest::collection::vec(-1e6..1e6_f64, 1..40), up: bool) {
+            let direction = if up { Direction::Higher } else { Direction::Lower };
+            let mut ratchet = Ratchet::new(direction);
+            for value in values {
+                let before = ratchet.best();
+                ratchet.take(Proven::of(direction, value, value));
+                let after = ratchet.best().unwrap();
+                prop_assert!(before.is_none_or(|before| direction.compare(after, before) != Step::Worse));
+                prop_assert!(direction.compare(after, value) != Step::Worse);
+            }
+        }
+    }
+
+    #[test]
+    fn of_two_measurements_the_worse_one_holds() {
+        assert_eq!(Proven::of(Direction::Higher, 3.0, 2.0).value().to_bits(), 2.0_f64.to_bits());
+        assert_eq!(Proven::of(Direction::Lower, 3.0, 2.0).value().to_bits(), 3.0_f64.to_bits());
+    }
+
+    #[test]
+    fn lower_can_be_better() {
+        let mut ratchet = Ratchet::new(Direction::Lower);
+        assert_eq!(ratchet.take(Proven(2.0)), Step::First);
+        assert_eq!(ratchet.take(Proven(2.5)), Step::Worse);
+        assert_eq!(ratchet.take(Proven(2.0)), Step::Same);
+        assert_eq!(ratchet.take(Proven(1.0)), Step::Better);
+        assert!(Direction::Lower.reaches(1.0, 1.0) && !Direction::Lower.reaches(1.1, 1.0));
+        assert_eq!(ratchet.towards(Direction::Higher).best(), None);
+    }
+}

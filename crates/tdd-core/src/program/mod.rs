@@ -1,0 +1,53 @@
+//! Programs: work that goes on by itself, iteration by iteration, and what its pages say.
+
+pub mod decision;
+pub mod definition;
+pub mod evaluation;
+pub mod fence;
+pub mod harness;
+pub mod import;
+pub mod iteration;
+pub mod metric;
+pub mod page;
+pub mod schedule;
+pub mod sections;
+pub mod state;
+pub mod strategy;
+
+/// The branch that holds what programs remember.
+pub const MEMORY: &str = "memory/autoloop";
+/// The folder of all that programs are made of.
+pub const FOLDER: &str = ".autoloop";
+
+/// Whether a path is in the folder of programs: no model's edit writes there, and no model is shown what lies there.
+pub fn is_ours(path: &str) -> bool {
+    let first = path.split('/').next().unwrap_or_default();
+    first.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(FOLDER)
+}
+
+/// Whether a text can be the name of a program: a folder's name, plain and short.
+pub fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    !text.is_empty() && text.len() <= 80 && text.chars().all(plain) && !text.starts_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_plain_and_leads_nowhere_else() {
+        for name in ["port", "tsb-perf_2", "A"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "-x", "a/b", "..", "a b", "é", &"x".repeat(81)] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_folder_of_programs_is_known_however_it_is_written() {
+        assert!(is_ours(".autoloop/programs/x/program.md") && is_ours(".AutoLoop/x") && is_ours(".autoloop./x"));
+        assert!(!is_ours("src/.autoloop/x") && !is_ours(".autoloops/x"));
+    }
+}

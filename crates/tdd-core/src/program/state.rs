@@ -1,0 +1,403 @@
+//! The state of a program: typed, the machine's own, and the sum of what happened; what happened on two machines adds up.
+
+use serde::{Deserialize, Serialize};
+
+use super::harness::Harness;
+use super::iteration::{History, Iteration, Outcome, Past};
+use super::metric::{Direction, Proven, Ratchet};
+use crate::digest::CommitId;
+
+/// All that is remembered of a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// The version of this format.
+    v: u32,
+    program: String,
+    iterations: u32,
+    #[serde(default)]
+    last_run_ms: Option<u64>,
+    metric: Ratchet,
+    #[serde(default)]
+    pause: Option<Pause>,
+    #[serde(default)]
+    completed: Option<String>,
+    consecutive_errors: u32,
+    #[serde(default)]
+    pending: Option<Pending>,
+    #[serde(default)]
+    priorities: String,
+    harness: Harness,
+    history: History,
+    lessons: Vec<String>,
+}
+
+/// Why nothing goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: u64,
+    /// Who said so.
+    pub by: Who,
+    /// Why.
+    pub reason: String,
+}
+
+/// Who did something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Who {
+    /// The machine.
+    Machine,
+    /// A person.
+    Person,
+}
+
+/// A commit whose checks have not concluded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pending {
+    /// Of which iteration.
+    pub id: String,
+    /// The commit.
+    pub commit: CommitId,
+    /// What was measured on it.
+    pub metric: Option<f64>,
+}
+
+/// Something that happened to a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case")]
+pub enum Happened {
+    /// A page of others was read as the first state.
+    Imported {
+        /// What it said.
+        state: Box<State>,
+    },
+    /// The commit that a program starts from was measured.
+    Measured {
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+        /// The value.
+        metric: f64,
+    },
+    /// An iteration ended.
+    Iterated {
+        /// Which.
+        iteration: Box<Iteration>,
+    },
+    /// The checks of a pending commit have concluded.
+    Settled {
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+        /// Of which iteration.
+        id: String,
+        /// Whether they passed.
+        passed: bool,
+    },
+    /// The program stops until somebody says otherwise.
+    Paused {
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+        /// Who.
+        by: Who,
+        /// Why.
+        reason: String,
+    },
+    /// It goes on.
+    Resumed {
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+        /// Who.
+        by: Who,
+    },
+    /// Its target is reached.
+    Completed {
+        /// When, in milliseconds since 1970.
+        at_ms: u64,
+        /// In words.
+        reason: String,
+    },
+    /// A person says what matters most.
+    Prioritised {
+        /// In their words.
+        text: String,
+    },
+}
+
+/// The version of the state's format; a newer one is refused.
+pub const VERSION: u32 = 1;
+/// So many statuses are shown in one line.
+const RECENT: usize = 10;
+/// So many errors in a row force a rethink.
+pub const ERRORS_TO_RETHINK: u32 = 3;
+/// So many lessons are kept; the oldest go first.
+const LESSONS: usize = 200;
+
+/// Why a stored state cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// It is not what we write.
+    #[error("the state of the program cannot be read: {0}")]
+    Unreadable(String),
+    /// It is from a newer version of this program.
+    #[error("the state of the program has format {0}, and this version knows {VERSION}")]
+    Newer(u32),
+}
+
+impl State {
+    /// Of a program that has never run.
+    pub fn new(program: &str) -> Self {
+        Self {
+            v: VERSION,
+            program: program.to_owned(),
+            iterations: 0,
+            last_run_ms: None,
+            metric: Ratchet::default(),
+            pause: None,
+            completed: None,
+            consecutive_errors: 0,
+            pending: None,
+            priorities: String::new(),
+            harness: Harness::default(),
+            history: History::default(),
+            lessons: Vec::new(),
+        }
+    }
+
+    /// Reads a stored state.
+    pub fn parse(text: &str) -> Result<Self, StateError> {
+        let version = |value: &serde_json::Value| value.get("v").and_then(serde_json::Value::as_u64);
+        let value: serde_json::Value =
+            serde_json::from_str(text).map_err(|error| StateError::Unreadable(error.to_string()))?;
+        match version(&value).and_then(|v| u32::try_from(v).ok()) {
+            Some(v) if v > VERSION => Err(StateError::Newer(v)),
+            _ => serde_json::from_value(value).map_err(|error| StateError::Unreadable(error.to_string())),
+        }
+    }
+
+    /// The state as it is stored.
+    pub fn to_json(&self) -> String {
+        // A state is made of strings and finite numbers, so this does not fail.
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text + "\n"
+    }
+
+    /// Takes in what happened. The same iteration twice counts once, so that it may be told again.
+    pub fn apply(&mut self, happened: &Happened) {
+        match happened {
+            Happened::Imported { state } => {
+                if self.iterations == 0 && self.history.entries.is_empty() {
+                    *self = (**state).clone();
+                }
+            }
+            Happened::Measured { metric, .. } => self.take_metric(Some(*metric)),
+            Happened::Iterated { iteration } => self.take(iteration),
+            Happened::Settled { id, passed, .. } => self.settle(id, *passed),
+            Happened::Paused { at_ms, by, reason } => {
+                self.pause = Some(Pause { since_ms: *at_ms, by: *by, reason: reason.clone() });
+            }
+            Happened::Resumed { .. } => {
+                self.pause = None;
+                self.consecutive_errors = 0;
+            }
+            Happened::Completed { reason, .. } => self.completed = Some(reason.clone()),
+            Happened::Prioritised { text } => self.priorities.clone_from(text),
+        }
+    }
+
+    fn take(&mut self, iteration: &Iteration) {
+        if self.knows(&iteration.id) {
+            return;
+        }
+        self.iterations += 1;
+        self.last_run_ms = self.last_run_ms.max(Some(iteration.at_ms));
+        let number = self.iterations;
+        self.harness.forget(&iteration.gone);
+        for sighting in &iteration.tests {
+            self.harness.see(sighting, number);
+        }
+        for lesson in iteration.lessons.iter().filter(|lesson| !lesson.is_empty()) {
+            if !self.lessons.contains(lesson) {
+                self.lessons.push(lesson.clone());
+            }
+        }
+        let over = self.lessons.len().saturating_sub(LESSONS);
+        self.lessons.drain(..over);
+        self.history.entries.insert(0, Past::new(iteration, number));
+        match iteration.outcome {
+            Outcome::Accepted => {
+                self.consecutive_errors = 0;
+                self.take_metric(iteration.metric);
+            }
+            Outcome::Pending => {
+                self.consecutive_errors = 0;
+                self.pending = iteration.commit.clone().map(|commit| Pending {
+                    id: iteration.id.clone(),
+                    commit,
+                    metric: iteration.metric,
+                });
+            }
+            Outcome::Error => self.consecutive_errors += 1,
+            Outcome::Discarded | Outcome::Blocked => self.consecutive_errors = 0,
+        }
+    }
+
+    fn settle(&mut self, id: &str, passed: bool) {
+        let Some(pending) = self.pending.take_if(|pending| pending.id == id) else { return };
+        let outcome = if passed { Outcome::Accepted } else { Outcome::Error };
+        if let Some(past) = self.history.entries.iter_mut().find(|past| past.id == id) {
+            past.outcome = outcome;
+        }
+        if passed {
+            self.take_metric(pending.metric);
+        }
+    }
+
+    /// What is in a state was proven before it was told.
+    fn take_metric(&mut self, value: Option<f64>) {
+        if let Some(value) = value {
+            self.metric.take(Proven::of(self.metric.direction(), value, value));
+        }
+    }
+
+    /// The direction that its program says now.
+    pub fn face(&mut self, direction: Direction) {
+        self.metric = self.metric.towards(direction);
+    }
+
+    /// Shows at most so many tests and iterations one by one.
+    pub fn fold(&mut self, cap: usize) {
+        self.harness.fold(cap);
+        self.history.fold(cap);
+    }
+
+    /// Whether an iteration is in it already.
+    pub fn knows(&self, id: &str) -> bool {
+        self.history.entries.iter().any(|past| past.id == id)
+    }
+
+    /// Whether a rethink is forced: the last iterations were all errors.
+    pub fn must_rethink(&self) -> bool {
+        self.consecutive_errors >= ERRORS_TO_RETHINK
+    }
+
+    /// The name of the program.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// How many iterations there were.
+    pub fn iterations(&self) -> u32 {
+        self.iterations
+    }
+
+    /// When the last one began, in milliseconds since 1970.
+    pub fn last_run_ms(&self) -> Option<u64> {
+        self.last_run_ms
+    }
+
+    /// The best value so far.
+    pub fn metric(&self) -> Ratchet {
+        self.metric
+    }
+
+    /// Why nothing goes on, if so.
+    pub fn pause(&self) -> Option<&Pause> {
+        self.pause.as_ref()
+    }
+
+    /// Why it is done, if so.
+    pub fn completed(&self) -> Option<&str> {
+        self.completed.as_deref()
+    }
+
+    /// How many of the last iterations were errors.
+    pub fn consecutive_errors(&self) -> u32 {
+        self.consecutive_errors
+    }
+
+    /// The commit that waits for its checks.
+    pub fn pending(&self) -> Option<&Pending> {
+        self.pending.as_ref()
+    }
+
+    /// What a person says matters most.
+    pub fn priorities(&self) -> &str {
+        &self.priorities
+    }
+
+    /// The pinned behaviours.
+    pub fn harness(&self) -> &Harness {
+        &self.harness
+    }
+
+    /// What was done.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// What was learned, oldest first.
+    pub fn lessons(&self) -> &[String] {
+        &self.lessons
+    }
+
+    /// The outcomes of the last iterations, oldest first.
+    pub fn recent(&self) -> Vec<&'static str> {
+        let mut words: Vec<_> = self.history.entries.iter().take(RECENT).map(|past| past.outcome.word()).collect();
+        words.reverse();
+        words
+    }
+}
+
+/// What a page of others said, as far as it could be read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Remembered {
+    /// How many iterations there were.
+    pub iterations: u32,
+    /// When the last one was, in milliseconds since 1970.
+    pub last_run_ms: Option<u64>,
+    /// The best value.
+    pub best: Option<f64>,
+    /// Which way it is better.
+    pub direction: Direction,
+    /// Why nothing goes on.
+    pub pause: Option<Pause>,
+    /// Why it is done.
+    pub completed: Option<String>,
+    /// Errors in a row.
+    pub consecutive_errors: u32,
+    /// What a person says matters most.
+    pub priorities: String,
+    /// The pinned behaviours.
+    pub harness: Harness,
+    /// What was done.
+    pub history: History,
+    /// What was learned.
+    pub lessons: Vec<String>,
+}
+
+impl Remembered {
+    /// The same as a state.
+    pub fn into_state(self, program: &str) -> State {
+        let mut metric = Ratchet::new(self.direction);
+        if let Some(best) = self.best {
+            metric.take(Proven::of(self.direction, best, best));
+        }
+        State {
+            iterations: self.iterations,
+            last_run_ms: self.last_run_ms,
+            metric,
+            pause: self.pause,
+            completed: self.completed,
+            consecutive_errors: self.consecutive_errors,
+            priorities: self.priorities,
+            harness: self.harness,
+            history: self.history,
+            lessons: self.lessons,
+            ..State::new(program)
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

@@ -1,0 +1,103 @@
+//! What happened adds up, in whatever order two machines tell it.
+
+use super::*;
+use crate::program::harness::{Sighting, Status};
+use crate::test_id::TestId;
+
+fn iterated(id: &str, outcome: Outcome, metric: Option<f64>) -> Happened {
+    let commit = (outcome == Outcome::Pending).then(|| CommitId("c1".to_owned()));
+    let iteration = Iteration { metric, commit, ..Iteration::sample(id, outcome) };
+    Happened::Iterated { iteration: Box::new(iteration) }
+}
+
+fn after(all: &[Happened]) -> State {
+    let mut state = State::new("x");
+    for happened in all {
+        state.apply(happened);
+    }
+    state
+}
+
+#[test]
+fn an_iteration_that_is_told_twice_counts_once() {
+    let one = iterated("a", Outcome::Accepted, Some(3.0));
+    let state = after(&[one.clone(), one]);
+    assert_eq!((state.iterations(), state.metric().best()), (1, Some(3.0)));
+}
+
+#[test]
+fn only_what_was_accepted_moves_the_metric_and_only_forwards() {
+    let state = after(&[
+        iterated("a", Outcome::Accepted, Some(3.0)),
+        iterated("b", Outcome::Discarded, Some(9.0)),
+        iterated("c", Outcome::Pending, Some(5.0)),
+        iterated("d", Outcome::Accepted, Some(2.0)),
+    ]);
+    assert_eq!(state.metric().best(), Some(3.0));
+    assert_eq!(state.recent(), ["accepted", "discarded", "pending", "accepted"]);
+}
+
+#[test]
+fn a_pending_iteration_is_accepted_when_its_checks_have_passed() {
+    let pending = iterated("c", Outcome::Pending, Some(5.0));
+    let settled = |id: &str, passed| Happened::Settled { at_ms: 1, id: id.to_owned(), passed };
+    let state = after(&[pending.clone(), settled("other", true)]);
+    assert!(state.pending().is_some() && state.metric().best().is_none());
+    let state = after(&[pending.clone(), settled("c", true)]);
+    assert_eq!((state.pending(), state.metric().best(), state.recent()), (None, Some(5.0), vec!["accepted"]));
+    let state = after(&[pending, settled("c", false)]);
+    assert_eq!((state.pending(), state.metric().best(), state.recent()), (None, None, vec!["error"]));
+}
+
+#[test]
+fn three_errors_in_a_row_force_a_rethink_and_anything_else_ends_the_row() {
+    let error = |id: &str| iterated(id, Outcome::Error, None);
+    assert!(!after(&[error("a"), error("b")]).must_rethink());
+    assert!(after(&[error("a"), error("b"), error("c")]).must_rethink());
+    assert!(!after(&[error("a"), error("b"), iterated("x", Outcome::Discarded, None), error("c")]).must_rethink());
+    assert!(
+        !after(&[error("a"), error("b"), error("c"), Happened::Resumed { at_ms: 0, by: Who::Person }]).must_rethink()
+    );
+}
+
+#[test]
+fn what_two_machines_did_adds_up_in_either_order() {
+    let (a, b) = (iterated("a", Outcome::Accepted, Some(3.0)), iterated("b", Outcome::Accepted, Some(4.0)));
+    let (one, other) = (after(&[a.clone(), b.clone()]), after(&[b, a]));
+    assert_eq!((one.iterations(), one.metric().best()), (other.iterations(), other.metric().best()));
+    assert_eq!(one.metric().best(), Some(4.0));
+}
+
+#[test]
+fn a_state_is_the_same_after_it_was_stored() {
+    let sighting = Sighting {
+        test: TestId::native("tests/a.rs", "adds"),
+        status: Status::Passing,
+        target: "src/lib.rs".to_owned(),
+        spec_source: "the kata".to_owned(),
+        notes: "it adds".to_owned(),
+        blocked_reason: None,
+    };
+    let lessons = vec!["Empty input is zero.".to_owned(), "Empty input is zero.".to_owned()];
+    let iteration = Iteration { tests: vec![sighting], lessons, ..Iteration::sample("a", Outcome::Accepted) };
+    let mut state =
+        after(&[Happened::Iterated { iteration: Box::new(iteration) }, iterated("c", Outcome::Pending, Some(0.1))]);
+    state.fold(1);
+    assert_eq!(State::parse(&state.to_json()).unwrap(), state);
+    assert_eq!(state.lessons(), ["Empty input is zero."]);
+}
+
+#[test]
+fn a_state_that_is_not_ours_is_refused() {
+    assert!(matches!(State::parse("{\"v\": 2}"), Err(StateError::Newer(2))));
+    assert!(matches!(State::parse("{}"), Err(StateError::Unreadable(_))));
+    assert!(matches!(State::parse("x"), Err(StateError::Unreadable(_))));
+}
+
+#[test]
+fn a_page_of_others_is_taken_in_only_once() {
+    let imported = Remembered { iterations: 7, best: Some(2.0), ..Remembered::default() }.into_state("x");
+    let import = Happened::Imported { state: Box::new(imported) };
+    let state = after(&[import.clone(), iterated("a", Outcome::Accepted, Some(3.0)), import]);
+    assert_eq!((state.iterations(), state.metric().best()), (8, Some(3.0)));
+}
