@@ -5,6 +5,7 @@ pub mod counterproof;
 pub mod git;
 pub mod ledger;
 pub mod process;
+pub mod remote;
 pub mod runner;
 pub mod scratch;
 pub mod sources;

@@ -122,7 +122,7 @@ impl Repo {
     }
 
     /// What each path is in the verified tree, with the file times of our own index where it saw the same content.
-    fn entries(&self, new: &NewCommit<'_>) -> Result<Vec<(GitPath, Option<IndexEntry>)>> {
+    pub(super) fn entries(&self, new: &NewCommit<'_>) -> Result<Vec<(GitPath, Option<IndexEntry>)>> {
         let seen = self.private_index()?;
         let time = written(&seen);
         let mut entries = Vec::new();
@@ -162,7 +162,13 @@ impl Repo {
         index.write_tree_to(&self.git).doing("write the commit's tree")
     }
 
-    fn write_commit(&self, tree: Oid, parent: Option<Oid>, message: &str, author: &Signature) -> Result<Oid> {
+    pub(super) fn write_commit(
+        &self,
+        tree: Oid,
+        parent: Option<Oid>,
+        message: &str,
+        author: &Signature,
+    ) -> Result<Oid> {
         let tree = self.git.find_tree(tree).doing("read the commit's tree")?;
         let parent = parent.map(|id| self.git.find_commit(id)).transpose().doing("read the parent commit")?;
         let parents: Vec<_> = parent.iter().collect();
@@ -172,7 +178,7 @@ impl Repo {
     }
 
     /// Moves the branch, or a detached HEAD, from where the step began to the commit; git's own lock makes it one act.
-    fn move_head(&self, onto: &Head, from: Option<Oid>, to: Oid, message: &str) -> Result<()> {
+    pub(super) fn move_head(&self, onto: &Head, from: Option<Oid>, to: Oid, message: &str) -> Result<()> {
         let name = onto.branch.as_ref().map_or("HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
         let log = format!("commit: {}", message.lines().next().unwrap_or_default());
         let moved = match from {
@@ -189,7 +195,7 @@ impl Repo {
     }
 }
 
-fn entry(path: &GitPath, id: Oid, mode: u32) -> IndexEntry {
+pub(super) fn entry(path: &GitPath, id: Oid, mode: u32) -> IndexEntry {
     let never = IndexTime::new(0, 0);
     IndexEntry {
         ctime: never,

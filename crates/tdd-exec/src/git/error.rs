@@ -121,6 +121,12 @@ pub enum GitError {
         /// Where HEAD is.
         found: String,
     },
+    /// A branch of the machine's own is somebody's working branch.
+    #[error("the branch `{branch}` is checked out, and it is the machine's own")]
+    CheckedOut {
+        /// Its name.
+        branch: String,
+    },
     /// The tree holds nothing new at the given paths.
     #[error("nothing to commit: the given paths are as they are in HEAD")]
     NothingToCommit,
@@ -148,6 +154,7 @@ impl GitError {
                 Some(format!("wait for the other git program to end; if there is none, remove `{}`", path.display()))
             }
             Self::HeadMoved { .. } => Some("nothing was committed; start the step again on the new HEAD".to_owned()),
+            Self::CheckedOut { .. } => Some("check another branch out: `git switch -`".to_owned()),
             Self::ThroughSymlink { through, .. } => Some(format!("make `{through}` a real folder")),
             Self::InTheWay { path } => Some(format!("move what lies in `{path}` elsewhere")),
             Self::Io { path, source, .. } if source.kind() == std::io::ErrorKind::AlreadyExists => {

@@ -4,8 +4,10 @@
 mod commit;
 mod history;
 mod hostile;
+mod memory;
 mod restore;
 mod sandbox;
 mod status;
+mod take_back;
 mod tree;
 mod worktree;

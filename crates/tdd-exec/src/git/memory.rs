@@ -1,0 +1,118 @@
+//! A branch that holds files of the machine's own: read and committed to without any checkout, moved only from where it was seen.
+
+use git2::{BranchType, ErrorCode, Index, ObjectType};
+use tdd_core::digest::CommitId;
+
+use super::commit::entry;
+use super::error::Doing;
+use super::head::{commit_id, oid};
+use super::{GitError, GitPath, Repo, Result, Signature};
+
+/// How two commits stand to each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lineage {
+    /// They are the same.
+    Same,
+    /// The first one is behind: the second one holds all of it.
+    Behind,
+    /// The first one is ahead.
+    Ahead,
+    /// Each has something that the other lacks.
+    Diverged {
+        /// The commits of the first one that the second one lacks, oldest first.
+        ours: Vec<CommitId>,
+    },
+}
+
+impl Repo {
+    /// Where a branch is; `None` if there is none.
+    pub fn branch(&self, name: &str) -> Result<Option<CommitId>> {
+        match self.git.find_branch(name, BranchType::Local) {
+            Ok(found) => Ok(found.get().target().map(commit_id)),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(error).doing("read a branch"),
+        }
+    }
+
+    /// A text file of a commit; `None` if it is not there.
+    pub fn text_of(&self, commit: &CommitId, path: &str) -> Result<Option<String>> {
+        let tree = self.commit_tree(Some(commit))?;
+        let found = self.blob(&tree, &GitPath::new(path)?)?;
+        Ok(found.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// A commit with these files beside all others of its parent. No branch moves, and no index or file is touched.
+    pub fn commit_aside(
+        &self,
+        parent: Option<&CommitId>,
+        files: &[(String, String)],
+        message: &str,
+        author: &Signature,
+    ) -> Result<CommitId> {
+        let parent = parent.map(|id| oid(&id.0)).transpose()?;
+        let mut index = Index::new().doing("make an index")?;
+        index.read_tree(&self.tree_of(parent)?).doing("read the branch's tree")?;
+        for (path, text) in files {
+            let path = GitPath::new(path)?;
+            let blob = self.git.blob(text.as_bytes()).doing("write a file of the branch")?;
+            index.add(&entry(&path, blob, 0o100_644)).doing_at("add", path.as_bytes())?;
+        }
+        let tree = index.write_tree_to(&self.git).doing("write the branch's tree")?;
+        self.write_commit(tree, parent, message, author).map(commit_id)
+    }
+
+    /// Moves a branch from where it was seen to a commit; `false` if it is no longer there.
+    pub fn move_branch(&self, name: &str, from: Option<&CommitId>, to: &CommitId) -> Result<bool> {
+        let head = self.head()?;
+        if head.branch.as_deref() == Some(name) {
+            return Err(GitError::CheckedOut { branch: name.to_owned() });
+        }
+        let full = format!("refs/heads/{name}");
+        let to = oid(&to.0)?;
+        let moved = match from {
+            Some(from) => self.git.reference_matching(&full, to, /* force */ true, oid(&from.0)?, "program"),
+            None => self.git.reference(&full, to, /* force */ false, "program"),
+        };
+        match moved {
+            Ok(_) => Ok(true),
+            Err(error) if matches!(error.code(), ErrorCode::Modified | ErrorCode::Exists | ErrorCode::NotFound) => {
+                Ok(false)
+            }
+            Err(error) => Err(error).doing("move a branch"),
+        }
+    }
+
+    /// Whether a commit is here.
+    pub fn has_commit(&self, commit: &CommitId) -> bool {
+        let found = oid(&commit.0).ok().and_then(|id| self.git.find_object(id, Some(ObjectType::Commit)).ok());
+        found.is_some()
+    }
+
+    /// Whether one commit is another one, or one of those that led to it.
+    pub fn leads_to(&self, older: &CommitId, newer: &CommitId) -> Result<bool> {
+        let (older, newer) = (oid(&older.0)?, oid(&newer.0)?);
+        Ok(older == newer || self.git.graph_descendant_of(newer, older).doing("compare two commits")?)
+    }
+
+    /// How one commit stands to another.
+    pub fn lineage(&self, one: &CommitId, other: &CommitId) -> Result<Lineage> {
+        if one == other {
+            Ok(Lineage::Same)
+        } else if self.leads_to(one, other)? {
+            Ok(Lineage::Behind)
+        } else if self.leads_to(other, one)? {
+            Ok(Lineage::Ahead)
+        } else {
+            Ok(Lineage::Diverged { ours: self.lacking(one, other)? })
+        }
+    }
+
+    /// The commits that lead to one and not to another, oldest first.
+    pub fn lacking(&self, one: &CommitId, other: &CommitId) -> Result<Vec<CommitId>> {
+        let mut walk = self.git.revwalk().doing("walk the history")?;
+        walk.set_sorting(git2::Sort::TOPOLOGICAL | git2::Sort::REVERSE).doing("walk the history")?;
+        walk.push(oid(&one.0)?).doing("walk the history")?;
+        walk.hide(oid(&other.0)?).doing("walk the history")?;
+        walk.map(|id| id.map(commit_id).doing("walk the history")).collect()
+    }
+}

@@ -1,0 +1,53 @@
+//! Commits of our own taken back from the branch: kept under a name of their own, files and index as before them.
+
+use git2::ErrorCode;
+use tdd_core::digest::CommitId;
+
+use super::commit::NewCommit;
+use super::error::Doing;
+use super::head::oid;
+use super::{GitPath, Repo, Result, Signature};
+
+impl Repo {
+    /// Moves the branch from a commit of ours back to one before it. What was committed since stays reachable under
+    /// `refs/tdd/discarded/`. Done twice, or after a kill, it comes to the same.
+    ///
+    /// Files that are not as our commits left them are not touched.
+    pub fn take_back(&self, commit: &CommitId, to: &CommitId, name: &str, author: &Signature) -> Result<String> {
+        let (from_tree, to_tree) = (self.commit_tree(Some(commit))?, self.commit_tree(Some(to))?);
+        let kept_as = format!("refs/tdd/discarded/{name}");
+        match self.git.reference(&kept_as, oid(&commit.0)?, /* force */ false, "a discarded iteration") {
+            Ok(_) => {}
+            Err(error) if error.code() == ErrorCode::Exists => {}
+            Err(error) => return Err(error).doing("keep what is discarded"),
+        }
+        let mut paths = Vec::new();
+        for change in self.diff_trees(&to_tree, &from_tree)? {
+            if let super::ChangeKind::Renamed { from } = &change.kind {
+                paths.push(from.clone());
+            }
+            paths.push(change.path);
+        }
+        let head = self.head()?;
+        if head.commit.as_ref() == Some(commit) {
+            self.check_ready_to_commit()?;
+            let _ours = self.lock_private()?;
+            let locked = self.lock_user_index()?;
+            let back = NewCommit { onto: &head, from: &to_tree, paths: &paths, message: "", author };
+            locked.prepare(&self.entries(&back)?)?;
+            let target = oid(&to.0)?;
+            locked.note(target)?;
+            self.move_head(&head, Some(oid(&commit.0)?), target, "a discarded iteration")?;
+            locked.publish()?;
+        }
+        let working = self.tree_id()?;
+        let mut ours: Vec<GitPath> = Vec::new();
+        for path in paths {
+            if self.blob(&working, &path)? == self.blob(&from_tree, &path)? {
+                ours.push(path);
+            }
+        }
+        self.restore(&ours, &to_tree)?;
+        Ok(kept_as)
+    }
+}
