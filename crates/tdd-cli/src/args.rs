@@ -6,7 +6,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     audit, auto_test, completions, demo, detect_antipattern, doctor, export, init, log, man, override_rule, plan,
-    refactor, resume, retire, run, status, step, validate_green, validate_red, validate_refactor,
+    program, refactor, resume, retire, run, status, step, validate_green, validate_red, validate_refactor,
 };
 
 /// Red, green, refactor as a law that a machine enforces.
@@ -90,6 +90,7 @@ pub enum Command {
     Audit(audit::Audit),
     Refactor(refactor::Refactor),
     Plan(plan::Plan),
+    Program(program::Program),
     Resume(resume::Resume),
     Retire(retire::Retire),
     Override(override_rule::OverrideRule),

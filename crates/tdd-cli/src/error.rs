@@ -18,6 +18,7 @@ use tdd_exec::text::TextError;
 use tdd_exec::workspace::WriteError;
 use tdd_llm::error::LlmError;
 
+use crate::commands::program::error::ProgramError;
 use crate::kata::KataError;
 use crate::person::PersonError;
 
@@ -108,6 +109,8 @@ pub enum CliError {
     #[error(transparent)]
     Person(#[from] PersonError),
     #[error(transparent)]
+    Program(#[from] ProgramError),
+    #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
     State(#[from] StateError),
@@ -135,6 +138,8 @@ pub enum Code {
     ReaderGone = 0,
     Usage = 2,
     Environment = 3,
+    /// Stopped for a person.
+    Person = 4,
     Interrupted = 130,
 }
 
@@ -220,6 +225,7 @@ impl CliError {
             | Self::View { .. }
             | Self::Run(RunError::Process(_))
             | Self::Signals(_) => Code::Environment,
+            Self::Program(error) => error.code(),
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Code::ReaderGone,
             Self::Output(_) => Code::Environment,
             Self::Interrupted | Self::Run(RunError::Interrupted) => Code::Interrupted,
@@ -290,6 +296,7 @@ impl CliError {
             Self::View { .. } => "check the permissions of `.tdd/` and the disk's free space".to_owned(),
             Self::Kata(error) => error.hint(),
             Self::Person(error) => error.hint(),
+            Self::Program(error) => error.hint(),
             Self::Git(error) => return error.hint(),
             Self::State(StateError::NotAFolder(path)) => format!("move `{}` away", path.display()),
             Self::State(StateError::Io { .. }) => "check the folder's permissions and the disk's free space".to_owned(),

@@ -226,6 +226,7 @@ fn completions_and_manual_pages_are_there_for_every_shell_and_command() {
         "audit",
         "refactor",
         "plan",
+        "program",
         "resume",
         "retire",
         "override",

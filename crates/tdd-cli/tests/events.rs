@@ -30,6 +30,7 @@ fn every_declared_event_has_a_writer() {
     let mut written = of_a_torn_ledger();
     written.extend(of_a_run_that_gets_stuck());
     written.extend(of_a_run_that_goes_well());
+    written.extend(of_a_program());
     let declared: BTreeSet<String> = Event::TYPES.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(written, declared);
 }
@@ -81,6 +82,19 @@ fn of_a_run_that_gets_stuck() -> BTreeSet<String> {
     script = script.plans("2-implementor").plans("2-implementor").plans("2-rethink");
     script = script.edits("2-rethink", 1, &[], &json!({"reason": "the kata says so", "spec_source": "rule 1"}));
     assert_eq!(run(&sandbox, &script), Some(4));
+    written(&sandbox)
+}
+
+const PROGRAM: &str = "## Goal\nLess.\n\n## Target\n- `src/**`\n\n## Evaluation\n```\necho '{\"metric\": 1}'\n```\n";
+
+fn of_a_program() -> BTreeSet<String> {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.outside().join("script.jsonl"), Script::new().rests("1-refactorer").cassette()).unwrap();
+    machine(&sandbox, &["init", "--name", "kata"]);
+    sandbox.write(".autoloop/programs/less.md", PROGRAM);
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-qm", "chore: a program"]);
+    machine(&sandbox, &["program", "run", "less", "--replay", "../script.jsonl"]);
     written(&sandbox)
 }
 

@@ -127,6 +127,9 @@ impl Session {
             | Event::RefactorBegin(_)
             | Event::RefactorEnd(_)
             | Event::PersonEdit(_)
+            | Event::IterationStart(_)
+            | Event::IterationJudged(_)
+            | Event::IterationEnd(_)
             | Event::LedgerRepaired(_) => {}
         }
     }
@@ -455,6 +458,6 @@ mod tests {
         }
         let json = serde_json::to_vec(&session).unwrap();
         assert_eq!(serde_json::from_slice::<Session>(&json).unwrap(), session);
-        assert_eq!(session.events(), 28);
+        assert_eq!(session.events(), 31);
     }
 }

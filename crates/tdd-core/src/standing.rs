@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::cycle::{Phase, RedTest, Role, Tried};
 use crate::digest::{CommitId, Digest, TreeId};
 use crate::event::{
-    EditApplied, Event, LlmCall, Override, Paused, PersonEdit, RefactorBegin, Reverted, StepEnd, StepOutcome, StepStart,
+    EditApplied, Event, IterationJudged, IterationStart, LlmCall, Override, Paused, PersonEdit, RefactorBegin,
+    Reverted, StepEnd, StepOutcome, StepStart,
 };
 use crate::report::Cause;
 use crate::rule::Rule;
@@ -40,6 +41,27 @@ pub struct Standing {
     idle: BTreeSet<String>,
     #[serde(default)]
     person_edit: Option<PersonEdit>,
+    #[serde(default)]
+    iteration: Option<Iterating>,
+}
+
+/// An iteration of a program under way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Iterating {
+    /// How it began.
+    pub start: IterationStart,
+    /// How its work ended, if it has.
+    pub ended: Option<StepOutcome>,
+    /// The last phase that it reached.
+    pub phase: Phase,
+    /// It came as far as a green, so that there is something to refactor.
+    pub greened: bool,
+    /// The tests that were blocked in it, each with the reason.
+    pub blocked: BTreeMap<TestId, String>,
+    /// An attempt broke tests that were there before.
+    pub regressed: bool,
+    /// What is to become of it, if that is known.
+    pub judged: Option<IterationJudged>,
 }
 
 /// A step under way.
@@ -119,7 +141,12 @@ impl Standing {
                 self.step.iter_mut().flat_map(|step| &mut step.targets).for_each(new);
             }
             Event::GreenOnArrival(_) => self.arrivals += 1,
-            Event::Blocked(blocked) => drop(self.blocked.insert(blocked.test_id.clone(), blocked.reason.clone())),
+            Event::Blocked(blocked) => {
+                if let Some(iteration) = &mut self.iteration {
+                    iteration.blocked.insert(blocked.test_id.clone(), blocked.reason.clone());
+                }
+                self.blocked.insert(blocked.test_id.clone(), blocked.reason.clone());
+            }
             Event::Paused(paused) => self.pause = Some(paused.clone()),
             Event::Resumed(resumed) => {
                 self.pause = None;
@@ -141,6 +168,16 @@ impl Standing {
             Event::RefactorEnd(_) => self.refactor = None,
             Event::PersonEdit(edit) => self.person_edit = Some(edit.clone()),
             Event::Retired(retired) => drop(self.blocked.remove(&retired.test_id)),
+            Event::IterationStart(start) => {
+                self.forget_failures();
+                self.iteration = Some(Iterating::new(start));
+            }
+            Event::IterationJudged(judged) => {
+                if let Some(iteration) = &mut self.iteration {
+                    iteration.judged = Some(judged.clone());
+                }
+            }
+            Event::IterationEnd(_) => self.iteration = None,
             Event::TestRun(_)
             | Event::SuiteRun(_)
             | Event::RunStart(_)
@@ -274,6 +311,11 @@ impl Standing {
         self.idle.contains(mark)
     }
 
+    /// The iteration of a program under way.
+    pub fn iteration(&self) -> Option<&Iterating> {
+        self.iteration.as_ref()
+    }
+
     /// How many new tests in a row passed at once.
     pub fn arrivals(&self) -> u32 {
         self.arrivals
@@ -281,6 +323,10 @@ impl Standing {
 
     fn begin(&mut self, start: &StepStart) {
         self.claims.clear();
+        if let Some(iteration) = &mut self.iteration {
+            iteration.phase = start.phase;
+            iteration.greened |= start.phase == Phase::Green;
+        }
         let mode = self.refactor.as_ref().and_then(|mode| mode.mark.as_ref());
         let free = mode.is_some() && mode == start.mark.as_ref();
         self.step = Some(Step::new(start, free));
@@ -288,6 +334,9 @@ impl Standing {
 
     fn end(&mut self, end: &StepEnd) {
         self.claims.clear();
+        if let Some(iteration) = &mut self.iteration {
+            iteration.end_of(end);
+        }
         if let Some(step) = self.step.take() {
             if step.free && end.outcome == StepOutcome::Nothing {
                 self.idle.extend(step.mark.clone());
@@ -312,6 +361,9 @@ impl Standing {
         step.open = None;
         self.last_failure = Some(reverted.reason.clone());
         let subject = step.subject();
+        if let (Some(iteration), Some(Rule::OthersKept)) = (&mut self.iteration, reverted.rule) {
+            iteration.regressed = true;
+        }
         // The target is judged before the others: where they are at fault, it passes.
         if step.phase == Phase::Green && reverted.rule == Some(Rule::OthersKept) {
             for target in &step.targets {
@@ -357,6 +409,27 @@ impl Standing {
         self.clashed.clear();
         self.mends.clear();
         (self.arrivals, self.invalid_reds) = (0, 0);
+    }
+}
+
+impl Iterating {
+    fn new(start: &IterationStart) -> Self {
+        Self {
+            start: start.clone(),
+            ended: None,
+            phase: Phase::Red,
+            greened: false,
+            blocked: BTreeMap::new(),
+            regressed: false,
+            judged: None,
+        }
+    }
+
+    /// Its work is over with the cycle, or where nothing goes on.
+    fn end_of(&mut self, end: &StepEnd) {
+        if end.role == Role::Refactorer || !end.outcome.rotates() {
+            self.ended = Some(end.outcome);
+        }
     }
 }
 

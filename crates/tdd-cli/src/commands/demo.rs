@@ -126,7 +126,7 @@ pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
     init::for_demo(recording.name, recording.language, recording.kata, &inside)?;
     begin(&recording, &folder, &inside)?;
     let config = project::configuration(&inside.global, &folder)?.config;
-    let order = Order { steps: None, until_done: true, max_time: None, allow_untracked: false };
+    let order = Order { steps: None, until_done: true, max_time: None, allow_untracked: false, cycle: false };
     let end = machine::run(&inside, order, Mandate::default(), Voice::replayed(recording.cassette, &config)?)?;
     show(&end, &inside)?;
     finish(kata, &folder, &inside)?;

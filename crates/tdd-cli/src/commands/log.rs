@@ -161,6 +161,9 @@ fn event_text(event: &Event) -> String {
         Event::RefactorEnd(end) => if end.kept { "kept" } else { "undone" }.to_owned(),
         Event::PersonEdit(edit) => format!("{}: {}", edit.test_id, edit.reason),
         Event::Retired(retired) => format!("{}: {}", retired.test_id, retired.reason),
+        Event::IterationStart(start) => format!("{} from {}", start.program, start.head.short()),
+        Event::IterationJudged(judged) => format!("{} {}", judged.program, judged.iteration.summary),
+        Event::IterationEnd(end) => format!("{} {}", end.program, end.outcome.word()),
         Event::LedgerRepaired(repair) => format!("{} bytes of a torn line cut off", repair.dropped_bytes),
     }
 }

@@ -13,6 +13,7 @@ pub mod man;
 pub mod override_rule;
 pub mod plan;
 mod plan_run;
+pub mod program;
 pub mod refactor;
 pub mod resume;
 pub mod retire;
@@ -83,6 +84,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::Audit(args) => audit::run(&args, &context),
         Command::Refactor(args) => refactor::run(&args, &context),
         Command::Plan(args) => plan::run(&args, &context),
+        Command::Program(args) => program::run(&args, &context),
         Command::Resume(args) => resume::run(&args, &context),
         Command::Retire(args) => retire::run(&args, &context),
         Command::Override(args) => override_rule::run(&args, &context),

@@ -50,6 +50,7 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
         until_done: false,
         max_time: args.max_minutes,
         allow_untracked: args.options.allow_untracked,
+        cycle: false,
     };
     let voice = runs::voice(&args.options, &config, context)?;
     let end = machine::carry_out(context, order, agenda, voice)?;
@@ -108,6 +109,7 @@ fn agenda(plans: &[Found], repo: &Repo, config: &Config) -> Result<Agenda, CliEr
         mark: Some(plan.mark(at)),
         free: target(plan, step).is_none(),
         protected: protected.clone(),
+        ..Mandate::default()
     };
     let tasks =
         plans.iter().flat_map(|(_, plan)| plan.steps.iter().enumerate().map(move |(at, step)| (plan, at, step)));

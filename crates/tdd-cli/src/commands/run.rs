@@ -79,14 +79,14 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
         until_done: args.until_done,
         max_time: args.max_minutes,
         allow_untracked: args.options.allow_untracked,
+        cycle: false,
     };
     work(order, &args.options, &config, context)
 }
 
 /// Runs the machine with the models that were asked for, and says how it ended.
 pub fn work(order: Order, options: &Options, config: &Config, context: &Context) -> Result<ExitCode, CliError> {
-    let voice = voice(options, config, context)?;
-    let end = machine::run(context, order, Mandate::default(), voice)?;
+    let end = machine::run(context, order, Mandate::default(), voice(options, config, context)?)?;
     show(&end, context)?;
     Ok(ExitCode::from(end.exit_code()))
 }

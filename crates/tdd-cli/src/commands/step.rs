@@ -22,6 +22,6 @@ pub fn run(args: &Step, context: &Context) -> Result<ExitCode, CliError> {
     let repo = project::repository(&context.global)?;
     let config = project::configuration(&context.global, repo.root())?.config;
     let allow_untracked = args.options.allow_untracked;
-    let order = Order { steps: Some(1), until_done: false, max_time: None, allow_untracked };
+    let order = Order { steps: Some(1), until_done: false, max_time: None, allow_untracked, cycle: false };
     run::work(order, &args.options, &config, context)
 }

@@ -14,6 +14,7 @@ use tdd_core::config::Protocol;
 use tdd_core::cycle::Turn;
 use tdd_core::digest::Digest;
 use tdd_core::event::{Event, LlmCall, PlanSubmitted};
+use tdd_core::program;
 use tdd_core::report::{Outcome, Report};
 use tdd_core::seam::{StepContext, Vcs};
 use tdd_core::test_id::TestId;
@@ -142,7 +143,8 @@ impl Machine<'_> {
     /// The files that a model asked to see, as they are in the tree.
     fn wanted(&self, paths: &[String]) -> Result<Vec<(String, Option<String>)>, CliError> {
         let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
-        Ok(paths.iter().take(10).map(|path| (path.clone(), base.read(path))).collect())
+        let shown = |path: &String| if program::is_ours(path) { None } else { base.read(path) };
+        Ok(paths.iter().take(10).map(|path| (path.clone(), shown(path))).collect())
     }
 
     fn begin_talk(&self, stand: &Stand, turn: &Turn) -> Result<Conversation, CliError> {
@@ -196,10 +198,10 @@ impl Machine<'_> {
         Ok(StepContext {
             role: turn.role(),
             step_index: stand.step,
-            kata_description: self.brief().to_owned(),
+            kata_description: self.told(turn.role()),
             git_last_commit_msg: state.last_commit_message,
             git_last_diff: state.last_diff,
-            repo_snapshot_paths: state.files,
+            repo_snapshot_paths: state.files.into_iter().filter(|path| !program::is_ours(path)).collect(),
         })
     }
 

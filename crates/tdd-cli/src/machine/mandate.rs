@@ -1,8 +1,11 @@
 //! A run's mandate: what it is to build, the test that it must come to, and the mark that its commits carry.
 
+use std::collections::BTreeMap;
+
 use tdd_core::change::Change;
-use tdd_core::cycle::Turn;
+use tdd_core::cycle::{Role, Turn};
 use tdd_core::gate::Files;
+use tdd_core::program::fence::Fence;
 use tdd_core::rule::{Refusal, Rule};
 use tdd_core::scope;
 use tdd_core::test_id::TestId;
@@ -22,6 +25,14 @@ pub struct Mandate {
     pub free: bool,
     /// Files that say what to do, and that nobody may change while it is done.
     pub protected: Vec<String>,
+    /// What each role is told besides, behind the brief.
+    pub framing: BTreeMap<Role, String>,
+    /// The files that may be touched; all of them if there is no fence.
+    pub fence: Option<Fence>,
+    /// Who alone is on turn while no test is red.
+    pub only: Option<Role>,
+    /// A role that uses up its attempts ends the run without a pause: whoever gave the mandate goes on by itself.
+    pub goes_on: bool,
 }
 
 /// A test that is not the tester's to choose.
@@ -37,6 +48,14 @@ impl Machine<'_> {
     /// What the models are told to build.
     pub fn brief(&self) -> &str {
         self.mandate.brief.as_deref().unwrap_or(&self.kata)
+    }
+
+    /// All that a role is told to do.
+    pub fn told(&self, role: Role) -> String {
+        match self.mandate.framing.get(&role) {
+            Some(framing) => format!("{}\n\n{framing}", self.brief().trim_end()),
+            None => self.brief().to_owned(),
+        }
     }
 
     /// The test that a tester's turn must bring.

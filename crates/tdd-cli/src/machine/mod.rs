@@ -39,6 +39,9 @@ use attempt::Outcome;
 use log::StepLog;
 use stand::Stand;
 
+/// What the reason of a pause begins with when all attempts at a test are spent.
+const STUCK: &str = "td-stuck";
+
 /// What a run is asked to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Order {
@@ -50,6 +53,8 @@ pub struct Order {
     pub max_time: Option<Duration>,
     /// Leave untracked files alone instead of refusing to start.
     pub allow_untracked: bool,
+    /// Stop with the end of the cycle.
+    pub cycle: bool,
 }
 
 /// A run under way.
@@ -67,6 +72,7 @@ pub struct Machine<'a> {
     steps_done: u32,
     /// Those of the step under way: a role that is asked again goes on where it was.
     conversations: Vec<Conversation>,
+    cycle_over: bool,
     log: Option<StepLog>,
     /// The tree of a commit of somebody else's whose check was seen to fail.
     check_fails: Option<TreeId>,
@@ -174,13 +180,15 @@ impl Machine<'_> {
             let retire = "`tdd-cli retire TEST --reason …` removes what holds no more";
             format!("it contradicts {}: say in the kata what holds; {retire}; {next}", older.join(", "))
         };
-        let reason = format!("td-stuck: {}", test.id());
+        let reason = format!("{STUCK}: {}", test.id());
         self.pause(stand, reason, next)
     }
 
-    /// Stops for a person, on the record.
+    /// Stops for a person, on the record; unless somebody else goes on, and nothing is blocked.
     fn pause(&mut self, stand: &Stand, reason: String, next: String) -> Result<End, CliError> {
-        self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
+        if !self.mandate.goes_on || reason.starts_with(STUCK) {
+            self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
+        }
         self.end_step(stand, StepOutcome::Stopped)?;
         Ok(End::Stopped { reason, next })
     }
@@ -195,6 +203,9 @@ impl Machine<'_> {
             return Some(End::Stopped { reason: pause.reason.clone(), next: pause.next.clone() });
         }
         if self.order.steps.is_some_and(|most| self.steps_done >= most) {
+            return Some(End::Steps { steps: self.steps_done });
+        }
+        if self.order.cycle && self.cycle_over {
             return Some(End::Steps { steps: self.steps_done });
         }
         if self.order.max_time.is_some_and(|most| self.begun.elapsed() >= most) {
@@ -213,7 +224,7 @@ impl Machine<'_> {
             max_new_tests: config.most_new_tests(),
             max_tokens: budget.tokens,
             max_micro_usd: budget.micro_usd,
-            fence: None,
+            fence: self.mandate.fence.as_ref(),
         }
     }
 }

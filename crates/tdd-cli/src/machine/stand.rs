@@ -48,9 +48,20 @@ impl Machine<'_> {
         let role = if self.check_fails.as_ref() == Some(&head.tree) && reds.is_empty() {
             Role::Refactorer
         } else {
-            position.role_on_turn(!reds.is_empty())
+            self.on_turn(position.role_on_turn(!reds.is_empty()), &reds)
         };
         Ok(Ok(Stand { step: position.step + 1, role, head, report, reds }))
+    }
+
+    /// Who is on turn under the mandate: one role alone while nothing is red; and an iteration of a program begins with
+    /// a test, whatever the one before it left to refactor.
+    fn on_turn(&self, role: Role, reds: &[RedTest]) -> Role {
+        let begins = self.trial.session().standing().iteration().is_some_and(|iteration| !iteration.greened);
+        match (self.mandate.only, role) {
+            (Some(only), _) if reds.is_empty() => only,
+            (None, Role::Refactorer) if begins => Role::Tester,
+            (Some(_) | None, role) => role,
+        }
     }
 
     /// The position by HEAD's history, and by a step that ended there without a commit.
@@ -153,6 +164,7 @@ impl Machine<'_> {
         self.conversations.clear();
         if outcome.rotates() && !rethink {
             self.steps_done += 1;
+            self.cycle_over |= role == Role::Refactorer;
         }
         self.close_log(outcome)
     }

@@ -45,6 +45,7 @@ impl<'a> Machine<'a> {
             begun,
             steps_done: 0,
             conversations,
+            cycle_over: false,
             log,
             check_fails: None,
             without_tools: BTreeSet::new(),

@@ -8,6 +8,7 @@ use tdd_core::cycle::Turn;
 use tdd_core::digest::Digest;
 use tdd_core::event::{EditClaim, EditRefused, Event, PlanSubmitted};
 use tdd_core::gate::{self, Edit, Files, Verdict};
+use tdd_core::program;
 use tdd_core::rule::Refusal;
 use tdd_exec::sources::{ChangedSources, StoredSources};
 use tdd_lang::language::Sources;
@@ -162,7 +163,10 @@ fn say(plan: &mut EditPlan, finish: Finish) {
 }
 
 fn read(sources: &dyn Sources, path: &str) -> String {
-    sources.read(path).unwrap_or_else(|| format!("there is no text file `{path}`; `list_files` names them"))
+    sources
+        .read(path)
+        .filter(|_| !program::is_ours(path))
+        .unwrap_or_else(|| format!("there is no text file `{path}`; `list_files` names them"))
 }
 
 fn list(sources: &dyn Sources, under: Option<&str>) -> String {
@@ -180,6 +184,9 @@ fn search(sources: &dyn Sources, text: &str, under: Option<&str>) -> String {
 }
 
 fn is_under(file: &str, under: Option<&str>) -> bool {
+    if program::is_ours(file) {
+        return false;
+    }
     let Some(folder) = under.map(|folder| folder.trim_matches('/')).filter(|folder| !folder.is_empty()) else {
         return true;
     };

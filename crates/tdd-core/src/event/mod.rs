@@ -4,6 +4,7 @@
 //! that a chain can be followed without parsing the events in it.
 
 mod person;
+mod program;
 mod results;
 #[cfg(test)]
 pub(crate) mod samples;
@@ -15,6 +16,7 @@ use crate::digest::Digest;
 use crate::test_id::TestId;
 
 pub use person::{Override, PersonEdit, PersonFate, RefactorBegin, RefactorEnd, Resumed, Retired};
+pub use program::{IterationEnd, IterationJudged, IterationStart};
 pub use results::{InTheWay, Status, SuiteRun, TestRun};
 pub use step::{
     Blocked, Committed, EditApplied, EditClaim, EditRefused, GreenOnArrival, LlmCall, Paused, PlanSubmitted, Repair,
@@ -82,6 +84,12 @@ pub enum Event {
     PersonEdit(PersonEdit),
     /// A test is removed with its feature.
     Retired(Retired),
+    /// An iteration of a program begins.
+    IterationStart(IterationStart),
+    /// It is known what becomes of an iteration; that is about to be done.
+    IterationJudged(IterationJudged),
+    /// An iteration of a program is over.
+    IterationEnd(IterationEnd),
     /// The last line of the ledger was torn and has been cut off.
     LedgerRepaired(LedgerRepaired),
 }
@@ -97,7 +105,7 @@ pub struct LedgerRepaired {
 
 impl Event {
     /// The names of all events, as they stand in `type`.
-    pub const TYPES: [&'static str; 28] = [
+    pub const TYPES: [&'static str; 31] = [
         "test_run",
         "suite_run",
         "committed",
@@ -125,6 +133,9 @@ impl Event {
         "refactor_end",
         "person_edit",
         "retired",
+        "iteration_start",
+        "iteration_judged",
+        "iteration_end",
         "ledger_repaired",
     ];
 
@@ -158,6 +169,9 @@ impl Event {
             Self::RefactorEnd(_) => "refactor_end",
             Self::PersonEdit(_) => "person_edit",
             Self::Retired(_) => "retired",
+            Self::IterationStart(_) => "iteration_start",
+            Self::IterationJudged(_) => "iteration_judged",
+            Self::IterationEnd(_) => "iteration_end",
             Self::LedgerRepaired(_) => "ledger_repaired",
         }
     }
@@ -192,6 +206,9 @@ impl Event {
             | Self::Override(_)
             | Self::RefactorBegin(_)
             | Self::RefactorEnd(_)
+            | Self::IterationStart(_)
+            | Self::IterationJudged(_)
+            | Self::IterationEnd(_)
             | Self::LedgerRepaired(_) => None,
         }
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::cycle::{Phase, Role};
 use crate::digest::{CommitId, Digest, TreeId};
+use crate::program::iteration::{Iteration, Outcome};
 use crate::report::{Cause, Counts};
 use crate::rule::Rule;
 use crate::test_id::IdSource;
@@ -124,6 +125,22 @@ pub(crate) fn one_of_each() -> Vec<Event> {
             head: Some(commit()),
         }),
         Event::Retired(Retired { test_id: adds(), reason: "the feature is gone".into() }),
+        Event::IterationStart(IterationStart {
+            program: "port".into(),
+            id: "1763000000000-89e6c98".into(),
+            at_ms: 1_763_000_000_000,
+            head: commit(),
+            rethink: false,
+        }),
+        Event::IterationJudged(IterationJudged {
+            program: "port".into(),
+            base: commit(),
+            head: commit(),
+            iteration: Box::new(Iteration { metric: Some(2.5), ..Iteration::sample("1", Outcome::Accepted) }),
+            pause: None,
+            completed: Some("the target 2.5 is reached".into()),
+        }),
+        Event::IterationEnd(IterationEnd { program: "port".into(), id: "1".into(), outcome: Outcome::Accepted }),
         Event::LedgerRepaired(LedgerRepaired { dropped_bytes: 17, dropped: "{\"v\":1,\"seq\":9,\"t".into() }),
     ]
 }

@@ -104,6 +104,9 @@ pub struct Iteration {
     pub lessons: Vec<String>,
 }
 
+/// Metrics are finite, so every one is the same as itself.
+impl Eq for Iteration {}
+
 /// An iteration as the history keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Past {
@@ -198,7 +201,7 @@ impl History {
 #[cfg(test)]
 impl Iteration {
     /// One of no account, for tests.
-    pub(super) fn sample(id: &str, outcome: Outcome) -> Self {
+    pub(crate) fn sample(id: &str, outcome: Outcome) -> Self {
         Self {
             id: id.to_owned(),
             at_ms: 0,

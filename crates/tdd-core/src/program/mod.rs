@@ -3,6 +3,7 @@
 pub mod decision;
 pub mod definition;
 pub mod evaluation;
+pub mod facts;
 pub mod fence;
 pub mod harness;
 pub mod import;

@@ -102,7 +102,7 @@ pub enum Happened {
         /// Why.
         reason: String,
     },
-    /// It goes on.
+    /// It goes on, also where it was done.
     Resumed {
         /// When, in milliseconds since 1970.
         at_ms: u64,
@@ -197,6 +197,7 @@ impl State {
             }
             Happened::Resumed { .. } => {
                 self.pause = None;
+                self.completed = None;
                 self.consecutive_errors = 0;
             }
             Happened::Completed { reason, .. } => self.completed = Some(reason.clone()),

@@ -2,6 +2,7 @@
 
 use git2::{DiffFormat, DiffOptions, ErrorCode, Oid, Tree};
 use tdd_core::digest::{CommitId, TreeId};
+use tdd_core::program;
 
 use super::error::Doing;
 use super::{GitError, Repo, Result};
@@ -39,25 +40,36 @@ impl Repo {
 
     /// What HEAD's commit changed against its first parent, as a unified diff of at most about `max_bytes`.
     ///
-    /// Binary files are only named. A last line says how much was left out, if anything was.
+    /// Binary files are only named. A last line says how much was left out, if anything was. What programs keep in
+    /// `.autoloop/` is not for models, and is not in it.
     pub fn last_diff(&self, max_bytes: usize) -> Result<String> {
         let Some(head) = self.head_id()? else { return Ok(String::new()) };
         let commit = self.git.find_commit(head).doing("read HEAD's commit")?;
         let old = self.tree_of(commit.parent_id(0).ok())?;
         let new = commit.tree().doing("read HEAD's tree")?;
-        self.unified(&old, &new, max_bytes)
+        self.unified(&old, &new, max_bytes, |path| !program::is_ours(path))
     }
 
     /// What differs between two trees, as a unified diff of at most about `max_bytes`, like [`Repo::last_diff`].
     pub fn diff(&self, before: &TreeId, after: &TreeId, max_bytes: usize) -> Result<String> {
-        self.unified(&self.tree(before)?, &self.tree(after)?, max_bytes)
+        self.unified(&self.tree(before)?, &self.tree(after)?, max_bytes, |_| true)
     }
 
-    fn unified(&self, old: &Tree<'_>, new: &Tree<'_>, max_bytes: usize) -> Result<String> {
+    fn unified(
+        &self,
+        old: &Tree<'_>,
+        new: &Tree<'_>,
+        max_bytes: usize,
+        is_shown: impl Fn(&str) -> bool,
+    ) -> Result<String> {
         let mut options = DiffOptions::new();
         let diff = self.git.diff_tree_to_tree(Some(old), Some(new), Some(&mut options)).doing("compare the commits")?;
         let mut text = Capped { bytes: Vec::new(), max: max_bytes, total: 0 };
-        diff.print(DiffFormat::Patch, |_, _, line| {
+        diff.print(DiffFormat::Patch, |delta, _, line| {
+            let files = [delta.old_file().path(), delta.new_file().path()];
+            if files.into_iter().flatten().any(|path| !is_shown(&path.to_string_lossy())) {
+                return true;
+            }
             if matches!(line.origin(), '+' | '-' | ' ') {
                 text.push(&[line.origin() as u8]);
             }

@@ -1,0 +1,85 @@
+//! `program list`: every program, and whether it is due, paused, blocked or done.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use tdd_core::program::definition::Problem;
+use tdd_core::program::page;
+use tdd_core::program::schedule::Standing;
+use tdd_core::seam::Clock;
+use tdd_exec::clock::WallClock;
+
+use super::{Desk, found};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{BAD, DIM, GOOD, WARN, paint};
+
+/// List all programs: due, waiting, pending, paused, blocked, done, or not ready
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  tdd-cli program list --format json | jq '.[] | select(.standing == \"due\").program'"
+)]
+pub struct List {}
+
+/// A program, for programs.
+#[derive(Debug, Serialize)]
+struct Row {
+    program: String,
+    /// `due`, `waiting`, `pending`, `paused`, `blocked`, `done` or `not-ready`.
+    standing: &'static str,
+    why: Option<String>,
+    iterations: u32,
+    best: Option<f64>,
+}
+
+pub fn run(context: &Context) -> Result<ExitCode, CliError> {
+    let desk = Desk::open(context)?;
+    let mut rows = Vec::new();
+    for name in found::names(&desk.repo)?.into_keys() {
+        rows.push(row(&desk, &name)?);
+    }
+    context.output.result(&rows, || text(&rows))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn row(desk: &Desk<'_>, name: &str) -> Result<Row, CliError> {
+    let program = name.to_owned();
+    let unready = |why: String| Row { program, standing: "not-ready", why: Some(why), iterations: 0, best: None };
+    let found = match found::find(&desk.repo, name) {
+        Ok(found) => found,
+        Err(error) => return Ok(unready(error.to_string())),
+    };
+    if let Some(Problem { file, line, problem, .. }) = found.problems.first() {
+        return Ok(unready(format!("{file}:{line}: {problem}")));
+    }
+    let state = desk.memory(&found, None).load()?;
+    let standing = Standing::of(found.definition.schedule, &state, WallClock.now_ms());
+    let why = match &standing {
+        Standing::Due => None,
+        Standing::Waiting { until_ms } => Some(format!("until {}", page::time(*until_ms))),
+        Standing::Pending => state.pending().map(|pending| format!("the checks of {}", pending.commit.short())),
+        Standing::Paused { reason } | Standing::Blocked { reason } | Standing::Done { reason } => Some(reason.clone()),
+    };
+    let (iterations, best) = (state.iterations(), state.metric().best());
+    Ok(Row { program: name.to_owned(), standing: standing.word(), why, iterations, best })
+}
+
+fn text(rows: &[Row]) -> String {
+    let line = |row: &Row| {
+        let style = match row.standing {
+            "due" | "done" => GOOD,
+            "blocked" | "not-ready" => BAD,
+            "waiting" => DIM,
+            _ => WARN,
+        };
+        let best = row.best.map_or_else(String::new, |best| format!(", best {best}"));
+        let why = row.why.as_deref().map_or_else(String::new, |why| format!(": {why}"));
+        format!("{} {}: {} iterations{best}{why}\n", paint(style, row.standing), row.program, row.iterations)
+    };
+    if rows.is_empty() {
+        "there is no program; `tdd-cli program new NAME` makes one\n".to_owned()
+    } else {
+        rows.iter().map(line).collect()
+    }
+}

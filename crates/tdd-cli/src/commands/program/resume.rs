@@ -1,0 +1,91 @@
+//! `program pause` and `program resume`: a person stops a program, or lets it go on, on the record.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use tdd_core::program::schedule::Standing;
+use tdd_core::program::state::{Happened, Who};
+use tdd_core::seam::Clock;
+use tdd_exec::clock::WallClock;
+
+use super::{Desk, found};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::person::PersonError;
+use crate::project;
+use crate::recording::Recording;
+
+/// Stop a program until a person lets it go on
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tdd-cli program pause port --reason \"the reference is being renamed\"")]
+pub struct Pause {
+    /// Which program
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Why
+    #[arg(long)]
+    reason: String,
+    /// Push the memory branch to this remote
+    #[arg(long, value_name = "REMOTE")]
+    remote: Option<String>,
+}
+
+/// Let a program go on that is paused, blocked or done
+///
+/// Where the machine itself is paused about a test, `tdd-cli resume` or `tdd-cli resume --skip` comes first.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  tdd-cli program resume port")]
+pub struct Resume {
+    /// Which program
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Push the memory branch to this remote
+    #[arg(long, value_name = "REMOTE")]
+    remote: Option<String>,
+}
+
+/// Where the program stands now.
+#[derive(Debug, Serialize)]
+struct Document {
+    program: String,
+    #[serde(flatten)]
+    standing: Standing,
+    /// What is to be done besides.
+    next: Option<String>,
+}
+
+pub fn pause(args: &Pause, context: &Context) -> Result<ExitCode, CliError> {
+    let reason = args.reason.trim();
+    if reason.is_empty() {
+        return Err(PersonError::NoReason.into());
+    }
+    let happened = Happened::Paused { at_ms: WallClock.now_ms(), by: Who::Person, reason: reason.to_owned() };
+    tell(&args.name, args.remote.as_deref(), &happened, context)
+}
+
+pub fn resume(args: &Resume, context: &Context) -> Result<ExitCode, CliError> {
+    let happened = Happened::Resumed { at_ms: WallClock.now_ms(), by: Who::Person };
+    tell(&args.name, args.remote.as_deref(), &happened, context)
+}
+
+fn tell(name: &str, remote: Option<&str>, happened: &Happened, context: &Context) -> Result<ExitCode, CliError> {
+    let desk = Desk::open(context)?;
+    let found = found::find(&desk.repo, name)?;
+    let memory = desk.memory(&found, remote);
+    memory.fetch()?;
+    let state = memory.tell(std::slice::from_ref(happened))?;
+    let repo = project::repository(&context.global)?;
+    let machine = Recording::open(&repo, context.output)?;
+    let pause = machine.session().standing().pause().filter(|_| state.pause().is_none());
+    let document = Document {
+        program: name.to_owned(),
+        standing: Standing::of(found.definition.schedule, &state, WallClock.now_ms()),
+        next: pause.map(|pause| format!("the machine is paused, too: {}; {}", pause.reason, pause.next)),
+    };
+    context.output.result(&document, || {
+        let next = document.next.as_deref().map_or_else(String::new, |next| format!("{next}\n"));
+        format!("{name}: {}\n{next}", document.standing.word())
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

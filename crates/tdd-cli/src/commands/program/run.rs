@@ -1,0 +1,159 @@
+//! `program run`: iterations of one program, or one of each that is due.
+
+use std::num::NonZeroU32;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use tdd_core::program::iteration::{Iteration, Outcome};
+use tdd_core::program::schedule::Standing;
+use tdd_core::seam::Clock;
+use tdd_exec::clock::WallClock;
+
+use super::error::ProgramError;
+use super::iterate::{Went, Worker};
+use super::{Desk, found};
+use crate::commands::run::{Options, minutes, show};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{BAD, GOOD, WARN, paint, print_line};
+
+/// Run iterations of a program, or of all that are due
+///
+/// An iteration goes from the state to a decision: target, red, green, refactor or not, evaluation in a clean copy,
+/// then accepted or discarded. Exit code 0 if the iterations were made, whatever came of them, 1 if nothing was due,
+/// 3 if model or tools do not work, 4 if a person must look.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli program run port --iterations 5\n  tdd-cli program run --due --remote origin"
+)]
+pub struct Run {
+    /// Which program
+    #[arg(value_name = "NAME", required_unless_present = "due")]
+    name: Option<String>,
+    /// How many iterations
+    #[arg(long, value_name = "N", default_value = "1")]
+    iterations: NonZeroU32,
+    /// Every program whose time has come; exit code 1 if there is none
+    #[arg(long, conflicts_with = "name")]
+    due: bool,
+    /// Fetch and push the memory branch here; default: `remote` in the front matter
+    #[arg(long, value_name = "REMOTE")]
+    remote: Option<String>,
+    /// Begin no attempt after so many minutes
+    #[arg(long, value_name = "M", value_parser = minutes)]
+    max_minutes: Option<Duration>,
+    #[command(flatten)]
+    options: Options,
+}
+
+/// How an iteration ended, for programs: one line each.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    program: &'a str,
+    outcome: &'static str,
+    phase: &'static str,
+    target: &'a str,
+    metric: Option<f64>,
+    summary: &'a str,
+}
+
+/// The exit code where nothing was due.
+const NOTHING_DUE: u8 = 1;
+const FOR_A_PERSON: u8 = 4;
+
+pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
+    let desk = Desk::open(context)?;
+    match &args.name {
+        Some(name) => program(args, name, &desk).map(ExitCode::from),
+        None => all_due(args, &desk),
+    }
+}
+
+fn all_due(args: &Run, desk: &Desk<'_>) -> Result<ExitCode, CliError> {
+    let mut code = None;
+    for name in found::names(&desk.repo)?.into_keys() {
+        let found = found::find(&desk.repo, &name)?;
+        if !found.problems.is_empty() {
+            desk.context.output.note(format_args!("note: `{name}` is not ready; `tdd-cli program check {name}`"));
+            continue;
+        }
+        let memory = desk.memory(&found, args.remote.as_deref());
+        memory.fetch()?;
+        if Standing::of(found.definition.schedule, &memory.load()?, WallClock.now_ms()).is_due() {
+            code = code.max(Some(program(args, &name, desk)?));
+        }
+    }
+    if code.is_none() {
+        desk.context.output.note("nothing is due");
+    }
+    Ok(ExitCode::from(code.unwrap_or(NOTHING_DUE)))
+}
+
+/// Iterations of one program; gives the exit code.
+fn program(args: &Run, name: &str, desk: &Desk<'_>) -> Result<u8, CliError> {
+    let found = found::find(&desk.repo, name)?.ready()?;
+    let strategy = match &found.definition.strategy {
+        Ok(strategy) => *strategy,
+        Err(why) => return Err(ProgramError::Baseline(why.clone()).into()),
+    };
+    let memory = desk.memory(&found, args.remote.as_deref());
+    memory.fetch()?;
+    let worker = Worker { desk, found: &found, strategy, memory, options: &args.options, max_time: args.max_minutes };
+    for _ in 0..args.iterations.get() {
+        worker.memory.fetch()?;
+        if let Some(code) = stands_still(&worker, name)? {
+            return Ok(code);
+        }
+        match worker.iterate()? {
+            Went::Over(iteration) => tell(desk.context, name, &iteration)?,
+            Went::Left(end) => {
+                show(&end, desk.context)?;
+                return Ok(end.exit_code());
+            }
+        }
+    }
+    let state = worker.memory.load()?;
+    Ok(if state.pause().is_some() { FOR_A_PERSON } else { 0 })
+}
+
+/// Why no iteration is begun, as an exit code. Paused means paused, unless an iteration has to be brought to its end.
+fn stands_still(worker: &Worker<'_>, name: &str) -> Result<Option<u8>, CliError> {
+    let state = worker.memory.load()?;
+    let say = |text: String| worker.desk.context.output.note(text);
+    match Standing::of(worker.found.definition.schedule, &state, WallClock.now_ms()) {
+        Standing::Due | Standing::Waiting { .. } => Ok(None),
+        Standing::Done { reason } => {
+            say(format!("{name} is done: {reason}"));
+            Ok(Some(0))
+        }
+        Standing::Pending => {
+            if worker.settle(&state)? {
+                return stands_still(worker, name);
+            }
+            say(format!("{name} waits for the checks of its last commit"));
+            Ok(Some(0))
+        }
+        standing @ (Standing::Paused { .. } | Standing::Blocked { .. }) => {
+            let word = standing.word();
+            let (Standing::Paused { reason } | Standing::Blocked { reason }) = standing else { return Ok(None) };
+            Err(ProgramError::Stopped { program: name.to_owned(), word, reason }.into())
+        }
+    }
+}
+
+fn tell(context: &Context, program: &str, iteration: &Iteration) -> Result<(), CliError> {
+    let Iteration { outcome, phase, target, metric, summary, .. } = iteration;
+    if context.output.is_json() {
+        let line = Line { program, outcome: outcome.word(), phase: phase.name(), target, metric: *metric, summary };
+        return print_line(&serde_json::to_string(&line).unwrap_or_default());
+    }
+    let style = match outcome {
+        Outcome::Accepted => GOOD,
+        Outcome::Discarded | Outcome::Pending => WARN,
+        Outcome::Error | Outcome::Blocked => BAD,
+    };
+    let metric = metric.map_or_else(String::new, |metric| format!(" (metric {metric})"));
+    print_line(&format!("{program}: {}{metric}: {summary}", paint(style, outcome.word())))
+}

@@ -1,0 +1,6 @@
+//! Programs as a user runs them: set up, driven for many iterations, killed, and shared between machines.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod long;
+mod stage;

@@ -1,0 +1,234 @@
+//! A project with a program, and models that say what a test tells them to.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tdd_fixtures::Sandbox;
+use tdd_fixtures::server::{Cast, Reply, Request, Server};
+
+/// No run of these takes longer, even on a busy machine.
+const LIMIT: Duration = Duration::from_mins(3);
+
+pub struct Stage {
+    pub sandbox: Sandbox,
+    pub server: Server,
+    cast: Arc<Mutex<Cast>>,
+}
+
+/// What became of a command.
+pub struct Told {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Ports functions `f1`, `f2`, … of which each adds its number. The metric counts tests; what is slow costs five of
+/// them, and what cheats is seen by a check that no model knows.
+pub const PROGRAM: &str = r#"---
+schedule: every 6h
+harness-cap: 12
+evaluation:
+  held_out: ["bash .autoloop/programs/port/held-out/honest.sh"]
+---
+
+# port
+
+## Goal
+
+Port the functions of the reference, one at a time.
+
+## Target
+
+Only modify these files:
+- `src/**`
+- `tests/**`
+
+## Evaluation
+
+```bash
+n=$(grep -c '^fn ' tests/ported.rs || true)
+slow=$(grep -c slow src/lib.rs || true)
+echo "{\"metric\": $((n - 5 * slow)), \"passing\": $n, \"failing\": 0}"
+```
+
+## Evolution Strategy
+
+This program uses the **Test-Driven** strategy: `strategy/test-driven.md`.
+"#;
+
+impl Stage {
+    /// A project without a program.
+    pub fn bare() -> Self {
+        let cast = Arc::new(Mutex::new(Cast::new()));
+        let playing = Arc::clone(&cast);
+        let server = Server::by(move |request: &Request| -> Reply { playing.lock().unwrap().reply(request) });
+        let stage = Self { sandbox: Sandbox::new(), server, cast };
+        stage.ok(&["init", "--name", "kata"]);
+        stage.sandbox.write("tdd.yaml", config(&stage.server.url()));
+        stage.commit("chore: models");
+        stage
+    }
+
+    /// A project with the program `port`.
+    pub fn port() -> Self {
+        let stage = Self::bare();
+        stage.add_program(PROGRAM);
+        stage
+    }
+
+    pub fn add_program(&self, text: &str) {
+        self.ok(&["program", "new", "port", "--strategy", "test-driven"]);
+        self.sandbox.write(".autoloop/programs/port/program.md", text);
+        for name in ["test-driven.md", "prompts/write-test.md", "prompts/make-green.md", "prompts/refactor.md"] {
+            let path = format!(".autoloop/programs/port/strategy/{name}");
+            self.sandbox.write(&path, filled(&self.sandbox.read(&path)));
+        }
+        self.sandbox.write(".autoloop/programs/port/held-out/honest.sh", "! grep -q cheat src/lib.rs\n");
+        self.commit("chore: a program");
+    }
+
+    /// Who answers from now on.
+    pub fn recast(&self, cast: Cast) {
+        *self.cast.lock().unwrap() = cast;
+    }
+
+    pub fn commit(&self, message: &str) {
+        self.sandbox.git(&["add", "-A"]);
+        self.sandbox.git(&["commit", "-q", "-m", message]);
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+        command.args(args);
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Told {
+        let output = assert_cmd::Command::from_std(self.command(args)).timeout(LIMIT).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Told { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// A command that must succeed; gives what it printed.
+    #[track_caller]
+    pub fn ok(&self, args: &[&str]) -> String {
+        let told = self.run(args);
+        assert_eq!(told.code, Some(0), "{args:?}\n{}\n{}", told.stdout, told.stderr);
+        told.stdout
+    }
+
+    pub fn begin(&self, args: &[&str]) -> Child {
+        self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// All events so far.
+    pub fn events(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.sandbox.project().join(".tdd/events.jsonl")).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// The state of the program on its branch.
+    pub fn state(&self) -> Value {
+        serde_json::from_str(&self.sandbox.git(&["show", "memory/autoloop:port.json"])).unwrap()
+    }
+
+    /// The page of the program on its branch.
+    pub fn page(&self) -> String {
+        self.sandbox.git(&["show", "memory/autoloop:port.md"])
+    }
+
+    /// One iteration: its outcome and summary, and the exit code.
+    pub fn iterate(&self, cast: Cast) -> String {
+        self.recast(cast);
+        let told = self.run(&["program", "run", "port"]);
+        assert_eq!(self.sandbox.git(&["status", "--porcelain"]), "", "the tree is not clean");
+        let code = told.code.unwrap_or(-1);
+        assert!(matches!(code, 0 | 4), "{}\n{}", told.stdout, told.stderr);
+        format!("{} exit {code}", self.last())
+    }
+
+    /// What came of the last iteration.
+    pub fn last(&self) -> String {
+        let past = &self.state()["history"]["entries"][0];
+        let text = |key: &str| past[key].as_str().unwrap_or_default().to_owned();
+        format!("{} {} {}", text("outcome"), text("phase"), past["metric"])
+    }
+}
+
+/// A template with something in the place of every marker.
+pub fn filled(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("<CUSTOMIZE:") {
+        out += before;
+        out += "the reference is right";
+        rest = after.split_once('>').unwrap().1;
+    }
+    out + rest
+}
+
+/// Tests and code as they are, or as they will be.
+#[derive(Clone)]
+pub struct Source {
+    pub tests: String,
+    pub code: String,
+}
+
+impl Source {
+    /// Of the project as it is.
+    pub fn of(stage: &Stage) -> Self {
+        let read = |path: &str| fs::read_to_string(stage.sandbox.project().join(path)).unwrap_or_default();
+        Self { tests: read("tests/ported.rs"), code: read("src/lib.rs") }
+    }
+
+    /// With one more function, and its test.
+    pub fn with(&self, k: u32) -> Self {
+        let test = format!("\n#[test]\nfn t{k}() {{\n    assert_eq!(kata::f{k}(1), {});\n}}\n", k + 1);
+        let code = format!("\n/// Adds {k}.\npub fn f{k}(x: i64) -> i64 {{\n    x + {k}\n}}\n");
+        Self {
+            tests: (self.tests.clone() + &test).trim_start().to_owned(),
+            code: (self.code.clone() + &code).trim_start().to_owned(),
+        }
+    }
+}
+
+/// A tester who pins `f{k}`.
+pub fn tester(cast: Cast, k: u32, source: &Source) -> Cast {
+    let rationale = format!("Target: f{k} adds {k}\nSpec source: reference/f{k}.py\nLesson: f{k} adds {k}.");
+    let said = json!({"summary": format!("pin f{k}"), "rationale": rationale});
+    cast.edits("tester", &[("tests/ported.rs", Some(&source.tests))], &said)
+}
+
+/// An implementor who writes this.
+pub fn implementor(cast: Cast, k: u32, code: &str) -> Cast {
+    cast.edits("implementor", &[("src/lib.rs", Some(code))], &json!({"summary": format!("add f{k}")}))
+}
+
+/// A whole cycle for `f{k}`, on top of the project as it is.
+pub fn cycle(stage: &Stage, k: u32) -> Cast {
+    let source = Source::of(stage).with(k);
+    implementor(tester(Cast::new(), k, &source), k, &source.code)
+}
+
+fn config(url: &str) -> String {
+    format!(
+        "llm:\n  base_url: \"{url}\"\n  max_retries: 0\nci:\n  test_cmd: [cargo, test, --all]\n  \
+         check_cmd: [cargo, check]\nroles:\n  tester: {{ model: t }}\n  implementor: {{ model: i }}\n  \
+         refactorer: {{ model: r }}\n"
+    )
+}
+
+/// Whether it becomes true before this time is over.
+pub fn soon(is_true: impl Fn() -> bool) -> bool {
+    let until = Instant::now() + LIMIT;
+    while Instant::now() < until {
+        if is_true() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    is_true()
+}

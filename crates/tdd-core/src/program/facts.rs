@@ -1,0 +1,266 @@
+//! What an iteration did, from the messages of its commits and from the ledger; no model is asked.
+
+use super::harness::{Sighting, Status};
+use super::iteration::ExistingTests;
+use crate::commit::{Trailers, bullets};
+use crate::cycle::Phase;
+use crate::event::{self, StepOutcome};
+use crate::session::Session;
+use crate::standing::Iterating;
+use crate::test_id::TestId;
+
+/// The facts of an iteration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The last phase that it reached.
+    pub phase: Phase,
+    /// What it was about.
+    pub target: String,
+    /// Tests that it brought and that are there.
+    pub new: Vec<TestId>,
+    /// Tests that it brought and that are gone again.
+    pub gone: Vec<TestId>,
+    /// What it saw of tests.
+    pub tests: Vec<Sighting>,
+    /// How the tests that were there before came through.
+    pub existing: ExistingTests,
+    /// What it taught.
+    pub lessons: Vec<String>,
+    /// What it did, in one sentence.
+    pub summary: String,
+}
+
+/// Gathers the facts of an iteration. `messages` are those of its commits, oldest first.
+pub fn gather(messages: &[String], iterating: &Iterating, session: &Session) -> Facts {
+    let steps: Vec<Step<'_>> = messages.iter().filter_map(|message| Step::read(message)).collect();
+    let mut tests: Vec<Sighting> = Vec::new();
+    for step in &steps {
+        step.tell(&mut tests);
+    }
+    for test in iterating.blocked.keys() {
+        if !tests.iter().any(|sighting| &sighting.test == test) {
+            tests.push(sighting(test));
+        }
+    }
+    let is_there = |test: &TestId| session.tests().contains_key(test);
+    let brought = |test: &TestId| steps.iter().any(|step| step.phase == Phase::Red && step.test.as_ref() == Some(test));
+    let (mut there, gone): (Vec<_>, Vec<_>) = tests.into_iter().partition(|sighting| is_there(&sighting.test));
+    for sighting in &mut there {
+        settle(sighting, iterating, session);
+    }
+    let first = there.iter().chain(&gone).map(|sighting| sighting.test.to_string()).next();
+    let files = || steps.first().map(|step| step.files.join(", "));
+    let regressed =
+        if iterating.regressed { ExistingTests::RegressionIntroducedAndFixed } else { ExistingTests::AllGreen };
+    Facts {
+        phase: iterating.phase,
+        target: first.or_else(files).unwrap_or_default(),
+        new: there.iter().map(|sighting| sighting.test.clone()).filter(brought).collect(),
+        gone: gone.into_iter().map(|sighting| sighting.test).collect(),
+        tests: there,
+        existing: regressed,
+        lessons: steps.iter().flat_map(|step| step.said("Lesson:")).collect(),
+        summary: summary(&steps, iterating),
+    }
+}
+
+/// A commit of the iteration.
+struct Step<'a> {
+    phase: Phase,
+    test: Option<TestId>,
+    /// The header without type and scope.
+    words: &'a str,
+    rationale: Vec<&'a str>,
+    files: Vec<String>,
+}
+
+impl<'a> Step<'a> {
+    fn read(message: &'a str) -> Option<Self> {
+        let trailers = Trailers::parse(message);
+        let phase = Phase::ALL.into_iter().find(|phase| trailers.get("TDD-Phase") == Some(phase.name()))?;
+        let header = message.lines().next().unwrap_or_default();
+        let files = bullets(message, "Diff summary");
+        Some(Self {
+            phase,
+            test: trailers.get("TDD-Test").and_then(|id| TestId::parse(id).ok()),
+            words: header.split_once(": ").map_or(header, |(_, words)| words),
+            rationale: bullets(message, "Rationale"),
+            files: files.iter().filter_map(|line| line.split_once(": ")).map(|(path, _)| path.to_owned()).collect(),
+        })
+    }
+
+    /// What stands behind a label in the rationale.
+    fn said(&self, label: &str) -> Vec<String> {
+        let behind = |line: &&str| {
+            let (start, rest) = line.split_at_checked(label.len())?;
+            start.eq_ignore_ascii_case(label).then(|| rest.trim().to_owned())
+        };
+        self.rationale.iter().filter_map(behind).filter(|text| !text.is_empty()).collect()
+    }
+
+    fn tell(&self, tests: &mut Vec<Sighting>) {
+        let Some(test) = self.test.as_ref().filter(|_| self.phase != Phase::Refactor) else { return };
+        let at = tests.iter().position(|sighting| &sighting.test == test).unwrap_or_else(|| {
+            tests.push(sighting(test));
+            tests.len() - 1
+        });
+        let Some(sighting) = tests.get_mut(at) else { return };
+        match self.phase {
+            Phase::Red => {
+                sighting.spec_source = self.said("Spec source:").join("; ");
+                let target = self.said("Target:").join("; ");
+                sighting.notes = if target.is_empty() { self.words.to_owned() } else { target };
+            }
+            Phase::Green => sighting.target = self.files.join(", "),
+            Phase::RethinkTest => sighting.notes = format!("{} (test-revised: {})", sighting.notes, self.words),
+            Phase::Refactor => {}
+        }
+    }
+}
+
+fn sighting(test: &TestId) -> Sighting {
+    Sighting {
+        test: test.clone(),
+        status: Status::Failing,
+        target: String::new(),
+        spec_source: String::new(),
+        notes: String::new(),
+        blocked_reason: None,
+    }
+}
+
+/// How a test stands by the ledger, whatever the commits say.
+fn settle(sighting: &mut Sighting, iterating: &Iterating, session: &Session) {
+    let passes = session.tests().get(&sighting.test).is_some_and(|known| known.status == event::Status::Pass);
+    sighting.blocked_reason = iterating.blocked.get(&sighting.test).filter(|_| !passes).cloned();
+    sighting.status = match (passes, &sighting.blocked_reason) {
+        (true, _) => Status::Passing,
+        (false, Some(_)) => Status::Blocked,
+        (false, None) => Status::Failing,
+    };
+}
+
+fn summary(steps: &[Step<'_>], iterating: &Iterating) -> String {
+    let mut words: Vec<String> = steps.iter().map(|step| format!("{}: {}", step.phase, step.words)).collect();
+    match (iterating.phase, iterating.ended) {
+        (Phase::Refactor, Some(StepOutcome::Nothing)) => words.push("refactor: nothing worth it".to_owned()),
+        (Phase::Refactor, Some(StepOutcome::Skipped)) => words.push("refactor: undone".to_owned()),
+        _ => {}
+    }
+    words.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commit::{CommitType, StepMessage};
+    use crate::cycle::Role;
+    use crate::digest::{CommitId, TreeId};
+    use crate::event::{Blocked, Event, IterationStart, Reverted, StepEnd, StepStart, TestRun};
+    use crate::rule::Rule;
+    use crate::test_id::IdSource;
+
+    fn adds() -> TestId {
+        TestId::native("tests/a.rs", "adds")
+    }
+
+    fn message(phase: Phase, rationale: &str) -> String {
+        let test = adds();
+        let files = ["src/lib.rs: adds fn `add`".to_owned()];
+        StepMessage {
+            mode: None,
+            kind: CommitType::of(phase, None),
+            scope: Some("add"),
+            summary: "adds two numbers",
+            rationale,
+            role: Role::Tester,
+            step: 1,
+            goal: "x",
+            diff_summary: &files,
+            verification: &[],
+            phase,
+            test: Some(&test),
+            mark: None,
+        }
+        .build()
+    }
+
+    fn session(events: &[Event]) -> Session {
+        let mut session = Session::default();
+        let head = CommitId("a".into());
+        let (program, id) = ("port".to_owned(), "1".to_owned());
+        session.apply(&Event::IterationStart(IterationStart { program, id, at_ms: 0, head, rethink: false }));
+        for event in events {
+            session.apply(event);
+        }
+        session
+    }
+
+    fn ran(status: event::Status) -> Event {
+        Event::TestRun(TestRun {
+            test_id: adds(),
+            test_id_source: IdSource::Native,
+            status,
+            command: String::new(),
+            duration_ms: 0,
+            tree: TreeId("t".into()),
+            test_digest: None,
+            cause: None,
+            message: None,
+        })
+    }
+
+    fn begins(phase: Phase) -> Event {
+        let (role, base) = (Role::Refactorer, TreeId("t".into()));
+        Event::StepStart(StepStart { step: 3, role, phase, head: None, base, targets: Vec::new(), mark: None })
+    }
+
+    fn facts(messages: &[String], events: &[Event]) -> Facts {
+        let session = session(events);
+        gather(messages, session.standing().iteration().unwrap(), &session)
+    }
+
+    #[test]
+    fn a_cycle_is_told_by_its_commits_and_its_tests_by_the_ledger() {
+        let red = message(Phase::Red, "Target: it adds\nSpec source: reference/add.py\nlesson: Zero is neutral.");
+        let messages = [red, message(Phase::Green, "It must.")];
+        let end = StepEnd { step: 3, role: Role::Refactorer, outcome: StepOutcome::Nothing, head: None };
+        let events = [ran(event::Status::Pass), begins(Phase::Refactor), Event::StepEnd(end)];
+        let facts = facts(&messages, &events);
+        assert_eq!((facts.phase, facts.target.as_str()), (Phase::Refactor, "tests/a.rs::adds"));
+        assert_eq!((facts.new, facts.gone, facts.existing), (vec![adds()], vec![], ExistingTests::AllGreen));
+        assert_eq!(facts.lessons, ["Zero is neutral."]);
+        let [seen] = &facts.tests[..] else { panic!("{:?}", facts.tests) };
+        assert_eq!((seen.status, seen.target.as_str()), (Status::Passing, "src/lib.rs"));
+        assert_eq!((seen.spec_source.as_str(), seen.notes.as_str()), ("reference/add.py", "it adds"));
+        assert_eq!(facts.summary, "red: adds two numbers; green: adds two numbers; refactor: nothing worth it");
+    }
+
+    #[test]
+    fn a_blocked_test_has_its_reason_and_a_regression_is_remembered() {
+        let reverted = Event::Reverted(Reverted {
+            in_tests: false,
+            others: Vec::new(),
+            step: 2,
+            attempt: 1,
+            spent: true,
+            rule: Some(Rule::OthersKept),
+            cause: None,
+            reason: String::new(),
+            signature: crate::digest::Digest::zero(),
+            kept_as: None,
+        });
+        let blocked = Event::Blocked(Blocked { test_id: adds(), reason: "five attempts".to_owned() });
+        let events = [ran(event::Status::Fail), begins(Phase::Green), reverted, blocked];
+        let facts = facts(&[message(Phase::Red, "")], &events);
+        assert_eq!(facts.existing, ExistingTests::RegressionIntroducedAndFixed);
+        assert_eq!(facts.tests[0].status, Status::Blocked);
+        assert_eq!(facts.tests[0].blocked_reason.as_deref(), Some("five attempts"));
+    }
+
+    #[test]
+    fn a_test_that_was_withdrawn_is_gone() {
+        let facts = facts(&[message(Phase::Red, ""), message(Phase::RethinkTest, "")], &[]);
+        assert_eq!((facts.new, facts.gone, facts.tests), (vec![], vec![adds()], vec![]));
+    }
+}
