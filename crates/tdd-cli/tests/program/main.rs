@@ -2,5 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod checks;
 mod long;
+mod others;
+mod setup;
+mod shared;
 mod stage;

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_mins(3);
 
 pub struct Stage {
     pub sandbox: Sandbox,
-    pub server: Server,
+    pub server: Arc<Server>,
     cast: Arc<Mutex<Cast>>,
 }
 
@@ -65,7 +65,7 @@ impl Stage {
         let cast = Arc::new(Mutex::new(Cast::new()));
         let playing = Arc::clone(&cast);
         let server = Server::by(move |request: &Request| -> Reply { playing.lock().unwrap().reply(request) });
-        let stage = Self { sandbox: Sandbox::new(), server, cast };
+        let stage = Self { sandbox: Sandbox::new(), server: Arc::new(server), cast };
         stage.ok(&["init", "--name", "kata"]);
         stage.sandbox.write("tdd.yaml", config(&stage.server.url()));
         stage.commit("chore: models");
@@ -77,6 +77,25 @@ impl Stage {
         let stage = Self::bare();
         stage.add_program(PROGRAM);
         stage
+    }
+
+    /// Another machine: a clone of the remote, with the same models.
+    pub fn clone_of(&self, url: &str) -> Self {
+        let (server, cast) = (Arc::clone(&self.server), Arc::clone(&self.cast));
+        let stage = Self { sandbox: Sandbox::new(), server, cast };
+        stage.sandbox.git(&["clone", "-q", url, "."]);
+        stage
+    }
+
+    /// A bare repository beside the project that holds all of it; its address.
+    pub fn share(&self) -> String {
+        let url = self.sandbox.outside().join("shared.git").to_str().unwrap().to_owned();
+        self.sandbox.git(&["init", "-q", "--bare", &url]);
+        self.sandbox.git(&["remote", "add", "origin", &url]);
+        self.sandbox.git(&["push", "-q", "origin", "HEAD"]);
+        let branch = self.sandbox.git(&["branch", "--show-current"]);
+        self.sandbox.git(&["-C", &url, "symbolic-ref", "HEAD", &format!("refs/heads/{}", branch.trim())]);
+        url
     }
 
     pub fn add_program(&self, text: &str) {

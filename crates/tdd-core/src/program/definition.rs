@@ -65,10 +65,10 @@ pub struct Definition {
 /// Something that keeps a program from running.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Where, from 1; in `program.md` unless `file` says otherwise.
-    pub line: usize,
-    /// The file, from the program's folder.
+    /// The file, from the program's folder or from the repository's root.
     pub file: String,
+    /// Where in it, from 1.
+    pub line: usize,
     /// What is wrong.
     pub problem: String,
     /// What to do.

@@ -71,11 +71,18 @@ fn denies(line: &str) -> bool {
 
 /// What an item names: all that stands in backticks before the words about it, or its first word.
 fn patterns(item: &str) -> Vec<String> {
-    let cut = [" — ", " -- ", " – ", ": "].iter().filter_map(|mark| item.find(mark)).min().unwrap_or(item.len());
-    let named = &item[..cut];
-    let quoted: Vec<&str> = named.split('`').skip(1).step_by(2).collect();
-    let bare = || named.split_whitespace().next().filter(|word| word.contains(['/', '.', '*'])).into_iter().collect();
-    let words = if quoted.is_empty() { bare() } else { quoted };
+    let explains = |words: &str| [" — ", " -- ", " – ", ": "].iter().any(|mark| words.contains(mark));
+    let mut quoted = Vec::new();
+    // What stands between backticks is every second piece.
+    for pair in item.split('`').collect::<Vec<_>>().chunks(2) {
+        let [outside, inside] = pair else { break };
+        if explains(outside) {
+            break;
+        }
+        quoted.push(*inside);
+    }
+    let bare = || item.split_whitespace().next().filter(|word| word.contains(['/', '.', '*'])).into_iter().collect();
+    let words = if item.contains('`') { quoted } else { bare() };
     words.into_iter().map(clean).filter(|word| !word.is_empty()).collect()
 }
 
@@ -139,8 +146,9 @@ mod tests {
 
     #[test]
     fn files_folders_and_patterns_are_read_from_lists() {
-        let fence =
-            fence("Only modify these files:\n- `src/core/series.ts` — the body\n- `tests/**/*.py`, `docs/`\n- lib.rs");
+        let fence = fence(
+            "Only modify these files:\n- `src/core/series.ts` — the body\n- `tests/**/*.py`, `docs/`: not `x.md`\n- lib.rs: `y`\n- lib.rs",
+        );
         check(&fence, &["src/core/series.ts", "tests/a.py", "tests/x/y/a.py", "docs/a/b.md", "lib.rs"], &[]);
         check(&fence, &[], &["src/core/other.ts", "tests/a.rs", "docs", "src/lib.rs", "lib.rs2"]);
     }

@@ -11,18 +11,17 @@ use crate::cycle::Phase;
 use crate::digest::CommitId;
 use crate::test_id::TestId;
 
-/// All that can be read of a page that others wrote.
-pub fn read(page: &str, now_ms: u64) -> Remembered {
+/// All that can be read of a page that others wrote, for a program whose metric is better in this direction.
+pub fn read(page: &str, direction: Direction, now_ms: u64) -> Remembered {
     let sections = sections::sections(page);
     let lines = |title: &str| sections::named(&sections, &[title]).map_or(&[][..], |section| section.lines.as_slice());
     let table = Table(lines("Machine State"));
     let number = |field: &str| table.get(field).and_then(|value| value.parse().ok()).unwrap_or_default();
-    let lower = table.get("Metric Direction").is_some_and(|word| word == "lower");
     Remembered {
         iterations: number("Iteration Count"),
         last_run_ms: table.get("Last Run").and_then(|text| millis(&text)),
         best: table.get("Best Metric").and_then(|text| text.parse().ok()).filter(|best: &f64| best.is_finite()),
-        direction: if lower { Direction::Lower } else { Direction::Higher },
+        direction,
         pause: table.pause(now_ms),
         completed: table.is("Completed").then(|| table.get("Completed Reason").unwrap_or_default()),
         consecutive_errors: number("Consecutive Errors"),

@@ -78,9 +78,9 @@ Strings before dates.
 
 #[test]
 fn a_page_of_others_becomes_a_state() {
-    let read = read(THEIRS, 0);
+    let read = read(THEIRS, Direction::Lower, 0);
     assert_eq!((read.iterations, read.best, read.consecutive_errors), (12, Some(0.82), 1));
-    assert_eq!(read.last_run_ms, Some(1_736_942_400_000));
+    assert_eq!((read.last_run_ms, read.direction), (Some(1_736_942_400_000), Direction::Lower));
     assert_eq!((read.pause, read.completed, read.priorities.as_str()), (None, None, "Strings before dates."));
     let told: Vec<_> =
         read.harness.entries.iter().map(|it| (it.test.as_str(), it.status, it.added, it.made_green)).collect();
@@ -95,7 +95,7 @@ fn a_page_of_others_becomes_a_state() {
 #[test]
 fn a_pause_of_a_person_is_honoured() {
     let page = THEIRS.replace("| Paused | false |", "| Paused | true |");
-    let pause = read(&page, 7).pause.unwrap();
+    let pause = read(&page, Direction::Higher, 7).pause.unwrap();
     assert_eq!((pause.since_ms, pause.by, pause.reason.as_str()), (7, Who::Person, "paused by a person"));
 }
 
@@ -118,7 +118,7 @@ fn what_a_person_changed_on_our_page_is_told() {
 #[test]
 fn a_page_that_says_nothing_changes_nothing() {
     assert_eq!(edits("", &State::new("x"), 0), []);
-    assert_eq!(read("nonsense", 0), Remembered::default());
+    assert_eq!(read("nonsense", Direction::Higher, 0), Remembered::default());
 }
 
 #[test]

@@ -61,6 +61,9 @@ pub fn find(repo: &Repo, name: &str) -> Result<Found, CliError> {
         problems.extend(unfinished(name, &text));
         texts.insert((*name).to_owned(), text);
     }
+    for problem in &mut problems {
+        problem.file = if folder.is_empty() { file.clone() } else { format!("{folder}{}", problem.file) };
+    }
     Ok(Found { name: name.to_owned(), file, definition, strategy: texts, problems })
 }
 

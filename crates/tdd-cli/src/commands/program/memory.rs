@@ -116,7 +116,7 @@ impl Memory<'_> {
                 (state, news)
             }
             (None, Some(page)) => {
-                let state = Box::new(import::read(&page, now).into_state(program));
+                let state = Box::new(import::read(&page, self.found.definition.direction, now).into_state(program));
                 (State::new(program), vec![Happened::Imported { state }])
             }
             (None, None) => (State::new(program), Vec::new()),

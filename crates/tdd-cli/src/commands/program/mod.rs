@@ -6,6 +6,7 @@ pub mod error;
 mod evaluate;
 mod found;
 mod iterate;
+mod judge;
 mod list;
 mod memory;
 mod new;

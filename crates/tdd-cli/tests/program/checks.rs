@@ -1,0 +1,66 @@
+//! Nothing is accepted before the checks of its commit have concluded, and no model sees what is held out.
+
+use std::fs;
+
+use serde_json::json;
+use tdd_fixtures::server::Cast;
+
+use crate::stage::{PROGRAM, Source, Stage, cycle, implementor, tester};
+
+#[test]
+fn pending_is_a_state_until_the_checks_have_concluded() {
+    let stage = Stage::bare();
+    stage.add_program(&PROGRAM.replace("schedule: every 6h", "ci: \"cat ../checks\""));
+    let say = |word: &str| fs::write(stage.sandbox.outside().join("checks"), word).unwrap();
+    say("pending\n");
+    assert_eq!(stage.iterate(cycle(&stage, 1)), "pending refactor 1.0 exit 0");
+    assert_eq!(stage.state()["metric"]["best"], json!(null));
+    assert!(stage.ok(&["program", "list"]).starts_with("pending port"));
+    assert_eq!(stage.iterate(Cast::new()), "pending refactor 1.0 exit 0");
+    assert_eq!(stage.state()["iterations"], 1);
+    say("success\n");
+    assert_eq!(stage.iterate(cycle(&stage, 2)), "accepted refactor 2.0 exit 0");
+    assert_eq!(stage.state()["history"]["entries"][1]["outcome"], "accepted");
+    say("pending\n");
+    stage.iterate(cycle(&stage, 3));
+    say("failure\n");
+    assert_eq!(stage.run(&["program", "run", "port"]).code, Some(4));
+    let known = stage.state();
+    assert_eq!((&known["metric"]["best"], &known["history"]["entries"][0]["outcome"]), (&json!(2.0), &json!("error")));
+    assert!(known["pause"]["reason"].as_str().unwrap().starts_with("ci-failed: "));
+    say("who knows\n");
+    stage.ok(&["program", "resume", "port"]);
+    stage.recast(cycle(&stage, 4));
+    assert_eq!(stage.run(&["program", "run", "port"]).code, Some(3), "what cannot be found out is no yes");
+}
+
+#[test]
+fn no_model_sees_what_is_held_out_however_it_asks() {
+    let stage = Stage::port();
+    let secret = ".autoloop/programs/port/held-out/honest.sh";
+    let source = Source::of(&stage).with(1);
+    let asks = json!({"edits": [], "need": [secret, "src/lib.rs"]});
+    let cast = implementor(tester(Cast::new().says("tester", &asks.to_string()), 1, &source), 1, &source.code);
+    assert_eq!(stage.iterate(cast), "accepted refactor 1.0 exit 0");
+    for request in stage.server.requests() {
+        let text = request.body.to_string();
+        assert!(!text.contains("grep -q cheat") && !text.contains("held_out"), "{text}");
+        assert!(text.contains("Port the functions of the reference"));
+        let prompt = match request.part() {
+            "implementor" => "# Making it pass",
+            "refactorer" => "# Refactoring, or not",
+            _ => "# Writing the test",
+        };
+        assert!(text.contains(prompt), "{text}");
+    }
+}
+
+#[test]
+fn a_program_is_done_when_its_target_is_reached() {
+    let stage = Stage::bare();
+    stage.add_program(&PROGRAM.replace("schedule: every 6h", "target-metric: 1"));
+    assert_eq!(stage.iterate(cycle(&stage, 1)), "accepted refactor 1.0 exit 0");
+    assert_eq!(stage.state()["completed"], "the target 1 is reached with 1");
+    assert!(stage.ok(&["program", "list"]).starts_with("done port"));
+    assert_eq!(stage.run(&["program", "run", "--due"]).code, Some(1));
+}
