@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 mod checks;
+mod example;
 mod long;
 mod others;
 mod setup;

@@ -1,0 +1,1 @@
+//! Small functions on text, ported from `reference/text.py`.
