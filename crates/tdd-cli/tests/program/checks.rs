@@ -64,3 +64,42 @@ fn a_program_is_done_when_its_target_is_reached() {
     assert!(stage.ok(&["program", "list"]).starts_with("done port"));
     assert_eq!(stage.run(&["program", "run", "--due"]).code, Some(1));
 }
+
+#[test]
+fn a_rethink_that_comes_to_nothing_pauses_the_program() {
+    let stage = Stage::port();
+    for _ in 0..3 {
+        assert_eq!(stage.iterate(Cast::new()), "error red null exit 0");
+    }
+    assert_eq!(stage.iterate(Cast::new()), "error rethink-test null exit 4");
+    assert_eq!(stage.state()["pause"]["reason"], "td-error: 4 iterations in a row came to nothing");
+    assert_eq!(stage.run(&["program", "run", "port"]).code, Some(4));
+    stage.ok(&["program", "resume", "port"]);
+    assert_eq!(stage.iterate(cycle(&stage, 1)), "accepted refactor 1.0 exit 0");
+}
+
+#[test]
+fn a_goal_that_the_tester_can_show_to_be_reached_ends_the_program() {
+    let stage = Stage::port();
+    stage.iterate(cycle(&stage, 1));
+    let done = json!({"done": [{"requirement": "f1 adds 1", "test_id": "tests/ported.rs::t1"}]});
+    let told = stage.iterate(Cast::new().edits("tester", &[], &done));
+    assert_eq!(told, "accepted red null exit 0");
+    assert_eq!(stage.state()["completed"], "the goal is reached, requirement by requirement");
+    let lines = stage.ok(&["program", "run", "port", "--format", "json"]);
+    assert_eq!(lines, "", "nothing is left to do");
+}
+
+#[test]
+fn programs_read_a_run_as_json_lines() {
+    let stage = Stage::port();
+    stage.recast(cycle(&stage, 1));
+    let lines = stage.ok(&["program", "run", "port", "--format", "json"]);
+    let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = lines.last().unwrap();
+    assert_eq!(
+        (&last["program"], &last["outcome"], &last["metric"]),
+        (&json!("port"), &json!("accepted"), &json!(1.0))
+    );
+    assert!(lines.iter().any(|line| line["type"] == "iteration_judged"));
+}

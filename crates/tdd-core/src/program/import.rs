@@ -6,10 +6,14 @@ use super::harness::{Entry, Harness, Status};
 use super::iteration::{ExistingTests, History, Outcome, Past};
 use super::metric::Direction;
 use super::sections::{self, Section};
-use super::state::{Happened, Pause, Remembered, State, Who};
+use super::state::{Happened, Kept, Pause, Remembered, State, Who};
 use crate::cycle::Phase;
 use crate::digest::CommitId;
 use crate::test_id::TestId;
+
+/// The sections that we write ourselves, and one that only repeats the program.
+const OURS: [&str; 6] =
+    ["Machine State", "Program Info", "Current Priorities", "Test Harness", "Lessons Learned", "Iteration History"];
 
 /// All that can be read of a page that others wrote, for a program whose metric is better in this direction.
 pub fn read(page: &str, direction: Direction, now_ms: u64) -> Remembered {
@@ -29,6 +33,7 @@ pub fn read(page: &str, direction: Direction, now_ms: u64) -> Remembered {
         harness: Harness { entries: entries(lines("Test Harness")), folded: Vec::new() },
         history: History { entries: pasts(lines("Iteration History")), folded: Vec::new() },
         lessons: items(lines("Lessons Learned")).rev().collect(),
+        kept: kept(&sections),
     }
 }
 
@@ -87,6 +92,17 @@ fn priorities(all: &[Section<'_>]) -> String {
         !(line.starts_with("<!--") || line == "---" || nothing)
     };
     section.lines.iter().filter(said).copied().collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// The sections that have no place in a state of ours.
+fn kept(all: &[Section<'_>]) -> Vec<Kept> {
+    let ours = |section: &&Section<'_>| sections::named(std::slice::from_ref(*section), &OURS).is_none();
+    let text = |section: &Section<'_>| {
+        let text = section.lines.join("\n");
+        text.trim().trim_end_matches("---").trim_end().to_owned()
+    };
+    let kept = all.iter().filter(ours).map(|section| Kept { title: section.title.to_owned(), text: text(section) });
+    kept.filter(|kept| !kept.text.is_empty()).collect()
 }
 
 /// The items of a list, one line each.

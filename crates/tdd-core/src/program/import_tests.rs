@@ -60,6 +60,12 @@ Strings before dates.
 - Newest first.
 - Oldest last.
 
+## 🚧 Foreclosed Avenues
+
+- Memoising per instance.
+
+---
+
 ## 📊 Iteration History
 
 ### Iteration 12 — [2025-01-15 12:00 UTC](https://example.org/run)
@@ -81,7 +87,7 @@ fn a_page_of_others_becomes_a_state() {
     let read = read(THEIRS, Direction::Lower, 0);
     assert_eq!((read.iterations, read.best, read.consecutive_errors), (12, Some(0.82), 1));
     assert_eq!((read.last_run_ms, read.direction), (Some(1_736_942_400_000), Direction::Lower));
-    assert_eq!((read.pause, read.completed, read.priorities.as_str()), (None, None, "Strings before dates."));
+    assert_eq!((&read.pause, &read.completed, read.priorities.as_str()), (&None, &None, "Strings before dates."));
     let told: Vec<_> =
         read.harness.entries.iter().map(|it| (it.test.as_str(), it.status, it.added, it.made_green)).collect();
     let expected =
@@ -90,6 +96,9 @@ fn a_page_of_others_becomes_a_state() {
     let past: Vec<_> = read.history.entries.iter().map(|it| (it.number, it.outcome, it.metric)).collect();
     assert_eq!(past, [(12, Outcome::Error, None), (11, Outcome::Accepted, Some(0.82))]);
     assert_eq!(read.lessons, ["Oldest last.", "Newest first."]);
+    assert_eq!(read.kept.len(), 1, "{:?}", read.kept);
+    let page = page::write(&read.into_state("port"), None);
+    assert!(page.contains("## 🚧 Foreclosed Avenues\n\n- Memoising per instance.\n"), "{page}");
 }
 
 #[test]

@@ -21,6 +21,9 @@ pub fn write(state: &State, target: Option<f64>) -> String {
     text += &harness(state);
     text += &lessons(state);
     text += &history(state);
+    for kept in state.kept() {
+        text += &format!("\n## {}\n\n{}\n", line(&kept.title), kept.text);
+    }
     text
 }
 

@@ -29,6 +29,18 @@ pub struct State {
     harness: Harness,
     history: History,
     lessons: Vec<String>,
+    /// What stood on a page of others and is none of the above.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    kept: Vec<Kept>,
+}
+
+/// A section of a page that others wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Its title, with the signs in front of it.
+    pub title: String,
+    /// What is in it.
+    pub text: String,
 }
 
 /// Why nothing goes on.
@@ -160,6 +172,7 @@ impl State {
             harness: Harness::default(),
             history: History::default(),
             lessons: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -341,6 +354,11 @@ impl State {
         &self.lessons
     }
 
+    /// What stood on a page of others and is kept as it was.
+    pub fn kept(&self) -> &[Kept] {
+        &self.kept
+    }
+
     /// The outcomes of the last iterations, oldest first.
     pub fn recent(&self) -> Vec<&'static str> {
         let mut words: Vec<_> = self.history.entries.iter().take(RECENT).map(|past| past.outcome.word()).collect();
@@ -374,6 +392,8 @@ pub struct Remembered {
     pub history: History,
     /// What was learned.
     pub lessons: Vec<String>,
+    /// All other sections.
+    pub kept: Vec<Kept>,
 }
 
 impl Remembered {
@@ -394,6 +414,7 @@ impl Remembered {
             harness: self.harness,
             history: self.history,
             lessons: self.lessons,
+            kept: self.kept,
             ..State::new(program)
         }
     }

@@ -37,23 +37,26 @@ pub fn run(context: &Context) -> Result<ExitCode, CliError> {
     let desk = Desk::open(context)?;
     let mut rows = Vec::new();
     for name in found::names(&desk.repo)?.into_keys() {
-        rows.push(row(&desk, &name)?);
+        rows.push(row(&desk, &name));
     }
     context.output.result(&rows, || text(&rows))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(desk: &Desk<'_>, name: &str) -> Result<Row, CliError> {
+fn row(desk: &Desk<'_>, name: &str) -> Row {
     let program = name.to_owned();
     let unready = |why: String| Row { program, standing: "not-ready", why: Some(why), iterations: 0, best: None };
     let found = match found::find(&desk.repo, name) {
         Ok(found) => found,
-        Err(error) => return Ok(unready(error.to_string())),
+        Err(error) => return unready(error.to_string()),
     };
     if let Some(Problem { file, line, problem, .. }) = found.problems.first() {
-        return Ok(unready(format!("{file}:{line}: {problem}")));
+        return unready(format!("{file}:{line}: {problem}"));
     }
-    let state = desk.memory(&found, None).load()?;
+    let state = match desk.memory(&found, None).load() {
+        Ok(state) => state,
+        Err(error) => return unready(error.to_string()),
+    };
     let standing = Standing::of(found.definition.schedule, &state, WallClock.now_ms());
     let why = match &standing {
         Standing::Due => None,
@@ -62,7 +65,7 @@ fn row(desk: &Desk<'_>, name: &str) -> Result<Row, CliError> {
         Standing::Paused { reason } | Standing::Blocked { reason } | Standing::Done { reason } => Some(reason.clone()),
     };
     let (iterations, best) = (state.iterations(), state.metric().best());
-    Ok(Row { program: name.to_owned(), standing: standing.word(), why, iterations, best })
+    Row { program: name.to_owned(), standing: standing.word(), why, iterations, best }
 }
 
 fn text(rows: &[Row]) -> String {
