@@ -103,3 +103,42 @@ fn programs_read_a_run_as_json_lines() {
     );
     assert!(lines.iter().any(|line| line["type"] == "iteration_judged"));
 }
+
+/// A program that is measured by this script.
+fn measured_by(script: &str) -> String {
+    let (before, rest) = PROGRAM.split_once("```bash\n").unwrap();
+    let (_, after) = rest.split_once("```").unwrap();
+    format!("{before}```bash\n{script}\n```{after}")
+}
+
+#[test]
+fn a_claim_that_cannot_be_reproduced_is_not_accepted() {
+    let stage = Stage::bare();
+    let script = "count=$(git rev-parse --path-format=absolute --git-common-dir)/count\n\
+                  echo x >> \"$count\"\n\
+                  case $(wc -l < \"$count\") in 1) n=1;; 2) n=9;; *) n=0;; esac\n\
+                  echo \"{\\\"metric\\\": $n, \\\"failing\\\": 0}\"";
+    stage.add_program(&measured_by(script));
+    let head = stage.sandbox.git(&["rev-parse", "HEAD"]);
+    assert_eq!(stage.iterate(cycle(&stage, 1)), "discarded refactor 0.0 exit 0");
+    let why = stage.state()["history"]["entries"][0]["summary"].as_str().unwrap().to_owned();
+    assert!(why.starts_with("not reproduced: the metric went backwards, from 1 to 0"), "{why}");
+    assert_eq!(stage.sandbox.git(&["rev-parse", "HEAD"]), head);
+}
+
+#[test]
+fn what_a_script_says_counts_only_if_it_is_whole_and_clean() {
+    for (script, expected) in [
+        ("echo '{\"metric\": 5}'", "it does not say how many tests are `failing`"),
+        ("echo '{\"metric\": 5, \"failing\": 2}'", "2 tests are failing"),
+        ("echo '{\"metric\": 5, \"failing\": 0}'; exit 3", "it ended with exit 3"),
+        ("test -e .tdd && exit 1; test -z \"$(git status --porcelain)\" && echo clean", "it printed no JSON object"),
+    ] {
+        let stage = Stage::bare();
+        stage.add_program(&measured_by(script));
+        let told = stage.iterate(cycle(&stage, 1));
+        assert!(told.starts_with("discarded"), "{script}: {told}");
+        let why = stage.state()["history"]["entries"][0]["summary"].as_str().unwrap().to_owned();
+        assert!(why.contains(expected), "{script}: {why}");
+    }
+}

@@ -159,7 +159,7 @@ impl Worker<'_> {
     fn push_branch(&self, head: &CommitId) -> Result<(), CliError> {
         let Some(name) = self.memory.remote.clone() else { return Ok(()) };
         let Some(branch) = self.desk.repo.head()?.branch else { return Err(ProgramError::NoBranch.into()) };
-        let spawner = self.desk.spawner();
+        let spawner = self.desk.git_spawner();
         let remote = Remote { repo: &self.desk.repo, spawner: &spawner, name: &name };
         match remote.push(head, &branch).map_err(ProgramError::from)? {
             Pushed::Done => Ok(()),

@@ -83,7 +83,7 @@ impl<'a> Desk<'a> {
             repo: &self.repo,
             found,
             author: self.signature(),
-            spawner: self.spawner(),
+            spawner: self.git_spawner(),
             remote: remote.map(str::to_owned).or_else(|| found.definition.remote.clone()),
         }
     }
@@ -99,7 +99,14 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// What starts a program's scripts: they see no secrets.
     fn spawner(&self) -> Spawner {
         Spawner::new(self.repo.root(), std::env::vars_os()).with_cancel(self.context.cancel.clone())
+    }
+
+    /// What starts git for a remote: it may ask the user's agent for their key.
+    fn git_spawner(&self) -> Spawner {
+        let agent = std::env::var("SSH_AUTH_SOCK").ok().map(|path| ("SSH_AUTH_SOCK".to_owned(), path));
+        self.spawner().with_vars(agent)
     }
 }

@@ -16,7 +16,7 @@ use super::iterate::{Went, Worker};
 use super::{Desk, found};
 use crate::commands::run::{Options, minutes, show};
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, Code};
 use crate::output::{BAD, GOOD, WARN, paint, print_line};
 
 /// Run iterations of a program, or of all that are due
@@ -74,21 +74,34 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
 fn all_due(args: &Run, desk: &Desk<'_>) -> Result<ExitCode, CliError> {
     let mut code = None;
     for name in found::names(&desk.repo)?.into_keys() {
-        let found = found::find(&desk.repo, &name)?;
-        if !found.problems.is_empty() {
-            desk.context.output.note(format_args!("note: `{name}` is not ready; `tdd-cli program check {name}`"));
-            continue;
-        }
-        let memory = desk.memory(&found, args.remote.as_deref());
-        memory.fetch()?;
-        if Standing::of(found.definition.schedule, &memory.load()?, WallClock.now_ms()).is_due() {
-            code = code.max(Some(program(args, &name, desk)?));
+        match if_due(args, &name, desk) {
+            Ok(ended) => code = code.max(ended),
+            Err(error) if error.code() == Code::Interrupted => return Err(error),
+            // What stops one program is no reason to let the others wait.
+            Err(error) => {
+                code = code.max(Some(error.code() as u8));
+                desk.context.output.note(format_args!("{name}: {error}"));
+                desk.context.output.note(error.hint().unwrap_or_default());
+            }
         }
     }
     if code.is_none() {
         desk.context.output.note("nothing is due");
     }
     Ok(ExitCode::from(code.unwrap_or(NOTHING_DUE)))
+}
+
+/// The exit code of a program that was due.
+fn if_due(args: &Run, name: &str, desk: &Desk<'_>) -> Result<Option<u8>, CliError> {
+    let found = found::find(&desk.repo, name)?;
+    if !found.problems.is_empty() {
+        desk.context.output.note(format_args!("note: `{name}` is not ready; `tdd-cli program check {name}`"));
+        return Ok(None);
+    }
+    let memory = desk.memory(&found, args.remote.as_deref());
+    memory.fetch()?;
+    let standing = Standing::of(found.definition.schedule, &memory.load()?, WallClock.now_ms());
+    if standing.is_due() { program(args, name, desk).map(Some) } else { Ok(None) }
 }
 
 /// Iterations of one program; gives the exit code.
