@@ -27,7 +27,7 @@ fn a_new_program_lists_all_that_is_to_be_filled_in_and_runs_only_then() {
 #[test]
 fn a_strategy_of_the_projects_own_is_copied_and_one_that_is_missing_fails_closed() {
     let stage = Stage::bare();
-    let own = "# Ours\n\nNothing is left to fill in.\n";
+    let own = "# Ours\n\nA blocked test is skipped with a TODO comment that points at its entry.\n";
     stage.sandbox.write(".autoloop/strategies/test-driven/strategy.md", own);
     stage.add_program(PROGRAM);
     assert_eq!(stage.sandbox.read(".autoloop/programs/port/strategy/test-driven.md"), own);

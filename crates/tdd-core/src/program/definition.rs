@@ -139,25 +139,30 @@ impl Definition {
             let fix = "`tdd-cli program new` lays a whole strategy out; without a strategy the default loop runs";
             problems.push(stop(line(&["Evolution Strategy", "Strategy"]), why, fix));
         }
-        problems.extend(unfinished("program.md", text));
+        problems.extend(unfinished(text));
         problems
     }
 }
 
-/// What a person has still to fill in, in a file of a program.
-pub fn unfinished(file: &str, text: &str) -> Vec<Problem> {
+/// The markers that a person has still to fill in, in a file of a program.
+pub fn markers_left(file: &str, text: &str) -> Vec<Problem> {
     let mark = |marker: sections::Marker| Problem {
         line: marker.line,
         file: file.to_owned(),
         problem: format!("a marker is left: {}", marker.asks),
         fix: "write what it asks for in its place".to_owned(),
     };
-    let mut problems: Vec<Problem> = sections::markers(text).into_iter().map(mark).collect();
+    sections::markers(text).into_iter().map(mark).collect()
+}
+
+/// The same of the program itself, and the words that others leave in one. A playbook may speak of a `TODO`.
+fn unfinished(text: &str) -> Vec<Problem> {
+    let mut problems = markers_left("program.md", text);
     if problems.is_empty()
         && let Some(left) = sections::unfinished(text)
     {
         let problem = format!("it is not filled in yet: `{}`", left.asks);
-        problems.push(Problem { file: file.to_owned(), ..stop(left.line, problem, "fill it in, and remove that") });
+        problems.push(stop(left.line, problem, "fill it in, and remove that"));
     }
     problems
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tdd_core::program::definition::{Definition, MAX_PROGRAM, Problem, unfinished};
+use tdd_core::program::definition::{Definition, MAX_PROGRAM, Problem, markers_left};
 use tdd_core::program::{FOLDER, strategy};
 use tdd_exec::git::Repo;
 use tdd_exec::text;
@@ -58,7 +58,7 @@ pub fn find(repo: &Repo, name: &str) -> Result<Found, CliError> {
     let mut texts = BTreeMap::new();
     for name in strategy::TEST_DRIVEN.iter().filter(|name| files.iter().any(|file| file == **name)) {
         let text = read(repo, &format!("{folder}{name}"))?;
-        problems.extend(unfinished(name, &text));
+        problems.extend(markers_left(name, &text));
         texts.insert((*name).to_owned(), text);
     }
     for problem in &mut problems {

@@ -38,8 +38,13 @@ impl Worker<'_> {
         let messages = commits.iter().map(|commit| self.desk.repo.message(commit)).collect::<Result<Vec<_>, _>>()?;
         let facts = facts::gather(&messages, iterating, session);
         let state = self.memory.load()?;
+        let paused = session.standing().pause().map(|pause| pause.reason.clone());
         let judgement = match iterating.ended {
-            Some(StepOutcome::Stopped) | None => stopped(iterating, &facts, &state, session.standing().last_failure()),
+            Some(StepOutcome::Stopped) | None => {
+                // A pause that is about no test says itself what is wrong.
+                let said = paused.as_deref().filter(|_| iterating.blocked.is_empty());
+                stopped(iterating, &facts, &state, said.or(session.standing().last_failure()))
+            }
             Some(StepOutcome::Done) => self.done(&state),
             Some(StepOutcome::Kept | StepOutcome::Nothing | StepOutcome::Skipped) if head == base => {
                 nothing(self.strategy, &state)
@@ -48,7 +53,6 @@ impl Worker<'_> {
                 self.evaluated(&base, &head, &state)?
             }
         };
-        let paused = session.standing().pause().map(|pause| pause.reason.clone());
         let judged = self.judged(iterating, facts, judgement, paused, (base, head));
         recording.append(&[Event::IterationJudged(judged)])?;
         Ok(())
