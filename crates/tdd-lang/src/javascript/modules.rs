@@ -1,9 +1,15 @@
 //! Knows what an import leads to: production, the tests' own code, or outside of the project.
 
-use crate::language::{Project, Sources};
+use std::collections::BTreeSet;
 
-use super::ENDINGS;
-use crate::language::join;
+use tdd_core::change::Sort;
+
+use crate::language::{Project, Sources, join};
+
+use super::call::required;
+use super::sort::sort;
+use super::syntax::Tree;
+use super::{ENDINGS, owns};
 
 /// Modules of node, and of what tests are written with: nothing of theirs is production.
 const FOREIGN: &str = " assert assert/strict async_hooks buffer cluster console constants crypto dgram dns domain events fs \
@@ -102,6 +108,48 @@ pub(super) fn normal(folder: &str, module: &str) -> Option<String> {
         }
     }
     Some(parts.join("/"))
+}
+
+/// The names of all that production defines: functions, classes, their members, and what is put into objects.
+pub(super) fn definitions(project: &Project, sources: &dyn Sources) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let ours = |path: &&String| owns(path) && project.below(path).is_some() && sort(path) == Sort::Production;
+    for path in sources.files().iter().filter(ours) {
+        let Some(source) = sources.read(path) else { continue };
+        let Some(tree) = Tree::parse(path, &source) else { continue };
+        for node in 1..tree.len() {
+            let defines = match tree.field(node) {
+                Some("name" | "key") => true,
+                Some("property") => {
+                    let member = tree.parent(node);
+                    tree.kind(member).ends_with("field_definition") || tree.field(member) == Some("left")
+                }
+                _ => tree.kind(node) == "shorthand_property_identifier",
+            };
+            if defines {
+                found.insert(tree.text(node).to_owned());
+            }
+        }
+    }
+    found
+}
+
+/// The names that a file gives to values of its own: variables and parameters, not what it requires.
+pub(super) fn own_names<'s>(tree: &Tree<'s>) -> BTreeSet<&'s str> {
+    let mut found = BTreeSet::new();
+    for node in 1..tree.len() {
+        let names = match tree.kind(node) {
+            "variable_declarator" => {
+                let value = tree.child(node, "value");
+                tree.child(node, "name").filter(|_| value.is_none_or(|value| required(tree, value).is_none()))
+            }
+            "formal_parameters" => Some(node),
+            "arrow_function" => tree.child(node, "parameter"),
+            _ => None,
+        };
+        found.extend(names.into_iter().flat_map(|names| tree.names(names).collect::<Vec<_>>()));
+    }
+    found
 }
 
 #[cfg(test)]

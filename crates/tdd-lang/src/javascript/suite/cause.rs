@@ -1,11 +1,14 @@
 //! Tells why a test failed: for want of production code, by an assertion, or for some other reason.
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
 use tdd_core::change::Sort;
 use tdd_core::report::Cause;
 
 use crate::javascript::asks::Asker;
 use crate::javascript::manifest::requirements;
-use crate::javascript::modules::{Modules, Origin};
+use crate::javascript::modules::{Modules, Origin, definitions, own_names};
 use crate::javascript::sort::sort;
 use crate::javascript::syntax::Tree;
 use crate::language::{Project, Sources, join};
@@ -28,12 +31,13 @@ pub(super) struct Diagnosis<'d> {
     project: &'d Project,
     sources: &'d dyn Sources,
     modules: Modules,
+    definitions: OnceCell<BTreeSet<String>>,
 }
 
 impl<'d> Diagnosis<'d> {
     /// For this tree.
     pub fn new(project: &'d Project, sources: &'d dyn Sources) -> Self {
-        Self { project, sources, modules: Modules::of(project, sources) }
+        Self { project, sources, modules: Modules::of(project, sources), definitions: OnceCell::new() }
     }
 
     /// Why there was this error in the run of a test file.
@@ -115,15 +119,32 @@ impl<'d> Diagnosis<'d> {
     fn in_test(&self, error: &Error, place: Option<(String, usize)>, moment: Moment) -> Cause {
         // No production code can give a meaning to a name that nobody imports.
         let is_own = error.name == "ReferenceError";
-        let asks = !is_own && place.is_some_and(|(path, line)| self.line_asks(&path, line));
-        let lacks = ["is not a function", "is not a constructor", "is not iterable", "Class extends value undefined"];
-        let is_missing = error.name == "TypeError" && lacks.iter().any(|words| error.message.contains(words));
+        let (file, line) = place.unwrap_or_default();
+        let asks = !is_own && self.line_asks(&file, line);
         match (asks, moment) {
-            (true, _) if is_missing => Cause::MissingSymbol,
+            (true, _) if self.lacks(error, &file) => Cause::MissingSymbol,
             (true, Moment::Around | Moment::Running) => Cause::Assertion,
             (_, Moment::Running) => Cause::UnrelatedFailure,
             (_, Moment::Around | Moment::Loading) => Cause::LoadFailure,
         }
+    }
+
+    /// Whether something is called that production does not have: neither a value of the test's own, which is only
+    /// of another kind than it should be, nor what production has under that name.
+    fn lacks(&self, error: &Error, file: &str) -> bool {
+        if error.name != "TypeError" {
+            return false;
+        }
+        let called = ["is not a function", "is not a constructor"].iter().find_map(|end| error.message.split_once(end));
+        let Some((called, _)) = called else { return error.message.contains("Class extends value undefined") };
+        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$' || c == '#';
+        let name = called.trim_end_matches(|c: char| !is_word(c)).rsplit(|c: char| !is_word(c)).next().unwrap_or("");
+        let source = self.sources.read(file).unwrap_or_default();
+        let is_own = Tree::parse(file, &source).is_some_and(|tree| own_names(&tree).contains(name));
+        let is_plain = !called.contains('.');
+        let known = self.definitions.get_or_init(|| definitions(self.project, self.sources));
+        let is_value = is_own && is_plain;
+        !is_value && !known.contains(name)
     }
 
     fn line_asks(&self, path: &str, line: usize) -> bool {
@@ -203,6 +224,7 @@ mod tests {
         let line = |line| [("test/a.test.js", line)];
         check("TypeError", "calc.sub is not a function", &line(7), Moment::Running, missing);
         check("TypeError", "x.y is not a function", &line(5), Moment::Running, missing);
+        check("TypeError", "(0 , __vite_ssr_import_1__.sub) is not a function", &line(7), Moment::Running, missing);
     }
 
     #[test]
@@ -211,6 +233,9 @@ mod tests {
         check("RangeError", "no", &deep, Moment::Running, Cause::Assertion);
         check("TypeError", "a is not a function", &deep, Moment::Running, Cause::Assertion);
         check("AssertionError", "1 != 2", &[("test/a.test.js", 6)], Moment::Running, Cause::Assertion);
+        let test = [("test/a.test.js", 5)];
+        check("TypeError", "x is not a function", &test, Moment::Running, Cause::Assertion);
+        check("TypeError", "x.add is not a function", &test, Moment::Running, Cause::Assertion);
         let reading = "Cannot read properties of undefined (reading 'y')";
         check("TypeError", reading, &[("test/a.test.js", 5)], Moment::Running, Cause::Assertion);
     }
