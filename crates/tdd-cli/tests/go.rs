@@ -5,23 +5,18 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
+use tdd_fixtures::Sandbox;
 use tdd_fixtures::script::Script;
-use tdd_fixtures::{Sandbox, story};
 
 /// A Go module that `init` made, or `None` without Go.
 fn project() -> Option<Sandbox> {
-    project_named("calc")
-}
-
-fn project_named(name: &str) -> Option<Sandbox> {
     let sandbox = Sandbox::new();
     if !sandbox.has_go() {
         return None;
     }
-    let (code, said) = run(&sandbox, &["init", "--language", "go", "--name", name]);
+    let (code, said) = run(&sandbox, &["init", "--language", "go", "--name", "calc"]);
     assert_eq!(code, 0, "{said}");
     Some(sandbox)
 }
@@ -255,25 +250,4 @@ fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblo
     let (code, said) = run(&sandbox, &["resume", "--unblock", "calc_test.go::TestNothingIsZero"]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(sandbox.read("calc_test.go"), RED);
-}
-
-/// `UPDATE_CASSETTES=1 cargo test -p tdd-cli --test go` writes it anew.
-#[test]
-fn a_table_grows_row_by_row_and_an_implementor_finds_no_way_round_it() {
-    let kata = Path::new(env!("CARGO_MANIFEST_DIR")).join("katas/leap-years");
-    let script = story::script(&fs::read_to_string(kata.join("story.md")).unwrap());
-    if std::env::var_os("UPDATE_CASSETTES").is_some() {
-        fs::write(kata.join("cassette.jsonl"), script.cassette()).unwrap();
-    }
-    assert!(fs::read_to_string(kata.join("cassette.jsonl")).unwrap() == script.cassette(), "the story was changed");
-    let Some(sandbox) = project_named("leap-years") else { return println!("{SKIPPED}") };
-    sandbox.write("kata.md", fs::read(kata.join("kata.md")).unwrap());
-    sandbox.git(&["commit", "-q", "-a", "-m", "docs: the kata"]);
-    let (code, told) = machine(&sandbox, &["--until-done"], &script);
-    assert_eq!(code, Some(0), "{told}");
-    for said in ["steers how tests are built and run", "asks whether it is under test", "the kata is done"] {
-        assert!(told.contains(said), "{told}");
-    }
-    check(&sandbox, &["leap_test.go::TestIsLeap pass"]);
-    assert_eq!(run(&sandbox, &["audit"]).0, 0);
 }

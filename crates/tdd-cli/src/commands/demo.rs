@@ -46,6 +46,10 @@ enum Kata {
     RomanNumerals,
     /// Says numbers as children do: an implementor who would rather change the game, in Python
     FizzBuzz,
+    /// Calculates without brackets: an implementor who changes assertions, in JavaScript
+    ReversePolish,
+    /// Tells leap years: a table that grows row by row, in Go
+    LeapYears,
 }
 
 /// What a kata consists of.
@@ -58,37 +62,42 @@ struct Recording {
     cassette: &'static str,
 }
 
+/// What lies in the folder of that name.
+macro_rules! recording {
+    ($name:literal, $language:literal, $about:literal) => {
+        Recording {
+            name: $name,
+            language: $language,
+            about: $about,
+            kata: include_str!(concat!("../../katas/", $name, "/kata.md")),
+            cassette: include_str!(concat!("../../katas/", $name, "/cassette.jsonl")),
+        }
+    };
+}
+
 impl Kata {
     fn recording(self) -> Recording {
         match self {
-            Self::StringCalculator => Recording {
-                name: "string-calculator",
-                language: "rust",
-                about: "The models work carefully; one of them makes a mistake.",
-                kata: include_str!("../../katas/string-calculator/kata.md"),
-                cassette: include_str!("../../katas/string-calculator/cassette.jsonl"),
-            },
-            Self::Bowling => Recording {
-                name: "bowling",
-                language: "rust",
-                about: "The models try to cheat; watch what becomes of it.",
-                kata: include_str!("../../katas/bowling/kata.md"),
-                cassette: include_str!("../../katas/bowling/cassette.jsonl"),
-            },
-            Self::RomanNumerals => Recording {
-                name: "roman-numerals",
-                language: "rust",
-                about: "A table grows out of three special cases.",
-                kata: include_str!("../../katas/roman-numerals/kata.md"),
-                cassette: include_str!("../../katas/roman-numerals/cassette.jsonl"),
-            },
-            Self::FizzBuzz => Recording {
-                name: "fizz-buzz",
-                language: "python",
-                about: "An implementor would rather change the game than play it.",
-                kata: include_str!("../../katas/fizz-buzz/kata.md"),
-                cassette: include_str!("../../katas/fizz-buzz/cassette.jsonl"),
-            },
+            Self::StringCalculator => {
+                recording!("string-calculator", "rust", "The models work carefully; one of them makes a mistake.")
+            }
+            Self::Bowling => recording!("bowling", "rust", "The models try to cheat; watch what becomes of it."),
+            Self::RomanNumerals => {
+                recording!("roman-numerals", "rust", "A table grows out of three special cases.")
+            }
+            Self::FizzBuzz => {
+                recording!("fizz-buzz", "python", "An implementor would rather change the game than play it.")
+            }
+            Self::ReversePolish => {
+                recording!(
+                    "reverse-polish",
+                    "javascript",
+                    "An implementor thinks that assertions are there to be changed."
+                )
+            }
+            Self::LeapYears => {
+                recording!("leap-years", "go", "One table grows row by row; an implementor looks for a way round it.")
+            }
         }
     }
 
@@ -98,7 +107,9 @@ impl Kata {
             Self::StringCalculator => Self::Bowling,
             Self::Bowling => Self::RomanNumerals,
             Self::RomanNumerals => Self::FizzBuzz,
-            Self::FizzBuzz => Self::StringCalculator,
+            Self::FizzBuzz => Self::ReversePolish,
+            Self::ReversePolish => Self::LeapYears,
+            Self::LeapYears => Self::StringCalculator,
         }
     }
 
