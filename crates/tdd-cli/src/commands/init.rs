@@ -71,7 +71,11 @@ struct Outcome {
 
 pub fn run(args: &Init, context: &Context) -> Result<ExitCode, CliError> {
     let outcome = set_up(args, named(args, context)?, context)?;
-    context.output.result(&outcome, || outcome.text())?;
+    let next = match &args.kata {
+        Some(_) => "`tdd-cli doctor`, then `tdd-cli run`".to_owned(),
+        None => format!("say in `{}` what to build, then `tdd-cli doctor`", outcome.kata),
+    };
+    context.output.result(&outcome, || format!("{}\nnext: {next}\n", outcome.text()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -339,7 +343,6 @@ impl Outcome {
             None if self.created.is_empty() => text += "nothing was missing\n",
             None => text += "nothing was left to commit\n",
         }
-        text += &format!("\nnext: say in `{}` what to build, then `tdd-cli doctor`\n", self.kata);
         text
     }
 }
