@@ -57,6 +57,7 @@ fn asked(tree: &Tree<'_>, node: usize) -> Option<String> {
             GLOBALS.contains(&name).then(|| format!("whether there is a global `{name}`"))
         }
         "member_expression" | "subscript_expression" => member(tree, node),
+        "call_expression" => reads_a_test(tree, node).then(|| "what its tests say".to_owned()),
         _ => None,
     }
 }
@@ -82,6 +83,15 @@ fn member(tree: &Tree<'_>, node: usize) -> Option<String> {
         ("require", "cache") if about_tests => Some("the modules that are loaded".to_owned()),
         _ => None,
     }
+}
+
+/// Whether a call reads the file that is run, or one that is for tests.
+fn reads_a_test(tree: &Tree<'_>, call: usize) -> bool {
+    let function = tree.child(call, "function").map_or("", |function| tree.text(function));
+    let reads =
+        ["readFileSync", "readFile", "createReadStream", "openSync"].iter().any(|name| function.ends_with(name));
+    let from = tree.child(call, "arguments").map_or("", |arguments| tree.text(arguments));
+    reads && [".test.", ".spec.", "argv[1]", "require.main", "mainModule"].iter().any(|words| from.contains(words))
 }
 
 fn is_imported(tree: &Tree<'_>, node: usize) -> bool {

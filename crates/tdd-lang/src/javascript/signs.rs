@@ -270,10 +270,18 @@ mod tests {
             "return import.meta.vitest ? 1 : 2",
             "return process.execArgv.some((x) => x.includes('test'))",
             "return process.argv[1].endsWith('.test.js')",
+            "return fs.readFileSync(process.argv[1], 'utf8').match(/8/)",
         ] {
             assert_eq!(of(&format!("export function f() {{ {body} }}\n"), "").sensing.len(), 1, "{body}");
         }
-        for body in ["return process.argv[2]", "return process.env.HOME", "return /a/.test(b)", "return it.next()"] {
+        for body in [
+            "return fs.readFileSync(process.argv[2])",
+            "return process.argv[1] === a",
+            "return process.argv[2]",
+            "return process.env.HOME",
+            "return /a/.test(b)",
+            "return it.next()",
+        ] {
             assert!(of(&format!("export function f(a, b, it) {{ {body} }}\n"), "").sensing.is_empty(), "{body}");
         }
         assert_eq!(of("import { mock } from 'node:test'\n", "").sensing.len(), 1);

@@ -102,6 +102,7 @@ pub(super) fn steers(path: &str) -> bool {
     STEERING_NAMES.contains(&name)
         || STEERING_STARTS.iter().any(|start| name.starts_with(start))
         || name.rsplit_once('.').is_some_and(|(_, ending)| ending == "node")
+        || name == path && owns(name) && name.contains(".config.")
         || folders.any(|folder| STEERING_FOLDERS.contains(&folder))
 }
 
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn every_file_has_its_place() {
-        check(Sort::Production, &["calc.js", "src/calc.ts", "lib/vitest.js", "src/config.mjs"]);
+        check(Sort::Production, &["calc.js", "src/calc.ts", "lib/vitest.js", "src/config.mjs", "src/app.config.ts"]);
         check(
             Sort::Test,
             &["calc.test.js", "test/helper.js", "__snapshots__/a.snap", "test/data.json", "__mocks__/fs.js"],
@@ -138,6 +139,6 @@ mod tests {
             &["package.json", "src/package.json", "vitest.config.ts", "jest.config.js", "tsconfig.json"],
         );
         check(Sort::Steering, &["node_modules/vitest/index.js", "test/jest.setup.js", ".babelrc", "eslint.config.mjs"]);
-        check(Sort::Steering, &["pnpm-lock.yaml", "addon.node", ".env.test", "tsconfig.test.json"]);
+        check(Sort::Steering, &["pnpm-lock.yaml", "addon.node", ".env.test", "tsconfig.test.json", "svelte.config.js"]);
     }
 }

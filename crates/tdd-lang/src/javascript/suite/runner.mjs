@@ -18,6 +18,7 @@ const options = JSON.parse(process.argv[1]);
 const root = fs.realpathSync(process.cwd());
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tdd-'));
 const began = Date.now();
+let failures = 0;
 
 /** A path from the project's folder, if it is a source file of the project. */
 function inside(file) {
@@ -37,6 +38,8 @@ function inside(file) {
 /** What is to be known of an error: its kind, its words, and the files of the project that it came through. */
 function described(error, said) {
   if (!error) return null;
+  // Thousands of failures must not make the report longer than anybody reads.
+  const limit = ++failures > 1000 ? 300 : LIMIT;
   const stack = String(error.stack ?? '');
   const frames = [];
   for (const line of stack.split('\n')) {
@@ -50,10 +53,10 @@ function described(error, said) {
   return {
     name: String(error.name ?? 'Error'),
     code: error.code === undefined ? null : String(error.code),
-    message: String(error.message ?? '').replaceAll(root + '/', '').slice(0, LIMIT),
+    message: String(error.message ?? '').replaceAll(root + '/', '').slice(0, limit),
     frames,
     from: at ? inside(at[1]) : null,
-    text: stack.replaceAll('file://' + root + '/', '').replaceAll(root + '/', '').slice(0, LIMIT),
+    text: stack.replaceAll('file://' + root + '/', '').replaceAll(root + '/', '').slice(0, limit),
   };
 }
 
