@@ -244,3 +244,20 @@ fn what_is_not_there_is_not_found_and_a_file_without_tests_is_none() {
         assert!(code == 1 || code == 2, "{id}: {said}");
     }
 }
+
+#[test]
+fn typescript_is_run_by_a_node_that_knows_it_and_else_the_environment_is_at_fault() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let test =
+        "import test from 'node:test';\nimport assert from 'node:assert';\ntest('a', (): void => assert.ok(1));\n";
+    sandbox.write("test/a.test.ts", test);
+    let version = sandbox.command("node").arg("--version").output().unwrap().stdout;
+    let version = String::from_utf8(version).unwrap();
+    let major: u32 = version.trim_start_matches('v').split('.').next().unwrap().parse().unwrap();
+    let (code, said) = run(&sandbox, &["auto-test"]);
+    match major {
+        ..22 => assert!(code == 3 && said.to_string().contains("runner-missing"), "{said}"),
+        22 => {}
+        23.. => assert_eq!((code, said["tests"][0]["test_id"].as_str()), (0, Some("test/a.test.ts::a")), "{said}"),
+    }
+}

@@ -48,6 +48,10 @@ impl<'d> Diagnosis<'d> {
         if error.message.contains("process.exit unexpectedly called") || error.message.contains("process.exit called") {
             return Cause::Crash;
         }
+        // This node does not know TypeScript: that is nobody's change.
+        if error.code.as_deref() == Some("ERR_UNKNOWN_FILE_EXTENSION") && error.message.contains(".ts\"") {
+            return Cause::RunnerMissing;
+        }
         if let Some((module, importer)) = wanted(error) {
             return self.import(file, &module, importer.as_deref(), error);
         }
