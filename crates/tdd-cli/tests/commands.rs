@@ -98,7 +98,8 @@ fn init_takes_a_kata_from_elsewhere_or_from_the_project() {
     let sandbox = Sandbox::new();
     let kata = sandbox.outside().join("bowling.md");
     std::fs::write(&kata, "# Bowling\n").unwrap();
-    machine(&sandbox, &["init", "--kata", kata.to_str().unwrap()]);
+    let said = machine(&sandbox, &["init", "--kata", kata.to_str().unwrap()]);
+    assert!(said.ends_with("next: `tdd-cli doctor`, then `tdd-cli run`\n"), "{said}");
     assert_eq!(sandbox.read("kata.md"), "# Bowling\n");
 
     let sandbox = Sandbox::new();

@@ -23,9 +23,10 @@ pub mod twin;
 
 use language::{Language, Project, Selection, Settings, Sources, Suite, UnknownCommand};
 
-/// Every language, the one that a new project gets by default first.
+/// Every language, the one that a new project gets by default first. JavaScript comes last: many projects of other
+/// languages have a `package.json` for some tool.
 pub fn languages() -> Vec<Box<dyn Language>> {
-    vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(javascript::JavaScript), Box::new(go::Go)]
+    vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(go::Go), Box::new(javascript::JavaScript)]
 }
 
 /// The language of this name, or of which it is another name.
