@@ -174,11 +174,29 @@ def reporter(pytest, root, send, wanted, done, broken):
     return Reporter()
 
 
-def only_from_source(root):
-    """Lets modules of the project come from their source files, not from compiled files that lie about."""
+class CompiledAnew(importlib.machinery.SourceFileLoader):
+    """Compiles a module from its source each time: what was compiled before may be older, or somebody else's."""
+
+    def get_code(self, fullname):
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+def only_from_source(root, folder):
+    """Lets modules of the project come from their source files, not from compiled files that lie about.
+
+    What is installed comes as it was compiled when it was installed: to compile that anew takes a second or more.
+    """
+    from _pytest.assertion import rewrite
+
     finder = importlib.machinery.FileFinder
     loaders = (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES)
-    sources = (importlib.machinery.SourceFileLoader, importlib.machinery.SOURCE_SUFFIXES)
+    sources = (CompiledAnew, importlib.machinery.SOURCE_SUFFIXES)
+    sys.dont_write_bytecode = True
+    if hasattr(rewrite, "get_cache_dir"):
+        rewrite.get_cache_dir = lambda path: type(path)(folder + os.path.dirname(os.path.realpath(path)))
+    else:
+        sys.pycache_prefix = folder
 
     def hook(path):
         if "site-packages" in path or not (os.path.realpath(path) + os.sep).startswith(root + os.sep):
@@ -217,7 +235,7 @@ def work(pipe, token, root, options, wanted, done, broken):
     else:
         arguments += options["places"]
     sys.argv[:] = ["pytest"]
-    only_from_source(root)
+    only_from_source(root, os.environ["PYTHONPYCACHEPREFIX"])
     sys.path.insert(0, root)
     code = pytest.main(arguments, plugins=[reporter(pytest, root, send, wanted, done, broken)])
     send(type="end", exit=int(code))
@@ -296,8 +314,8 @@ def main():
     out = os.dup(1)
     os.set_inheritable(out, False)
     os.dup2(2, 1)
-    folder = os.path.join(tempfile.gettempdir(), "pycache")
-    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = folder
+    # For the processes that tests start.
+    os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(tempfile.gettempdir(), "pycache")
     os.environ["COVERAGE_FILE"] = os.path.join(tempfile.gettempdir(), "coverage")
     # Loaded once, before any code of the project can be in its place; children share it.
     import pytest  # noqa: F401

@@ -1,0 +1,132 @@
+//! What `auto-test` costs beside the runner that it uses, for one test and for ten, in every language that is
+//! installed: `cargo bench -p tdd-cli --bench runners`.
+
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its figures")]
+
+use std::fmt::Write as _;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use tdd_fixtures::Sandbox;
+
+const ROUNDS: usize = 9;
+
+/// A language with its own way to run all tests.
+struct Sample {
+    language: &'static str,
+    code: (&'static str, &'static str),
+    test_file: &'static str,
+    head: &'static str,
+    /// `N` stands for a number.
+    test: &'static str,
+    runner: Vec<String>,
+}
+
+fn main() {
+    for sample in samples() {
+        let [one, ten] = [1, 10].map(|count| measured(&sample, count));
+        println!("{:10} {one}", sample.language);
+        println!("{:10} {ten}", "");
+    }
+}
+
+fn samples() -> Vec<Sample> {
+    let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    let probe = Sandbox::new();
+    let python =
+        std::env::var("VIRTUAL_ENV").map_or_else(|_| "python3".to_owned(), |home| format!("{home}/bin/python3"));
+    let mut samples = vec![Sample {
+        language: "rust",
+        code: ("src/lib.rs", "//! Sums.\n\n/// The sum.\npub fn add(a: u32, b: u32) -> u32 {\n    a + b\n}\n"),
+        test_file: "tests/calc.rs",
+        head: "use calc::add;\n",
+        test: "\n#[test]\nfn adds_N() {\n    assert_eq!(add(N, 1), N + 1);\n}\n",
+        runner: words("cargo test --tests -q"),
+    }];
+    if probe.has_pytest() {
+        samples.push(Sample {
+            language: "python",
+            code: ("calc.py", "def add(a, b):\n    return a + b\n"),
+            test_file: "tests/test_calc.py",
+            head: "from calc import add\n",
+            test: "\n\ndef test_adds_N():\n    assert add(N, 1) == N + 1\n",
+            runner: [vec![python], words("-m pytest -q -p no:cacheprovider")].concat(),
+        });
+    }
+    if probe.has_node() {
+        samples.push(Sample {
+            language: "javascript",
+            code: ("src/calc.js", "export function add(a, b) {\n  return a + b;\n}\n"),
+            test_file: "test/calc.test.js",
+            head: "import { test } from 'node:test';\nimport assert from 'node:assert/strict';\n\nimport { add } from '../src/calc.js';\n",
+            test: "\ntest('adds N', () => {\n  assert.equal(add(N, 1), N + 1);\n});\n",
+            runner: words("node --test"),
+        });
+    }
+    if probe.has_go() {
+        samples.push(Sample {
+            language: "go",
+            code: ("calc.go", "package calc\n\n// Add gives the sum.\nfunc Add(a, b int) int {\n\treturn a + b\n}\n"),
+            test_file: "calc_test.go",
+            head: "package calc\n\nimport \"testing\"\n",
+            test: "\nfunc TestAddsN(t *testing.T) {\n\tif got := Add(N, 1); got != N+1 {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n",
+            runner: words("go test -count=1 ./..."),
+        });
+    }
+    samples
+}
+
+/// Both in turn, so that both meet the same machine.
+fn measured(sample: &Sample, count: usize) -> String {
+    let sandbox = project(sample, count);
+    let (mut with_us, mut without) = (Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let (ours, theirs) = (timed(ours(&sandbox)), timed(theirs(&sandbox, sample)));
+        // The first round builds.
+        if round > 0 {
+            with_us.push(ours);
+            without.push(theirs);
+        }
+    }
+    let (with_us, without) = (median(with_us), median(without));
+    let ratio = with_us.as_secs_f64() / without.as_secs_f64();
+    format!("{count:2} tests: auto-test {with_us:8.1?}, {} {without:8.1?}, ratio {ratio:.2}", sample.runner.join(" "))
+}
+
+fn project(sample: &Sample, count: usize) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let mut init = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    assert!(init.args(["init", "--language", sample.language, "--name", "calc"]).output().unwrap().status.success());
+    sandbox.write(sample.code.0, sample.code.1);
+    let mut tests = sample.head.to_owned();
+    for number in 1..=count {
+        write!(tests, "{}", sample.test.replace('N', &number.to_string())).unwrap();
+    }
+    sandbox.write(sample.test_file, tests);
+    sandbox
+}
+
+fn ours(sandbox: &Sandbox) -> Command {
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    command.args(["auto-test", "-q"]);
+    command
+}
+
+fn theirs(sandbox: &Sandbox, sample: &Sample) -> Command {
+    let mut command = sandbox.command(&sample.runner[0]);
+    command.args(&sample.runner[1..]);
+    command
+}
+
+fn timed(mut command: Command) -> Duration {
+    let begun = Instant::now();
+    let output = command.output().unwrap();
+    let time = begun.elapsed();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    time
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times[times.len() / 2]
+}
