@@ -210,3 +210,25 @@ fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblo
     assert_eq!(code, 0, "{said}");
     assert_eq!(sandbox.read("tests/test_add.py"), RED);
 }
+
+#[test]
+fn what_was_compiled_before_is_not_believed() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let python =
+        std::env::var("VIRTUAL_ENV").map_or_else(|_| "python3".to_owned(), |home| format!("{home}/bin/python3"));
+    // Written in the same second and of the same size: Python takes the compiled file for the right one.
+    let rewrite = |path: &str, text: &str| {
+        let shell = format!("touch -r {path} then && printf '%s' '{text}' > {path} && touch -r then {path} && rm then");
+        assert!(sandbox.command("sh").args(["-c", &shell]).status().unwrap().success());
+    };
+    let test = "import calc\n\n\ndef test_value():\n    assert calc.VALUE == 1\n";
+    sandbox.write("calc.py", "VALUE = 1\n");
+    sandbox.write("tests/test_value.py", test);
+    let pytest = || sandbox.command(&python).args(["-m", "pytest", "-q"]).output().unwrap().status.success();
+    assert!(pytest());
+    rewrite("calc.py", "VALUE = 2\n");
+    assert!(pytest(), "nothing is stale here: {:?}", sandbox.read("calc.py"));
+    check(&sandbox, &["tests/test_value.py::test_value assertion"]);
+    rewrite("tests/test_value.py", &test.replace("== 1", "== 2"));
+    check(&sandbox, &["tests/test_value.py::test_value pass"]);
+}
