@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tdd_core::antipattern::{self, Case, Finding};
-use tdd_core::change::{Change, TestFacts};
+use tdd_core::change::{Change, Sort, TestFacts};
+use tdd_core::coverage::{Coverage, Measurement};
 use tdd_core::cycle::Phase;
 use tdd_core::digest::CommitId;
 use tdd_core::report::{Cause, Report};
@@ -25,9 +26,12 @@ pub struct Inquiry {
     pub findings: Vec<Finding>,
     /// Why tests that had to be run could not be.
     pub unknown: Option<String>,
+    /// Why it is not known which lines the tests execute; nothing if it is.
+    pub unmeasured: Option<String>,
 }
 
-/// Looks at a change. Tests are run only where something hangs on it that the ledger does not know.
+/// Looks at a change. Tests are run only where something hangs on it that the ledger does not know: whether they
+/// were red, and which lines of new code they execute.
 pub fn inquire(trial: &mut Trial<'_>, which: &Which) -> Result<Inquiry, CliError> {
     let change = trial.change()?;
     let (phase, target) = declared(&trial.repo, which)?;
@@ -49,7 +53,41 @@ pub fn inquire(trial: &mut Trial<'_>, which: &Which) -> Result<Inquiry, CliError
         facts.never_red = unseen.iter().filter(passes).map(|test| test.id.clone()).collect();
         facts.since = since(trial, which, &facts.signs)?;
     }
-    Ok(Inquiry { findings: antipattern::in_change(&facts.case(&change)), unknown: facts.unknown })
+    let unmeasured = match measure(trial, &facts.case(&change))? {
+        Ok(measurement) => {
+            facts.measurement = Some(measurement);
+            None
+        }
+        Err(why) => Some(why),
+    };
+    Ok(Inquiry { findings: antipattern::in_change(&facts.case(&change)), unknown: facts.unknown, unmeasured })
+}
+
+/// Which lines of the new code the tests execute, seen in a copy beside the project, or why that is not known.
+fn measure(trial: &Trial<'_>, case: &Case<'_>) -> Result<Result<Measurement, String>, CliError> {
+    let (language, project) = trial.language();
+    let sources = StoredSources::new(&trial.repo, &trial.tree)?;
+    let is_production = |path: &&str| language.sort(project, path, &sources) == Sort::Production;
+    let new = antipattern::new_code_in(case);
+    let paths: Vec<String> = new.into_iter().filter(is_production).map(str::to_owned).collect();
+    if paths.is_empty() {
+        return Ok(Err("the change brings no production code".to_owned()));
+    }
+    let measured = trial.elsewhere(&trial.tree, &Overrides::new(), |runner| Ok(runner.coverage(&paths)?))?;
+    let coverage = match measured {
+        Ok(coverage) => coverage,
+        Err(why) => return Ok(Err(why)),
+    };
+    let mut added = trial.repo.added_lines(&trial.base, &trial.tree)?;
+    for (path, lines) in &mut added {
+        lines.retain(|line| !is_idle(&coverage, path, *line) || !language.is_test_line(project, path, *line, &sources));
+    }
+    Ok(Ok(Measurement { coverage, added }))
+}
+
+/// Whether a line holds code that no test executes.
+fn is_idle(coverage: &Coverage, path: &str, line: usize) -> bool {
+    coverage.of(path).is_some_and(|lines| lines.get(&line) == Some(&false))
 }
 
 /// Whether the ledger saw a test fail as it is now: a changed test voids its red.
@@ -66,6 +104,7 @@ struct Facts {
     target: Option<TestId>,
     never_red: BTreeSet<TestId>,
     since: BTreeMap<Place, String>,
+    measurement: Option<Measurement>,
     unknown: Option<String>,
 }
 
@@ -79,6 +118,7 @@ impl Facts {
             target: self.target.as_ref(),
             never_red: &self.never_red,
             since: &self.since,
+            measurement: self.measurement.as_ref(),
         }
     }
 }

@@ -9,10 +9,12 @@ use serde::Serialize;
 
 use crate::change::{Change, ItemChange, ItemFate, TestChange, TestFacts};
 use crate::commit::Trailers;
+use crate::coverage::Measurement;
 use crate::cycle::Phase;
 use crate::scope::{facts, loosened, place, replaces_an_import, shadows_an_assertion};
 use crate::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
 use crate::test_id::TestId;
+use crate::yagni;
 
 /// More mocks than this in one test are too many.
 const MOST_MOCKS: usize = 3;
@@ -113,7 +115,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn new(rule: Rule, at: &Place, why: String, what_to_do: &str) -> Self {
+    pub(crate) fn new(rule: Rule, at: &Place, why: String, what_to_do: &str) -> Self {
         let Place { path, line } = at.clone();
         Self { rule, severity: rule.severity(), file: path, line, why, what_to_do: what_to_do.to_owned() }
     }
@@ -136,6 +138,8 @@ pub struct Case<'a> {
     pub never_red: &'a BTreeSet<TestId>,
     /// The commits with which production items came, where somebody looked.
     pub since: &'a BTreeMap<Place, String>,
+    /// What its tests were seen to execute, where that was measured.
+    pub measurement: Option<&'a Measurement>,
 }
 
 /// What a commit says it is: by its trailers, or as a refactor by its type.
@@ -161,7 +165,7 @@ pub fn in_change(case: &Case<'_>) -> Vec<Finding> {
     found.extend(case.signs.sensing.iter().filter(|seen| changed(&seen.item)).map(sensing));
     found.extend(case.touched_tests().flat_map(in_test));
     found.extend(asking_nothing(case));
-    found.extend(yagni(case));
+    found.extend(yagni::findings(case));
     found.extend(after_the_fact(case));
     found.extend(hard_coded(case));
     sorted(found)
@@ -190,14 +194,14 @@ fn added(change: &Change) -> impl Iterator<Item = &TestFacts> {
     })
 }
 
-fn at(item: &ItemChange) -> Place {
+pub(crate) fn at(item: &ItemChange) -> Place {
     Place::new(&item.path, item.line)
 }
 
 impl<'a> Case<'a> {
     /// Production items that are new or different. What only leads to other items is none of them, nor is
     /// one that was only moved.
-    fn new_code(&self) -> impl Iterator<Item = &'a ItemChange> {
+    pub(crate) fn new_code(&self) -> impl Iterator<Item = &'a ItemChange> {
         let all = &self.change.production;
         let gone = |item: &ItemChange| {
             let same = |other: &&ItemChange| other.item == item.item && other.path != item.path;
@@ -261,6 +265,11 @@ fn pre_test_code(case: &Case<'_>) -> Vec<Finding> {
         Finding::new(Rule::PreTestCode, &at(item), why, what_to_do)
     };
     left.map(tell).collect()
+}
+
+/// The files with production code that is new or different: whether tests execute it is worth a measurement.
+pub fn new_code_in<'a>(case: &Case<'a>) -> BTreeSet<&'a str> {
+    case.new_code().map(|item| item.path.as_str()).collect()
 }
 
 /// Whether some production code has no claim yet, so that more must be found out about reds.
@@ -352,15 +361,6 @@ fn asking_nothing(case: &Case<'_>) -> Vec<Finding> {
 
 fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn yagni(case: &Case<'_>) -> Vec<Finding> {
-    let is_idle = |item: &&ItemChange| item.fate == ItemFate::Added && case.signs.unreferenced.contains(&at(item));
-    let tell = |item: &ItemChange| {
-        let why = format!("nothing refers to {}", item.item);
-        Finding::new(Rule::Yagni, &at(item), why, "take it out until a test asks for it")
-    };
-    case.new_code().filter(is_idle).map(tell).collect()
 }
 
 fn after_the_fact(case: &Case<'_>) -> Vec<Finding> {

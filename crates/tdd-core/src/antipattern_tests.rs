@@ -51,6 +51,7 @@ struct Set {
     target: Option<TestId>,
     never_red: BTreeSet<TestId>,
     since: BTreeMap<Place, String>,
+    measurement: Option<Measurement>,
 }
 
 impl Set {
@@ -67,6 +68,7 @@ impl Set {
             target: self.target.as_ref(),
             never_red: &self.never_red,
             since: &self.since,
+            measurement: self.measurement.as_ref(),
         }
     }
 
@@ -264,6 +266,56 @@ fn a_new_item_that_nothing_refers_to_is_not_needed() {
     assert_eq!(set.found(), ["yagni"]);
     set.change.production[0].fate = ItemFate::Changed;
     assert_eq!(set.found(), [""; 0]);
+}
+
+/// A change whose file has these lines with code, executed or not; `added` of them are new.
+fn measured(lines: &[(usize, bool)], added: &[usize]) -> Set {
+    let mut set = Set::with_code(ItemFate::Added).and_new_test(signs(3));
+    let measurement = set.measurement.insert(Measurement::default());
+    for (line, executed) in lines {
+        measurement.coverage.saw(LIB, *line, *executed);
+    }
+    measurement.added.insert(LIB.to_owned(), added.iter().copied().collect());
+    set
+}
+
+fn idle(set: &Set) -> Vec<(usize, String)> {
+    let found = in_change(&set.case()).into_iter().filter(|finding| finding.rule == Rule::Yagni);
+    found.map(|finding| (finding.line, finding.why)).collect()
+}
+
+#[test]
+fn new_lines_that_no_test_executes_are_told_as_one() {
+    let set = measured(&[(1, true), (2, false), (4, false), (5, true), (6, false)], &[1, 2, 3, 4, 5, 6]);
+    let several = "no test executes 2 lines of fn `add`, from here to line 4".to_owned();
+    assert_eq!(idle(&set), [(2, several), (6, "no test executes this line of fn `add`".to_owned())]);
+    assert_eq!(idle(&measured(&[(1, true), (2, true)], &[1, 2])), []);
+    assert_eq!(idle(&measured(&[(1, true), (2, false)], &[1])), []);
+}
+
+#[test]
+fn lines_of_two_items_are_two_findings_and_those_of_a_moved_item_none() {
+    let mut set = measured(&[(1, false), (2, false), (3, false)], &[1, 2, 3]);
+    set.change.production.push(item(LIB, "fn `sub`", 3, ItemFate::Changed));
+    let lines = |set: &Set| idle(set).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
+    assert_eq!(lines(&set), [1, 3]);
+    set.change.production.push(item("src/old.rs", "fn `add`", 9, ItemFate::Removed));
+    assert_eq!(lines(&set), [3]);
+    set.signs.documented.insert(LIB.to_owned(), BTreeSet::from([Place::new(LIB, 3)]));
+    assert_eq!(lines(&set), [0; 0]);
+}
+
+#[test]
+fn that_nothing_refers_to_an_item_counts_where_no_test_was_seen_inside_of_it() {
+    let with = |lines: &[(usize, bool)]| {
+        let mut set = measured(lines, &[1, 2]);
+        set.signs.unreferenced.insert(Place::new(LIB, 1));
+        idle(&set).into_iter().map(|(_, why)| why).collect::<Vec<_>>()
+    };
+    assert_eq!(with(&[]), ["nothing refers to fn `add`"]);
+    assert_eq!(with(&[(1, true)]), ["nothing refers to fn `add`"]);
+    assert_eq!(with(&[(1, true), (2, true)]), [""; 0]);
+    assert_eq!(with(&[(1, true), (2, false)]), ["no test executes this line of fn `add`"]);
 }
 
 #[test]

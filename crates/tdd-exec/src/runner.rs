@@ -4,7 +4,7 @@ use tdd_core::command::{CommandSpec, Exit, Finished};
 use tdd_core::report::Report;
 use tdd_core::seam::{Runner, RunnerOutcome};
 use tdd_core::test_id::TestId;
-use tdd_lang::language::{Job, Language, Next, Project, Selection, Settings, Sources, UnknownCommand};
+use tdd_lang::language::{Job, Language, Measured, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
 
 use crate::process::{self, Isolation, ProcessError, Spawner};
 
@@ -49,6 +49,27 @@ impl ProjectRunner<'_> {
         self.run(&job.command, if job.isolated { Isolation::Fresh } else { Isolation::Shared })
     }
 
+    /// Runs all tests and sees which lines of these files they execute.
+    pub fn coverage(&self, paths: &[String]) -> Result<Measured, RunError> {
+        match self.language.coverage(self.project, self.settings, paths) {
+            Some(mut suite) => self.converse(suite.as_mut()),
+            None => Ok(Err("it cannot be measured for this project's tests".to_owned())),
+        }
+    }
+
+    /// Runs what a test run asks for until it knows what it is about.
+    fn converse<T>(&self, suite: &mut dyn Suite<T>) -> Result<T, RunError> {
+        loop {
+            match suite.next(self.sources) {
+                Next::Run(jobs) => {
+                    let finished = jobs.iter().map(|job| self.run_job(job)).collect::<Result<Vec<_>, _>>()?;
+                    suite.feed(finished);
+                }
+                Next::Done(known) => return Ok(known),
+            }
+        }
+    }
+
     /// Runs these one after the other, until one fails.
     fn run_tools(&self, label: &str, commands: &[CommandSpec]) -> Result<RunnerOutcome, RunError> {
         let mut outcome = RunnerOutcome { ok: true, stdout: String::new(), stderr: String::new(), exit: Exit::Passed };
@@ -81,14 +102,6 @@ impl Runner for ProjectRunner<'_> {
     fn test(&self, only: &[TestId]) -> Result<Report, RunError> {
         let selection = if only.is_empty() { Selection::All } else { Selection::Only(only.to_vec()) };
         let mut suite = tdd_lang::suite(self.language, self.project, self.settings, selection)?;
-        loop {
-            match suite.next(self.sources) {
-                Next::Run(jobs) => {
-                    let finished = jobs.iter().map(|job| self.run_job(job)).collect::<Result<Vec<_>, _>>()?;
-                    suite.feed(finished);
-                }
-                Next::Done(report) => return Ok(report),
-            }
-        }
+        self.converse(suite.as_mut())
     }
 }

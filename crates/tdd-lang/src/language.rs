@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::{CommandSpec, Finished};
+use tdd_core::coverage::Coverage;
 use tdd_core::report::Report;
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
@@ -101,11 +102,11 @@ pub struct Tool {
 
 /// What a test run needs next.
 #[derive(Debug)]
-pub enum Next {
+pub enum Next<T = Report> {
     /// Run these one after the other, then hand all of their results to [`Suite::feed`].
     Run(Vec<Job>),
     /// There is nothing left to run.
-    Done(Report),
+    Done(T),
 }
 
 /// One command of a test run.
@@ -120,13 +121,16 @@ pub struct Job {
     pub label: String,
 }
 
-/// A test run under way: a machine that asks for commands and reads their output.
-pub trait Suite {
+/// A test run under way: a machine that asks for commands and reads their output, until it knows what was asked.
+pub trait Suite<T = Report> {
     /// The next commands, or the report. Call again after each [`Suite::feed`].
-    fn next(&mut self, sources: &dyn Sources) -> Next;
+    fn next(&mut self, sources: &dyn Sources) -> Next<T>;
     /// What became of the commands of the last [`Next::Run`], in their order.
     fn feed(&mut self, finished: Vec<Finished>);
 }
+
+/// What the tests execute, or why that could not be found out.
+pub type Measured = Result<Coverage, String>;
 
 /// A configured command that this language cannot use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -181,6 +185,16 @@ pub trait Language {
         settings: &Settings,
         selection: Selection,
     ) -> Result<Box<dyn Suite + '_>, UnknownCommand>;
+    /// Begins a run of all tests that sees which lines of these files (repository-relative) they execute. `None` if
+    /// there is no way to tell.
+    fn coverage<'l>(
+        &'l self,
+        _project: &Project,
+        _settings: &Settings,
+        _paths: &[String],
+    ) -> Option<Box<dyn Suite<Measured> + 'l>> {
+        None
+    }
     /// The command that runs the tests, as it is configured or by default: what the ledger names.
     fn test_command(&self, settings: &Settings) -> Vec<String>;
     /// The file and the source of a test, if it is found by its id.

@@ -7,6 +7,7 @@
 
 mod compare;
 pub mod complaint;
+mod coverage;
 #[cfg(test)]
 mod fixture;
 pub mod go;

@@ -19,7 +19,8 @@ use crate::trial::{Trial, Which};
 ///
 /// Without a file, the current change is looked at: the working tree against HEAD, or a commit against its
 /// parent. With files, only what can be said of them as they are. Where it must be known whether a test was
-/// ever red, and the ledger does not say, the tests are run.
+/// ever red, and the ledger does not say, the tests are run. Which new lines they execute is measured in a copy
+/// beside the project, where the language allows it.
 /// Exit code 0 if nothing blocks, 1 if something does, 3 if it could not be found out.
 #[derive(Debug, Args)]
 #[command(
@@ -39,18 +40,28 @@ struct Document {
     findings: Vec<Finding>,
     /// How many of them block.
     blocking: usize,
+    coverage: CoverageUse,
+}
+
+/// Whether it was measured which lines the tests execute.
+#[derive(Debug, Serialize)]
+struct CoverageUse {
+    used: bool,
+    /// Why it was not.
+    why_not: Option<String>,
 }
 
 pub fn run(args: &DetectAntipattern, context: &Context) -> Result<ExitCode, CliError> {
-    let (findings, unknown) = if args.files.is_empty() {
+    let (findings, unknown, unmeasured) = if args.files.is_empty() {
         let mut trial = Trial::open(context, &args.which)?;
         let inquiry = inquiry::inquire(&mut trial, &args.which)?;
-        (inquiry.findings, inquiry.unknown)
+        (inquiry.findings, inquiry.unknown, inquiry.unmeasured)
     } else {
-        (in_files(args, context)?, None)
+        (in_files(args, context)?, None, Some("only a change is measured".to_owned()))
     };
     let blocking = findings.iter().filter(|finding| finding.severity == Severity::Block).count();
-    let document = Document { findings, blocking };
+    let coverage = CoverageUse { used: unmeasured.is_none(), why_not: unmeasured };
+    let document = Document { findings, blocking, coverage };
     context.output.result(&document, || text(&document))?;
     if let Some(unknown) = unknown {
         context.output.note(format_args!("the tests could not be run: {unknown}"));

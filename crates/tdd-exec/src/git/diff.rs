@@ -1,6 +1,8 @@
 //! What differs between two trees, and what a tree holds at a path.
 
-use git2::{Delta, DiffDelta, DiffFindOptions, DiffOptions, ErrorCode, FileMode, TreeEntry};
+use std::collections::{BTreeMap, BTreeSet};
+
+use git2::{Delta, DiffDelta, DiffFindOptions, DiffHunk, DiffLine, DiffOptions, ErrorCode, FileMode, TreeEntry};
 use tdd_core::digest::TreeId;
 
 use super::error::Doing;
@@ -60,6 +62,28 @@ impl Repo {
         let mut changes: Vec<_> = diff.deltas().filter_map(|delta| change(&delta)).collect();
         changes.sort();
         Ok(changes)
+    }
+
+    /// The lines (from 1) that are in a file of `after` and were not in `before`, by path; those of a renamed file
+    /// only where they differ. Names that are not UTF-8 are left out.
+    pub fn added_lines(&self, before: &TreeId, after: &TreeId) -> Result<BTreeMap<String, BTreeSet<usize>>> {
+        let (old, new) = (self.tree(before)?, self.tree(after)?);
+        let mut options = DiffOptions::new();
+        options.context_lines(0);
+        let compared = self.git.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options));
+        let mut diff = compared.doing("compare the trees")?;
+        diff.find_similar(Some(DiffFindOptions::new().renames(true))).doing("look for renamed files")?;
+        let mut added: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        let mut see = |delta: DiffDelta<'_>, _: Option<DiffHunk<'_>>, line: DiffLine<'_>| {
+            let path = delta.new_file().path().and_then(|path| path.to_str());
+            if let ('+', Some(path), Some(line)) = (line.origin(), path, line.new_lineno()) {
+                added.entry(path.to_owned()).or_default().insert(usize::try_from(line).unwrap_or(usize::MAX));
+            }
+            true
+        };
+        let seen = diff.foreach(&mut |_, _| true, None, None, Some(&mut see));
+        seen.doing("compare the files")?;
+        Ok(added)
     }
 
     /// The content of a file, or the target of a symbolic link, in a tree; `None` where there is no such thing.

@@ -164,3 +164,20 @@ fn the_files_of_a_tree_are_listed() {
     assert_eq!(repo.tree_files(&empty).expect("a list").names(), [""; 0]);
     assert_eq!(repo.tree_files(&head.tree).expect("a list").names(), listed.names());
 }
+
+#[test]
+fn added_lines_are_those_that_were_not_there() {
+    let text = "one\ntwo\nthree\nfour\n";
+    let sandbox = Sandbox::with(&[("changed", text), ("gone", text), ("old", "a\nb\nc\nd\ne\n"), ("same", text)]);
+    let before = sandbox.repo().tree_id().expect("a tree");
+    sandbox.write("changed", "zero\none\nthree\nand a half\nfour\n");
+    sandbox.write("new", "1\n2");
+    sandbox.remove("gone");
+    sandbox.remove("old");
+    sandbox.write("other", "a\nb\nC\nd\ne\n");
+    let repo = sandbox.repo();
+    let added = repo.added_lines(&before, &repo.tree_id().expect("a tree")).expect("lines");
+    let shown: Vec<(&str, Vec<usize>)> =
+        added.iter().map(|(path, lines)| (path.as_str(), lines.iter().copied().collect())).collect();
+    assert_eq!(shown, [("changed", vec![1, 4]), ("new", vec![1, 2]), ("other", vec![3])]);
+}

@@ -30,8 +30,18 @@ pub(super) enum Event {
     Lost { id: Option<String>, path: Option<String>, how: String },
     /// Somebody else wrote into the report.
     Forged {},
+    /// What was executed.
+    Watched(Watched),
     /// Pytest is done.
     End { exit: i32 },
+}
+
+/// Lines with code by file, and whether they were executed.
+#[derive(Debug, Deserialize)]
+pub(super) struct Watched {
+    pub lines: BTreeMap<String, Vec<(usize, bool)>>,
+    /// Why that may not be all.
+    pub doubt: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -178,7 +188,7 @@ impl Run {
                         run.cases.entry(id).or_default();
                     }
                 }
-                Event::Start {} | Event::Finish {} => {}
+                Event::Start {} | Event::Finish {} | Event::Watched(_) => {}
                 Event::Report(phase) => match run.cases.get_mut(&phase.id) {
                     Some(case) => case.phases.push(phase),
                     None => run.doubt = Some("a test is reported that was not collected"),

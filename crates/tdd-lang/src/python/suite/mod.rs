@@ -4,6 +4,7 @@
 //! A test function is one test, however many cases it has: it passes if all of them do.
 
 mod cause;
+mod coverage;
 mod events;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
 use self::cause::{Diagnosis, Moment};
+pub use self::coverage::coverage;
 use self::events::{Case, Error, Fate, Run, Told, Unloaded, Why};
 use super::ids::{Ids, without_case};
 use super::test_command::{DEFAULT, TestCommand};
@@ -28,14 +30,7 @@ const MAX_MESSAGE: usize = 4000;
 
 /// Begins a test run.
 pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
-    Ok(Box::new(PytestSuite {
-        command: TestCommand::parse(&test_command(settings))?,
-        project: project.clone(),
-        settings: settings.clone(),
-        selection,
-        stage: Stage::Begin,
-        finished: None,
-    }))
+    Ok(Box::new(PytestSuite::new(project, settings, selection)?))
 }
 
 /// The command that runs the tests, as it is configured or by default.
@@ -48,6 +43,8 @@ struct PytestSuite {
     project: Project,
     settings: Settings,
     selection: Selection,
+    /// What our runner is told to watch.
+    watch: Option<serde_json::Value>,
     stage: Stage,
     finished: Option<Finished>,
 }
@@ -92,10 +89,23 @@ impl Suite for PytestSuite {
 }
 
 impl PytestSuite {
+    fn new(project: &Project, settings: &Settings, selection: Selection) -> Result<Self, UnknownCommand> {
+        Ok(Self {
+            command: TestCommand::parse(&test_command(settings))?,
+            project: project.clone(),
+            settings: settings.clone(),
+            selection,
+            watch: None,
+            stage: Stage::Begin,
+            finished: None,
+        })
+    }
+
     fn run(&self, found: &Found, sources: &dyn Sources) -> Job {
         let seconds = self.settings.timeout.as_secs_f64();
-        let options =
-            serde_json::json!({"timeout": seconds, "flags": self.command.flags, "places": self.command.places});
+        let options = serde_json::json!({
+            "timeout": seconds, "flags": self.command.flags, "places": self.command.places, "watch": self.watch,
+        });
         let mut argv = vec![found.executable.clone(), "-c".to_owned(), RUNNER.to_owned(), options.to_string()];
         if let Selection::Only(ids) = &self.selection {
             let known = Ids::of(&self.project, sources);

@@ -236,8 +236,17 @@ def work(pipe, token, root, options, wanted, done, broken):
         arguments += options["places"]
     sys.argv[:] = ["pytest"]
     only_from_source(root, os.environ["PYTHONPYCACHEPREFIX"])
+    watched = options.get("watch")
+    if watched:
+        # Who else measures would take our place.
+        arguments += ["--no-cov"] if importlib.util.find_spec("pytest_cov") else []
+        scope = {}
+        exec(watched["script"], scope)
+        tell = scope["watch"](root, watched["files"])
     sys.path.insert(0, root)
     code = pytest.main(arguments, plugins=[reporter(pytest, root, send, wanted, done, broken)])
+    if watched:
+        send(type="watched", **tell())
     send(type="end", exit=int(code))
     os._exit(0)
 

@@ -1,0 +1,87 @@
+//! `detect-antipattern` where it can be measured which lines the tests execute, with the real runners.
+//!
+//! Without a runner its test says that it was skipped.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use serde_json::Value;
+use tdd_fixtures::Sandbox;
+
+fn project(sandbox: &Sandbox, language: &str) {
+    let made = sandbox
+        .command(env!("CARGO_BIN_EXE_tdd-cli"))
+        .args(["init", "--language", language, "--name", "squares"])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+}
+
+fn commit(sandbox: &Sandbox, message: &str) {
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", message]);
+}
+
+/// What is said of YAGNI as `file:line why`, and why nothing was measured.
+fn detect(sandbox: &Sandbox, arguments: &[&str]) -> (Vec<String>, Option<String>) {
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    let output = command.args(["detect-antipattern", "--format", "json"]).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+    let why_not = document["coverage"]["why_not"].as_str().map(str::to_owned);
+    assert_eq!(document["coverage"]["used"], why_not.is_none(), "{document}");
+    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
+    let yagni = document["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == "yagni");
+    let show = |it: &Value| format!("{}:{} {}", text(it, "file"), it["line"], text(it, "why"));
+    (yagni.map(show).collect(), why_not)
+}
+
+fn check(sandbox: &Sandbox, expected: &[&str]) {
+    assert_eq!(detect(sandbox, &[]), (expected.iter().map(|line| (*line).to_owned()).collect(), None));
+    assert!(!sandbox.git(&["status", "--porcelain", "--ignored"]).contains("cover"));
+}
+
+#[test]
+fn python_tells_what_its_tests_execute() {
+    let sandbox = Sandbox::new();
+    if !sandbox.has_pytest() {
+        return println!("skipped: there is no pytest");
+    }
+    project(&sandbox, "python");
+    let test = "from squares import square\n\n\ndef test_four():\n    assert square(4) == 16\n";
+    sandbox.write("tests/test_squares.py", test);
+    commit(&sandbox, "test: four");
+    let code = "\"\"\"Squares.\"\"\"\n\n\ndef square(n):\n    \"\"\"The square.\"\"\"\n    if n < 0:\n        # Never.\n        n = -n\n        n += 0\n    return n * n\n\n\ndef cube(n):\n    return n * square(n)\n";
+    sandbox.write("squares.py", code);
+    sandbox.write("other.py", "def never():\n    return 1\n");
+    let idle = [
+        "other.py:1 no test executes 2 lines of def `never`, from here to line 2",
+        "squares.py:8 no test executes 2 lines of def `square`, from here to line 9",
+        "squares.py:14 no test executes this line of def `cube`",
+    ];
+    check(&sandbox, &idle);
+    commit(&sandbox, "feat: squares");
+    check(&sandbox, &idle);
+    assert_eq!(detect(&sandbox, &["squares.py"]).1.unwrap(), "only a change is measured");
+    // What no change of this commit is about is not its matter.
+    sandbox.write("squares.py", code.replace("return n * n\n", "return n**2\n"));
+    check(&sandbox, &[]);
+    sandbox.write("tests/test_squares.py", test.replace("16", "17"));
+    let (_, why_not) = detect(&sandbox, &[]);
+    assert_eq!(why_not.unwrap(), "`tests/test_squares.py::test_four` does not pass");
+}
+
+#[test]
+fn a_test_that_takes_the_place_of_who_watches_python_ends_the_measurement() {
+    let sandbox = Sandbox::new();
+    if !sandbox.has_pytest() {
+        return println!("skipped: there is no pytest");
+    }
+    project(&sandbox, "python");
+    let stop = "import sys\n\nfrom squares import square\n\n\ndef test_four():\n    sys.settrace(None)\n    if hasattr(sys, 'monitoring'):\n        for tool in range(6):\n            sys.monitoring.free_tool_id(tool)\n    assert square(4) == 16\n";
+    sandbox.write("tests/test_squares.py", stop);
+    commit(&sandbox, "test: four");
+    sandbox.write("squares.py", "def square(n):\n    return n * n\n");
+    let (found, why_not) = detect(&sandbox, &[]);
+    assert_eq!(why_not.unwrap(), "something else in the tests watches what they execute");
+    assert_eq!(found, [""; 0]);
+}

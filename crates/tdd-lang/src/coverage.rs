@@ -1,0 +1,50 @@
+//! A run of all tests that also tells what they execute: the run itself, and then what its last words say of lines.
+
+use tdd_core::command::Finished;
+use tdd_core::report::{Cause, Report};
+
+use crate::language::{Measured, Next, Sources, Suite};
+
+/// Reads the outputs of the last commands of a run.
+type Read<'l> = Box<dyn Fn(&[Finished], &dyn Sources) -> Measured + 'l>;
+
+/// A test run whose commands were told to measure, and what reads that out of its last ones.
+pub(crate) fn measuring<'l>(
+    suite: Box<dyn Suite + 'l>,
+    read: impl Fn(&[Finished], &dyn Sources) -> Measured + 'l,
+) -> Box<dyn Suite<Measured> + 'l> {
+    Box::new(Measuring { suite, said: Vec::new(), read: Box::new(read) })
+}
+
+struct Measuring<'l> {
+    suite: Box<dyn Suite + 'l>,
+    said: Vec<Finished>,
+    read: Read<'l>,
+}
+
+impl Suite<Measured> for Measuring<'_> {
+    fn next(&mut self, sources: &dyn Sources) -> Next<Measured> {
+        match self.suite.next(sources) {
+            Next::Run(jobs) => Next::Run(jobs),
+            Next::Done(report) => Next::Done(match failure(&report) {
+                Some(why) => Err(why),
+                None => (self.read)(&self.said, sources),
+            }),
+        }
+    }
+
+    fn feed(&mut self, finished: Vec<Finished>) {
+        self.said.clone_from(&finished);
+        self.suite.feed(finished);
+    }
+}
+
+/// A test that fails stops before its end, so that lines would seem idle that are not.
+fn failure(report: &Report) -> Option<String> {
+    if let Some(obstacle) = report.obstacles().first() {
+        return Some(format!("{}: {}", obstacle.subject, obstacle.cause));
+    }
+    let stops = |cause: Cause| cause != Cause::Skipped;
+    let failed = report.results().find(|result| result.outcome.cause().is_some_and(stops));
+    failed.map(|result| format!("`{}` does not pass", result.id))
+}

@@ -1,0 +1,79 @@
+//! Which lines the tests of a Python project execute: Python itself tells our runner, nothing must be installed.
+
+use serde_json::json;
+use tdd_core::command::Finished;
+use tdd_core::coverage::Coverage;
+
+use super::PytestSuite;
+use super::events::{Event, Told, Watched};
+use crate::coverage::measuring;
+use crate::language::{Measured, Project, Selection, Settings, Suite};
+use crate::python::owns;
+
+/// Watches inside of the process that runs the tests.
+const WATCH: &str = include_str!("watch.py");
+
+/// Begins a run that watches these files.
+pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured>>> {
+    let mut suite = PytestSuite::new(project, settings, Selection::All).ok()?;
+    let files: Vec<&str> = paths.iter().filter(|path| owns(path)).filter_map(|path| project.below(path)).collect();
+    suite.watch = Some(json!({"script": WATCH, "files": files}));
+    let project = project.clone();
+    Some(measuring(Box::new(suite), move |said, _| read(said, &project)))
+}
+
+fn read(said: &[Finished], project: &Project) -> Measured {
+    let told = said.first().and_then(|run| serde_json::from_slice::<Told>(&run.stdout.bytes).ok());
+    let events = told.into_iter().flat_map(|told| told.events);
+    let mut watched = events.filter_map(|event| if let Event::Watched(watched) = event { Some(watched) } else { None });
+    match watched.next() {
+        Some(Watched { doubt: Some(doubt), .. }) => Err(doubt),
+        Some(Watched { lines, doubt: None }) => {
+            let mut coverage = Coverage::default();
+            for (file, lines) in lines {
+                let path = project.above(&file);
+                coverage.measured(&path);
+                for (line, executed) in lines {
+                    coverage.saw(&path, line, executed);
+                }
+            }
+            Ok(coverage)
+        }
+        None => Err("pytest ended before it could tell".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tdd_core::command::{Captured, Exit};
+
+    use super::*;
+
+    fn of(text: &str) -> Measured {
+        let stdout = Captured::whole(text.as_bytes());
+        let finished = Finished { exit: Exit::Passed, stdout, stderr: Captured::default(), duration: Duration::ZERO };
+        read(&[finished], &Project { root: "sub".to_owned(), description: String::new() })
+    }
+
+    #[test]
+    fn lines_are_told_by_file() {
+        let told = r#"{"complete": true, "events": [{"type": "collected", "ids": []},
+            {"type": "watched", "lines": {"calc.py": [[1, true], [2, false]], "empty.py": []}, "doubt": null},
+            {"type": "end", "exit": 0}]}"#;
+        let coverage = of(told).unwrap();
+        let lines = coverage.of("sub/calc.py").unwrap();
+        assert_eq!(lines.iter().map(|(line, ran)| (*line, *ran)).collect::<Vec<_>>(), [(1, true), (2, false)]);
+        assert!(coverage.of("sub/empty.py").unwrap().is_empty());
+        assert_eq!(coverage.of("calc.py"), None);
+    }
+
+    #[test]
+    fn a_doubt_and_silence_are_no_measurement() {
+        let doubt = r#"{"complete": true, "events": [{"type": "watched", "lines": {}, "doubt": "another"}]}"#;
+        assert_eq!(of(doubt), Err("another".to_owned()));
+        assert!(of(r#"{"complete": true, "events": []}"#).is_err());
+        assert!(of("").is_err());
+    }
+}
