@@ -85,3 +85,76 @@ fn a_test_that_takes_the_place_of_who_watches_python_ends_the_measurement() {
     assert_eq!(why_not.unwrap(), "something else in the tests watches what they execute");
     assert_eq!(found, [""; 0]);
 }
+
+#[test]
+fn go_tells_what_its_tests_execute() {
+    let sandbox = Sandbox::new();
+    if !sandbox.has_go() {
+        return println!("skipped: there is no Go");
+    }
+    project(&sandbox, "go");
+    sandbox.write(
+        "squares_test.go",
+        "package squares\n\nimport \"testing\"\n\nfunc TestFour(t *testing.T) {\n\tif Square(4) != 16 {\n\t\tt.Error()\n\t}\n}\n",
+    );
+    commit(&sandbox, "test: four");
+    sandbox.write(
+        "squares.go",
+        "package squares\n\nfunc Square(n int) int {\n\tif n < 0 {\n\t\t// Never.\n\t\tn = -n\n\t\treturn n * n\n\t}\n\treturn n * n\n}\n\nfunc Cube(n int) int {\n\treturn n * Square(n)\n}\n",
+    );
+    sandbox.write("other/other.go", "package other\n\nfunc Never() int {\n\treturn 1\n}\n");
+    check(
+        &sandbox,
+        &[
+            "other/other.go:4 no test executes this line of func `Never`",
+            "squares.go:6 no test executes 2 lines of func `Square`, from here to line 7",
+            "squares.go:13 no test executes this line of func `Cube`",
+        ],
+    );
+}
+
+#[test]
+fn node_tells_what_its_tests_execute() {
+    let sandbox = Sandbox::new();
+    if !sandbox.has_node() {
+        return println!("skipped: there is no node");
+    }
+    project(&sandbox, "javascript");
+    sandbox.write(
+        "test/squares.test.js",
+        "import assert from 'node:assert/strict';\nimport test from 'node:test';\n\nimport { square } from '../src/squares.js';\n\ntest('four', () => {\n  assert.equal(square(4), 16);\n});\n",
+    );
+    commit(&sandbox, "test: four");
+    sandbox.write(
+        "src/squares.js",
+        "// é\nexport function square(n) {\n  if (n < 0) {\n    n = -n;\n    n += 0;\n  }\n  return n * n;\n}\n\nexport function cube(n) {\n  return n * square(n);\n}\n",
+    );
+    sandbox.write("src/other.js", "export const never = () => 1;\n");
+    check(
+        &sandbox,
+        &[
+            "src/other.js:1 no test executes this line of `never`",
+            "src/squares.js:4 no test executes 2 lines of function `square`, from here to line 5",
+            "src/squares.js:11 no test executes this line of function `cube`",
+        ],
+    );
+}
+
+#[test]
+fn a_project_that_cannot_be_measured_falls_back_on_names() {
+    let sandbox = Sandbox::new();
+    if !sandbox.has_node() {
+        return println!("skipped: there is no node");
+    }
+    project(&sandbox, "javascript");
+    sandbox.write("package.json", sandbox.read("package.json").replace("node --test", "vitest run"));
+    commit(&sandbox, "chore: vitest");
+    sandbox.write("src/squares.js", "export function cube(n) {\n  return n * n * n;\n}\n");
+    let (found, why_not) = detect(&sandbox, &[]);
+    assert_eq!(why_not.unwrap(), "it cannot be measured with vitest");
+    assert_eq!(found, ["src/squares.js:1 nothing refers to function `cube`"]);
+    sandbox.git(&["checkout", "-q", "--", "."]);
+    sandbox.git(&["clean", "-fdq"]);
+    sandbox.write("kata.md", "# Another\n");
+    assert_eq!(detect(&sandbox, &[]).1.unwrap(), "the change brings no production code");
+}

@@ -1,6 +1,7 @@
 //! A run of all tests that also tells what they execute: the run itself, and then what its last words say of lines.
 
 use tdd_core::command::Finished;
+use tdd_core::coverage::Coverage;
 use tdd_core::report::{Cause, Report};
 
 use crate::language::{Measured, Next, Sources, Suite};
@@ -47,4 +48,36 @@ fn failure(report: &Report) -> Option<String> {
     let stops = |cause: Cause| cause != Cause::Skipped;
     let failed = report.results().find(|result| result.outcome.cause().is_some_and(stops));
     failed.map(|result| format!("`{}` does not pass", result.id))
+}
+
+/// What is known of the lines of some text: those with code that lie in no idle range were executed.
+pub(crate) fn of_text(coverage: &mut Coverage, path: &str, text: &str, is_idle: impl Fn(usize) -> bool) {
+    coverage.measured(path);
+    for (at, line) in text.lines().enumerate() {
+        if holds_code(line) {
+            coverage.saw(path, at + 1, !is_idle(at + 1));
+        }
+    }
+}
+
+/// Whether there is more on a line of a language with braces than those and a comment.
+pub(crate) fn holds_code(line: &str) -> bool {
+    let line = line.trim();
+    let is_comment = ["//", "/*", "*"].iter().any(|start| line.starts_with(start));
+    !is_comment && line.chars().any(|c| !"{}()[];,".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_and_comments_are_no_code() {
+        for line in ["", "  }", "});", "// a", "  /* a", " * a", "],"] {
+            assert!(!holds_code(line), "{line}");
+        }
+        for line in ["} else {", "return 1", "x++; // a"] {
+            assert!(holds_code(line), "{line}");
+        }
+    }
 }

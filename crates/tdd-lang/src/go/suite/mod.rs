@@ -5,6 +5,7 @@
 
 mod book;
 mod cause;
+mod coverage;
 mod events;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,8 @@ use tdd_core::test_id::TestId;
 
 use self::book::Book;
 use self::cause::Diagnosis;
+use self::coverage::AND_PROFILE;
+pub use self::coverage::coverage;
 use self::world::World;
 use super::ids::Ids;
 use super::test_command::{DEFAULT, TestCommand};
@@ -31,14 +34,7 @@ const MAX_ROUNDS: usize = 40;
 
 /// Begins a test run.
 pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
-    Ok(Box::new(GoSuite {
-        command: TestCommand::parse(&test_command(settings))?,
-        project: project.clone(),
-        settings: settings.clone(),
-        selection,
-        finished: Vec::new(),
-        stage: Stage::Begin,
-    }))
+    Ok(Box::new(GoSuite::new(project, settings, selection)?))
 }
 
 /// The command that runs the tests, as it is configured or by default.
@@ -51,6 +47,8 @@ struct GoSuite {
     project: Project,
     settings: Settings,
     selection: Selection,
+    /// The first command also prints a profile of what was executed.
+    measures: bool,
     finished: Vec<Finished>,
     stage: Stage,
 }
@@ -107,6 +105,18 @@ impl Suite for GoSuite {
 }
 
 impl GoSuite {
+    fn new(project: &Project, settings: &Settings, selection: Selection) -> Result<Self, UnknownCommand> {
+        Ok(Self {
+            command: TestCommand::parse(&test_command(settings))?,
+            project: project.clone(),
+            settings: settings.clone(),
+            selection,
+            measures: false,
+            finished: Vec::new(),
+            stage: Stage::Begin,
+        })
+    }
+
     fn go_on(&mut self, mut book: Book, sources: &dyn Sources) -> Next {
         book.rounds += 1;
         if book.errands.is_empty() || book.rounds > MAX_ROUNDS {
@@ -126,11 +136,17 @@ impl GoSuite {
             let script = ["sh", "-c", RUNNER, "sh"].map(str::to_owned);
             argv.extend(script.into_iter().chain([world.overlay(), world.package_names()]));
         }
+        if self.measures {
+            argv.extend(["sh", "-c", AND_PROFILE, "@DIR@/profile"].map(str::to_owned));
+        }
         argv.push(world.go.clone());
         argv.extend(ours);
         argv.extend((argv[0] == "sh").then(|| "-overlay=@DIR@/overlay.json".to_owned()));
         argv.push(format!("-timeout={seconds}s"));
         argv.extend(self.command.flags.iter().cloned());
+        if self.measures {
+            argv.extend(["-coverpkg=./...", "-coverprofile=@DIR@/profile"].map(str::to_owned));
+        }
         let place = |at: &usize| world.packages[*at].pattern.clone();
         match errand {
             Errand::All => argv.extend(self.command.packages.iter().cloned()),

@@ -4,6 +4,7 @@
 //! A test is one test, however many rows its table has and however many parts it runs: it passes if all of them do.
 
 mod cause;
+mod coverage;
 mod events;
 mod reading;
 
@@ -14,6 +15,7 @@ use tdd_core::command::{CommandSpec, Exit, Finished};
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
+pub use self::coverage::coverage;
 use self::events::Told;
 use self::reading::Reading;
 use super::ids::{Ids, Located};
@@ -37,14 +39,7 @@ const MAX_MESSAGE: usize = 4000;
 
 /// Begins a test run.
 pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
-    Ok(Box::new(JavaScriptSuite {
-        command: TestCommand::parse(&test_command(settings))?,
-        project: project.clone(),
-        settings: settings.clone(),
-        selection,
-        running: None,
-        finished: None,
-    }))
+    Ok(Box::new(JavaScriptSuite::new(project, settings, selection)?))
 }
 
 /// The command that runs the tests, as it is configured or by default.
@@ -57,6 +52,8 @@ struct JavaScriptSuite {
     project: Project,
     settings: Settings,
     selection: Selection,
+    /// The files of which it is to be told what was executed, from the project's folder.
+    watch: Vec<String>,
     running: Option<Run>,
     finished: Option<Finished>,
 }
@@ -82,6 +79,18 @@ impl Suite for JavaScriptSuite {
 }
 
 impl JavaScriptSuite {
+    fn new(project: &Project, settings: &Settings, selection: Selection) -> Result<Self, UnknownCommand> {
+        Ok(Self {
+            command: TestCommand::parse(&test_command(settings))?,
+            project: project.clone(),
+            settings: settings.clone(),
+            selection,
+            watch: Vec::new(),
+            running: None,
+            finished: None,
+        })
+    }
+
     fn job(&self, run: &Run, sources: &dyn Sources) -> Job {
         let reporter = match run.program {
             Program::Node => NODE,
@@ -101,6 +110,7 @@ impl JavaScriptSuite {
             "reporter": reporter.replace("CHANNEL\n", CHANNEL),
             "files": self.files(run, &ids),
             "wanted": wanted,
+            "watch": self.watch,
         });
         let argv = ["node", "--input-type=module", "-e", RUNNER, "--", &options.to_string()].map(str::to_owned);
         // One test may take as long as is configured; some that hang must not cost the results of the others.

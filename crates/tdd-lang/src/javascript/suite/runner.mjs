@@ -17,6 +17,7 @@ const STARTING = { node: 5000, vitest: 30000, jest: 30000 };
 const options = JSON.parse(process.argv[1]);
 const root = fs.realpathSync(process.cwd());
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tdd-'));
+const counts = path.join(folder, 'counts');
 const began = Date.now();
 let failures = 0;
 
@@ -130,6 +131,7 @@ function attempt(runner, state, files, picked) {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
       detached: true,
+      env: options.watch.length ? { ...process.env, NODE_V8_COVERAGE: counts } : process.env,
     });
     let told = '', said = '', how = null, last = Date.now() + STARTING[options.runner], rest = null;
     const stop = () => {
@@ -317,7 +319,19 @@ async function main() {
   }
 }
 
+/** What each process executed of the watched files: their functions, with the ranges that were counted. */
+function watched() {
+  const names = fs.existsSync(counts) ? fs.readdirSync(counts) : [];
+  return names.map((name) => {
+    const { result } = JSON.parse(fs.readFileSync(path.join(counts, name), 'utf8'));
+    const ours = result.map(({ url, functions }) => [url.startsWith('file:') ? inside(url) : null, functions]);
+    const plain = ({ ranges }) => ranges.map(({ startOffset, endOffset, count }) => [startOffset, endOffset, count]);
+    return Object.fromEntries(ours.filter(([file]) => options.watch.includes(file)).map(([file, functions]) => [file, functions.map(plain)]));
+  });
+}
+
 await main();
+if (options.watch.length) told.watched = watched();
 told.seconds = (Date.now() - began) / 1000;
 fs.rmSync(folder, { recursive: true, force: true });
 const text = JSON.stringify(told) + '\n';

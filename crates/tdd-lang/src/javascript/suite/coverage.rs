@@ -1,0 +1,165 @@
+//! Which lines the tests of a JavaScript project execute, as the engine of node itself counts them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use tdd_core::command::Finished;
+use tdd_core::coverage::Coverage;
+
+use super::JavaScriptSuite;
+use crate::coverage::{measuring, of_text};
+use crate::javascript::runner::chosen;
+use crate::javascript::test_command::Program;
+use crate::language::{Measured, Next, Project, Selection, Settings, Sources, Suite};
+
+/// Files that node runs as they are written.
+const PLAIN: [&str; 3] = [".js", ".mjs", ".cjs"];
+
+/// Begins a run that watches these files.
+pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured>>> {
+    let mut suite = JavaScriptSuite::new(project, settings, Selection::All).ok()?;
+    let is_plain = |path: &&String| PLAIN.iter().any(|ending| path.ends_with(ending));
+    let paths: Vec<String> = paths.iter().filter(is_plain).cloned().collect();
+    suite.watch = paths.iter().filter_map(|path| project.below(path)).map(str::to_owned).collect();
+    if paths.is_empty() {
+        return None;
+    }
+    Some(Box::new(Watching { suite: Some(suite), project: project.clone(), paths, run: None }))
+}
+
+/// A run of node's own runner: what others execute is not what is written in the files.
+struct Watching {
+    suite: Option<JavaScriptSuite>,
+    project: Project,
+    paths: Vec<String>,
+    run: Option<Box<dyn Suite<Measured>>>,
+}
+
+impl Suite<Measured> for Watching {
+    fn next(&mut self, sources: &dyn Sources) -> Next<Measured> {
+        if let Some(suite) = self.suite.take() {
+            match chosen(&suite.command, &self.project, sources).map(|run| run.program) {
+                Ok(Program::Node) => {
+                    let (project, paths) = (self.project.clone(), self.paths.clone());
+                    let read = move |said: &[Finished], sources: &dyn Sources| read(said, &project, &paths, sources);
+                    self.run = Some(measuring(Box::new(suite), read));
+                }
+                Ok(other) => return Next::Done(Err(format!("it cannot be measured with {}", other.name()))),
+                Err(why) => return Next::Done(Err(why)),
+            }
+        }
+        match &mut self.run {
+            Some(run) => run.next(sources),
+            None => Next::Done(Err("the tests were not run".to_owned())),
+        }
+    }
+
+    fn feed(&mut self, finished: Vec<Finished>) {
+        if let Some(run) = &mut self.run {
+            run.feed(finished);
+        }
+    }
+}
+
+/// What one process executed of the files, each as a list of functions with their ranges.
+#[derive(Debug, Deserialize)]
+struct Told {
+    watched: Option<Vec<BTreeMap<String, Vec<Vec<Counted>>>>>,
+}
+
+/// Where a range begins and ends, in units of UTF-16, and how often it was executed.
+type Counted = (usize, usize, u64);
+
+fn read(said: &[Finished], project: &Project, paths: &[String], sources: &dyn Sources) -> Measured {
+    let told = said.first().and_then(|run| serde_json::from_slice::<Value>(&run.stdout.bytes).ok());
+    let told = told.and_then(|told| serde_json::from_value::<Told>(told).ok()).and_then(|told| told.watched);
+    let Some(processes) = told else { return Err("node wrote no coverage".to_owned()) };
+    let mut coverage = Coverage::default();
+    for path in paths {
+        let (Some(text), Some(below)) = (sources.read(path), project.below(path)) else { continue };
+        let mut idle = vec![true; text.lines().count()];
+        for functions in processes.iter().filter_map(|files| files.get(below)) {
+            for (known, seen) in idle.iter_mut().zip(idle_lines(&text, functions)) {
+                *known &= seen;
+            }
+        }
+        of_text(&mut coverage, path, &text, |line| idle.get(line - 1).copied().unwrap_or_default());
+    }
+    Ok(coverage)
+}
+
+/// For each line whether nothing on it was executed. An inner range comes behind those around it.
+fn idle_lines(text: &str, functions: &[Vec<Counted>]) -> Vec<bool> {
+    let mut executed = vec![true; text.encode_utf16().count()];
+    for (start, end, count) in functions.iter().flatten() {
+        let end = (*end).min(executed.len());
+        executed[(*start).min(end)..end].fill(*count > 0);
+    }
+    let mut at = 0;
+    let mut idle = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let mut nothing = true;
+        for c in line.chars() {
+            nothing &= c.is_whitespace() || !executed[at];
+            at += c.len_utf16();
+        }
+        idle.push(nothing);
+    }
+    idle
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+    use tdd_core::command::{Captured, Exit};
+
+    use super::*;
+    use crate::fixture::memory;
+
+    const CODE: &str = "// ä😀\nexport function square(n) {\n  if (n < 0) {\n    n = -n;\n  }\n  return n * n;\n}\n\nfunction cube(n) {\n  return n * n * n;\n}\n";
+
+    /// The units of UTF-16 before some text.
+    fn at(part: &str) -> usize {
+        CODE[..CODE.find(part).unwrap()].encode_utf16().count()
+    }
+
+    fn idle(watched: &Value) -> Result<Vec<usize>, String> {
+        let stdout = Captured::whole(json!({"complete": true, "watched": watched}).to_string());
+        let finished = Finished { exit: Exit::Passed, stdout, stderr: Captured::default(), duration: Duration::ZERO };
+        let project = Project { root: "sub".to_owned(), description: String::new() };
+        let path = "sub/a.js".to_owned();
+        let coverage = read(&[finished], &project, std::slice::from_ref(&path), &memory(&[("sub/a.js", CODE)]))?;
+        let lines = coverage.of(&path).into_iter().flatten();
+        Ok(lines.filter(|(_, executed)| !**executed).map(|(line, _)| *line).collect())
+    }
+
+    fn process(square: u64, cube: u64) -> Value {
+        let end = CODE.encode_utf16().count();
+        let negative = [at("{\n    n"), at("\n  return n * n;"), 0];
+        let functions = json!([
+            [[0, end, 1]],
+            [[at("function square"), at("\n\nfunction cube"), square], negative],
+            [[at("function cube"), end - 1, cube]],
+        ]);
+        json!({"a.js": functions})
+    }
+
+    #[test]
+    fn lines_on_which_nothing_was_executed_are_idle() {
+        assert_eq!(idle(&json!([process(1, 0)])), Ok(vec![4, 9, 10]));
+        assert_eq!(idle(&json!([process(1, 0), process(0, 1)])), Ok(vec![4]));
+    }
+
+    #[test]
+    fn a_file_that_nobody_loaded_is_idle_as_a_whole() {
+        assert_eq!(idle(&json!([{}])), Ok(vec![2, 3, 4, 6, 9, 10]));
+    }
+
+    #[test]
+    fn no_coverage_is_no_measurement() {
+        assert!(idle(&Value::Null).is_err());
+    }
+}
