@@ -141,6 +141,38 @@ fn node_tells_what_its_tests_execute() {
 }
 
 #[test]
+fn cargo_llvm_cov_tells_what_rust_tests_execute() {
+    let sandbox = Sandbox::new();
+    let asked = sandbox.command("cargo").args(["llvm-cov", "--version"]).output().unwrap();
+    if !asked.status.success() {
+        return println!("skipped: there is no cargo-llvm-cov");
+    }
+    project(&sandbox, "rust");
+    let test = "use squares::square;\n\n#[test]\nfn four() {\n    assert_eq!(square(4), 16);\n}\n";
+    sandbox.write("tests/a.rs", test);
+    commit(&sandbox, "test: four");
+    sandbox.write(
+        "src/lib.rs",
+        "//! Squares.\n\n/// The square.\npub fn square(n: u32) -> u32 {\n    if n > 100 {\n        // Never.\n        let m = n;\n        return m * n;\n    }\n    n * n\n}\n\n\
+         /// The cube.\npub fn cube(n: u32) -> u32 {\n    n * square(n)\n}\n\n\
+         /// Shown.\n///\n/// ```\n/// assert_eq!(squares::shown(), 1);\n/// ```\npub fn shown() -> u32 {\n    1\n}\n\n\
+         #[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn five() {\n        if square(5) != 25 {\n            panic!(\"no\");\n        }\n    }\n}\n",
+    );
+    check(
+        &sandbox,
+        &[
+            "src/lib.rs:7 no test executes 2 lines of fn `square`, from here to line 8",
+            "src/lib.rs:14 no test executes 2 lines of fn `cube`, from here to line 15",
+        ],
+    );
+    // What was counted before counts no more.
+    sandbox.write("tests/a.rs", format!("{test}\n#[test]\nfn eight() {{\n    assert_eq!(squares::cube(2), 8);\n}}\n"));
+    check(&sandbox, &["src/lib.rs:7 no test executes 2 lines of fn `square`, from here to line 8"]);
+    sandbox.write("tests/a.rs", test);
+    assert_eq!(detect(&sandbox, &[]).0.len(), 2);
+}
+
+#[test]
 fn a_project_that_cannot_be_measured_falls_back_on_names() {
     let sandbox = Sandbox::new();
     if !sandbox.has_node() {

@@ -54,6 +54,13 @@ pub fn tools() -> Vec<Tool> {
             Need::Optional,
             "cargo install --locked cargo-nextest",
         ),
+        tool(
+            "cargo-llvm-cov",
+            &["cargo", "llvm-cov", "--version"],
+            Need::Optional,
+            "rustup component add llvm-tools && cargo install --locked cargo-llvm-cov; \
+             without it `detect-antipattern` cannot see which new lines no test executes",
+        ),
     ]
 }
 
@@ -148,8 +155,8 @@ mod tests {
     }
 
     #[test]
-    fn only_nextest_can_be_missing() {
+    fn nextest_and_llvm_cov_can_be_missing() {
         let optional: Vec<String> = tools().into_iter().filter(|tool| !tool.required).map(|tool| tool.name).collect();
-        assert_eq!(optional, ["cargo-nextest"]);
+        assert_eq!(optional, ["cargo-nextest", "cargo-llvm-cov"]);
     }
 }

@@ -48,7 +48,7 @@ use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
-use crate::language::{Language, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
+use crate::language::{Language, Measured, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 /// The Rust language, through cargo.
@@ -103,6 +103,10 @@ impl Language for Rust {
         selection: Selection,
     ) -> Result<Box<dyn Suite>, UnknownCommand> {
         suite::begin(project, settings, selection)
+    }
+
+    fn coverage(&self, project: &Project, settings: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured>>> {
+        suite::coverage(project, settings, paths)
     }
 
     fn test_command(&self, settings: &Settings) -> Vec<String> {

@@ -8,6 +8,7 @@
 mod binary;
 mod build;
 mod by_nextest;
+mod coverage;
 mod direct;
 mod doctests;
 mod runs;
@@ -20,6 +21,7 @@ use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
 pub(crate) use self::binary::Binary;
+pub use self::coverage::coverage;
 use self::runs::Runs;
 use super::Rust;
 use super::cargo_config;
@@ -36,21 +38,7 @@ use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources
 
 /// Begins a test run.
 pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
-    let argv = Rust.test_command(settings);
-    Ok(Box::new(CargoSuite {
-        command: TestCommand::parse(&argv)?,
-        project: project.clone(),
-        settings: settings.clone(),
-        selection,
-        ids: Ids::default(),
-        stage: Stage::Begin,
-        finished: Vec::new(),
-        places: Places::default(),
-        build: Build::default(),
-        binaries: Vec::new(),
-        results: BTreeMap::new(),
-        obstacles: Vec::new(),
-    }))
+    Ok(Box::new(CargoSuite::new(project, settings, selection)?))
 }
 
 /// A test run under way.
@@ -83,6 +71,25 @@ enum Stage {
     /// One after the other, so that each has only its own words.
     RunningDoctestsAlone(Doctests),
     Over,
+}
+
+impl CargoSuite {
+    fn new(project: &Project, settings: &Settings, selection: Selection) -> Result<Self, UnknownCommand> {
+        Ok(Self {
+            command: TestCommand::parse(&Rust.test_command(settings))?,
+            project: project.clone(),
+            settings: settings.clone(),
+            selection,
+            ids: Ids::default(),
+            stage: Stage::Begin,
+            finished: Vec::new(),
+            places: Places::default(),
+            build: Build::default(),
+            binaries: Vec::new(),
+            results: BTreeMap::new(),
+            obstacles: Vec::new(),
+        })
+    }
 }
 
 impl Suite for CargoSuite {
