@@ -81,6 +81,19 @@ fn a_red_becomes_green_and_is_tidied_up() {
 }
 
 #[test]
+fn without_a_command_the_makefile_is_asked() {
+    let sandbox = project();
+    if sandbox.command("make").arg("--version").output().is_err() {
+        return println!("skipped: there is no make");
+    }
+    sandbox.write("tdd.yaml", "language: shell\nci: { junit: out/junit.xml }\n");
+    sandbox.write("Makefile", ".PHONY: test\ntest:\n\t./run-tests\n");
+    let (code, report) = run(&sandbox, &["auto-test"]);
+    assert_eq!((code, &report["command"]), (0, &Value::from("make test")), "{report}");
+    assert_eq!(report["tests"][0]["status"], "pass", "{report}");
+}
+
+#[test]
 fn what_cheats_is_refused() {
     let (both, code) = (format!("{TESTS}{MORE}"), format!("{CALC}{DOUBLE}"));
     for (path, text, expected) in [

@@ -52,10 +52,11 @@ pub fn suite<'l>(
     selection: Selection,
 ) -> Result<Box<dyn Suite + 'l>, UnknownCommand> {
     let own = language.suite(project, settings, selection.clone());
-    match (own, &settings.test_cmd, &settings.junit) {
-        (Err(_), Some(command), Some(junit)) => {
-            Ok(junit::suite(language, project, settings, (command.as_slice(), junit), selection))
+    match (own, &settings.junit) {
+        (Err(_), Some(junit)) => {
+            let command = language.test_command(settings);
+            Ok(junit::suite(language, project, settings, (&command, junit), selection))
         }
-        (own, _, _) => own,
+        (own, _) => own,
     }
 }

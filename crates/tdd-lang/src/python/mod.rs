@@ -31,7 +31,9 @@ use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
-use crate::language::{Language, Measured, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
+use crate::language::{
+    Language, Measured, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand, join,
+};
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 /// The Python language, through pytest.
@@ -155,9 +157,10 @@ impl Language for Python {
         mark::unskipped(path, source, test)
     }
 
-    /// Nothing is built, and what is compiled on the way goes with the run's own folder.
-    fn scratch(&self, _: &Project, _: &str) -> ScratchNeeds {
-        ScratchNeeds::default()
+    /// Nothing is built. What manages an environment keeps its lock file up to date.
+    fn scratch(&self, project: &Project, _: &str) -> ScratchNeeds {
+        let files = ["uv.lock", "poetry.lock"].map(|lock| join(&project.root, lock)).to_vec();
+        ScratchNeeds { files, ..ScratchNeeds::default() }
     }
 }
 
