@@ -18,7 +18,7 @@ pub struct Judged {
 
 /// Whether these tests are red, and nothing else is touched.
 pub fn red(trial: &mut Trial<'_>, change: &Change, targets: &[TestId]) -> Result<Judged, CliError> {
-    let run = trial.run()?;
+    let run = trial.run_to_judge()?;
     let only = if let [target] = targets { Some(target) } else { None };
     let baseline = judge::needs_baseline(&run.report, only).then(|| trial.baseline()).transpose()?;
     let seen = Seen {
@@ -42,7 +42,7 @@ pub fn red(trial: &mut Trial<'_>, change: &Change, targets: &[TestId]) -> Result
 pub fn green(trial: &mut Trial<'_>, whole: &Change, targets: &[TestId]) -> Result<Judged, CliError> {
     let targets: Vec<_> = targets.iter().collect();
     let red = RedState::find(trial, whole, &targets)?;
-    let run = trial.run()?;
+    let run = trial.run_to_judge()?;
     let change = red.change_to_green(trial)?;
     let seen = Seen {
         change: &change,
@@ -62,7 +62,7 @@ pub fn green(trial: &mut Trial<'_>, whole: &Change, targets: &[TestId]) -> Resul
 /// Whether every test is kept, and everything passes as before.
 pub fn refactor(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliError> {
     let baseline = trial.baseline()?;
-    let run = trial.run()?;
+    let run = trial.run_to_judge()?;
     let seen = Seen {
         change,
         report: &run.report,
@@ -79,7 +79,7 @@ pub fn refactor(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliErr
 /// Whether a task of a plan, done in refactor mode, lost or loosened no test.
 pub fn task(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliError> {
     let baseline = trial.baseline()?;
-    let run = trial.run()?;
+    let run = trial.run_to_judge()?;
     let seen = Seen {
         change,
         report: &run.report,
@@ -96,7 +96,7 @@ pub fn task(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliError> 
 /// Whether only this test was thought over, and is red again or withdrawn; or mended, and asserts what it did.
 pub fn rethink(trial: &mut Trial<'_>, change: &Change, target: &TestId, mend: bool) -> Result<Judged, CliError> {
     let baseline = trial.baseline()?;
-    let run = trial.run()?;
+    let run = trial.run_to_judge()?;
     let seen = Seen {
         change,
         report: &run.report,

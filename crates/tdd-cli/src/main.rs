@@ -16,6 +16,7 @@ mod project;
 mod recording;
 mod red_state;
 mod servers;
+mod targets;
 mod trial;
 mod verdict;
 mod verification;

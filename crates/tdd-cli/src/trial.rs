@@ -59,6 +59,8 @@ pub struct Trial<'a> {
     pub recording: Recording,
     /// The tree that the change starts from.
     pub base: TreeId,
+    /// The commit that has this tree; none before the first one.
+    pub base_commit: Option<CommitId>,
     /// The tree that it leads to.
     pub tree: TreeId,
     /// The tree is that of the working folder, so tests can be run there.
@@ -98,7 +100,7 @@ impl<'a> Trial<'a> {
     pub fn open(context: &'a Context, which: &Which) -> Result<Self, CliError> {
         let repo = project::repository(&context.global)?;
         let loaded = project::configuration(&context.global, repo.root())?;
-        let (base, tree) = trees(&repo, which)?;
+        let (base_commit, base, tree) = trees(&repo, which)?;
         let (language, project) = {
             let sources = StoredSources::new(&repo, &tree)?;
             let language = project::language_of(&loaded.config, &sources)?;
@@ -121,6 +123,7 @@ impl<'a> Trial<'a> {
             state,
             recording,
             base,
+            base_commit,
             tree,
             in_place,
             excepted,
@@ -128,7 +131,7 @@ impl<'a> Trial<'a> {
             seen: Seen::default(),
         };
         if trial.settle()? {
-            (trial.base, trial.tree) = trees(&trial.repo, which)?;
+            (trial.base_commit, trial.base, trial.tree) = trees(&trial.repo, which)?;
         }
         Ok(trial)
     }
@@ -145,7 +148,8 @@ impl<'a> Trial<'a> {
         let loaded = project::configuration(&context.global, repo.root())?;
         let tree = repo.commit_tree(Some(commit))?;
         let language = project::language_of(&loaded.config, &StoredSources::new(&repo, &tree)?)?;
-        let base = repo.commit_tree(repo.first_parent(commit)?.as_ref())?;
+        let base_commit = repo.first_parent(commit)?;
+        let base = repo.commit_tree(base_commit.as_ref())?;
         let Some(project) = language.detect(&StoredSources::new(&repo, &tree)?) else { return Ok(None) };
         let settings = project::settings(&loaded.config.ci);
         Ok(Some(Self {
@@ -158,6 +162,7 @@ impl<'a> Trial<'a> {
             state,
             recording: Recording::nothing(),
             base,
+            base_commit,
             tree,
             in_place: false,
             excepted: Vec::new(),
@@ -350,6 +355,20 @@ impl<'a> Trial<'a> {
         Ok(Run { report, tree_after })
     }
 
+    /// The same for a gate. A lock file that the project's tools brought up to date is nobody's change.
+    pub fn run_to_judge(&mut self) -> Result<Run, CliError> {
+        let run = self.run()?;
+        let tree_after =
+            if self.only_locks_differ(&self.tree, &run.tree_after)? { self.tree.clone() } else { run.tree_after };
+        Ok(Run { tree_after, ..run })
+    }
+
+    fn only_locks_differ(&self, before: &TreeId, after: &TreeId) -> Result<bool, CliError> {
+        let (locks, changes) = (self.lock_files(), self.repo.diff_trees(before, after)?);
+        let is_lock = |path: Option<&str>| path.is_some_and(|path| locks.iter().any(|lock| lock == path));
+        Ok(!changes.is_empty() && changes.iter().all(|change| is_lock(change.path.as_str())))
+    }
+
     /// What all tests say on another tree, in a copy beside the project.
     pub fn run_elsewhere(&self, tree: &TreeId, overrides: &Overrides) -> Result<Run, CliError> {
         if overrides.is_empty()
@@ -403,33 +422,6 @@ impl<'a> Trial<'a> {
             }
             Ok(proof)
         })
-    }
-
-    /// The tests that were asked for: ids as they are, a file as the tests in it that ask for more, or,
-    /// if there are none, all that it holds.
-    pub fn targets(&self, asked: &[String], change: &Change) -> Result<Vec<TestId>, CliError> {
-        let sources = StoredSources::new(&self.repo, &self.tree)?;
-        let mut targets = Vec::new();
-        for text in asked {
-            if sources.files().iter().any(|file| file == text) {
-                targets.extend(self.targets_in(text, change, &sources)?);
-            } else {
-                let id = TestId::parse(text).map_err(|_| CliError::NoSuchTarget(text.clone()))?;
-                targets.push(id);
-            }
-        }
-        targets.dedup();
-        Ok(targets)
-    }
-
-    fn targets_in(&self, file: &str, change: &Change, sources: &dyn Sources) -> Result<Vec<TestId>, CliError> {
-        let new = change.new_demands().filter(|test| test.path == file).map(|test| test.id.clone());
-        let new: Vec<TestId> = new.collect();
-        if !new.is_empty() {
-            return Ok(new);
-        }
-        let all = self.language.tests_in(&self.project, file, sources);
-        if all.is_empty() { Err(CliError::NoTestsIn(file.to_owned())) } else { Ok(all) }
     }
 
     /// What the ledger says was run.
@@ -508,8 +500,8 @@ fn new_code(change: &Change) -> Vec<NewCode> {
     by_file.into_iter().map(|(path, lines)| NewCode { path: path.to_owned(), lines }).collect()
 }
 
-/// Base and subject: `--base`, else HEAD if the working tree is dirty, else HEAD's parent.
-fn trees(repo: &Repo, which: &Which) -> Result<(TreeId, TreeId), CliError> {
+/// Base, with its commit, and subject: `--base`, else HEAD if the working tree is dirty, else HEAD's parent.
+fn trees(repo: &Repo, which: &Which) -> Result<(Option<CommitId>, TreeId, TreeId), CliError> {
     let (tree, default_base) = if let Some(rev) = &which.at {
         let commit = resolve(repo, rev)?;
         (repo.commit_tree(Some(&commit))?, repo.first_parent(&commit)?)
@@ -523,7 +515,8 @@ fn trees(repo: &Repo, which: &Which) -> Result<(TreeId, TreeId), CliError> {
         Some(rev) => Some(resolve(repo, rev)?),
         None => default_base,
     };
-    Ok((repo.commit_tree(base.as_ref())?, tree))
+    let base_tree = repo.commit_tree(base.as_ref())?;
+    Ok((base, base_tree, tree))
 }
 
 fn resolve(repo: &Repo, rev: &str) -> Result<CommitId, CliError> {

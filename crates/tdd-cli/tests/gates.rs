@@ -235,3 +235,29 @@ fn what_cannot_be_asked_is_a_usage_error() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     }
 }
+
+#[test]
+fn a_file_stands_for_the_tests_that_the_last_commit_brought_red() {
+    let sandbox = project();
+    sandbox.write("tests/game.rs", TEST);
+    sandbox.write("src/lib.rs", RIGHT);
+    commit(&sandbox, "feat: the score");
+    let more = "\n#[test]\nfn a_game_has_ten_frames() {\n    assert_eq!(bowling::frames(), 10);\n}\n";
+    sandbox.write("tests/game.rs", format!("{TEST}{more}"));
+    assert_eq!(answer(&sandbox, &["validate-red", "tests/game.rs"]), "0 holds - missing-symbol");
+    commit(&sandbox, "test: frames");
+    sandbox.write("src/lib.rs", format!("{RIGHT}\n/// How many there are.\npub fn frames() -> u32 {{\n    10\n}}\n"));
+    let (code, document) = gate(&sandbox, &["validate-green", "tests/game.rs"]);
+    assert_eq!((code, &document["test_id"]), (0, &Value::from("tests/game.rs::a_game_has_ten_frames")), "{document}");
+    commit(&sandbox, "feat: frames");
+    assert_eq!(answer(&sandbox, &["validate-green", "--at", "HEAD", "tests/game.rs"]), "0 holds - -");
+}
+
+#[test]
+fn a_project_without_a_lock_file_has_reds_as_well() {
+    let sandbox = project();
+    sandbox.git(&["rm", "-q", "Cargo.lock"]);
+    commit(&sandbox, "chore: no lock file");
+    sandbox.write("tests/game.rs", TEST);
+    assert_eq!(answer(&sandbox, &["validate-red", TARGET]), "0 holds - missing-symbol");
+}

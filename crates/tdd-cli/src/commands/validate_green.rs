@@ -12,7 +12,8 @@ use crate::verdict;
 
 /// Check that tests which were red are green, and all others with them
 ///
-/// The red is proven: where the ledger does not know it, the tests are run on the base's production code.
+/// The red is proven: where the ledger does not know it, the tests are run on the base's production code. A file
+/// stands for the tests in it that are new, or were red before.
 /// Exit code 0 if it holds, 1 if the change is at fault, 3 if it could not be found out.
 #[derive(Debug, Args)]
 #[command(
@@ -29,7 +30,7 @@ pub struct ValidateGreen {
 pub fn run(args: &ValidateGreen, context: &Context) -> Result<ExitCode, CliError> {
     let mut trial = Trial::open(context, &args.which)?;
     let change = trial.change()?;
-    let targets = trial.targets(&args.targets, &change)?;
+    let targets = trial.green_targets(&args.targets, &change)?;
     let judged = gates::green(&mut trial, &change, &targets)?;
     verdict::show(&trial, judged, context)
 }

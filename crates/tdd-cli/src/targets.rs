@@ -1,0 +1,84 @@
+//! Says which tests are meant where a gate is given files or test ids.
+
+use tdd_core::change::Change;
+use tdd_core::test_id::TestId;
+use tdd_exec::git::ChangeKind;
+use tdd_exec::sources::StoredSources;
+use tdd_lang::language::Sources;
+
+use crate::error::CliError;
+use crate::trial::Trial;
+
+impl Trial<'_> {
+    /// The tests that are to be red: ids as they are, a file as the tests in it that ask for more, or, if there are
+    /// none, all that it holds.
+    pub fn red_targets(&self, asked: &[String], change: &Change) -> Result<Vec<TestId>, CliError> {
+        self.targets(asked, |file, sources| {
+            let new = demands_in(file, change);
+            if new.is_empty() { self.all_in(file, sources) } else { Ok(new) }
+        })
+    }
+
+    /// The tests that were red and are to be green. Where the red is a commit already, a file stands for the tests in
+    /// it that came with that commit, or for all; those that passed before are the suite's, and no targets.
+    pub fn green_targets(&self, asked: &[String], change: &Change) -> Result<Vec<TestId>, CliError> {
+        self.targets(asked, |file, sources| {
+            let new = demands_in(file, change);
+            if !new.is_empty() {
+                return Ok(new);
+            }
+            let all = self.all_in(file, sources)?;
+            let brought = demands_in(file, &self.change_of_base()?);
+            let came: Vec<TestId> = all.iter().filter(|id| brought.contains(id)).cloned().collect();
+            let asked = if came.is_empty() { all } else { came };
+            let before = self.baseline()?;
+            let red: Vec<TestId> = asked.iter().filter(|id| before.get(id) != Some(&None)).cloned().collect();
+            Ok(if red.is_empty() { asked } else { red })
+        })
+    }
+
+    fn targets(
+        &self,
+        asked: &[String],
+        in_file: impl Fn(&str, &dyn Sources) -> Result<Vec<TestId>, CliError>,
+    ) -> Result<Vec<TestId>, CliError> {
+        let sources = StoredSources::new(&self.repo, &self.tree)?;
+        let mut targets = Vec::new();
+        for text in asked {
+            if sources.files().iter().any(|file| file == text) {
+                targets.extend(in_file(text, &sources)?);
+            } else {
+                let id = TestId::parse(text).map_err(|_| CliError::NoSuchTarget(text.clone()))?;
+                targets.push(id);
+            }
+        }
+        targets.dedup();
+        Ok(targets)
+    }
+
+    fn all_in(&self, file: &str, sources: &dyn Sources) -> Result<Vec<TestId>, CliError> {
+        let all = self.language.tests_in(&self.project, file, sources);
+        if all.is_empty() { Err(CliError::NoTestsIn(file.to_owned())) } else { Ok(all) }
+    }
+
+    /// What the commit did that the change starts from.
+    fn change_of_base(&self) -> Result<Change, CliError> {
+        let Some(commit) = &self.base_commit else { return Ok(Change::default()) };
+        let before = self.repo.commit_tree(self.repo.first_parent(commit)?.as_ref())?;
+        let mut paths = Vec::new();
+        for change in self.repo.diff_trees(&before, &self.base)? {
+            match &change.kind {
+                ChangeKind::Renamed { from } => paths.push(from.to_string()),
+                ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => {}
+            }
+            paths.push(change.path.to_string());
+        }
+        let (before, base) = (StoredSources::new(&self.repo, &before)?, StoredSources::new(&self.repo, &self.base)?);
+        Ok(self.changed(&before, &base, &paths))
+    }
+}
+
+/// The tests of a file that ask for something new.
+fn demands_in(file: &str, change: &Change) -> Vec<TestId> {
+    change.new_demands().filter(|test| test.path == file).map(|test| test.id.clone()).collect()
+}
