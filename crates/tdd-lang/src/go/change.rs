@@ -141,6 +141,14 @@ mod tests {
     }
 
     #[test]
+    fn a_declaration_in_brackets_is_the_same() {
+        let grouped = TEST.replace("import \"testing\"", "import (\n\t\"errors\"\n\t\"testing\"\n)");
+        check(&[("a_test.go", TEST)], &[("a_test.go", &grouped)], &["support use `errors` Added"]);
+        let (alone, both) = ("package calc\n\nvar a = 1\n", "package calc\n\nvar (\n\ta = 1\n\tb = 2\n)\n");
+        check(&[("a.go", alone)], &[("a.go", both)], &["production var `b` Added"]);
+    }
+
+    #[test]
     fn a_new_test_is_told_with_what_it_uses() {
         let support = ["support the package's name Added", "support use `testing` Added"];
         check(&[], &[("a_test.go", TEST)], &["+a_test.go::TestA", support[0], support[1]]);

@@ -37,6 +37,11 @@ pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Pie
     taker.found
 }
 
+/// What a declaration says, alone or in brackets with others: how it stands there is layout.
+fn within(tree: &Tree<'_>, spec: usize) -> Range<usize> {
+    spec + 1..tree.past(spec)
+}
+
 /// The type that a method belongs to.
 pub(super) fn receiver<'a>(tree: &Tree<'a>, method: usize) -> &'a str {
     let list = tree.child(method, "receiver");
@@ -67,7 +72,7 @@ impl Taker<'_, '_> {
         let tree = self.tree;
         for spec in tree.inside(node).filter(|inner| tree.kind(*inner) == "import_spec") {
             let text = tree.text(spec).replace('"', "").split_whitespace().collect::<Vec<_>>().join(" ");
-            self.add(tree.inside(spec), spec, format!("use `{text}`"), "");
+            self.add(within(tree, spec), spec, format!("use `{text}`"), "");
         }
     }
 
@@ -81,7 +86,7 @@ impl Taker<'_, '_> {
                 tree.around(spec).take_while(|outer| *outer > node).all(|outer| tree.kind(outer) == "var_spec_list");
             if outermost {
                 let name = tree.named(spec, "name").to_owned();
-                self.add(tree.inside(spec), spec, format!("{word} `{name}`"), &name);
+                self.add(within(tree, spec), spec, format!("{word} `{name}`"), &name);
             }
         }
     }
@@ -93,7 +98,7 @@ impl Taker<'_, '_> {
         let specs: Vec<usize> = tree.inside(node).filter(|inner| tree.kind(*inner) == "const_spec").collect();
         for spec in specs {
             let name = tree.named(spec, "name").to_owned();
-            let nodes = if counts { node..tree.past(spec) } else { tree.inside(spec) };
+            let nodes = if counts { node..tree.past(spec) } else { within(tree, spec) };
             self.add(nodes, spec, format!("const `{name}`"), &name);
         }
     }
