@@ -11,6 +11,7 @@ use crate::item::TestItem;
 
 use super::items::{assertions, called, definition, name};
 use super::modules::Modules;
+use super::statements::rows;
 use super::syntax::Tree;
 
 /// Beginnings of the names of functions of other files that assert.
@@ -106,12 +107,14 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// The digests of what a test asserts: itself, and through what this file has for it.
+    /// The digests of what a test asserts: itself, through what this file has for it, and each row of its tables.
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
         let Some(function) = self.function(test) else { return own.collect() };
         let through = self.helpers(function).into_iter().map(|call| self.tree.digest(self.tree.inside(call)));
-        own.chain(through).collect()
+        let found: Vec<Digest> = own.chain(through).collect();
+        let rows = rows(self.tree, function).into_iter().filter(|_| !found.is_empty());
+        rows.chain(found.iter().copied()).collect()
     }
 
     /// Whether an assertion of a test depends on production.

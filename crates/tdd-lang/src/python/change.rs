@@ -144,6 +144,25 @@ mod tests {
     }
 
     #[test]
+    fn a_table_may_gain_rows_and_lose_none() {
+        let with =
+            |rows: &str| format!("@pytest.mark.parametrize('a, b', {rows})\ndef test_a(a, b):\n    assert f(a) == b\n");
+        for (rows, expected) in [
+            ("[(1, 2), (2, 4), (3, 6)]", true),
+            ("[\n    (1, 2),\n    (2, 4),\n    pytest.param(3, 6, id='three'),\n]", true),
+            ("[(1, 2), (2, 5), (3, 6)]", false),
+            ("[(2, 4), (3, 6)]", false),
+            ("[(1, 2)]", false),
+            ("[(1, 2), (2, 4)][:1]", false),
+            ("[(1, 2), (2, 4), *more]", false),
+            ("[(1, 2), (2, 4)], ids=['x', 'y']", false),
+        ] {
+            let (old, new) = (with("[(1, 2), (2, 4)]"), with(rows));
+            check(&[("t_test.py", &old)], &[("t_test.py", &new)], &[&format!("~t_test.py::test_a {expected}")]);
+        }
+    }
+
+    #[test]
     fn a_renamed_or_moved_test_is_the_same_test() {
         let renamed = TEST.replace("test_a", "test_b");
         check(&[("test_a.py", TEST)], &[("test_a.py", &renamed)], &["test_a.py::test_a -> test_a.py::test_b"]);

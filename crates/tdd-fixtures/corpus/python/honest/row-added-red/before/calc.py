@@ -1,0 +1,2 @@
+def double(n):
+    return n if n > 2 else n + n
