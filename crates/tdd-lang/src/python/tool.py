@@ -47,7 +47,7 @@ elif task == "format":
     elif black:
         run(black, "--quiet", "--", *rest)
 elif ruff:
-    rules = [] if configured() else ["--isolated", "--select", "E9,F"]
+    rules = [] if configured() else ["--isolated", "--select", "E9,F63,F7,F82"]
     argv = [ruff, "check", "--no-cache", "--output-format=concise", *rules, "."]
     done = subprocess.run(argv, stdout=subprocess.PIPE, text=True)
     for line in done.stdout.splitlines():

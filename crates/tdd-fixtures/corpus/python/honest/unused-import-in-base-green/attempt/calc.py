@@ -1,0 +1,5 @@
+import os
+
+
+def double(n):
+    return n + n
