@@ -245,7 +245,7 @@ impl<'a> Case<'a> {
 }
 
 fn is_code(item: &ItemChange) -> bool {
-    const OTHER: [&str; 5] = ["use ", "mod ", "attribute ", "extern crate ", "the file "];
+    const OTHER: [&str; 6] = ["use ", "mod ", "attribute ", "extern crate ", "the file ", "the package's name"];
     !OTHER.iter().any(|start| item.item.starts_with(start))
 }
 

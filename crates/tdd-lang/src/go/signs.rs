@@ -60,10 +60,36 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
 /// An item of production: where it is, what it is, and which names are in it.
 type Item = (Place, Piece, BTreeSet<String>);
 
+/// Methods that are called through an interface of the standard library, so that no test need name them.
+const IMPLICIT: [&str; 20] = [
+    "As",
+    "Close",
+    "Error",
+    "Format",
+    "GoString",
+    "Is",
+    "Len",
+    "Less",
+    "MarshalJSON",
+    "MarshalText",
+    "Pop",
+    "Push",
+    "Read",
+    "ServeHTTP",
+    "String",
+    "Swap",
+    "UnmarshalJSON",
+    "UnmarshalText",
+    "Unwrap",
+    "Write",
+];
+
 /// The items of production, and the names in all of the repository.
 #[derive(Default)]
 struct Code {
     items: Vec<Item>,
+    /// What tests have for themselves: its name, and the names in it.
+    support: Vec<(String, BTreeSet<String>)>,
     /// How often each name stands somewhere.
     counts: BTreeMap<String, usize>,
 }
@@ -77,11 +103,14 @@ impl Code {
             for node in (0..tree.len()).filter(|node| is_word(&tree, *node)) {
                 *code.counts.entry(tree.text(node).to_owned()).or_default() += 1;
             }
-            if sort(path) == Sort::Production {
-                for piece in pieces(&tree, &items(path, &source), /* for_tests */ false) {
-                    let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
-                    let words = inside.filter(|node| is_word(&tree, *node)).map(|node| tree.text(node).to_owned());
-                    let words = words.collect();
+            let for_tests = sort(path) != Sort::Production;
+            for piece in pieces(&tree, &items(path, &source), for_tests) {
+                let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
+                let words = inside.filter(|node| is_word(&tree, *node)).map(|node| tree.text(node).to_owned());
+                let words = words.collect();
+                if for_tests {
+                    code.support.push((piece.name, words));
+                } else {
                     code.items.push((Place::new(path, piece.line), piece, words));
                 }
             }
@@ -93,12 +122,23 @@ impl Code {
         self.items.iter().filter(move |(_, piece, _)| !piece.name.is_empty() && piece.name == name)
     }
 
-    /// The items that these words may lead to, however far.
+    /// The items of a name; with a type come the methods that others call without naming them.
+    fn led_to(&self, name: &str) -> impl Iterator<Item = &Item> {
+        let methods = IMPLICIT.map(|method| format!("func `{name}.{method}`"));
+        self.items
+            .iter()
+            .filter(move |(_, piece, _)| !piece.name.is_empty() && piece.name == name || methods.contains(&piece.label))
+    }
+
+    /// The items that these words may lead to, however far, by what tests have for themselves as well.
     fn reached(&self, words: BTreeSet<String>) -> BTreeSet<Place> {
         let (mut open, mut found) = (words.into_iter().collect::<Vec<_>>(), BTreeSet::new());
         let mut known: BTreeSet<String> = open.iter().cloned().collect();
         while let Some(word) = open.pop() {
-            for (place, _, words) in self.named(&word) {
+            for (_, words) in self.support.iter().filter(|(name, _)| *name == word) {
+                open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
+            }
+            for (place, _, words) in self.led_to(&word) {
                 if found.insert(place.clone()) {
                     open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
                 }
@@ -283,6 +323,16 @@ mod tests {
         ]);
         let project = Project { root: String::new(), description: String::new() };
         signs(&project, &sources, &["calc.go".to_owned(), "calc_test.go".to_owned()])
+    }
+
+    #[test]
+    fn helpers_and_methods_that_others_call_lead_on() {
+        let production =
+            "type Cart struct{}\n\nfunc (c Cart) String() string { return \"\" }\n\nfunc (c Cart) Other() {}\n";
+        let helper = "func cart() Cart { return Cart{} }\n\nfunc TestA(t *testing.T) {\n\tif fmt.Sprint(cart()) != \"x\" {\n\t\tt.Fail()\n\t}\n}\n";
+        assert_eq!(of(production, helper).tests[0].reaches.len(), 2);
+        let unused = helper.replace("cart())", "other())");
+        assert!(of(production, &unused).tests[0].reaches.is_empty());
     }
 
     #[test]

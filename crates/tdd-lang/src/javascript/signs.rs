@@ -63,28 +63,38 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
     signs
 }
 
+/// Methods that are called without being named.
+const IMPLICIT: [&str; 7] =
+    ["constructor", "toString", "toJSON", "valueOf", "iterator", "asyncIterator", "toPrimitive"];
+
 /// The items of production, and the names in all of the repository.
 struct Code {
     items: Vec<(Place, Piece, BTreeSet<String>)>,
+    /// What tests have for themselves: its file, its name, and the names in it. A hook has no name.
+    support: Vec<(String, String, BTreeSet<String>)>,
     /// How often each name stands somewhere.
     counts: BTreeMap<String, usize>,
 }
 
 impl Code {
     fn of(project: &Project, sources: &dyn Sources) -> Self {
-        let mut code = Self { items: Vec::new(), counts: BTreeMap::new() };
+        let mut code = Self { items: Vec::new(), support: Vec::new(), counts: BTreeMap::new() };
         for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
             let Some(source) = sources.read(path) else { continue };
             let Some(tree) = Tree::parse(path, &source) else { continue };
             for node in (0..tree.len()).filter(|node| is_word(&tree, *node)) {
                 *code.counts.entry(tree.text(node).to_owned()).or_default() += 1;
             }
-            if sort(path) == Sort::Production {
-                for piece in pieces(&tree, &items(path, &source), /* for_tests */ false) {
-                    let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
-                    let words = inside.filter(|node| is_word(&tree, *node)).map(|node| tree.text(node).to_owned());
-                    let words = words.collect();
+            let for_tests = sort(path) != Sort::Production;
+            for piece in pieces(&tree, &items(path, &source), for_tests) {
+                let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
+                let words = inside.filter(|node| is_word(&tree, *node)).map(|node| tree.text(node).to_owned());
+                let words = words.collect();
+                if !for_tests {
+                    let piece = Piece { name: known_as(&tree, &piece), ..piece };
                     code.items.push((Place::new(path, piece.line), piece, words));
+                } else if !is_import(&piece) {
+                    code.support.push((path.clone(), piece.name, words));
                 }
             }
         }
@@ -95,11 +105,20 @@ impl Code {
         self.items.iter().filter(move |(_, piece, _)| !piece.name.is_empty() && piece.name == name && !is_import(piece))
     }
 
-    /// The items that these words may lead to, however far.
+    /// The names in what is run before the tests of a file, whatever they say.
+    fn set_up(&self, path: &str) -> impl Iterator<Item = &String> {
+        let is_run = move |(file, name, _): &&(String, String, BTreeSet<String>)| file == path && name.is_empty();
+        self.support.iter().filter(is_run).flat_map(|(_, _, words)| words)
+    }
+
+    /// The items that these words may lead to, however far, by what tests have for themselves as well.
     fn reached(&self, words: BTreeSet<String>) -> BTreeSet<Place> {
         let (mut open, mut found) = (words.into_iter().collect::<Vec<_>>(), BTreeSet::new());
         let mut known: BTreeSet<String> = open.iter().cloned().collect();
         while let Some(word) = open.pop() {
+            for (_, _, words) in self.support.iter().filter(|(_, name, _)| *name == word) {
+                open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
+            }
             for (place, _, words) in self.named(&word) {
                 if found.insert(place.clone()) {
                     open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
@@ -112,14 +131,35 @@ impl Code {
     fn unreferenced(&self) -> Vec<Place> {
         let alone = |(_, piece, _): &&(Place, Piece, BTreeSet<String>)| {
             let is_named = !piece.name.is_empty() && piece.name.chars().all(|c| c.is_alphanumeric() || c == '_');
-            is_named && !is_import(piece) && piece.name != "constructor" && self.counts.get(&piece.name) == Some(&1)
+            is_named
+                && !is_import(piece)
+                && !IMPLICIT.contains(&piece.name.as_str())
+                && self.counts.get(&piece.name) == Some(&1)
         };
         self.items.iter().filter(alone).map(|(place, _, _)| place.clone()).collect()
     }
 }
 
 fn is_word(tree: &Tree<'_>, node: usize) -> bool {
-    tree.is_name(node) || matches!(tree.kind(node), "property_identifier" | "type_identifier")
+    tree.is_name(node)
+        || matches!(tree.kind(node), "property_identifier" | "private_property_identifier" | "type_identifier")
+}
+
+/// The name by which others use an item: of one in brackets its last word, of one that is exported by an assignment
+/// the name that it is given.
+fn known_as(tree: &Tree<'_>, piece: &Piece) -> String {
+    if let Some(inside) = piece.name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        return inside.rsplit('.').next().unwrap_or(inside).to_owned();
+    }
+    let is_it =
+        |node: &usize| tree.range(*node).start == piece.span.start && tree.kind(*node) == "assignment_expression";
+    let left = (0..tree.len()).find(is_it).filter(|_| piece.name.is_empty()).and_then(|node| tree.child(node, "left"));
+    match left.map(|left| tree.text(left)) {
+        Some(left) if left.starts_with("module.exports.") || left.starts_with("exports.") => {
+            left.rsplit('.').next().unwrap_or(left).to_owned()
+        }
+        Some(_) | None => piece.name.clone(),
+    }
 }
 
 fn is_import(piece: &Piece) -> bool {
@@ -141,7 +181,7 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
         mocks: mocks.collect(),
         subjects: subjects(code, tree, node, test),
         samples: samples(tree, node, test),
-        reaches: code.reached(words.collect()),
+        reaches: code.reached(words.chain(code.set_up(path).cloned()).collect()),
         asks: asks.map(|(place, piece, _)| (place.clone(), piece.name.clone())).collect(),
     })
 }
@@ -255,6 +295,23 @@ mod tests {
         let sources = memory(&[("calc.js", production), ("a.test.js", tests)]);
         let project = Project { root: String::new(), description: String::new() };
         signs(&project, &sources, &["calc.js".to_owned(), "a.test.js".to_owned()])
+    }
+
+    #[test]
+    fn helpers_hooks_and_members_without_a_plain_name_lead_on() {
+        let production = "export class Cart {\n  #a = 1;\n  toString() { return `${this.#a}`; }\n  *[Symbol.iterator]() {}\n}\nmodule.exports.sum = 1;\n";
+        let head = "import { test, describe, beforeEach } from 'node:test';\n";
+        for (test, expected) in [
+            ("function make() { return new Cart(); }\ntest('a', () => { assert.equal(`${make()}`, 'x'); });\n", 4),
+            (
+                "describe('c', () => {\n  let c;\n  beforeEach(() => { c = new Cart(); });\n  test('a', () => { assert.deepEqual([...c], []); });\n});\n",
+                4,
+            ),
+            ("test('a', () => { assert.equal(sum, 1); });\n", 1),
+            ("function make() { return new Cart(); }\ntest('a', () => { assert.equal(f(), 'x'); });\n", 0),
+        ] {
+            assert_eq!(of(production, &format!("{head}{test}")).tests[0].reaches.len(), expected, "{test}");
+        }
     }
 
     #[test]

@@ -61,29 +61,46 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
     signs
 }
 
+/// What is run before the tests of its file without being named there.
+const SET_UP: [&str; 8] = [
+    "setUp",
+    "setUpClass",
+    "asyncSetUp",
+    "setup_method",
+    "setup_class",
+    "setup_function",
+    "setup_module",
+    "setUpModule",
+];
+
 /// The items of production, and the names in all of the repository.
 struct Code {
     items: Vec<(Place, Piece, BTreeSet<String>)>,
+    /// What tests have for themselves, fixtures and helpers: its file, its name, and the names in it.
+    support: Vec<(String, String, BTreeSet<String>)>,
     /// How often each name stands somewhere.
     counts: BTreeMap<String, usize>,
 }
 
 impl Code {
     fn of(project: &Project, sources: &dyn Sources) -> Self {
-        let mut code = Self { items: Vec::new(), counts: BTreeMap::new() };
+        let mut code = Self { items: Vec::new(), support: Vec::new(), counts: BTreeMap::new() };
         for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
             let Some(source) = sources.read(path) else { continue };
             let Some(tree) = Tree::parse(&source) else { continue };
             for node in (0..tree.len()).filter(|node| tree.kind(*node) == "identifier") {
                 *code.counts.entry(tree.text(node).to_owned()).or_default() += 1;
             }
-            if sort(path) == Sort::Production {
-                for piece in pieces(&tree, &items(path, &source), /* for_tests */ false) {
-                    let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
-                    let words =
-                        inside.filter(|node| tree.kind(*node) == "identifier").map(|node| tree.text(node).to_owned());
-                    let words = words.collect();
+            let for_tests = sort(path) != Sort::Production;
+            for piece in pieces(&tree, &items(path, &source), for_tests) {
+                let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
+                let words =
+                    inside.filter(|node| tree.kind(*node) == "identifier").map(|node| tree.text(node).to_owned());
+                let words = words.collect();
+                if !for_tests {
                     code.items.push((Place::new(path, piece.line), piece, words));
+                } else if !is_import(&piece) {
+                    code.support.push((path.clone(), piece.name, words));
                 }
             }
         }
@@ -94,11 +111,22 @@ impl Code {
         self.items.iter().filter(move |(_, piece, _)| !piece.name.is_empty() && piece.name == name && !is_import(piece))
     }
 
-    /// The items that these words may lead to, however far.
+    /// The names in what is run before the tests of a file, whatever they say.
+    fn set_up(&self, path: &str) -> impl Iterator<Item = &String> {
+        let is_run = move |(file, name, words): &&(String, String, BTreeSet<String>)| {
+            file == path && (SET_UP.contains(&name.as_str()) || words.contains("autouse"))
+        };
+        self.support.iter().filter(is_run).flat_map(|(_, _, words)| words)
+    }
+
+    /// The items that these words may lead to, however far, by what tests have for themselves as well.
     fn reached(&self, words: BTreeSet<String>) -> BTreeSet<Place> {
         let (mut open, mut found) = (words.into_iter().collect::<Vec<_>>(), BTreeSet::new());
         let mut known: BTreeSet<String> = open.iter().cloned().collect();
         while let Some(word) = open.pop() {
+            for (_, _, words) in self.support.iter().filter(|(_, name, _)| *name == word) {
+                open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
+            }
             for (place, _, words) in self.named(&word) {
                 if found.insert(place.clone()) {
                     open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
@@ -137,7 +165,7 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
         mocks: mocks.collect(),
         subjects: subjects(code, tree, node, test),
         samples: samples(tree, node),
-        reaches: code.reached(words.collect()),
+        reaches: code.reached(words.chain(code.set_up(path).cloned()).collect()),
         asks: asks.map(|(place, piece, _)| (place.clone(), piece.name.clone())).collect(),
     })
 }
@@ -292,6 +320,21 @@ mod tests {
         assert!(asserts("assert add(1) == 1"));
         assert!(!asserts("add(1)"));
         assert!(!asserts("add(1)\n    assert True"));
+    }
+
+    #[test]
+    fn helpers_fixtures_and_what_is_set_up_lead_on() {
+        let production = "class Cart:\n    def __repr__(self): ...\n";
+        for test in [
+            "def make():\n    return Cart()\ndef test_a():\n    assert repr(make()) == 'x'\n",
+            "@pytest.fixture\ndef cart():\n    return Cart()\ndef test_a(cart):\n    assert repr(cart) == 'x'\n",
+            "@pytest.fixture(autouse=True)\ndef x():\n    g.c = Cart()\ndef test_a():\n    assert repr(g.c) == 'x'\n",
+            "class TestA:\n    def setup_method(self):\n        self.c = Cart()\n    def test_a(self):\n        assert repr(self.c) == 'x'\n",
+        ] {
+            assert_eq!(of(production, test).tests[0].reaches.len(), 2, "{test}");
+        }
+        let unused = "def make():\n    return Cart()\ndef test_a():\n    assert f() == 1\n";
+        assert!(of(production, unused).tests[0].reaches.is_empty());
     }
 
     #[test]
