@@ -126,7 +126,8 @@ impl Language for Rust {
 
     fn tests_in(&self, project: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId> {
         let all_new = change::change(project, &Nothing, sources, &[path.to_owned()]);
-        all_new.tests.iter().filter_map(TestChange::after).map(|test| test.id.clone()).collect()
+        let here = all_new.tests.iter().filter_map(TestChange::after).filter(|test| test.path == path);
+        here.map(|test| test.id.clone()).collect()
     }
 
     fn compose(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
