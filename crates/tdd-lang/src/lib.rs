@@ -15,6 +15,7 @@ pub mod item;
 pub mod javascript;
 mod junit;
 pub mod language;
+mod mark;
 pub mod other;
 pub mod python;
 pub mod rust;

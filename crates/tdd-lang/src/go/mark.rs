@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::items::{function, items, testing_parameters};
 use super::known::imports;
 use super::syntax::Tree;
-use crate::item::{Items, TestItem};
+use crate::item::TestItem;
 use crate::language::Skip;
+use crate::mark::{escaped, only_lacks, only_runs, only_skips};
 use crate::syntax::splice;
 
 /// How our marker goes on; a person's own is left alone.
@@ -20,11 +21,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     let parted = if after.is_empty() { "\n" } else { "\n\n" };
     let without = format!("{above}{parted}{after}");
     let changed = without_unused(source, &without)?;
-    let (before, left) = (items(path, source), items(path, &changed));
-    let kept = before.tests.iter().filter(|other| other.span != test.span);
-    let same =
-        kept.map(|other| (&other.name, other.digest)).eq(left.tests.iter().map(|test| (&test.name, test.digest)));
-    (same && left.parses == before.parses).then_some(changed)
+    only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// The file with a line in the test that says why it is left aside.
@@ -45,9 +42,7 @@ pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, s
             imports_aside(source, &hidden, &test.name)?
         }
     };
-    let (before, after) = (items(path, source), items(path, &changed));
-    let is_marked = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_some());
-    (is_marked && same_but_for(&before, &after, test)).then_some(changed)
+    only_skips(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// The file without our marker; `None` if there is none.
@@ -63,9 +58,7 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     let rest = hidden.and_then(|rest| rest.strip_suffix("*/\n")).unwrap_or(rest);
     let kept = splice(source, vec![(body.start + 1..body.end - 1, rest.to_owned())]);
     let changed = kept.replace(&aside(&test.name), "");
-    let (before, after) = (items(path, source), items(path, &changed));
-    let free = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_none());
-    (free && same_but_for(&before, &after, test)).then_some(changed)
+    only_runs(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// What stands before the body of a test that is not built.
@@ -134,20 +127,6 @@ fn with_comments(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
         start -= line.len() + 1;
     }
     Some(start..lines.end)
-}
-
-fn same_but_for(before: &Items, after: &Items, test: &TestItem) -> bool {
-    let others = |items: &Items| -> Vec<_> {
-        let others = items.tests.iter().filter(|other| other.name != test.name);
-        others.map(|other| (other.name.clone(), other.digest)).collect()
-    };
-    before.parses == after.parses && before.tests.len() == after.tests.len() && others(before) == others(after)
-}
-
-/// Words inside of a Go text, on one line.
-fn escaped(text: &str) -> String {
-    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    spaced.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::items::{items, located};
 use super::syntax::Tree;
-use crate::item::{Items, TestItem};
+use crate::item::TestItem;
 use crate::language::Skip;
+use crate::mark::{on_one_line, only_lacks, only_runs, only_skips, without_comment};
 use crate::syntax::splice;
 
 /// How our marker begins; a person's own is left alone.
@@ -31,11 +32,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     };
     let after = if after.trim().is_empty() { "" } else { after.trim_start_matches('\n') };
     let changed = [above, after].concat();
-    let (before, left) = (items(path, source), items(path, &changed));
-    let kept = before.tests.iter().filter(|other| other.span != test.span);
-    let same =
-        kept.map(|other| (&other.name, other.digest)).eq(left.tests.iter().map(|test| (&test.name, test.digest)));
-    (same && left.parses == before.parses).then_some(changed)
+    only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// The outermost statement that is nothing but groups around this one.
@@ -65,9 +62,7 @@ pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, s
         edits.extend(imports_aside(&tree, test));
     }
     let changed = splice(source, edits);
-    let (before, after) = (items(path, source), items(path, &changed));
-    let is_marked = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_some());
-    (is_marked && same_but_for(&before, &after, test)).then_some(changed)
+    only_skips(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// The file without our marker; `None` if there is none.
@@ -81,10 +76,9 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     let end = end + source.get(end..title)?.len() - source.get(end..title)?.trim_start().len();
     let is_ours = head.starts_with(".skip");
     let kept = splice(source, vec![(base..base + ".skip".len(), String::new()), (at..end, String::new())]);
-    let changed = imports_back(&kept, &test.name);
-    let (before, after) = (items(path, source), items(path, &changed));
-    let free = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_none());
-    (is_ours && free && same_but_for(&before, &after, test)).then_some(changed)
+    let changed = without_comment(&kept, &comment(&test.name));
+    let only_runs = only_runs(test, &items(path, source), &items(path, &changed));
+    (is_ours && only_runs).then_some(changed)
 }
 
 /// Leaves the names aside that only one test imports: without them the file loads.
@@ -124,20 +118,6 @@ fn comment(name: &str) -> String {
     format!("// skipped with {}: ", plain(name))
 }
 
-fn imports_back(source: &str, name: &str) -> String {
-    let aside = comment(name);
-    let back = |line: &str| line.split_once(&aside).map_or_else(|| line.to_owned(), |(_, import)| import.to_owned());
-    source.split('\n').map(back).collect::<Vec<_>>().join("\n")
-}
-
-fn same_but_for(before: &Items, after: &Items, test: &TestItem) -> bool {
-    let others = |items: &Items| -> Vec<_> {
-        let others = items.tests.iter().filter(|other| other.name != test.name);
-        others.map(|other| (other.name.clone(), other.digest)).collect()
-    };
-    before.parses == after.parses && before.tests.len() == after.tests.len() && others(before) == others(after)
-}
-
 /// The lines of a span, where nothing else stands on them.
 fn whole_lines(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     let line = source.get(..span.start)?.rsplit('\n').next().unwrap_or_default();
@@ -157,8 +137,7 @@ fn without_annotation(source: &str, start: usize, test: &TestItem) -> usize {
 
 /// Words inside of a comment, on one line.
 fn plain(text: &str) -> String {
-    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    spaced.replace("*/", "* /")
+    on_one_line(text).replace("*/", "* /")
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::items::items;
 use super::syntax::Tree;
-use crate::item::{Items, TestItem};
+use crate::item::TestItem;
 use crate::language::Skip;
+use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_comment};
 
 /// How our marker goes on; a person's own is left alone.
 const OURS: &str = ".mark.skip(reason=\"TODO: ";
@@ -26,11 +27,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     };
     let after = if after.trim().is_empty() { "" } else { after.trim_start_matches('\n') };
     let changed = [above, after].concat();
-    let (before, left) = (items(path, source), items(path, &changed));
-    let kept = before.tests.iter().filter(|other| other.span != test.span);
-    let same =
-        kept.map(|other| (&other.name, other.digest)).eq(left.tests.iter().map(|test| (&test.name, test.digest)));
-    (same && left.parses == before.parses).then_some(changed)
+    only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// The file with a marker above the test that says why it is left aside.
@@ -44,9 +41,7 @@ pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, s
         Skip::FromRunning => marked,
         Skip::FromBuilding => imports_aside(&marked, &test.name, path)?,
     };
-    let (before, after) = (items(path, source), items(path, &changed));
-    let is_marked = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_some());
-    (is_marked && same_but_for(&before, &after, test)).then_some(changed)
+    only_skips(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// The file without our marker; `None` if there is none.
@@ -59,10 +54,8 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     let next = own.get(end..)?;
     let rest = if start == 0 { next.trim_start() } else { next };
     let kept = [source.get(..test.span.start)?, own.get(..start)?, rest, source.get(test.span.end..)?].concat();
-    let changed = imports_back(&kept, &test.name);
-    let (before, after) = (items(path, source), items(path, &changed));
-    let free = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_none());
-    (free && same_but_for(&before, &after, test)).then_some(changed)
+    let changed = without_comment(&kept, &aside(&test.name));
+    only_runs(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// Leaves the names aside that only one test imports: without them the file loads.
@@ -106,20 +99,6 @@ fn aside(name: &str) -> String {
     format!("# skipped with {name}: ")
 }
 
-fn imports_back(source: &str, name: &str) -> String {
-    let aside = aside(name);
-    let back = |line: &str| line.split_once(&aside).map_or_else(|| line.to_owned(), |(_, import)| import.to_owned());
-    source.split('\n').map(back).collect::<Vec<_>>().join("\n")
-}
-
-fn same_but_for(before: &Items, after: &Items, test: &TestItem) -> bool {
-    let others = |items: &Items| -> Vec<_> {
-        let others = items.tests.iter().filter(|other| other.name != test.name);
-        others.map(|other| (other.name.clone(), other.digest)).collect()
-    };
-    before.parses == after.parses && before.tests.len() == after.tests.len() && others(before) == others(after)
-}
-
 /// Whether a class has nothing but this test: it cannot be empty.
 fn is_alone(source: &str, test: &TestItem) -> Option<bool> {
     let tree = Tree::parse(source)?;
@@ -149,12 +128,6 @@ fn without_annotation(source: &str, start: usize, test: &TestItem) -> usize {
     let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();
     let annotates = test.annotation.is_some() && line.trim().starts_with('#') && line.contains("@tdd-test-id:");
     if annotates { start - line.len() - 1 } else { start }
-}
-
-/// Words inside of a Python text, on one line.
-fn escaped(text: &str) -> String {
-    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    spaced.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::items::items;
 use super::mark_imports::{brought_back, left_aside};
-use crate::item::{Items, TestItem};
+use crate::item::TestItem;
 use crate::language::Skip;
+use crate::mark::{escaped, only_lacks, only_runs, only_skips};
 
 /// The file without the test, the annotation above it, and one of the blank lines around it.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
@@ -13,10 +14,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     let start = without_annotation(source, lines.start, test);
     let gap = blank_line(source, &(start..lines.end));
     let changed = [source.get(..gap.start)?, source.get(gap.end..)?].concat();
-    let (before, after) = (items(path, source), items(path, &changed));
-    let kept = before.tests.iter().filter(|other| other.span != test.span);
-    let same = kept.map(|other| (&other.name, other.digest)).eq(names(&after));
-    (same && after.parses == before.parses).then_some(changed)
+    only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// The file with a marker above the test that says why it is left aside.
@@ -35,9 +33,7 @@ pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, s
             left_aside(&marked, &marked_test)?
         }
     };
-    let (before, after) = (items(path, source), items(path, &changed));
-    let marked = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_some());
-    (marked && same_but_for(&before, &after, test)).then_some(changed)
+    only_skips(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// The file without our marker; `None` if there is none.
@@ -50,26 +46,13 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     let not_built = above.trim_end_matches('\n').rsplit('\n').next().filter(|line| line.trim() == NOT_BUILT);
     let start = lines.start - not_built.map_or(0, |line| line.len() + 1);
     let changed = brought_back(&[source.get(..start)?, source.get(lines.end..)?].concat(), test);
-    let (before, after) = (items(path, source), items(path, &changed));
-    let free = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_none());
-    (free && same_but_for(&before, &after, test)).then_some(changed)
+    only_runs(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
 /// How our marker begins; a person's own `#[ignore]` is left alone.
 const OURS: &str = "#[ignore = \"TODO: ";
 /// An attribute that no build fulfils.
 const NOT_BUILT: &str = "#[cfg(any())]";
-
-fn names(items: &Items) -> impl Iterator<Item = (&String, tdd_core::digest::Digest)> {
-    items.tests.iter().map(|test| (&test.name, test.digest))
-}
-
-fn same_but_for(before: &Items, after: &Items, test: &TestItem) -> bool {
-    let others = |items: &Items| -> Vec<_> {
-        names(items).filter(|(name, _)| **name != test.name).map(|(name, digest)| (name.clone(), digest)).collect()
-    };
-    before.parses == after.parses && before.tests.len() == after.tests.len() && others(before) == others(after)
-}
 
 /// The lines of a span, where nothing else stands on them.
 fn whole_lines(source: &str, span: &Range<usize>) -> Range<usize> {
@@ -106,12 +89,6 @@ fn blank_line(source: &str, lines: &Range<usize>) -> Range<usize> {
         Some((_, line)) if is_blank(line) => lines.start - line.len() - 1..lines.end,
         Some(_) | None => lines.clone(),
     }
-}
-
-/// Words inside of a Rust string, on one line.
-fn escaped(text: &str) -> String {
-    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    spaced.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]
