@@ -1,5 +1,7 @@
 //! Says which tests are meant where a gate is given files or test ids.
 
+use std::path::Path;
+
 use tdd_core::change::Change;
 use tdd_core::test_id::TestId;
 use tdd_exec::git::ChangeKind;
@@ -45,6 +47,7 @@ impl Trial<'_> {
         let sources = StoredSources::new(&self.repo, &self.tree)?;
         let mut targets = Vec::new();
         for text in asked {
+            let text = &self.seen_from_root(text, &sources);
             if sources.files().iter().any(|file| file == text) {
                 targets.extend(in_file(text, &sources)?);
             } else {
@@ -54,6 +57,22 @@ impl Trial<'_> {
         }
         targets.dedup();
         Ok(targets)
+    }
+
+    /// What was asked for, from the repository's root: a person may stand in a folder of it, or write `./`.
+    fn seen_from_root(&self, asked: &str, sources: &dyn Sources) -> String {
+        let (path, name) = asked.split_once("::").map_or((asked, None), |(path, name)| (path, Some(name)));
+        if sources.files().iter().any(|file| file == path) {
+            return asked.to_owned();
+        }
+        let full = self.context.global.dir.as_deref().unwrap_or(Path::new(".")).join(path).canonicalize().ok();
+        let root = self.repo.root().canonicalize().ok();
+        let below = full.zip(root).and_then(|(full, root)| full.strip_prefix(root).ok().map(ToOwned::to_owned));
+        match (below.as_deref().and_then(Path::to_str), name) {
+            (Some(path), Some(name)) => format!("{path}::{name}"),
+            (Some(path), None) => path.to_owned(),
+            (None, _) => asked.to_owned(),
+        }
     }
 
     fn all_in(&self, file: &str, sources: &dyn Sources) -> Result<Vec<TestId>, CliError> {

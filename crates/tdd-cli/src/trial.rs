@@ -49,7 +49,7 @@ pub struct Which {
 
 /// A change before the judge.
 pub struct Trial<'a> {
-    context: &'a Context,
+    pub context: &'a Context,
     pub repo: Repo,
     pub loaded: Loaded,
     pub language: Box<dyn Language>,

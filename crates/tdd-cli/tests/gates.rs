@@ -261,3 +261,15 @@ fn a_project_without_a_lock_file_has_reds_as_well() {
     sandbox.write("tests/game.rs", TEST);
     assert_eq!(answer(&sandbox, &["validate-red", TARGET]), "0 holds - missing-symbol");
 }
+
+#[test]
+fn a_path_may_start_where_the_person_stands() {
+    let sandbox = project();
+    sandbox.write("tests/game.rs", TEST);
+    for (folder, target) in [(".", "./tests/game.rs"), ("tests", "game.rs"), ("src", "../tests/game.rs")] {
+        let said = answer(&sandbox, &["-C", folder, "validate-red", target]);
+        assert_eq!(said, "0 holds - missing-symbol", "{target}");
+    }
+    let by_name = TARGET.replace("tests/", "");
+    assert_eq!(answer(&sandbox, &["-C", "tests", "validate-red", &by_name]), "0 holds - missing-symbol");
+}
