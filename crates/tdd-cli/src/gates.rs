@@ -61,6 +61,7 @@ pub fn green(trial: &mut Trial<'_>, whole: &Change, targets: &[TestId]) -> Resul
 
 /// Whether every test is kept, and everything passes as before.
 pub fn refactor(trial: &mut Trial<'_>, change: &Change) -> Result<Judged, CliError> {
+    let change = &trial.refactored(change.clone())?;
     let baseline = trial.baseline()?;
     let run = trial.run_to_judge()?;
     let seen = Seen {

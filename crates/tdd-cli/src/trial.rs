@@ -28,6 +28,7 @@ use tdd_exec::scratch::{self, Content, Scratch};
 use tdd_exec::sources::{StoredSources, TreeSources};
 use tdd_exec::state::StateDir;
 use tdd_lang::language::{Language, Project, Settings, Sources};
+use tdd_lang::rename;
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -211,6 +212,13 @@ impl<'a> Trial<'a> {
         let differ = |path: &String| before.read(path) != after.read(path) || after.read(path).is_none();
         let paths: Vec<String> = paths.into_iter().filter(differ).collect();
         Ok(self.changed(before, after, &paths))
+    }
+
+    /// What a refactor did: a consistent rename is no change of the tests that name what is renamed.
+    pub fn refactored(&self, change: Change) -> Result<Change, CliError> {
+        let (base, subject) = self.stored()?;
+        let paths = self.changed_paths()?;
+        Ok(rename::put_back(self.language.as_ref(), &self.project, (&base, &subject), &paths, change))
     }
 
     /// What a change of these paths did. What a configured command names steers, whatever it is called.

@@ -206,6 +206,10 @@ pub trait Language {
     /// The file with the production code of `before` and the tests of `after`; `None` if there are no
     /// tests in either, so that it is as before.
     fn compose(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String>;
+    /// The source of a file with some names replaced by others: as names only, never inside of texts.
+    fn renamed(&self, _path: &str, source: String, _names: &BTreeMap<String, String>) -> String {
+        source
+    }
     /// Whether this file may hold items of this language.
     fn owns(&self, path: &str) -> bool;
     /// The tests and other items of one source file.

@@ -18,6 +18,7 @@ pub mod language;
 mod mark;
 pub mod other;
 pub mod python;
+pub mod rename;
 pub mod rust;
 pub mod several;
 mod syntax;

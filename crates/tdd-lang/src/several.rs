@@ -229,6 +229,13 @@ impl Language for Several {
         self.member(path)?.language.compose(path, before, after)
     }
 
+    fn renamed(&self, path: &str, source: String, names: &BTreeMap<String, String>) -> String {
+        match self.member(path) {
+            Some(member) => member.language.renamed(path, source, names),
+            None => source,
+        }
+    }
+
     fn owns(&self, path: &str) -> bool {
         self.member(path).is_some_and(|member| member.language.owns(path))
     }

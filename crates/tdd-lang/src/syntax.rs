@@ -1,5 +1,6 @@
 //! A file's syntax tree laid out flat, so that no walk over it needs recursion: what all languages share.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -168,6 +169,14 @@ fn close(nodes: &mut [Node], open: &mut Vec<usize>) {
     if let Some(node) = open.pop() {
         nodes[node].past = past;
     }
+}
+
+/// The text of a tree with some names replaced by others.
+pub(crate) fn renamed(tree: &FlatTree<'_>, names: &BTreeMap<String, String>) -> String {
+    let is_name = |node: &usize| tree.is_leaf(*node) && tree.kind(*node).ends_with("identifier");
+    let edits = (0..tree.len()).filter(is_name);
+    let edits = edits.filter_map(|node| names.get(tree.text(node)).map(|name| (tree.range(node), name.clone())));
+    splice(tree.source(), edits.collect())
 }
 
 /// A text with some of its bytes replaced; they do not overlap.

@@ -3,7 +3,7 @@
 use tdd_agents::failure::Failure;
 use tdd_agents::plan::EditPlan;
 use tdd_agents::reply::ReplyError;
-use tdd_core::cycle::{RedTest, Turn};
+use tdd_core::cycle::{Phase, RedTest, Turn};
 use tdd_core::digest::Digest;
 use tdd_core::event::{
     EditApplied, EditClaim, EditRefused, Event, GreenOnArrival, Repair, Reverted, StepOutcome, Stuck, TestRevised,
@@ -172,7 +172,7 @@ impl Machine<'_> {
         if let Verdict::Refuse(refusal) = self.judge_files(&files)? {
             return Ok(Err(refusal));
         }
-        if let Err(refusal) = self.judge_mandate(turn, &files, &self.trial.change_to(&files)?) {
+        if let Err(refusal) = self.judge_mandate(turn, &files, &self.trial.change_to(&files, false)?) {
             return Ok(Err(refusal));
         }
         let files = self.trial.formatted(files)?;
@@ -183,7 +183,8 @@ impl Machine<'_> {
     }
 
     pub fn judge_files(&self, files: &Files) -> Result<Verdict, CliError> {
-        let change = self.trial.change_to(files)?;
+        let refactors = self.trial.session().standing().step().is_some_and(|step| step.phase == Phase::Refactor);
+        let change = self.trial.change_to(files, refactors)?;
         let ignored = hands::ignored(&self.trial, files)?;
         let untracked = hands::untracked(&self.trial, files)?;
         let edits = hands::edits_of(files);

@@ -16,6 +16,7 @@ use tdd_exec::scratch::Content;
 use tdd_exec::sources::{ChangedSources, StoredSources};
 use tdd_exec::workspace::{Workspace, Written};
 use tdd_lang::language::Sources as _;
+use tdd_lang::rename;
 
 use super::Machine;
 use crate::error::CliError;
@@ -27,12 +28,17 @@ pub fn now_ms() -> u64 {
 }
 
 impl Trial<'_> {
-    /// What these files would change, were they written over the base.
-    pub fn change_to(&self, files: &Files) -> Result<Change, CliError> {
+    /// What these files would change, were they written over the base; in a refactor a consistent rename is no change
+    /// of the tests that name what is renamed.
+    pub fn change_to(&self, files: &Files, refactors: bool) -> Result<Change, CliError> {
         let base = StoredSources::new(&self.repo, &self.base)?;
         let after = ChangedSources::new(&base, files);
         let paths: Vec<String> = files.keys().cloned().collect();
-        Ok(self.changed(&base, &after, &paths))
+        let change = self.changed(&base, &after, &paths);
+        if !refactors {
+            return Ok(change);
+        }
+        Ok(rename::put_back(self.language.as_ref(), &self.project, (&base, &after), &paths, change))
     }
 
     /// The files as the project's formatter would have them. It runs in a copy: what it does to other files

@@ -32,6 +32,7 @@ impl Machine<'_> {
         self.trial.take_tree(paths)?;
         let run = self.trial.run_recorded(paths)?;
         let change = self.trial.change()?;
+        let change = if matches!(turn, Turn::Refactor { .. }) { self.trial.refactored(change)? } else { change };
         let baseline = judge::baseline_of(&stand.report);
         let suspects = suspects(&run.report, &baseline);
         let report = self.trial.run_again(&run.report, &suspects)?;

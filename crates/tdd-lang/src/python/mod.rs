@@ -117,6 +117,11 @@ impl Language for Python {
         items::is_test_file(path).then(|| after.unwrap_or_default().to_owned())
     }
 
+    fn renamed(&self, path: &str, source: String, names: &BTreeMap<String, String>) -> String {
+        let tree = if self.owns(path) { syntax::Tree::parse(&source) } else { None };
+        tree.map(|tree| crate::syntax::renamed(&tree, names)).unwrap_or(source)
+    }
+
     fn owns(&self, path: &str) -> bool {
         owns(path)
     }

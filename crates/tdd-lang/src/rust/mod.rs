@@ -134,6 +134,11 @@ impl Language for Rust {
         compose::compose(path, before, after)
     }
 
+    fn renamed(&self, path: &str, source: String, names: &BTreeMap<String, String>) -> String {
+        let tree = if self.owns(path) { syntax::Tree::parse(&source) } else { None };
+        tree.map(|tree| crate::syntax::renamed(&tree, names)).unwrap_or(source)
+    }
+
     fn owns(&self, path: &str) -> bool {
         owns(path)
     }

@@ -1,0 +1,6 @@
+use kata::sum;
+
+#[test]
+fn adds() {
+    assert_eq!(sum(1, 2), 3);
+}

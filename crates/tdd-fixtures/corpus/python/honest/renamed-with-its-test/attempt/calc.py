@@ -1,0 +1,5 @@
+"""A small calculator."""
+
+
+def plus(a, b):
+    return a + b

@@ -1,0 +1,154 @@
+//! Tells a consistent rename of production items, in production and in the tests that name them, from a change of tests.
+
+use std::collections::BTreeMap;
+
+use tdd_core::change::{Change, ItemChange, ItemFate};
+
+use crate::language::{Language, Project, Sources};
+
+/// The same change, with tests and what they use as they would be had nothing been renamed.
+///
+/// Names of production that are gone and names that are new in their place are put back in all files, as names only,
+/// never in texts. What then differs in the tests is a change; what does not was the rename.
+pub fn put_back(
+    language: &dyn Language,
+    project: &Project,
+    (before, after): (&dyn Sources, &dyn Sources),
+    paths: &[String],
+    change: Change,
+) -> Change {
+    let names = renamed(&change.production);
+    if names.is_empty() || (change.tests.is_empty() && change.support.is_empty()) {
+        return change;
+    }
+    let after = PutBack { sources: after, language, names };
+    let Change { tests, support, .. } = language.change(project, before, &after, paths);
+    Change { tests, support, ..change }
+}
+
+/// New names with the old ones, where as many items of a file are gone as are new.
+fn renamed(items: &[ItemChange]) -> BTreeMap<String, String> {
+    let mut by_file: BTreeMap<&str, (Vec<&str>, Vec<&str>)> = BTreeMap::new();
+    for item in items {
+        let (gone, new) = by_file.entry(&item.path).or_default();
+        match (item.fate, name(&item.item)) {
+            (ItemFate::Removed, Some(name)) => gone.push(name),
+            (ItemFate::Added, Some(name)) => new.push(name),
+            (ItemFate::Changed, _) | (_, None) => {}
+        }
+    }
+    let pairs = by_file.into_values().filter(|(gone, new)| gone.len() == new.len());
+    let pairs = pairs.flat_map(|(gone, new)| new.into_iter().zip(gone));
+    pairs.filter(|(new, gone)| new != gone).map(|(new, gone)| (new.to_owned(), gone.to_owned())).collect()
+}
+
+/// The last part of the name in "fn `Calc::add`".
+fn name(item: &str) -> Option<&str> {
+    let full = item.split('`').nth(1)?;
+    let last = full.rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).next()?;
+    (!last.is_empty()).then_some(last)
+}
+
+/// Files in which some names are others.
+struct PutBack<'a> {
+    sources: &'a dyn Sources,
+    language: &'a dyn Language,
+    names: BTreeMap<String, String>,
+}
+
+impl Sources for PutBack<'_> {
+    fn files(&self) -> &[String] {
+        self.sources.files()
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        self.sources.read(path).map(|source| self.language.renamed(path, source, &self.names))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::memory;
+
+    type Files<'a> = &'a [(&'a str, &'a str)];
+
+    /// How many tests and other things of tests changed.
+    fn left(language: &dyn Language, before: Files<'_>, after: Files<'_>) -> (usize, usize) {
+        let project = Project { root: String::new(), description: String::new() };
+        let (before, after) = (memory(before), memory(after));
+        let paths: Vec<String> =
+            after.files().iter().filter(|path| before.read(path) != after.read(path)).cloned().collect();
+        let change = language.change(&project, &before, &after, &paths);
+        assert!(!change.tests.is_empty() || !change.support.is_empty());
+        let change = put_back(language, &project, (&before, &after), &paths, change);
+        assert!(!change.production.is_empty());
+        (change.tests.len(), change.support.len())
+    }
+
+    /// A Rust project with a function of this name, and a test that calls that name and expects this value.
+    fn rust(name: &str, called: &str, value: u32) -> Vec<(&'static str, String)> {
+        vec![
+            ("Cargo.toml", "[package]\nname = \"calc\"\nedition = \"2024\"\n".to_owned()),
+            ("src/lib.rs", format!("pub fn {name}(a: u32) -> u32 {{\n    a + 1\n}}\n")),
+            (
+                "tests/calc.rs",
+                format!(
+                    "use calc::{called};\n\n#[test]\nfn adds() {{\n    assert_eq!({called}(1), {value}, \"add\");\n}}\n"
+                ),
+            ),
+        ]
+    }
+
+    #[test]
+    fn a_name_that_changes_everywhere_is_no_change_of_tests() {
+        let left = |after: Vec<(&'static str, String)>| {
+            let of = |files: &[(&'static str, String)]| {
+                files.iter().map(|(path, text)| (*path, text.clone())).collect::<Vec<_>>()
+            };
+            let (before, after) = (of(&rust("add", "add", 2)), of(&after));
+            let before: Vec<(&str, &str)> = before.iter().map(|(path, text)| (*path, text.as_str())).collect();
+            let after: Vec<(&str, &str)> = after.iter().map(|(path, text)| (*path, text.as_str())).collect();
+            left(&crate::rust::Rust, &before, &after)
+        };
+        assert_eq!(left(rust("succ", "succ", 2)), (0, 0));
+        assert_ne!(left(rust("succ", "succ", 3)), (0, 0));
+        assert_ne!(left(rust("succ", "other", 2)), (0, 0));
+    }
+
+    #[test]
+    fn other_languages_know_their_names_too() {
+        let python = |name: &str| {
+            let code = format!("def {name}(a):\n    return a + 1\n");
+            let test = format!("from calc import {name}\n\n\ndef test_adds():\n    assert {name}(1) == 2, 'add'\n");
+            (code, test)
+        };
+        let ((old, old_test), (new, new_test)) = (python("add"), python("succ"));
+        let before = [("calc.py", old.as_str()), ("tests/test_calc.py", old_test.as_str())];
+        let after = [("calc.py", new.as_str()), ("tests/test_calc.py", new_test.as_str())];
+        assert_eq!(left(&crate::python::Python, &before, &after), (0, 0));
+        let go = |name: &str| {
+            let code = format!("package calc\n\nfunc {name}(a int) int {{\n\treturn a + 1\n}}\n");
+            let test = format!(
+                "package calc\n\nimport \"testing\"\n\nfunc TestAdds(t *testing.T) {{\n\tif {name}(1) != 2 {{\n\t\tt.Error(\"Add\")\n\t}}\n}}\n"
+            );
+            (code, test)
+        };
+        let ((old, old_test), (new, new_test)) = (go("Add"), go("Succ"));
+        let before = [("go.mod", "module calc\n"), ("calc.go", old.as_str()), ("calc_test.go", old_test.as_str())];
+        let after = [("go.mod", "module calc\n"), ("calc.go", new.as_str()), ("calc_test.go", new_test.as_str())];
+        assert_eq!(left(&crate::go::Go, &before, &after), (0, 0));
+        let javascript = |name: &str| {
+            let code = format!("export function {name}(a) {{\n  return a + 1;\n}}\n");
+            let test = format!(
+                "import {{ test }} from 'node:test';\nimport assert from 'node:assert/strict';\nimport {{ {name} }} from '../src/calc.js';\n\ntest('add', () => {{\n  assert.equal({name}(1), 2);\n}});\n"
+            );
+            (code, test)
+        };
+        let ((old, old_test), (new, new_test)) = (javascript("add"), javascript("succ"));
+        let manifest = ("package.json", "{\"type\": \"module\"}");
+        let before = [manifest, ("src/calc.js", old.as_str()), ("test/calc.test.js", old_test.as_str())];
+        let after = [manifest, ("src/calc.js", new.as_str()), ("test/calc.test.js", new_test.as_str())];
+        assert_eq!(left(&crate::javascript::JavaScript, &before, &after), (0, 0));
+    }
+}
