@@ -93,7 +93,8 @@ impl Repo {
             let name = format!("refs/tdd/attempts/{step}/{attempt}-{n}");
             match self.git.reference(&name, commit, /* force */ false, "an undone attempt") {
                 Ok(_) => return Ok(name),
-                Err(error) if error.code() == ErrorCode::Exists => {}
+                // A kill may have left a lock behind: another name will do as well.
+                Err(error) if matches!(error.code(), ErrorCode::Exists | ErrorCode::Locked) => {}
                 Err(error) => return Err(error).doing("keep the attempt"),
             }
         }

@@ -422,9 +422,17 @@ impl Repo {
         if self.kept_tree() == Some(tree) {
             return Ok(());
         }
-        let message = "the working tree as it was last seen";
-        self.git.reference(&self.tree_ref(), tree, /* force */ true, message).doing("anchor the tree")?;
-        Ok(())
+        let name = self.tree_ref();
+        let anchor = || self.git.reference(&name, tree, /* force */ true, "the working tree as it was last seen");
+        let anchored = match anchor() {
+            // We hold our own lock, so nobody else of ours is at work here: a kill left this one behind.
+            Err(error) if error.code() == git2::ErrorCode::Locked => {
+                drop(fs::remove_file(self.git.commondir().join(format!("{name}.lock"))));
+                anchor()
+            }
+            anchored => anchored,
+        };
+        anchored.doing("anchor the tree").map(drop)
     }
 
     /// Each working tree of a repository has its own.

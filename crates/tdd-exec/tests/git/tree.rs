@@ -29,6 +29,15 @@ fn new_changed_and_deleted_files_count() {
 }
 
 #[test]
+fn a_lock_that_a_kill_left_behind_is_in_nobodys_way() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    check_tree(&sandbox);
+    fs::write(sandbox.root.join(".git/refs/tdd/trees/main.lock"), "").expect("a lock");
+    sandbox.write("a", "changed");
+    check_tree(&sandbox);
+}
+
+#[test]
 fn a_file_may_become_a_folder_and_a_folder_a_file_or_a_link() {
     let sandbox = Sandbox::with(&[("a", "1"), ("b/c", "2"), ("d/e", "3")]);
     check_tree(&sandbox);
