@@ -12,4 +12,5 @@ pub mod sources;
 pub mod state;
 pub mod text;
 pub mod vcs;
+mod walk;
 pub mod workspace;

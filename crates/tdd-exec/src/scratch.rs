@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -16,6 +16,7 @@ use tdd_lang::twin::ScratchNeeds;
 
 use crate::git::{FileKind, GitError, Repo, Stored};
 use crate::state::StateDir;
+use crate::walk::Stamp;
 
 /// Why the copy could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -143,36 +144,8 @@ pub struct Scratch {
 /// What the files of a copy held when they were last looked into, by their times at that moment.
 pub(crate) type Held = BTreeMap<String, (Stamp, Stored)>;
 
-/// Which writing of a file this is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    inode: u64,
-    size: u64,
-    mode: u32,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
 /// Younger than this, a file may be written once more without looking any different.
 const YOUNG: Duration = Duration::from_millis(100);
-
-impl Stamp {
-    fn of(meta: &Metadata) -> Self {
-        Self {
-            inode: meta.ino(),
-            size: meta.size(),
-            mode: meta.mode(),
-            modified: (meta.mtime(), meta.mtime_nsec()),
-            changed: (meta.ctime(), meta.ctime_nsec()),
-        }
-    }
-
-    fn is_old(&self) -> bool {
-        let nanoseconds = u32::try_from(self.changed.1).unwrap_or(0);
-        let changed = SystemTime::UNIX_EPOCH + Duration::new(u64::try_from(self.changed.0).unwrap_or(0), nanoseconds);
-        SystemTime::now().duration_since(changed).is_ok_and(|age| age > YOUNG)
-    }
-}
 
 impl Scratch {
     /// The copy of the project with this state folder. Only for the one who holds the project's lock.
@@ -215,7 +188,7 @@ impl Scratch {
             let full = self.tree.join(path);
             if Content::read(&full)?.as_ref().map(Content::name) != Some(name) {
                 write(&full, &content.bytes(repo)?, name.kind)?;
-            } else if let Some(stamp) = stamp.filter(|stamp| stamp.is_old()) {
+            } else if let Some(stamp) = stamp.filter(|stamp| stamp.is_older(YOUNG, SystemTime::now())) {
                 now.insert(path.clone(), (*stamp, name));
             }
         }

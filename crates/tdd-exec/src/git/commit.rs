@@ -1,12 +1,13 @@
 //! Commits of exactly the bytes that were tested, and of attempts that were undone.
 
-use git2::{ErrorCode, Index, IndexEntry, IndexTime, Oid, RepositoryState, Time};
+use git2::build::TreeUpdateBuilder;
+use git2::{ErrorCode, FileMode, Index, IndexEntry, IndexTime, Oid, RepositoryState, Time, Tree};
 use tdd_core::digest::{CommitId, TreeId};
 
 use super::diff::file_kind;
 use super::error::Doing;
 use super::head::{commit_id, oid};
-use super::private::{portable, written};
+use super::private::portable;
 use super::{FileKind, GitError, GitPath, Head, Repo, Result};
 
 /// Who made a commit, and when.
@@ -55,7 +56,8 @@ impl Repo {
         let commit = self.write_commit(tree, expected, new.message, new.author)?;
         locked.note(commit)?;
         self.move_head(new.onto, expected, commit, new.message)?;
-        locked.publish()?;
+        let before = locked.stamp();
+        locked.publish(|| self.note_committed(&entries, before))?;
         Ok(commit_id(commit))
     }
 
@@ -124,8 +126,7 @@ impl Repo {
 
     /// What each path is in the verified tree, with the file times of our own index where it saw the same content.
     pub(super) fn entries(&self, new: &NewCommit<'_>) -> Result<Vec<(GitPath, Option<IndexEntry>)>> {
-        let seen = self.private_index()?;
-        let time = written(&seen);
+        let (seen, time) = self.seen()?;
         let mut entries = Vec::new();
         for path in new.paths {
             let path = GitPath::new(path.as_bytes())?;
@@ -150,10 +151,28 @@ impl Repo {
         Ok(Some(entry(path, found.id(), mode)))
     }
 
-    fn tree_with(&self, base: &TreeId, entries: &[(GitPath, Option<IndexEntry>)]) -> Result<Oid> {
+    pub(super) fn tree_with(&self, base: &TreeId, entries: &[(GitPath, Option<IndexEntry>)]) -> Result<Oid> {
         let base = self.tree(base)?;
+        self.updated(&base, entries).map_or_else(|| self.rebuilt(&base, entries), Ok)
+    }
+
+    /// Only the folders on the way to these paths are read and written. `None` where that will not do: a file in the
+    /// place of a folder, or the other way round.
+    fn updated(&self, base: &Tree<'_>, entries: &[(GitPath, Option<IndexEntry>)]) -> Option<Oid> {
+        let mut update = TreeUpdateBuilder::new();
+        for (path, entry) in entries {
+            match entry {
+                Some(entry) => update.upsert(path.as_bytes(), entry.id, file_mode(entry.mode)?),
+                None if base.get_path(path.as_path()).is_ok() => update.remove(path.as_bytes()),
+                None => &mut update,
+            };
+        }
+        update.create_updated(&self.git, base).ok()
+    }
+
+    fn rebuilt(&self, base: &Tree<'_>, entries: &[(GitPath, Option<IndexEntry>)]) -> Result<Oid> {
         let mut index = Index::new().doing("make an index")?;
-        index.read_tree(&base).doing("read HEAD's tree")?;
+        index.read_tree(base).doing("read HEAD's tree")?;
         for (path, entry) in entries {
             match entry {
                 Some(entry) => index.add(entry).doing_at("add", path.as_bytes())?,
@@ -193,6 +212,15 @@ impl Repo {
             }
             Err(error) => Err(error).doing("move the branch"),
         }
+    }
+}
+
+fn file_mode(mode: u32) -> Option<FileMode> {
+    match mode {
+        0o100_644 => Some(FileMode::Blob),
+        0o100_755 => Some(FileMode::BlobExecutable),
+        0o120_000 => Some(FileMode::Link),
+        _ => None,
     }
 }
 

@@ -7,17 +7,20 @@ mod commit;
 mod diff;
 mod error;
 mod head;
+mod held;
 mod history;
 mod listing;
 mod memory;
 mod path;
 mod private;
 mod restore;
+mod rules;
 mod snapshot;
 mod status;
 mod take_back;
-mod unreadable;
+mod tracked;
 mod user_index;
+mod witness;
 mod worktree;
 
 use std::cell::RefCell;
@@ -38,13 +41,15 @@ pub use status::Dirty;
 pub use worktree::Worktree;
 
 use error::{Doing, DoingIo};
-use snapshot::Tracked;
+use held::Held;
+use tracked::Tracked;
 
 /// A git repository with a working tree.
 pub struct Repo {
     git: Repository,
     root: PathBuf,
     tracked: RefCell<Option<Arc<Tracked>>>,
+    held: RefCell<Option<Held>>,
     listings: RefCell<Vec<(TreeId, Arc<Listing>)>>,
 }
 
@@ -93,7 +98,8 @@ impl Repo {
     fn new(git: Repository) -> Result<Self> {
         let bare = || GitError::Bare { path: git.path().to_owned() };
         let root = git.workdir().ok_or_else(bare)?.to_owned();
-        let repo = Self { git, root, tracked: RefCell::default(), listings: RefCell::default() };
+        let repo =
+            Self { git, root, tracked: RefCell::default(), held: RefCell::default(), listings: RefCell::default() };
         repo.heal()?;
         Ok(repo)
     }
@@ -103,6 +109,13 @@ impl Repo {
         let fresh = Repository::open(&self.root).doing("open the repository again")?;
         fresh.add_ignore_rule(STATE_RULES).doing("set the rules for `.tdd/`")?;
         Ok(fresh)
+    }
+}
+
+impl Drop for Repo {
+    fn drop(&mut self) {
+        // What is lost if this fails is some time.
+        self.let_go().ok();
     }
 }
 

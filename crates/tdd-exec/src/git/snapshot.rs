@@ -5,20 +5,20 @@
 //! is our own state in `.tdd/`.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::os::unix::fs::MetadataExt;
+use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::SystemTime;
 
-use git2::{Delta, Diff, DiffDelta, DiffOptions, FileMode, Index, IndexEntry, Oid, Repository, RepositoryOpenFlags};
-use tdd_core::digest::{Digest, TreeId};
+use git2::{Delta, Diff, DiffDelta, DiffOptions, FileMode, Index, Oid, Repository, RepositoryOpenFlags};
+use tdd_core::digest::TreeId;
 
 use super::error::{Doing, DoingIo};
+use super::held::Held;
 use super::path::as_path;
 use super::private::{PrivateLock, RACY_MARGIN, portable, without_times, written};
-use super::unreadable::{self, folders};
-use super::{GitError, GitPath, Repo, Result, is_state};
+use super::rules::Rules;
+use super::tracked::{Tracked, copy, find, sorted};
+use super::{GitError, GitPath, Repo, Result};
 
 /// Git's mode of a submodule.
 pub(super) const GITLINK: u32 = 0o160_000;
@@ -55,82 +55,18 @@ impl Snapshot {
     /// Looks at every file's times, reads those that may have changed.
     pub(super) fn take(repo: &Repo) -> Result<Self> {
         let lock = repo.lock_private()?;
-        let git = repo.fresh()?;
-        let mut index = repo.private_index()?;
-        if repo.kept_tree().is_none() {
-            index.clear().doing("empty our index")?;
-        }
-        git.set_index(&mut index).doing("use our index")?;
-        let before = written(&index);
-        let tracked = Tracked::read(repo)?;
-        let mut work = Work { repo, git, index, untracked: BTreeSet::new(), sparse: BTreeSet::new(), touched: false };
-        work.adopt(&tracked)?;
-        unreadable::check(&repo.root, &work.git, &work.index)?;
-        work.refresh()?;
-        let tree = work.write(before)?;
-        Ok(Self { tree, index: work.index, untracked: work.untracked, _lock: lock })
+        // What goes wrong on the way leaves nothing to rely on.
+        let last = repo.held.take();
+        let held = match last.map(|held| held.again(repo)).transpose()?.flatten() {
+            Some(held) => held,
+            None => Held::anew(repo)?,
+        };
+        let index = held.git.index().doing("use our index")?;
+        let tree = TreeId(held.tree.to_string());
+        let untracked = held.untracked.clone();
+        repo.held.replace(Some(held).filter(|held| held.witness.is_some()));
+        Ok(Self { tree, index, untracked, _lock: lock })
     }
-}
-
-/// What the user's index says is tracked.
-pub(super) struct Tracked {
-    entries: Vec<IndexEntry>,
-    skipped: Vec<Vec<u8>>,
-    written: Option<SystemTime>,
-    stamp: Option<Stamp>,
-}
-
-/// Which writing of a file this is.
-type Stamp = (u64, u64, i64, i64, i64, i64);
-
-impl Tracked {
-    /// The index as it is now; what was read before will do if the file is the same, and was old enough by then for
-    /// a new one to look different.
-    fn read(repo: &Repo) -> Result<Arc<Self>> {
-        let path = repo.git.path().join("index");
-        let now = stamp(&path);
-        if let Some(known) = repo.tracked.borrow().as_ref().filter(|known| now.is_some() && known.stamp == now) {
-            return Ok(Arc::clone(known));
-        }
-        let mut index = Self::parse(&path)?;
-        let age = index.written.and_then(|written| SystemTime::now().duration_since(written).ok());
-        index.stamp = now.filter(|_| age.is_some_and(|age| age > RACY_MARGIN));
-        let index = Arc::new(index);
-        repo.tracked.replace(Some(Arc::clone(&index)));
-        Ok(index)
-    }
-
-    fn parse(path: &Path) -> Result<Self> {
-        const SKIP_WORKTREE: u16 = 1 << 14;
-        let index = Index::open(path).doing("read the user's index")?;
-        let mut entries = sorted(&index);
-        entries.retain(|entry| !is_state(&entry.path));
-        let skipped = entries.iter().filter(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
-        let skipped = skipped.map(|entry| entry.path.clone()).collect();
-        Ok(Self { entries, skipped, written: written(&index), stamp: None })
-    }
-}
-
-fn stamp(path: &Path) -> Option<Stamp> {
-    let meta = fs::metadata(path).ok()?;
-    Some((meta.ino(), meta.size(), meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()))
-}
-
-fn copy(entry: &IndexEntry) -> IndexEntry {
-    IndexEntry { path: entry.path.clone(), ..*entry }
-}
-
-/// An index's entries by path, one for each, whatever order the index itself keeps.
-fn sorted(index: &Index) -> Vec<IndexEntry> {
-    let mut entries: Vec<_> = index.iter().collect();
-    entries.sort_by(|one, other| one.path.cmp(&other.path));
-    entries.dedup_by(|one, other| one.path == other.path);
-    entries
-}
-
-fn find<'a>(entries: &'a [IndexEntry], path: &[u8]) -> Option<&'a IndexEntry> {
-    let at = entries.binary_search_by(|entry| entry.path.as_slice().cmp(path)).ok()?;
-    entries.get(at)
 }
 
 fn exists(repo: &Repo, path: &[u8]) -> bool {
@@ -138,18 +74,18 @@ fn exists(repo: &Repo, path: &[u8]) -> bool {
 }
 
 /// The private index while it is being brought up to date.
-struct Work<'repo> {
-    repo: &'repo Repo,
-    git: Repository,
-    index: Index,
-    untracked: BTreeSet<Vec<u8>>,
-    sparse: BTreeSet<Vec<u8>>,
-    touched: bool,
+pub(super) struct Work<'repo> {
+    pub(super) repo: &'repo Repo,
+    pub(super) git: Repository,
+    pub(super) index: Index,
+    pub(super) untracked: BTreeSet<Vec<u8>>,
+    pub(super) sparse: BTreeSet<Vec<u8>>,
+    pub(super) touched: bool,
 }
 
 impl Work<'_> {
     /// Puts into our index what it lacks of the user's; what only ours has is untracked.
-    fn adopt(&mut self, tracked: &Tracked) -> Result<()> {
+    pub(super) fn adopt(&mut self, tracked: &Tracked) -> Result<()> {
         let ours = sorted(&self.index);
         let ours_only = ours.iter().filter(|entry| find(&tracked.entries, &entry.path).is_none());
         self.untracked.extend(ours_only.map(|entry| entry.path.clone()));
@@ -167,16 +103,16 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn refresh(&mut self) -> Result<()> {
-        let (before, now) = (Rules::remembered(self.repo), Rules::of(self)?);
+    pub(super) fn refresh(&mut self) -> Result<()> {
+        let (before, now) = (Rules::remembered(self.repo), self.rules()?);
         if before.as_ref().is_none_or(|before| before.ignoring != now.ignoring) {
             self.drop_ignored()?;
         }
         let conversion_changed = before.is_some_and(|before| before.converting != now.converting);
-        let attributes_changed = self.apply_changes()?;
+        let attributes_changed = self.apply_changes(None)?;
         if conversion_changed || attributes_changed {
             self.forget_times()?;
-            self.apply_changes()?;
+            self.apply_changes(None)?;
         }
         Ok(())
     }
@@ -195,9 +131,9 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Takes over all that differs on disk; says whether an attributes file was among it.
-    fn apply_changes(&mut self) -> Result<bool> {
-        let changes = Changes::of(&self.changed()?)?;
+    /// Takes over all that differs on disk, or of these paths alone; says whether an attributes file was among it.
+    pub(super) fn apply_changes(&mut self, only: Option<&[Vec<u8>]>) -> Result<bool> {
+        let changes = Changes::of(&self.changed(only)?)?;
         let mut attributes = false;
         for path in changes.gone {
             attributes |= is_attributes(&path);
@@ -220,8 +156,11 @@ impl Work<'_> {
         Ok(attributes)
     }
 
-    fn changed(&self) -> Result<Diff<'_>> {
+    fn changed(&self, only: Option<&[Vec<u8>]>) -> Result<Diff<'_>> {
         let mut options = DiffOptions::new();
+        for path in only.into_iter().flatten() {
+            options.pathspec(path.as_slice()).disable_pathspec_match(true);
+        }
         options
             .include_untracked(true)
             .recurse_untracked_dirs(true)
@@ -229,7 +168,7 @@ impl Work<'_> {
             .include_typechange(true)
             .ignore_submodules(true)
             .skip_binary_check(true)
-            .update_index(true);
+            .update_index(only.is_none());
         self.git.diff_index_to_workdir(Some(&self.index), Some(&mut options)).doing("look at the working tree")
     }
 
@@ -276,23 +215,28 @@ impl Work<'_> {
     }
 
     /// The tree is anchored before the index that relies on its objects is written.
-    fn write(&mut self, before: Option<SystemTime>) -> Result<TreeId> {
+    pub(super) fn write(&mut self, before: Option<SystemTime>) -> Result<Oid> {
         let tree = self.index.write_tree().doing("write the tree")?;
         self.repo.keep_tree(tree)?;
         if self.touched {
             self.index.write().doing("write our index")?;
         }
-        if written(&self.index) != before {
-            look_older(&self.index)?;
+        if let Some(now) = written(&self.index).filter(|now| Some(*now) != before) {
+            look_older(&self.index, now)?;
         }
-        Rules::of(self)?.remember(self.repo)?;
-        Ok(TreeId(tree.to_string()))
+        self.rules()?.remember(self.repo)?;
+        Ok(tree)
+    }
+
+    fn rules(&self) -> Result<Rules> {
+        Rules::of(self.repo, &self.git, &self.untracked)
     }
 }
 
-fn look_older(index: &Index) -> Result<()> {
-    let (Some(path), Some(written)) = (index.path(), written(index)) else { return Ok(()) };
-    let older = written.checked_sub(RACY_MARGIN).unwrap_or(SystemTime::UNIX_EPOCH);
+/// An index is to be as old as the look that it tells of.
+pub(super) fn look_older(index: &Index, looked: SystemTime) -> Result<()> {
+    let Some(path) = index.path() else { return Ok(()) };
+    let older = looked.checked_sub(RACY_MARGIN).unwrap_or(SystemTime::UNIX_EPOCH);
     let file = File::options().append(true).open(path).doing_io("open", path)?;
     file.set_modified(older).doing_io("set the time of", path)
 }
@@ -336,111 +280,4 @@ impl Changes {
 
 fn is_attributes(path: &[u8]) -> bool {
     path == b".gitattributes" || path.ends_with(b"/.gitattributes")
-}
-
-/// Digests of all that decides what a file's times cannot tell: whether it is ignored, and how it is converted.
-#[derive(PartialEq, Eq)]
-struct Rules {
-    ignoring: Digest,
-    converting: Digest,
-}
-
-impl Rules {
-    fn of(work: &Work<'_>) -> Result<Self> {
-        Ok(Self { ignoring: ignoring(work)?, converting: converting(&work.git)? })
-    }
-
-    /// Those of the last call, if there was one.
-    fn remembered(repo: &Repo) -> Option<Self> {
-        let text = fs::read(repo.private("rules")).ok()?;
-        let (ignoring, converting): (Digest, Digest) = serde_json::from_slice(&text).ok()?;
-        Some(Self { ignoring, converting })
-    }
-
-    fn remember(&self, repo: &Repo) -> Result<()> {
-        if Self::remembered(repo).as_ref() == Some(self) {
-            return Ok(());
-        }
-        let path = repo.private("rules");
-        let text = format!("[\"{}\",\"{}\"]\n", self.ignoring, self.converting);
-        fs::write(&path, text).doing_io("write", &path)
-    }
-}
-
-/// The ignore files that bear on the untracked paths, and those paths.
-fn ignoring(work: &Work<'_>) -> Result<Digest> {
-    let mut bytes = setting(&work.git, "core.ignorecase")?;
-    bytes.extend(content_of(&work.git.commondir().join("info/exclude")));
-    bytes.extend(file_setting(&work.git, "core.excludesfile")?);
-    for folder in folders(work.untracked.iter().map(Vec::as_slice)) {
-        bytes.extend(content_of(&work.repo.root.join(as_path(folder)).join(".gitignore")));
-    }
-    for path in &work.untracked {
-        bytes.extend(path);
-        bytes.push(0);
-    }
-    Ok(Digest::of(bytes))
-}
-
-/// The settings for line ends, and the attributes files that are not in the tree.
-fn converting(git: &Repository) -> Result<Digest> {
-    let mut bytes = Vec::new();
-    for name in ["core.autocrlf", "core.eol", "core.filemode", "core.symlinks"] {
-        bytes.extend(setting(git, name)?);
-    }
-    bytes.extend(content_of(&git.commondir().join("info/attributes")));
-    bytes.extend(file_setting(git, "core.attributesfile")?);
-    Ok(Digest::of(bytes))
-}
-
-fn setting(git: &Repository, name: &str) -> Result<Vec<u8>> {
-    let config = git.config().doing("read the configuration")?;
-    let value = config.get_string(name).unwrap_or_default();
-    Ok(format!("{name}={value}\0").into_bytes())
-}
-
-fn file_setting(git: &Repository, name: &str) -> Result<Vec<u8>> {
-    let config = git.config().doing("read the configuration")?;
-    Ok(config.get_path(name).map(|path| content_of(&path)).unwrap_or_default())
-}
-
-/// A file's bytes behind their number; a missing file is one of its own kind.
-fn content_of(path: &Path) -> Vec<u8> {
-    let Ok(content) = fs::read(path) else { return b"-\0".to_vec() };
-    let mut bytes = format!("{}\0", content.len()).into_bytes();
-    bytes.extend(content);
-    bytes
-}
-
-impl Repo {
-    /// The tree of the last call, if nobody removed its anchor: only then are the objects of our index safe.
-    fn kept_tree(&self) -> Option<Oid> {
-        self.git.refname_to_id(&self.tree_ref()).ok()
-    }
-
-    fn keep_tree(&self, tree: Oid) -> Result<()> {
-        if self.kept_tree() == Some(tree) {
-            return Ok(());
-        }
-        let name = self.tree_ref();
-        let anchor = || self.git.reference(&name, tree, /* force */ true, "the working tree as it was last seen");
-        let anchored = match anchor() {
-            // We hold our own lock, so nobody else of ours is at work here: a kill left this one behind.
-            Err(error) if error.code() == git2::ErrorCode::Locked => {
-                drop(fs::remove_file(self.git.commondir().join(format!("{name}.lock"))));
-                anchor()
-            }
-            anchored => anchored,
-        };
-        anchored.doing("anchor the tree").map(drop)
-    }
-
-    /// Each working tree of a repository has its own.
-    pub(super) fn tree_ref(&self) -> String {
-        let name = self.git.path().file_name().filter(|_| self.git.is_worktree());
-        match name {
-            Some(name) => format!("refs/tdd/trees/worktrees/{}", name.to_string_lossy()),
-            None => "refs/tdd/trees/main".to_owned(),
-        }
-    }
 }

@@ -6,6 +6,7 @@ use git2::{DiffOptions, Index};
 
 use super::error::Doing;
 use super::snapshot::{GITLINK, Snapshot};
+use super::tracked::Tracked;
 use super::{GitPath, Repo, Result, is_state};
 
 /// What of the working tree HEAD does not have.
@@ -63,7 +64,7 @@ impl Repo {
     }
 
     fn is_tracked(&self, path: &GitPath) -> Result<bool> {
-        Ok(!is_state(path.as_bytes()) && self.user_index()?.get_path(path.as_path(), 0).is_some())
+        Ok(Tracked::read(self)?.holds(path.as_bytes()))
     }
 
     fn is_nested(&self, path: &GitPath) -> bool {

@@ -12,8 +12,9 @@ use std::time::SystemTime;
 use git2::{Index, IndexEntry, Oid};
 
 use super::error::{Doing, DoingIo};
-use super::private::{RACY_MARGIN, written};
+use super::private::RACY_MARGIN;
 use super::{GitError, GitPath, Repo, Result};
+use crate::walk::Stamp;
 
 /// What `index.lock` begins with when it is ours.
 const MARK: &str = "tdd-machine";
@@ -53,7 +54,7 @@ impl Repo {
         let head = self.head_id()?.map(|id| id.to_string());
         let noted = fs::read_to_string(&locked.note).ok();
         if noted.is_some() && noted == head && locked.next.exists() {
-            return locked.publish();
+            return locked.publish(|| ());
         }
         drop(locked);
         Ok(())
@@ -116,9 +117,16 @@ impl LockedIndex {
         fs::write(&self.note, commit.to_string()).doing_io("write", &self.note)
     }
 
-    /// Puts the prepared index in its place and lets go.
-    pub(super) fn publish(self) -> Result<()> {
-        fs::rename(&self.next, &self.index).doing_io("replace", &self.index)
+    /// Which writing of the user's index it is that we hold.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        Stamp::at(&self.index)
+    }
+
+    /// Puts the prepared index in its place, has it looked at while nobody else can write it, and lets go.
+    pub(super) fn publish(self, look: impl FnOnce()) -> Result<()> {
+        fs::rename(&self.next, &self.index).doing_io("replace", &self.index)?;
+        look();
+        Ok(())
     }
 
     fn copy(&self) -> Result<SystemTime> {
@@ -127,8 +135,8 @@ impl LockedIndex {
         remove(&self.next.with_extension("lock"))?;
         match fs::copy(&self.index, &self.next) {
             Ok(_) => {
-                let old = Index::open(&self.index).doing("read the user's index")?;
-                Ok(written(&old).unwrap_or(SystemTime::UNIX_EPOCH))
+                let time = fs::metadata(&self.index).and_then(|meta| meta.modified());
+                Ok(time.unwrap_or(SystemTime::UNIX_EPOCH))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let now = fs::metadata(&self.lock).and_then(|meta| meta.modified());

@@ -1,6 +1,7 @@
 //! The repository's promises, each held against the git program itself.
 #![expect(clippy::expect_used, reason = "what the tests stand on may stop them")]
 
+mod again;
 mod commit;
 mod history;
 mod hostile;

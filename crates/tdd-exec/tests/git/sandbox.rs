@@ -1,15 +1,19 @@
 //! A repository in a temporary folder, and a git program that knows nothing of the developer's home.
 
+use std::cell::OnceCell;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use tdd_exec::git::{GitPath, Head, NewCommit, Repo, Signature};
 use tempfile::TempDir;
 
 pub struct Sandbox {
+    /// Looks at the working tree again and again.
+    standing: OnceCell<Repo>,
     home: TempDir,
     pub root: PathBuf,
 }
@@ -20,7 +24,7 @@ impl Sandbox {
         let home = TempDir::new().expect("a temporary folder");
         let root = home.path().join("project");
         fs::create_dir(&root).expect("the project's folder");
-        let sandbox = Self { home, root };
+        let sandbox = Self { standing: OnceCell::new(), home, root };
         sandbox.git(&["init", "-q", "-b", "main"]);
         for setting in [
             "user.name=Ada",
@@ -101,6 +105,16 @@ impl Sandbox {
         run(&["write-tree"])
     }
 
+    /// Makes the user's index look as if it had been written a while ago: only then is what was read of it kept.
+    fn age_index(&self) {
+        let index = self.root.join(self.git(&["rev-parse", "--git-path", "index"]));
+        let Ok(file) = fs::File::options().append(true).open(index) else { return };
+        let time = file.metadata().and_then(|meta| meta.modified()).expect("a time");
+        if time.elapsed().is_ok_and(|age| age < Duration::from_secs(5)) {
+            file.set_modified(time - Duration::from_secs(10)).expect("a time set back");
+        }
+    }
+
     /// Commits these paths as they are now.
     pub fn commit(&self, paths: &[&str]) -> tdd_exec::git::Result<tdd_core::digest::CommitId> {
         let repo = self.repo();
@@ -140,7 +154,10 @@ pub fn not_utf8() -> &'static OsStr {
     OsStr::from_bytes(b"caf\xe9.txt")
 }
 
-/// Holds our tree against git's; both must name the same content.
+/// Holds our tree against git's; both must name the same content. Who looked before must see the same as who did not.
 pub fn check_tree(sandbox: &Sandbox) {
+    sandbox.age_index();
+    let standing = sandbox.standing.get_or_init(|| sandbox.repo());
+    assert_eq!(standing.tree_id().expect("a tree").0, sandbox.gits_tree());
     assert_eq!(sandbox.repo().tree_id().expect("a tree").0, sandbox.gits_tree());
 }
