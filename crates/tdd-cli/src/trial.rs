@@ -22,9 +22,10 @@ use tdd_core::test_id::TestId;
 use tdd_exec::clock::WallClock;
 use tdd_exec::counterproof::{self, NewCode, Prover};
 use tdd_exec::git::{ChangeKind, Repo};
+use tdd_exec::layout::{Content, LayOutError, Layout};
 use tdd_exec::process::Spawner;
 use tdd_exec::runner::ProjectRunner;
-use tdd_exec::scratch::{self, Content, Scratch};
+use tdd_exec::scratch::Scratch;
 use tdd_exec::sources::{StoredSources, TreeSources};
 use tdd_exec::state::StateDir;
 use tdd_lang::language::{Language, Project, Settings, Sources};
@@ -439,8 +440,8 @@ impl<'a> Trial<'a> {
 
     /// Acts on the working folder, whose tree is the one that is judged.
     pub fn here<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>) -> Result<T, CliError> {
-        let names = self.repo.tree_files(&self.tree)?.names().to_vec();
-        let sources = TreeSources::new(self.repo.root(), names);
+        let names = Arc::clone(self.repo.tree_files(&self.tree)?.names());
+        let sources = TreeSources::sorted(self.repo.root(), names);
         self.with_runner(&sources, self.repo.root().to_owned(), act)
     }
 
@@ -451,17 +452,34 @@ impl<'a> Trial<'a> {
         overrides: &Overrides,
         act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
+        self.in_copy(tree, overrides, Scratch::fill, act)
+    }
+
+    /// The same in a copy that may have been written to since it was last looked at: for what is judged again.
+    pub fn roughly_elsewhere<T>(
+        &self,
+        tree: &TreeId,
+        overrides: &Overrides,
+        act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
+        self.in_copy(tree, overrides, Scratch::touch_up, act)
+    }
+
+    fn in_copy<T>(
+        &self,
+        tree: &TreeId,
+        overrides: &Overrides,
+        fill: impl FnOnce(&Scratch, &Repo, &Layout) -> Result<(), LayOutError>,
+        act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, CliError>,
+    ) -> Result<T, CliError> {
         let scratch = Scratch::open(&self.state)?;
         let needs = self.language.scratch(&self.project, &scratch.products().to_string_lossy());
-        let mut files = scratch::laid_out(&self.repo, tree, &needs)?;
+        let mut files = Layout::new(&self.repo, tree, &needs)?;
         for (path, text) in overrides {
-            match text {
-                Some(text) => drop(files.insert(path.clone(), Content::text(text))),
-                None => drop(files.remove(path)),
-            }
+            files.set(path, text.as_deref().map(Content::text));
         }
-        scratch.fill(&self.repo, &files)?;
-        let sources = TreeSources::new(scratch.tree(), files.into_keys().collect());
+        fill(&scratch, &self.repo, &files)?;
+        let sources = TreeSources::sorted(scratch.tree(), files.names());
         let spawner = self.spawner(scratch.tree().to_owned()).with_vars(needs.env);
         self.act(&sources, &spawner, act)
     }

@@ -1,8 +1,8 @@
 //! Runs the copies that could refute a test, in a scratch copy of the project, and tells how each ended.
 
-use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
+use std::sync::Arc;
 
 use tdd_core::digest::TreeId;
 use tdd_core::proof::{CounterProof, Fate, MutantFate, Proof, Survivor, Twin};
@@ -13,8 +13,9 @@ use tdd_lang::item::TestItem;
 use tdd_lang::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 use crate::git::Repo;
+use crate::layout::{Content, LayOutError, Layout, ScratchError};
 use crate::runner::{ProjectRunner, RunError};
-use crate::scratch::{self, Content, LayOutError, Scratch, ScratchError};
+use crate::scratch::Scratch;
 use crate::sources::TreeSources;
 use crate::state::StateDir;
 
@@ -48,7 +49,7 @@ pub struct NewCode {
 pub struct Prover<'a> {
     runner: &'a ProjectRunner<'a>,
     repo: &'a Repo,
-    files: BTreeMap<String, Content>,
+    files: Layout,
     scratch: Scratch,
     needs: ScratchNeeds,
 }
@@ -68,7 +69,7 @@ impl<'a> Prover<'a> {
     ) -> Result<Self, ProofError> {
         let scratch = Scratch::open(state)?;
         let needs = runner.language.scratch(runner.project, &scratch.products().to_string_lossy());
-        let files = scratch::laid_out(repo, tree, &needs)?;
+        let files = Layout::new(repo, tree, &needs)?;
         Ok(Self { runner, repo, files, scratch, needs })
     }
 
@@ -121,7 +122,7 @@ impl<'a> Prover<'a> {
     fn read_fates(&self, twins: &Twins, report: &Report) -> Result<CounterProof, ProofError> {
         let mut copy = Fate::of(report, &twins.copy);
         if copy == Fate::Failed {
-            let alone = self.test(self.files.keys().cloned().collect(), std::slice::from_ref(&twins.copy))?;
+            let alone = self.test(self.files.names(), std::slice::from_ref(&twins.copy))?;
             copy = Fate::of(&alone, &twins.copy);
         }
         let fate = |id: &TestId| Fate::of(report, id);
@@ -150,17 +151,15 @@ impl<'a> Prover<'a> {
         only: &[TestId],
     ) -> Result<Report, ProofError> {
         let mut files = self.files.clone();
-        files.extend(different.into_iter().map(|(path, text)| (path.to_owned(), Content::text(text))));
-        self.run(files, only)
-    }
-
-    fn run(&self, files: BTreeMap<String, Content>, only: &[TestId]) -> Result<Report, ProofError> {
+        for (path, text) in different {
+            files.set(path, Some(Content::text(text)));
+        }
         self.scratch.fill(self.repo, &files)?;
-        self.test(files.into_keys().collect(), only)
+        self.test(files.names(), only)
     }
 
-    fn test(&self, files: Vec<String>, only: &[TestId]) -> Result<Report, ProofError> {
-        let sources = TreeSources::new(self.scratch.tree(), files);
+    fn test(&self, files: Arc<Vec<String>>, only: &[TestId]) -> Result<Report, ProofError> {
+        let sources = TreeSources::sorted(self.scratch.tree(), files);
         let spawner = self.runner.spawner.clone().with_root(self.scratch.tree()).with_vars(self.needs.env.clone());
         let runner = ProjectRunner { sources: &sources, spawner: &spawner, ..*self.runner };
         Ok(runner.test(only)?)

@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod counterproof;
 pub mod git;
+pub mod layout;
 pub mod ledger;
 pub mod process;
 pub mod remote;

@@ -1,7 +1,6 @@
 //! A copy of the project in `.tdd/scratch/`, kept between runs so that builds in it stay incremental.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -11,127 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use tdd_core::digest::TreeId;
-use tdd_lang::twin::ScratchNeeds;
-
-use crate::git::{FileKind, GitError, Repo, Stored};
+use crate::git::{FileKind, Repo};
+use crate::layout::{Content, LayOutError, Layout, ScratchError};
 use crate::state::StateDir;
-use crate::walk::Stamp;
-
-/// Why the copy could not be made.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot {action} `{}`", path.display())]
-pub struct ScratchError {
-    /// `read`, `write`, …
-    action: &'static str,
-    /// What.
-    path: PathBuf,
-    /// Why.
-    source: io::Error,
-}
-
-/// Why it cannot be said what a copy is to hold.
-#[derive(Debug, thiserror::Error)]
-pub enum LayOutError {
-    /// The tree cannot be read.
-    #[error(transparent)]
-    Git(#[from] GitError),
-    /// A file beside it cannot be read.
-    #[error(transparent)]
-    Scratch(#[from] ScratchError),
-}
-
-/// What a file of the copy is to hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
-    /// What git keeps.
-    Stored(Stored),
-    /// Something else.
-    Given {
-        /// Its bytes; of a link, its target.
-        bytes: Vec<u8>,
-        /// What it is.
-        kind: FileKind,
-    },
-}
-
-impl Content {
-    /// A plain file with this text.
-    pub fn text(text: &str) -> Self {
-        Self::Given { bytes: text.as_bytes().to_vec(), kind: FileKind::File }
-    }
-
-    /// Names the content, as git would.
-    fn name(&self) -> Stored {
-        match self {
-            Self::Stored(stored) => *stored,
-            Self::Given { bytes, kind } => Stored::of(bytes, *kind),
-        }
-    }
-
-    /// The bytes.
-    fn bytes(&self, repo: &Repo) -> Result<Cow<'_, [u8]>, GitError> {
-        match self {
-            Self::Stored(stored) => Ok(Cow::Owned(repo.stored(stored)?)),
-            Self::Given { bytes, .. } => Ok(Cow::Borrowed(bytes)),
-        }
-    }
-
-    /// A link to a folder, wherever that is in the end; `None` if there is none.
-    pub fn link_to(folder: &Path) -> Option<Self> {
-        let folder = fs::canonicalize(folder).ok().filter(|folder| folder.is_dir())?;
-        Some(Self::Given { bytes: folder.as_os_str().as_bytes().to_vec(), kind: FileKind::Symlink })
-    }
-
-    /// What is on the disk; `None` if there is no file or link.
-    pub fn read(path: &Path) -> Result<Option<Self>, ScratchError> {
-        let doing = |source| ScratchError { action: "read", path: path.to_owned(), source };
-        let meta = match fs::symlink_metadata(path) {
-            Ok(meta) => meta,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(None);
-            }
-            Err(error) => return Err(doing(error)),
-        };
-        if meta.is_symlink() {
-            let target = fs::read_link(path).map_err(doing)?;
-            return Ok(Some(Self::Given { bytes: target.as_os_str().as_bytes().to_vec(), kind: FileKind::Symlink }));
-        }
-        if !meta.is_file() {
-            return Ok(None);
-        }
-        let kind = if meta.permissions().mode() & 0o100 == 0 { FileKind::File } else { FileKind::Executable };
-        Ok(Some(Self::Given { bytes: fs::read(path).map_err(doing)?, kind }))
-    }
-}
-
-/// Every file of a tree, as a copy is to hold it; submodules and names that are not UTF-8 are left out.
-pub fn contents(repo: &Repo, tree: &TreeId) -> Result<BTreeMap<String, Content>, GitError> {
-    let listing = repo.tree_files(tree)?;
-    let files = listing.files().iter().filter(|(_, stored)| stored.kind != FileKind::Submodule);
-    Ok(files.filter_map(|(path, stored)| Some((path.as_str()?.to_owned(), Content::Stored(*stored)))).collect())
-}
-
-/// What a copy of a tree holds: its files, and those of the working folder that a build needs although no
-/// tree has them.
-pub fn laid_out(repo: &Repo, tree: &TreeId, needs: &ScratchNeeds) -> Result<BTreeMap<String, Content>, LayOutError> {
-    let mut files = contents(repo, tree)?;
-    for path in &needs.links {
-        if !holds_some(&files, path)
-            && let Some(link) = Content::link_to(&repo.root().join(path))
-        {
-            files.insert(path.clone(), link);
-        }
-    }
-    for path in &needs.files {
-        if !files.contains_key(path)
-            && let Some(content) = Content::read(&repo.root().join(path))?
-        {
-            files.insert(path.clone(), content);
-        }
-    }
-    Ok(files)
-}
+use crate::walk::{self, Item, Kind};
 
 /// The copy and what is built in it. Its place never changes, so that a build finds what it built before.
 #[derive(Clone, Debug)]
@@ -141,8 +23,14 @@ pub struct Scratch {
     held: Arc<Mutex<Held>>,
 }
 
-/// What the files of a copy held when they were last looked into, by their times at that moment.
-pub(crate) type Held = BTreeMap<String, (Stamp, Stored)>;
+/// What a copy held when it was last filled.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    layout: Layout,
+    folders: Vec<PathBuf>,
+    /// What is in each folder, with the times of those files that were looked into.
+    items: Vec<Vec<Item>>,
+}
 
 /// Younger than this, a file may be written once more without looking any different.
 const YOUNG: Duration = Duration::from_millis(100);
@@ -170,64 +58,186 @@ impl Scratch {
     /// Makes the copy hold exactly these files. One that is right already is not touched: by its time a
     /// build knows that it need not be built again. One that was looked into before, and that nobody wrote
     /// since, is not looked into again.
-    pub fn fill(&self, repo: &Repo, files: &BTreeMap<String, Content>) -> Result<(), LayOutError> {
+    pub fn fill(&self, repo: &Repo, layout: &Layout) -> Result<(), LayOutError> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut found = BTreeMap::new();
-        remove_others(&self.tree, "", files, &mut found)?;
-        let mut now = Held::new();
-        for (path, content) in files {
-            let name = content.name();
-            let stamp = found.get(path.as_str());
-            let known = held.get(path).filter(|(then, _)| stamp == Some(then)).map(|(_, held)| *held);
-            if let (Some(known), Some(stamp)) = (known, stamp)
-                && known == name
-            {
-                now.insert(path.clone(), (*stamp, known));
-                continue;
+        // What goes wrong on the way leaves nothing to rely on.
+        let last = std::mem::take(&mut *held);
+        let known = match self.touched(&last, layout) {
+            Some((paths, known)) => self.put(repo, layout, paths, known)?,
+            None => self.fill_anew(repo, layout, &last)?,
+        };
+        *held = known;
+        Ok(())
+    }
+
+    /// Like [`Scratch::fill`], but looks at no file that was right before: somebody may have written to it since. For
+    /// tools whose outcome is judged again, like a formatter. The next filling sees all the same what was written.
+    pub fn touch_up(&self, repo: &Repo, layout: &Layout) -> Result<(), LayOutError> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(paths) = held.to_change(layout) else {
+            drop(held);
+            return self.fill(repo, layout);
+        };
+        let last = std::mem::take(&mut *held);
+        *held = self.put(repo, layout, paths, Held { layout: layout.clone(), ..last })?;
+        Ok(())
+    }
+
+    /// The files that may not be as they are to be, and all that is known besides; `None` if folders come or go.
+    fn touched(&self, last: &Held, layout: &Layout) -> Option<(BTreeSet<String>, Held)> {
+        let (moment, mut paths) = (SystemTime::now(), last.to_change(layout)?);
+        let mut items = Vec::with_capacity(last.items.len());
+        for ((folder, before), now) in last.folders.iter().zip(&last.items).zip(walk::list(&self.tree, &last.folders)) {
+            let mut now = now.ok()?;
+            if *before != now || now.iter().any(|item| item.kind == Kind::Other(None)) {
+                paths.extend(changed(folder, before, &now)?);
+                forget_young(&mut now, moment);
             }
-            let full = self.tree.join(path);
+            items.push(now);
+        }
+        let all_stay = paths.iter().all(|path| layout.get(path).is_some());
+        all_stay.then(|| (paths, Held { layout: layout.clone(), folders: last.folders.clone(), items }))
+    }
+
+    /// Makes every folder and no other, and puts right all files but those that are known to be.
+    fn fill_anew(&self, repo: &Repo, layout: &Layout, last: &Held) -> Result<Held, LayOutError> {
+        let (moment, names) = (SystemTime::now(), layout.names());
+        let folders = folders_of(&names);
+        remove_others(&self.tree, Path::new(""), &folders, &names)?;
+        for folder in &folders {
+            let path = self.tree.join(folder);
+            fs::create_dir_all(&path).map_err(doing("make the folder", &path))?;
+        }
+        let mut items = Vec::with_capacity(folders.len());
+        for (folder, listed) in folders.iter().zip(walk::list(&self.tree, &folders)) {
+            let mut listed = listed.map_err(doing("list", &self.tree.join(folder)))?;
+            forget_young(&mut listed, moment);
+            items.push(listed);
+        }
+        let known = Held { layout: layout.clone(), folders, items };
+        let right = known.same_as(last);
+        let wrong = names.iter().filter(|path| !right.contains(path.as_str())).cloned().collect();
+        self.put(repo, layout, wrong, known)
+    }
+
+    /// Puts these files right. The times of one that had to be written are not known any more.
+    fn put(&self, repo: &Repo, layout: &Layout, paths: BTreeSet<String>, mut known: Held) -> Result<Held, LayOutError> {
+        for path in paths {
+            let Some(content) = layout.get(&path) else { continue };
+            let (full, name) = (self.tree.join(&path), content.name());
             if Content::read(&full)?.as_ref().map(Content::name) != Some(name) {
                 write(&full, &content.bytes(repo)?, name.kind)?;
-            } else if let Some(stamp) = stamp.filter(|stamp| stamp.is_older(YOUNG, SystemTime::now())) {
-                now.insert(path.clone(), (*stamp, name));
+                known.forget(&path);
             }
         }
-        *held = now;
-        Ok(())
+        Ok(known)
     }
 }
 
-/// Removes what is not to be there, and notes the times of the rest.
-fn remove_others(
-    folder: &Path,
-    below: &str,
-    files: &BTreeMap<String, Content>,
-    found: &mut BTreeMap<String, Stamp>,
-) -> Result<(), ScratchError> {
-    let doing = |path: &Path| {
-        let path = path.to_owned();
-        |source| ScratchError { action: "tidy up", path, source }
-    };
-    for entry in fs::read_dir(folder).map_err(doing(folder))? {
-        let entry = entry.map_err(doing(folder))?;
-        let (path, name) = (entry.path(), format!("{below}{}", entry.file_name().to_string_lossy()));
-        let meta = entry.metadata().map_err(doing(&path))?;
-        if meta.is_dir() && holds_some(files, &name) {
-            remove_others(&path, &format!("{name}/"), files, found)?;
-        } else if meta.is_dir() {
-            fs::remove_dir_all(&path).map_err(doing(&path))?;
-        } else if files.contains_key(&name) {
-            found.insert(name, Stamp::of(&meta));
-        } else {
-            fs::remove_file(&path).map_err(doing(&path))?;
+impl Held {
+    /// The files that are to be other than they were; `None` if one is to go, or a folder to come.
+    fn to_change(&self, layout: &Layout) -> Option<BTreeSet<String>> {
+        let paths = self.layout.differing(layout);
+        let is_folder = |folder: &Path| self.folders.binary_search_by(|known| known.as_path().cmp(folder)).is_ok();
+        let stays = |path: &String| layout.get(path).is_some() && Path::new(path).parent().is_some_and(is_folder);
+        let known = !self.folders.is_empty();
+        Some(paths).filter(|paths| known && paths.iter().all(stays))
+    }
+
+    /// The files that hold what they held then, and are to hold the same now.
+    fn same_as(&self, last: &Self) -> BTreeSet<String> {
+        let before: BTreeMap<&Path, &Vec<Item>> = last.folders.iter().map(PathBuf::as_path).zip(&last.items).collect();
+        let mut same = BTreeSet::new();
+        for (folder, items) in self.folders.iter().zip(&self.items) {
+            let Some(before) = before.get(folder.as_path()) else { continue };
+            let before: HashMap<&OsStr, Kind> = before.iter().map(|item| (item.name.as_os_str(), item.kind)).collect();
+            for item in items.iter().filter(|item| matches!(item.kind, Kind::Other(Some(_)))) {
+                let path = folder.join(&item.name);
+                if let Some(path) = path.to_str().filter(|_| before.get(item.name.as_os_str()) == Some(&item.kind))
+                    && last.layout.name(path) == self.layout.name(path)
+                {
+                    same.insert(path.to_owned());
+                }
+            }
+        }
+        same
+    }
+
+    fn forget(&mut self, path: &str) {
+        let path = Path::new(path);
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let Ok(at) = self.folders.binary_search_by(|known| known.as_path().cmp(folder)) else { return };
+        let Some(items) = self.items.get_mut(at) else { return };
+        match items.iter_mut().find(|item| Some(item.name.as_os_str()) == path.file_name()) {
+            Some(item) => item.kind = Kind::Other(None),
+            None => items.extend(path.file_name().map(|name| Item { name: name.to_owned(), kind: Kind::Other(None) })),
+        }
+    }
+}
+
+/// The files of a folder that may have changed; `None` if there is more to it.
+fn changed(folder: &Path, before: &[Item], now: &[Item]) -> Option<Vec<String>> {
+    let mut gone: HashMap<&OsStr, Kind> = before.iter().map(|item| (item.name.as_os_str(), item.kind)).collect();
+    let mut changed = Vec::new();
+    for item in now {
+        match (gone.remove(item.name.as_os_str()), item.kind) {
+            (Some(before), now) if before == now && now != Kind::Other(None) => {}
+            (Some(Kind::Other(_)) | None, Kind::Other(_)) => changed.push(folder.join(&item.name).to_str()?.to_owned()),
+            (_, Kind::Folder) | (Some(Kind::Folder), Kind::Other(_)) => return None,
+        }
+    }
+    for (name, kind) in gone {
+        match kind {
+            Kind::Other(_) => changed.push(folder.join(name).to_str()?.to_owned()),
+            Kind::Folder => return None,
+        }
+    }
+    Some(changed)
+}
+
+/// The times of a file that was written a moment ago say nothing.
+fn forget_young(items: &mut [Item], moment: SystemTime) {
+    for item in items {
+        if let Kind::Other(stamp) = &mut item.kind {
+            *stamp = stamp.filter(|stamp| stamp.is_older(YOUNG, moment));
+        }
+    }
+}
+
+/// Every folder above these paths, the root among them, sorted.
+fn folders_of(names: &[String]) -> Vec<PathBuf> {
+    let mut folders = BTreeSet::from([PathBuf::new()]);
+    let mut last = Path::new("");
+    for name in names {
+        let Some(folder) = Path::new(name).parent().filter(|folder| *folder != last) else { continue };
+        last = folder;
+        folders.extend(folder.ancestors().map(Path::to_owned));
+    }
+    folders.into_iter().collect()
+}
+
+fn doing(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ScratchError {
+    let path = path.to_owned();
+    move |source| ScratchError { action, path, source }
+}
+
+/// Removes what is not to be there.
+fn remove_others(root: &Path, folder: &Path, folders: &[PathBuf], names: &[String]) -> Result<(), ScratchError> {
+    let full = root.join(folder);
+    for entry in fs::read_dir(&full).map_err(doing("tidy up", &full))? {
+        let entry = entry.map_err(doing("tidy up", &full))?;
+        let (path, full) = (folder.join(entry.file_name()), entry.path());
+        let is_folder = entry.file_type().map_err(doing("tidy up", &full))?.is_dir();
+        let is_name = |path: &str| names.binary_search_by(|name| name.as_str().cmp(path)).is_ok();
+        if is_folder && folders.binary_search(&path).is_ok() {
+            remove_others(root, &path, folders, names)?;
+        } else if is_folder {
+            fs::remove_dir_all(&full).map_err(doing("tidy up", &full))?;
+        } else if !path.to_str().is_some_and(is_name) {
+            fs::remove_file(&full).map_err(doing("tidy up", &full))?;
         }
     }
     Ok(())
-}
-
-fn holds_some(files: &BTreeMap<String, Content>, folder: &str) -> bool {
-    let below = format!("{folder}/");
-    files.range(below.clone()..).next().is_some_and(|(path, _)| path.starts_with(&below))
 }
 
 fn write(path: &Path, bytes: &[u8], kind: FileKind) -> Result<(), ScratchError> {
@@ -253,10 +263,16 @@ fn write(path: &Path, bytes: &[u8], kind: FileKind) -> Result<(), ScratchError> 
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use super::*;
 
-    fn files(files: &[(&str, &str)]) -> BTreeMap<String, Content> {
-        files.iter().map(|(path, text)| ((*path).to_owned(), Content::text(text))).collect()
+    fn files(files: &[(&str, &str)]) -> Layout {
+        let mut layout = Layout::default();
+        for (path, text) in files {
+            layout.set(path, Some(Content::text(text)));
+        }
+        layout
     }
 
     #[test]
@@ -286,7 +302,9 @@ mod tests {
         assert_eq!(link.name().kind, FileKind::Symlink);
         scratch.fill(&repo, &files(&[("a", "theirs")])).unwrap();
         assert_eq!(fs::read_to_string(folder.path().join("outside")).unwrap(), "mine");
-        scratch.fill(&repo, &BTreeMap::from([("b".to_owned(), link)])).unwrap();
+        let mut layout = Layout::default();
+        layout.set("b", Some(link));
+        scratch.fill(&repo, &layout).unwrap();
         assert!(fs::symlink_metadata(scratch.tree().join("b")).unwrap().is_symlink());
     }
 
@@ -301,11 +319,68 @@ mod tests {
             std::thread::sleep(2 * YOUNG);
         }
         scratch.fill(&repo, &wanted).unwrap();
-        assert_eq!(scratch.held.lock().unwrap().len(), 2, "their times are known by now");
+        let known = |item: &Item| matches!(item.kind, Kind::Other(Some(_)));
+        assert!(scratch.held.lock().unwrap().items[0].iter().all(known), "their times are known by now");
         let times = fs::metadata(scratch.tree().join("a")).unwrap().modified().unwrap();
         fs::write(scratch.tree().join("a"), "2").unwrap();
         fs::File::options().write(true).open(scratch.tree().join("a")).unwrap().set_modified(times).unwrap();
         scratch.fill(&repo, &wanted).unwrap();
         assert_eq!(fs::read_to_string(scratch.tree().join("a")).unwrap(), "1");
+    }
+
+    #[test]
+    fn whatever_happens_in_the_copy_between_two_fillings_it_is_put_right() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repo::init(folder.path()).unwrap();
+        let scratch = Scratch::open(&StateDir::ensure(folder.path()).unwrap()).unwrap();
+        let wanted = [("a", "1"), ("b/c", "1"), ("b/d/e", "1"), ("b/d/f", "1")];
+        let tree = scratch.tree().to_owned();
+        let happenings: [&dyn Fn(); 9] = [
+            &|| {},
+            &|| fs::write(tree.join("b/c"), "2").unwrap(),
+            &|| fs::remove_file(tree.join("b/d/e")).unwrap(),
+            &|| fs::write(tree.join("b/d/by-product"), "x").unwrap(),
+            &|| fs::create_dir(tree.join("b/new")).unwrap(),
+            &|| fs::remove_dir_all(tree.join("b/d")).unwrap(),
+            &|| {
+                fs::remove_file(tree.join("a")).unwrap();
+                symlink("b/c", tree.join("a")).unwrap();
+            },
+            &|| fs::set_permissions(tree.join("a"), fs::Permissions::from_mode(0o755)).unwrap(),
+            &|| {
+                fs::remove_dir_all(tree.join("b")).unwrap();
+                fs::write(tree.join("b"), "a file").unwrap();
+            },
+        ];
+        for happening in happenings {
+            for other in ["1", "2"] {
+                let layout = files(&[wanted[0], wanted[1], wanted[2], ("b/d/f", other)]);
+                scratch.fill(&repo, &layout).unwrap();
+                std::thread::sleep(2 * YOUNG);
+                happening();
+                scratch.fill(&repo, &layout).unwrap();
+                let held = |path: &str| Content::read(&tree.join(path)).unwrap();
+                assert!(layout.names().iter().all(|path| held(path) == layout.get(path).map(Cow::into_owned)));
+                let count = |folder: &str| fs::read_dir(tree.join(folder)).unwrap().count();
+                assert_eq!([count(""), count("b"), count("b/d")], [2, 2, 2]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_touch_up_does_not_look_at_the_next_filling_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repo::init(folder.path()).unwrap();
+        let scratch = Scratch::open(&StateDir::ensure(folder.path()).unwrap()).unwrap();
+        let read = |path: &str| fs::read_to_string(scratch.tree().join(path)).unwrap();
+        for _ in 0..2 {
+            scratch.fill(&repo, &files(&[("a", "1"), ("b", "1")])).unwrap();
+            std::thread::sleep(2 * YOUNG);
+        }
+        fs::write(scratch.tree().join("b"), "2").unwrap();
+        scratch.touch_up(&repo, &files(&[("a", "3"), ("b", "1")])).unwrap();
+        assert_eq!(read("a"), "3");
+        scratch.fill(&repo, &files(&[("a", "3"), ("b", "1")])).unwrap();
+        assert_eq!(read("b"), "1");
     }
 }

@@ -1,5 +1,6 @@
 //! The repository's files as a language sees them, on the disk or in a tree: names now, texts on demand.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,13 +18,18 @@ const MAX_SOURCE: u64 = 4 << 20;
 #[derive(Clone, Debug)]
 pub struct TreeSources {
     root: PathBuf,
-    files: Vec<String>,
+    files: Arc<Vec<String>>,
 }
 
 impl TreeSources {
     /// These files below `root`.
     pub fn new(root: impl Into<PathBuf>, mut files: Vec<String>) -> Self {
         files.sort_unstable();
+        Self::sorted(root, Arc::new(files))
+    }
+
+    /// The same, of files that are sorted.
+    pub fn sorted(root: impl Into<PathBuf>, files: Arc<Vec<String>>) -> Self {
         Self { root: root.into(), files }
     }
 }
@@ -63,7 +69,7 @@ impl Sources for StoredSources<'_> {
     }
 
     fn read(&self, path: &str) -> Option<String> {
-        let stored = self.listing.files().get(&GitPath::new(path).ok()?)?;
+        let stored = self.listing.get(GitPath::new(path).ok()?.as_bytes())?;
         let content = self.repo.stored(stored).ok()?;
         let small = content.len() as u64 <= MAX_SOURCE;
         small.then(|| String::from_utf8(content).ok()).flatten()
@@ -74,17 +80,21 @@ impl Sources for StoredSources<'_> {
 pub struct ChangedSources<'a> {
     inner: &'a dyn Sources,
     changed: &'a BTreeMap<String, Option<String>>,
-    files: Vec<String>,
+    files: Cow<'a, [String]>,
 }
 
 impl<'a> ChangedSources<'a> {
     /// `inner`, with new content or none for the files in `changed`.
     pub fn new(inner: &'a dyn Sources, changed: &'a BTreeMap<String, Option<String>>) -> Self {
+        let is_there = |path: &String| inner.files().binary_search(path).is_ok();
+        if changed.iter().all(|(path, content)| content.is_some() == is_there(path)) {
+            return Self { inner, changed, files: Cow::Borrowed(inner.files()) };
+        }
         let kept = inner.files().iter().filter(|path| !changed.contains_key(*path));
         let there = changed.iter().filter(|(_, content)| content.is_some()).map(|(path, _)| path);
         let mut files: Vec<String> = kept.chain(there).cloned().collect();
         files.sort_unstable();
-        Self { inner, changed, files }
+        Self { inner, changed, files: Cow::Owned(files) }
     }
 }
 

@@ -12,7 +12,7 @@ use tdd_core::seam::{Clock, Runner, Workspace as _};
 use tdd_core::session::SuiteFacts;
 use tdd_exec::clock::WallClock;
 use tdd_exec::git::{ChangeKind, GitPath, Signature};
-use tdd_exec::scratch::Content;
+use tdd_exec::layout::Content;
 use tdd_exec::sources::{ChangedSources, StoredSources};
 use tdd_exec::workspace::{Workspace, Written};
 use tdd_lang::language::Sources as _;
@@ -51,7 +51,7 @@ impl Trial<'_> {
         if self.language.fmt(&self.project, &self.settings, &paths, &after).is_empty() {
             return Ok(files);
         }
-        let done = self.elsewhere(&self.base, &files, |runner| Ok(runner.fmt(&paths)?))?;
+        let done = self.roughly_elsewhere(&self.base, &files, |runner| Ok(runner.fmt(&paths)?))?;
         if !done.ok {
             return Ok(files);
         }
@@ -241,7 +241,8 @@ pub fn untracked(trial: &Trial<'_>, files: &Files) -> Result<Vec<String>, CliErr
     let base = StoredSources::new(&trial.repo, &trial.base)?;
     let theirs = |path: &str| {
         let found = fs::symlink_metadata(trial.repo.root().join(path)).ok();
-        found.is_some_and(|found| !found.is_dir()) && !base.files().iter().any(|known| known == path)
+        found.is_some_and(|found| !found.is_dir())
+            && base.files().binary_search_by(|known| known.as_str().cmp(path)).is_err()
     };
     let in_the_way = |path: &&String| {
         let folders = path.match_indices('/').map(|(at, _)| &path[..at]);

@@ -13,11 +13,20 @@ use super::{FileKind, GitPath, Repo, Result};
 /// So many trees are remembered: base, subject, and what lies between.
 const REMEMBERED: usize = 4;
 
-/// The files of a tree.
-#[derive(Debug, Default)]
+/// The files of a tree. Trees that have the same paths share them.
+#[derive(Clone, Debug, Default)]
 pub struct Listing {
-    files: BTreeMap<GitPath, Stored>,
-    names: Vec<String>,
+    paths: Arc<Paths>,
+    /// What is at each path.
+    stored: Vec<Stored>,
+}
+
+#[derive(Debug, Default)]
+struct Paths {
+    /// Sorted.
+    all: Vec<GitPath>,
+    /// Those that are UTF-8, without submodules.
+    names: Arc<Vec<String>>,
 }
 
 /// A file as git keeps it.
@@ -40,17 +49,63 @@ impl Listing {
     fn new(files: BTreeMap<GitPath, Stored>) -> Self {
         let real = files.iter().filter(|(_, stored)| stored.kind != FileKind::Submodule);
         let names = real.filter_map(|(path, _)| path.as_str().map(str::to_owned)).collect();
-        Self { files, names }
+        let (all, stored) = files.into_iter().unzip();
+        Self { paths: Arc::new(Paths { all, names: Arc::new(names) }), stored }
     }
 
-    /// Every path, sorted.
-    pub fn files(&self) -> &BTreeMap<GitPath, Stored> {
-        &self.files
+    /// Every path, sorted, and what is there.
+    pub fn iter(&self) -> impl Iterator<Item = (&GitPath, &Stored)> {
+        self.paths.all.iter().zip(&self.stored)
+    }
+
+    /// What is at this path.
+    pub fn get(&self, path: &[u8]) -> Option<&Stored> {
+        self.stored.get(self.find(path)?)
     }
 
     /// The names that are UTF-8, sorted, without submodules.
-    pub fn names(&self) -> &[String] {
-        &self.names
+    pub fn names(&self) -> &Arc<Vec<String>> {
+        &self.paths.names
+    }
+
+    /// The paths at which another tree has something else.
+    pub(crate) fn differing(&self, other: &Self) -> Vec<GitPath> {
+        if Arc::ptr_eq(&self.paths, &other.paths) {
+            let pairs = self.paths.all.iter().zip(self.stored.iter().zip(&other.stored));
+            return pairs.filter(|(_, (one, other))| one != other).map(|(path, _)| path.clone()).collect();
+        }
+        let mine = self.iter().filter(|(path, stored)| other.get(path.as_bytes()) != Some(*stored));
+        let theirs = other.iter().filter(|(path, _)| self.get(path.as_bytes()).is_none());
+        mine.chain(theirs).map(|(path, _)| path.clone()).collect()
+    }
+
+    /// The same with something else at these paths.
+    fn with(&self, changes: &[(GitPath, Option<Stored>)]) -> Self {
+        let submodule = |stored: &Stored| stored.kind == FileKind::Submodule;
+        let mut stored = self.stored.clone();
+        for (path, change) in changes {
+            let known = self.find(path.as_bytes()).and_then(|at| stored.get_mut(at));
+            match (known, change) {
+                (Some(known), Some(change)) if submodule(known) == submodule(change) => *known = *change,
+                (Some(_) | None, _) => return self.with_other_paths(changes),
+            }
+        }
+        Self { paths: Arc::clone(&self.paths), stored }
+    }
+
+    fn with_other_paths(&self, changes: &[(GitPath, Option<Stored>)]) -> Self {
+        let mut files: BTreeMap<GitPath, Stored> = self.iter().map(|(path, stored)| (path.clone(), *stored)).collect();
+        for (path, change) in changes {
+            match change {
+                Some(change) => files.insert(path.clone(), *change),
+                None => files.remove(path),
+            };
+        }
+        Self::new(files)
+    }
+
+    fn find(&self, path: &[u8]) -> Option<usize> {
+        self.paths.all.binary_search_by(|known| known.as_bytes().cmp(path)).ok()
     }
 }
 
@@ -62,33 +117,34 @@ impl Repo {
             let found = known.remove(at);
             known.push(found);
         } else {
-            let files = self.listed(known.last(), tree)?;
+            let listing = self.listed(known.last(), tree)?;
             if known.len() == REMEMBERED {
                 known.remove(0);
             }
-            known.push((tree.clone(), Arc::new(Listing::new(files))));
+            known.push((tree.clone(), Arc::new(listing)));
         }
         Ok(known.last().map(|(_, listing)| Arc::clone(listing)).unwrap_or_default())
     }
 
     /// Two trees mostly have most in common, and what they have in common is not even looked at.
-    fn listed(&self, known: Option<&(TreeId, Arc<Listing>)>, tree: &TreeId) -> Result<BTreeMap<GitPath, Stored>> {
+    fn listed(&self, known: Option<&(TreeId, Arc<Listing>)>, tree: &TreeId) -> Result<Listing> {
         let new = self.tree(tree)?;
         let old = known.map(|(id, _)| self.tree(id)).transpose()?;
         let mut options = DiffOptions::new();
         options.include_typechange(true).skip_binary_check(true);
         let diff = self.git.diff_tree_to_tree(old.as_ref(), Some(&new), Some(&mut options)).doing("list the tree")?;
-        let mut files = known.map(|(_, listing)| listing.files.clone()).unwrap_or_default();
+        let mut changes: BTreeMap<GitPath, Option<Stored>> = BTreeMap::new();
         for delta in diff.deltas() {
             if let Some(path) = delta.old_file().path_bytes() {
-                files.remove(&GitPath::from_git(path));
+                changes.entry(GitPath::from_git(path)).or_default();
             }
             let file = delta.new_file();
             if let (Some(path), Some(kind), true) = (file.path_bytes(), mode_kind(file.mode()), file.exists()) {
-                files.insert(GitPath::from_git(path), Stored { id: file.id(), kind });
+                changes.insert(GitPath::from_git(path), Some(Stored { id: file.id(), kind }));
             }
         }
-        Ok(files)
+        let changes: Vec<_> = changes.into_iter().collect();
+        Ok(known.map_or_else(Listing::default, |(_, listing)| Listing::clone(listing)).with(&changes))
     }
 
     /// The content of a file, or the target of a link.

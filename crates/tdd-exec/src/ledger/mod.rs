@@ -188,6 +188,9 @@ impl<C: Clock> Ledger for LedgerFile<C> {
     }
 
     fn append(&mut self, events: &[Event]) -> Result<Vec<Record>, LedgerError> {
+        if events.is_empty() {
+            return Ok(Vec::new());
+        }
         let ts = self.clock.now_ms();
         let mut end = self.end.clone();
         let mut bytes = Vec::new();

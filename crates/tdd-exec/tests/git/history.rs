@@ -158,10 +158,10 @@ fn the_files_of_a_tree_are_listed() {
     let repo = sandbox.repo();
     let head = repo.head().expect("a HEAD");
     let listed = repo.tree_files(&head.tree).expect("a list");
-    assert_eq!(listed.names(), ["a/c/d", "a/ü x", "b"]);
+    assert_eq!(**listed.names(), ["a/c/d", "a/ü x", "b"]);
     assert_eq!(repo.commit_tree(head.commit.as_ref()).expect("a tree"), head.tree);
     let empty = repo.commit_tree(None).expect("a tree");
-    assert_eq!(repo.tree_files(&empty).expect("a list").names(), [""; 0]);
+    assert_eq!(**repo.tree_files(&empty).expect("a list").names(), [""; 0]);
     assert_eq!(repo.tree_files(&head.tree).expect("a list").names(), listed.names());
 }
 

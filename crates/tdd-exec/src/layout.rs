@@ -1,0 +1,178 @@
+//! What a copy of the project is to hold, file by file.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tdd_core::digest::TreeId;
+use tdd_lang::twin::ScratchNeeds;
+
+use crate::git::{FileKind, GitError, Listing, Repo, Stored};
+
+/// Why the copy could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} `{}`", path.display())]
+pub struct ScratchError {
+    /// `read`, `write`, …
+    pub(crate) action: &'static str,
+    /// What.
+    pub(crate) path: PathBuf,
+    /// Why.
+    pub(crate) source: io::Error,
+}
+
+/// Why it cannot be said what a copy is to hold.
+#[derive(Debug, thiserror::Error)]
+pub enum LayOutError {
+    /// The tree cannot be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A file beside it cannot be read.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+}
+
+/// What a file of the copy is to hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// What git keeps.
+    Stored(Stored),
+    /// Something else.
+    Given {
+        /// Its bytes; of a link, its target.
+        bytes: Vec<u8>,
+        /// What it is.
+        kind: FileKind,
+    },
+}
+
+impl Content {
+    /// A plain file with this text.
+    pub fn text(text: &str) -> Self {
+        Self::Given { bytes: text.as_bytes().to_vec(), kind: FileKind::File }
+    }
+
+    /// Names the content, as git would.
+    pub(crate) fn name(&self) -> Stored {
+        match self {
+            Self::Stored(stored) => *stored,
+            Self::Given { bytes, kind } => Stored::of(bytes, *kind),
+        }
+    }
+
+    /// The bytes.
+    pub(crate) fn bytes(&self, repo: &Repo) -> Result<Cow<'_, [u8]>, GitError> {
+        match self {
+            Self::Stored(stored) => Ok(Cow::Owned(repo.stored(stored)?)),
+            Self::Given { bytes, .. } => Ok(Cow::Borrowed(bytes)),
+        }
+    }
+
+    /// A link to a folder, wherever that is in the end; `None` if there is none.
+    pub fn link_to(folder: &Path) -> Option<Self> {
+        let folder = fs::canonicalize(folder).ok().filter(|folder| folder.is_dir())?;
+        Some(Self::Given { bytes: folder.as_os_str().as_bytes().to_vec(), kind: FileKind::Symlink })
+    }
+
+    /// What is on the disk; `None` if there is no file or link.
+    pub fn read(path: &Path) -> Result<Option<Self>, ScratchError> {
+        let doing = |source| ScratchError { action: "read", path: path.to_owned(), source };
+        let meta = match fs::symlink_metadata(path) {
+            Ok(meta) => meta,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(doing(error)),
+        };
+        if meta.is_symlink() {
+            let target = fs::read_link(path).map_err(doing)?;
+            return Ok(Some(Self::Given { bytes: target.as_os_str().as_bytes().to_vec(), kind: FileKind::Symlink }));
+        }
+        if !meta.is_file() {
+            return Ok(None);
+        }
+        let kind = if meta.permissions().mode() & 0o100 == 0 { FileKind::File } else { FileKind::Executable };
+        Ok(Some(Self::Given { bytes: fs::read(path).map_err(doing)?, kind }))
+    }
+}
+
+/// What a copy holds: the files of a tree, some of them other. Submodules and names that are not UTF-8 are left out.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    tree: Arc<Listing>,
+    /// Other content, or none.
+    other: BTreeMap<String, Option<Content>>,
+}
+
+impl Layout {
+    /// The files of a tree, and those of the working folder that a build needs although no tree has them.
+    pub fn new(repo: &Repo, tree: &TreeId, needs: &ScratchNeeds) -> Result<Self, LayOutError> {
+        let mut layout = Self { tree: repo.tree_files(tree)?, other: BTreeMap::new() };
+        for path in &needs.links {
+            if !layout.holds_some(path)
+                && let Some(link) = Content::link_to(&repo.root().join(path))
+            {
+                layout.set(path, Some(link));
+            }
+        }
+        for path in &needs.files {
+            if layout.get(path).is_none()
+                && let Some(content) = Content::read(&repo.root().join(path))?
+            {
+                layout.set(path, Some(content));
+            }
+        }
+        Ok(layout)
+    }
+
+    /// Puts something else at this path, or nothing.
+    pub fn set(&mut self, path: &str, content: Option<Content>) {
+        self.other.insert(path.to_owned(), content);
+    }
+
+    /// The names of all files, sorted.
+    pub fn names(&self) -> Arc<Vec<String>> {
+        let in_tree = self.tree.names();
+        let is_there = |path: &String| in_tree.binary_search(path).is_ok();
+        if self.other.iter().all(|(path, content)| content.is_some() == is_there(path)) {
+            return Arc::clone(in_tree);
+        }
+        let kept = in_tree.iter().filter(|path| !self.other.contains_key(*path));
+        let there = self.other.iter().filter(|(_, content)| content.is_some()).map(|(path, _)| path);
+        let mut names: Vec<String> = kept.chain(there).cloned().collect();
+        names.sort_unstable();
+        Arc::new(names)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Option<Cow<'_, Content>> {
+        if let Some(other) = self.other.get(path) {
+            return other.as_ref().map(Cow::Borrowed);
+        }
+        let stored = self.tree.get(path.as_bytes()).filter(|stored| stored.kind != FileKind::Submodule)?;
+        Some(Cow::Owned(Content::Stored(*stored)))
+    }
+
+    pub(crate) fn name(&self, path: &str) -> Option<Stored> {
+        self.get(path).map(|content| content.name())
+    }
+
+    fn holds_some(&self, folder: &str) -> bool {
+        let below = format!("{folder}/");
+        let names = self.names();
+        let at = names.partition_point(|name| *name < below);
+        names.get(at).is_some_and(|name| name.starts_with(&below))
+    }
+
+    /// The paths at which another layout may have something else.
+    pub(crate) fn differing(&self, other: &Self) -> BTreeSet<String> {
+        let in_trees = self.tree.differing(&other.tree);
+        let mut paths: BTreeSet<String> = in_trees.iter().filter_map(|path| path.as_str()).map(str::to_owned).collect();
+        paths.extend(self.other.keys().chain(other.other.keys()).cloned());
+        paths
+    }
+}
