@@ -15,6 +15,7 @@ use tdd_core::rule::{Refusal, Rule};
 use tdd_core::signature::signature;
 use tdd_core::standing::Step;
 use tdd_core::test_id::TestId;
+use tdd_exec::git::Look;
 use tdd_exec::sources::StoredSources;
 use tdd_lang::language::Sources as _;
 
@@ -40,6 +41,9 @@ const MAX_FIXED_ARRIVALS: u32 = 3;
 const STUCK_AFTER: u32 = 2;
 /// Reds in a row that were none, after which another target is asked for.
 const MAX_INVALID_REDS: u32 = 3;
+
+/// What may be written, and a look at the working tree that was begun before.
+type Passed = (Files, Permit, Option<Look>);
 
 /// Why an attempt failed, as the ledger and the model are told.
 struct Failed {
@@ -113,7 +117,7 @@ impl Machine<'_> {
         if plan.edits.is_empty() {
             return self.without_edits(stand, turn, &plan);
         }
-        let (files, permit) = match self.pass_gate(turn, &plan)? {
+        let (files, permit, look) = match self.pass_gate(turn, &plan)? {
             Ok(passed) => passed,
             Err(refusal) => return self.refused(stand, turn, &plan, refusal),
         };
@@ -123,7 +127,7 @@ impl Machine<'_> {
         if let Some(refusal) = self.write(permit)? {
             return self.failed(stand, turn, &paths, Failed::refused(refusal));
         }
-        let verified = self.verify(stand, turn, &mut paths)?;
+        let verified = self.verify(stand, turn, look, &mut paths)?;
         self.note_verified(&verified);
         match &verified.ruling {
             Ruling::Holds(_) => {
@@ -153,7 +157,7 @@ impl Machine<'_> {
     }
 
     /// The gate's answer to the plan, with the files as they are to be written.
-    fn pass_gate(&mut self, turn: &Turn, plan: &EditPlan) -> Result<Result<(Files, Permit), Refusal>, CliError> {
+    fn pass_gate(&mut self, turn: &Turn, plan: &EditPlan) -> Result<Result<Passed, Refusal>, CliError> {
         if let Err(refusal) = self.claim(turn, plan)? {
             return Ok(Err(refusal));
         }
@@ -175,9 +179,9 @@ impl Machine<'_> {
         if let Err(refusal) = self.judge_mandate(turn, &files, &self.trial.change_to(&files, false)?) {
             return Ok(Err(refusal));
         }
-        let files = self.trial.formatted(files)?;
+        let (files, look) = self.trial.formatted(files)?;
         Ok(match self.judge_files(&files)? {
-            Verdict::Permit(permit) => Ok((files, permit)),
+            Verdict::Permit(permit) => Ok((files, permit, look)),
             Verdict::Refuse(refusal) => Err(refusal),
         })
     }

@@ -11,7 +11,7 @@ use tdd_core::rule::Refusal;
 use tdd_core::seam::{Clock, Runner, Workspace as _};
 use tdd_core::session::SuiteFacts;
 use tdd_exec::clock::WallClock;
-use tdd_exec::git::{ChangeKind, GitPath, Signature};
+use tdd_exec::git::{ChangeKind, GitPath, Look, Signature};
 use tdd_exec::layout::Content;
 use tdd_exec::sources::{ChangedSources, StoredSources};
 use tdd_exec::workspace::{Workspace, Written};
@@ -42,18 +42,20 @@ impl Trial<'_> {
     }
 
     /// The files as the project's formatter would have them. It runs in a copy: what it does to other files
-    /// stays there. One that fails leaves them as they are: the check will say why.
-    pub fn formatted(&self, files: Files) -> Result<Files, CliError> {
+    /// stays there. One that fails leaves them as they are: the check will say why. Meanwhile the working tree is
+    /// looked at.
+    pub fn formatted(&self, files: Files) -> Result<(Files, Option<Look>), CliError> {
         let base = StoredSources::new(&self.repo, &self.base)?;
         let paths: Vec<String> =
             files.iter().filter(|(_, text)| text.is_some()).map(|(path, _)| path.clone()).collect();
         let after = ChangedSources::new(&base, &files);
         if self.language.fmt(&self.project, &self.settings, &paths, &after).is_empty() {
-            return Ok(files);
+            return Ok((files, None));
         }
+        let look = self.repo.begin_look();
         let done = self.roughly_elsewhere(&self.base, &files, |runner| Ok(runner.fmt(&paths)?))?;
         if !done.ok {
-            return Ok(files);
+            return Ok((files, look));
         }
         let root = self.scratch_tree()?;
         let mut formatted = files;
@@ -64,7 +66,7 @@ impl Trial<'_> {
                 formatted.insert(path, Some(text));
             }
         }
-        Ok(formatted)
+        Ok((formatted, look))
     }
 
     /// The files that the project's tools bring up to date by themselves.
@@ -74,8 +76,13 @@ impl Trial<'_> {
 
     /// Takes the tree to judge: the base with these paths as they are in the working tree.
     pub fn take_tree(&mut self, paths: &[String]) -> Result<(), CliError> {
-        let working = self.repo.tree_id()?;
+        self.take_tree_since(None, paths)
+    }
+
+    /// The same, where a look was begun before these paths were written.
+    pub fn take_tree_since(&mut self, look: Option<Look>, paths: &[String]) -> Result<(), CliError> {
         let paths = git_paths(paths)?;
+        let working = self.repo.tree_id_since(look, &paths)?;
         self.tree = self.repo.composed(&self.base, &working, &paths)?;
         self.in_place = self.tree == working;
         Ok(())

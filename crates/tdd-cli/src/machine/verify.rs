@@ -7,6 +7,7 @@ use tdd_core::report::{Cause, Report};
 use tdd_core::rule::Rule;
 use tdd_core::seam::RunnerOutcome;
 use tdd_core::test_id::TestId;
+use tdd_exec::git::Look;
 
 use super::Machine;
 use super::stand::Stand;
@@ -27,9 +28,16 @@ pub struct Verified {
 }
 
 impl Machine<'_> {
-    /// Verifies what is on the disk. `paths` are the step's files; a lock file may join them.
-    pub fn verify(&mut self, stand: &Stand, turn: &Turn, paths: &mut Vec<String>) -> Result<Verified, CliError> {
-        self.trial.take_tree(paths)?;
+    /// Verifies what is on the disk. `paths` are the step's files; a lock file may join them. The look was begun
+    /// before they were written.
+    pub fn verify(
+        &mut self,
+        stand: &Stand,
+        turn: &Turn,
+        look: Option<Look>,
+        paths: &mut Vec<String>,
+    ) -> Result<Verified, CliError> {
+        self.trial.take_tree_since(look, paths)?;
         let run = self.trial.run_recorded(paths)?;
         let change = self.trial.change()?;
         let change = if matches!(turn, Turn::Refactor { .. }) { self.trial.refactored(change)? } else { change };

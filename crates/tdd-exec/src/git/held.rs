@@ -13,7 +13,7 @@ use super::private::{without_times, written};
 use super::rules::Rules;
 use super::snapshot::{Work, look_older};
 use super::tracked::Tracked;
-use super::witness::{Since, Witness};
+use super::witness::{Look, Since, Witness};
 use super::{GitPath, Repo, Result};
 use crate::walk::Stamp;
 
@@ -32,6 +32,13 @@ pub(super) struct Held {
     rules: Rules,
     looked: SystemTime,
     unsaved: bool,
+}
+
+/// A look that was begun before, and what was written since.
+#[derive(Default)]
+pub(super) struct Begun<'a> {
+    pub(super) look: Option<Look>,
+    pub(super) written: &'a [GitPath],
 }
 
 impl Held {
@@ -56,13 +63,14 @@ impl Held {
     }
 
     /// Looks at the times of everything, and into what may have changed. `None` if that will not do.
-    pub(super) fn again(mut self, repo: &Repo) -> Result<Option<Self>> {
-        let (fresh, looked) = (repo.fresh()?, SystemTime::now());
+    pub(super) fn again(mut self, repo: &Repo, begun: Begun<'_>) -> Result<Option<Self>> {
+        let fresh = repo.fresh()?;
+        let looked = begun.look.as_ref().map_or_else(SystemTime::now, Look::moment);
         let same = repo.kept_tree() == Some(self.tree)
             && Stamp::at(&repo.git.path().join("index")) == self.tracked
             && Rules::outside(&fresh)? == self.rules;
         let since = match self.witness.as_mut().filter(|_| same) {
-            Some(witness) => witness.look_again(&repo.root, &fresh)?,
+            Some(witness) => witness.look_again(&repo.root, &fresh, begun.look, begun.written)?,
             None => Since::Much,
         };
         let Since::Files(changed) = since else {

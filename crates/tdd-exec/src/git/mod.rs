@@ -38,6 +38,7 @@ pub use listing::{Listing, Stored};
 pub use memory::Lineage;
 pub use path::GitPath;
 pub use status::Dirty;
+pub use witness::Look;
 pub use worktree::Worktree;
 
 use error::{Doing, DoingIo};

@@ -13,11 +13,12 @@ use git2::{Delta, Diff, DiffDelta, DiffOptions, FileMode, Index, Oid, Repository
 use tdd_core::digest::TreeId;
 
 use super::error::{Doing, DoingIo};
-use super::held::Held;
+use super::held::{Begun, Held};
 use super::path::as_path;
 use super::private::{PrivateLock, RACY_MARGIN, portable, without_times, written};
 use super::rules::Rules;
 use super::tracked::{Tracked, copy, find, sorted};
+use super::witness::Look;
 use super::{GitError, GitPath, Repo, Result};
 
 /// Git's mode of a submodule.
@@ -29,6 +30,16 @@ impl Repo {
     /// All its content is in the object database afterwards, and safe from `git gc` until the next call.
     pub fn tree_id(&self) -> Result<TreeId> {
         Ok(Snapshot::take(self)?.tree)
+    }
+
+    /// Begins to look at the working tree, while something else is done that does not write to it.
+    pub fn begin_look(&self) -> Option<Look> {
+        self.held.borrow().as_ref()?.witness.as_ref()?.begin(&self.root)
+    }
+
+    /// The id of the working tree as that look saw it, with these paths as they are now; without a look, as it is.
+    pub fn tree_id_since(&self, look: Option<Look>, written: &[GitPath]) -> Result<TreeId> {
+        Ok(Snapshot::since(self, Begun { look, written })?.tree)
     }
 
     /// Lets go of the last tree, so that no ref leads to files that are nobody's business; the next call reads
@@ -54,10 +65,14 @@ pub(super) struct Snapshot {
 impl Snapshot {
     /// Looks at every file's times, reads those that may have changed.
     pub(super) fn take(repo: &Repo) -> Result<Self> {
+        Self::since(repo, Begun::default())
+    }
+
+    fn since(repo: &Repo, begun: Begun<'_>) -> Result<Self> {
         let lock = repo.lock_private()?;
         // What goes wrong on the way leaves nothing to rely on.
         let last = repo.held.take();
-        let held = match last.map(|held| held.again(repo)).transpose()?.flatten() {
+        let held = match last.map(|held| held.again(repo, begun)).transpose()?.flatten() {
             Some(held) => held,
             None => Held::anew(repo)?,
         };

@@ -5,9 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use git2::{Index, Repository};
@@ -19,7 +21,7 @@ use crate::walk::{self, Item, Kind};
 
 /// Every folder that is not ignored, as it was when it was last listed.
 pub(super) struct Witness {
-    folders: Vec<PathBuf>,
+    folders: Arc<Vec<PathBuf>>,
     items: Vec<Vec<Item>>,
 }
 
@@ -41,7 +43,7 @@ impl Witness {
         let paths: Vec<_> = index.iter().map(|entry| entry.path).collect();
         let known = folders(paths.iter().map(Vec::as_slice));
         let moment = SystemTime::now();
-        let (mut seen, mut nested) = (Self { folders: Vec::new(), items: Vec::new() }, false);
+        let (mut seen, mut all, mut nested) = (Vec::new(), Vec::new(), false);
         let mut level = vec![PathBuf::new()];
         while !level.is_empty() {
             let mut below = Vec::new();
@@ -62,19 +64,45 @@ impl Witness {
                     }
                 }
                 settle(&mut items, moment);
-                seen.folders.push(folder.clone());
-                seen.items.push(items);
+                all.push(folder.clone());
+                seen.push(items);
             }
             level = below;
         }
-        Ok(Some(seen).filter(|_| !nested))
+        Ok((!nested).then(|| Self { folders: Arc::new(all), items: seen }))
     }
 
-    /// Lists the same folders again.
-    pub(super) fn look_again(&mut self, root: &Path, git: &Repository) -> Result<Since> {
-        let moment = SystemTime::now();
+    /// Begins to list the same folders again.
+    pub(super) fn begin(&self, root: &Path) -> Option<Look> {
+        let (folders, root) = (Arc::clone(&self.folders), root.to_owned());
+        let (moment, of) = (SystemTime::now(), Arc::clone(&folders));
+        let listing = thread::Builder::new().spawn(move || walk::list(&root, &folders)).ok()?;
+        Some(Look { moment, of, listing })
+    }
+
+    /// What the same folders hold by now, or did when that look was begun; these paths were written since.
+    pub(super) fn look_again(
+        &mut self,
+        root: &Path,
+        git: &Repository,
+        look: Option<Look>,
+        written: &[GitPath],
+    ) -> Result<Since> {
+        let look = look.filter(|look| Arc::ptr_eq(&look.of, &self.folders));
+        let (moment, listed) = match look {
+            Some(look) => (look.moment, look.listing.join().ok()),
+            None => (SystemTime::now(), Some(walk::list(root, &self.folders))),
+        };
+        let Some(listed) = listed else { return Ok(Since::Much) };
         let mut changed = Vec::new();
-        for ((folder, before), now) in self.folders.iter().zip(&mut self.items).zip(walk::list(root, &self.folders)) {
+        for path in written.iter().map(GitPath::as_path) {
+            let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(Since::Much) };
+            let news = News { root, git, folder, known: &self.folders };
+            if !self.folders.iter().any(|known| known == folder) || !news.note(name, &mut changed) {
+                return Ok(Since::Much);
+            }
+        }
+        for ((folder, before), now) in self.folders.iter().zip(&mut self.items).zip(listed) {
             // Whatever it is, the look at everything will say.
             let Ok(mut now) = now else { return Ok(Since::Much) };
             let news = News { root, git, folder, known: &self.folders };
@@ -84,7 +112,24 @@ impl Witness {
             settle(&mut now, moment);
             *before = now;
         }
+        changed.sort_unstable();
+        changed.dedup();
         Ok(Since::Files(changed))
+    }
+}
+
+/// A look at the times of all files that goes on while something else is done.
+pub struct Look {
+    moment: SystemTime,
+    /// The folders that it looks at.
+    of: Arc<Vec<PathBuf>>,
+    listing: JoinHandle<Vec<io::Result<Vec<Item>>>>,
+}
+
+impl Look {
+    /// When it was begun.
+    pub(super) fn moment(&self) -> SystemTime {
+        self.moment
     }
 }
 
