@@ -52,12 +52,15 @@ impl Repo {
         if tree == oid(&new.onto.tree.0)? {
             return Err(GitError::NothingToCommit);
         }
-        locked.prepare(&entries)?;
+        let before = locked.stamp();
+        let index = locked.prepare(&entries, self.published(before))?;
         let commit = self.write_commit(tree, expected, new.message, new.author)?;
         locked.note(commit)?;
         self.move_head(new.onto, expected, commit, new.message)?;
-        let before = locked.stamp();
-        locked.publish(|| self.note_committed(&entries, before))?;
+        locked.publish(|after| {
+            self.note_committed(&entries, before, after);
+            self.keep_published(index, after);
+        })?;
         Ok(commit_id(commit))
     }
 

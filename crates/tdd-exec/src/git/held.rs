@@ -140,8 +140,12 @@ impl Repo {
     }
 
     /// Notes that these paths of the user's index were committed by us; it is another file since.
-    pub(super) fn note_committed(&self, paths: &[(GitPath, Option<IndexEntry>)], before: Option<Stamp>) {
-        let after = Stamp::at(&self.git.path().join("index"));
+    pub(super) fn note_committed(
+        &self,
+        paths: &[(GitPath, Option<IndexEntry>)],
+        before: Option<Stamp>,
+        after: Option<Stamp>,
+    ) {
         self.note_tracked(paths, before, after);
         let held = RefMut::filter_map(self.held.borrow_mut(), Option::as_mut);
         if let Ok(mut held) = held

@@ -44,6 +44,7 @@ pub use worktree::Worktree;
 use error::{Doing, DoingIo};
 use held::Held;
 use tracked::Tracked;
+use user_index::Published;
 
 /// A git repository with a working tree.
 pub struct Repo {
@@ -51,6 +52,7 @@ pub struct Repo {
     root: PathBuf,
     tracked: RefCell<Option<Arc<Tracked>>>,
     held: RefCell<Option<Held>>,
+    published: RefCell<Option<Published>>,
     listings: RefCell<Vec<(TreeId, Arc<Listing>)>>,
 }
 
@@ -99,8 +101,8 @@ impl Repo {
     fn new(git: Repository) -> Result<Self> {
         let bare = || GitError::Bare { path: git.path().to_owned() };
         let root = git.workdir().ok_or_else(bare)?.to_owned();
-        let repo =
-            Self { git, root, tracked: RefCell::default(), held: RefCell::default(), listings: RefCell::default() };
+        let (tracked, held, published) = (RefCell::default(), RefCell::default(), RefCell::default());
+        let repo = Self { git, root, tracked, held, published, listings: RefCell::default() };
         repo.heal()?;
         Ok(repo)
     }

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use git2::{Index, IndexEntry, Oid};
+use git2::{Index, IndexEntry, Oid, Repository};
 
 use super::error::{Doing, DoingIo};
 use super::private::RACY_MARGIN;
@@ -18,6 +18,14 @@ use crate::walk::Stamp;
 
 /// What `index.lock` begins with when it is ours.
 const MARK: &str = "tdd-machine";
+
+/// The user's index as a commit of ours left it, so that the next one need not read it.
+pub(super) struct Published {
+    /// A handle whose index it is.
+    git: Repository,
+    /// The file.
+    stamp: Stamp,
+}
 
 /// The user's index, held against everyone else; dropped without [`LockedIndex::publish`] it is as before.
 pub(super) struct LockedIndex {
@@ -44,6 +52,19 @@ impl Repo {
         }
     }
 
+    /// The index that we published last, if it is the user's still.
+    pub(super) fn published(&self, now: Option<Stamp>) -> Option<Index> {
+        self.published.take().filter(|known| Some(known.stamp) == now)?.git.index().ok()
+    }
+
+    /// Keeps the index that was published just now. Without it, the next commit takes longer.
+    pub(super) fn keep_published(&self, mut index: Index, now: Option<Stamp>) {
+        let (Some(stamp), Ok(git)) = (now, self.fresh()) else { return };
+        if git.set_index(&mut index).is_ok() {
+            self.published.replace(Some(Published { git, stamp }));
+        }
+    }
+
     /// Finishes or drops a commit that a kill cut short.
     pub(super) fn heal(&self) -> Result<()> {
         let lock = self.git.path().join("index.lock");
@@ -54,7 +75,7 @@ impl Repo {
         let head = self.head_id()?.map(|id| id.to_string());
         let noted = fs::read_to_string(&locked.note).ok();
         if noted.is_some() && noted == head && locked.next.exists() {
-            return locked.publish(|| ());
+            return locked.publish(|_| ());
         }
         drop(locked);
         Ok(())
@@ -94,9 +115,12 @@ impl LockedIndex {
     /// Writes the new index aside: these paths as given (`None`: not there any more), everything else as the user has it.
     ///
     /// Its time stays that of the old one, so that a file that git had to look at again is still looked at again.
-    pub(super) fn prepare(&self, changes: &[(GitPath, Option<IndexEntry>)]) -> Result<()> {
-        let time = self.copy()?;
-        let mut index = Index::open(&self.next).doing("read the user's index")?;
+    /// `known` is the user's index as it is, where that need not be read.
+    pub(super) fn prepare(&self, changes: &[(GitPath, Option<IndexEntry>)], known: Option<Index>) -> Result<Index> {
+        let (time, mut index) = match known {
+            Some(index) => (self.time()?, index),
+            None => (self.copy()?, Index::open(&self.next).doing("read the user's index")?),
+        };
         for (path, entry) in changes {
             let name = path.as_path();
             match entry {
@@ -109,7 +133,8 @@ impl LockedIndex {
         }
         index.write().doing("write the new index")?;
         let file = File::options().append(true).open(&self.next).doing_io("open", &self.next)?;
-        file.set_modified(time).doing_io("set the time of", &self.next)
+        file.set_modified(time).doing_io("set the time of", &self.next)?;
+        Ok(index)
     }
 
     /// Notes the commit that the prepared index belongs to.
@@ -123,21 +148,24 @@ impl LockedIndex {
     }
 
     /// Puts the prepared index in its place, has it looked at while nobody else can write it, and lets go.
-    pub(super) fn publish(self, look: impl FnOnce()) -> Result<()> {
+    pub(super) fn publish(self, look: impl FnOnce(Option<Stamp>)) -> Result<()> {
         fs::rename(&self.next, &self.index).doing_io("replace", &self.index)?;
-        look();
+        look(self.stamp());
         Ok(())
     }
 
-    fn copy(&self) -> Result<SystemTime> {
+    /// That of the user's index, with nothing in the way of the next one.
+    fn time(&self) -> Result<SystemTime> {
         // A kill may have left either.
         remove(&self.next)?;
         remove(&self.next.with_extension("lock"))?;
+        Ok(fs::metadata(&self.index).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH))
+    }
+
+    fn copy(&self) -> Result<SystemTime> {
+        let time = self.time()?;
         match fs::copy(&self.index, &self.next) {
-            Ok(_) => {
-                let time = fs::metadata(&self.index).and_then(|meta| meta.modified());
-                Ok(time.unwrap_or(SystemTime::UNIX_EPOCH))
-            }
+            Ok(_) => Ok(time),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let now = fs::metadata(&self.lock).and_then(|meta| meta.modified());
                 let now = now.doing_io("read the time of", &self.lock)?;

@@ -90,6 +90,12 @@ fn a_commit_of_ours_is_no_surprise() {
         assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
         assert_eq!(repo.tree_id().expect("a tree").0, sandbox.gits_tree());
     }
+    sandbox.write("b", "staged");
+    sandbox.git(&["add", "b"]);
+    sandbox.write("a", "4");
+    commit_onto(&repo, &repo.head().expect("a HEAD"), &["a"]).expect("a commit");
+    assert_eq!(sandbox.git(&["diff", "--cached", "--name-only"]), "b");
+    sandbox.git(&["commit", "-qm", "theirs"]);
     sandbox.remove("brand-new");
     commit_onto(&repo, &repo.head().expect("a HEAD"), &["brand-new"]).expect("a commit");
     assert!(repo.dirty().expect("a status").is_clean());
