@@ -2,6 +2,7 @@
 
 use std::cell::RefMut;
 use std::collections::BTreeSet;
+use std::fs;
 use std::time::SystemTime;
 
 use git2::{Index, IndexEntry, Oid, Repository};

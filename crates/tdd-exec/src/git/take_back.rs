@@ -34,11 +34,11 @@ impl Repo {
             let _ours = self.lock_private()?;
             let locked = self.lock_user_index()?;
             let back = NewCommit { onto: &head, from: &to_tree, paths: &paths, message: "", author };
-            locked.prepare(&self.entries(&back)?)?;
+            locked.prepare(&self.entries(&back)?, None)?;
             let target = oid(&to.0)?;
             locked.note(target)?;
             self.move_head(&head, Some(oid(&commit.0)?), target, "a discarded iteration")?;
-            locked.publish()?;
+            locked.publish(|_| ())?;
         }
         let working = self.tree_id()?;
         let mut ours: Vec<GitPath> = Vec::new();
