@@ -140,8 +140,13 @@ impl Brief<'_> {
             kata: format!("# Kata\n\n{}\n", cut::head(self.context.kata_description.trim_end(), shares.kata)),
             tree: format!("\n# Files\n\n{}\n", cut::head(&self.tree(), shares.tree)),
             commit: self.last_commit(shares),
-            target: self.target.map(|target| on_target(target, shares.output)).unwrap_or_default(),
+            target: self.target.map(|target| on_target(target, &self.production(), shares.output)).unwrap_or_default(),
         }
+    }
+
+    fn production(&self) -> Vec<&str> {
+        let production = self.by_relevance().into_iter().filter(|file| file.sort == Sort::Production);
+        production.map(|file| file.path.as_str()).collect()
     }
 
     fn tree(&self) -> String {
@@ -235,11 +240,21 @@ fn omission(paths: &[String]) -> String {
     format!("\nNot shown, for want of room; ask for what you must see: {names}\n")
 }
 
-fn on_target(target: &Target, room: usize) -> String {
+fn on_target(target: &Target, production: &[&str], room: usize) -> String {
     let output = target.output.trim_end();
     let said =
         if output.is_empty() { String::new() } else { format!("\n{}\n", fenced("text", &cut::ends(output, room))) };
-    format!("\n# The failing test\n\n`{}` fails ({}).\n{said}", target.id, target.cause)
+    let missing = if target.cause == Cause::MissingSymbol { not_there_yet(production) } else { String::new() };
+    format!("\n# The failing test\n\n`{}` fails ({}).{missing}\n{said}", target.id, target.cause)
+}
+
+/// Small models take a missing symbol for a mistake of the test.
+fn not_there_yet(production: &[&str]) -> String {
+    let place = match production {
+        [only] => format!(" (`{only}`)"),
+        _ => String::new(),
+    };
+    format!(" What it names is not in the production code{place} yet.")
 }
 
 #[cfg(test)]

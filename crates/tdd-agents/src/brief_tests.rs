@@ -51,6 +51,17 @@ fn a_whole_brief_is_pinned() {
 }
 
 #[test]
+fn a_missing_symbol_is_said_to_be_missing_in_production_with_the_file_if_there_is_one() {
+    let (context, target) = (context(&TREE), target());
+    let brief = |files: &[File], target| Brief { context: &context, files, target: Some(target) }.write(100_000).text;
+    let one = [file("src/lib.rs", "", Sort::Production), file("tests/b.rs", "", Sort::Test)];
+    assert!(brief(&one, &target).contains("What it names is not in the production code (`src/lib.rs`) yet."));
+    assert!(brief(&files(), &target).contains("What it names is not in the production code yet."));
+    let ran = Target { cause: Cause::Assertion, ..target.clone() };
+    assert!(!brief(&one, &ran).contains("What it names"));
+}
+
+#[test]
 fn files_come_in_the_order_of_their_relevance_however_they_are_given() {
     let (context, mut files, target) = (context(&TREE), files(), target());
     let write = |files: &[File]| Brief { context: &context, files, target: Some(&target) }.write(100_000);

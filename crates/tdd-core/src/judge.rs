@@ -402,9 +402,13 @@ fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
         ),
         Cause::Assertion => ("fails", "make it pass"),
     };
+    Rule::RedFirst.refuse(format!("`{target}` {reason}{}", said(message)), next).because(cause).about(target)
+}
+
+/// The headline behind a colon, if there is one.
+fn said(message: &str) -> String {
     let said = headline(message);
-    let said = if said.is_empty() { said } else { format!(": {said}") };
-    Rule::RedFirst.refuse(format!("`{target}` {reason}{said}"), next).because(cause).about(target)
+    if said.is_empty() { said } else { format!(": {said}") }
 }
 
 /// The first line of a message; one that ends in a colon only announces the next few.
@@ -465,6 +469,11 @@ fn passes(report: &Report, target: &TestId) -> Result<(), Refusal> {
     };
     let breach = match fate(report, target).or_else(unbuilt) {
         Ok((None, _)) => return Ok(()),
+        Ok((Some(cause @ Cause::MissingSymbol), message)) => {
+            let reason = format!("`{target}` does not compile yet{}", said(&message));
+            let next = "write what it names into the production code, and leave the test as it is";
+            Rule::TargetPasses.refuse(reason, next).because(cause).about(target)
+        }
         Ok((Some(cause), message)) => invalid(cause, target, &message),
         Err(breach) => breach,
     };

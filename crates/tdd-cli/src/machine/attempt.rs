@@ -168,7 +168,7 @@ impl Machine<'_> {
         let files = {
             let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
             match gate::preview(&plan.edits, |path| base.read(path)) {
-                Ok(files) if files.is_empty() => return Ok(Err(changes_nothing(turn))),
+                Ok(files) if files.is_empty() => return Ok(Err(changes_nothing(turn, plan))),
                 Ok(files) => files,
                 Err(refusal) => return Ok(Err(refusal)),
             }
@@ -180,6 +180,9 @@ impl Machine<'_> {
             return Ok(Err(refusal));
         }
         let (files, look) = self.trial.formatted(files)?;
+        if files.is_empty() {
+            return Ok(Err(changes_nothing(turn, plan)));
+        }
         Ok(match self.judge_files(&files)? {
             Verdict::Permit(permit) => Ok((files, permit, look)),
             Verdict::Refuse(refusal) => Err(refusal),
@@ -236,7 +239,7 @@ impl Machine<'_> {
             }
             Turn::Red { .. } if !plan.done.is_empty() && self.mandate.target.is_none() => self.done(stand, turn, plan),
             Turn::Red { .. } | Turn::Green { .. } => {
-                self.failed(stand, turn, &[], Failed::refused(changes_nothing(turn)))
+                self.failed(stand, turn, &[], Failed::refused(changes_nothing(turn, plan)))
             }
         }
     }
@@ -370,15 +373,20 @@ fn is_arrival(turn: &Turn, refusal: &Refusal) -> bool {
     matches!(turn, Turn::Red { .. }) && refusal.cause == Some(Cause::UnexpectedGreen)
 }
 
-fn changes_nothing(turn: &Turn) -> Refusal {
+fn changes_nothing(turn: &Turn, plan: &EditPlan) -> Refusal {
     let next = match turn {
         Turn::Red { .. } => "send the test file with all that is in it and one new test besides",
-        Turn::Green { .. } => "send the production file with what makes the test pass",
+        Turn::Green { .. } => "leave the tests as they are, and send a production file with what makes the test pass",
         Turn::Rethink { .. } | Turn::Refactor { .. } | Turn::Task { .. } => {
             "send what is to be other than it is, or no edits at all"
         }
     };
-    Rule::EditApplies.refuse("the answer changes no file", next)
+    let paths: Vec<String> = plan.edits.iter().map(|edit| format!("`{}`", edit.path)).collect();
+    let reason = match paths.as_slice() {
+        [] => "the answer changes no file".to_owned(),
+        _ => format!("the answer changes no file: it leaves {} as it is", paths.join(", ")),
+    };
+    Rule::EditApplies.refuse(reason, next)
 }
 
 fn failing(report: &Report) -> Vec<&TestId> {

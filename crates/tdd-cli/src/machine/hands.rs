@@ -66,6 +66,7 @@ impl Trial<'_> {
                 formatted.insert(path, Some(text));
             }
         }
+        formatted.retain(|path, text| *text != base.read(path));
         Ok((formatted, look))
     }
 

@@ -210,6 +210,30 @@ fn an_implementor_who_cheats_is_undone_until_the_code_is_honest() {
 }
 
 #[test]
+fn a_test_that_an_implementor_sends_back_in_another_layout_is_no_change_and_nothing_is_run() {
+    let cast = until("implementor").writes("implementor", TEST_FILE, &tests(1).replace("{\n", "{ ")).writes(
+        "implementor",
+        CODE_FILE,
+        &code(1),
+    );
+    let stage = Stage::new(cast);
+    stage.check(
+        &["run", "--steps", "2"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          refused edit-applies
+          feat: do it
+        end: 2 steps done
+        exit 0
+    ",
+    );
+    assert_told_why(&stage, "it leaves `tests/add.rs` as it is");
+}
+
+#[test]
 fn a_refactorer_who_cheats_is_undone_and_then_skipped() {
     let cast = until("refactorer")
         .writes("refactorer", CODE_FILE, &code_with("1"))
