@@ -56,6 +56,8 @@ pub enum CliError {
     UnknownType { word: String, nearest: Option<&'static str> },
     #[error("there is no commit `{0}`")]
     NoSuchCommit(String),
+    #[error("there is no commit yet in this repository")]
+    NoCommitYet,
     #[error("`{0}` is neither a file of the project nor a test id")]
     NoSuchTarget(String),
     #[error("`{0}` is no source file of the project")]
@@ -129,7 +131,7 @@ pub enum CliError {
 }
 
 /// A word at least so much like a known one may have been meant to be that.
-const MEANT: f64 = 0.8;
+pub const MEANT: f64 = 0.8;
 
 /// The exit codes of the contract that an error can lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,6 +197,7 @@ impl CliError {
             | Self::NotEmpty(_)
             | Self::NotRecorded { .. }
             | Self::NoSuchCommit(_)
+            | Self::NoCommitYet
             | Self::NoSuchTarget(_)
             | Self::NoSuchFile(_)
             | Self::Unparsed(_)
@@ -263,6 +266,10 @@ impl CliError {
                 format!("{meant}known: {}", tdd_core::event::Event::TYPES.join(", "))
             }
             Self::NoSuchCommit(_) => "name a branch, a tag or a commit: `git log --oneline` lists them".to_owned(),
+            Self::NoCommitYet => {
+                "commit what is there: `git add -A && git commit`; in an empty folder `tdd-cli init` makes the first one"
+                    .to_owned()
+            },
             Self::NoSuchTarget(_) => "write a path, or `path::name`; `tdd-cli auto-test` lists the tests".to_owned(),
             Self::NoSuchFile(_) => "name a file that git does not ignore, from the repository's root".to_owned(),
             Self::Unparsed(_) => "mend its syntax".to_owned(),

@@ -10,11 +10,13 @@ use tdd_core::rule::Rule;
 use tdd_core::test_id::TestId;
 use tdd_exec::text::TextError;
 
+use crate::error::MEANT;
+
 /// A request of a person that is refused before anything happens.
 #[derive(Debug, thiserror::Error)]
 pub enum PersonError {
     #[error("`{word}` is not a rule")]
-    UnknownRule { word: String, nearest: &'static str },
+    UnknownRule { word: String, nearest: Option<&'static str> },
     #[error("nobody makes an exception from `{rule}`: {}", why_fixed(*rule))]
     NoException { rule: Rule },
     #[error("the reason is blank")]
@@ -49,6 +51,8 @@ pub enum PersonError {
     Export { path: PathBuf, source: io::Error },
     #[error("refactor mode is not on")]
     RefactorModeOff,
+    #[error("there is no project any more that could be verified")]
+    ProjectGone,
     #[error("step {0} was cut short, and its edits are still in the working tree")]
     StepCutShort(u32),
     #[error("HEAD was {then} when refactor mode began and is {now} now: going back would undo what was committed")]
@@ -62,11 +66,11 @@ impl PersonError {
         Self::HeadMoved { then: show(then), now: show(now) }
     }
 
-    /// A word that is none of the rules, with the one that is nearest to it.
+    /// A word that is none of the rules, with the one that may have been meant, if an exception can be made from it.
     pub fn unknown_rule(word: &str) -> Self {
-        let near = |rule: &Rule| strsim::jaro_winkler(word, rule.name());
-        let nearest = Rule::ALL.into_iter().max_by(|a, b| near(a).total_cmp(&near(b)));
-        Self::UnknownRule { word: word.to_owned(), nearest: nearest.map_or("", Rule::name) }
+        let near = |rule: &&str| strsim::jaro_winkler(word, rule);
+        let nearest = with_exceptions().max_by(|a, b| near(a).total_cmp(&near(b)));
+        Self::UnknownRule { word: word.to_owned(), nearest: nearest.filter(|rule| near(rule) > MEANT) }
     }
 
     /// Whether a file is no plan at all, but a text of another kind.
@@ -78,9 +82,8 @@ impl PersonError {
     pub fn hint(&self) -> String {
         match self {
             Self::UnknownRule { nearest, .. } => {
-                let rules: Vec<_> =
-                    Rule::ALL.into_iter().filter(|rule| rule.has_exceptions()).map(Rule::name).collect();
-                format!("did you mean `{nearest}`? exceptions can be made from: {}", rules.join(", "))
+                let meant = nearest.map(|nearest| format!("did you mean `{nearest}`? ")).unwrap_or_default();
+                format!("{meant}exceptions can be made from: {}", with_exceptions().collect::<Vec<_>>().join(", "))
             }
             Self::NoException { rule: Rule::SameTree } => {
                 "make the tests leave the project's files alone, or let git ignore what they write".to_owned()
@@ -109,6 +112,9 @@ impl PersonError {
             Self::NoPlans(_) => "name a Markdown file with front matter; `docs/plans.md` shows one".to_owned(),
             Self::Export { .. } => "name a file in a folder that is there and may be written to".to_owned(),
             Self::RefactorModeOff => "`tdd-cli refactor begin` begins it".to_owned(),
+            Self::ProjectGone => {
+                "put it back, or go back to where refactor mode began: `tdd-cli refactor end --discard`".to_owned()
+            }
             Self::StepCutShort(_) => "let `tdd-cli run` put it right first".to_owned(),
             Self::HeadMoved { then, .. } => format!(
                 "`tdd-cli refactor end` keeps what is there; to go back all the same, keep the commits on a branch \
@@ -117,6 +123,10 @@ impl PersonError {
             Self::BadTtl(_) => "write `15m`, `2h` or `1d`; more than nothing, at most seven days".to_owned(),
         }
     }
+}
+
+fn with_exceptions() -> impl Iterator<Item = &'static str> {
+    Rule::ALL.into_iter().filter(|rule| rule.has_exceptions()).map(Rule::name)
 }
 
 /// A reason as one line; a blank one is none.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tdd_core::command::CommandSpec;
 use tdd_core::config::{Ci, Config, MAX_CONFIG, ProjectConfig};
 use tdd_core::cycle::Position;
-use tdd_core::digest::TreeId;
+use tdd_core::digest::{CommitId, TreeId};
 use tdd_core::session::Session;
 use tdd_exec::git::{Head, Repo};
 use tdd_exec::process::Spawner;
@@ -41,6 +41,15 @@ pub fn folder(global: &Global) -> Result<PathBuf, CliError> {
 pub fn repository(global: &Global) -> Result<Repo, CliError> {
     let folder = folder(global)?;
     Repo::discover(&folder)?.ok_or(CliError::NoRepository(folder))
+}
+
+/// The commit that a person names.
+pub fn commit(repo: &Repo, rev: &str) -> Result<CommitId, CliError> {
+    match repo.resolve(rev)? {
+        Some(commit) => Ok(commit),
+        None if repo.head()?.commit.is_none() => Err(CliError::NoCommitYet),
+        None => Err(CliError::NoSuchCommit(rev.to_owned())),
+    }
 }
 
 /// The configuration of the project at `root`; without a file, the defaults.

@@ -529,7 +529,7 @@ fn new_code(change: &Change) -> Vec<NewCode> {
 /// Base, with its commit, and subject: `--base`, else HEAD if the working tree is dirty, else HEAD's parent.
 fn trees(repo: &Repo, which: &Which) -> Result<(Option<CommitId>, TreeId, TreeId), CliError> {
     let (tree, default_base) = if let Some(rev) = &which.at {
-        let commit = resolve(repo, rev)?;
+        let commit = project::commit(repo, rev)?;
         (repo.commit_tree(Some(&commit))?, repo.first_parent(&commit)?)
     } else {
         let (head, tree) = (repo.head()?, repo.tree_id()?);
@@ -538,13 +538,9 @@ fn trees(repo: &Repo, which: &Which) -> Result<(Option<CommitId>, TreeId, TreeId
         (tree, if clean { parent()? } else { head.commit.clone() })
     };
     let base = match &which.base {
-        Some(rev) => Some(resolve(repo, rev)?),
+        Some(rev) => Some(project::commit(repo, rev)?),
         None => default_base,
     };
     let base_tree = repo.commit_tree(base.as_ref())?;
     Ok((base, base_tree, tree))
-}
-
-fn resolve(repo: &Repo, rev: &str) -> Result<CommitId, CliError> {
-    repo.resolve(rev)?.ok_or_else(|| CliError::NoSuchCommit(rev.to_owned()))
 }

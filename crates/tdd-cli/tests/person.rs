@@ -110,6 +110,7 @@ fn an_exception_that_cannot_be_made_is_refused_with_what_can_be_done() {
     };
     assert_story!(
         refused("check-pases", "why", "1h"),
+        refused("nope", "why", "1h"),
         refused("path-confined", "why", "1h"),
         refused("same-tree", "why", "1h"),
         refused("check-passes", " \n", "1h"),

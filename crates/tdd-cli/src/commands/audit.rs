@@ -96,13 +96,12 @@ pub fn run(args: &Audit, context: &Context) -> Result<ExitCode, CliError> {
 
 /// The commits of a range along the first parents, oldest first.
 fn commits(repo: &Repo, range: Option<&str>) -> Result<Vec<CommitId>, CliError> {
-    let resolve = |rev: &str| repo.resolve(rev)?.ok_or_else(|| CliError::NoSuchCommit(rev.to_owned()));
     let (from, to) = match range.map(|range| range.split_once("..").map_or((None, range), |(a, b)| (Some(a), b))) {
         None => (None, "HEAD"),
         Some((from, to)) => (from.filter(|rev| !rev.is_empty()), if to.is_empty() { "HEAD" } else { to }),
     };
-    let from = from.map(resolve).transpose()?;
-    let mut next = Some(resolve(to)?);
+    let from = from.map(|rev| project::commit(repo, rev)).transpose()?;
+    let mut next = Some(project::commit(repo, to)?);
     let mut commits = Vec::new();
     while let Some(commit) = next.filter(|commit| Some(commit) != from.as_ref()) {
         next = repo.first_parent(&commit)?;

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, paint};
 use crate::person::{self, PersonError};
-use crate::project;
+use crate::project::{self, Workbench};
 use crate::recording::Recording;
 use crate::trial::{Trial, Which};
 use crate::verdict::{Evidence, Verdict, Verdicts};
@@ -73,7 +73,8 @@ pub fn run(args: &Refactor, context: &Context) -> Result<ExitCode, CliError> {
 
 fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     let reason = args.reason.as_deref().map(person::reason).transpose()?;
-    let repo = project::repository(&context.global)?;
+    // Without a project nothing could be verified, and the mode would have no end but `--discard`.
+    let repo = Workbench::open(&context.global)?.repo;
     let author = author(&repo, context)?;
     let mut recording = Recording::exclusive(&StateDir::ensure(repo.root())?, context.output)?;
     let standing = recording.session().standing();
@@ -103,7 +104,10 @@ fn begun_text(begun: &RefactorBegin) -> String {
 }
 
 fn end(context: &Context) -> Result<ExitCode, CliError> {
-    let mut trial = Trial::open(context, &Which::default())?;
+    let mut trial = Trial::open(context, &Which::default()).map_err(|error| match error {
+        CliError::NoProject(_) => PersonError::ProjectGone.into(),
+        other => other,
+    })?;
     trial.base = begun(&trial.recording)?.base;
     let (verdict, verified_by) = match trial.loaded.config.ci.verify_cmd.clone() {
         Some(argv) => verified_by_command(&trial, argv)?,

@@ -8,5 +8,6 @@ mod interrupted;
 mod kata;
 mod ledger;
 mod machine;
+mod repository;
 mod surroundings;
 mod usage;

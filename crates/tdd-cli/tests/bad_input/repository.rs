@@ -1,0 +1,39 @@
+//! Repositories that lack something, or are not as they usually are.
+
+use crate::machine::Machine;
+
+/// A repository with nothing in it, not even a commit.
+fn empty() -> Machine {
+    let machine = Machine::new();
+    machine.sandbox.git(&["init", "-q", "-b", "main"]);
+    machine
+}
+
+#[test]
+fn where_there_is_no_commit_the_way_out_is_to_make_one() {
+    let machine = empty();
+    let mut said = String::new();
+    for args in [&["audit"][..], &["audit", "HEAD~3.."], &["validate-refactor", "--at", "HEAD"]] {
+        said += &machine.refused(args);
+    }
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn refactor_mode_does_not_begin_where_nothing_could_end_it() {
+    let machine = empty();
+    machine.sandbox.write("readme.md", "No project.\n");
+    insta::assert_snapshot!(machine.refused(&["refactor", "begin"]));
+}
+
+#[test]
+fn refactor_mode_shows_the_way_back_when_the_project_is_gone() {
+    let machine = Machine::ready();
+    assert!(machine.output(&["refactor", "begin"]).status.success());
+    let manifest = machine.sandbox.read("Cargo.toml");
+    std::fs::remove_file(machine.path("Cargo.toml")).expect("remove");
+    let said = machine.refused(&["refactor", "end"]);
+    assert!(machine.output(&["refactor", "end", "--discard"]).status.success());
+    assert_eq!(machine.sandbox.read("Cargo.toml"), manifest);
+    insta::assert_snapshot!(said);
+}
