@@ -7,6 +7,7 @@ use tdd_core::digest::{CommitId, TreeId};
 use super::diff::file_kind;
 use super::error::Doing;
 use super::head::{commit_id, oid};
+use super::moving::Move;
 use super::private::portable;
 use super::{FileKind, GitError, GitPath, Head, Repo, Result};
 
@@ -204,17 +205,8 @@ impl Repo {
     pub(super) fn move_head(&self, onto: &Head, from: Option<Oid>, to: Oid, message: &str) -> Result<()> {
         let name = onto.branch.as_ref().map_or("HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
         let log = format!("commit: {}", message.lines().next().unwrap_or_default());
-        let moved = match from {
-            Some(from) => self.git.reference_matching(&name, to, /* force */ true, from, &log),
-            None => self.git.reference(&name, to, /* force */ false, &log),
-        };
-        match moved {
-            Ok(_) => Ok(()),
-            Err(error) if matches!(error.code(), ErrorCode::Modified | ErrorCode::Exists | ErrorCode::NotFound) => {
-                Err(head_moved(onto, &self.head()?))
-            }
-            Err(error) => Err(error).doing("move the branch"),
-        }
+        let moved = self.move_ref(&Move { name: &name, from, to, log: &log })?;
+        if moved { Ok(()) } else { Err(head_moved(onto, &self.head()?)) }
     }
 }
 

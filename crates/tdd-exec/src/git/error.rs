@@ -113,6 +113,12 @@ pub enum GitError {
         /// The lock file.
         path: PathBuf,
     },
+    /// Another process holds a ref.
+    #[error("another program holds a branch: `{path}` exists")]
+    RefLocked {
+        /// The lock file.
+        path: PathBuf,
+    },
     /// HEAD is not where the step began.
     #[error("HEAD moved meanwhile: expected {expected}, found {found}")]
     HeadMoved {
@@ -120,6 +126,12 @@ pub enum GitError {
         expected: String,
         /// Where HEAD is.
         found: String,
+    },
+    /// A shallow clone left out what a commit is to be compared with.
+    #[error("what came before {commit} is not in this shallow clone")]
+    CutOff {
+        /// The commit, for short.
+        commit: String,
     },
     /// A branch of the machine's own is somebody's working branch.
     #[error("the branch `{branch}` is checked out, and it is the machine's own")]
@@ -150,10 +162,13 @@ impl GitError {
             Self::Unreadable { path } => Some(format!("make `{path}` readable, or add it to .gitignore")),
             Self::BrokenNested { path } => Some(format!("remove `{path}/.git`, or add `{path}` to .gitignore")),
             Self::Unfinished(_) => Some("finish or abort it first; `git status` says how".to_owned()),
-            Self::IndexLocked { path } => {
+            Self::IndexLocked { path } | Self::RefLocked { path } => {
                 Some(format!("wait for the other git program to end; if there is none, remove `{}`", path.display()))
             }
             Self::HeadMoved { .. } => Some("nothing was committed; start the step again on the new HEAD".to_owned()),
+            Self::CutOff { .. } => {
+                Some("bring it here: `git fetch --unshallow`; a gate takes another base with `--base REV`".to_owned())
+            }
             Self::CheckedOut { .. } => Some("check another branch out: `git switch -`".to_owned()),
             Self::ThroughSymlink { through, .. } => Some(format!("make `{through}` a real folder")),
             Self::InTheWay { path } => Some(format!("move what lies in `{path}` elsewhere")),

@@ -1,9 +1,11 @@
 //! Finds commits by what people call them.
 
+use std::fs;
+
 use git2::ErrorCode;
 use tdd_core::digest::{CommitId, TreeId};
 
-use super::error::Doing;
+use super::error::{Doing, DoingIo};
 use super::head::{commit_id, oid};
 use super::{GitError, GitPath, Repo, Result};
 
@@ -21,6 +23,25 @@ impl Repo {
     pub fn first_parent(&self, commit: &CommitId) -> Result<Option<CommitId>> {
         let found = self.git.find_commit(oid(&commit.0)?).doing("read a commit")?;
         Ok(found.parent_id(0).ok().map(commit_id))
+    }
+
+    /// The commit that a commit is compared with: its first parent, if there is one. An error where a shallow clone
+    /// left that one out.
+    pub fn base_of(&self, commit: &CommitId) -> Result<Option<CommitId>> {
+        if self.is_cut_off(commit)? {
+            return Err(GitError::CutOff { commit: commit.short().to_owned() });
+        }
+        self.first_parent(commit)
+    }
+
+    /// Whether a commit has parents that a shallow clone left out.
+    pub fn is_cut_off(&self, commit: &CommitId) -> Result<bool> {
+        if !self.git.is_shallow() {
+            return Ok(false);
+        }
+        let path = self.git.commondir().join("shallow");
+        let cut = fs::read_to_string(&path).doing_io("read", &path)?;
+        Ok(cut.lines().any(|line| line.trim() == commit.0))
     }
 
     /// A commit's message.

@@ -6,6 +6,7 @@ use tdd_core::digest::CommitId;
 use super::commit::entry;
 use super::error::Doing;
 use super::head::{commit_id, oid};
+use super::moving::Move;
 use super::{GitError, GitPath, Repo, Result, Signature};
 
 /// How two commits stand to each other.
@@ -68,18 +69,9 @@ impl Repo {
             return Err(GitError::CheckedOut { branch: name.to_owned() });
         }
         let full = format!("refs/heads/{name}");
-        let to = oid(&to.0)?;
-        let moved = match from {
-            Some(from) => self.git.reference_matching(&full, to, /* force */ true, oid(&from.0)?, "program"),
-            None => self.git.reference(&full, to, /* force */ false, "program"),
-        };
-        match moved {
-            Ok(_) => Ok(true),
-            Err(error) if matches!(error.code(), ErrorCode::Modified | ErrorCode::Exists | ErrorCode::NotFound) => {
-                Ok(false)
-            }
-            Err(error) => Err(error).doing("move a branch"),
-        }
+        let (from, to) = (from.map(|id| oid(&id.0)).transpose()?, oid(&to.0)?);
+        let _ours = self.lock_private()?;
+        self.move_ref(&Move { name: &full, from, to, log: "program" })
     }
 
     /// Whether a commit is here.

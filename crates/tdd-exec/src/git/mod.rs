@@ -11,6 +11,7 @@ mod held;
 mod history;
 mod listing;
 mod memory;
+mod moving;
 mod path;
 mod private;
 mod restore;
@@ -66,7 +67,7 @@ impl Repo {
         match Repository::open_ext(dir, RepositoryOpenFlags::empty(), no_ceiling) {
             Ok(git) => Self::new(git).map(Some),
             Err(source) if source.code() == ErrorCode::NotFound => Ok(None),
-            Err(source) if source.code() == ErrorCode::Owner => Err(GitError::ForeignOwner { path: dir.to_owned() }),
+            Err(source) if source.code() == ErrorCode::Owner => Err(GitError::ForeignOwner { path: around(dir) }),
             Err(source) => Err(GitError::Open { path: dir.to_owned(), source }),
         }
     }
@@ -103,6 +104,7 @@ impl Repo {
         let root = git.workdir().ok_or_else(bare)?.to_owned();
         let (tracked, held, published) = (RefCell::default(), RefCell::default(), RefCell::default());
         let repo = Self { git, root, tracked, held, published, listings: RefCell::default() };
+        repo.heal_move()?;
         repo.heal()?;
         Ok(repo)
     }
@@ -126,6 +128,11 @@ impl std::fmt::Debug for Repo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Repo").field("root", &self.root).finish_non_exhaustive()
     }
+}
+
+/// The folder that has the `.git`: git's trust is in it, and in no folder below.
+fn around(dir: &Path) -> PathBuf {
+    dir.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(dir).to_owned()
 }
 
 /// Keeps our state out of every tree, also where `.tdd/.gitignore` is missing.

@@ -1,11 +1,10 @@
 //! Commits of our own taken back from the branch: kept under a name of their own, files and index as before them.
 
-use git2::ErrorCode;
 use tdd_core::digest::CommitId;
 
 use super::commit::NewCommit;
-use super::error::Doing;
 use super::head::oid;
+use super::moving::Move;
 use super::{GitPath, Repo, Result, Signature};
 
 impl Repo {
@@ -16,11 +15,7 @@ impl Repo {
     pub fn take_back(&self, commit: &CommitId, to: &CommitId, name: &str, author: &Signature) -> Result<String> {
         let (from_tree, to_tree) = (self.commit_tree(Some(commit))?, self.commit_tree(Some(to))?);
         let kept_as = format!("refs/tdd/discarded/{name}");
-        match self.git.reference(&kept_as, oid(&commit.0)?, /* force */ false, "a discarded iteration") {
-            Ok(_) => {}
-            Err(error) if error.code() == ErrorCode::Exists => {}
-            Err(error) => return Err(error).doing("keep what is discarded"),
-        }
+        self.keep_discarded(&kept_as, commit)?;
         let mut paths = Vec::new();
         for change in self.diff_trees(&to_tree, &from_tree)? {
             if let super::ChangeKind::Renamed { from } = &change.kind {
@@ -49,5 +44,11 @@ impl Repo {
         }
         self.restore(&ours, &to_tree)?;
         Ok(kept_as)
+    }
+
+    /// It may be kept already.
+    fn keep_discarded(&self, name: &str, commit: &CommitId) -> Result<()> {
+        let _ours = self.lock_private()?;
+        self.move_ref(&Move { name, from: None, to: oid(&commit.0)?, log: "a discarded iteration" }).map(drop)
     }
 }

@@ -110,7 +110,8 @@ impl Spawner {
 /// real home; other programs' folders, named by `XDG_*`, are not for a test to see.
 fn move_home(vars: &mut BTreeMap<OsString, OsString>, home: PathBuf, tmp: PathBuf) {
     vars.retain(|name, _| !name.to_string_lossy().starts_with("XDG_"));
-    if let Some(real) = vars.insert("HOME".into(), home.into()) {
+    // Without a `HOME` they ask the system for it, and so do we.
+    if let Some(real) = vars.insert("HOME".into(), home.into()).or_else(|| std::env::home_dir().map(Into::into)) {
         for (name, default) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
             vars.entry(name.into()).or_insert_with(|| Path::new(&real).join(default).into());
         }
@@ -144,6 +145,13 @@ mod tests {
     fn homes_that_are_set_stay_as_they_are() {
         let expected = ["CARGO_HOME=/c", "HOME=/run/home", "RUSTUP_HOME=/r", "TMPDIR=/run/tmp"];
         assert_eq!(moved(&[("HOME", "/me"), ("CARGO_HOME", "/c"), ("RUSTUP_HOME", "/r")]), expected);
+    }
+
+    #[test]
+    fn without_a_home_cargo_and_rustup_keep_those_that_the_system_knows() {
+        let Some(home) = std::env::home_dir() else { return };
+        let expected = format!("RUSTUP_HOME={}", home.join(".rustup").display());
+        assert!(moved(&[]).contains(&expected), "{:?}", moved(&[]));
     }
 
     #[test]

@@ -138,7 +138,9 @@ fn a_locked_branch_is_an_error_and_the_index_is_as_before() {
     let sandbox = Sandbox::with(&[("a", "1")]);
     sandbox.write("a", "2");
     sandbox.write(".git/refs/heads/main.lock", "");
-    sandbox.commit(&["a"]).expect_err("a refusal");
+    let error = sandbox.commit(&["a"]).expect_err("a refusal");
+    assert!(matches!(error, GitError::RefLocked { .. }), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("refs/heads/main.lock")));
     sandbox.remove(".git/refs/heads/main.lock");
     assert_eq!(sandbox.git(&["status", "--porcelain"]), " M a");
     assert!(!sandbox.has(".git/index.lock"));
@@ -167,6 +169,44 @@ fn a_commit_that_a_kill_cut_short_is_finished_or_dropped_by_the_next_start() {
         let expected = if branch_moved { "" } else { " M a" };
         assert_eq!(sandbox.git(&["status", "--porcelain"]), expected);
     }
+}
+
+/// As a kill in the middle of a move would have left it.
+fn cut_short(sandbox: &Sandbox, pid: i32, held: &str) {
+    let to = sandbox.git(&["commit-tree", "-m", "cut short", "HEAD^{tree}"]);
+    sandbox.write(".git/tdd-machine/moving", format!("{pid} {to} refs/heads/main\n"));
+    sandbox.write(".git/refs/heads/main.lock", held.replace("[to]", &to));
+}
+
+#[test]
+fn the_lock_of_a_move_that_a_kill_cut_short_is_removed_by_the_next_start() {
+    let no_process = i32::MAX;
+    for held in ["", "[to]\n"] {
+        let sandbox = Sandbox::with(&[("a", "1")]);
+        cut_short(&sandbox, no_process, held);
+        sandbox.repo();
+        assert!(!sandbox.has(".git/refs/heads/main.lock") && !sandbox.has(".git/tdd-machine/moving"));
+        sandbox.write("a", "2");
+        sandbox.commit(&["a"]).expect("a commit");
+    }
+}
+
+#[test]
+fn a_lock_that_may_be_somebody_elses_is_not_removed() {
+    let another = "1111111111111111111111111111111111111111\n";
+    let ours_lives = 1;
+    for (pid, held) in [(i32::MAX, another), (ours_lives, ""), (ours_lives, "[to]\n")] {
+        let sandbox = Sandbox::with(&[("a", "1")]);
+        cut_short(&sandbox, pid, held);
+        sandbox.repo();
+        assert!(sandbox.has(".git/refs/heads/main.lock"), "{pid} {held}");
+    }
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    cut_short(&sandbox, i32::MAX, "");
+    let note = fs::File::options().append(true).open(sandbox.root.join(".git/tdd-machine/moving")).expect("a note");
+    note.set_modified(std::time::SystemTime::now() - std::time::Duration::from_mins(1)).expect("a time");
+    sandbox.repo();
+    assert!(sandbox.has(".git/refs/heads/main.lock"), "it came later than ours would have");
 }
 
 #[test]

@@ -119,9 +119,32 @@ fn a_repository_of_another_user_is_refused_with_the_fix() {
     for path in [".git", ""] {
         std::os::unix::fs::chown(sandbox.root.join(path), Some(65_534), Some(65_534)).expect("another owner");
     }
-    let error = Repo::discover(&sandbox.root).expect_err("a refusal");
-    assert!(matches!(error, GitError::ForeignOwner { .. }), "{error}");
-    assert!(error.hint().is_some_and(|hint| hint.contains("safe.directory")));
+    sandbox.write("deep/down/a", "");
+    let trusted = format!("safe.directory {}`", sandbox.root.display());
+    for folder in [sandbox.root.clone(), sandbox.root.join("deep/down")] {
+        let error = Repo::discover(&folder).expect_err("a refusal");
+        assert!(matches!(error, GitError::ForeignOwner { .. }), "{error}");
+        assert!(error.hint().is_some_and(|hint| hint.contains(&trusted)), "{:?}", error.hint());
+    }
+}
+
+#[test]
+fn what_a_shallow_clone_left_out_is_not_taken_for_nothing() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    for text in ["2", "3"] {
+        sandbox.write("a", text);
+        sandbox.commit(&["a"]).expect("a commit");
+    }
+    let origin = format!("file://{}", sandbox.root.display());
+    sandbox.git(&["clone", "-q", "--depth", "2", &origin, "clone"]);
+    let repo = Repo::discover(&sandbox.root.join("clone")).expect("a repository").expect("one");
+    let head = repo.head().expect("a HEAD").commit.expect("a commit");
+    let parent = repo.base_of(&head).expect("an answer").expect("a parent");
+    let error = repo.base_of(&parent).expect_err("a refusal");
+    assert!(error.hint().is_some_and(|hint| hint.contains("--unshallow")), "{error}");
+    let whole = sandbox.repo();
+    let first = whole.first_parent(&parent).expect("an answer").expect("a parent");
+    assert_eq!(whole.base_of(&first).expect("an answer"), None);
 }
 
 #[test]

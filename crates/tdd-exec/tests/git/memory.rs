@@ -64,6 +64,22 @@ fn it_moves_only_from_where_it_was_seen_and_never_under_a_person() {
 }
 
 #[test]
+fn the_lock_of_a_killed_move_is_in_nobodys_way_and_another_one_is_named() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    let first = grow(&sandbox, "x", "1");
+    let repo = sandbox.repo();
+    let lock = ".git/refs/heads/memory/autoloop.lock";
+    sandbox.write(".git/tdd-machine/moving", format!("{} {} refs/heads/{BRANCH}\n", i32::MAX, first.0));
+    sandbox.write(lock, format!("{}\n", first.0));
+    let next = repo.commit_aside(Some(&first), &files("x", "2"), "ours", &grace()).expect("a commit");
+    assert!(repo.move_branch(BRANCH, Some(&first), &next).expect("a move"));
+    sandbox.write(lock, "");
+    let refused = repo.move_branch(BRANCH, Some(&next), &first).expect_err("a refusal");
+    assert!(refused.hint().is_some_and(|hint| hint.contains("memory/autoloop.lock")), "{refused}");
+    assert!(sandbox.has(lock));
+}
+
+#[test]
 fn a_remote_takes_what_loses_nothing_and_no_hook_runs() {
     let (one, other) = (Sandbox::with(&[("a", "1")]), Sandbox::with(&[("a", "1")]));
     let bare = one.beside("bare.git");
