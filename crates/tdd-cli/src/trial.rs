@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use clap::Args;
 use tdd_core::change::{Change, ItemFate, Sort, SteeringChange};
+use tdd_core::check;
 use tdd_core::command::CommandSpec;
 use tdd_core::config::Gate;
 use tdd_core::digest::{CommitId, Digest, TreeId};
@@ -32,7 +33,7 @@ use tdd_lang::language::{Language, Project, Settings, Sources};
 use tdd_lang::rename;
 
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, Code};
 use crate::output::Progress;
 use crate::project::{self, Loaded};
 use crate::recording::Recording;
@@ -134,6 +135,18 @@ impl<'a> Trial<'a> {
         };
         if trial.settle()? {
             (trial.base_commit, trial.base, trial.tree) = trees(&trial.repo, which)?;
+        }
+        Ok(trial)
+    }
+
+    /// The same for a gate: there must be something to compare with.
+    pub fn before_a_gate(context: &'a Context, which: &Which) -> Result<Self, CliError> {
+        let trial = Self::open(context, which)?;
+        let judged = which.at.as_deref().unwrap_or("HEAD");
+        if trial.base_commit.is_none()
+            && let Some(commit) = trial.repo.resolve(judged)?
+        {
+            trial.repo.base_of(&commit)?;
         }
         Ok(trial)
     }
@@ -270,7 +283,20 @@ impl<'a> Trial<'a> {
             return Ok(ruling);
         }
         let outcome = self.check()?;
-        Ok(judge::judge_check(outcome.ok, &self.check_command(), &outcome.stderr).map_or(ruling, Ruling::Refused))
+        if outcome.ok {
+            return Ok(ruling);
+        }
+        let before = self.check_before()?;
+        Ok(Ruling::Refused(check::refuse(&self.check_command(), &outcome.stderr, before.as_deref())))
+    }
+
+    /// What the check complained of without the change; `None` if it passed there, or cannot be run there.
+    fn check_before(&self) -> Result<Option<String>, CliError> {
+        match self.elsewhere(&self.base, &Overrides::new(), |runner| Ok(runner.check()?)) {
+            Ok(before) => Ok((!before.ok).then_some(before.stderr)),
+            Err(error) if error.code() == Code::Interrupted => Err(error),
+            Err(_) => Ok(None),
+        }
     }
 
     /// A ruling that holds so far, unless changed production code asks whether it is under test.

@@ -273,3 +273,24 @@ fn a_path_may_start_where_the_person_stands() {
     let by_name = TARGET.replace("tests/", "");
     assert_eq!(answer(&sandbox, &["-C", "tests", "validate-red", &by_name]), "0 holds - missing-symbol");
 }
+
+#[test]
+fn a_check_that_failed_before_the_change_is_said_to_be_old() {
+    let sandbox = project();
+    sandbox.write("src/lib.rs", RIGHT.replace("rolls.iter()", "let old = 1;\n    rolls.iter()"));
+    sandbox.write("tests/game.rs", TEST);
+    commit(&sandbox, "feat: a lint of another time");
+    let said = || {
+        let (code, verdict) = gate(&sandbox, &["validate-refactor"]);
+        assert_eq!((code, &verdict["rule"]), (1, &Value::from("check-passes")));
+        [verdict["reason"].as_str().unwrap().to_owned(), verdict["next"].as_str().unwrap().to_owned()]
+    };
+    sandbox.write("src/lib.rs", sandbox.read("src/lib.rs").replace("//! Bowling.", "//! Bowling.\n//!\n//! A game."));
+    let [reason, next] = said();
+    assert!(reason.contains("failed before this change too: error: unused variable: `old`"), "{reason}");
+    assert!(next.contains("tdd-cli override --rule check-passes"), "{next}");
+    sandbox.write("src/lib.rs", sandbox.read("src/lib.rs").replace("let old", "let new = 2;\n    let old"));
+    let [reason, next] = said();
+    assert!(reason.ends_with("fails: error: unused variable: `new`"), "{reason}");
+    assert_eq!(next, "mend what it complains about");
+}

@@ -232,3 +232,17 @@ fn what_was_compiled_before_is_not_believed() {
     rewrite("tests/test_value.py", &test.replace("== 1", "== 2"));
     check(&sandbox, &["tests/test_value.py::test_value pass"]);
 }
+
+#[test]
+fn a_check_that_fails_is_shown_by_the_tools_name() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("calc.py", "def add(a, b):\n    return a + b\n");
+    sandbox.write("tests/test_add.py", "import calc\n\n\ndef test_adds():\n    assert calc.add(1, 2) == 3\n");
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "feat: add"]);
+    sandbox.write("spare.py", "def old():\n    print \"once upon a time\"\n");
+    let (code, verdict) = run(&sandbox, &["validate-refactor"]);
+    assert_eq!((code, &verdict["rule"]), (1, &json!("check-passes")), "{verdict}");
+    let reason = verdict["reason"].as_str().unwrap();
+    assert!(reason.starts_with("`ruff, or the syntax alone` fails: error: spare.py:2"), "{reason}");
+}

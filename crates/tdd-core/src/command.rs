@@ -44,11 +44,22 @@ impl CommandSpec {
         self
     }
 
-    /// The command as one line for a log: arguments with anything but plain characters are quoted.
+    /// The command as one line for a log: arguments with anything but plain characters are quoted. A script that begins
+    /// with a comment is shown by it alone.
     pub fn line(&self) -> String {
+        if let Some(what) = self.argv.iter().find_map(|word| comment(word)) {
+            return what.to_owned();
+        }
         let quoted: Vec<String> = self.argv.iter().map(|word| quote(word)).collect();
         quoted.join(" ")
     }
+}
+
+/// What a script says it is.
+fn comment(word: &str) -> Option<&str> {
+    let (first, rest) = word.split_once('\n')?;
+    let what = first.strip_prefix("# ").or_else(|| first.strip_prefix("// "))?;
+    (!rest.is_empty()).then_some(what)
 }
 
 fn quote(word: &str) -> String {
@@ -153,9 +164,11 @@ mod tests {
     }
 
     #[test]
-    fn a_script_is_shown_by_its_first_line() {
-        let spec = CommandSpec::new(["python3", "-c", "# checks\nimport sys\n"], Duration::ZERO);
-        assert_eq!(spec.line(), "python3 -c '# checks …'");
+    fn a_script_is_shown_by_what_it_says_it_is_or_by_its_first_line() {
+        let line = |script: &str| CommandSpec::new(["python3", "-c", script, "check"], Duration::ZERO).line();
+        assert_eq!(line("# ruff, or the syntax alone\nimport sys\n"), "ruff, or the syntax alone");
+        assert_eq!(line("// eslint\nimport 'fs';\n"), "eslint");
+        assert_eq!(line("import sys\nexit(1)\n"), "python3 -c 'import sys …' check");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::change::{Change, ItemFate, TestChange, TestFacts};
+use crate::check;
 use crate::command::Exit;
 use crate::config::Gate;
 use crate::digest::TreeId;
@@ -176,9 +177,7 @@ pub fn judge_new_tests(change: &Change) -> Option<Refusal> {
 
 /// Judges the check command's run.
 pub fn judge_check(passed: bool, command: &str, said: &str) -> Option<Refusal> {
-    let first = said.lines().map(str::trim).find(|line| line.starts_with("error"));
-    let said = first.map(|line| format!(": {line}")).unwrap_or_default();
-    (!passed).then(|| Rule::CheckPasses.refuse(format!("`{command}` fails{said}"), "mend what it complains about"))
+    (!passed).then(|| check::refuse(command, said, None))
 }
 
 /// Judges what changed production code asks of its surroundings: it must not look whether it is under test.
@@ -383,7 +382,10 @@ fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
         Cause::UnknownOutput => {
             ("ran, but its report cannot be believed", "`tdd-cli auto-test -v` shows what was said")
         }
-        Cause::TargetNotFound => ("is not among the tests that were found", "check its name: `tdd-cli auto-test`"),
+        Cause::TargetNotFound => (
+            "is not among the tests that were found",
+            "check its name: `tdd-cli auto-test` lists the tests; one that a feature or a setting leaves out needs it in `ci.test_cmd`",
+        ),
         Cause::ZeroTests => ("was not found: there is not a single test", "write it, and make the runner find it"),
         Cause::Skipped => ("is skipped", "take the marker away"),
         Cause::SyntaxError => ("does not parse", "mend the syntax"),

@@ -8,6 +8,7 @@ pub mod account;
 pub mod antipattern;
 pub mod audit;
 pub mod change;
+pub mod check;
 pub mod command;
 pub mod commit;
 pub mod config;

@@ -11,7 +11,7 @@ pub fn steering_frozen(change: &Change) -> Result<(), Refusal> {
         None => Ok(()),
         Some(bad) => Err(Rule::SteeringFrozen.refuse(
             format!("`{}` steers how tests are built and run, and this changed in it: {}", bad.path, bad.what),
-            "put it back; a person changes it, or do it in refactor mode",
+            "put it back; a person commits it on its own, or does it in refactor mode",
         )),
     }
 }
@@ -44,8 +44,8 @@ pub fn green_changes_production_only(change: &Change) -> Result<(), Refusal> {
     match change.support.first() {
         None => Ok(()),
         Some(item) => Err(Rule::TestsFrozen.refuse(
-            format!("{} is used by tests, and a green changes production only", place(item)),
-            "put it back as it was at red",
+            format!("{} is used by tests or is one, and a green changes production only", place(item)),
+            "put it back as it was at red; an example in a comment is a test, and comes with a red of its own",
         )),
     }
 }

@@ -169,10 +169,14 @@ fn one(commit: &CommitId, job: usize, state: &StateDir, seen: &Seen, context: &C
     let message = repo.message(commit)?;
     let subject = message.lines().next().unwrap_or_default().to_owned();
     let claim = Claim::of_message(&message);
-    let trial = Trial::of_commit(context, commit, StateDir::ensure(&folder)?, seen.clone())?;
-    let finding = match trial {
-        None => Finding::nothing("there is no project in it"),
-        Some(mut trial) => finding(&mut trial, &claim)?,
+    let finding = if repo.is_cut_off(commit)? {
+        let reason = "what came before it is not in this shallow clone: `git fetch --unshallow` brings it";
+        Finding::Unknown { reason: reason.to_owned() }
+    } else {
+        match Trial::of_commit(context, commit, StateDir::ensure(&folder)?, seen.clone())? {
+            None => Finding::nothing("there is no project in it"),
+            Some(mut trial) => finding(&mut trial, &claim)?,
+        }
     };
     Ok(Audited { commit: commit.clone(), subject, claimed: claim.phase, test_id: claim.test, finding })
 }
@@ -236,10 +240,13 @@ impl Audited {
 
 impl Document {
     fn summary(&self) -> String {
-        let all = self.commits.len();
+        let all = match self.commits.len() {
+            1 => "1 commit".to_owned(),
+            all => format!("{all} commits"),
+        };
         let broken = format!("{} broken", self.broken);
         let broken = if self.broken == 0 { broken } else { paint(BAD, broken) };
         let unknown = if self.unknown == 0 { String::new() } else { format!(", {} not found out", self.unknown) };
-        format!("{all} commits: {} hold, {broken}{unknown}", self.holds)
+        format!("{all}: {} hold, {broken}{unknown}", self.holds)
     }
 }

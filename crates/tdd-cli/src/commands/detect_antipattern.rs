@@ -53,7 +53,7 @@ struct CoverageUse {
 
 pub fn run(args: &DetectAntipattern, context: &Context) -> Result<ExitCode, CliError> {
     let (findings, unknown, unmeasured) = if args.files.is_empty() {
-        let mut trial = Trial::open(context, &args.which)?;
+        let mut trial = Trial::before_a_gate(context, &args.which)?;
         let inquiry = inquiry::inquire(&mut trial, &args.which)?;
         (inquiry.findings, inquiry.unknown, inquiry.unmeasured)
     } else {

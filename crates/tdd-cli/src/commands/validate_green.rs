@@ -28,7 +28,7 @@ pub struct ValidateGreen {
 }
 
 pub fn run(args: &ValidateGreen, context: &Context) -> Result<ExitCode, CliError> {
-    let mut trial = Trial::open(context, &args.which)?;
+    let mut trial = Trial::before_a_gate(context, &args.which)?;
     let change = trial.change()?;
     let targets = trial.green_targets(&args.targets, &change)?;
     let judged = gates::green(&mut trial, &change, &targets)?;

@@ -27,7 +27,7 @@ pub struct ValidateRed {
 }
 
 pub fn run(args: &ValidateRed, context: &Context) -> Result<ExitCode, CliError> {
-    let mut trial = Trial::open(context, &args.which)?;
+    let mut trial = Trial::before_a_gate(context, &args.which)?;
     let change = trial.change()?;
     let targets = trial.red_targets(&args.targets, &change)?;
     let judged = gates::red(&mut trial, &change, &targets)?;

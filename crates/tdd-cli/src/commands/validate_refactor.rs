@@ -21,7 +21,7 @@ pub struct ValidateRefactor {
 }
 
 pub fn run(args: &ValidateRefactor, context: &Context) -> Result<ExitCode, CliError> {
-    let mut trial = Trial::open(context, &args.which)?;
+    let mut trial = Trial::before_a_gate(context, &args.which)?;
     let change = trial.change()?;
     let judged = gates::refactor(&mut trial, &change)?;
     verdict::show(&trial, judged, context)

@@ -20,12 +20,12 @@ pub fn fmt(project: &Project, settings: &Settings, files: &[String]) -> Option<C
         return Some(command(configured.clone(), project, settings));
     }
     let ours: Vec<&str> = files.iter().filter(|file| owns(file)).filter_map(|file| project.below(file)).collect();
-    (!ours.is_empty()).then(|| command(tool(&[&["format"], ours.as_slice()].concat()), project, settings))
+    (!ours.is_empty()).then(|| command(tool("prettier", &[&["format"], ours.as_slice()].concat()), project, settings))
 }
 
 /// Lints everything and checks its types, or at least reads it, so that no file with a broken syntax passes.
 pub fn check(project: &Project, settings: &Settings) -> CommandSpec {
-    let argv = settings.check_cmd.clone().unwrap_or_else(|| tool(&["check"]));
+    let argv = settings.check_cmd.clone().unwrap_or_else(|| tool("eslint and tsc, or the syntax alone", &["check"]));
     command(argv, project, settings)
 }
 
@@ -38,7 +38,7 @@ pub fn tools() -> Vec<Tool> {
         fix: fix.to_owned(),
     };
     let node = ["node", "--version"].map(str::to_owned).to_vec();
-    let optional = |name: &str, fix: &str| named(name, tool(&["version", name]), false, fix);
+    let optional = |name: &str, fix: &str| named(name, tool("version", &["version", name]), false, fix);
     vec![
         named("node", node, true, "install Node.js 20 or later: https://nodejs.org/"),
         optional("vitest", "only needed where the package is tested with it: `npm install --save-dev vitest`"),
@@ -52,9 +52,14 @@ pub fn tools() -> Vec<Tool> {
     ]
 }
 
-fn tool(task: &[&str]) -> Vec<String> {
-    let script = ["node", "--input-type=module", "-e", TOOL, "--"];
-    script.into_iter().chain(task.iter().copied()).map(str::to_owned).collect()
+/// Our script for a task, with what it is to be called where people read of it.
+fn tool(called: &str, task: &[&str]) -> Vec<String> {
+    let script = format!("// {called}\n{TOOL}");
+    ["node", "--input-type=module", "-e", &script, "--"]
+        .into_iter()
+        .chain(task.iter().copied())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn command(argv: Vec<String>, project: &Project, settings: &Settings) -> CommandSpec {

@@ -1,4 +1,3 @@
-// prettier, eslint, tsc, or the syntax alone
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

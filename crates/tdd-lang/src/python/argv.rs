@@ -21,12 +21,13 @@ pub fn fmt(project: &Project, settings: &Settings, files: &[String]) -> Option<C
         return Some(command(configured.clone(), project, settings));
     }
     let ours: Vec<&str> = files.iter().filter(|file| owns(file)).filter_map(|file| project.below(file)).collect();
-    (!ours.is_empty()).then(|| command(tool(&[&["format"], ours.as_slice()].concat()), project, settings))
+    (!ours.is_empty())
+        .then(|| command(tool("ruff or black", &[&["format"], ours.as_slice()].concat()), project, settings))
 }
 
 /// Lints everything, or at least reads it, so that no file with a broken syntax passes.
 pub fn check(project: &Project, settings: &Settings) -> CommandSpec {
-    let argv = settings.check_cmd.clone().unwrap_or_else(|| tool(&["check"]));
+    let argv = settings.check_cmd.clone().unwrap_or_else(|| tool("ruff, or the syntax alone", &["check"]));
     command(argv, project, settings)
 }
 
@@ -44,13 +45,20 @@ pub fn tools() -> Vec<Tool> {
     vec![
         named("python", python, true, "install Python 3.9 or later: https://www.python.org/downloads/"),
         named("pytest", pytest, true, &format!("{install} pytest")),
-        named("ruff", tool(&["version", "ruff"]), false, &format!("{install} ruff")),
-        named("black", tool(&["version", "black"]), false, "only needed where ruff is not used to format"),
+        named("ruff", tool("version of ruff", &["version", "ruff"]), false, &format!("{install} ruff")),
+        named(
+            "black",
+            tool("version of black", &["version", "black"]),
+            false,
+            "only needed where ruff is not used to format",
+        ),
     ]
 }
 
-fn tool(task: &[&str]) -> Vec<String> {
-    ["python3", "-c", TOOL].into_iter().chain(task.iter().copied()).map(str::to_owned).collect()
+/// Our script for a task, with what it is to be called where people read of it.
+fn tool(called: &str, task: &[&str]) -> Vec<String> {
+    let script = format!("# {called}\n{TOOL}");
+    ["python3", "-c", &script].into_iter().chain(task.iter().copied()).map(str::to_owned).collect()
 }
 
 fn command(argv: Vec<String>, project: &Project, settings: &Settings) -> CommandSpec {

@@ -1,4 +1,3 @@
-# ruff, black, or the syntax alone
 import ast, os, shutil, subprocess, sys
 task, rest = sys.argv[1], sys.argv[2:]
 
