@@ -162,6 +162,24 @@ fn programs_get_events_and_nothing_else_up_to_ctrl_c() {
     assert_eq!(text(&output.stderr), format!("the project is in {}\n", folder.display()));
 }
 
+#[test]
+fn people_are_told_how_to_begin_anew_after_ctrl_c() {
+    let sandbox = Sandbox::new();
+    let child = demo(&sandbox, &[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let until = std::time::Instant::now() + std::time::Duration::from_mins(2);
+    let begun = || left_behind(&sandbox).first().is_some_and(|folder| folder.join("tests/calculator.rs").exists());
+    while !begun() && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGTERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    let next = "interrupted; everything is saved\nnext: `tdd-cli demo string-calculator` begins anew\n";
+    assert!(said.contains(next), "{said}");
+    assert!(said.contains("The folder stays until you delete it"), "{said}");
+}
+
 fn refused(output: &Output, code: i32, said: &str) {
     assert_eq!(output.status.code(), Some(code), "{}", text(&output.stdout));
     let stderr = text(&output.stderr);

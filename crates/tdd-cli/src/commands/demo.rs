@@ -13,8 +13,8 @@ use crate::commands::run::show;
 use crate::commands::{doctor, init};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::machine::{self, Mandate, Order, Voice};
-use crate::output::{BOLD, DIM, paint, print_line};
+use crate::machine::{self, End, Mandate, Order, Voice};
+use crate::output::{BOLD, DIM, WARN, paint, print_line};
 use crate::project;
 
 /// See a whole run: recorded models, real tests, no network, no key
@@ -134,12 +134,17 @@ pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
     doctor::require_tools(recording.language, &std::env::temp_dir(), context)?;
     let folder = folder(&recording, context)?;
     let inside = context.inside(&folder);
-    init::for_demo(recording.name, recording.language, recording.kata, &inside)?;
+    init::for_demo(recording.name, recording.language, recording.kata, &inside).inspect_err(|_| {
+        // Nobody has been told of it yet.
+        if context.global.dir.is_none() {
+            let _removed = std::fs::remove_dir_all(&folder);
+        }
+    })?;
     begin(&recording, &folder, &inside)?;
     let config = project::configuration(&inside.global, &folder)?.config;
     let order = Order { steps: None, until_done: true, max_time: None, allow_untracked: false, cycle: false };
     let end = machine::run(&inside, order, Mandate::default(), Voice::replayed(recording.cassette, &config)?)?;
-    show(&end, &inside)?;
+    tell(&end, &recording, &inside)?;
     finish(kata, &folder, &inside)?;
     Ok(ExitCode::from(end.exit_code()))
 }
@@ -171,6 +176,15 @@ fn begin(recording: &Recording, folder: &Path, context: &Context) -> Result<(), 
          refused before it is written, or undone if the tests speak against it; only what holds is kept.",
     )?;
     print_line(&format!("{}\n", recording.about))
+}
+
+/// How it ended; a demo that is interrupted has nobody who could go on with it.
+fn tell(end: &End, recording: &Recording, context: &Context) -> Result<(), CliError> {
+    if *end != End::Interrupted || context.output.is_json() {
+        return show(end, context);
+    }
+    print_line(&paint(WARN, end.reason()))?;
+    print_line(&format!("{} `tdd-cli demo {}` begins anew", paint(BOLD, "next:"), recording.name))
 }
 
 /// The history, where it is, and where to look next.

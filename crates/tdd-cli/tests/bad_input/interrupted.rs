@@ -1,5 +1,6 @@
 //! Somebody stops the machine while a test hangs: politely, or not.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -25,8 +26,8 @@ fn hanging() -> Machine {
 }
 
 /// The machine at work, the hanging test begun.
-fn at_work(machine: &Machine, own_group: bool) -> Child {
-    let mut command = machine.command(&["auto-test", "--format", "json"]);
+fn at_work(machine: &Machine, args: &[&str], own_group: bool) -> Child {
+    let mut command = machine.command(args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if own_group {
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -36,6 +37,8 @@ fn at_work(machine: &Machine, own_group: bool) -> Child {
     assert!(soon(Duration::from_mins(2), || started.exists()), "the test has not begun");
     child
 }
+
+const AUTO_TEST: [&str; 3] = ["auto-test", "--format", "json"];
 
 /// Whether it becomes true before this time is over.
 fn soon(limit: Duration, is_true: impl Fn() -> bool) -> bool {
@@ -73,7 +76,7 @@ fn assert_goes_on(machine: &Machine) {
 fn interrupted(own_group: bool, stop: impl Fn(Pid)) {
     let machine = hanging();
     let before = machine.state();
-    let child = at_work(&machine, own_group);
+    let child = at_work(&machine, &AUTO_TEST, own_group);
     let start = Instant::now();
     stop(pid(&child));
     let output = child.wait_with_output().expect("wait");
@@ -124,10 +127,63 @@ fn a_second_interrupt_ends_even_what_waits_for_something_that_never_comes() {
 #[test]
 fn five_seconds_after_a_kill_nothing_is_left_and_the_next_run_works() {
     let machine = hanging();
-    let mut child = at_work(&machine, false);
+    let mut child = at_work(&machine, &AUTO_TEST, false);
     child.kill().expect("kill");
     child.wait().expect("wait");
     let is_over = soon(Duration::from_secs(5), || processes_in(machine.sandbox.outside()).is_empty());
     assert!(is_over, "{:?}", processes_in(machine.sandbox.outside()));
     assert_goes_on(&machine);
+}
+
+/// What a person has, without our own folder: copies in there may be as they are.
+fn of_the_person(machine: &Machine) -> BTreeMap<String, String> {
+    machine.state().into_iter().filter(|(path, _)| !path.starts_with("project/.tdd/") && path != "started").collect()
+}
+
+/// A command that is asked to stop while a test hangs: soon over, nobody left, everything as before, with a word on how
+/// to go on; and the ledger is sound.
+fn check(machine: &Machine, args: &[&str], signal: Signal) {
+    let before = of_the_person(machine);
+    let child = at_work(machine, args, false);
+    let start = Instant::now();
+    kill(pid(&child), signal).expect("kill");
+    let output = child.wait_with_output().expect("wait");
+    let told = machine.told(args, &output);
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(told.contains("try: everything is in order; start it again"), "{told}");
+    assert_eq!(processes_in(machine.sandbox.outside()), Vec::<String>::new());
+    assert_eq!(of_the_person(machine), before);
+    fs::remove_file(machine.sandbox.outside().join("started")).expect("remove");
+    assert!(machine.output(&["log"]).status.success());
+}
+
+#[test]
+fn a_gate_that_is_interrupted_leaves_everything_as_it_was() {
+    let machine = hanging();
+    check(&machine, &["validate-red", "tests/hangs.rs"], Signal::SIGINT);
+    check(&machine, &["validate-green", "tests/hangs.rs"], Signal::SIGTERM);
+    check(&machine, &["validate-refactor"], Signal::SIGINT);
+    assert_goes_on(&machine);
+}
+
+#[test]
+fn the_end_of_refactor_mode_that_is_interrupted_can_be_asked_for_again() {
+    let machine = hanging();
+    assert!(machine.output(&["refactor", "begin"]).status.success());
+    check(&machine, &["refactor", "end"], Signal::SIGTERM);
+    fs::remove_file(machine.path("tests/hangs.rs")).expect("remove");
+    assert!(machine.output(&["refactor", "end", "--discard"]).status.success());
+}
+
+#[test]
+fn an_audit_that_is_interrupted_leaves_everything_as_it_was() {
+    let machine = hanging();
+    machine.sandbox.git(&["add", "-A"]);
+    machine.sandbox.git(&["commit", "-q", "-m", "test: it hangs\n\nTDD-Phase: red"]);
+    check(&machine, &["audit", "HEAD^.."], Signal::SIGINT);
+    check(&machine, &["validate-red", "--at", "HEAD", "tests/hangs.rs"], Signal::SIGTERM);
+    machine.sandbox.git(&["reset", "-q", "--hard", "HEAD^"]);
+    let output = machine.output(&["audit"]);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{}", machine.told(&["audit"], &output));
 }

@@ -4,6 +4,7 @@
 
 mod checks;
 mod example;
+mod interrupt;
 mod kill;
 mod long;
 mod others;

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tdd_fixtures::script::Script;
 use tdd_fixtures::server::Cast;
 
 use crate::kata::{CODE_FILE, TEST_FILE, code, id, test, tests};
-use crate::stage::{Stage, processes_in, soon};
+use crate::stage::{Stage, Told, processes_in, soon};
 
 const NOTES: &str = "NOTES.md";
 
@@ -300,6 +302,28 @@ fn a_test_that_keeps_passing_at_once_is_named_to_a_person() {
     let told = stage.story_of(&RUN);
     assert!(told.contains("passed at once 3 times: is it there already?"), "{told}");
     assert!(told.ends_with("exit 4\n"), "{told}");
+}
+
+#[test]
+fn a_plan_that_is_interrupted_puts_the_task_back_and_goes_on_with_it() {
+    let cast = || Cast::new().writes("executor", NOTES, "It adds.\n");
+    let wait = "ci.verify_cmd: [sh, -c, \"test -e ../go || sleep 60\"]";
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let stage = staged(cast(), wait, &plan("execute", &[], FREE));
+        let run = stage.begin(&RUN);
+        let verifies = || processes_in(&stage.sandbox.project()).iter().any(|line| line.starts_with("sleep"));
+        assert!(soon(Duration::from_mins(1), verifies), "it never came to that");
+        kill(Pid::from_raw(i32::try_from(run.id()).unwrap()), signal).unwrap();
+        let told = Told::of(run.wait_with_output().unwrap());
+        assert_eq!(told.code, Some(130), "{}{}", told.stdout, told.stderr);
+        assert!(told.stdout.ends_with("next: start it again: it goes on where it was\n"), "{}", told.stdout);
+        stage.assert_sound();
+        assert!(!stage.path(NOTES).exists());
+        std::fs::write(stage.sandbox.outside().join("go"), "").unwrap();
+        stage.recast(cast());
+        let told = stage.run(&RUN);
+        assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    }
 }
 
 #[test]

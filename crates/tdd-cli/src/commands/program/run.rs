@@ -75,6 +75,7 @@ fn all_due(args: &Run, desk: &Desk<'_>) -> Result<ExitCode, CliError> {
     let mut code = None;
     for name in found::names(&desk.repo)?.into_keys() {
         match if_due(args, &name, desk) {
+            Ok(Some(ended)) if ended == Code::Interrupted as u8 => return Ok(ExitCode::from(ended)),
             Ok(ended) => code = code.max(ended),
             Err(error) if error.code() == Code::Interrupted => return Err(error),
             // What stops one program is no reason to let the others wait.
