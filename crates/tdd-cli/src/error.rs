@@ -7,6 +7,7 @@ use serde::Serialize;
 use tdd_agents::prompts::PromptError;
 use tdd_core::config::ConfigError;
 use tdd_core::cycle::Role;
+use tdd_core::test_id::TestId;
 use tdd_exec::counterproof::ProofError;
 use tdd_exec::git::GitError;
 use tdd_exec::layout::{LayOutError, ScratchError};
@@ -58,8 +59,10 @@ pub enum CliError {
     NoSuchCommit(String),
     #[error("there is no commit yet in this repository")]
     NoCommitYet,
-    #[error("`{0}` is neither a file of the project nor a test id")]
-    NoSuchTarget(String),
+    #[error("`{asked}` is neither a file of the project nor a test id")]
+    NoSuchTarget { asked: String, meant: Option<TestId> },
+    #[error("`{0}` is no UTF-8 text, or too large to be a source")]
+    NotText(String),
     #[error("`{0}` is no source file of the project")]
     NoSuchFile(String),
     #[error("`{0}` does not parse, so nothing can be said about it")]
@@ -198,7 +201,8 @@ impl CliError {
             | Self::NotRecorded { .. }
             | Self::NoSuchCommit(_)
             | Self::NoCommitYet
-            | Self::NoSuchTarget(_)
+            | Self::NoSuchTarget { .. }
+            | Self::NotText(_)
             | Self::NoSuchFile(_)
             | Self::Unparsed(_)
             | Self::NoTestsIn(_)
@@ -270,7 +274,12 @@ impl CliError {
                 "commit what is there: `git add -A && git commit`; in an empty folder `tdd-cli init` makes the first one"
                     .to_owned()
             },
-            Self::NoSuchTarget(_) => "write a path, or `path::name`; `tdd-cli auto-test` lists the tests".to_owned(),
+            Self::NoSuchTarget { meant: Some(meant), .. } => format!("did you mean `{meant}`?"),
+            Self::NoSuchTarget { meant: None, .. } => {
+                "write the path of a file that git does not ignore, or `path::name`; `tdd-cli auto-test` lists the tests"
+                    .to_owned()
+            }
+            Self::NotText(_) => "save it as UTF-8 text, in parts if it is large".to_owned(),
             Self::NoSuchFile(_) => "name a file that git does not ignore, from the repository's root".to_owned(),
             Self::Unparsed(_) => "mend its syntax".to_owned(),
             Self::NoTestsIn(_) => "name a file with tests in it, or a test id".to_owned(),

@@ -9,6 +9,7 @@ use tdd_exec::sources::StoredSources;
 use tdd_lang::language::Sources;
 
 use crate::error::CliError;
+use crate::person;
 use crate::trial::Trial;
 
 impl Trial<'_> {
@@ -51,12 +52,29 @@ impl Trial<'_> {
             if sources.files().iter().any(|file| file == text) {
                 targets.extend(in_file(text, &sources)?);
             } else {
-                let id = TestId::parse(text).map_err(|_| CliError::NoSuchTarget(text.clone()))?;
-                targets.push(id);
+                targets.push(self.named(text, &sources)?);
             }
         }
         targets.dedup();
         Ok(targets)
+    }
+
+    /// The test of this id. A word that is no id of any test may be the name of one, or of a file that is not there.
+    fn named(&self, text: &str, sources: &dyn Sources) -> Result<TestId, CliError> {
+        let unknown = |meant| CliError::NoSuchTarget { asked: text.to_owned(), meant };
+        let id = TestId::parse(text).map_err(|_| unknown(None))?;
+        if text.contains("::") || self.language.find_test(&id, sources).is_some() {
+            return Ok(id);
+        }
+        if text.contains('/') || Path::new(text).extension().is_some() {
+            return Err(unknown(None));
+        }
+        let all = sources.files().iter().flat_map(|file| self.language.tests_in(&self.project, file, sources));
+        let mut called = all.filter(|test| person::short_name(test) == text);
+        match called.next() {
+            Some(meant) => Err(unknown(Some(meant))),
+            None => Ok(id),
+        }
     }
 
     /// What was asked for, from the repository's root: a person may stand in a folder of it, or write `./`.
@@ -77,7 +95,11 @@ impl Trial<'_> {
 
     fn all_in(&self, file: &str, sources: &dyn Sources) -> Result<Vec<TestId>, CliError> {
         let all = self.language.tests_in(&self.project, file, sources);
-        if all.is_empty() { Err(CliError::NoTestsIn(file.to_owned())) } else { Ok(all) }
+        match sources.read(file) {
+            None => Err(CliError::NotText(file.to_owned())),
+            Some(_) if all.is_empty() => Err(CliError::NoTestsIn(file.to_owned())),
+            Some(_) => Ok(all),
+        }
     }
 
     /// What the commit did that the change starts from.

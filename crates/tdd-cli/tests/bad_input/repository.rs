@@ -37,3 +37,27 @@ fn refactor_mode_shows_the_way_back_when_the_project_is_gone() {
     assert_eq!(machine.sandbox.read("Cargo.toml"), manifest);
     insta::assert_snapshot!(said);
 }
+
+#[test]
+fn in_a_shallow_clone_what_was_left_out_is_not_taken_for_nothing() {
+    let machine = Machine::calc();
+    let origin = format!("file://{}", machine.root().display());
+    machine.sandbox.git(&["clone", "-q", "--depth", "1", &origin, "../shallow"]);
+    let mut said = String::new();
+    for args in [&["validate-refactor"][..], &["validate-red", "--at", "HEAD", "tests/calc.rs"], &["audit"]] {
+        said += &machine.says(&[&["-C", "../shallow"], args].concat());
+    }
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn a_target_that_is_none_is_refused_with_what_may_have_been_meant() {
+    let machine = Machine::calc();
+    machine.sandbox.write("target/built.rs", "#[test]\nfn built() {}\n");
+    machine.sandbox.write("tests/latin.rs", b"// caf\xe9\n#[test]\nfn sits() {}\n");
+    let mut said = String::new();
+    for target in ["adds", "tests/nope.rs", "target/built.rs", "tests", "nope.rs", "tests/latin.rs"] {
+        said += &machine.says(&["validate-red", target]);
+    }
+    insta::assert_snapshot!(said);
+}
