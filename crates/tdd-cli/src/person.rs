@@ -135,11 +135,6 @@ pub fn reason(text: &str) -> Result<String, PersonError> {
     if words.is_empty() { Err(PersonError::NoReason) } else { Ok(words.join(" ")) }
 }
 
-/// A test as a person names it.
-pub fn test(text: &str) -> Result<TestId, PersonError> {
-    TestId::parse(text).map_err(|_| PersonError::BadTest(text.to_owned()))
-}
-
 /// What a test is called for short: `adds` of `tests/calc.rs::adds`.
 pub fn short_name(test: &TestId) -> &str {
     test.as_str().rsplit("::").next().unwrap_or_default()

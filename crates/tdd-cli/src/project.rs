@@ -8,6 +8,7 @@ use tdd_core::config::{Ci, Config, MAX_CONFIG, ProjectConfig};
 use tdd_core::cycle::Position;
 use tdd_core::digest::{CommitId, TreeId};
 use tdd_core::session::Session;
+use tdd_core::test_id::TestId;
 use tdd_exec::git::{Head, Repo};
 use tdd_exec::process::Spawner;
 use tdd_exec::runner::ProjectRunner;
@@ -20,6 +21,7 @@ use tdd_lang::several::{Member, Several};
 use crate::args::Global;
 use crate::context::Context;
 use crate::error::CliError;
+use crate::person::PersonError;
 
 /// The configuration, and the file that it comes from, if there is one.
 #[derive(Debug)]
@@ -50,6 +52,29 @@ pub fn commit(repo: &Repo, rev: &str) -> Result<CommitId, CliError> {
         None if repo.head()?.commit.is_none() => Err(CliError::NoCommitYet),
         None => Err(CliError::NoSuchCommit(rev.to_owned())),
     }
+}
+
+/// A path or a test id as a person wrote it, from the repository's root: they may stand in a folder of it, or write
+/// `./`. What is there from the root already stays as it is.
+pub fn seen_from_root(global: &Global, root: &Path, asked: &str, is_there: impl Fn(&str) -> bool) -> String {
+    let (path, name) = asked.split_once("::").map_or((asked, None), |(path, name)| (path, Some(name)));
+    if is_there(path) {
+        return asked.to_owned();
+    }
+    let full = global.dir.as_deref().unwrap_or(Path::new(".")).join(path).canonicalize().ok();
+    let root = root.canonicalize().ok();
+    let below = full.zip(root).and_then(|(full, root)| full.strip_prefix(root).ok().map(ToOwned::to_owned));
+    match (below.as_deref().and_then(Path::to_str), name) {
+        (Some(path), Some(name)) => format!("{path}::{name}"),
+        (Some(path), None) => path.to_owned(),
+        (None, _) => asked.to_owned(),
+    }
+}
+
+/// The test that a person names, wherever they stand.
+pub fn test(global: &Global, root: &Path, asked: &str) -> Result<TestId, CliError> {
+    let id = seen_from_root(global, root, asked, |path| root.join(path).is_file());
+    Ok(TestId::parse(&id).map_err(|_| PersonError::BadTest(asked.to_owned()))?)
 }
 
 /// The configuration of the project at `root`; without a file, the defaults.

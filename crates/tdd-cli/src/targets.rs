@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tdd_core::change::Change;
+use tdd_core::digest::CommitId;
 use tdd_core::test_id::TestId;
 use tdd_exec::git::ChangeKind;
 use tdd_exec::sources::StoredSources;
@@ -10,6 +11,7 @@ use tdd_lang::language::Sources;
 
 use crate::error::CliError;
 use crate::person;
+use crate::project;
 use crate::trial::Trial;
 
 impl Trial<'_> {
@@ -23,7 +25,8 @@ impl Trial<'_> {
     }
 
     /// The tests that were red and are to be green. Where the red is a commit already, a file stands for the tests in
-    /// it that came with that commit, or for all; those that passed before are the suite's, and no targets.
+    /// it that came with the last commit that brought any, or for all; those that passed before are the suite's, and no
+    /// targets.
     pub fn green_targets(&self, asked: &[String], change: &Change) -> Result<Vec<TestId>, CliError> {
         self.targets(asked, |file, sources| {
             let new = demands_in(file, change);
@@ -31,7 +34,7 @@ impl Trial<'_> {
                 return Ok(new);
             }
             let all = self.all_in(file, sources)?;
-            let brought = demands_in(file, &self.change_of_base()?);
+            let brought = self.last_brought(file)?;
             let came: Vec<TestId> = all.iter().filter(|id| brought.contains(id)).cloned().collect();
             let asked = if came.is_empty() { all } else { came };
             let before = self.baseline()?;
@@ -48,7 +51,8 @@ impl Trial<'_> {
         let sources = StoredSources::new(&self.repo, &self.tree)?;
         let mut targets = Vec::new();
         for text in asked {
-            let text = &self.seen_from_root(text, &sources);
+            let is_there = |path: &str| sources.files().iter().any(|file| file == path);
+            let text = &project::seen_from_root(&self.context.global, self.repo.root(), text, is_there);
             if sources.files().iter().any(|file| file == text) {
                 targets.extend(in_file(text, &sources)?);
             } else {
@@ -77,22 +81,6 @@ impl Trial<'_> {
         }
     }
 
-    /// What was asked for, from the repository's root: a person may stand in a folder of it, or write `./`.
-    fn seen_from_root(&self, asked: &str, sources: &dyn Sources) -> String {
-        let (path, name) = asked.split_once("::").map_or((asked, None), |(path, name)| (path, Some(name)));
-        if sources.files().iter().any(|file| file == path) {
-            return asked.to_owned();
-        }
-        let full = self.context.global.dir.as_deref().unwrap_or(Path::new(".")).join(path).canonicalize().ok();
-        let root = self.repo.root().canonicalize().ok();
-        let below = full.zip(root).and_then(|(full, root)| full.strip_prefix(root).ok().map(ToOwned::to_owned));
-        match (below.as_deref().and_then(Path::to_str), name) {
-            (Some(path), Some(name)) => format!("{path}::{name}"),
-            (Some(path), None) => path.to_owned(),
-            (None, _) => asked.to_owned(),
-        }
-    }
-
     fn all_in(&self, file: &str, sources: &dyn Sources) -> Result<Vec<TestId>, CliError> {
         let all = self.language.tests_in(&self.project, file, sources);
         match sources.read(file) {
@@ -102,22 +90,42 @@ impl Trial<'_> {
         }
     }
 
-    /// What the commit did that the change starts from.
-    fn change_of_base(&self) -> Result<Change, CliError> {
-        let Some(commit) = &self.base_commit else { return Ok(Change::default()) };
-        let before = self.repo.commit_tree(self.repo.first_parent(commit)?.as_ref())?;
+    /// The tests of a file that came with the last commit, up to the base, that brought any. What does not compile takes
+    /// all tests of its file down, so that what they say on the base does not tell which of them are meant.
+    fn last_brought(&self, file: &str) -> Result<Vec<TestId>, CliError> {
+        let mut next = self.base_commit.clone();
+        for _ in 0..LOOK_BACK {
+            let Some(commit) = next else { break };
+            next = self.repo.first_parent(&commit)?;
+            let brought = demands_in(file, &self.change_of(&commit, next.as_ref(), file)?);
+            if !brought.is_empty() {
+                return Ok(brought);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// What a commit did; nothing, if it left this file alone.
+    fn change_of(&self, commit: &CommitId, parent: Option<&CommitId>, file: &str) -> Result<Change, CliError> {
+        let (before, after) = (self.repo.commit_tree(parent)?, self.repo.commit_tree(Some(commit))?);
         let mut paths = Vec::new();
-        for change in self.repo.diff_trees(&before, &self.base)? {
+        for change in self.repo.diff_trees(&before, &after)? {
             match &change.kind {
                 ChangeKind::Renamed { from } => paths.push(from.to_string()),
                 ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => {}
             }
             paths.push(change.path.to_string());
         }
-        let (before, base) = (StoredSources::new(&self.repo, &before)?, StoredSources::new(&self.repo, &self.base)?);
-        Ok(self.changed(&before, &base, &paths))
+        if !paths.iter().any(|path| path == file) {
+            return Ok(Change::default());
+        }
+        let (before, after) = (StoredSources::new(&self.repo, &before)?, StoredSources::new(&self.repo, &after)?);
+        Ok(self.changed(&before, &after, &paths))
     }
 }
+
+/// So many commits back the one is looked for that brought a test.
+const LOOK_BACK: usize = 50;
 
 /// The tests of a file that ask for something new.
 fn demands_in(file: &str, change: &Change) -> Vec<TestId> {

@@ -294,3 +294,23 @@ fn a_check_that_failed_before_the_change_is_said_to_be_old() {
     assert!(reason.ends_with("fails: error: unused variable: `new`"), "{reason}");
     assert_eq!(next, "mend what it complains about");
 }
+
+#[test]
+fn a_file_stands_for_its_red_tests_also_where_other_commits_came_after_the_red() {
+    let sandbox = project();
+    sandbox.write("tests/game.rs", TEST);
+    sandbox.write("src/lib.rs", RIGHT);
+    commit(&sandbox, "feat: score");
+    let older = sandbox.read("tests/game.rs");
+    sandbox.write(
+        "tests/game.rs",
+        older + "\n#[test]\nfn a_game_has_ten_frames() {\n    assert_eq!(bowling::frames(), 10);\n}\n",
+    );
+    commit(&sandbox, "test: ten frames");
+    sandbox.write("NOTES.md", "A game has ten frames.\n");
+    commit(&sandbox, "docs: notes");
+    sandbox.write("src/lib.rs", format!("{RIGHT}\n/// How many there are.\npub fn frames() -> u32 {{\n    10\n}}\n"));
+    let (code, verdict) = gate(&sandbox, &["validate-green", "tests/game.rs"]);
+    let tests: Vec<_> = verdict["verdicts"].as_array().unwrap().iter().map(|verdict| &verdict["test_id"]).collect();
+    assert_eq!((code, tests), (0, vec![&Value::from("tests/game.rs::a_game_has_ten_frames")]), "{verdict}");
+}

@@ -116,7 +116,8 @@ fn an_exception_that_cannot_be_made_is_refused_with_what_can_be_done() {
         refused("check-passes", " \n", "1h"),
         refused("check-passes", "why", "9d"),
     );
-    assert_eq!(says(&sandbox, &["log", "--type", "override"]).1, "");
+    let said = says(&sandbox, &["log", "--type", "override"]).1;
+    assert_eq!(said, "nothing like that is recorded: `tdd-cli log` shows all there is\n");
 }
 
 /// A project with a passing test, committed.
@@ -532,4 +533,29 @@ fn a_test_inside_of_a_source_file_is_skipped_and_retired_like_any_other() {
     assert_eq!(says(&sandbox, &["retire", test, "--reason", "never mind"]).0, 0);
     let left = source.split("\n    #[test]\n    fn doubles").next().unwrap().to_owned() + "}\n";
     assert_eq!(sandbox.read("src/lib.rs"), left);
+}
+
+#[test]
+fn a_test_is_named_from_where_the_person_stands_and_one_that_came_back_is_run_again() {
+    let sandbox = project();
+    sandbox.write("tests/game.rs", TEST);
+    sandbox.write("src/lib.rs", RIGHT);
+    commit(&sandbox, "feat: score");
+    assert_eq!(says(&sandbox, &["auto-test"]).0, 0);
+    let in_tests = |arguments: &[&str]| {
+        let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+        let output = command.current_dir(sandbox.project().join("tests")).args(arguments).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let named = "game.rs::a_gutter_game_scores_zero";
+    let said = in_tests(&["log", "--test", named]);
+    assert!(said.ends_with(&format!("pass {TARGET}\n")), "{said}");
+    let said = in_tests(&["log", "--test", "game.rs::nope"]);
+    assert_eq!(said, "nothing like that is recorded: `tdd-cli log` shows all there is\n");
+    let said = in_tests(&["retire", named, "--reason", "the game is over"]);
+    assert!(said.starts_with(&format!("retired {TARGET}\n")), "{said}");
+    let status = || json(&sandbox, &["status"]).1;
+    assert_eq!((&status()["green"], &status()["tests_current"]), (&Value::from(0), &Value::from(false)));
+    sandbox.git(&["revert", "--no-edit", "HEAD"]);
+    assert_eq!((&status()["green"], &status()["tests_current"]), (&Value::from(0), &Value::from(false)));
 }

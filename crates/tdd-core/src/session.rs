@@ -97,7 +97,11 @@ impl Session {
                     self.know(&renamed.test_id, Some(known));
                 }
             }
-            Event::Retired(retired) => self.know(&retired.test_id, None),
+            Event::Retired(retired) => {
+                self.know(&retired.test_id, None);
+                // Whoever brings the test back, tree and all, has it run again.
+                self.suite.iter_mut().for_each(|suite| suite.tree = TreeId(String::new()));
+            }
             Event::Committed(commit) => {
                 self.last_commit = Some(commit.clone());
                 self.before = Before::default();
@@ -349,6 +353,7 @@ fn shortened(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Retired;
 
     fn id(name: &str) -> TestId {
         TestId::native("tests/a.rs", name)
@@ -405,6 +410,17 @@ mod tests {
         run(&mut session, &report(&[("x", None)], vec![]), "t3");
         assert_eq!(session.green(), 1);
         assert_eq!(session.suite().unwrap().vanished, [id("y")]);
+    }
+
+    #[test]
+    fn what_was_seen_of_a_tree_does_not_outlive_the_retirement_of_one_of_its_tests() {
+        let mut session = Session::default();
+        run(&mut session, &report(&[("x", None), ("y", None)], vec![]), "t1");
+        let tree = TreeId("t1".into());
+        assert!(session.report_on(&tree, "cargo test").is_some());
+        session.apply(&Event::Retired(Retired { test_id: id("y"), reason: "no more".into() }));
+        assert_eq!(session.report_on(&tree, "cargo test"), None);
+        assert_eq!(session.green(), 1);
     }
 
     #[test]

@@ -40,8 +40,11 @@ pub struct Log {
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 pub fn run(args: &Log, context: &Context) -> Result<ExitCode, CliError> {
-    let filter = Filter::new(args)?;
+    let mut filter = Filter::new(args)?;
     let repo = project::repository(&context.global)?;
+    let from_root =
+        |test| project::seen_from_root(&context.global, repo.root(), test, |path| repo.root().join(path).is_file());
+    filter.test = filter.test.as_deref().map(from_root);
     loop {
         let records = match StateDir::find(repo.root())? {
             Some(dir) => ledger::records(&dir)?,
@@ -59,14 +62,19 @@ pub fn run(args: &Log, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 fn show(mut records: Records, filter: &Filter, follow: bool, context: &Context) -> Result<ExitCode, CliError> {
+    let mut any = false;
     loop {
         while let Some(record) = records.next() {
             let record = record?;
             if filter.lets_through(&record) {
+                any = true;
                 print_line(&shown(&record, &records, context))?;
             }
         }
         if !follow {
+            if !any {
+                context.output.note("nothing like that is recorded: `tdd-cli log` shows all there is");
+            }
             return Ok(ExitCode::SUCCESS);
         }
         wait(context)?;

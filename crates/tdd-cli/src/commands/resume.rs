@@ -125,8 +125,8 @@ fn mark(test: &mut OneTest<'_>, reason: &str) -> Result<Outcome, CliError> {
 }
 
 fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
-    let id = person::test(named)?;
     let trial = one_test::open(context)?;
+    let id = project::test(&context.global, trial.repo.root(), named)?;
     let standing = trial.recording.session().standing().clone();
     let was_paused = standing.pause().map(|pause| pause.reason.clone());
     let event = Event::Resumed(Resumed { skipped: None, unblocked: Some(id.clone()) });

@@ -13,6 +13,7 @@ use crate::error::CliError;
 use crate::one_test::{self, Fate, OneTest, Outcome, Word};
 use crate::output::{BOLD, GOOD, paint};
 use crate::person::{self, PersonError};
+use crate::project;
 
 /// Remove a test whose feature is gone, in a commit of its own
 ///
@@ -42,8 +43,9 @@ struct Document {
 
 pub fn run(args: &Retire, context: &Context) -> Result<ExitCode, CliError> {
     let reason = person::reason(&args.reason)?;
-    let id = person::test(&args.test)?;
-    let mut test = OneTest::new(one_test::open(context)?, &id)?;
+    let trial = one_test::open(context)?;
+    let id = project::test(&context.global, trial.repo.root(), &args.test)?;
+    let mut test = OneTest::new(trial, &id)?;
     let remains = test.trial.language.without_test(&test.path, &test.source, &test.item);
     let remains = remains.ok_or_else(|| PersonError::Inseparable(id.clone()))?;
     let summary = format!("retire {}", person::short_name(&id));

@@ -64,12 +64,16 @@ impl End {
     /// In words.
     pub fn reason(&self) -> String {
         match self {
+            Self::Steps { steps: 1 } => "1 step done".to_owned(),
             Self::Steps { steps } => format!("{steps} steps done"),
-            Self::Time { steps } => format!("the time is over, {steps} steps done"),
+            Self::Time { steps } => format!("the time is over, {}", Self::Steps { steps: *steps }.reason()),
+            Self::Done { requirements: 1 } => "the kata is done: 1 requirement, with a test that passes".to_owned(),
             Self::Done { requirements } => {
                 format!("the kata is done: {requirements} requirements, each with a test that passes")
             }
+            Self::Fulfilled { tasks: 1 } => "1 task done, and all that it promised is proven".to_owned(),
             Self::Fulfilled { tasks } => format!("{tasks} tasks done, and all that they promised is proven"),
+            Self::Lacking { tasks: 1, lacking } => format!("1 task done, but {}", lacking.join("; ")),
             Self::Lacking { tasks, lacking } => format!("{tasks} tasks done, but {}", lacking.join("; ")),
             Self::Stopped { reason, .. } => reason.clone(),
             Self::Spent { what, .. } => format!("all {what} are spent"),

@@ -37,7 +37,7 @@ fn what_is_no_edit_plan_costs_an_attempt_and_the_model_is_told_why() {
           undone the answer could not be used: the JSON breaks off before its end; send the whole object again, with a smaller change
           undone the answer could not be used: `edits` is a string; it must be a list
           test: do it
-        end: 1 steps done
+        end: 1 step done
         exit 0
     ");
     assert_told_why(&stage, "JSON");

@@ -69,7 +69,7 @@ fn inherited_reds_that_miss_a_symbol_are_made_green_too() {
         resynced at 0
         1 green
           feat: do it
-        end: 1 steps done
+        end: 1 step done
         exit 0
     ",
     );

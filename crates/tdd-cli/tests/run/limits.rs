@@ -30,7 +30,7 @@ fn a_kata_is_done_when_every_test_that_is_named_passes() {
         4 red
           undone target-passes
           done
-        end: the kata is done: 1 requirements, each with a test that passes
+        end: the kata is done: 1 requirement, with a test that passes
         exit 0
     ",
     );
@@ -71,7 +71,7 @@ fn when_the_time_is_over_no_attempt_is_begun_and_the_next_run_goes_on() {
         resynced at 0
         1 red
           test: do it
-        end: the time is over, 1 steps done
+        end: the time is over, 1 step done
         exit 4
     ",
     );
@@ -80,7 +80,7 @@ fn when_the_time_is_over_no_attempt_is_begun_and_the_next_run_goes_on() {
         "
         2 green
           feat: do it
-        end: 1 steps done
+        end: 1 step done
         exit 0
     ",
     );

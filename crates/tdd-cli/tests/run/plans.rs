@@ -108,7 +108,7 @@ fn truths_without_a_passing_test_and_missing_files_are_named_to_a_person() {
           feat: do it
         3 refactor
           nothing
-        end: 1 tasks done, but `src/login.rs` is not there; \"It shines.\" is unproven: it names no test
+        end: 1 task done, but `src/login.rs` is not there; \"It shines.\" is unproven: it names no test
         exit 4
     ",
     );
@@ -141,7 +141,7 @@ fn a_step_without_a_test_runs_in_refactor_mode_and_keeps_nothing_that_does_not_p
           refused protected-path
           refused tests-frozen
           refactor: do it
-        end: 1 tasks done, and all that they promised is proven
+        end: 1 task done, and all that it promised is proven
         exit 0
     ",
     );
@@ -214,7 +214,7 @@ fn with_the_test_gate_off_failing_tests_are_information_to_a_task_and_an_obligat
         "
         2 green
           feat: do it
-        end: 1 steps done
+        end: 1 step done
         exit 0
     ",
     );
@@ -346,7 +346,7 @@ fn a_task_that_was_killed_with_its_edits_on_the_disk_is_undone_and_done_again() 
           undone it was cut short (free)
         1 refactor
           refactor: do it
-        end: 1 tasks done, and all that they promised is proven
+        end: 1 task done, and all that it promised is proven
         exit 0
     ",
     );

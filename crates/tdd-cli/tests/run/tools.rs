@@ -83,7 +83,7 @@ fn a_refusal_comes_back_as_the_result_of_the_call() {
         1 red
           refused phase-scope
           test: do it
-        end: 1 steps done
+        end: 1 step done
         exit 0
     ",
     );

@@ -80,7 +80,7 @@ fn what_stays_wrong_ends_the_run_with_the_servers_own_words_and_the_next_run_wor
         &stage.story_of(&["step"]),
         "
           test: do it
-        end: 1 steps done
+        end: 1 step done
         exit 0
     ",
     );
@@ -132,7 +132,7 @@ fn an_answer_that_was_cut_off_never_passes_for_a_whole_one() {
         1 red
           undone the answer could not be used: the JSON breaks off before its end; send the whole object again, with a smaller change
           test: do it
-        end: 1 steps done
+        end: 1 step done
         exit 0
     ");
     assert_eq!(stage.sandbox.read(".tdd/plan/step-1-tester.md"), "First I write a test.");
@@ -203,7 +203,7 @@ fn an_old_test_that_fails_and_then_passes_on_the_same_files_is_named_flaky() {
         1 red
           undone others-kept flaky
           test: do it
-        end: 1 steps done
+        end: 1 step done
         exit 0
     ",
     );
