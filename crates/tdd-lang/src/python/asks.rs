@@ -11,8 +11,8 @@ use crate::item::TestItem;
 
 use super::items::{assertions, called, definition, name};
 use super::modules::Modules;
-use super::statements::rows;
 use super::syntax::Tree;
+use super::tables::{rows, tables};
 
 /// Beginnings of the names of functions of other files that assert.
 const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
@@ -113,8 +113,10 @@ impl<'t, 's> Asker<'t, 's> {
         let Some(function) = self.function(test) else { return own.collect() };
         let through = self.helpers(function).into_iter().map(|call| self.tree.digest(self.tree.inside(call)));
         let found: Vec<Digest> = own.chain(through).collect();
-        let rows = rows(self.tree, function).into_iter().filter(|_| !found.is_empty());
-        rows.chain(found.iter().copied()).collect()
+        let around = self.tree.parent(function);
+        let whole = if self.tree.kind(around) == "decorated_definition" { around } else { function };
+        let rows = tables(self.tree, whole).into_iter().flat_map(|table| rows(self.tree, table));
+        rows.filter(|_| !found.is_empty()).chain(found.iter().copied()).collect()
     }
 
     /// Whether an assertion of a test depends on production.

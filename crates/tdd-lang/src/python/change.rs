@@ -155,11 +155,36 @@ mod tests {
             ("[(1, 2)]", false),
             ("[(1, 2), (2, 4)][:1]", false),
             ("[(1, 2), (2, 4), *more]", false),
+            ("[(1, 2), (3, 6), (2, 4)]", true),
             ("[(1, 2), (2, 4)], ids=['x', 'y']", false),
         ] {
             let (old, new) = (with("[(1, 2), (2, 4)]"), with(rows));
             check(&[("t_test.py", &old)], &[("t_test.py", &new)], &[&format!("~t_test.py::test_a {expected}")]);
         }
+    }
+
+    #[test]
+    fn a_table_with_a_name_of_its_own_belongs_to_its_test() {
+        let marked = "@pytest.mark.parametrize('a, b', CASES)\ndef test_a(a, b):\n    assert f(a) == b\n";
+        let loops = "def test_a():\n    for a, b in CASES:\n        assert f(a) == b\n";
+        for test in [marked, loops] {
+            let with = |rows: &str| format!("CASES = {rows}\n\n\n{test}");
+            let old = with("[(1, 2), (2, 4)]");
+            for (rows, expected) in [
+                ("[(1, 2), (2, 4), (3, 6)]", &["~t_test.py::test_a true"][..]),
+                ("[(0, 0), (1, 2), (2, 4)]", &["~t_test.py::test_a true"]),
+                ("[(1, 2), (2, 5)]", &["~t_test.py::test_a false"]),
+                ("[(1, 2)]", &["~t_test.py::test_a false"]),
+                ("[(1, 2), (2, 4), (3, 6)][:1]", &["~t_test.py::test_a false", "support `CASES` Added"]),
+            ] {
+                check(&[("t_test.py", &old)], &[("t_test.py", &with(rows))], expected);
+            }
+            let grown = of(&[("t_test.py", &old)], &[("t_test.py", &with("[(1, 2), (2, 4), (3, 6)]"))]);
+            assert_eq!(grown.new_demands().count(), 1, "{test}");
+        }
+        let named = |rows: &str, ids: &str| marked.replace("CASES", &format!("[{rows}], ids=[{ids}]"));
+        let (old, new) = (named("(1, 2)", "'one'"), named("(1, 2), (2, 4)", "'one', 'two'"));
+        check(&[("t_test.py", &old)], &[("t_test.py", &new)], &["~t_test.py::test_a true"]);
     }
 
     #[test]

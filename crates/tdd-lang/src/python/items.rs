@@ -2,9 +2,12 @@
 
 use std::ops::Range;
 
+use tdd_core::digest::Digest;
+
 use crate::item::{Assertion, Items, TestItem};
 
 use super::syntax::Tree;
+use super::tables::outside;
 
 /// Marks and calls that keep a test from deciding anything.
 const SKIPPING: [&str; 8] =
@@ -97,8 +100,8 @@ impl Finder<'_, '_> {
             name,
             annotation: annotation(self.source, span.start),
             line: tree.line(own_name),
-            digest: tree.digest(tree.inside(statement)),
-            body: tree.digest_without(tree.inside(statement), tree.inside(own_name)),
+            digest: with_apart(tree, statement, tree.digest(tree.inside(statement))),
+            body: with_apart(tree, statement, tree.digest_without(tree.inside(statement), &[tree.inside(own_name)])),
             assertions: assertions(tree, body.clone()),
             ignored: mark.or_else(|| skipping_call(tree, body)),
             cfg: Vec::new(),
@@ -108,6 +111,12 @@ impl Finder<'_, '_> {
             span,
         });
     }
+}
+
+/// The digest of a test together with the tables that it has elsewhere.
+fn with_apart(tree: &Tree<'_>, statement: usize, own: Digest) -> Digest {
+    let apart: Vec<Digest> = outside(tree, statement).into_iter().map(|node| tree.digest(tree.inside(node))).collect();
+    if apart.is_empty() { own } else { Digest::of([own].iter().chain(&apart).map(Digest::as_str).collect::<String>()) }
 }
 
 /// Whether pytest looks for tests in a class.

@@ -1,25 +1,36 @@
 //! Lists the items of a Python file that are not tests, each with a digest of its own tokens.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use tdd_core::digest::Digest;
 
 use super::items::{definition, name};
 use super::syntax::Tree;
+use super::tables::outside;
 use crate::compare::Piece;
 use crate::item::Items;
 
 /// The items of a file; with `for_tests` all of them are for tests.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
-    let mut taker = Taker { tree, items, for_tests, found: Vec::new() };
+    let is_test = |node: &usize| items.tests.iter().any(|test| test.span == tree.range(*node));
+    let tests = (0..tree.len()).filter(|node| is_definition(tree, *node)).filter(is_test);
+    let tables = tests.flat_map(|test| outside(tree, test)).collect();
+    let mut taker = Taker { tree, items, for_tests, tables, found: Vec::new() };
     taker.scope(0, "");
     taker.found
+}
+
+fn is_definition(tree: &Tree<'_>, node: usize) -> bool {
+    matches!(tree.kind(node), "decorated_definition" | "function_definition")
 }
 
 struct Taker<'t, 's> {
     tree: &'t Tree<'s>,
     items: &'t Items,
     for_tests: bool,
+    /// What belongs to tests, as if it stood in them.
+    tables: BTreeSet<usize>,
     found: Vec<Piece>,
 }
 
@@ -29,7 +40,7 @@ impl Taker<'_, '_> {
         for statement in tree.children(node) {
             let item = definition(tree, statement);
             let span = tree.range(statement);
-            if self.items.tests.iter().any(|test| test.span == span) {
+            if self.tables.contains(&statement) || self.items.tests.iter().any(|test| test.span == span) {
                 continue;
             }
             let own = name(tree, item);

@@ -6,60 +6,68 @@ use tdd_core::digest::Digest;
 
 use super::items::{called, definition};
 use super::syntax::Tree;
+use super::tables::{outside, rows, tables};
 use crate::item::TestItem;
 
 /// Whether a test still does all that it did: its statements stand in another one in the same order, with
-/// nothing but assertions before the last of them, so that nothing keeps them from being run.
+/// nothing but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
 pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(before), parts(after)) else { return false };
     let mut left = new.statements.iter();
-    let mut is_next = |wanted: &Digest| {
-        left.find(|(digest, asserts)| digest == wanted || !asserts).is_some_and(|(digest, _)| digest == wanted)
+    let mut is_next = |wanted: &Part| {
+        left.find(|found| wanted.is_kept_in(found) || !found.asserts).is_some_and(|found| wanted.is_kept_in(found))
     };
-    is_head_kept(&old.head, &new.head) && old.statements.iter().all(|(digest, _)| is_next(digest))
+    let same = |(old, new): (&Part, &Part)| old.is_kept_in(new);
+    let is_head_kept = old.head.len() == new.head.len() && old.head.iter().zip(&new.head).all(same);
+    let is_apart_kept = |table: &Part| new.apart.iter().any(|other| table.is_kept_in(other));
+    is_head_kept && old.apart.iter().all(is_apart_kept) && old.statements.iter().all(&mut is_next)
 }
 
-/// The rows of a test's tables.
-pub(super) fn rows(tree: &Tree<'_>, function: usize) -> Vec<Digest> {
-    let around = tree.parent(function);
-    let decorated = if tree.kind(around) == "decorated_definition" { around } else { function };
-    let decorators = tree.children(decorated).filter(|child| tree.kind(*child) == "decorator");
-    decorators.flat_map(|decorator| mark(tree, tree.inside(decorator)).rows).collect()
-}
-
-/// Whether what stands before a body says the same; only its tables may have gained rows.
-fn is_head_kept(old: &[Mark], new: &[Mark]) -> bool {
-    let same = |(old, new): (&Mark, &Mark)| old.words == new.words && new.rows.starts_with(&old.rows);
-    old.len() == new.len() && old.iter().zip(new).all(same)
-}
-
-/// A test in parts: what stands before its body, and each statement of that with whether it only asserts.
+/// A test in parts.
 struct Parts {
-    head: Vec<Mark>,
-    statements: Vec<(Digest, bool)>,
+    /// Its decorators, and the line that defines it.
+    head: Vec<Part>,
+    /// Its body.
+    statements: Vec<Part>,
+    /// What holds tables of it elsewhere.
+    apart: Vec<Part>,
 }
 
-/// A decorator, or the line that defines the test: its words, and apart from them the rows of its table.
-struct Mark {
+/// A statement or a decorator: its words, and apart from them the rows of its tables.
+struct Part {
     words: Digest,
     rows: Vec<Digest>,
+    /// It asserts and does nothing else.
+    asserts: bool,
 }
 
-fn mark(tree: &Tree<'_>, nodes: Range<usize>) -> Mark {
-    let table = table(tree, nodes.clone()).unwrap_or(nodes.end);
-    let rows =
-        if table < nodes.end { tree.parts(table).map(|row| tree.digest(tree.inside(row))).collect() } else { vec![] };
-    let left_out = if rows.is_empty() { nodes.end..nodes.end } else { tree.inside(table) };
-    Mark { words: tree.digest_without(nodes, left_out), rows }
+impl Part {
+    fn of(tree: &Tree<'_>, nodes: Range<usize>, tables: &[usize]) -> Self {
+        let own: Vec<usize> = tables.iter().copied().filter(|table| nodes.contains(table)).collect();
+        let left_out: Vec<Range<usize>> =
+            own.iter().map(|table| tree.inside(*table)).chain(names_of_rows(tree, nodes.clone(), &own)).collect();
+        let asserts = asserts(tree, nodes.start);
+        let rows = own.into_iter().flat_map(|table| rows(tree, table)).collect();
+        Self { words: tree.digest_without(nodes, &left_out), rows, asserts }
+    }
+
+    fn is_kept_in(&self, other: &Self) -> bool {
+        let mut left = other.rows.iter();
+        self.words == other.words && self.rows.iter().all(|row| left.any(|other| other == row))
+    }
 }
 
-/// The list of a `parametrize`: its second argument, where that is written out.
-fn table(tree: &Tree<'_>, nodes: Range<usize>) -> Option<usize> {
-    let is_it = |node: &usize| tree.kind(*node) == "call" && called(tree, *node) == "parametrize";
-    let call = nodes.clone().find(is_it).filter(|_| tree.kind(nodes.start) == "decorator")?;
-    let second = tree.parts(tree.child(call, "arguments")?).nth(1)?;
-    let is_plain = tree.parts(second).all(|row| tree.kind(row) != "list_splat");
-    (matches!(tree.kind(second), "list" | "tuple") && is_plain).then_some(second)
+/// The names that a `parametrize` gives its rows, where they are written out: they grow with those, and do nothing.
+fn names_of_rows(tree: &Tree<'_>, nodes: Range<usize>, tables: &[usize]) -> Option<Range<usize>> {
+    let is_ids = |node: &usize| tree.child(*node, "name").is_some_and(|name| tree.text(name) == "ids");
+    let is_decorator = !tables.is_empty() && tree.kind(nodes.start) == "decorator";
+    let ids = nodes
+        .into_iter()
+        .filter(|_| is_decorator)
+        .find(|node| tree.kind(*node) == "keyword_argument" && is_ids(node))?;
+    let list = tree.child(ids, "value").filter(|list| matches!(tree.kind(*list), "list" | "tuple"))?;
+    let is_text = tree.parts(list).all(|name| tree.kind(name) == "string");
+    is_text.then(|| tree.inside(list))
 }
 
 fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
@@ -69,18 +77,23 @@ fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
         tree.range(*node) == test.span && kind == "function_definition"
     };
     let statement = (0..tree.len()).find(is_it)?;
-    let body = tree.child(definition(&tree, statement), "body")?;
-    let statements = tree.children(body).map(|node| (tree.digest(tree.inside(node)), asserts(&tree, node)));
+    let function = definition(&tree, statement);
+    let body = tree.child(function, "body")?;
+    let tables = tables(&tree, statement);
+    let part = |nodes: Range<usize>| Part::of(&tree, nodes, &tables);
     let nothing = Digest::of([]);
-    let statements = statements.filter(|(digest, _)| *digest != nothing).collect();
+    let statements = tree.children(body).filter(|node| tree.digest(tree.inside(*node)) != nothing);
     let decorators = tree.children(statement).filter(|child| tree.kind(*child) == "decorator");
-    let mut head: Vec<Mark> = decorators.map(|decorator| mark(&tree, tree.inside(decorator))).collect();
-    head.push(mark(&tree, definition(&tree, statement)..body));
-    Some(Parts { head, statements })
+    let head = decorators.map(|decorator| part(tree.inside(decorator))).chain([part(function..body)]);
+    Some(Parts {
+        head: head.collect(),
+        statements: statements.map(|node| part(tree.inside(node))).collect(),
+        apart: outside(&tree, statement).into_iter().map(|node| part(tree.inside(node))).collect(),
+    })
 }
 
 /// Whether a statement asserts and does nothing else.
-fn asserts(tree: &Tree<'_>, statement: usize) -> bool {
+pub(super) fn asserts(tree: &Tree<'_>, statement: usize) -> bool {
     let call = statement + 1;
     let is_call = || {
         tree.kind(statement) == "expression_statement"

@@ -61,12 +61,11 @@ impl<'a> Tree<'a> {
 
     /// The digest of the tokens of these nodes, comments and documentation left out.
     pub fn digest(&self, nodes: Range<usize>) -> Digest {
-        let end = nodes.end;
-        self.digest_without(nodes, end..end)
+        self.digest_without(nodes, &[])
     }
 
     /// The same with some of the nodes left out.
-    pub fn digest_without(&self, nodes: Range<usize>, left_out: Range<usize>) -> Digest {
+    pub fn digest_without(&self, nodes: Range<usize>, left_out: &[Range<usize>]) -> Digest {
         let mut bytes = Vec::new();
         let mut blocks = Vec::new();
         let mut node = nodes.start;
@@ -75,7 +74,7 @@ impl<'a> Tree<'a> {
                 blocks.pop();
                 bytes.push(BLOCK);
             }
-            if left_out.contains(&node) || self.says_nothing(node) {
+            if left_out.iter().any(|range| range.contains(&node)) || self.says_nothing(node) {
                 node = self.past(node);
                 continue;
             }

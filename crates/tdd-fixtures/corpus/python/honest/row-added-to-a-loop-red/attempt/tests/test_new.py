@@ -1,0 +1,12 @@
+from calc import double
+
+CASES = [
+    (1, 2),
+    (2, 4),
+    (3, 6),
+]
+
+
+def test_doubles():
+    for number, expected in CASES:
+        assert double(number) == expected

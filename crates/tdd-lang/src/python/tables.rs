@@ -1,0 +1,209 @@
+//! Finds the tables of a test, so that a row counts like an assertion and a table may grow.
+//!
+//! A list is a table where each of its rows is a claim of its own, so that more of them cannot make a test milder:
+//! in a `parametrize`, or in a loop that does nothing but assert. It may stand apart under a name that is used for
+//! nothing else.
+
+use std::collections::BTreeSet;
+
+use tdd_core::digest::Digest;
+
+use super::items::called;
+use super::statements::asserts;
+use super::syntax::Tree;
+
+/// Calls that make a `with` an assertion.
+const RAISING: [&str; 6] = ["raises", "warns", "deprecated_call", "assertRaises", "assertRaisesRegex", "assertWarns"];
+
+/// The lists that a test goes through row by row, wherever they stand.
+pub(super) fn tables(tree: &Tree<'_>, test: usize) -> Vec<usize> {
+    let over = tree.inside(test).filter_map(|node| gone_through(tree, node));
+    let found: BTreeSet<usize> = over.filter_map(|over| table(tree, over)).collect();
+    found.into_iter().collect()
+}
+
+/// The rows of a table.
+pub(super) fn rows(tree: &Tree<'_>, table: usize) -> Vec<Digest> {
+    tree.parts(table).map(|row| tree.digest(tree.inside(row))).collect()
+}
+
+/// The statements outside of a test that hold a table of it.
+pub(super) fn outside(tree: &Tree<'_>, test: usize) -> Vec<usize> {
+    let apart = tables(tree, test).into_iter().filter(|table| !tree.inside(test).contains(table));
+    apart.map(|table| tree.statement(table)).collect()
+}
+
+/// What a node goes through row by row: the values of a `parametrize`, or what a loop that only asserts is over.
+fn gone_through(tree: &Tree<'_>, node: usize) -> Option<usize> {
+    match tree.kind(node) {
+        "call" if tree.kind(tree.parent(node)) == "decorator" && called(tree, node) == "parametrize" => {
+            let arguments = tree.child(node, "arguments")?;
+            let is_named = |part: &usize| tree.child(*part, "name").is_some_and(|name| tree.text(name) == "argvalues");
+            let named = tree.parts(arguments).find(is_named).and_then(|part| tree.child(part, "value"));
+            named.or_else(|| tree.parts(arguments).nth(1)).map(|values| bare(tree, values))
+        }
+        "for_statement" if tree.child(node, "alternative").is_none() => {
+            let body = tree.child(node, "body")?;
+            only_asserts(tree, body).then(|| tree.child(node, "right")).flatten().map(|over| bare(tree, over))
+        }
+        _ => None,
+    }
+}
+
+/// What is gone through, without what only hands it on: `enumerate(rows)`, `rows.items()`.
+fn bare(tree: &Tree<'_>, over: usize) -> usize {
+    let function = if tree.kind(over) == "call" { tree.child(over, "function") } else { None };
+    let arguments = tree.child(over, "arguments");
+    let inner = match (called(tree, over), function, arguments) {
+        ("enumerate", Some(_), Some(arguments)) => tree.parts(arguments).next(),
+        ("items", Some(function), Some(arguments)) if tree.parts(arguments).next().is_none() => {
+            tree.child(function, "object")
+        }
+        _ => None,
+    };
+    inner.unwrap_or(over)
+}
+
+/// Whether a block asserts and does nothing that could outlast it.
+fn only_asserts(tree: &Tree<'_>, block: usize) -> bool {
+    let mut has_claim = false;
+    for statement in tree.children(block).filter(|statement| tree.kind(*statement) != "comment") {
+        let first = statement + 1;
+        let is_local = || {
+            let left = tree.child(first, "left").map(|left| tree.kind(left));
+            tree.kind(first) == "assignment" && matches!(left, Some("identifier" | "pattern_list" | "tuple_pattern"))
+        };
+        match tree.kind(statement) {
+            "expression_statement" if is_local() => continue,
+            "with_statement" if raises(tree, statement) && !leaves(tree, statement) => {}
+            "with_statement" if tree.child(statement, "body").is_some_and(|body| only_asserts(tree, body)) => {}
+            _ if asserts(tree, statement) => {}
+            _ => return false,
+        }
+        has_claim = true;
+    }
+    has_claim
+}
+
+fn raises(tree: &Tree<'_>, with: usize) -> bool {
+    let end = tree.child(with, "body").unwrap_or(with);
+    (with..end).any(|node| tree.kind(node) == "call" && RAISING.contains(&called(tree, node)))
+}
+
+fn leaves(tree: &Tree<'_>, node: usize) -> bool {
+    let leaves = |node: usize| matches!(tree.kind(node), "return_statement" | "break_statement" | "continue_statement");
+    tree.inside(node).any(leaves)
+}
+
+/// The list that is meant: itself, or the only one of its name.
+fn table(tree: &Tree<'_>, over: usize) -> Option<usize> {
+    let is_own = |node: usize| matches!(tree.text(node), "self" | "cls");
+    let name = match tree.kind(over) {
+        "identifier" => tree.text(over),
+        "attribute" if tree.child(over, "object").is_some_and(is_own) => {
+            tree.child(over, "attribute").map(|name| tree.text(name))?
+        }
+        _ => return is_plain(tree, over).then_some(over),
+    };
+    let is_it = |node: &usize| tree.kind(*node) == "identifier" && tree.text(*node) == name;
+    let is_assigned = |node: &usize| {
+        let assignment = tree.parent(*node);
+        tree.kind(assignment) == "assignment" && tree.field(*node) == Some("left")
+    };
+    let functions = tree.around(over).find(|outer| tree.kind(*outer) == "function_definition");
+    let own = functions.filter(|function| tree.inside(*function).any(|node| is_it(&node) && is_assigned(&node)));
+    let scope = own.unwrap_or(0);
+    let (made, used): (Vec<usize>, Vec<usize>) = tree.inside(scope).filter(is_it).partition(is_assigned);
+    let [made] = made[..] else { return None };
+    let through: BTreeSet<usize> = tree.inside(scope).filter_map(|node| gone_through(tree, node)).collect();
+    let is_part = |node: usize| tree.kind(tree.parent(node)) == "attribute" && tree.field(node) == Some("attribute");
+    let whole = |node: usize| if is_part(node) { tree.parent(node) } else { node };
+    let list = tree.child(tree.parent(made), "right").filter(|list| is_plain(tree, *list))?;
+    used.into_iter().all(|node| through.contains(&whole(node))).then_some(list)
+}
+
+/// Whether a list is written out row by row. A key that comes twice would take the place of the first.
+fn is_plain(tree: &Tree<'_>, list: usize) -> bool {
+    let mut rows = tree.parts(list).peekable();
+    let has_rows = rows.peek().is_some();
+    match tree.kind(list) {
+        "list" | "tuple" => has_rows && rows.all(|row| tree.kind(row) != "list_splat"),
+        "dictionary" => {
+            let mut keys = BTreeSet::new();
+            has_rows && rows.all(|row| key(tree, row).is_some_and(|key| keys.insert(key)))
+        }
+        _ => false,
+    }
+}
+
+/// The key of a pair, where it says plainly what it is.
+fn key(tree: &Tree<'_>, pair: usize) -> Option<String> {
+    let key = tree.child(pair, "key")?;
+    let text = tree.text(key);
+    let quoted = ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
+    match tree.kind(key) {
+        "string" => quoted.filter(|inner| !inner.contains(['\\', '"', '\''])).map(|inner| format!("'{inner}")),
+        "integer" => text.parse::<u64>().ok().map(|number| number.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(source: &str) -> usize {
+        let tree = Tree::parse(source).unwrap();
+        let is_test = |node: &usize| {
+            let kind = tree.kind(*node);
+            let decorated = tree.kind(tree.parent(*node)) == "decorated_definition";
+            kind == "decorated_definition" || kind == "function_definition" && !decorated
+        };
+        let test = (0..tree.len()).rfind(is_test).unwrap();
+        tables(&tree, test).into_iter().map(|table| rows(&tree, table).len()).sum()
+    }
+
+    #[test]
+    fn a_table_stands_in_its_test_or_apart() {
+        let loops = |over: &str| format!("def test_a():\n    for a, b in {over}:\n        assert f(a) == b\n");
+        let marked = |values: &str| {
+            format!("@pytest.mark.parametrize('a, b', {values})\ndef test_a(a, b):\n    assert f(a) == b\n")
+        };
+        for source in [
+            loops("[(1, 2), (3, 4)]"),
+            loops("enumerate(('a', 'b'))"),
+            loops("{'a': 1, 'b': 2}.items()"),
+            format!("CASES = [(1, 2), (3, 4)]\n{}", loops("CASES")),
+            format!("CASES: dict = {{'a': 1, \"b\": 2}}\n{}", loops("CASES.items()")),
+            marked("[(1, 2), (3, 4)]"),
+            format!("CASES = ((1, 2), (3, 4))\n{}", marked("CASES")),
+            format!("CASES = ((1, 2), (3, 4))\n{}", marked("argvalues=CASES")),
+            "def test_a():\n    cases = [1, 2]\n    for case in cases:\n        with subtests.test():\n            got = f(case)\n            assert got\n".to_owned(),
+            "def test_a():\n    for bad in ['x', 'y']:\n        with pytest.raises(ValueError):\n            parse(bad)\n".to_owned(),
+            "class A(TestCase):\n    CASES = [1, 2]\n    def test_a(self):\n        for case in self.CASES:\n            self.assertTrue(f(case))\n".to_owned(),
+        ] {
+            assert_eq!(count(&source), 2, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_list_whose_rows_are_no_claims_is_none() {
+        let loops = |body: &str| format!("WANT = [1, 2]\ndef test_a():\n    for a in WANT:\n{body}");
+        for source in [
+            loops("        if f() == a:\n            break\n    else:\n        fail()\n"),
+            loops("        assert f(a)\n        break\n"),
+            loops("        seen.append(a)\n        assert f(a)\n    assert f() in seen\n"),
+            loops("        assert f(a)\n    assert f() in WANT\n"),
+            loops("        total += a\n        assert f(a)\n"),
+            loops("        try:\n            assert f(a)\n        except AssertionError:\n            pass\n"),
+            format!("{}WANT.pop()\n", loops("        assert f(a)\n")),
+            format!("{}WANT = []\n", loops("        assert f(a)\n")),
+            "WANT = [1, 2][:1]\ndef test_a():\n    for a in WANT:\n        assert f(a)\n".to_owned(),
+            "WANT = {'a': 1, 'a': 2}\ndef test_a():\n    for a, b in WANT.items():\n        assert f(a) == b\n"
+                .to_owned(),
+            "def test_a():\n    assert all(f(a) for a in [1, 2])\n".to_owned(),
+        ] {
+            assert_eq!(count(&source), 0, "{source}");
+        }
+    }
+}
