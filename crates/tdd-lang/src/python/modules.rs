@@ -60,6 +60,12 @@ impl Modules {
         top.is_empty() || self.tops.contains_key(top) || REACHING.contains(&top) || !is_foreign(top)
     }
 
+    /// Whether the project has a module of production of this name.
+    pub fn has(&self, module: &str) -> bool {
+        let top = module.split('.').next().unwrap_or(module);
+        self.tops.get(top) == Some(&Sort::Production)
+    }
+
     /// Whether a module that is not there could only be one of production's.
     pub fn is_wanted(&self, module: &str, declared: &str) -> bool {
         let top = module.split('.').next().unwrap_or(module);

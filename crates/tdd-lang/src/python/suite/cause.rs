@@ -18,6 +18,12 @@ use super::events::Error;
 /// Files that say what is to be installed.
 const DECLARING: [&str; 4] = ["pyproject.toml", "requirements.txt", "requirements-dev.txt", "Pipfile"];
 
+/// What is raised when what was seen is not what was expected, also by an example in documentation.
+const FAILING: [&str; 4] = ["AssertionError", "Failed", "DocTestFailure", "MultipleDoctestFailures"];
+
+/// What pytest says of a coroutine that nothing runs: it has no plugin for that, or the test has no mark for it.
+const NOT_AWAITED: &str = "async def functions are not natively supported";
+
 /// When an exception came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
@@ -48,7 +54,10 @@ impl<'d> Diagnosis<'d> {
         if error.is("SyntaxError") && error.from.is_some() {
             return Cause::SyntaxError;
         }
-        if moment != Moment::Loading && (error.is("AssertionError") || error.kind == "Failed") {
+        if error.kind == "Failed" && error.message.starts_with(NOT_AWAITED) {
+            return Cause::LoadFailure;
+        }
+        if moment != Moment::Loading && FAILING.iter().any(|kind| error.is(kind)) {
             return Cause::Assertion;
         }
         let place = error.frames.last().map(|(path, line)| (join(&self.project.root, path), *line));
@@ -83,7 +92,7 @@ impl<'d> Diagnosis<'d> {
             return match error.found.as_deref() {
                 Some("outside") => false,
                 Some(_) => is_production(&error.found),
-                None => self.modules.is_wanted(name, &self.declared()),
+                None => self.modules.is_wanted(name, &self.declared()) && !self.is_out_of_reach(error),
             };
         }
         if error.is("ImportError") || error.is("AttributeError") {
@@ -94,6 +103,23 @@ impl<'d> Diagnosis<'d> {
             return place.is_some_and(|(path, _)| self.with_asker(path, has_star));
         }
         error.is("TypeError") && self.is_about_production(&error.message)
+    }
+
+    /// What to do about an exception that is nobody's want of code.
+    pub fn way_out(&self, error: &Error) -> Option<String> {
+        let name = error.name.as_deref().unwrap_or_default();
+        self.is_out_of_reach(error).then(|| {
+            format!(
+                "`{name}` is in the project, and cannot be imported: install the project (`pip install -e .`), or set \
+                 `pythonpath = [\"src\"]` for pytest"
+            )
+        })
+    }
+
+    /// Whether a module that cannot be imported is there.
+    fn is_out_of_reach(&self, error: &Error) -> bool {
+        let is_there = |name: &String| self.modules.has(name);
+        error.is("ModuleNotFoundError") && error.found.is_none() && error.name.as_ref().is_some_and(is_there)
     }
 
     /// Whether a complaint about types or arguments names a function or a class of production.
@@ -134,6 +160,7 @@ mod tests {
             ("calc.py", "def add(a): ...\nclass Money: ...\n"),
             ("tests/test_a.py", &TEST.replace("from calc import *\n", "\n")),
             ("tests/test_star.py", TEST),
+            ("src/shop/__init__.py", ""),
             ("requirements.txt", "requests==2\n"),
         ]);
         let project = Project { root: String::new(), description: String::new() };
@@ -182,6 +209,7 @@ mod tests {
         check("ValueError", "", &deep, ("", ""), Moment::Running, Cause::Assertion);
         check("ValueError", "", &deep, ("", ""), Moment::Around, Cause::Assertion);
         check("AssertionError", "", &[("tests/test_a.py", 4)], ("", ""), Moment::Running, Cause::Assertion);
+        check("DocTestFailure", "", &[], ("", ""), Moment::Running, Cause::Assertion);
         check(
             "TypeError",
             "'NoneType' object is not subscriptable",
@@ -199,8 +227,10 @@ mod tests {
         check("NameError", "", &line(6), ("y", ""), Moment::Running, Cause::UnrelatedFailure);
         check("SystemExit", "0", &line(6), ("", ""), Moment::Running, Cause::Crash);
         check("SyntaxError", "", &[], ("", "tests/test_a.py"), Moment::Loading, Cause::SyntaxError);
+        check("Failed", &format!("{NOT_AWAITED}.\n…"), &[], ("", ""), Moment::Running, Cause::LoadFailure);
         check("FixtureLookupError", "", &[], ("", ""), Moment::Around, Cause::LoadFailure);
         check("ModuleNotFoundError", "", &line(1), ("requests", ""), Moment::Loading, Cause::LoadFailure);
+        check("ModuleNotFoundError", "", &line(1), ("shop", ""), Moment::Loading, Cause::LoadFailure);
         check("ZeroDivisionError", "", &line(1), ("", ""), Moment::Loading, Cause::LoadFailure);
         check(
             "ImportError",

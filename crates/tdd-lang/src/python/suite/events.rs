@@ -64,6 +64,14 @@ pub(super) struct Phase {
     pub error: Option<Error>,
 }
 
+impl Phase {
+    /// It passed, and is marked as one that fails.
+    fn is_unexpected_success(&self) -> bool {
+        let of_unittest = |error: &Error| error.kind == "Failed" && error.message == "Unexpected success";
+        self.text.contains("[XPASS(strict)]") || self.error.as_ref().is_some_and(of_unittest)
+    }
+}
+
 /// An exception.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -89,6 +97,10 @@ impl Error {
 
     /// It in one line.
     pub fn line(&self) -> String {
+        if self.kind == "ImportPathMismatchError" {
+            let way_out = "rename one, or give each of their folders an `__init__.py`";
+            return format!("two test files of one name cannot both be loaded; {way_out}");
+        }
         format!("{}: {}", self.kind, self.message.lines().next().unwrap_or_default())
     }
 }
@@ -117,7 +129,7 @@ impl Case {
         if let Some(how) = &self.lost {
             return Fate::Lost(how);
         }
-        if let Some(expected) = find(&|phase| phase.xfail || phase.text.contains("[XPASS(strict)]")) {
+        if let Some(expected) = find(&|phase| phase.xfail || phase.is_unexpected_success()) {
             return Fate::Skipped(expected);
         }
         if let Some(failed) = find(&|phase| phase.outcome == Outcome::Failed) {
@@ -179,7 +191,11 @@ impl Run {
             match event {
                 Event::Collecting { path } => run.loaded.extend(path),
                 Event::Uncollected { id, outcome, text, error } => {
-                    let why = if outcome == Outcome::Skipped { Why::Skipped } else { Why::Failed(error) };
+                    let (text, why) = match (outcome, error) {
+                        (Outcome::Skipped, Some(error)) => (error.message, Why::Skipped),
+                        (Outcome::Skipped, None) => (text, Why::Skipped),
+                        (Outcome::Passed | Outcome::Failed, error) => (text, Why::Failed(error)),
+                    };
                     run.unload(Unloaded { id, text, why });
                 }
                 Event::Collected { ids } => {

@@ -263,7 +263,9 @@ impl<'r> Reading<'r> {
                 Why::Failed(Some(error)) => {
                     let place =
                         error.frames.last().map(|(path, line)| format!("{}:{line}", join(&self.project.root, path)));
-                    (self.diagnosis.cause(error, Moment::Loading), message(Some(error), text), place)
+                    let said = message(Some(error), text);
+                    let said = self.diagnosis.way_out(error).map_or(said.clone(), |way| format!("{way}\n{said}"));
+                    (self.diagnosis.cause(error, Moment::Loading), said, place)
                 }
             };
             let subject = if path.is_empty() { "tests".to_owned() } else { path };
@@ -296,7 +298,8 @@ impl<'r> Reading<'r> {
             self.obstacles.push(Obstacle::new("pytest", Cause::Crash, message));
         } else if !run.was_collected && run.unloaded.is_empty() {
             let cause = if said.contains("conftest") { Cause::LoadFailure } else { Cause::UnknownOutput };
-            self.obstacles.push(Obstacle::new("pytest", cause, said));
+            let message = inner_error(&said).map_or(said.clone(), |error| format!("{error}\n{said}"));
+            self.obstacles.push(Obstacle::new("pytest", cause, message));
         } else if self.is_whole && self.results.is_empty() && self.obstacles.is_empty() && !self.ids.is_empty() {
             let message = "pytest found no test, and there are some";
             self.obstacles.push(Obstacle::new("pytest", Cause::ZeroTests, message));
@@ -354,7 +357,12 @@ fn message(error: Option<&Error>, text: &str) -> String {
 fn reason(phase: &events::Phase) -> String {
     let expected = if phase.xfail { "it is expected to fail" } else { "" };
     let said = phase.error.as_ref().map(|error| error.message.as_str()).unwrap_or_default();
-    if expected.is_empty() { said.to_owned() } else { expected.to_owned() }
+    let is_unexpected = phase.outcome == events::Outcome::Failed;
+    match (expected.is_empty(), is_unexpected) {
+        (true, false) => said.to_owned(),
+        (true, true) => "it is expected to fail, and passes".to_owned(),
+        (false, _) => expected.to_owned(),
+    }
 }
 
 fn last_words(finished: &Finished) -> String {
@@ -362,6 +370,12 @@ fn last_words(finished: &Finished) -> String {
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let last = lines.len().saturating_sub(12);
     if lines.is_empty() { finished.exit.to_string() } else { shorten(lines[last..].join("\n")) }
+}
+
+/// The exception at the end of the trace by which pytest tells that it, or a plugin, broke.
+fn inner_error(said: &str) -> Option<&str> {
+    let mut traced = said.lines().rev().filter_map(|line| line.strip_prefix("INTERNALERROR> "));
+    traced.find(|line| !line.starts_with(' ') && line.contains(':'))
 }
 
 fn shorten(text: String) -> String {

@@ -29,7 +29,7 @@ RESTARTS = 40
 INI = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 # Options by which a project's own configuration would keep tests from being run here, one by one, to the end.
 PLAIN = {"maxfail": 0, "collectonly": False, "usepdb": False, "stepwise": False, "lf": False, "failedfirst": False}
-PLAIN.update({"numprocesses": 0, "dist": "no", "tx": [], "setuponly": False, "setupplan": False})
+PLAIN.update({"numprocesses": 0, "dist": "no", "tx": [], "setuponly": False, "setupplan": False, "randomly_seed": 0})
 SECTIONS = {"pyproject.toml": "[tool.pytest", "tox.ini": "[pytest]", "setup.cfg": "[tool:pytest]"}
 
 
@@ -82,6 +82,9 @@ def found_at(root, name):
 
 def described(root, error):
     """What is to be known of an exception: its kind, its words, where it came from, and what it misses."""
+    if type(error).__name__ == "UnexpectedException" and hasattr(error, "exc_info"):
+        # Raised by an example in documentation.
+        error = error.exc_info[1]
     said = {"type": type(error).__name__, "bases": [kind.__name__ for kind in type(error).__mro__[1:]]}
     try:
         said["message"] = str(error)[:LIMIT]
@@ -147,6 +150,7 @@ def reporter(pytest, root, send, wanted, done, broken):
             items[:] = [item for item in items if is_wanted(item)]
 
         def pytest_collection_finish(self, session):
+            without_chance()
             self.names = {id(item): item.nodeid for item in session.items}
             send(type="collected", ids=list(self.names.values()))
 
@@ -172,6 +176,13 @@ def reporter(pytest, root, send, wanted, done, broken):
             )
 
     return Reporter()
+
+
+def without_chance():
+    """Lets hypothesis try the same examples in every run."""
+    core = sys.modules.get("hypothesis.core")
+    if getattr(core, "global_force_seed", 0) is None:
+        core.global_force_seed = 0
 
 
 class CompiledAnew(importlib.machinery.SourceFileLoader):
@@ -205,6 +216,16 @@ def only_from_source(root, folder):
 
     sys.path_hooks.insert(0, hook)
     sys.path_importer_cache.clear()
+
+
+def own_modules_first(root):
+    """Lets modules come from this tree where the project is installed: that leads to another tree, or to a copy."""
+    foreign = getattr(sys, "stdlib_module_names", ())
+    for folder in ("source", "python", "lib", "src"):
+        folder = os.path.join(root, folder)
+        names = {name.partition(".")[0] for name in (os.listdir(folder) if os.path.isdir(folder) else ())}
+        if any(name.isidentifier() and name not in foreign and found_at(root, name) == "outside" for name in names):
+            sys.path.insert(0, folder)
 
 
 def work(pipe, token, root, options, wanted, done, broken):
@@ -244,6 +265,7 @@ def work(pipe, token, root, options, wanted, done, broken):
         exec(watched["script"], scope)
         tell = scope["watch"](root, watched["files"])
     sys.path.insert(0, root)
+    own_modules_first(root)
     code = pytest.main(arguments, plugins=[reporter(pytest, root, send, wanted, done, broken)])
     if watched:
         send(type="watched", **tell())
@@ -326,6 +348,7 @@ def main():
     # For the processes that tests start.
     os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(tempfile.gettempdir(), "pycache")
     os.environ["COVERAGE_FILE"] = os.path.join(tempfile.gettempdir(), "coverage")
+    os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = os.path.join(tempfile.gettempdir(), "hypothesis")
     # Loaded once, before any code of the project can be in its place; children share it.
     import pytest  # noqa: F401
 

@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod odd;
+
 use std::fs;
 
 use serde_json::{Value, json};

@@ -1,0 +1,122 @@
+//! What pytest and its neighbours do that one would not expect, each with the answer that it gets.
+
+use super::{SKIPPED, check, project, results, run};
+
+#[test]
+fn what_nothing_awaits_or_is_meant_to_fail_is_no_red() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("calc.py", "def add(a, b):\n    return a + b\n");
+    sandbox.write(
+        "tests/test_odd.py",
+        "import unittest\n\nimport pytest\n\nimport calc\nfrom calc import add\n\n\n\
+         async def test_nobody_awaits(): assert add(1, 2) == 4\n\
+         @pytest.mark.xfail(strict=True)\ndef test_strict(): assert add(1, 2) == 3\n\
+         class Unit(unittest.TestCase):\n    \
+             @unittest.expectedFailure\n    def test_expected(self): self.assertEqual(add(1, 2), 3)\n    \
+             def test_skips(self): self.skipTest('no')\n\
+         class SetUp(unittest.TestCase):\n    def setUp(self): int('a')\n    def test_own(self): self.assertEqual(add(1, 2), 3)\n\
+         class Wants(unittest.TestCase):\n    def setUp(self): self.basket = calc.Basket()\n    def test_it(self): self.assertEqual(self.basket, 3)\n",
+    );
+    sandbox.write(
+        "tests/test_foreign.py",
+        "import pytest\n\npytest.importorskip('nowhere')\n\n\ndef test_f(): assert True\n",
+    );
+    check(
+        &sandbox,
+        &[
+            "tests/test_foreign.py::test_f skipped",
+            "tests/test_odd.py::SetUp::test_own unrelated-failure",
+            "tests/test_odd.py::Unit::test_expected skipped",
+            "tests/test_odd.py::Unit::test_skips skipped",
+            "tests/test_odd.py::Wants::test_it missing-symbol",
+            "tests/test_odd.py::test_nobody_awaits load-failure",
+            "tests/test_odd.py::test_strict skipped",
+        ],
+    );
+}
+
+#[test]
+fn examples_in_documentation_are_tests_where_pytest_is_told_so() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("pytest.ini", "[pytest]\naddopts = --doctest-modules\n");
+    let with =
+        |call: &str| format!("def add(a, b):\n    \"\"\"Sum.\n\n    >>> {call}\n    3\n    \"\"\"\n    return a + b\n");
+    sandbox.write("calc.py", with("add(1, 2)"));
+    sandbox.write("wrong.py", with("add(1, 1)"));
+    check(&sandbox, &["calc.py::calc.add pass", "wrong.py::wrong.add assertion"]);
+}
+
+#[test]
+fn two_files_of_one_name_are_told_apart_only_by_packages() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    for folder in ["a", "b"] {
+        sandbox.write(&format!("tests/{folder}/test_same.py"), "def test_a():\n    assert True\n");
+    }
+    let (_, report) = run(&sandbox, &["auto-test"]);
+    assert!(report["obstacles"][0]["message"].as_str().unwrap().contains("`__init__.py`"), "{report}");
+    for folder in ["a", "b"] {
+        sandbox.write(&format!("tests/{folder}/__init__.py"), "");
+    }
+    check(&sandbox, &["tests/a/test_same.py::test_a pass", "tests/b/test_same.py::test_a pass"]);
+}
+
+#[test]
+fn where_the_project_is_installed_its_own_sources_are_tested() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("src/shop/__init__.py", "def total(prices):\n    return sum(prices)\n");
+    sandbox
+        .write("tests/test_shop.py", "from shop import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n");
+    let (_, report) = run(&sandbox, &["auto-test"]);
+    let obstacle = &report["obstacles"][0];
+    assert_eq!(obstacle["cause"], "load-failure", "{report}");
+    assert!(obstacle["message"].as_str().unwrap().contains("pip install -e ."), "{report}");
+    // As it is with an older copy installed: what is tested must be what is here.
+    let install = "import os, sys\nsite = os.path.join(sys.argv[1], 'shop')\nos.makedirs(site)\n\
+                   open(os.path.join(site, '__init__.py'), 'w').write('def total(prices):\\n    return 0\\n')\n";
+    let elsewhere = sandbox.outside().join("elsewhere");
+    assert!(sandbox.command("python3").args(["-c", install]).arg(&elsewhere).status().unwrap().success());
+    sandbox.write(".gitignore", ".venv/\n");
+    environment(&sandbox, &elsewhere.to_string_lossy());
+    let (code, said) = run_here(&sandbox, &["auto-test"]);
+    assert_eq!((code, said["tests"][0]["status"].as_str()), (0, Some("pass")), "{said}");
+}
+
+/// A virtual environment of the project's own, with the pytest of this run and one more folder on its path.
+fn environment(sandbox: &tdd_fixtures::Sandbox, folder: &str) {
+    let make = "import glob, os, subprocess, sys, sysconfig\n\
+                subprocess.check_call([sys.executable, '-m', 'venv', '--without-pip', '.venv'])\n\
+                site, = glob.glob('.venv/lib/python*/site-packages')\n\
+                lines = [sysconfig.get_paths()['purelib'], sys.argv[1]]\n\
+                open(os.path.join(site, 'more.pth'), 'w').write('\\n'.join(lines))\n";
+    let python =
+        std::env::var("VIRTUAL_ENV").map_or_else(|_| "python3".to_owned(), |home| format!("{home}/bin/python3"));
+    assert!(sandbox.command(&python).args(["-c", make, folder]).status().unwrap().success());
+}
+
+/// The same as [`run`], with no other environment than the project's own.
+fn run_here(sandbox: &tdd_fixtures::Sandbox, arguments: &[&str]) -> (i32, serde_json::Value) {
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    let output = command.env_remove("VIRTUAL_ENV").args(arguments).args(["--format", "json"]).output().unwrap();
+    (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
+}
+
+#[test]
+fn options_that_would_end_a_run_early_do_not_matter() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("pytest.ini", "[pytest]\naddopts = --maxfail=1 -x -q --stepwise\n");
+    sandbox.write("tests/test_a.py", "def test_a(): assert False\ndef test_b(): assert True\n");
+    assert_eq!(results(&sandbox), ["tests/test_a.py::test_a assertion", "tests/test_a.py::test_b pass"]);
+}
+
+#[test]
+fn hypothesis_tries_the_same_in_every_run_and_keeps_nothing() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    // In its place, because it may not be installed.
+    sandbox.write(
+        "tests/test_chance.py",
+        "import os\nimport sys\nimport types\n\ncore = types.ModuleType('core')\ncore.global_force_seed = None\n\
+         sys.modules['hypothesis.core'] = core\n\n\ndef test_seed():\n    assert core.global_force_seed == 0\n\n\n\
+         def test_place():\n    assert not os.environ['HYPOTHESIS_STORAGE_DIRECTORY'].startswith(os.getcwd())\n",
+    );
+    check(&sandbox, &["tests/test_chance.py::test_place pass", "tests/test_chance.py::test_seed pass"]);
+}
