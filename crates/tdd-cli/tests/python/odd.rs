@@ -61,46 +61,6 @@ fn two_files_of_one_name_are_told_apart_only_by_packages() {
 }
 
 #[test]
-fn where_the_project_is_installed_its_own_sources_are_tested() {
-    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    sandbox.write("src/shop/__init__.py", "def total(prices):\n    return sum(prices)\n");
-    sandbox
-        .write("tests/test_shop.py", "from shop import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n");
-    let (_, report) = run(&sandbox, &["auto-test"]);
-    let obstacle = &report["obstacles"][0];
-    assert_eq!(obstacle["cause"], "load-failure", "{report}");
-    assert!(obstacle["message"].as_str().unwrap().contains("pip install -e ."), "{report}");
-    // As it is with an older copy installed: what is tested must be what is here.
-    let install = "import os, sys\nsite = os.path.join(sys.argv[1], 'shop')\nos.makedirs(site)\n\
-                   open(os.path.join(site, '__init__.py'), 'w').write('def total(prices):\\n    return 0\\n')\n";
-    let elsewhere = sandbox.outside().join("elsewhere");
-    assert!(sandbox.command("python3").args(["-c", install]).arg(&elsewhere).status().unwrap().success());
-    sandbox.write(".gitignore", ".venv/\n");
-    environment(&sandbox, &elsewhere.to_string_lossy());
-    let (code, said) = run_here(&sandbox, &["auto-test"]);
-    assert_eq!((code, said["tests"][0]["status"].as_str()), (0, Some("pass")), "{said}");
-}
-
-/// A virtual environment of the project's own, with the pytest of this run and one more folder on its path.
-fn environment(sandbox: &tdd_fixtures::Sandbox, folder: &str) {
-    let make = "import glob, os, subprocess, sys, sysconfig\n\
-                subprocess.check_call([sys.executable, '-m', 'venv', '--without-pip', '.venv'])\n\
-                site, = glob.glob('.venv/lib/python*/site-packages')\n\
-                lines = [sysconfig.get_paths()['purelib'], sys.argv[1]]\n\
-                open(os.path.join(site, 'more.pth'), 'w').write('\\n'.join(lines))\n";
-    let python =
-        std::env::var("VIRTUAL_ENV").map_or_else(|_| "python3".to_owned(), |home| format!("{home}/bin/python3"));
-    assert!(sandbox.command(&python).args(["-c", make, folder]).status().unwrap().success());
-}
-
-/// The same as [`run`], with no other environment than the project's own.
-fn run_here(sandbox: &tdd_fixtures::Sandbox, arguments: &[&str]) -> (i32, serde_json::Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.env_remove("VIRTUAL_ENV").args(arguments).args(["--format", "json"]).output().unwrap();
-    (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
-}
-
-#[test]
 fn options_that_would_end_a_run_early_do_not_matter() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     sandbox.write("pytest.ini", "[pytest]\naddopts = --maxfail=1 -x -q --stepwise\n");

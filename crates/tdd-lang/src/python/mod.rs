@@ -165,7 +165,8 @@ impl Language for Python {
 
     /// Nothing is built. What manages an environment keeps its lock file up to date.
     fn scratch(&self, project: &Project, _: &str) -> ScratchNeeds {
-        let files = ["uv.lock", "poetry.lock"].map(|lock| join(&project.root, lock)).to_vec();
+        let files =
+            ["uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"].map(|lock| join(&project.root, lock)).to_vec();
         ScratchNeeds { files, ..ScratchNeeds::default() }
     }
 }

@@ -6,10 +6,11 @@ use super::items::{is_test_file, items};
 use super::owns;
 
 /// Files that make a folder a project, the most telling first, and what they mean.
-const MANIFESTS: [(&str, &str); 8] = [
+const MANIFESTS: [(&str, &str); 9] = [
     ("uv.lock", "managed by uv"),
     ("poetry.lock", "managed by poetry"),
     ("Pipfile", "managed by pipenv"),
+    ("pdm.lock", "managed by pdm"),
     ("pyproject.toml", "with `pyproject.toml`"),
     ("setup.py", "with `setup.py`"),
     ("setup.cfg", "with `setup.cfg`"),
@@ -33,6 +34,21 @@ pub fn detect(sources: &dyn Sources) -> Option<Project> {
     match folders.first() {
         Some(folder) => Some(project(folder, in_folder(folder).unwrap_or_default())),
         None => is_plain().then(|| project("", "without a manifest")),
+    }
+}
+
+/// How pytest is installed, by what manages the project.
+pub(super) fn install(project: &Project, sources: &dyn Sources) -> &'static str {
+    let there = |name: &str| sources.files().binary_search(&join(&project.root, name)).is_ok();
+    match () {
+        () if there("uv.lock") => "`uv add --dev pytest && uv sync`",
+        () if there("poetry.lock") => "`poetry add --group dev pytest && poetry install`",
+        () if there("Pipfile") => "`pipenv install --dev pytest`",
+        () if there("pdm.lock") => "`pdm add --dev pytest`",
+        () if there("hatch.toml") => {
+            "name it among the dependencies of hatch's environment, and say `ci.test_cmd: [\"hatch\", \"run\", \"pytest\"]`"
+        }
+        () => "`python3 -m venv .venv && .venv/bin/pip install pytest`",
     }
 }
 

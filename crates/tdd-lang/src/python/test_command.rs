@@ -7,6 +7,14 @@ use super::suite::FIND;
 /// The command without configuration.
 pub const DEFAULT: [&str; 1] = ["pytest"];
 
+/// Runs a command in the project's folder: what manages environments knows none for a copy of that, and would make one.
+const AT_HOME: &str = r#"case "$PWD" in
+*/.tdd/scratch/*)
+    copy="${PWD#*/.tdd/scratch/}/"
+    cd "${PWD%%/.tdd/scratch/*}/${copy#*/}" || exit
+esac
+exec "$@""#;
+
 /// Programs that run another one in a project's environment, as `uv run` does.
 const WRAPPERS: [&str; 6] = ["uv", "poetry", "pipenv", "pdm", "hatch", "rye"];
 
@@ -39,7 +47,7 @@ impl TestCommand {
         let wrapped = argv.first().is_some_and(|first| WRAPPERS.contains(&first.as_str()));
         let at = argv.iter().position(|word| is_pytest(word) || is_python(word));
         let at = at.filter(|at| *at == 0 || wrapped && argv.get(1).is_some_and(|word| word == "run"));
-        let at = at.ok_or_else(|| unknown("write `pytest`, `python -m pytest` or `uv run pytest`"))?;
+        let at = at.ok_or_else(|| unknown("write `pytest`, `python -m pytest` or `uv run pytest` (poetry, pipenv, pdm, hatch and rye will do as well)"))?;
         let program = &argv[at];
         let rest = match (&argv[at + 1..], is_pytest(program)) {
             (rest, true) => rest,
@@ -88,7 +96,8 @@ fn finder(wrapper: &[String], program: &str) -> Vec<String> {
         () => (bare.to_owned(), "anywhere"),
     };
     let script = ["-c", FIND, FIND, place].map(str::to_owned);
-    wrapper.iter().cloned().chain([python]).chain(script).collect()
+    let at_home = if wrapper.is_empty() { Vec::new() } else { ["sh", "-c", AT_HOME, "sh"].map(str::to_owned).to_vec() };
+    at_home.into_iter().chain(wrapper.iter().cloned()).chain([python]).chain(script).collect()
 }
 
 fn is_pytest(word: &str) -> bool {
@@ -110,7 +119,8 @@ mod tests {
 
     fn check(line: &str, python: &str, place: &str, flags: &[&str], places: &[&str]) {
         let read = parse(line).unwrap();
-        assert_eq!(read.find[..read.find.len() - 4].join(" "), python, "{line}");
+        let find = read.find.strip_prefix(&["sh", "-c", AT_HOME, "sh"].map(str::to_owned)).unwrap_or(&read.find);
+        assert_eq!(find[..find.len() - 4].join(" "), python, "{line}");
         assert_eq!(read.find.last().unwrap(), place, "{line}");
         assert_eq!((read.flags, read.places), (owned(flags), owned(places)), "{line}");
     }

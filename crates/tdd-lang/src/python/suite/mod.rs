@@ -18,6 +18,7 @@ use self::cause::{Diagnosis, Moment};
 pub use self::coverage::coverage;
 use self::events::{Case, Error, Fate, Run, Told, Unloaded, Why};
 use super::ids::{Ids, without_case};
+use super::project::install;
 use super::test_command::{DEFAULT, TestCommand};
 use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand, join};
 
@@ -67,7 +68,7 @@ impl Suite for PytestSuite {
     fn next(&mut self, sources: &dyn Sources) -> Next {
         match (std::mem::replace(&mut self.stage, Stage::Begin), self.finished.take()) {
             (Stage::Running, Some(finished)) => Next::Done(self.read(&finished, sources)),
-            (Stage::Finding, Some(finished)) => match found(&finished) {
+            (Stage::Finding, Some(finished)) => match found(&finished, install(&self.project, sources)) {
                 Ok(found) => {
                     self.stage = Stage::Running;
                     Next::Run(vec![self.run(&found, sources)])
@@ -323,7 +324,7 @@ impl<'r> Reading<'r> {
     }
 }
 
-fn found(finished: &Finished) -> Result<Found, Obstacle> {
+fn found(finished: &Finished, install: &str) -> Result<Found, Obstacle> {
     let missing = |message: String| Obstacle::new("python", Cause::RunnerMissing, message);
     if let Some(obstacle) = could_not_run(finished) {
         return Err(obstacle);
@@ -333,7 +334,7 @@ fn found(finished: &Finished) -> Result<Found, Obstacle> {
     let found = found.ok_or_else(|| missing(last_words(finished)))?;
     match found.pytest {
         Some(_) => Ok(found),
-        None => Err(missing(format!("there is no pytest for `{}`; install it there", found.executable))),
+        None => Err(missing(format!("there is no pytest for `{}`; install it there: {install}", found.executable))),
     }
 }
 
