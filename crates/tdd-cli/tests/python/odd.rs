@@ -63,7 +63,7 @@ fn two_files_of_one_name_are_told_apart_only_by_packages() {
 #[test]
 fn options_that_would_end_a_run_early_do_not_matter() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    sandbox.write("pytest.ini", "[pytest]\naddopts = --maxfail=1 -x -q --stepwise\n");
+    sandbox.write("pytest.ini", "[pytest]\naddopts = --maxfail=1 -x -q --stepwise --lf --nf\n");
     sandbox.write("tests/test_a.py", "def test_a(): assert False\ndef test_b(): assert True\n");
     assert_eq!(results(&sandbox), ["tests/test_a.py::test_a assertion", "tests/test_a.py::test_b pass"]);
 }
@@ -79,4 +79,27 @@ fn hypothesis_tries_the_same_in_every_run_and_keeps_nothing() {
          def test_place():\n    assert not os.environ['HYPOTHESIS_STORAGE_DIRECTORY'].startswith(os.getcwd())\n",
     );
     check(&sandbox, &["tests/test_chance.py::test_place pass", "tests/test_chance.py::test_seed pass"]);
+}
+
+#[test]
+fn tests_under_other_names_go_round_and_are_guarded() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write(
+        "pytest.ini",
+        "[pytest]\npythonpath = .\npython_files = check_*.py\npython_functions = check_*\npython_classes = *Spec\n",
+    );
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "chore: other names"]);
+    let test = "from calc import add\n\n\nclass AddSpec:\n    def check_adds(self):\n        assert add(1, 2) == 3\n";
+    sandbox.write("checks/check_calc.py", test);
+    let (code, said) = run(&sandbox, &["validate-red", "checks/check_calc.py"]);
+    assert_eq!((code, &said["cause"]), (0, &"missing-symbol".into()), "{said}");
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "test: add"]);
+    sandbox.write("calc.py", "def add(a, b):\n    return a + b\n");
+    let (code, said) = run(&sandbox, &["validate-green", "checks/check_calc.py::AddSpec::check_adds"]);
+    assert_eq!(code, 0, "{said}");
+    sandbox.write("checks/check_calc.py", test.replace("== 3", "is not None"));
+    let (code, said) = run(&sandbox, &["validate-green", "checks/check_calc.py::AddSpec::check_adds"]);
+    assert_eq!((code, &said["rule"]), (1, &"tests-frozen".into()), "{said}");
 }

@@ -300,6 +300,7 @@ fn binds<'s>(tree: &Tree<'s>, statement: usize) -> Vec<&'s str> {
 #[cfg(test)]
 mod tests {
     use super::super::items::items;
+    use super::super::names::Names;
     use super::*;
     use crate::fixture::memory;
     use crate::language::Project;
@@ -309,7 +310,7 @@ mod tests {
         let sources = memory(&[("calc.py", ""), ("tests/test_a.py", &source)]);
         let modules = Modules::of(&Project { root: String::new(), description: String::new() }, &sources);
         let tree = Tree::parse(&source).unwrap();
-        let test = items("tests/test_a.py", &source).tests.pop().unwrap();
+        let test = items("tests/test_a.py", &source, &Names::default()).tests.pop().unwrap();
         Asker::new(&tree, &modules).asks_production(&test)
     }
 

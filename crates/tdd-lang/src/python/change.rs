@@ -11,6 +11,7 @@ use super::asks::Asker;
 use super::items::items;
 use super::manifest;
 use super::modules::Modules;
+use super::names::Names;
 use super::owns;
 use super::pieces::pieces;
 use super::sort::sort;
@@ -22,11 +23,14 @@ use crate::language::{Project, Sources};
 
 /// What changed between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-    compare::change(&Python { project }, before, after, paths)
+    // What steers is frozen, so that both trees have the same names; a new project has its own.
+    let names = if before.files().is_empty() { Names::of(project, after) } else { Names::of(project, before) };
+    compare::change(&Python { project, names }, before, after, paths)
 }
 
 struct Python<'p> {
     project: &'p Project,
+    names: Names,
 }
 
 impl Dialect for Python<'_> {
@@ -37,7 +41,7 @@ impl Dialect for Python<'_> {
     }
 
     fn sort(&self, path: &str) -> Sort {
-        sort(path)
+        sort(path, &self.names)
     }
 
     fn owns(&self, path: &str) -> bool {
@@ -50,9 +54,9 @@ impl Dialect for Python<'_> {
 
     fn read(&self, modules: &Modules, path: &str, source: &str) -> (Vec<(TestFacts, TestItem)>, Vec<Piece>) {
         let Some(tree) = Tree::parse(source) else { return (Vec::new(), Vec::new()) };
-        let found = items(path, source);
+        let found = items(path, source, &self.names);
         let asker = Asker::new(&tree, modules);
-        let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
+        let pieces = pieces(&tree, &found, sort(path, &self.names) == Sort::Test);
         let tests = found.tests.into_iter().map(|item| (facts(path, &item, &asker), item)).collect();
         (tests, pieces)
     }

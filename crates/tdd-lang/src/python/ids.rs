@@ -8,7 +8,9 @@ use tdd_core::test_id::TestId;
 use crate::item::{TestItem, bad_annotation};
 use crate::language::{Project, Sources};
 
-use super::items::{is_test_file, items};
+use super::items::items;
+use super::names::Names;
+use super::project::detect;
 
 /// A test function as its source shows it.
 #[derive(Clone, Debug)]
@@ -30,10 +32,11 @@ impl Ids {
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let mut ids = Self::default();
         let mut slugs: BTreeMap<String, String> = BTreeMap::new();
-        let files = sources.files().iter().filter(|path| is_test_file(path) && project.below(path).is_some());
+        let names = Names::of(project, sources);
+        let files = sources.files().iter().filter(|path| names.is_test_file(path) && project.below(path).is_some());
         for path in files {
             let Some(source) = sources.read(path) else { continue };
-            for item in items(path, &source).tests {
+            for item in items(path, &source, &names).tests {
                 let place = format!("{path}:{}", item.line);
                 if let Some(slug) = &item.annotation {
                     let first = slugs.insert(slug.clone(), place.clone());
@@ -97,13 +100,14 @@ pub(super) fn without_case(node: &str) -> &str {
 
 /// The file and the source of a test.
 pub(super) fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
+    let names = detect(sources).map_or_else(Names::default, |project| Names::of(&project, sources));
     let in_file = |path: &str, wanted: &dyn Fn(&TestItem) -> bool| {
-        let tests = items(path, &sources.read(path)?).tests;
+        let tests = items(path, &sources.read(path)?, &names).tests;
         Some((path.to_owned(), tests.into_iter().rev().find(|test| wanted(test))?))
     };
     let Some(path) = id.path() else {
         let wanted = |test: &TestItem| test.annotation.as_deref() == Some(id.as_str());
-        return sources.files().iter().filter(|path| is_test_file(path)).find_map(|path| in_file(path, &wanted));
+        return sources.files().iter().filter(|path| names.is_test_file(path)).find_map(|path| in_file(path, &wanted));
     };
     let node = without_case(id.as_str());
     let name = node.split_once("::").map_or("", |(_, name)| name);

@@ -6,6 +6,7 @@ use tdd_core::digest::Digest;
 
 use crate::item::{Assertion, Items, TestItem};
 
+use super::names::Names;
 use super::syntax::Tree;
 use super::tables::outside;
 
@@ -18,32 +19,20 @@ const ASSERTING: [&str; 7] =
     ["raises", "warns", "deprecated_call", "fail", "raises_group", "RaisesGroup", "match_snapshot"];
 
 /// The tests and other items of one source file.
-pub fn items(path: &str, source: &str) -> Items {
+pub(super) fn items(path: &str, source: &str, names: &Names) -> Items {
     let Some(tree) = Tree::parse(source) else { return Items::default() };
-    let is_test = is_test_file(path);
+    let is_test = names.is_test_file(path);
     let mut items = Items { parses: tree.parses(), ..Items::default() };
     items.functions = (0..tree.len()).filter(|node| tree.kind(*node) == "function_definition").count();
     if is_test {
         let module = module_mark(&tree);
-        let mut finder = Finder { tree: &tree, source, found: Vec::new() };
-        finder.scope(0, "", module.as_deref());
+        let mut finder = Finder { tree: &tree, source, names, found: Vec::new() };
+        finder.scope(0, "", module.as_deref(), /* of_unittest */ false);
         items.tests = finder.found;
         items.test_ranges.push(0..source.len());
         items.functions = 0;
     }
     items
-}
-
-/// Whether pytest looks for tests in a file of this name, or the file stands where tests have their things.
-pub(super) fn is_test_file(path: &str) -> bool {
-    let Some(stem) = path.strip_suffix(".py") else { return false };
-    let (folders, name) = stem.rsplit_once('/').unwrap_or(("", stem));
-    name.starts_with("test_") || name.ends_with("_test") || name == "tests" || in_test_folder(folders)
-}
-
-/// Whether one of these folders is for tests.
-pub(super) fn in_test_folder(folders: &str) -> bool {
-    folders.split('/').any(|folder| matches!(folder, "tests" | "test" | "testdata" | "fixtures" | "__snapshots__"))
 }
 
 /// The definition of a statement that may be decorated.
@@ -65,12 +54,13 @@ pub(super) fn name<'a>(tree: &Tree<'a>, definition: usize) -> &'a str {
 struct Finder<'t, 's> {
     tree: &'t Tree<'s>,
     source: &'s str,
+    names: &'t Names,
     found: Vec<TestItem>,
 }
 
 impl Finder<'_, '_> {
     /// The tests among the statements of a file or of a class.
-    fn scope(&mut self, node: usize, outer: &str, mark: Option<&str>) {
+    fn scope(&mut self, node: usize, outer: &str, mark: Option<&str>, of_unittest: bool) {
         let tree = self.tree;
         for statement in tree.children(node) {
             let item = definition(tree, statement);
@@ -78,16 +68,21 @@ impl Finder<'_, '_> {
             let full = if outer.is_empty() { name.to_owned() } else { format!("{outer}::{name}") };
             let own = mark.map(str::to_owned).or_else(|| decorator_mark(tree, statement));
             match tree.kind(item) {
-                "function_definition" if name.starts_with("test") => self.test(statement, item, full, own),
-                "class_definition" if holds_tests(tree, item) => {
+                "function_definition" if self.is_test(name, of_unittest) => self.test(statement, item, full, own),
+                "class_definition" if holds_tests(tree, item, self.names) => {
                     if let Some(body) = tree.child(item, "body") {
                         let own = own.or_else(|| pytestmark(tree, body));
-                        self.scope(body, &full, own.as_deref());
+                        self.scope(body, &full, own.as_deref(), is_of_unittest(tree, item));
                     }
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Those of `unittest` have names that nobody configures.
+    fn is_test(&self, name: &str, of_unittest: bool) -> bool {
+        if of_unittest { name.starts_with("test") } else { self.names.is_function(name) }
     }
 
     fn test(&mut self, statement: usize, function: usize, name: String, mark: Option<String>) {
@@ -120,17 +115,19 @@ fn with_apart(tree: &Tree<'_>, statement: usize, own: Digest) -> Digest {
 }
 
 /// Whether pytest looks for tests in a class.
-pub(super) fn holds_tests(tree: &Tree<'_>, class: usize) -> bool {
-    let bases = tree.child(class, "superclasses").map_or("", |bases| tree.text(bases));
+pub(super) fn holds_tests(tree: &Tree<'_>, class: usize, names: &Names) -> bool {
     let opted_out = || {
         let body = tree.child(class, "body").map_or("", |body| tree.text(body));
         body.lines().any(|line| line.split_whitespace().collect::<String>().starts_with("__test__=False"))
     };
-    let derived = || {
-        let mut above = bases.split(['(', ')', ',', '.', ' ']).filter(|base| !base.is_empty());
-        above.any(|base| base.ends_with("TestCase") || base != name(tree, class) && is_test_class(tree, base))
-    };
-    (name(tree, class).starts_with("Test") || derived()) && !opted_out()
+    (names.is_class(name(tree, class)) || is_of_unittest(tree, class)) && !opted_out()
+}
+
+/// Whether a class is derived from one of `unittest`.
+fn is_of_unittest(tree: &Tree<'_>, class: usize) -> bool {
+    let bases = tree.child(class, "superclasses").map_or("", |bases| tree.text(bases));
+    let mut above = bases.split(['(', ')', ',', '.', ' ']).filter(|base| !base.is_empty());
+    above.any(|base| base.ends_with("TestCase") || base != name(tree, class) && is_test_class(tree, base))
 }
 
 /// Whether a class of this file is one of `unittest`.
@@ -235,7 +232,7 @@ mod tests {
     use super::*;
 
     fn of(source: &str) -> Vec<TestItem> {
-        items("tests/test_a.py", source).tests
+        items("tests/test_a.py", source, &Names::default()).tests
     }
 
     fn names(source: &str) -> Vec<String> {
@@ -252,16 +249,6 @@ mod tests {
             names(source),
             ["test_a", "test_b", "TestX::test_c", "TestX::TestY::test_d", "Unit::test_f", "Child::test_g"]
         );
-    }
-
-    #[test]
-    fn a_file_is_known_by_its_name_or_its_folder() {
-        for path in ["test_a.py", "src/a_test.py", "tests/helpers.py", "pkg/tests/x/y.py", "app/tests.py"] {
-            assert!(is_test_file(path), "{path}");
-        }
-        for path in ["a.py", "testing.py", "contest.py", "tests/data.json", "src/latest.py"] {
-            assert!(!is_test_file(path), "{path}");
-        }
     }
 
     #[test]

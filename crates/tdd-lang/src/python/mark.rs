@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::items::items;
+use super::names::Names;
 use super::syntax::Tree;
-use crate::item::TestItem;
+use crate::item::{Items, TestItem};
 use crate::language::Skip;
 use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_comment};
 
@@ -27,7 +28,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     };
     let after = if after.trim().is_empty() { "" } else { after.trim_start_matches('\n') };
     let changed = [above, after].concat();
-    only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
+    only_lacks(test, &like(path, source, test), &like(path, &changed, test)).then_some(changed)
 }
 
 /// The file with a marker above the test that says why it is left aside.
@@ -39,9 +40,9 @@ pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, s
     let marked = [source.get(..test.span.start)?, &mark, source.get(test.span.start..)?].concat();
     let changed = match skip {
         Skip::FromRunning => marked,
-        Skip::FromBuilding => imports_aside(&marked, &test.name, path)?,
+        Skip::FromBuilding => imports_aside(&marked, test, path)?,
     };
-    only_skips(test, &items(path, source), &items(path, &changed)).then_some(changed)
+    only_skips(test, &like(path, source, test), &like(path, &changed, test)).then_some(changed)
 }
 
 /// The file without our marker; `None` if there is none.
@@ -55,12 +56,18 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     let rest = if start == 0 { next.trim_start() } else { next };
     let kept = [source.get(..test.span.start)?, own.get(..start)?, rest, source.get(test.span.end..)?].concat();
     let changed = without_comment(&kept, &aside(&test.name));
-    only_runs(test, &items(path, source), &items(path, &changed)).then_some(changed)
+    only_runs(test, &like(path, source, test), &like(path, &changed, test)).then_some(changed)
+}
+
+/// The items of a file in which this is a test.
+fn like(path: &str, source: &str, test: &TestItem) -> Items {
+    items(path, source, &Names::like(path, test))
 }
 
 /// Leaves the names aside that only one test imports: without them the file loads.
-fn imports_aside(source: &str, name: &str, path: &str) -> Option<String> {
-    let test = items(path, source).tests.into_iter().find(|test| test.name == name)?;
+fn imports_aside(source: &str, test: &TestItem, path: &str) -> Option<String> {
+    let name = &test.name;
+    let test = like(path, source, test).tests.into_iter().find(|test| test.name == *name)?;
     let tree = Tree::parse(source)?;
     let elsewhere = |wanted: &str| {
         (0..tree.len()).any(|node| {
@@ -138,7 +145,7 @@ mod tests {
     const SOURCE: &str = "from calc import add, sub\nfrom calc import mul\n\n\ndef test_a():\n    assert add(1) == sub(1)\n\n\n@x\ndef test_b():\n    assert add(1) == mul(2)\n";
 
     fn test(source: &str, name: &str) -> TestItem {
-        items(FILE, source).tests.into_iter().find(|test| test.name == name).unwrap()
+        items(FILE, source, &Names::default()).tests.into_iter().find(|test| test.name == name).unwrap()
     }
 
     #[test]

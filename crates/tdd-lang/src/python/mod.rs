@@ -10,6 +10,7 @@ mod manifest;
 mod mark;
 mod modules;
 mod mutants;
+mod names;
 mod pieces;
 pub mod project;
 pub mod scaffold;
@@ -115,7 +116,7 @@ impl Language for Python {
 
     /// A file is for tests as a whole, or not at all.
     fn compose(&self, path: &str, _: Option<&str>, after: Option<&str>) -> Option<String> {
-        items::is_test_file(path).then(|| after.unwrap_or_default().to_owned())
+        names::Names::default().is_test_file(path).then(|| after.unwrap_or_default().to_owned())
     }
 
     fn renamed(&self, path: &str, source: String, names: &BTreeMap<String, String>) -> String {
@@ -128,11 +129,16 @@ impl Language for Python {
     }
 
     fn items(&self, path: &str, source: &str) -> Items {
-        items::items(path, source)
+        items::items(path, source, &names::Names::default())
     }
 
-    fn sort(&self, _: &Project, path: &str, _: &dyn Sources) -> Sort {
-        sort::sort(path)
+    fn sort(&self, project: &Project, path: &str, sources: &dyn Sources) -> Sort {
+        sort::sort(path, &names::Names::of(project, sources))
+    }
+
+    fn sorts(&self, project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
+        let names = names::Names::of(project, sources);
+        paths.iter().map(|path| sort::sort(path, &names)).collect()
     }
 
     fn change(&self, project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {

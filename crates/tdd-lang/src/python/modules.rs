@@ -7,6 +7,7 @@ use tdd_core::change::Sort;
 use crate::language::{Project, Sources};
 
 use super::items::{definition, name};
+use super::names::Names;
 use super::owns;
 use super::sort::sort;
 use super::syntax::Tree;
@@ -31,18 +32,20 @@ const REACHING: [&str; 4] = ["subprocess", "runpy", "importlib", "multiprocessin
 pub(super) struct Modules {
     /// What the outermost name of a module is.
     tops: BTreeMap<String, Sort>,
+    names: Names,
 }
 
 impl Modules {
     /// The modules that these files make, wherever one may begin to look for them.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
+        let names = Names::of(project, sources);
         let mut tops = BTreeMap::new();
         for path in sources.files().iter().filter(|path| owns(path)) {
             let Some(below) = project.below(path) else { continue };
             let stem = below.trim_end_matches(".py");
             let parts: Vec<&str> = stem.split('/').filter(|part| *part != "__init__").collect();
             let parts = parts.strip_prefix(&["src"]).unwrap_or(&parts);
-            let sort = sort(path);
+            let sort = sort(path, &names);
             let own = if sort == Sort::Test { parts.last() } else { None };
             for top in parts.first().into_iter().chain(own) {
                 let known = tops.entry((*top).to_owned()).or_insert(sort);
@@ -51,7 +54,12 @@ impl Modules {
                 }
             }
         }
-        Self { tops }
+        Self { tops, names }
+    }
+
+    /// By which names tests are found.
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     /// Whether an import of this module may lead to production code: it is not known to be anybody else's.
@@ -84,7 +92,8 @@ fn is_foreign(top: &str) -> bool {
 /// The names of the functions and classes of production, methods included.
 pub(super) fn definitions(project: &Project, sources: &dyn Sources) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let ours = |path: &&String| owns(path) && project.below(path).is_some() && sort(path) == Sort::Production;
+    let names = Names::of(project, sources);
+    let ours = |path: &&String| owns(path) && project.below(path).is_some() && sort(path, &names) == Sort::Production;
     for path in sources.files().iter().filter(ours) {
         let Some(source) = sources.read(path) else { continue };
         let Some(tree) = Tree::parse(&source) else { continue };

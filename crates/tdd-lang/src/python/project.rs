@@ -2,7 +2,8 @@
 
 use crate::language::{Project, Sources, join};
 
-use super::items::{is_test_file, items};
+use super::items::items;
+use super::names::Names;
 use super::owns;
 
 /// Files that make a folder a project, the most telling first, and what they mean.
@@ -30,6 +31,7 @@ pub fn detect(sources: &dyn Sources) -> Option<Project> {
     }
     let mut folders: Vec<&str> = sources.files().iter().filter_map(|file| manifest_folder(file)).collect();
     folders.sort_by_key(|folder| (folder.matches('/').count(), *folder));
+    let is_test_file = |file: &str| Names::default().is_test_file(file);
     let is_plain = || sources.files().iter().any(|file| owns(file) && (!file.contains('/') || is_test_file(file)));
     match folders.first() {
         Some(folder) => Some(project(folder, in_folder(folder).unwrap_or_default())),
@@ -64,9 +66,10 @@ fn manifest_folder(file: &str) -> Option<&str> {
 /// Whether there are functions that no test can be for, because there is no test at all.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
     let mut has_production = false;
+    let names = Names::of(project, sources);
     for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
         let Some(source) = sources.read(path) else { continue };
-        let found = items(path, &source);
+        let found = items(path, &source, &names);
         if !found.tests.is_empty() {
             return false;
         }

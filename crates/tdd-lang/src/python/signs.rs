@@ -8,6 +8,7 @@ use tdd_core::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
 use super::asks::Asker;
 use super::items::{called, definition, items, name};
 use super::modules::Modules;
+use super::names::Names;
 use super::owns;
 use super::pieces::pieces;
 use super::sort::sort;
@@ -38,8 +39,8 @@ const SENSING: [(&str, &str); 11] = [
 
 /// What is seen in these files, among all of the repository's.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-    let code = Code::of(project, sources);
     let modules = Modules::of(project, sources);
+    let code = Code::of(project, sources, modules.names());
     let mut signs = Signs::default();
     for path in paths.iter().filter(|path| owns(path)) {
         let Some(source) = sources.read(path) else { continue };
@@ -47,10 +48,10 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
         if !tree.parses() {
             signs.unreadable.push(path.clone());
         }
-        match sort(path) {
+        match sort(path, modules.names()) {
             Sort::Test => {
                 let asker = Asker::new(&tree, &modules);
-                let found = items(path, &source).tests;
+                let found = items(path, &source, modules.names()).tests;
                 signs.tests.extend(found.iter().filter_map(|test| test_signs(&code, &asker, &tree, path, test)));
             }
             Sort::Production => production(&tree, path, &source, &mut signs),
@@ -83,7 +84,7 @@ struct Code {
 }
 
 impl Code {
-    fn of(project: &Project, sources: &dyn Sources) -> Self {
+    fn of(project: &Project, sources: &dyn Sources, names: &Names) -> Self {
         let mut code = Self { items: Vec::new(), support: Vec::new(), counts: BTreeMap::new() };
         for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
             let Some(source) = sources.read(path) else { continue };
@@ -91,8 +92,8 @@ impl Code {
             for node in (0..tree.len()).filter(|node| tree.kind(*node) == "identifier") {
                 *code.counts.entry(tree.text(node).to_owned()).or_default() += 1;
             }
-            let for_tests = sort(path) != Sort::Production;
-            for piece in pieces(&tree, &items(path, &source), for_tests) {
+            let for_tests = sort(path, names) != Sort::Production;
+            for piece in pieces(&tree, &items(path, &source, names), for_tests) {
                 let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
                 let words =
                     inside.filter(|node| tree.kind(*node) == "identifier").map(|node| tree.text(node).to_owned());
@@ -226,7 +227,7 @@ fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
 }
 
 fn production(tree: &Tree<'_>, path: &str, source: &str, signs: &mut Signs) {
-    for piece in pieces(tree, &items(path, source), /* for_tests */ false) {
+    for piece in pieces(tree, &items(path, source, &Names::default()), /* for_tests */ false) {
         let item = Place::new(path, piece.line);
         let nodes: Vec<usize> = (0..tree.len()).filter(|node| within(tree, *node, &piece)).collect();
         let is_class = piece.label.starts_with("class ");

@@ -2,7 +2,7 @@
 
 use tdd_core::change::Sort;
 
-use super::items::{in_test_folder, is_test_file};
+use super::names::Names;
 use super::owns;
 
 /// Files that steer running or checking wherever they stand.
@@ -70,11 +70,11 @@ const STEERING_FOLDERS: [&str; 8] =
     [".ci", ".circleci", ".config", ".github", ".gitlab", ".venv", "venv", "site-packages"];
 
 /// What a path is, whether or not there is a file yet.
-pub fn sort(path: &str) -> Sort {
+pub(super) fn sort(path: &str, names: &Names) -> Sort {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     if steers(path) {
         Sort::Steering
-    } else if is_test_file(path) || in_test_folder(folders) {
+    } else if names.is_test_file(path) || names.is_test_folder(folders) {
         Sort::Test
     } else if owns(path) {
         Sort::Production
@@ -110,7 +110,7 @@ mod tests {
 
     fn check(sort_of: Sort, paths: &[&str]) {
         for path in paths {
-            assert_eq!(sort(path), sort_of, "{path}");
+            assert_eq!(sort(path, &Names::default()), sort_of, "{path}");
         }
     }
 

@@ -52,7 +52,7 @@ struct Writer<'a, 's> {
 impl Writer<'_, '_> {
     /// The test under another name, with some bytes changed.
     fn copy(&mut self, edit: Option<(std::ops::Range<usize>, String)>) -> Option<(String, TestId)> {
-        let name = self.name("test");
+        let name = self.test_name();
         let own = self.tree.child(definition(self.tree, self.statement), "name")?;
         let start = self.test.span.start;
         let within = |range: std::ops::Range<usize>| range.start.saturating_sub(start)..range.end.saturating_sub(start);
@@ -64,7 +64,7 @@ impl Writer<'_, '_> {
 
     /// A test of our own beside it.
     fn control(&mut self, body: &str) -> TestId {
-        let name = self.name("test");
+        let name = self.test_name();
         let function = definition(self.tree, self.statement);
         let parameters = self.tree.child(function, "parameters").map_or("", |list| self.tree.text(list));
         let own = if parameters.trim_start_matches(['(', ' ']).starts_with("self") { "self" } else { "" };
@@ -113,6 +113,12 @@ impl Writer<'_, '_> {
         self.test.assertions.iter().filter_map(|assertion| find(&assertion.span)).collect()
     }
 
+    /// A name that pytest takes for a test's: where that is configured, one that begins and ends as this test's does.
+    fn test_name(&mut self) -> String {
+        let own = self.test.name.rsplit("::").next().unwrap_or_default().to_owned();
+        if own.starts_with("test") { self.name("test") } else { format!("{}_{own}", self.name(&own)) }
+    }
+
     /// A name that cannot be known beforehand.
     fn name(&mut self, prefix: &str) -> String {
         self.named += 1;
@@ -131,9 +137,10 @@ impl Writer<'_, '_> {
 mod tests {
     use super::*;
     use crate::python::items::items;
+    use crate::python::names::Names;
 
     fn of(source: &str) -> Twins {
-        let test = items("tests/test_a.py", source).tests.remove(0);
+        let test = items("tests/test_a.py", source, &Names::default()).tests.remove(0);
         twins("tests/test_a.py", source, &test, 7, Boldness::ChangeValues).unwrap()
     }
 
@@ -153,7 +160,7 @@ mod tests {
             ("def test_a():\n    for a, b in [(1, 2)]:\n        assert f(a) == b\n", 1),
         ] {
             let twins = of(source);
-            let found = items("tests/test_a.py", &twins.source);
+            let found = items("tests/test_a.py", &twins.source, &Names::default());
             assert!(found.parses, "{}", twins.source);
             assert_eq!(twins.twins.len(), count, "{source}");
             let names: Vec<String> = found.tests.iter().map(|test| format!("tests/test_a.py::{}", test.name)).collect();

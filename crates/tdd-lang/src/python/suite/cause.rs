@@ -61,7 +61,7 @@ impl<'d> Diagnosis<'d> {
             return Cause::Assertion;
         }
         let place = error.frames.last().map(|(path, line)| (join(&self.project.root, path), *line));
-        let sort = place.as_ref().map_or(Sort::Test, |(path, _)| sort(path));
+        let sort = place.as_ref().map_or(Sort::Test, |(path, _)| sort(path, self.modules.names()));
         match (sort, moment) {
             (Sort::Steering, _) | (Sort::Production, Moment::Loading) => Cause::LoadFailure,
             (Sort::Production, Moment::Around | Moment::Running) => Cause::Assertion,
@@ -85,7 +85,8 @@ impl<'d> Diagnosis<'d> {
     /// Whether the test asks for something that production does not have.
     fn is_missing(&self, error: &Error, place: Option<&(String, usize)>) -> bool {
         let is_production = |path: &Option<String>| {
-            path.as_ref().is_some_and(|path| sort(&join(&self.project.root, path)) == Sort::Production)
+            path.as_ref()
+                .is_some_and(|path| sort(&join(&self.project.root, path), self.modules.names()) == Sort::Production)
         };
         if error.is("ModuleNotFoundError") {
             let name = error.name.as_deref().unwrap_or_default();

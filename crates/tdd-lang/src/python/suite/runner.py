@@ -29,6 +29,7 @@ RESTARTS = 40
 INI = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 # Options by which a project's own configuration would keep tests from being run here, one by one, to the end.
 PLAIN = {"maxfail": 0, "collectonly": False, "usepdb": False, "stepwise": False, "lf": False, "failedfirst": False}
+PLAIN.update({"newfirst": False, "stepwise_skip": False, "stepwise_reset": False, "cacheshow": None, "cacheclear": False})
 PLAIN.update({"numprocesses": 0, "dist": "no", "tx": [], "setuponly": False, "setupplan": False, "randomly_seed": 0})
 SECTIONS = {"pyproject.toml": "[tool.pytest", "tox.ini": "[pytest]", "setup.cfg": "[tool:pytest]"}
 
@@ -243,7 +244,9 @@ def work(pipe, token, root, options, wanted, done, broken):
 
     # Whether a test is being run is nothing that production code needs to know.
     _pytest.runner._update_current_test_var = lambda item, when: None
-    arguments = ["-p", "no:cacheprovider", "--rootdir", root, "--confcutdir", root, "-c", configuration(root)]
+    arguments = ["--rootdir", root, "--confcutdir", root, "-c", configuration(root)]
+    # What pytest remembers from run to run is not the project's; its options must be known all the same.
+    arguments += ["-o", "cache_dir=" + os.path.join(tempfile.gettempdir(), "pytest-cache")]
     arguments += ["--color=no", "-q", "--continue-on-collection-errors", *options["flags"]]
     if wanted:
         files = sorted({name.split("::", 1)[0] for name in wanted})
