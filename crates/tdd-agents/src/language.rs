@@ -88,6 +88,26 @@ const JAVASCRIPT: Notes = Notes {
     better: ("const y = year % 4;\n  return y === 0;", "return year % 4 === 0;"),
 };
 
+const TYPESCRIPT: Notes = Notes {
+    name: "typescript",
+    title: "TypeScript",
+    places: "Where things go: tests in `test/<topic>.test.ts` (or beside the code, as the tests that are there), which import \
+             what they test by its path, and are written for the runner that `package.json` names: \
+             `import { test } from 'node:test';` with `import assert from 'node:assert/strict';` for `node --test`, where every \
+             import of a file ends in `.ts` (`import { … } from '../src/<module>.ts';`) and types are erased, so no `enum`, no \
+             `namespace`, no parameter properties; `import { expect, test } from 'vitest';` for vitest; globals for jest. No \
+             `.only`, no `.skip`, no `any`. Production code in `src/`, as ES modules; what tests use is exported, and imports \
+             of types say `import type`. Leave `package.json`, `tsconfig.json` and all configuration as they are.",
+    test_place: "It goes into a file `test/<topic>.test.ts`, or beside the tests that are there. Leave `src/` as it is.",
+    test: (
+        "test/leap.test.ts",
+        "import { test } from 'node:test';\nimport assert from 'node:assert/strict';\n\nimport { isLeap } from '../src/leap.ts';\n\n\
+         test('a year that four divides is leap', () => {\n  assert.equal(isLeap(2024), true);\n});\n",
+    ),
+    code: ("src/leap.ts", "export function isLeap(year: number): boolean {\n  return year % 4 === 0;\n}\n"),
+    better: ("const y = year % 4;\n  return y === 0;", "return year % 4 === 0;"),
+};
+
 const OTHER: Notes = Notes {
     name: "",
     title: "",
@@ -144,7 +164,7 @@ pub fn example(language: &str, part: Part) -> String {
 }
 
 fn notes(language: &str) -> Notes {
-    [RUST, PYTHON, JAVASCRIPT, GO].into_iter().find(|notes| notes.name == language).unwrap_or(OTHER)
+    [RUST, PYTHON, JAVASCRIPT, TYPESCRIPT, GO].into_iter().find(|notes| notes.name == language).unwrap_or(OTHER)
 }
 
 fn quoted(text: &str) -> String {
@@ -158,7 +178,7 @@ mod tests {
 
     #[test]
     fn every_example_is_an_answer_that_we_would_take() {
-        for language in ["rust", "python", "javascript", "go", "cobol"] {
+        for language in ["rust", "python", "javascript", "typescript", "go", "cobol"] {
             for phase in Phase::ALL {
                 let part = Part::of(phase);
                 let plan = reply::read(&example(language, part)).unwrap();
@@ -170,7 +190,7 @@ mod tests {
 
     #[test]
     fn an_unknown_language_keeps_its_name() {
-        let titles = ["rust", "python", "javascript", "cobol"].map(title);
-        assert_eq!(titles, ["Rust", "Python", "JavaScript", "cobol"]);
+        let titles = ["rust", "python", "javascript", "typescript", "cobol"].map(title);
+        assert_eq!(titles, ["Rust", "Python", "JavaScript", "TypeScript", "cobol"]);
     }
 }

@@ -402,8 +402,6 @@ impl From<io::Error> for CliError {
 }
 /// The names that a configuration may give to a language.
 fn known_languages() -> String {
-    let languages = tdd_lang::languages();
-    let names =
-        languages.iter().flat_map(|language| std::iter::once(language.name()).chain(language.also().iter().copied()));
-    format!("known: {}", names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))
+    let names = tdd_lang::names().into_iter().map(|name| format!("`{name}`"));
+    format!("known: {}", names.collect::<Vec<_>>().join(", "))
 }

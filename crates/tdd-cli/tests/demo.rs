@@ -134,6 +134,11 @@ fn a_language_chooses_the_kata_and_one_that_is_not_recorded_in_it_is_refused() {
         2,
         "recorded in it: `fizz-buzz`",
     );
+    refused(
+        &demo(&Sandbox::new(), &["bowling", "--language", "typescript"]).output().unwrap(),
+        2,
+        "recorded in it: `reverse-polish`",
+    );
     let sandbox = Sandbox::new();
     let output = demo(&sandbox, &["--language", "python"])
         .env("PATH", sandbox.outside())

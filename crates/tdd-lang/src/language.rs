@@ -100,6 +100,17 @@ pub struct Tool {
     pub fix: String,
 }
 
+/// How much a project asks for a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Demand {
+    /// Nothing in the project speaks of it.
+    Idle,
+    /// It would be used if it was there.
+    Useful,
+    /// Without it nothing works.
+    Required,
+}
+
 /// What a test run needs next.
 #[derive(Debug)]
 pub enum Next<T = Report> {
@@ -155,9 +166,13 @@ pub enum Skip {
 pub trait Language {
     /// Its name in `tdd.yaml`: `rust`.
     fn name(&self) -> &'static str;
-    /// Other names for it in `tdd.yaml`.
-    fn also(&self) -> &'static [&'static str] {
-        &[]
+    /// Languages with the same projects and runners, which are set up otherwise: TypeScript for JavaScript.
+    fn dialects(&self) -> Vec<Box<dyn Language>> {
+        Vec::new()
+    }
+    /// Whether a project of the language that it is a dialect of is written in it.
+    fn is_spoken(&self, _: &Project, _: &dyn Sources) -> bool {
+        false
     }
     /// Finds the project that holds the repository's root, or the topmost one below it.
     fn detect(&self, sources: &dyn Sources) -> Option<Project>;
@@ -173,6 +188,10 @@ pub trait Language {
     fn is_untested(&self, project: &Project, sources: &dyn Sources) -> bool;
     /// The programs it needs or can use.
     fn tools(&self) -> Vec<Tool>;
+    /// How much a project asks for one of them.
+    fn demand(&self, tool: &Tool, _: &Project, _: &Settings, _: &dyn Sources) -> Demand {
+        if tool.required { Demand::Required } else { Demand::Useful }
+    }
     /// Formats these files (repository-relative); nothing else is touched if the tool allows that.
     /// No command if there is nothing to format.
     fn fmt(&self, project: &Project, settings: &Settings, files: &[String], sources: &dyn Sources) -> Vec<CommandSpec>;

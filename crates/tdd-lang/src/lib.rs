@@ -29,20 +29,34 @@ use language::{Language, Project, Selection, Settings, Sources, Suite, UnknownCo
 /// Every language, the one that a new project gets by default first. JavaScript comes last: many projects of other
 /// languages have a `package.json` for some tool.
 pub fn languages() -> Vec<Box<dyn Language>> {
-    vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(go::Go), Box::new(javascript::JavaScript)]
+    vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(go::Go), Box::new(javascript::JavaScript::Plain)]
 }
 
-/// The language of this name, or of which it is another name.
+/// The names that a configuration may give to a language.
+pub fn names() -> Vec<&'static str> {
+    with_dialects().map(|language| language.name()).collect()
+}
+
+/// The language of this name.
 pub fn named(name: &str) -> Option<Box<dyn Language>> {
-    languages().into_iter().find(|language| language.name() == name || language.also().contains(&name))
+    with_dialects().find(|language| language.name() == name)
+}
+
+fn with_dialects() -> impl Iterator<Item = Box<dyn Language>> {
+    languages().into_iter().flat_map(|language| {
+        let dialects = language.dialects();
+        std::iter::once(language).chain(dialects)
+    })
 }
 
 /// The language of the project that stands topmost in a repository; of several at the same height the first
-/// of [`languages`].
+/// of [`languages`], in the dialect that the project is written in.
 pub fn detect(sources: &dyn Sources) -> Option<Box<dyn Language>> {
-    let found = languages().into_iter().filter_map(|language| Some((language.detect(sources)?.root, language)));
+    let found = languages().into_iter().filter_map(|language| Some((language.detect(sources)?, language)));
     let depth = |root: &str| if root.is_empty() { 0 } else { 1 + root.matches('/').count() };
-    found.min_by_key(|(root, _)| depth(root)).map(|(_, language)| language)
+    let (project, language) = found.min_by_key(|(project, _)| depth(&project.root))?;
+    let dialect = language.dialects().into_iter().find(|dialect| dialect.is_spoken(&project, sources));
+    Some(dialect.unwrap_or(language))
 }
 
 /// Begins a test run: in the language's own way, or, where that does not know the configured command, by the JUnit

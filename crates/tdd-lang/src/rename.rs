@@ -149,6 +149,6 @@ mod tests {
         let manifest = ("package.json", "{\"type\": \"module\"}");
         let before = [manifest, ("src/calc.js", old.as_str()), ("test/calc.test.js", old_test.as_str())];
         let after = [manifest, ("src/calc.js", new.as_str()), ("test/calc.test.js", new_test.as_str())];
-        assert_eq!(left(&crate::javascript::JavaScript, &before, &after), (0, 0));
+        assert_eq!(left(&crate::javascript::JavaScript::Plain, &before, &after), (0, 0));
     }
 }

@@ -11,7 +11,9 @@ use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
-use crate::language::{Language, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
+use crate::language::{
+    Demand, Language, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand,
+};
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 /// One of the projects.
@@ -166,6 +168,16 @@ impl Language for Several {
             }
         }
         tools
+    }
+
+    fn demand(&self, tool: &Tool, _: &Project, _: &Settings, sources: &dyn Sources) -> Demand {
+        let of_member = |(at, project): (usize, Project)| {
+            let member = &self.members[at];
+            let own = member.language.tools().into_iter().find(|known| known.name == tool.name)?;
+            Some(member.language.demand(&own, &project, &member.settings, &self.view(at, sources)))
+        };
+        let asked = self.present(sources).into_iter().filter_map(of_member).max();
+        asked.unwrap_or(if tool.required { Demand::Required } else { Demand::Useful })
     }
 
     fn fmt(&self, _: &Project, _: &Settings, files: &[String], sources: &dyn Sources) -> Vec<CommandSpec> {

@@ -75,6 +75,14 @@ macro_rules! recording {
     };
 }
 
+impl Recording {
+    /// Whether it shows a language: its own, or one that is run in the same way.
+    fn is_in(&self, language: &str) -> bool {
+        let dialects = tdd_lang::named(self.language).map(|own| own.dialects()).unwrap_or_default();
+        self.language == language || dialects.iter().any(|dialect| dialect.name() == language)
+    }
+}
+
 impl Kata {
     fn recording(self) -> Recording {
         match self {
@@ -115,7 +123,7 @@ impl Kata {
 
     /// The kata that was named, or the first one of a language.
     fn asked_for(args: &Demo) -> Result<Self, CliError> {
-        let speaks = |kata: Self| args.language.as_deref().is_none_or(|language| kata.recording().language == language);
+        let speaks = |kata: Self| args.language.as_deref().is_none_or(|language| kata.recording().is_in(language));
         let all = || Self::value_variants().iter().copied();
         let found = all().filter(|kata| args.kata.is_none_or(|asked| asked == *kata)).find(|kata| speaks(*kata));
         found.ok_or_else(|| {
@@ -131,6 +139,12 @@ impl Kata {
 pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
     let kata = Kata::asked_for(args)?;
     let recording = kata.recording();
+    if let Some(asked) = args.language.as_deref().filter(|asked| *asked != recording.language) {
+        let own = recording.language;
+        context
+            .output
+            .note(format_args!("note: nothing is recorded in {asked}; this is {own}, which is run the same way"));
+    }
     doctor::require_tools(recording.language, &std::env::temp_dir(), context)?;
     let folder = folder(&recording, context)?;
     let inside = context.inside(&folder);

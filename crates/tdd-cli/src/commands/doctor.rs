@@ -14,7 +14,7 @@ use tdd_exec::ledger;
 use tdd_exec::process::{self, Spawner};
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
-use tdd_lang::language::Tool;
+use tdd_lang::language::{Demand, Tool};
 
 use crate::commands::plan;
 use crate::context::Context;
@@ -228,8 +228,25 @@ fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Fin
     let spawner = Spawner::new(root, std::env::vars_os()).with_cancel(context.cancel.clone());
     let files = Repo::discover(root).ok().flatten().and_then(|repo| repo.files().ok()).unwrap_or_default();
     // A language that nobody knows is told with the configuration.
-    let Ok(language) = project::language_of(config, &TreeSources::new(root, files)) else { return };
-    findings.extend(language.tools().iter().map(|tool| examine_tool(tool, &spawner)));
+    let sources = TreeSources::new(root, files);
+    let Ok(language) = project::language_of(config, &sources) else { return };
+    let (project, settings) = (language.detect(&sources), project::settings(&config.ci));
+    let mut idle = Vec::new();
+    for mut tool in language.tools() {
+        let asked = project.as_ref().map(|project| language.demand(&tool, project, &settings, &sources));
+        tool.required |= asked == Some(Demand::Required);
+        // What is installed may be so for the project alone.
+        tool.version.cwd = project.as_ref().map(|project| project.root.clone()).unwrap_or_default();
+        let finding = examine_tool(&tool, &spawner);
+        if finding.state == State::Warn && asked == Some(Demand::Idle) {
+            idle.push(tool.name);
+        } else {
+            findings.push(finding);
+        }
+    }
+    if !idle.is_empty() {
+        findings.push(ok("not needed", format!("{}: nothing here asks for them", idle.join(", "))));
+    }
 }
 
 /// Stops where a tool is missing that nothing can be done without, and says how to get it.

@@ -53,7 +53,7 @@ pub struct Init {
 
 /// The languages that a project can be set up in.
 pub fn known_languages() -> PossibleValuesParser {
-    PossibleValuesParser::new(tdd_lang::languages().into_iter().map(|language| language.name()))
+    PossibleValuesParser::new(tdd_lang::names())
 }
 
 /// What was done.

@@ -42,6 +42,29 @@ fn the_gates_work_with_vitest_and_typescript() {
 }
 
 #[test]
+fn a_typescript_project_that_init_made_passes_its_own_checks() {
+    let sandbox = Sandbox::new();
+    if !sandbox.link_node_modules() {
+        return println!("{NOT_INSTALLED}");
+    }
+    assert_eq!(run(&sandbox, &["init", "--language", "typescript"]).0, 0);
+    assert!(sandbox.read("tdd.yaml").contains("language: \"typescript\""));
+    // No file is no mistake, though the compiler calls it one.
+    assert_eq!(run(&sandbox, &["refactor", "begin"]).0, 0);
+    let (code, said) = run(&sandbox, &["refactor", "end"]);
+    assert_eq!(code, 0, "{said}");
+    let test = "import { test } from 'node:test';\nimport assert from 'node:assert/strict';\nimport { add } from '../src/calc.ts';\n\n\
+                test('adds', () => {\n  assert.equal(add(1, 2), 3);\n});\n";
+    let code = "export function add(a: number, b: number): number {\n  const sum = a + b;\n  return sum;\n}\n";
+    let better = "export function add(a: number, b: number): number {\n  return a + b;\n}\n";
+    a_cycle_by_hand(&sandbox, ("test/calc.test.ts", test), "test/calc.test.ts::adds", ("src/calc.ts", code), better);
+    assert_eq!(run(&sandbox, &["refactor", "begin"]).0, 0);
+    sandbox.write("src/calc.ts", better.replace("number {", "string {"));
+    let (code, said) = run(&sandbox, &["refactor", "end"]);
+    assert!(code == 1 && said.to_string().contains("TS2322"), "{said}");
+}
+
+#[test]
 fn the_gates_work_with_jest() {
     let Some(sandbox) = with_runner(JEST) else { return println!("{NOT_INSTALLED}") };
     let test = "const { add } = require('../src/calc');\n\ntest('adds', () => {\n  expect(add(1, 2)).toBe(3);\n});\n";

@@ -231,6 +231,49 @@ fn a_runner_that_is_not_installed_is_the_environments_fault() {
 }
 
 #[test]
+fn what_yarn_keeps_in_archives_is_refused_with_a_way_out() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("package.json", VITEST);
+    sandbox.write(".pnp.cjs", "");
+    let (code, said) = run(&sandbox, &["auto-test"]);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.to_string().contains("nodeLinker: node-modules"), "{said}");
+    let (code, said) = run(&sandbox, &["doctor", "--offline"]);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.to_string().contains("nodeLinker: node-modules"), "{said}");
+}
+
+#[test]
+fn doctor_asks_for_what_a_project_uses_and_is_quiet_about_the_rest() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let told = |sandbox: &Sandbox| {
+        let (code, said) = run(sandbox, &["doctor", "--offline"]);
+        let findings = said["findings"].as_array().unwrap().clone();
+        let of = |finding: &serde_json::Value| {
+            [&finding["subject"], &finding["state"]].map(|it| it.as_str().unwrap().to_owned()).join(" ")
+        };
+        (code, findings.iter().map(of).collect::<Vec<_>>())
+    };
+    let (code, said) = told(&sandbox);
+    assert_eq!(code, 0, "{said:?}");
+    assert!(said.contains(&"not needed ok".to_owned()), "{said:?}");
+    let tools = ["vitest", "jest", "prettier", "eslint", "typescript", "types in node"];
+    assert!(!said.iter().any(|line| tools.iter().any(|tool| line.starts_with(tool))), "{said:?}");
+    sandbox.write("package.json", JEST);
+    sandbox.write(".prettierrc", "{}\n");
+    let (code, said) = told(&sandbox);
+    assert_eq!(code, 3, "{said:?}");
+    assert!(said.contains(&"jest environment".to_owned()) && said.contains(&"prettier warn".to_owned()), "{said:?}");
+    if !sandbox.link_node_modules() {
+        return println!("{NOT_INSTALLED}");
+    }
+    sandbox.write("tsconfig.json", "{}\n");
+    let (code, said) = told(&sandbox);
+    assert_eq!(code, 0, "{said:?}");
+    assert!(said.contains(&"jest ok".to_owned()) && said.contains(&"typescript ok".to_owned()), "{said:?}");
+}
+
+#[test]
 fn what_is_not_there_is_not_found_and_a_file_without_tests_is_none() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     sandbox.write(
@@ -246,7 +289,7 @@ fn what_is_not_there_is_not_found_and_a_file_without_tests_is_none() {
 }
 
 #[test]
-fn typescript_is_run_by_a_node_that_knows_it_and_else_the_environment_is_at_fault() {
+fn typescript_is_run_by_a_node_that_knows_it_or_by_tsx_and_else_the_environment_is_at_fault() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     let test =
         "import test from 'node:test';\nimport assert from 'node:assert';\ntest('a', (): void => assert.ok(1));\n";
@@ -256,8 +299,18 @@ fn typescript_is_run_by_a_node_that_knows_it_and_else_the_environment_is_at_faul
     let major: u32 = version.trim_start_matches('v').split('.').next().unwrap().parse().unwrap();
     let (code, said) = run(&sandbox, &["auto-test"]);
     match major {
-        ..22 => assert!(code == 3 && said.to_string().contains("runner-missing"), "{said}"),
+        ..22 => {
+            let said = said.to_string();
+            assert!(
+                code == 3 && said.contains("runner-missing") && said.contains("npm install --save-dev tsx"),
+                "{said}"
+            );
+        }
         22 => {}
         23.. => assert_eq!((code, said["tests"][0]["test_id"].as_str()), (0, Some("test/a.test.ts::a")), "{said}"),
     }
+    if !sandbox.link_node_modules() {
+        return println!("{NOT_INSTALLED}");
+    }
+    check(&sandbox, &["test/a.test.ts::a pass"]);
 }

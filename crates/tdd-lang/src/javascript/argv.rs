@@ -11,6 +11,9 @@ use super::owns;
 /// Looks for prettier, eslint and tsc in the project and uses what is there.
 const TOOL: &str = include_str!("tool.mjs");
 
+/// What runs TypeScript where node's own runner does: node itself, or tsx.
+pub const TYPES_IN_NODE: &str = "types in node";
+
 /// Asking a program for its version takes no longer than this.
 const A_MOMENT: Duration = Duration::from_secs(20);
 
@@ -41,14 +44,20 @@ pub fn tools() -> Vec<Tool> {
     let optional = |name: &str, fix: &str| named(name, tool("version", &["version", name]), false, fix);
     vec![
         named("node", node, true, "install Node.js 20 or later: https://nodejs.org/"),
-        optional("vitest", "only needed where the package is tested with it: `npm install --save-dev vitest`"),
-        optional("jest", "only needed where the package is tested with it: `npm install --save-dev jest`"),
+        named(
+            TYPES_IN_NODE,
+            tool(&["types-in-node"]),
+            false,
+            "use node 22.18 or later, or `npm install --save-dev tsx`",
+        ),
+        optional("vitest", "`npm install`, or `npm install --save-dev vitest` where the package does not ask for it"),
+        optional("jest", "`npm install`, or `npm install --save-dev jest` where the package does not ask for it"),
         optional("prettier", "`npm install --save-dev prettier`; without it nothing is formatted"),
         optional(
             "eslint",
             "`npm install --save-dev eslint` and a configuration; without it only the syntax is checked",
         ),
-        optional("typescript", "only needed where there is a `tsconfig.json`: `npm install --save-dev typescript`"),
+        optional("typescript", "`npm install --save-dev typescript`; without it no types are checked"),
     ]
 }
 

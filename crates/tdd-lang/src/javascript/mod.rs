@@ -12,6 +12,7 @@ mod manifest;
 mod mark;
 mod modules;
 mod mutants;
+mod needs;
 mod pieces;
 mod places;
 pub mod project;
@@ -38,21 +39,37 @@ use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
 use crate::language::{
-    Language, Measured, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand, join,
+    Demand, Language, Measured, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand, join,
 };
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
-/// JavaScript and TypeScript.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct JavaScript;
+/// JavaScript and TypeScript: one family of runners, two ways to begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum JavaScript {
+    /// JavaScript.
+    #[default]
+    Plain,
+    /// TypeScript.
+    Typed,
+}
 
 impl Language for JavaScript {
     fn name(&self) -> &'static str {
-        "javascript"
+        match self {
+            Self::Plain => "javascript",
+            Self::Typed => "typescript",
+        }
     }
 
-    fn also(&self) -> &'static [&'static str] {
-        &["typescript"]
+    fn dialects(&self) -> Vec<Box<dyn Language>> {
+        match self {
+            Self::Plain => vec![Box::new(Self::Typed)],
+            Self::Typed => Vec::new(),
+        }
+    }
+
+    fn is_spoken(&self, project: &Project, sources: &dyn Sources) -> bool {
+        *self == Self::Typed && project::is_typed(&project.root, sources)
     }
 
     fn detect(&self, sources: &dyn Sources) -> Option<Project> {
@@ -60,7 +77,7 @@ impl Language for JavaScript {
     }
 
     fn scaffold(&self, name: &str) -> BTreeMap<String, String> {
-        scaffold::scaffold(name)
+        scaffold::scaffold(name, *self)
     }
 
     fn manifest(&self) -> &'static str {
@@ -81,6 +98,10 @@ impl Language for JavaScript {
 
     fn tools(&self) -> Vec<Tool> {
         argv::tools()
+    }
+
+    fn demand(&self, tool: &Tool, project: &Project, settings: &Settings, sources: &dyn Sources) -> Demand {
+        needs::demand(tool, project, settings, sources)
     }
 
     fn fmt(&self, project: &Project, settings: &Settings, files: &[String], _: &dyn Sources) -> Vec<CommandSpec> {

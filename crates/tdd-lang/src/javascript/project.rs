@@ -38,7 +38,7 @@ fn project(root: &str, sources: &dyn Sources) -> Project {
     let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
     let there = |name: &str| sources.files().iter().any(|file| *file == join(root, name));
     let manager = LOCKS.iter().find(|(lock, _)| there(lock)).map_or("npm", |(_, manager)| *manager);
-    let language = if there("tsconfig.json") { "TypeScript" } else { "JavaScript" };
+    let language = if is_typed(root, sources) { "TypeScript" } else { "JavaScript" };
     let is_workspace = !manifest["workspaces"].is_null() || there("pnpm-workspace.yaml");
     let what = if is_workspace { "workspace" } else { "package" };
     let runner = depended_on(&text).name();
@@ -46,6 +46,12 @@ fn project(root: &str, sources: &dyn Sources) -> Project {
         root: root.to_owned(),
         description: format!("{language} {what} managed by {manager}, tested with {runner}"),
     }
+}
+
+/// Whether a project says how its types are checked.
+pub fn is_typed(root: &str, sources: &dyn Sources) -> bool {
+    let configuration = join(root, "tsconfig.json");
+    sources.files().contains(&configuration)
 }
 
 /// Whether there are functions that no test can be for, because there is no test at all.

@@ -9,12 +9,28 @@ function installed(name, program = name) {
     const home = path.join(at, 'node_modules', name);
     try {
       const manifest = JSON.parse(fs.readFileSync(path.join(home, 'package.json'), 'utf8'));
-      const bin = typeof manifest.bin === 'string' ? manifest.bin : manifest.bin[program];
-      return { script: path.join(home, bin), version: manifest.version };
+      const bin = typeof manifest.bin === 'string' ? manifest.bin : manifest.bin?.[program];
+      return { script: bin && path.join(home, bin), version: manifest.version };
     } catch {
       if (at === path.dirname(at)) return null;
     }
   }
+}
+
+/** Whether yarn keeps what is installed in archives, where only a node of its own finds it. */
+function plugged() {
+  for (let at = process.cwd(); ; at = path.dirname(at)) {
+    if (fs.existsSync(path.join(at, '.pnp.cjs'))) return true;
+    if (at === path.dirname(at)) return false;
+  }
+}
+
+const PLUGGED = "yarn's Plug'n'Play hides it; set `nodeLinker: node-modules` in `.yarnrc.yml` and run `yarn install`";
+
+/** Says which version there is, or why there is none. */
+function answer(found, otherwise) {
+  process.exitCode = found ? 0 : 1;
+  process[found ? 'stdout' : 'stderr'].write((found ?? otherwise) + '\n');
 }
 
 function run(tool, ...argv) {
@@ -50,6 +66,8 @@ function types(tsc) {
   const done = run(tsc, '--noEmit', '--pretty', 'false', '-p', '.');
   if (done.status === 0) return;
   const said = (done.stdout + done.stderr).split('\n').filter((line) => line.trim());
+  // A project that has no file yet has no mistake in it.
+  if (said.length && said.every((line) => /error TS18003:/.test(line))) return;
   for (const line of said) {
     const found = /^(.*?)\((\d+),(\d+)\): error (.*)$/.exec(line);
     if (found) complain(`${found[1]}:${found[2]}:${found[3]}: ${found[4]}`);
@@ -79,8 +97,11 @@ function syntax() {
 
 if (task === 'version') {
   const tool = installed(rest[0]);
-  if (!tool) process.exitCode = 1;
-  process[tool ? 'stdout' : 'stderr'].write((tool ? `${rest[0]} ${tool.version}` : 'it is not installed in this project') + '\n');
+  answer(tool && `${rest[0]} ${tool.version}`, plugged() ? PLUGGED : 'it is not installed in this project');
+} else if (task === 'types-in-node') {
+  const tsx = installed('tsx');
+  const own = process.features.typescript ? `node ${process.version} runs TypeScript by itself` : null;
+  answer(own ?? (tsx && `through tsx ${tsx.version}`), `node ${process.version} does not run TypeScript`);
 } else if (task === 'format') {
   const prettier = installed('prettier');
   const done = prettier && run(prettier, '--write', '--log-level=warn', '--ignore-unknown', '--', ...rest);

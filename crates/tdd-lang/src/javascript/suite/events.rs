@@ -8,7 +8,7 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 pub(super) struct Told {
     pub complete: bool,
-    /// The runner that is not installed.
+    /// Why there is no runner.
     pub missing: Option<String>,
     /// Somebody else wrote into the report.
     pub forged: bool,

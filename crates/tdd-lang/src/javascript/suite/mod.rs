@@ -111,6 +111,7 @@ impl JavaScriptSuite {
             "files": self.files(run, &ids),
             "wanted": wanted,
             "watch": self.watch,
+            "typed": sources.files().iter().any(|path| is_typed(path) && self.project.below(path).is_some()),
         });
         let argv = ["node", "--input-type=module", "-e", RUNNER, "--", &options.to_string()].map(str::to_owned);
         // One test may take as long as is configured; some that hang must not cost the results of the others.
@@ -156,8 +157,7 @@ impl JavaScriptSuite {
             ));
         };
         if let Some(missing) = &told.missing {
-            let message = format!("{missing} is not installed here; run `npm install`");
-            return self.without_run(&Obstacle::new(name, Cause::RunnerMissing, message));
+            return self.without_run(&Obstacle::new(name, Cause::RunnerMissing, missing.clone()));
         }
         if told.forged || !told.complete {
             let message = "something else than the runner wrote into the report";
@@ -182,6 +182,11 @@ impl JavaScriptSuite {
         let failed = asked.iter().map(|id| failed(id.clone(), obstacle.cause, obstacle.message.clone(), 0));
         Report::new(failed.collect::<Vec<_>>(), vec![obstacle.clone()])
     }
+}
+
+/// Whether node must know TypeScript for a file.
+pub(super) fn is_typed(path: &str) -> bool {
+    [".ts", ".mts", ".cts", ".tsx"].iter().any(|ending| path.ends_with(ending))
 }
 
 /// A test as our runner is told of it.

@@ -75,6 +75,33 @@ function installed(name) {
   }
 }
 
+const TYPED = /\.[cm]?tsx?$/;
+const LOADING = /^(--import|--loader|--experimental-loader|--require|-r|--experimental-strip-types|--experimental-transform-types)\b/;
+
+/** What makes node run TypeScript where it does not by itself. */
+function loader() {
+  const helped = process.features.typescript || options.flags.some((flag) => LOADING.test(flag));
+  return options.typed && !helped && installed('tsx') ? ['--import=tsx'] : [];
+}
+
+/** Whether yarn keeps what is installed in archives, where only a node of its own finds it. */
+function plugged() {
+  for (let at = root; ; at = path.dirname(at)) {
+    if (fs.existsSync(path.join(at, '.pnp.cjs'))) return true;
+    if (at === path.dirname(at)) return false;
+  }
+}
+
+const PLUGGED = "yarn's Plug'n'Play keeps it where no other node finds it; set `nodeLinker: node-modules` in `.yarnrc.yml` and run `yarn install`";
+
+/** Why the runner cannot be used, for a person. */
+function hindrance(state, files) {
+  if (!state) return options.runner + ' is not installed here; ' + (plugged() ? PLUGGED : 'run `npm install`');
+  const helped = process.features.typescript || state.loader?.length || options.flags.some((flag) => LOADING.test(flag));
+  if (runner !== RUNNERS.node || helped || !files.some((file) => TYPED.test(file))) return null;
+  return 'node ' + process.version + ' does not run TypeScript; use node 22.18 or later, or `npm install --save-dev tsx`';
+}
+
 function reporter(name, text) {
   const file = path.join(folder, name);
   fs.writeFileSync(file, text);
@@ -83,7 +110,7 @@ function reporter(name, text) {
 
 const RUNNERS = {
   node: {
-    prepare: () => ({ version: process.version }),
+    prepare: () => ({ version: process.version, loader: loader() }),
     // Every file has a process of its own; a test is picked by its own title.
     alone: true,
     argv(state, files, picked) {
@@ -91,6 +118,7 @@ const RUNNERS = {
       const pattern = picked && picked.map(({ pattern }) => '(?:^|\\s)' + pattern.at(-1) + '$').join('|');
       return [
         ...options.flags,
+        ...state.loader,
         '--import=' + url,
         '--test-reporter=' + url,
         '--test-reporter-destination=stderr',
@@ -122,6 +150,8 @@ const RUNNERS = {
     },
   },
 };
+
+const runner = RUNNERS[options.runner];
 
 /** Runs one child to its end and gives what it told. */
 function attempt(runner, state, files, picked) {
@@ -288,12 +318,12 @@ async function settle(runner, state, file, picked, first) {
 }
 
 async function main() {
-  const runner = RUNNERS[options.runner];
   const state = runner.prepare();
-  if (!state) return void (told.missing = options.runner);
+  const files = options.wanted ? Object.keys(options.wanted) : Object.keys(options.files);
+  told.missing = hindrance(state, files);
+  if (told.missing) return;
   told.version = state.version;
   state.reporter = reporter(options.runner + (options.runner === 'jest' ? '.cjs' : '.mjs'), options.reporter);
-  const files = options.wanted ? Object.keys(options.wanted) : Object.keys(options.files);
   if (runner.alone) {
     const queue = files.slice();
     const work = async () => {
