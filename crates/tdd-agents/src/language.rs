@@ -75,7 +75,7 @@ const JAVASCRIPT: Notes = Notes {
     places: "Where things go: tests in `test/<topic>.test.js` (or beside the code, as the tests that are there), which import \
              what they test by its path (`import { … } from '../src/<module>.js';`), and are written for the runner that \
              `package.json` names: `import { test } from 'node:test';` with `import assert from 'node:assert/strict';` for \
-             `node --test`, `import { expect, test } from 'vitest';` for vitest, globals for jest. No `.only`, no `.skip`. \
+             `node --test`, `import { expect, test } from 'vitest';` for vitest, globals for jest. No `.only`, no `.skip`, no snapshot without its value. \
              Production code in `src/`, as ES modules if `package.json` has `\"type\": \"module\"`; what tests use is \
              exported. Leave `package.json` and all configuration as they are.",
     test_place: "It goes into a file `test/<topic>.test.js`, or beside the tests that are there. Leave `src/` as it is.",
@@ -96,7 +96,7 @@ const TYPESCRIPT: Notes = Notes {
              `import { test } from 'node:test';` with `import assert from 'node:assert/strict';` for `node --test`, where every \
              import of a file ends in `.ts` (`import { … } from '../src/<module>.ts';`) and types are erased, so no `enum`, no \
              `namespace`, no parameter properties; `import { expect, test } from 'vitest';` for vitest; globals for jest. No \
-             `.only`, no `.skip`, no `any`. Production code in `src/`, as ES modules; what tests use is exported, and imports \
+             `.only`, no `.skip`, no `any`, no snapshot without its value. Production code in `src/`, as ES modules; what tests use is exported, and imports \
              of types say `import type`. Leave `package.json`, `tsconfig.json` and all configuration as they are.",
     test_place: "It goes into a file `test/<topic>.test.ts`, or beside the tests that are there. Leave `src/` as it is.",
     test: (

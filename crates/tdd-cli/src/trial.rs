@@ -500,6 +500,7 @@ impl<'a> Trial<'a> {
     ) -> Result<T, CliError> {
         let scratch = Scratch::open(&self.state)?;
         let needs = self.language.scratch(&self.project, &scratch.products().to_string_lossy());
+        scratch.hide_after_use(&needs);
         let mut files = Layout::new(&self.repo, tree, &needs)?;
         for (path, text) in overrides {
             files.set(path, text.as_deref().map(Content::text));

@@ -69,6 +69,7 @@ impl<'a> Prover<'a> {
     ) -> Result<Self, ProofError> {
         let scratch = Scratch::open(state)?;
         let needs = runner.language.scratch(runner.project, &scratch.products().to_string_lossy());
+        scratch.hide_after_use(&needs);
         let files = Layout::new(repo, tree, &needs)?;
         Ok(Self { runner, repo, files, scratch, needs })
     }

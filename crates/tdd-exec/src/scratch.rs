@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -21,6 +22,37 @@ pub struct Scratch {
     tree: PathBuf,
     products: PathBuf,
     held: Arc<Mutex<Held>>,
+    sight: Arc<Sight>,
+}
+
+/// Whether the copy can be seen by whoever looks for tests below the project.
+#[derive(Debug)]
+struct Sight {
+    tree: PathBuf,
+    /// Where no runner looks.
+    away: PathBuf,
+    is_hidden_after_use: AtomicBool,
+}
+
+impl Sight {
+    fn bring_back(&self) -> Result<(), ScratchError> {
+        let doing = |source| ScratchError { action: "make the folder", path: self.tree.clone(), source };
+        if !self.tree.exists() && self.away.is_dir() {
+            fs::rename(&self.away, &self.tree).map_err(doing)?;
+        }
+        fs::create_dir_all(&self.tree).map_err(doing)
+    }
+}
+
+impl Drop for Sight {
+    fn drop(&mut self) {
+        let outer = self.away.parent().filter(|_| self.is_hidden_after_use.load(Ordering::Relaxed));
+        if let Some(outer) = outer {
+            // What cannot be put away does no harm to us; the next use tries again.
+            let _made = fs::create_dir_all(outer);
+            let _moved = fs::rename(&self.tree, &self.away);
+        }
+    }
 }
 
 /// What a copy held when it was last filled.
@@ -40,9 +72,22 @@ impl Scratch {
     pub fn open(state: &StateDir) -> Result<Self, ScratchError> {
         let folder = state.path().join("scratch");
         let doing = |source| ScratchError { action: "make the folder", path: folder.clone(), source };
-        fs::create_dir_all(folder.join("tree")).map_err(doing)?;
+        fs::create_dir_all(&folder).map_err(doing)?;
         let folder = folder.canonicalize().map_err(doing)?;
-        Ok(Self { tree: folder.join("tree"), products: folder.join("target"), held: state.held() })
+        let sight = Sight {
+            tree: folder.join("tree"),
+            away: folder.join("node_modules/tree"),
+            is_hidden_after_use: AtomicBool::new(false),
+        };
+        sight.bring_back()?;
+        let (tree, products) = (folder.join("tree"), folder.join("target"));
+        Ok(Self { tree, products, held: state.held(), sight: Arc::new(sight) })
+    }
+
+    /// Puts the copy out of sight when it is no longer used, where the project's runner would find its tests: people
+    /// run that, too.
+    pub fn hide_after_use(&self, needs: &ScratchNeeds) {
+        self.sight.is_hidden_after_use.fetch_or(needs.is_found, Ordering::Relaxed);
     }
 
     /// Where the copy is.
@@ -59,6 +104,7 @@ impl Scratch {
     /// build knows that it need not be built again. One that was looked into before, and that nobody wrote
     /// since, is not looked into again.
     pub fn fill(&self, repo: &Repo, layout: &Layout) -> Result<(), LayOutError> {
+        self.sight.bring_back()?;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         // What goes wrong on the way leaves nothing to rely on.
         let last = std::mem::take(&mut *held);
@@ -73,6 +119,7 @@ impl Scratch {
     /// Like [`Scratch::fill`], but looks at no file that was right before: somebody may have written to it since. For
     /// tools whose outcome is judged again, like a formatter. The next filling sees all the same what was written.
     pub fn touch_up(&self, repo: &Repo, layout: &Layout) -> Result<(), LayOutError> {
+        self.sight.bring_back()?;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(paths) = held.to_change(layout) else {
             drop(held);
@@ -289,6 +336,26 @@ mod tests {
         assert!(scratch.tree().join("d").is_file() && scratch.tree().join("f/g").is_file());
         scratch.fill(&repo, &files(&[])).unwrap();
         assert_eq!(fs::read_dir(scratch.tree()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_copy_that_a_runner_would_find_is_out_of_sight_when_it_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repo::init(folder.path()).unwrap();
+        let state = StateDir::ensure(folder.path()).unwrap();
+        let scratch = Scratch::open(&state).unwrap();
+        scratch.fill(&repo, &files(&[("a.test.js", "1")])).unwrap();
+        let tree = scratch.tree().to_owned();
+        let time = || fs::metadata(tree.join("a.test.js")).unwrap().modified().unwrap();
+        let before = time();
+        scratch.hide_after_use(&ScratchNeeds { is_found: true, ..ScratchNeeds::default() });
+        drop(scratch);
+        assert!(!tree.exists());
+        let scratch = Scratch::open(&state).unwrap();
+        assert_eq!(time(), before);
+        scratch.hide_after_use(&ScratchNeeds::default());
+        drop(scratch);
+        assert!(tree.exists());
     }
 
     #[test]

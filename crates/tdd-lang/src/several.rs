@@ -346,6 +346,7 @@ impl Language for Several {
             all.env.extend(needs.env.into_iter().filter(|known| !all.env.contains(known)).collect::<Vec<_>>());
             all.files.extend(needs.files);
             all.links.extend(needs.links);
+            all.is_found |= needs.is_found;
         }
         all
     }

@@ -57,4 +57,6 @@ pub struct ScratchNeeds {
     pub files: Vec<String>,
     /// Folders that it reads and never writes, ignored as they are: the copy gets links to them.
     pub links: Vec<String>,
+    /// The runner would find the tests of the copy beside those of the project.
+    pub is_found: bool,
 }

@@ -93,6 +93,32 @@ fn a_project_in_a_folder_below_is_found_and_its_copies_see_what_is_installed() {
 }
 
 #[test]
+fn a_persons_own_run_does_not_find_our_copies_of_the_tests() {
+    for (manifest, script) in [(VITEST, "vitest/vitest.mjs"), (JEST, "jest/bin/jest.js")] {
+        let Some(sandbox) = with_runner(manifest) else { return println!("{NOT_INSTALLED}") };
+        let head = if manifest == VITEST { "import { expect, test } from 'vitest';\n" } else { "" };
+        let (import, code) = match head {
+            "" => ("const { add } = require('./calc');", "exports.add = (a, b) => a + b;\n"),
+            _ => ("import { add } from './calc.js';", "export const add = (a, b) => a + b;\n"),
+        };
+        let test = format!("{head}{import}\n\ntest('adds', () => {{\n  expect(add(1, 2)).toBe(3);\n}});\n");
+        a_cycle_by_hand(
+            &sandbox,
+            ("calc.test.js", &test),
+            "calc.test.js::adds",
+            ("calc.js", code),
+            &code.replace("=> a + b", "=> b + a"),
+        );
+        let words = ["run", "--reporter=json"];
+        let words = if head.is_empty() { &["--json"][..] } else { &words };
+        let script = format!("node_modules/{script}");
+        let output = sandbox.command("node").arg(script).args(words).output().unwrap();
+        let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&said["numTotalTests"], &said["success"]), (&1.into(), &true.into()), "{said}");
+    }
+}
+
+#[test]
 fn a_person_retires_a_test() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     sandbox.write("src/calc.js", "export const add = (a, b) => a + b;\nexport const sub = (a, b) => a - b;\n");

@@ -7,6 +7,7 @@
 mod gates;
 mod machine;
 mod runs;
+mod setups;
 
 use serde_json::Value;
 use tdd_fixtures::Sandbox;

@@ -1,5 +1,6 @@
 //! JavaScript and TypeScript: projects that node's own runner, vitest or jest can test, and what those say.
 
+mod alias;
 pub mod argv;
 mod asks;
 mod assertion;
@@ -195,7 +196,9 @@ impl Language for JavaScript {
 
     /// Nothing is built. What is installed is linked, wherever the copy lies.
     fn scratch(&self, project: &Project, _: &str) -> ScratchNeeds {
-        ScratchNeeds { links: vec![join(&project.root, "node_modules")], ..ScratchNeeds::default() }
+        let links = vec![join(&project.root, "node_modules")];
+        // Vitest and jest look into every folder but one.
+        ScratchNeeds { links, is_found: true, ..ScratchNeeds::default() }
     }
 }
 

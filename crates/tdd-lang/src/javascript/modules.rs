@@ -6,6 +6,7 @@ use tdd_core::change::Sort;
 
 use crate::language::{Project, Sources, join};
 
+use super::alias::{Alias, aliases};
 use super::call::required;
 use super::sort::sort;
 use super::syntax::Tree;
@@ -39,6 +40,7 @@ pub(super) struct Modules {
     files: Vec<String>,
     name: String,
     root: String,
+    aliases: Vec<Alias>,
 }
 
 impl Modules {
@@ -50,6 +52,7 @@ impl Modules {
             files: sources.files().to_vec(),
             name: manifest["name"].as_str().unwrap_or_default().to_owned(),
             root: project.root.clone(),
+            aliases: aliases(&project.root, &sources.read(&join(&project.root, "tsconfig.json")).unwrap_or_default()),
         }
     }
 
@@ -63,6 +66,9 @@ impl Modules {
         }
         if own(&self.name) || module.starts_with('#') {
             return Origin::Own;
+        }
+        if let Some(path) = self.aliases.iter().find_map(|alias| alias.path(module)) {
+            return Origin::Inside(self.found(&path));
         }
         // Aliases that bundlers are usually told: `@/x` and `~/x` are in `src/`.
         if let Some(below) = module.strip_prefix("@/").or_else(|| module.strip_prefix("~/")) {
@@ -164,6 +170,7 @@ mod tests {
             ("src/cart.ts", ""),
             ("src/price/index.js", ""),
             ("test/helper.js", ""),
+            ("tsconfig.json", "{\"compilerOptions\": {\"paths\": {\"@shop/*\": [\"./src/*\"]}}}"),
         ]);
         let modules = Modules::of(&Project { root: String::new(), description: String::new() }, &sources);
         for (module, expected) in [
@@ -173,6 +180,7 @@ mod tests {
             ("../src/not-yet", "src/not-yet.js"),
             ("./helper.js", "test/helper.js"),
             ("@/cart", "src/cart.ts"),
+            ("@shop/cart", "src/cart.ts"),
         ] {
             assert_eq!(modules.origin("test/a.test.js", module), Origin::Inside(expected.to_owned()), "{module}");
         }

@@ -198,7 +198,7 @@ impl Language for Rust {
         ScratchNeeds {
             env: vec![("CARGO_TARGET_DIR".to_owned(), products.to_owned())],
             files: vec![places::join(&project.root, "Cargo.lock")],
-            links: Vec::new(),
+            ..ScratchNeeds::default()
         }
     }
 }

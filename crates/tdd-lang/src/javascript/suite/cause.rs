@@ -13,6 +13,7 @@ use crate::javascript::sort::sort;
 use crate::javascript::syntax::Tree;
 use crate::language::{Project, Sources, join};
 
+use super::complaint::{About, Complaint, complaints};
 use super::events::Error;
 
 /// When an error came.
@@ -25,6 +26,11 @@ pub(super) enum Moment {
     /// In the test.
     Running,
 }
+
+/// An import that names no file which could ever be there.
+const NO_ENDING: &str = "TDD_NO_ENDING";
+/// A comparison with a snapshot that nobody has stored.
+const NO_SNAPSHOT: &str = "TDD_NO_SNAPSHOT";
 
 /// Tells the causes of one run.
 pub(super) struct Diagnosis<'d> {
@@ -52,8 +58,16 @@ impl<'d> Diagnosis<'d> {
         if error.code.as_deref() == Some("ERR_UNKNOWN_FILE_EXTENSION") && error.message.contains(".ts\"") {
             return Cause::RunnerMissing;
         }
+        match error.code.as_deref() {
+            Some(NO_ENDING) => return Cause::LoadFailure,
+            Some(NO_SNAPSHOT) => return Cause::UnrelatedFailure,
+            _ => {}
+        }
         if let Some((module, importer)) = wanted(error) {
             return self.import(file, &module, importer.as_deref(), error);
+        }
+        if let Some(cause) = self.types(error) {
+            return cause;
         }
         if moment == Moment::Loading && self.is_broken(file, error) {
             return Cause::SyntaxError;
@@ -87,6 +101,31 @@ impl<'d> Diagnosis<'d> {
             Origin::Package => module.starts_with("@/") && !is_declared(),
         };
         if wanted { Cause::MissingSymbol } else { Cause::LoadFailure }
+    }
+
+    /// A compiler that checks types before a test is run: each of its complaints must be for want of production code.
+    fn types(&self, error: &Error) -> Option<Cause> {
+        let complaints = complaints(&error.message);
+        if complaints.is_empty() {
+            return None;
+        }
+        let path = |complaint: &Complaint| join(&self.project.root, &complaint.path);
+        if complaints.iter().any(|complaint| sort(&path(complaint)) != Sort::Test) {
+            return Some(Cause::LoadFailure);
+        }
+        let causes = complaints.iter().filter_map(|complaint| match &complaint.about {
+            About::Syntax => Some(Cause::SyntaxError),
+            About::Module(module) => Some(match self.import(&path(complaint), module, Some(&complaint.path), error) {
+                Cause::MissingSymbol => Cause::MissingSymbol,
+                _ => Cause::LoadFailure,
+            }),
+            About::Use if self.line_asks(&path(complaint), complaint.line) => Some(Cause::MissingSymbol),
+            About::Use | About::Other => Some(Cause::UnrelatedCompileError),
+            About::Consequence => None,
+        });
+        let causes: Vec<Cause> = causes.collect();
+        let worst = [Cause::SyntaxError, Cause::UnrelatedCompileError, Cause::LoadFailure, Cause::MissingSymbol];
+        Some(worst.into_iter().find(|cause| causes.contains(cause)).unwrap_or(Cause::UnrelatedCompileError))
     }
 
     /// A path from the project's folder, as the importer would write it.

@@ -99,7 +99,8 @@ impl Error {
 
     /// Whether an assertion says so.
     pub fn is_assertion(&self) -> bool {
-        self.name.contains("AssertionError") || self.code.as_deref() == Some("ERR_ASSERTION")
+        let is_snapshot = self.message.starts_with("Snapshot `") && self.message.contains("` mismatched");
+        self.name.contains("AssertionError") || self.code.as_deref() == Some("ERR_ASSERTION") || is_snapshot
     }
 
     /// Whether the test's own clock ran out, or nothing was left that could end it.

@@ -9,6 +9,9 @@ function failure(result) {
   const known = details.error ?? details;
   const matched = known.matcherResult !== undefined || /^(Error: assert\b|AssertionError\b)/.test(said);
   const head = /^(?:\s*thrown: )?([A-Za-z]*(?:Error|Exception))(?: \[(\w+)\])?: ([\s\S]*?)(?=\n\s+at |$)/.exec(said);
+  if (/^New snapshot was .{0,9}not written/m.test(said)) {
+    return { name: 'Error', code: 'TDD_NO_SNAPSHOT', message: 'no snapshot is stored: write the expected value into the test, as of `toMatchInlineSnapshot`, or store it', stack: said };
+  }
   const name = matched ? 'AssertionError' : (head?.[1] ?? 'Error');
   return { name, message: known.message ?? head?.[3] ?? said, stack: said, code: known.code ?? head?.[2] };
 }
@@ -30,7 +33,8 @@ module.exports = class {
       send({ type: 'test', file, name, kind: 'test', outcome, why: one.status, ms: one.duration ?? 0, error, around: false });
     }
     const error = result.testExecError;
-    const gone = error && /(worker|child) process.*(exited|terminated|crashed)|SIG[A-Z]+/is.test(String(error.message));
+    const words = String(error?.message);
+    const gone = error && (/(worker|child) process.*(exited|terminated|crashed)/is.test(words) || /\bSIG[A-Z]+\b/.test(words));
     if (gone) send({ type: 'begun', file });
     else {
       const known = error ? { name: error.name ?? error.type, message: error.message, stack: error.stack, code: error.code } : null;

@@ -4,6 +4,7 @@
 //! A test is one test, however many rows its table has and however many parts it runs: it passes if all of them do.
 
 mod cause;
+mod complaint;
 mod coverage;
 mod events;
 mod reading;

@@ -36,6 +36,12 @@ function inside(file) {
   return outside ? null : below;
 }
 
+/** An import that no file could serve: node takes no path without an ending, unless something helps it. */
+function lacksEnding(message) {
+  const found = /^Cannot find module '([^']+)' imported from /.exec(message);
+  return options.runner === 'node' && !helped() && found !== null && !path.basename(found[1]).includes('.');
+}
+
 /** What is to be known of an error: its kind, its words, and the files of the project that it came through. */
 function described(error, said) {
   if (!error) return null;
@@ -51,10 +57,14 @@ function described(error, said) {
   // Where the syntax is wrong stands above the error, in its stack or only on the terminal.
   const place = /^((?:file:\/\/)?\/.*?):(\d+)\n/m;
   const at = place.exec(stack) ?? (error.name === 'SyntaxError' ? place.exec(said ?? '') : null);
+  const message = String(error.message ?? '').replace(/\x1b\[[0-9;]*m/g, '');
+  const code = error.code === undefined ? null : String(error.code);
+  const unended = lacksEnding(message);
+  const advice = unended ? '; end the path in `.js` or `.ts`: node looks for no other name' : '';
   return {
     name: String(error.name ?? 'Error'),
-    code: error.code === undefined ? null : String(error.code),
-    message: String(error.message ?? '').replaceAll(root + '/', '').slice(0, limit),
+    code: unended ? 'TDD_NO_ENDING' : code,
+    message: (message + advice).replaceAll(root + '/', '').slice(0, limit),
     frames,
     from: at ? inside(at[1]) : null,
     text: stack.replaceAll('file://' + root + '/', '').replaceAll(root + '/', '').slice(0, limit),
@@ -78,10 +88,13 @@ function installed(name) {
 const TYPED = /\.[cm]?tsx?$/;
 const LOADING = /^(--import|--loader|--experimental-loader|--require|-r|--experimental-strip-types|--experimental-transform-types)\b/;
 
+/** Whether something of the project's own loads its files. */
+const helped = () => options.flags.some((flag) => LOADING.test(flag)) || loader().length > 0;
+
 /** What makes node run TypeScript where it does not by itself. */
 function loader() {
-  const helped = process.features.typescript || options.flags.some((flag) => LOADING.test(flag));
-  return options.typed && !helped && installed('tsx') ? ['--import=tsx'] : [];
+  const enough = process.features.typescript || options.flags.some((flag) => LOADING.test(flag));
+  return options.typed && !enough && installed('tsx') ? ['--import=tsx'] : [];
 }
 
 /** Whether yarn keeps what is installed in archives, where only a node of its own finds it. */
@@ -97,8 +110,8 @@ const PLUGGED = "yarn's Plug'n'Play keeps it where no other node finds it; set `
 /** Why the runner cannot be used, for a person. */
 function hindrance(state, files) {
   if (!state) return options.runner + ' is not installed here; ' + (plugged() ? PLUGGED : 'run `npm install`');
-  const helped = process.features.typescript || state.loader?.length || options.flags.some((flag) => LOADING.test(flag));
-  if (runner !== RUNNERS.node || helped || !files.some((file) => TYPED.test(file))) return null;
+  const knows = process.features.typescript || helped();
+  if (runner !== RUNNERS.node || knows || !files.some((file) => TYPED.test(file))) return null;
   return 'node ' + process.version + ' does not run TypeScript; use node 22.18 or later, or `npm install --save-dev tsx`';
 }
 
@@ -129,11 +142,15 @@ const RUNNERS = {
   },
   vitest: {
     prepare: () => installed('vitest'),
+    // Before it had an option for that, it wrote no snapshots in CI.
+    env: (state) => (parseInt(state.version) >= 4 ? {} : { CI: 'true' }),
     argv(state, files, picked) {
       const pattern = picked && '^(?:' + picked.map(({ pattern }) => pattern.join(' ')).join('|') + ')$';
       const only = pattern ? ['-t', pattern] : [];
       const shown = files ? files.map((file) => path.join(root, file)) : options.places;
-      const ours = ['--reporter=' + state.reporter, '--passWithNoTests', '--exclude=.tdd/**'];
+      // A run writes no snapshot: nobody has said yet that it is right.
+      const writing = parseInt(state.version) >= 4 ? ['--update=none'] : ['--allowOnly'];
+      const ours = ['--reporter=' + state.reporter, '--passWithNoTests', '--exclude=.tdd/**', ...writing];
       return [state.script, 'run', ...ours, ...options.flags, ...only, ...shown];
     },
   },
@@ -145,7 +162,7 @@ const RUNNERS = {
       const here = '^' + root.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') + '/(?!\\.tdd/)';
       const all = options.places.length ? options.places : [here];
       const shown = files ? ['--runTestsByPath', ...files] : all;
-      const ours = ['--reporters=' + state.reporter, '--passWithNoTests', '--coverage=false', '--watchman=false'];
+      const ours = ['--reporters=' + state.reporter, '--passWithNoTests', '--coverage=false', '--watchman=false', '--ci'];
       return ['--experimental-vm-modules', state.script, ...ours, ...options.flags, ...only, ...shown];
     },
   },
@@ -161,7 +178,7 @@ function attempt(runner, state, files, picked) {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
       detached: true,
-      env: options.watch.length ? { ...process.env, NODE_V8_COVERAGE: counts } : process.env,
+      env: { ...process.env, ...runner.env?.(state), ...(options.watch.length ? { NODE_V8_COVERAGE: counts } : {}) },
     });
     let told = '', said = '', how = null, last = Date.now() + STARTING[options.runner], rest = null;
     const stop = () => {

@@ -1,5 +1,10 @@
 import FS from 'node:fs';
 CHANNEL
+function known(error) {
+  const told = plain(error);
+  if (error.expected !== undefined || !/^Snapshot `.*` mismatched$/s.test(told.message)) return told;
+  return { ...told, code: 'TDD_NO_SNAPSHOT', message: 'no snapshot is stored: write the expected value into the test, as of `toMatchInlineSnapshot`, or store it' };
+}
 function tell(file, task, outer) {
   const name = [...outer, task.name];
   if (task.type === 'suite') {
@@ -14,7 +19,7 @@ function tell(file, task, outer) {
   if (outcome === 'skip' && task.mode !== 'todo' && unasked(task)) return true;
   const ms = task.result?.duration ?? 0;
   const why = outcome === 'skip' ? String(task.result?.note ?? state) : '';
-  send({ type: 'test', file, name, kind: 'test', outcome, why, ms, error: error ? plain(error) : null, around: false });
+  send({ type: 'test', file, name, kind: 'test', outcome, why, ms, error: error ? known(error) : null, around: false });
   return true;
 }
 const at = process.argv.indexOf('-t');
