@@ -43,6 +43,8 @@ pub enum CliError {
     UnknownLanguage,
     #[error("there is no project of a known language in `{}`", .0.display())]
     NoProject(PathBuf),
+    #[error("{0} projects were found in this repository, and no more than {most} are looked after unasked", most = tdd_lang::discover::MOST)]
+    TooManyProjects(usize),
     #[error("this looks like a {0} project, which this version does not know")]
     OtherLanguage(&'static str),
     #[error("`kata_description` in `tdd.yaml` is `{configured}`, not `{asked}`")]
@@ -190,6 +192,7 @@ impl CliError {
             | Self::Unsupported { .. }
             | Self::UnknownLanguage
             | Self::NoProject(_)
+            | Self::TooManyProjects(_)
             | Self::OtherLanguage(_)
             | Self::OtherKata { .. }
             | Self::KataExists(_)
@@ -258,6 +261,7 @@ impl CliError {
             Self::Unsupported { key, .. } => format!("remove `{key}` from the file"),
             Self::UnknownLanguage => known_languages(),
             Self::NoProject(_) => "run `tdd-cli init` to add one, or go where it is with `-C DIR`".to_owned(),
+            Self::TooManyProjects(_) => "name those that matter under `projects` in `tdd.yaml`".to_owned(),
             Self::OtherLanguage(_) => "to add a Rust project beside it, say so: `--language rust`".to_owned(),
             Self::OtherKata { .. } => "change `kata_description` in `tdd.yaml`, or leave `--kata` out".to_owned(),
             Self::KataExists(path) => format!("move `{path}` away, or leave `--kata` out to use it"),

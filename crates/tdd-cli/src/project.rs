@@ -12,8 +12,9 @@ use tdd_core::test_id::TestId;
 use tdd_exec::git::{Head, Repo};
 use tdd_exec::process::Spawner;
 use tdd_exec::runner::ProjectRunner;
-use tdd_exec::sources::TreeSources;
+use tdd_exec::sources::{StoredSources, TreeSources};
 use tdd_exec::text::{self, TextError};
+use tdd_lang::discover::{self, Found};
 use tdd_lang::language::{Language, Project, Settings, Sources};
 use tdd_lang::other::Other;
 use tdd_lang::several::{Member, Several};
@@ -89,7 +90,7 @@ pub fn configuration(global: &Global, root: &Path) -> Result<Loaded, CliError> {
         Err(error) => return Err(CliError::ConfigFile(error)),
     };
     let config = Config::parse(&text).map_err(|source| CliError::Config { path: path.clone(), source })?;
-    let of_projects = config.projects.iter().map(|project| &project.ci);
+    let of_projects = config.projects.iter().filter_map(|project| project.ci.as_ref());
     if of_projects.chain([&config.ci]).any(|ci| !ci.test_command_for.is_empty()) {
         return Err(CliError::Unsupported { path, key: "ci.test_command_for" });
     }
@@ -106,27 +107,96 @@ fn other(ci: &Ci) -> Option<Box<dyn Language>> {
     ci.junit.is_some().then(|| Box::new(Other) as Box<dyn Language>)
 }
 
-/// The language of a repository: those of its projects if there are several, else the configured one, else that
-/// of the project in it, else the default.
-pub fn language_of(config: &Config, sources: &dyn Sources) -> Result<Box<dyn Language>, CliError> {
+/// The language of a repository: those of its projects if there are several, else the configured one, else those of
+/// the projects that are found in it, else the default.
+///
+/// What is found in `before`, which a change starts from, stays what it is: a change adds projects and takes none away.
+pub fn language_of(
+    config: &Config,
+    before: &dyn Sources,
+    sources: &dyn Sources,
+) -> Result<Box<dyn Language>, CliError> {
     if !config.projects.is_empty() {
-        return several(&config.projects);
+        return several(config);
     }
-    match config.language.as_deref() {
-        Some(name) => language(name, &config.ci),
-        None => tdd_lang::detect(sources)
-            .or_else(|| other(&config.ci))
-            .or_else(|| tdd_lang::languages().into_iter().next())
-            .ok_or(CliError::UnknownLanguage),
+    if let Some(name) = config.language.as_deref() {
+        return language(name, &config.ci);
+    }
+    if !has_commands(&config.ci)
+        && let Some(language) = found(&config.ci, &discover::both(before, sources), sources)?
+    {
+        return Ok(language);
+    }
+    tdd_lang::detect(before)
+        .or_else(|| tdd_lang::detect(sources))
+        .or_else(|| other(&config.ci))
+        .or_else(|| tdd_lang::languages().into_iter().next())
+        .ok_or(CliError::UnknownLanguage)
+}
+
+/// Commands for the whole repository are meant for one project.
+fn has_commands(ci: &Ci) -> bool {
+    ci.test_cmd.is_some() || ci.check_cmd.is_some() || ci.fmt_cmd.is_some() || ci.junit.is_some()
+}
+
+/// The projects that were found, as if the configuration had named them. One alone is seen as it always was.
+fn found(ci: &Ci, found: &[Found], sources: &dyn Sources) -> Result<Option<Box<dyn Language>>, CliError> {
+    if found.len() > discover::MOST {
+        return Err(CliError::TooManyProjects(found.len()));
+    }
+    let member = |project: &Found| {
+        let language = tdd_lang::named(project.language)?;
+        Some(Member { root: project.root.clone(), language: language.into(), settings: settings(ci) })
+    };
+    if let [only] = found
+        && let Some(language) = tdd_lang::named(only.language)
+        && language.detect(sources).is_none_or(|project| project.root == only.root)
+    {
+        return Ok(Some(language));
+    }
+    let members: Vec<Member> = found.iter().filter_map(member).collect();
+    Ok((!members.is_empty()).then(|| Box::new(Several::new(members)) as Box<dyn Language>))
+}
+
+/// The paths of a change by which other projects would be found than before it, where none are configured.
+pub fn deciding<'p>(config: &Config, before: &dyn Sources, after: &dyn Sources, paths: &'p [String]) -> Vec<&'p str> {
+    let is_found = config.projects.is_empty() && config.language.is_none();
+    if is_found { discover::deciding(before, after, paths) } else { Vec::new() }
+}
+
+fn several(config: &Config) -> Result<Box<dyn Language>, CliError> {
+    let member = |project: &ProjectConfig| {
+        let ci = config.ci_of(project);
+        let language = language(&project.language, &ci)?.into();
+        Ok(Member { root: project.path.clone(), language, settings: settings(&ci) })
+    };
+    Ok(Box::new(Several::new(config.projects.iter().map(member).collect::<Result<_, CliError>>()?)))
+}
+
+/// The projects whose tests are run: as configured, or as found.
+pub fn known(config: &Config, language: &dyn Language, project: &Project, sources: &dyn Sources) -> Vec<Found> {
+    let named = |project: &ProjectConfig| {
+        let language = tdd_lang::named(&project.language).map_or("other", |language| language.name());
+        Found { root: project.path.clone(), language }
+    };
+    let only = || vec![Found { root: project.root.clone(), language: language.name() }];
+    if !config.projects.is_empty() {
+        config.projects.iter().map(named).collect()
+    } else if config.language.is_some() || has_commands(&config.ci) {
+        only()
+    } else {
+        Some(discover::projects(sources)).filter(|found| !found.is_empty()).unwrap_or_else(only)
     }
 }
 
-fn several(projects: &[ProjectConfig]) -> Result<Box<dyn Language>, CliError> {
-    let member = |project: &ProjectConfig| {
-        let language = language(&project.language, &project.ci)?.into();
-        Ok(Member { root: project.path.as_str().to_owned(), language, settings: settings(&project.ci) })
+/// The lines of a configuration that name these projects.
+pub fn lines<'f>(projects: impl IntoIterator<Item = &'f Found>) -> String {
+    let line = |project: &Found| {
+        // A JSON string is a YAML string.
+        let path = serde_json::Value::from(if project.root.is_empty() { "." } else { &project.root });
+        format!("  - {{ path: {path}, language: {} }}\n", project.language)
     };
-    Ok(Box::new(Several::new(projects.iter().map(member).collect::<Result<_, CliError>>()?)))
+    format!("projects:\n{}", projects.into_iter().map(line).collect::<String>())
 }
 
 /// A project that commands can be run in.
@@ -144,7 +214,7 @@ impl Workbench {
         let repo = repository(global)?;
         let loaded = configuration(global, repo.root())?;
         let sources = TreeSources::new(repo.root(), repo.files()?);
-        let language = language_of(&loaded.config, &sources)?;
+        let language = language_of(&loaded.config, &StoredSources::new(&repo, &repo.head()?.tree)?, &sources)?;
         let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
         let settings = settings(&loaded.config.ci);
         Ok(Self { repo, language, project, sources, settings })

@@ -105,8 +105,8 @@ impl<'a> Trial<'a> {
         let loaded = project::configuration(&context.global, repo.root())?;
         let (base_commit, base, tree) = trees(&repo, which)?;
         let (language, project) = {
-            let sources = StoredSources::new(&repo, &tree)?;
-            let language = project::language_of(&loaded.config, &sources)?;
+            let (before, sources) = (StoredSources::new(&repo, &base)?, StoredSources::new(&repo, &tree)?);
+            let language = project::language_of(&loaded.config, &before, &sources)?;
             let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
             (language, project)
         };
@@ -162,10 +162,15 @@ impl<'a> Trial<'a> {
         let repo = project::repository(&context.global)?;
         let loaded = project::configuration(&context.global, repo.root())?;
         let tree = repo.commit_tree(Some(commit))?;
-        let language = project::language_of(&loaded.config, &StoredSources::new(&repo, &tree)?)?;
         let base_commit = repo.first_parent(commit)?;
         let base = repo.commit_tree(base_commit.as_ref())?;
-        let Some(project) = language.detect(&StoredSources::new(&repo, &tree)?) else { return Ok(None) };
+        let (language, project) = {
+            let (before, sources) = (StoredSources::new(&repo, &base)?, StoredSources::new(&repo, &tree)?);
+            let language = project::language_of(&loaded.config, &before, &sources)?;
+            let project = language.detect(&sources);
+            (language, project)
+        };
+        let Some(project) = project else { return Ok(None) };
         let settings = project::settings(&loaded.config.ci);
         Ok(Some(Self {
             context,
@@ -235,7 +240,8 @@ impl<'a> Trial<'a> {
         Ok(rename::put_back(self.language.as_ref(), &self.project, (&base, &subject), &paths, change))
     }
 
-    /// What a change of these paths did. What a configured command names steers, whatever it is called.
+    /// What a change of these paths did. What a configured command names steers, whatever it is called, and so does
+    /// what would have other projects found.
     pub fn changed(&self, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
         let mut change = self.language.change(&self.project, before, after, paths);
         let named = self.loaded.config.named_in_commands();
@@ -245,6 +251,10 @@ impl<'a> Trial<'a> {
                 let what = "what a command of the configuration runs".to_owned();
                 change.steering.push(SteeringChange { path: path.clone(), what, free: false });
             }
+        }
+        for path in project::deciding(&self.loaded.config, before, after, paths) {
+            let what = "it decides which projects there are".to_owned();
+            change.steering.push(SteeringChange { path: path.to_owned(), what, free: false });
         }
         change
     }

@@ -56,7 +56,8 @@ impl Config {
 
     /// The files that configured commands may name, from the repository's root: each of their words, taken as a path.
     pub fn named_in_commands(&self) -> BTreeSet<String> {
-        let of_projects = self.projects.iter().map(|project| (project.path.as_str(), &project.ci));
+        let of_projects =
+            self.projects.iter().filter_map(|project| Some((project.path.as_str(), project.ci.as_ref()?)));
         let mut named = BTreeSet::new();
         for (root, ci) in of_projects.chain([("", &self.ci)]) {
             let commands = [&ci.test_cmd, &ci.check_cmd, &ci.fmt_cmd, &ci.verify_cmd];
@@ -68,13 +69,20 @@ impl Config {
         named
     }
 
+    /// The commands and limits of one of the projects.
+    pub fn ci_of(&self, project: &ProjectConfig) -> Ci {
+        let limits =
+            Ci { timeout_secs: self.ci.timeout_secs, build_timeout_secs: self.ci.build_timeout_secs, ..Ci::default() };
+        let of_the_whole = if project.path.is_empty() { self.ci.clone() } else { limits };
+        project.ci.clone().unwrap_or(of_the_whole)
+    }
+
     /// The innermost project around a file.
     fn project_at(&self, path: &str) -> Option<&ProjectConfig> {
-        let around = self
-            .projects
-            .iter()
-            .filter(|project| path.strip_prefix(project.path.as_str()).is_some_and(|rest| rest.starts_with('/')));
-        around.max_by_key(|project| project.path.as_str().len())
+        let around = self.projects.iter().filter(|project| {
+            path.strip_prefix(&project.path).is_some_and(|rest| project.path.is_empty() || rest.starts_with('/'))
+        });
+        around.max_by_key(|project| project.path.len())
     }
 }
 
@@ -289,14 +297,14 @@ pub enum RedCompile {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectConfig {
-    /// Its folder.
-    #[serde(deserialize_with = "inside")]
-    pub path: ConfinedPath,
+    /// Its folder; empty for the repository's root, which is written as `.`.
+    #[serde(deserialize_with = "folder")]
+    pub path: String,
     /// Its language.
     pub language: String,
-    /// Its commands.
+    /// Its commands and limits; if it says nothing, the limits of the whole, and in the root its commands as well.
     #[serde(default)]
-    pub ci: Ci,
+    pub ci: Option<Ci>,
     /// Its gates; as those of the whole if it says nothing.
     #[serde(default)]
     pub gate: Option<Gate>,
@@ -484,6 +492,15 @@ fn inside<'de, D: Deserializer<'de>>(input: D) -> Result<ConfinedPath, D::Error>
     ConfinedPath::new(&text).map_err(|_| D::Error::custom("expected a path inside the project, from its root"))
 }
 
+fn folder<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    let text = String::deserialize(input)?;
+    if text == "." {
+        return Ok(String::new());
+    }
+    let problem = |_| D::Error::custom("expected a folder inside the repository, from its root, or `.`");
+    ConfinedPath::new(text.strip_suffix('/').unwrap_or(&text)).map(|path| path.as_str().to_owned()).map_err(problem)
+}
+
 fn optional_inside<'de, D: Deserializer<'de>>(input: D) -> Result<Option<ConfinedPath>, D::Error> {
     inside(input).map(Some)
 }
@@ -621,7 +638,7 @@ projects: [{ path: backend, language: rust, ci: { timeout_secs: 9 } }]
         let config = Config::parse(all).unwrap();
         assert_eq!(config.llm.providers["deepseek"].base_url, "https://api.example.com/v1");
         assert_eq!(config.gate.red_compile, RedCompile::Never);
-        assert_eq!(config.projects[0].ci.timeout_secs.get(), 9);
+        assert_eq!(config.ci_of(&config.projects[0]).timeout_secs.get(), 9);
     }
 
     #[test]
@@ -690,6 +707,23 @@ projects: [{ path: backend, language: rust, ci: { timeout_secs: 9 } }]
         let deep = format!("steps: {}", "[".repeat(100_000));
         assert!(Config::parse(&deep).is_err());
         assert!(Config::parse(&"#".repeat(MAX_CONFIG + 1)).is_err());
+    }
+
+    #[test]
+    fn a_project_that_says_nothing_of_commands_has_the_limits_of_the_whole_and_the_root_its_commands() {
+        let config = Config::parse(
+            "ci: { test_cmd: [make, test], timeout_secs: 7 }\nprojects:\n  - { path: ., language: rust }\n  - { path: web/, language: python }\n  - { path: b, language: go, ci: { test_cmd: [b] } }\n",
+        )
+        .unwrap();
+        let of = |at: usize| {
+            let ci = config.ci_of(&config.projects[at]);
+            (config.projects[at].path.as_str(), ci.test_cmd.map(|command| command.join(" ")), ci.timeout_secs.get())
+        };
+        assert_eq!(of(0), ("", Some("make test".to_owned()), 7));
+        assert_eq!(of(1), ("web", None, 7));
+        assert_eq!(of(2), ("b", Some("b".to_owned()), 120));
+        assert_eq!(config.named_in_commands().into_iter().collect::<Vec<_>>(), ["b/b", "make", "test"]);
+        assert_eq!(config.gate_for(["x.rs"]), Gate::default());
     }
 
     #[test]

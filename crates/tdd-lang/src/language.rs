@@ -174,6 +174,14 @@ pub trait Language {
     fn is_spoken(&self, _: &Project, _: &dyn Sources) -> bool {
         false
     }
+    /// Whether a file of this name makes its folder a project.
+    fn is_manifest(&self, name: &str) -> bool {
+        name == self.manifest()
+    }
+    /// Whether the tests of a folder below a project, one with a manifest of its own, are run with the project's.
+    fn reaches(&self, _project: &Project, _folder: &str, _sources: &dyn Sources) -> bool {
+        true
+    }
     /// Finds the project that holds the repository's root, or the topmost one below it.
     fn detect(&self, sources: &dyn Sources) -> Option<Project>;
     /// The files of a new project of this name, by path.

@@ -8,6 +8,7 @@
 mod compare;
 pub mod complaint;
 mod coverage;
+pub mod discover;
 #[cfg(test)]
 mod fixture;
 pub mod go;

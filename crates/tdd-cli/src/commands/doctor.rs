@@ -14,6 +14,7 @@ use tdd_exec::ledger;
 use tdd_exec::process::{self, Spawner};
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
+use tdd_lang::discover::{self, Found};
 use tdd_lang::language::{Demand, Tool};
 
 use crate::commands::plan;
@@ -170,17 +171,19 @@ fn state(repo: &Repo, findings: &mut Vec<Finding>) {
 fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
     let found = repo.files().map_err(CliError::from).and_then(|files| {
         let sources = TreeSources::new(repo.root(), files);
-        let language = project::language_of(config, &sources)?;
+        let language = project::language_of(config, &sources, &sources)?;
         let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
         let untested = language.is_untested(&project, &sources);
         let settings = project::settings(&config.ci);
         let known = tdd_lang::suite(language.as_ref(), &project, &settings, tdd_lang::language::Selection::All);
         drop(known.map_err(|error| CliError::Run(error.into()))?);
-        Ok((project, untested))
+        let known = project::known(config, language.as_ref(), &project, &sources);
+        Ok((project, untested, unknown(&known, &sources)))
     });
     match found {
-        Ok((project, untested)) => {
+        Ok((project, untested, unknown)) => {
             findings.push(ok("project", project.description));
+            findings.extend(unknown);
             if untested {
                 let detail = "there is production code and not a single test";
                 let fix = "`tdd-cli refactor begin`, write tests for what is there, then `tdd-cli refactor end`";
@@ -189,6 +192,24 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
         }
         Err(error) => findings.push(failed("project", State::Config, &error)),
     }
+}
+
+/// Projects with tests that nobody runs.
+fn unknown(known: &[Found], sources: &TreeSources) -> Option<Finding> {
+    let further = discover::further(known, sources);
+    let named = |project: &Found| format!("{} in `{}`", project.language, project.root);
+    if further.is_empty() {
+        return None;
+    }
+    let told: Vec<String> = further.iter().map(named).collect();
+    let detail = format!("there are tests that are not run: {}", told.join(", "));
+    let lines = project::lines(known.iter().chain(&further));
+    let lines: Vec<String> = lines.lines().map(|line| format!("\n        {line}")).collect();
+    Some(warn(
+        "other projects",
+        &detail,
+        &format!("to have them run, name all projects in `tdd.yaml`:{}", lines.concat()),
+    ))
 }
 
 /// Plans that would not run; those that would are not worth a word.
@@ -227,9 +248,9 @@ fn kata(repo: &Repo, config: &Config) -> Finding {
 fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Finding>) {
     let spawner = Spawner::new(root, std::env::vars_os()).with_cancel(context.cancel.clone());
     let files = Repo::discover(root).ok().flatten().and_then(|repo| repo.files().ok()).unwrap_or_default();
-    // A language that nobody knows is told with the configuration.
     let sources = TreeSources::new(root, files);
-    let Ok(language) = project::language_of(config, &sources) else { return };
+    // A language that nobody knows is told with the configuration.
+    let Ok(language) = project::language_of(config, &sources, &sources) else { return };
     let (project, settings) = (language.detect(&sources), project::settings(&config.ci));
     let mut idle = Vec::new();
     for mut tool in language.tools() {

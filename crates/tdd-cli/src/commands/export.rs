@@ -96,7 +96,8 @@ pub fn run(args: &Export, context: &Context) -> Result<ExitCode, CliError> {
     let What::Triples(Triples { output }) = &args.what;
     let repo = project::repository(&context.global)?;
     let config = project::configuration(&context.global, repo.root())?.config;
-    let language = project::language_of(&config, &TreeSources::new(repo.root(), repo.files()?))?;
+    let sources = TreeSources::new(repo.root(), repo.files()?);
+    let language = project::language_of(&config, &sources, &sources)?;
     let history: Vec<_> = repo.first_parent_messages(usize::MAX)?.collect::<Result<_, _>>()?;
     let exporter = Exporter { reds: reds(&repo)?, repo, language };
     let folder = project::folder(&context.global)?;

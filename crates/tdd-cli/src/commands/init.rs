@@ -22,6 +22,7 @@ use tdd_exec::state::StateDir;
 use tdd_exec::text;
 use tdd_exec::vcs::GitVcs;
 use tdd_exec::workspace::{Workspace, Written};
+use tdd_lang::discover::{self, Found};
 use tdd_lang::language::{Language, Sources};
 
 use crate::begun::{Begun, is_missing};
@@ -67,6 +68,8 @@ struct Outcome {
     kept: Vec<String>,
     commit: Option<CommitId>,
     kata: String,
+    /// The projects that were found and named in the configuration.
+    projects: Vec<String>,
 }
 
 pub fn run(args: &Init, context: &Context) -> Result<ExitCode, CliError> {
@@ -181,6 +184,8 @@ struct Plan {
     kata_is_there: bool,
     files: BTreeMap<String, String>,
     config: Config,
+    /// The projects that a new configuration names.
+    projects: Vec<Found>,
 }
 
 impl Plan {
@@ -189,7 +194,7 @@ impl Plan {
         let sources = TreeSources::new(repo.root(), repo.files()?);
         let language = match &args.language {
             Some(name) => project::language(name, &loaded.config.ci)?,
-            None => project::language_of(&loaded.config, &sources)?,
+            None => project::language_of(&loaded.config, &sources, &sources)?,
         };
         let mut files = BTreeMap::new();
         if language.detect(&sources).is_none() {
@@ -202,8 +207,9 @@ impl Plan {
         let kata_text = kata.filter(|kata| kata.inside.is_none()).map(|kata| kata.text);
         refuse_to_replace(repo.root(), &kata_path, kata_text.as_deref())?;
         files.insert(kata_path.clone(), kata_text.unwrap_or_else(|| kata::PLACEHOLDER.to_owned()));
-        files.insert("tdd.yaml".to_owned(), default_config(&kata_path, language.as_ref()));
-        Ok(Self { language: language.name(), kata: kata_path, kata_is_there, files, config: loaded.config })
+        let projects = found(args, &loaded.config, &sources);
+        files.insert("tdd.yaml".to_owned(), default_config(&kata_path, &stack(language.as_ref(), &projects)));
+        Ok(Self { language: language.name(), kata: kata_path, kata_is_there, files, config: loaded.config, projects })
     }
 
     fn carry_out(mut self, repo: &Repo, fresh: Option<Fresh>) -> Result<Outcome, CliError> {
@@ -235,7 +241,10 @@ impl Plan {
             ledger.append(&[Event::Committed(event)])?;
         }
         begun.end()?;
-        Ok(Outcome { root: repo.root().to_owned(), language: self.language, created, kept, commit, kata: self.kata })
+        let projects = self.projects.into_iter().filter(|_| created.iter().any(|path| path == "tdd.yaml"));
+        let projects = projects.map(|project| project.root).collect();
+        let root = repo.root().to_owned();
+        Ok(Outcome { root, language: self.language, created, kept, commit, kata: self.kata, projects })
     }
 }
 
@@ -302,16 +311,35 @@ fn refuse_to_replace(root: &Path, path: &str, wanted: Option<&str>) -> Result<()
     if is_missing(root, path) || is_same() { Ok(()) } else { Err(CliError::KataExists(path.to_owned())) }
 }
 
+/// The projects of a repository that has several and none in its root.
+fn found(args: &Init, config: &Config, sources: &TreeSources) -> Vec<Found> {
+    let is_decided = args.language.is_some() || config.language.is_some() || !config.projects.is_empty();
+    let found = if is_decided { Vec::new() } else { discover::projects(sources) };
+    if found.len() > 1 { found } else { Vec::new() }
+}
+
+/// What a configuration says of languages and commands.
+struct Stack {
+    language: String,
+    commands: String,
+}
+
+fn stack(language: &dyn Language, projects: &[Found]) -> Stack {
+    if projects.is_empty() {
+        let language_line = format!("language: \"{}\"\n", language.name());
+        return Stack { language: language_line, commands: format!("ci:\n{}", language.configured_commands()) };
+    }
+    Stack { language: String::new(), commands: project::lines(projects) }
+}
+
 /// A configuration that says what the defaults are and where to change them.
-fn default_config(kata: &str, language: &dyn Language) -> String {
-    let (name, commands) = (language.name(), language.configured_commands());
+fn default_config(kata: &str, Stack { language, commands }: &Stack) -> String {
     // A JSON string is a YAML string.
     let kata = serde_json::Value::from(kata);
     format!(
         r#"# What to build, and with what. Every key but `roles` has a default; `tdd-cli doctor` checks this file.
 kata_description: {kata}
-language: "{name}"
-steps: 20
+{language}steps: 20
 max_attempts_per_agent: 5
 
 # Any server that speaks the OpenAI protocol. The key, if it needs one, is read from the environment.
@@ -323,7 +351,6 @@ roles:
   implementor: {{ model: "qwen2.5-coder:7b", temperature: 0.2 }}
   refactorer: {{ model: "qwen2.5-coder:7b", temperature: 0.3 }}
 
-ci:
 {commands}commit: {{ author_name: "TDD Machine", author_email: "tdd@local" }}
 "#
     )
@@ -337,6 +364,10 @@ impl Outcome {
         }
         for path in &self.kept {
             text += &format!("{} {path}\n", paint(DIM, "kept   "));
+        }
+        if !self.projects.is_empty() {
+            let folders: Vec<String> = self.projects.iter().map(|folder| format!("`{folder}`")).collect();
+            text += &format!("found {} projects, named in `tdd.yaml`: {}\n", folders.len(), folders.join(", "));
         }
         match &self.commit {
             Some(commit) => text += &format!("committed {}\n", paint(BOLD, commit.short())),
@@ -354,7 +385,7 @@ mod tests {
     #[test]
     fn the_configuration_that_init_writes_is_valid_and_says_the_defaults() {
         for language in tdd_lang::languages() {
-            let config = Config::parse(&default_config("my \"kata\".md", language.as_ref())).unwrap();
+            let config = Config::parse(&default_config("my \"kata\".md", &stack(language.as_ref(), &[]))).unwrap();
             let defaults = Config::default();
             assert_eq!(config.kata_description.as_str(), "my \"kata\".md");
             assert_eq!((config.steps, config.commit), (defaults.steps, defaults.commit));

@@ -44,6 +44,11 @@ impl Language for Go {
         "go"
     }
 
+    /// `./...` ends where another module begins.
+    fn reaches(&self, _: &Project, _: &str, _: &dyn Sources) -> bool {
+        false
+    }
+
     fn detect(&self, sources: &dyn Sources) -> Option<Project> {
         project::detect(sources)
     }

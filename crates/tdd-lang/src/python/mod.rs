@@ -47,6 +47,10 @@ impl Language for Python {
         "python"
     }
 
+    fn is_manifest(&self, name: &str) -> bool {
+        project::is_manifest(name)
+    }
+
     fn detect(&self, sources: &dyn Sources) -> Option<Project> {
         project::detect(sources)
     }

@@ -60,7 +60,12 @@ fn project(root: &str, what: &str) -> Project {
 
 fn manifest_folder(file: &str) -> Option<&str> {
     let (folder, name) = file.rsplit_once('/')?;
-    MANIFESTS.iter().any(|(manifest, _)| *manifest == name).then_some(folder)
+    is_manifest(name).then_some(folder)
+}
+
+/// Whether a file of this name makes its folder a project.
+pub fn is_manifest(name: &str) -> bool {
+    MANIFESTS.iter().any(|(manifest, _)| *manifest == name)
 }
 
 /// Whether there are functions that no test can be for, because there is no test at all.

@@ -60,6 +60,11 @@ impl Language for Rust {
         "rust"
     }
 
+    /// Cargo tests the packages of a workspace together, and no others.
+    fn reaches(&self, project: &Project, folder: &str, sources: &dyn Sources) -> bool {
+        targets::is_member(project, folder, sources)
+    }
+
     fn detect(&self, sources: &dyn Sources) -> Option<Project> {
         project::detect(sources)
     }

@@ -58,6 +58,11 @@ pub(super) fn targets(project: &Project, sources: &dyn Sources) -> Vec<Target> {
     found
 }
 
+/// Whether the package of this folder is tested together with the project.
+pub(super) fn is_member(project: &Project, folder: &str, sources: &dyn Sources) -> bool {
+    members(project, &Manifest::all(sources)).iter().any(|member| member == folder)
+}
+
 /// The folders of the packages that are tested together.
 fn members(project: &Project, manifests: &[Manifest]) -> Vec<String> {
     let mut members = vec![project.root.clone()];

@@ -1,0 +1,258 @@
+//! Finds the projects of a repository by their manifests: the topmost one on each path.
+
+use std::collections::BTreeSet;
+
+use crate::language::{Language, Project, Sources};
+use crate::{languages, named};
+
+/// A project that nobody had to name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its folder, relative to the repository's root; empty for the root itself.
+    pub root: String,
+    /// The name of its language.
+    pub language: &'static str,
+}
+
+/// How many projects are looked after without being named.
+pub const MOST: usize = 64;
+
+/// How many folders below the root a manifest may be.
+const DEEPEST: usize = 6;
+
+/// Folders that hold what others wrote, what tools made, or what is only there to be looked at.
+const FOREIGN: [&str; 14] = [
+    "node_modules",
+    "vendor",
+    "third_party",
+    "target",
+    "venv",
+    "env",
+    "site-packages",
+    "testdata",
+    "fixtures",
+    "__fixtures__",
+    "templates",
+    "docs",
+    "doc",
+    "dist",
+];
+
+/// Folders that may be a project, while those below them are samples.
+const OF_SAMPLES: [&str; 5] = ["tests", "test", "__tests__", "examples", "example"];
+
+/// The projects of a repository, in the order of their folders. What is below one of them is part of it; one in
+/// the root is the only one. Of two languages in the same folder the first of [`languages`] that has code has it.
+pub fn projects(sources: &dyn Sources) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for (folder, language) in manifests(sources) {
+        if !found.iter().any(|outer| holds(&outer.root, folder)) && has_code(language.as_ref(), folder, sources) {
+            found.push(Found { root: folder.to_owned(), language: language.name() });
+        }
+    }
+    found
+}
+
+/// Those of before a change, and those that it adds elsewhere: no manifest that comes or goes takes a project out
+/// of sight.
+pub fn both(before: &dyn Sources, after: &dyn Sources) -> Vec<Found> {
+    let mut all = projects(before);
+    let known: Vec<String> = all.iter().map(|project| project.root.clone()).collect();
+    let is_elsewhere = |root: &str| !known.iter().any(|other| holds(other, root) || holds(root, other));
+    all.extend(projects(after).into_iter().filter(|project| is_elsewhere(&project.root)));
+    all
+}
+
+/// The paths of a change by which other projects would be found after it than before it.
+///
+/// A manifest that adds a project is one, and so is whatever takes a known project out of sight.
+pub fn deciding<'p>(before: &dyn Sources, after: &dyn Sources, paths: &'p [String]) -> Vec<&'p str> {
+    let (was, is) = (projects(before), projects(after));
+    if was.is_empty() || was == is {
+        return Vec::new();
+    }
+    let is_in = |sources: &dyn Sources, path: &str| sources.files().iter().any(|file| file == path);
+    let comes_or_goes = |path: &&str| is_in(before, path) != is_in(after, path);
+    let moved: Vec<&str> = paths.iter().map(String::as_str).filter(comes_or_goes).collect();
+    let manifests: Vec<&str> = moved.iter().copied().filter(|path| is_manifest(path)).collect();
+    let is_lost = was.iter().any(|project| !is.contains(project));
+    if manifests.is_empty() && is_lost { moved } else { manifests }
+}
+
+/// Projects with tests that are run with none of the known ones.
+pub fn further(known: &[Found], sources: &dyn Sources) -> Vec<Found> {
+    let mut further: Vec<Found> = Vec::new();
+    for (folder, language) in manifests(sources) {
+        let around = known.iter().filter(|project| holds(&project.root, folder)).max_by_key(|it| it.root.len());
+        let is_run = around.is_some_and(|project| {
+            let outer = Project { root: project.root.clone(), description: String::new() };
+            let reaches = || language.reaches(&outer, folder, sources);
+            project.root == folder || project.language == language.name() && reaches()
+        });
+        let is_inner = further.iter().any(|outer| holds(&outer.root, folder));
+        if !is_run && !is_inner && has_tests(language.as_ref(), folder, sources) {
+            further.push(Found { root: folder.to_owned(), language: language.name() });
+        }
+    }
+    further
+}
+
+/// The folders that have a manifest, outer ones first, each with its language; once for each, if they are several.
+fn manifests(sources: &dyn Sources) -> Vec<(&str, Box<dyn Language>)> {
+    let languages = languages();
+    let mut found: BTreeSet<(&str, usize)> = BTreeSet::new();
+    for path in sources.files() {
+        let (folder, name) = split(path);
+        let ranks = languages.iter().enumerate().filter(|(_, language)| language.is_manifest(name));
+        found.extend(ranks.filter(|_| may_hold(folder)).map(|(rank, _)| (folder, rank)));
+    }
+    found.into_iter().filter_map(|(folder, rank)| Some((folder, named(languages[rank].name())?))).collect()
+}
+
+fn is_manifest(path: &str) -> bool {
+    let (folder, name) = split(path);
+    may_hold(folder) && languages().iter().any(|language| language.is_manifest(name))
+}
+
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// Whether a folder may be a project of its own.
+fn may_hold(folder: &str) -> bool {
+    let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let above = parts.len().saturating_sub(1);
+    parts.len() <= DEEPEST
+        && !parts.iter().any(|part| part.starts_with(['.', '_']) || FOREIGN.contains(part))
+        && !parts[..above].iter().any(|part| OF_SAMPLES.contains(part))
+}
+
+/// Whether a folder is another one or below it.
+fn holds(outer: &str, folder: &str) -> bool {
+    outer.is_empty() || folder.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A manifest alone, of some tool, makes no project.
+fn has_code(language: &dyn Language, folder: &str, sources: &dyn Sources) -> bool {
+    sources.files().iter().any(|path| language.owns(path) && holds(folder, split(path).0))
+}
+
+fn has_tests(language: &dyn Language, folder: &str, sources: &dyn Sources) -> bool {
+    let mut own = sources.files().iter().filter(|path| language.owns(path) && holds(folder, split(path).0));
+    own.any(|path| sources.read(path).is_some_and(|source| !language.items(path, &source).tests.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Memory, memory};
+
+    fn repository(paths: &[&str]) -> Memory {
+        memory(&paths.iter().map(|path| (*path, text(path))).collect::<Vec<_>>())
+    }
+
+    /// Every file of code holds a test.
+    fn text(path: &str) -> &'static str {
+        match path.rsplit('.').next() {
+            Some("rs") => "#[test]\nfn a() {}\n",
+            Some("py") => "def test_a():\n    assert 1\n",
+            Some("js") => "import { test } from 'node:test'\ntest('a', () => {})\n",
+            Some("go") => "package a\nimport \"testing\"\nfunc TestA(t *testing.T) {}\n",
+            Some("json") => "{}",
+            _ => "[package]\nname = \"a\"\n",
+        }
+    }
+
+    fn told(found: Vec<Found>) -> Vec<(String, &'static str)> {
+        found.into_iter().map(|project| (project.root, project.language)).collect()
+    }
+
+    fn check(paths: &[&str], expected: &[(&str, &'static str)]) {
+        let expected: Vec<_> = expected.iter().map(|(root, language)| ((*root).to_owned(), *language)).collect();
+        assert_eq!(told(projects(&repository(paths))), expected, "{paths:?}");
+    }
+
+    #[test]
+    fn every_topmost_manifest_with_code_below_it_is_a_project() {
+        let four = ["web/package.json", "web/a.test.js", "api/Cargo.toml", "api/src/lib.rs", "svc/go.mod", "svc/a.go"];
+        let python = ["tools/gen/setup.cfg", "tools/gen/a.py"];
+        check(
+            &[&four[..], &python].concat(),
+            &[("api", "rust"), ("svc", "go"), ("tools/gen", "python"), ("web", "javascript")],
+        );
+        let inner = ["api/crates/b/Cargo.toml", "api/web/package.json", "api/web/a.js", "api-2/go.mod", "api-2/a.go"];
+        check(&[&four[2..4], &inner].concat(), &[("api", "rust"), ("api-2", "go")]);
+        check(&[&four[..], &["Cargo.toml"]].concat(), &[("", "rust")]);
+        check(&["a/package.json", "a/pyproject.toml", "a/x.js", "a/x.py"], &[("a", "python")]);
+        check(&["a/package.json", "a/x.py", "README.md"], &[]);
+    }
+
+    #[test]
+    fn what_others_wrote_and_what_is_a_sample_is_no_project() {
+        for folder in ["node_modules/a", "x/vendor/y", "a/target", "venv", ".hidden/a", "tests/data/a", "x/fixtures/a"]
+        {
+            check(&[&format!("{folder}/Cargo.toml"), &format!("{folder}/src/lib.rs")], &[]);
+        }
+        check(&["tests/pyproject.toml", "tests/test_a.py"], &[("tests", "python")]);
+        check(&["a/b/c/d/e/f/go.mod", "a/b/c/d/e/f/a.go"], &[("a/b/c/d/e/f", "go")]);
+        check(&["a/b/c/d/e/f/g/go.mod", "a/b/c/d/e/f/g/a.go"], &[]);
+    }
+
+    #[test]
+    fn no_change_takes_a_project_out_of_sight() {
+        let base =
+            ["api/go.mod", "api/a.go", "web/package.json", "web/a.js", "x/package.json", "x/go/go.mod", "x/go/a.go"];
+        let before = repository(&base);
+        for (without, with, blamed, all) in [
+            ("api/go.mod", "api/b.go", vec!["api/go.mod"], 3),
+            ("-", "package.json", vec!["package.json"], 3),
+            ("-", "web/pyproject.toml", vec![], 3),
+            ("-", "sub/package.json", vec![], 3),
+            ("-", "x/a.js", vec!["x/a.js"], 3),
+            ("web/a.js", "web/b.js", vec![], 3),
+        ] {
+            let kept = base.iter().copied().filter(|path| *path != without);
+            let after = repository(&kept.chain([with]).collect::<Vec<_>>());
+            let paths: Vec<String> = [without, with].map(str::to_owned).into();
+            assert_eq!((deciding(&before, &after, &paths), both(&before, &after).len()), (blamed, all), "{with}");
+        }
+        let after =
+            repository(&[&base[..], &["sub/package.json", "sub/a.js", "web/pyproject.toml", "web/a.py"]].concat());
+        let paths = ["sub/a.js", "sub/package.json", "web/a.py", "web/pyproject.toml"].map(str::to_owned);
+        assert_eq!(deciding(&before, &after, &paths), ["sub/package.json", "web/pyproject.toml"]);
+        let told = told(both(&before, &after));
+        assert!(told.contains(&("web".to_owned(), "javascript")) && told.contains(&("sub".to_owned(), "javascript")));
+        assert_eq!(deciding(&repository(&[]), &after, &paths), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_further_project_is_one_whose_tests_nobody_runs() {
+        let further = |files: &[(&str, &str)], language| {
+            told(further(&[Found { root: String::new(), language }], &memory(files)))
+        };
+        let workspace = "[workspace]\nmembers = [\"crates/*\"]\n";
+        let package = "[package]\nname = \"a\"\n";
+        let (rust, js, go) = (text("a.rs"), text("a.js"), text("a.go"));
+        let files = [
+            ("Cargo.toml", workspace),
+            ("crates/a/Cargo.toml", package),
+            ("crates/a/src/lib.rs", rust),
+            ("docs/package.json", "{}"),
+            ("docs/a.test.js", js),
+            ("fuzz/Cargo.toml", package),
+            ("fuzz/fuzz_targets/a.rs", "fn main() {}"),
+            ("other/Cargo.toml", package),
+            ("other/src/lib.rs", rust),
+            ("tests/data/x/package.json", "{}"),
+            ("tests/data/x/a.test.js", js),
+            ("web/app/package.json", "{}"),
+            ("web/app/a.test.js", js),
+            ("web/package.json", "{}"),
+        ];
+        assert_eq!(further(&files, "rust"), [("other".to_owned(), "rust"), ("web".to_owned(), "javascript")]);
+        let files = [("package.json", "{}"), ("packages/a/package.json", "{}"), ("packages/a/a.test.js", js)];
+        assert_eq!(further(&files, "javascript"), []);
+        let files = [("go.mod", "module a\n"), ("tools/go.mod", "module b\n"), ("tools/a_test.go", go)];
+        assert_eq!(further(&files, "go"), [("tools".to_owned(), "go")]);
+    }
+}
