@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use tdd_lang::twin::ScratchNeeds;
+
 use crate::git::{FileKind, Repo};
 use crate::layout::{Content, LayOutError, Layout, ScratchError};
 use crate::state::StateDir;

@@ -46,7 +46,7 @@ pub fn tools() -> Vec<Tool> {
         named("node", node, true, "install Node.js 20 or later: https://nodejs.org/"),
         named(
             TYPES_IN_NODE,
-            tool(&["types-in-node"]),
+            tool("types in node", &["types-in-node"]),
             false,
             "use node 22.18 or later, or `npm install --save-dev tsx`",
         ),
