@@ -286,7 +286,7 @@ impl CliError {
             Self::NotText(_) => "save it as UTF-8 text, in parts if it is large".to_owned(),
             Self::NoSuchFile(_) => "name a file that git does not ignore, from the repository's root".to_owned(),
             Self::Unparsed(_) => "mend its syntax".to_owned(),
-            Self::NoTestsIn(_) => "name a file with tests in it, or a test id".to_owned(),
+            Self::NoTestsIn(_) => "name a file with tests in it, or a test id; a symbolic link is not followed".to_owned(),
             Self::Scratch(_) | Self::LayOut(_) | Self::Proof(_) => {
                 "check the permissions of `.tdd/` and the disk's free space".to_owned()
             }

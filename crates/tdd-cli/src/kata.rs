@@ -18,6 +18,9 @@ pub enum KataError {
     /// It cannot be read.
     #[error("the kata cannot be used")]
     Unreadable(#[source] TextError),
+    /// Nobody has said yet what to build.
+    #[error("the kata `{}` still holds its placeholder", .0.display())]
+    Placeholder(PathBuf),
     /// There is nothing in it.
     #[error("the kata `{}` is empty", .0.display())]
     Empty(PathBuf),
@@ -33,6 +36,7 @@ impl KataError {
             Self::Unreadable(TextError::NotAFile(_) | TextError::Io { .. }) => {
                 "name a readable Markdown file".to_owned()
             }
+            Self::Placeholder(_) => "say in it what to build, and commit it".to_owned(),
             Self::Empty(_) => "say in it what to build".to_owned(),
         }
     }

@@ -281,7 +281,8 @@ fn tampering(case: &Case<'_>) -> Vec<Finding> {
     let is_revised = |test: &TestFacts| case.phase == Some(Phase::RethinkTest) && case.target == Some(&test.id);
     let tests = case.change.tests.iter().filter_map(|test| {
         let (why, facts) = (loosened(test)?, facts(test));
-        let next = "put it back as it was; a test that is wrong goes through a rethink";
+        let next = "put it back as it was; a test that is wrong goes through a rethink, \
+                    or is a person's work in refactor mode";
         let finding = || {
             Finding::new(
                 Rule::TestTampering,

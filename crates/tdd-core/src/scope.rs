@@ -66,7 +66,8 @@ pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
         if let Some(why) = loosened(test) {
             let facts = facts(test);
             let reason = format!("the test `{}` {why}", facts.id);
-            let next = "put it back as it was; a test that is wrong goes through a rethink";
+            let next = "put it back as it was; a test that is wrong goes through a rethink, \
+                        or is a person's work in refactor mode";
             return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
         }
     }

@@ -13,6 +13,7 @@ use tdd_exec::text;
 use crate::commands::init;
 use crate::context::Context;
 use crate::error::CliError;
+use crate::kata::{self, KataError};
 use crate::machine::{self, End, Mandate, Order, Voice};
 use crate::output::{BOLD, GOOD, WARN, paint, print_line};
 use crate::project;
@@ -86,9 +87,17 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
 
 /// Runs the machine with the models that were asked for, and says how it ended.
 pub fn work(order: Order, options: &Options, config: &Config, context: &Context) -> Result<ExitCode, CliError> {
+    refuse_placeholder(options, config, context)?;
     let end = machine::run(context, order, Mandate::default(), voice(options, config, context)?)?;
     show(&end, context)?;
     Ok(ExitCode::from(end.exit_code()))
+}
+
+/// A model that costs something is not asked to build nothing in particular.
+fn refuse_placeholder(options: &Options, config: &Config, context: &Context) -> Result<(), CliError> {
+    let path = project::repository(&context.global)?.root().join(config.kata_description.as_str());
+    let is_nothing = || kata::read(&path).is_ok_and(|text| text == kata::PLACEHOLDER);
+    if options.replay.is_none() && is_nothing() { Err(KataError::Placeholder(path).into()) } else { Ok(()) }
 }
 
 /// A time in minutes, whole or not: `90`, `0.5`.
@@ -131,8 +140,8 @@ fn set_up(kata: &Path, context: &Context) -> Result<(), CliError> {
 /// A project has one kata, and that is in its configuration.
 fn same_kata(asked: &Path, repo: &Repo, config: &Config) -> Result<(), CliError> {
     let configured = repo.root().join(config.kata_description.as_str());
-    let text = crate::kata::read(asked)?;
-    if crate::kata::read(&configured)? == text {
+    let text = kata::read(asked)?;
+    if kata::read(&configured)? == text {
         return Ok(());
     }
     let configured = config.kata_description.as_str().to_owned();

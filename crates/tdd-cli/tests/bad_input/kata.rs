@@ -31,6 +31,12 @@ fn refused_thing(make: impl Fn(&std::path::Path)) -> String {
 }
 
 #[test]
+fn the_placeholder_is_no_kata_for_a_model_that_costs_something() {
+    let machine = Machine::ready();
+    insta::assert_snapshot!(machine.refused(&["run", "--steps", "1"]) + &machine.refused(&["step"]));
+}
+
+#[test]
 fn a_missing_one_is_named() {
     insta::assert_snapshot!(Machine::new().refused(&["init", "--kata", "../missing.md"]));
 }
