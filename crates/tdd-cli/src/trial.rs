@@ -297,13 +297,13 @@ impl<'a> Trial<'a> {
             return Ok(ruling);
         }
         let before = self.check_before()?;
-        Ok(Ruling::Refused(check::refuse(&self.check_command(), &outcome.stderr, before.as_deref())))
+        Ok(Ruling::Refused(check::refuse(&self.check_command(), &said(&outcome), before.as_deref())))
     }
 
     /// What the check complained of without the change; `None` if it passed there, or cannot be run there.
     fn check_before(&self) -> Result<Option<String>, CliError> {
         match self.elsewhere(&self.base, &Overrides::new(), |runner| Ok(runner.check()?)) {
-            Ok(before) => Ok((!before.ok).then_some(before.stderr)),
+            Ok(before) => Ok((!before.ok).then(|| said(&before))),
             Err(error) if error.code() == Code::Interrupted => Err(error),
             Err(_) => Ok(None),
         }
@@ -552,6 +552,11 @@ impl<'a> Trial<'a> {
             progress: &say,
         })
     }
+}
+
+/// All that a tool said.
+fn said(outcome: &RunnerOutcome) -> String {
+    format!("{}\n{}", outcome.stderr, outcome.stdout)
 }
 
 /// Where production code is new or different.

@@ -251,3 +251,18 @@ fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblo
     assert_eq!(code, 0, "{said}");
     assert_eq!(sandbox.read("calc_test.go"), RED);
 }
+
+#[test]
+fn what_vet_complains_of_is_told_and_not_taken_for_what_the_red_lacked() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let test = "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Error()\n\t}\n}\n";
+    sandbox.write("calc_test.go", test);
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "test: add"]);
+    let add = "package calc\n\nimport \"fmt\"\n\n// Add adds.\nfunc Add(a, b int) int {\n\tfmt.Printf(\"%d\", \"x\")\n\treturn a + b\n}\n";
+    sandbox.write("calc.go", add);
+    let (code, said) = run(&sandbox, &["validate-green", "calc_test.go"]);
+    assert_eq!((code, &said["rule"]), (1, &Value::from("check-passes")), "{said}");
+    let reason = said["reason"].as_str().unwrap();
+    assert!(reason.starts_with("`go vet ./...` fails: ") && reason.contains("calc.go:7:"), "{reason}");
+}

@@ -257,7 +257,12 @@ pub fn tests_kept(change: &Change) -> Result<(), Refusal> {
         };
         let facts = facts(test);
         let reason = format!("the test `{}` {why}, and a refactor keeps every test as it is", facts.id);
-        let next = "put it back; rewriting tests is a person's work, in refactor mode";
+        let next = match test {
+            TestChange::Added(_) => "take it out; a new test begins a cycle of its own",
+            TestChange::Removed(_) | TestChange::Changed { .. } | TestChange::Moved { .. } => {
+                "put it back; rewriting tests is a person's work, in refactor mode"
+            }
+        };
         return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
     }
     Ok(())
@@ -381,6 +386,13 @@ mod tests {
     /// What is said, up to the first comma.
     fn said(answer: Result<(), Refusal>) -> String {
         answer.map_or_else(|refusal| refusal.reason.split(',').next().unwrap_or_default().to_owned(), |()| "yes".into())
+    }
+
+    #[test]
+    fn a_new_test_in_a_refactor_is_sent_to_a_cycle_of_its_own() {
+        let next = |test| tests_kept(&tests(vec![test])).unwrap_err().next;
+        assert!(next(TestChange::Added(test("new"))).contains("a cycle of its own"));
+        assert!(next(TestChange::Removed(test("old"))).contains("refactor mode"));
     }
 
     #[test]
