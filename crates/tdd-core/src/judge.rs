@@ -521,9 +521,13 @@ fn obstacle_allowed(obstacle: &Obstacle, seen: &Seen<'_>, red: bool) -> Result<(
         return Ok(());
     }
     let taken_down = obstacle.tests.iter().filter(|id| known(id)).count();
-    let reason =
-        format!("`{}` could not be run: {} ({taken_down} known tests in it)", obstacle.subject, obstacle.cause);
-    Err(Rule::OthersKept.refuse(reason, "mend it; nothing is known about the tests in it").because(obstacle.cause))
+    let tests = if taken_down == 1 { "1 known test".to_owned() } else { format!("{taken_down} known tests") };
+    let reason = format!("`{}` could not be run: {} ({tests} in it)", obstacle.subject, obstacle.cause);
+    let next = match obstacle.cause {
+        Cause::MissingSymbol => "keep the names that the tests use",
+        _ => "mend it; nothing is known about the tests in it",
+    };
+    Err(Rule::OthersKept.refuse(reason, next).because(obstacle.cause))
 }
 
 fn other_kept(id: &TestId, outcome: &Outcome, seen: &Seen<'_>) -> Result<(), Refusal> {
