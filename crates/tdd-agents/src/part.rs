@@ -109,7 +109,11 @@ impl Part {
         }
         let target = target.map_or_else(|| "the failing test".to_owned(), |id| format!("`{id}`"));
         match self.phase {
-            Phase::Red => format!("Write one new test that fails today. {}", language::test_place(language)),
+            Phase::Red => format!(
+                "Write one new test that fails today. {} A file that is there keeps all that is in it; a new file will \
+                 do as well.",
+                language::test_place(language)
+            ),
             Phase::Green => {
                 format!(
                     "Make {target} pass with code that works its answer out, and keep every other test passing. \

@@ -66,8 +66,12 @@ pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
         if let Some(why) = loosened(test) {
             let facts = facts(test);
             let reason = format!("the test `{}` {why}", facts.id);
-            let next = "put it back as it was; a test that is wrong goes through a rethink, \
-                        or is a person's work in refactor mode";
+            let next = if matches!(test, TestChange::Removed(_)) && adds_a_test(change) {
+                "put it back as it was, beside the new one; or write the new one into a new file of its own"
+            } else {
+                "put it back as it was; a test that is wrong goes through a rethink, \
+                 or is a person's work in refactor mode"
+            };
             return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
         }
     }
@@ -82,6 +86,10 @@ pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
         Some(item) => Err(Rule::TestsFrozen
             .refuse(format!("{} takes the place of what tests assert with", place(item)), "give it another name")),
     }
+}
+
+fn adds_a_test(change: &Change) -> bool {
+    change.tests.iter().any(|test| matches!(test, TestChange::Added(_)))
 }
 
 /// A macro of its own in the place of one that tests rely on.
@@ -367,6 +375,14 @@ mod tests {
         assert!(asked(&added(&["adds"]), "tests/b.rs").starts_with("this step is about"));
         assert!(asked(&added(&["adds", "divides"]), "tests/a.rs").starts_with("this step is about"));
         assert!(asked(&added(&[]), "tests/a.rs").starts_with("this step is about"));
+    }
+
+    #[test]
+    fn a_test_that_a_new_one_took_the_place_of_may_stand_beside_it_or_in_another_file() {
+        let next = |tests_of: Vec<TestChange>| tests_frozen(&tests(tests_of)).unwrap_err().next;
+        let (gone, new) = (TestChange::Removed(test("old")), TestChange::Added(test("new")));
+        assert!(next(vec![gone.clone()]).contains("rethink"));
+        assert!(next(vec![gone, new]).contains("a new file of its own"));
     }
 
     #[test]
