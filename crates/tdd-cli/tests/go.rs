@@ -266,3 +266,45 @@ fn what_vet_complains_of_is_told_and_not_taken_for_what_the_red_lacked() {
     let reason = said["reason"].as_str().unwrap();
     assert!(reason.starts_with("`go vet ./...` fails: ") && reason.contains("calc.go:7:"), "{reason}");
 }
+
+/// What testify's suites do, in few lines: no proxy is asked for the real one.
+const SUITE: &str = "package suite\n\nimport (\n\t\"reflect\"\n\t\"strings\"\n\t\"testing\"\n)\n\n\
+    type Suite struct{ t *testing.T }\n\n\
+    func (s *Suite) SetT(t *testing.T) { s.t = t }\n\n\
+    func (s *Suite) Equal(want, got any) {\n\tif !reflect.DeepEqual(want, got) {\n\t\ts.t.Errorf(\"want %v, got %v\", want, got)\n\t}\n}\n\n\
+    func Run(t *testing.T, s interface{ SetT(*testing.T) }) {\n\tv := reflect.ValueOf(s)\n\
+    \tfor i := 0; i < v.NumMethod(); i++ {\n\t\tname, method := v.Type().Method(i).Name, v.Method(i)\n\
+    \t\tif strings.HasPrefix(name, \"Test\") {\n\t\t\tt.Run(name, func(t *testing.T) { s.SetT(t); method.Call(nil) })\n\t\t}\n\t}\n}\n";
+
+#[test]
+fn a_suite_of_testify_goes_round_method_by_method() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let module = sandbox.read("go.mod");
+    let testify = "github.com/stretchr/testify";
+    sandbox.write("go.mod", format!("{module}\nrequire {testify} v1.9.0\n\nreplace {testify} => ./third/testify\n"));
+    sandbox.write("third/testify/go.mod", format!("module {testify}\n\ngo 1.20\n"));
+    sandbox.write("third/testify/suite/suite.go", SUITE);
+    sandbox.write("calc.go", "package calc\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n");
+    let head = format!(
+        "package calc\n\nimport (\n\t\"testing\"\n\n\t\"{testify}/suite\"\n)\n\ntype Calc struct{{ suite.Suite }}\n\n"
+    );
+    let (adds, run_all) = (
+        "func (s *Calc) TestAdds() { s.Equal(3, Add(1, 2)) }\n",
+        "\nfunc TestCalc(t *testing.T) { suite.Run(t, new(Calc)) }\n",
+    );
+    sandbox.write("calc_test.go", format!("{head}{adds}{run_all}"));
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "feat: add"]);
+    let multiplies = "\nfunc (s *Calc) TestMultiplies() { s.Equal(6, Mul(2, 3)) }\n";
+    sandbox.write("calc_test.go", format!("{head}{adds}{multiplies}{run_all}"));
+    let (code, said) = run(&sandbox, &["validate-red", "calc_test.go"]);
+    assert_eq!((code, &said["cause"]), (0, &Value::from("missing-symbol")), "{said}");
+    sandbox.git(&["commit", "-q", "-a", "-m", "test: mul"]);
+    let code = sandbox.read("calc.go");
+    sandbox.write("calc.go", format!("{code}\n// Mul multiplies.\nfunc Mul(a, b int) int {{ return a * b }}\n"));
+    let (code, said) = run(&sandbox, &["validate-green", "calc_test.go"]);
+    assert_eq!(code, 0, "{said}");
+    sandbox.write("calc_test.go", format!("{head}{multiplies}{run_all}"));
+    let (code, said) = run(&sandbox, &["validate-green", "calc_test.go"]);
+    assert_eq!((code, &said["rule"]), (1, &Value::from("tests-frozen")), "{said}");
+}

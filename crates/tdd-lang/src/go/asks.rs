@@ -6,6 +6,7 @@ use tdd_core::digest::Digest;
 
 use super::items::{assertions, called, function, is_failure, testing_parameters};
 use super::known::{Known, folder, imports, is_builtin};
+use super::suites::{claims, methods};
 use super::syntax::Tree;
 use super::tables::rows;
 use crate::item::TestItem;
@@ -48,7 +49,8 @@ impl<'t, 's> Asker<'t, 's> {
         let through = self.helpers(function).into_iter().map(digest);
         let found: Vec<Digest> = own.chain(through).collect();
         let rows = rows(self.tree, function).into_iter().filter(|_| !found.is_empty()).map(digest);
-        rows.chain(found.iter().copied()).collect()
+        let parts = methods(self.tree, function).into_iter().filter(|part| !claims(self.tree, *part).is_empty());
+        rows.chain(found.iter().copied()).chain(parts.map(digest)).collect()
     }
 
     /// Whether an assertion of a test depends on production.
@@ -58,6 +60,14 @@ impl<'t, 's> Asker<'t, 's> {
         let own = test.assertions.iter().flat_map(|assertion| self.about(function, &assertion.span));
         own.into_iter().any(|node| self.leads(node, &leading))
             || self.helpers(function).into_iter().any(|call| self.leads(call, &leading))
+            || methods(self.tree, function).into_iter().any(|part| self.part_asks(part))
+    }
+
+    /// Whether a method of a suite asks production for something.
+    fn part_asks(&self, method: usize) -> bool {
+        let leading = self.local(method);
+        let about = claims(self.tree, method).into_iter().flat_map(|span| self.about(method, &span));
+        about.into_iter().any(|node| self.leads(node, &leading))
     }
 
     /// Whether the expression at this place, or else the statement on its line, has to do with production.

@@ -184,6 +184,22 @@ mod tests {
     }
 
     #[test]
+    fn a_suite_may_gain_methods_and_lose_none() {
+        let with = |methods: &str| {
+            format!("package a\n\n{methods}\nfunc TestCalc(t *testing.T) {{\n\tsuite.Run(t, new(Calc))\n}}\n")
+        };
+        let (one, two) =
+            ("func (s *Calc) TestA() { s.Equal(1, F()) }\n", "func (s *Calc) TestB() { s.Equal(2, G()) }\n");
+        let old = with(one);
+        check(&[("a_test.go", &old)], &[("a_test.go", &with(&[one, two].concat()))], &["~a_test.go::TestCalc true"]);
+        let grown = of(&[("a_test.go", &old)], &[("a_test.go", &with(&[one, two].concat()))]);
+        assert!(grown.new_demands().all(|test| test.asks_production) && grown.new_demands().count() == 1);
+        for methods in [two, "func (s *Calc) TestA() { s.Equal(2, F()) }\n", ""] {
+            check(&[("a_test.go", &old)], &[("a_test.go", &with(methods))], &["~a_test.go::TestCalc false"]);
+        }
+    }
+
+    #[test]
     fn a_renamed_or_moved_test_is_the_same_test() {
         let renamed = TEST.replace("TestA", "TestB");
         check(&[("a_test.go", TEST)], &[("a_test.go", &renamed)], &["a_test.go::TestA -> a_test.go::TestB"]);

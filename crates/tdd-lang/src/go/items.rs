@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+use tdd_core::digest::Digest;
+
 use crate::item::{Assertion, Items, TestItem};
 
+use super::suites::methods;
 use super::syntax::Tree;
 
 /// Methods of a test that end it or mark it as failed.
@@ -63,8 +66,8 @@ fn test(tree: &Tree<'_>, source: &str, function: usize, conditions: &[String]) -
         annotation: annotation(source, tree.range(function).start),
         span: tree.range(function),
         line: tree.line(name),
-        digest: tree.digest(tree.inside(function)),
-        body: tree.digest_without(tree.inside(function), tree.inside(name)),
+        digest: with_suite(tree, function, tree.digest(tree.inside(function))),
+        body: with_suite(tree, function, tree.digest_without(tree.inside(function), tree.inside(name))),
         assertions: assertions(tree, body),
         ignored: skipping(tree, body),
         cfg: conditions.to_vec(),
@@ -73,6 +76,12 @@ fn test(tree: &Tree<'_>, source: &str, function: usize, conditions: &[String]) -
         returns_result: false,
         cases: Vec::new(),
     })
+}
+
+/// The digest of a test together with the suite that it runs.
+fn with_suite(tree: &Tree<'_>, function: usize, own: Digest) -> Digest {
+    let parts: Vec<Digest> = methods(tree, function).into_iter().map(|part| tree.digest(tree.inside(part))).collect();
+    if parts.is_empty() { own } else { Digest::of([own].iter().chain(&parts).map(Digest::as_str).collect::<String>()) }
 }
 
 /// The constraints under which a file is built, as they are written.
@@ -110,7 +119,7 @@ pub(super) fn assertions(tree: &Tree<'_>, body: usize) -> Vec<Assertion> {
 }
 
 /// An `if` counts without what its other branches do.
-fn digest_of(tree: &Tree<'_>, node: usize) -> tdd_core::digest::Digest {
+fn digest_of(tree: &Tree<'_>, node: usize) -> Digest {
     match tree.child(node, "consequence") {
         Some(block) => tree.digest(node..tree.past(block)),
         None => tree.digest(tree.inside(node)),

@@ -17,6 +17,7 @@ mod signs;
 pub mod sort;
 mod statements;
 pub mod suite;
+mod suites;
 mod syntax;
 mod tables;
 pub mod test_command;

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::items::constraints;
+use super::items::{constraints, function};
+use super::suites::methods;
 use super::syntax::Tree;
 use crate::compare::Piece;
 use crate::item::Items;
@@ -10,10 +11,12 @@ use crate::item::Items;
 /// The items of a file; with `for_tests` all of them are for tests.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
     let mut taker = Taker { tree, for_tests, found: Vec::new() };
+    let tests = items.tests.iter().filter_map(|test| function(tree, &test.span));
+    let parts: Vec<usize> = tests.flat_map(|test| methods(tree, test)).collect();
     let constraints = constraints(tree);
     for node in tree.children(0) {
         let span = tree.range(node);
-        if items.tests.iter().any(|test| test.span == span) {
+        if parts.contains(&node) || items.tests.iter().any(|test| test.span == span) {
             continue;
         }
         match tree.kind(node) {

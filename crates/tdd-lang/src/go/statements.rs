@@ -3,6 +3,7 @@
 use tdd_core::digest::Digest;
 
 use super::items::{called, function, is_failure, is_library};
+use super::suites::methods;
 use super::syntax::Tree;
 use super::tables::{elements, tables};
 use crate::item::TestItem;
@@ -11,6 +12,14 @@ use crate::item::TestItem;
 /// but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
 pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(before), parts(after)) else { return false };
+    is_whole_kept(&old, &new)
+        && old
+            .suite
+            .iter()
+            .all(|(name, part)| new.suite.iter().any(|(other, found)| other == name && is_whole_kept(part, found)))
+}
+
+fn is_whole_kept(old: &Parts, new: &Parts) -> bool {
     let mut left = new.statements.iter();
     let mut is_next = |wanted: &Statement| {
         left.find(|found| wanted.is_kept_in(found) || !found.asserts).is_some_and(|found| wanted.is_kept_in(found))
@@ -22,6 +31,8 @@ pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bo
 struct Parts {
     head: Digest,
     statements: Vec<Statement>,
+    /// The methods that it runs as a suite, by name.
+    suite: Vec<(String, Parts)>,
 }
 
 struct Statement {
@@ -48,14 +59,20 @@ impl Statement {
 fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
     let tree = Tree::parse(source)?;
     let function = function(&tree, &test.span)?;
+    let part = |method: usize| Some((tree.named(method, "name").to_owned(), parts_of(&tree, method)?));
+    let suite = methods(&tree, function).into_iter().filter_map(part).collect();
+    parts_of(&tree, function).map(|parts| Parts { suite, ..parts })
+}
+
+fn parts_of(tree: &Tree<'_>, function: usize) -> Option<Parts> {
     let body = tree.child(function, "body")?;
-    let tables = tables(&tree, function);
+    let tables = tables(tree, function);
     let statement = |node: usize| Statement {
         digest: tree.digest(tree.inside(node)),
-        asserts: asserts(&tree, node),
+        asserts: asserts(tree, node),
         table: tables.iter().find(|table| tree.inside(node).contains(*table)).and_then(|table| {
             let rows = tree.child(*table, "body")?;
-            let digests = elements(&tree, *table).into_iter().map(|row| tree.digest(tree.inside(row)));
+            let digests = elements(tree, *table).into_iter().map(|row| tree.digest(tree.inside(row)));
             Some((tree.digest_without(tree.inside(node), tree.inside(rows)), digests.collect()))
         }),
     };
@@ -65,7 +82,7 @@ fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
         table: None,
     });
     let statements = tree.statements(body).into_iter().map(statement).chain(output).collect();
-    Some(Parts { head: tree.digest(function..body), statements })
+    Some(Parts { head: tree.digest(function..body), statements, suite: Vec::new() })
 }
 
 /// Whether a statement asserts and does nothing else.
