@@ -1,15 +1,22 @@
-//! What `auto-test` costs beside the runner that it uses, for one test and for ten, in every language that is
-//! installed: `cargo bench -p tdd-cli --bench runners`.
+//! What `auto-test` costs beside the runner that it uses, for one test and for ten, and what the machine itself adds to
+//! each step of a cycle, in every language that is installed: `cargo bench -p tdd-cli --bench runners`.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its figures")]
 
 use std::fmt::Write as _;
+use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tdd_fixtures::Sandbox;
+use tdd_fixtures::script::Script;
 
 const ROUNDS: usize = 9;
+/// Cycles per language: a step's share differs from run to run.
+const CYCLES: usize = 5;
+/// What the machine itself may add to a step, in milliseconds.
+const BOUND: f64 = 15.0;
 
 /// A language with its own way to run all tests.
 struct Sample {
@@ -27,7 +34,43 @@ fn main() {
         let [one, ten] = [1, 10].map(|count| measured(&sample, count));
         println!("{:10} {one}", sample.language);
         println!("{:10} {ten}", "");
+        for (role, own, commands) in shares(&sample) {
+            let verdict = if own <= BOUND { "within" } else { "over" };
+            println!("{:10} {role}: own {own:.1} ms, {verdict} {BOUND} ms, beside commands of {commands:.0} ms", "");
+        }
     }
+}
+
+/// Each role with the medians of what its step took by itself, and of what its commands took.
+fn shares(sample: &Sample) -> Vec<(&'static str, f64, f64)> {
+    let logs: Vec<[Value; 3]> = (0..CYCLES).map(|_| cycle(sample)).collect();
+    let middle = |at: usize, name: &str| {
+        let mut times: Vec<f64> = logs.iter().map(|steps| steps[at]["took"][name].as_f64().unwrap()).collect();
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    };
+    let roles = ROLES.into_iter().enumerate();
+    roles.map(|(at, role)| (role, middle(at, "own"), middle(at, "commands"))).collect()
+}
+
+const ROLES: [&str; 3] = ["tester", "implementor", "refactorer"];
+
+/// The logs of one cycle in a new project.
+fn cycle(sample: &Sample) -> [Value; 3] {
+    let sandbox = scaffolded(sample);
+    let (path, code) = sample.code;
+    let test = format!("{}{}", sample.head, sample.test.replace('N', "1"));
+    let script = Script::new().writes("1-tester", sample.test_file, &test).writes("2-implementor", path, code).writes(
+        "3-refactorer",
+        path,
+        &code.replace("a + b", "b + a"),
+    );
+    fs::write(sandbox.outside().join("script.jsonl"), script.cassette()).unwrap();
+    let mut run = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    let output = run.args(["run", "--steps", "3", "--replay", "../script.jsonl"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let log = |at: usize| sandbox.read(&format!(".tdd/logs/step-{}-{}.json", at + 1, ROLES[at]));
+    [0, 1, 2].map(|at| serde_json::from_str(&log(at)).unwrap())
 }
 
 fn samples() -> Vec<Sample> {
@@ -93,10 +136,15 @@ fn measured(sample: &Sample, count: usize) -> String {
     format!("{count:2} tests: auto-test {with_us:8.1?}, {} {without:8.1?}, ratio {ratio:.2}", sample.runner.join(" "))
 }
 
-fn project(sample: &Sample, count: usize) -> Sandbox {
+fn scaffolded(sample: &Sample) -> Sandbox {
     let sandbox = Sandbox::new();
     let mut init = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
     assert!(init.args(["init", "--language", sample.language, "--name", "calc"]).output().unwrap().status.success());
+    sandbox
+}
+
+fn project(sample: &Sample, count: usize) -> Sandbox {
+    let sandbox = scaffolded(sample);
     sandbox.write(sample.code.0, sample.code.1);
     let mut tests = sample.head.to_owned();
     for number in 1..=count {
