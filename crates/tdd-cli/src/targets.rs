@@ -56,11 +56,21 @@ impl Trial<'_> {
             if sources.files().iter().any(|file| file == text) {
                 targets.extend(in_file(text, &sources)?);
             } else {
-                targets.push(self.named(text, &sources)?);
+                let id = self.named(text, &sources)?;
+                targets.push(self.whole(id, &sources));
             }
         }
         targets.dedup();
         Ok(targets)
+    }
+
+    /// The test that a case or a part of it belongs to, as runners name those: `test_x[1-2]`, `TestX/sub`.
+    fn whole(&self, id: TestId, sources: &dyn Sources) -> TestId {
+        let Some((path, test)) = id.path().and_then(|_| self.language.find_test(&id, sources)) else { return id };
+        let own = TestId::native(&path, &test.name);
+        let is_part = id.as_str().strip_prefix(own.as_str()).is_some_and(|rest| rest.starts_with(['[', '/']));
+        let slug = || test.annotation.as_deref().and_then(|slug| TestId::annotation(slug).ok());
+        if is_part { slug().unwrap_or(own) } else { id }
     }
 
     /// The test of this id. A word that is no id of any test may be the name of one, or of a file that is not there.

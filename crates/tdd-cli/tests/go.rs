@@ -141,15 +141,20 @@ fn a_test_is_validated_by_its_file_its_name_or_a_part_of_it() {
         "calc_test.go",
         "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tt.Run(\"one (and) two\", func(t *testing.T) {\n\t\tif Add(1, 2) != 3 {\n\t\t\tt.Error()\n\t\t}\n\t})\n}\n",
     );
-    for target in ["calc_test.go", "calc_test.go::TestAdd"] {
+    let (_, said) = run(&sandbox, &["validate-red", "calc_test.go::TestAdd", "calc_test.go::TestNowhere"]);
+    let causes: Vec<_> = said["verdicts"].as_array().unwrap().iter().map(|it| it["cause"].as_str()).collect();
+    assert_eq!(causes, [Some("missing-symbol"), Some("target-not-found")], "{said}");
+    for target in ["calc_test.go", "calc_test.go::TestAdd", "calc_test.go::TestAdd/one_(and)_two"] {
         let (code, said) = run(&sandbox, &["validate-red", target]);
         assert_eq!((code, &said["cause"]), (0, &Value::from("missing-symbol")), "{said}");
     }
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "-m", "test: add"]);
     sandbox.write("calc.go", "package calc\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n");
-    let (code, said) = run(&sandbox, &["validate-green", "calc_test.go::TestAdd"]);
-    assert_eq!(code, 0, "{said}");
+    for target in ["calc_test.go::TestAdd", "calc_test.go::TestAdd/one_(and)_two"] {
+        let (code, said) = run(&sandbox, &["validate-green", target]);
+        assert_eq!((code, &said["test_id"]), (0, &Value::from("calc_test.go::TestAdd")), "{said}");
+    }
 }
 
 #[test]

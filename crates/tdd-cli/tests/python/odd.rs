@@ -103,3 +103,49 @@ fn tests_under_other_names_go_round_and_are_guarded() {
     let (code, said) = run(&sandbox, &["validate-green", "checks/check_calc.py::AddSpec::check_adds"]);
     assert_eq!((code, &said["rule"]), (1, &"tests-frozen".into()), "{said}");
 }
+
+#[test]
+fn a_failing_row_is_named_and_stands_for_its_test() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let test = |rows: &str| {
+        format!(
+            "import pytest\n\nfrom calc import double\n\n\n@pytest.mark.parametrize(\"n, expected\", [{rows}])\n\
+             def test_doubles(n, expected):\n    assert double(n) == expected\n"
+        )
+    };
+    sandbox.write("calc.py", "def double(n):\n    return 2\n");
+    sandbox.write("tests/test_calc.py", test("(1, 2)"));
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "feat: double"]);
+    sandbox.write("tests/test_calc.py", test("(1, 2), (3, 6)"));
+    let (_, report) = run(&sandbox, &["auto-test"]);
+    assert!(report["tests"][0]["message"].as_str().unwrap().starts_with("[3-6] "), "{report}");
+    let (code, said) = run(&sandbox, &["validate-red", "tests/test_calc.py::test_doubles[3-6]"]);
+    assert_eq!((code, &said["test_id"]), (0, &"tests/test_calc.py::test_doubles".into()), "{said}");
+}
+
+#[test]
+fn a_test_that_aborts_takes_no_other_with_it() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write(
+        "tests/test_a.py",
+        "import os\n\n\ndef test_a(): os.abort()\ndef test_b(): assert True\ndef test_c(): os.kill(os.getpid(), 11)\n",
+    );
+    check(
+        &sandbox,
+        &["tests/test_a.py::test_a crash", "tests/test_a.py::test_b pass", "tests/test_a.py::test_c crash"],
+    );
+}
+
+#[test]
+fn one_unknown_id_costs_no_result_and_no_test_is_not_green() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    sandbox.write("tests/test_a.py", "import calc\n\n\ndef test_a():\n    assert calc.one() == 1\n");
+    let (code, said) = run(&sandbox, &["validate-red", "tests/test_a.py::test_a", "tests/test_a.py::test_b"]);
+    let causes: Vec<_> = said["verdicts"].as_array().unwrap().iter().map(|it| it["cause"].as_str()).collect();
+    assert_eq!((code, causes), (1, vec![Some("missing-symbol"), Some("target-not-found")]), "{said}");
+    sandbox.write("pytest.ini", "[pytest]\naddopts = -k nothing_is_called_so\n");
+    let (code, said) = run(&sandbox, &["auto-test"]);
+    assert_eq!(said["counts"]["passed"], 0, "{code} {said}");
+    assert_eq!(said["obstacles"][0]["subject"], "tests/test_a.py", "{said}");
+}
