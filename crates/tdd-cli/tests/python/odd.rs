@@ -149,3 +149,33 @@ fn one_unknown_id_costs_no_result_and_no_test_is_not_green() {
     assert_eq!(said["counts"]["passed"], 0, "{code} {said}");
     assert_eq!(said["obstacles"][0]["subject"], "tests/test_a.py", "{said}");
 }
+
+#[test]
+fn rows_that_become_tests_of_their_own_are_still_one_test() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    // As the package of this name does it, which may not be installed.
+    sandbox.write(
+        "tests/parameterized.py",
+        "import sys\n\n\ndef expand(rows):\n    def wrap(test):\n        names = sys._getframe(1).f_locals\n        \
+         for at, row in enumerate(rows):\n            names[f'{test.__name__}_{at}'] = lambda self, row=row: test(self, *row)\n    \
+         return wrap\n",
+    );
+    let test = |rows: &str| {
+        format!(
+            "import unittest\n\nimport parameterized\n\nfrom calc import double\n\n\nclass Doubles(unittest.TestCase):\n    \
+             @parameterized.expand([{rows}])\n    def test_it(self, n, expected):\n        self.assertEqual(double(n), expected)\n"
+        )
+    };
+    sandbox.write("calc.py", "def double(n):\n    return 2\n");
+    sandbox.write("tests/test_calc.py", test("(1, 2)"));
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "feat: double"]);
+    check(&sandbox, &["tests/test_calc.py::Doubles::test_it pass"]);
+    sandbox.write("tests/test_calc.py", test("(1, 2), (3, 6)"));
+    let (code, said) = run(&sandbox, &["validate-red", "tests/test_calc.py"]);
+    assert_eq!((code, &said["cause"]), (0, &"assertion".into()), "{said}");
+    sandbox.git(&["commit", "-q", "-a", "-m", "test: more"]);
+    sandbox.write("calc.py", "def double(n):\n    return n * 2\n");
+    let (code, said) = run(&sandbox, &["validate-green", "tests/test_calc.py"]);
+    assert_eq!(code, 0, "{said}");
+}

@@ -33,7 +33,8 @@ pub(super) fn outside(tree: &Tree<'_>, test: usize) -> Vec<usize> {
     apart.map(|table| tree.statement(table)).collect()
 }
 
-/// What a node goes through row by row: the values of a `parametrize`, or what a loop that only asserts is over.
+/// What a node goes through row by row: the values of a `parametrize` or of `parameterized.expand`, or what a loop that
+/// only asserts is over.
 fn gone_through(tree: &Tree<'_>, node: usize) -> Option<usize> {
     match tree.kind(node) {
         "call" if tree.kind(tree.parent(node)) == "decorator" && called(tree, node) == "parametrize" => {
@@ -41,6 +42,9 @@ fn gone_through(tree: &Tree<'_>, node: usize) -> Option<usize> {
             let is_named = |part: &usize| tree.child(*part, "name").is_some_and(|name| tree.text(name) == "argvalues");
             let named = tree.parts(arguments).find(is_named).and_then(|part| tree.child(part, "value"));
             named.or_else(|| tree.parts(arguments).nth(1)).map(|values| bare(tree, values))
+        }
+        "call" if tree.kind(tree.parent(node)) == "decorator" && called(tree, node) == "expand" => {
+            tree.parts(tree.child(node, "arguments")?).next().map(|values| bare(tree, values))
         }
         "for_statement" if tree.child(node, "alternative").is_none() => {
             let body = tree.child(node, "body")?;
@@ -176,6 +180,7 @@ mod tests {
             format!("CASES = [(1, 2), (3, 4)]\n{}", loops("CASES")),
             format!("CASES: dict = {{'a': 1, \"b\": 2}}\n{}", loops("CASES.items()")),
             marked("[(1, 2), (3, 4)]"),
+            "class A(TestCase):\n    @parameterized.expand([(1,), (2,)])\n    def test_a(self, a):\n        self.assertTrue(f(a))\n".to_owned(),
             format!("CASES = ((1, 2), (3, 4))\n{}", marked("CASES")),
             format!("CASES = ((1, 2), (3, 4))\n{}", marked("argvalues=CASES")),
             "def test_a():\n    cases = [1, 2]\n    for case in cases:\n        with subtests.test():\n            got = f(case)\n            assert got\n".to_owned(),

@@ -7,7 +7,7 @@ mod cause;
 mod coverage;
 mod events;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use tdd_core::command::{CommandSpec, Exit, Finished};
@@ -195,9 +195,12 @@ impl<'r> Reading<'r> {
     }
 
     fn cases(&mut self, run: &Run) {
+        let collected: BTreeSet<String> = run.cases.keys().map(|node| join(&self.project.root, node)).collect();
         for (node, case) in &run.cases {
             let node = join(&self.project.root, node);
             let plain = without_case(&node);
+            let plain =
+                expanded(plain, |name| self.ids.get(name).is_some() && !collected.contains(name)).unwrap_or(plain);
             let is_asked = self.asked.contains(&node);
             let id = if is_asked { self.ids.id(&node) } else { self.ids.id(plain) };
             let mut result = self.case(id, case, node.strip_prefix(plain).unwrap_or_default());
@@ -322,6 +325,13 @@ impl<'r> Reading<'r> {
         }
         Report::new(self.results.into_values(), self.obstacles)
     }
+}
+
+/// The test that another one was made from, row by row: `test_x_0_name` by `parameterized.expand`.
+fn expanded(node: &str, is_template: impl Fn(&str) -> bool) -> Option<&str> {
+    let is_row = |at: &usize| node[at + 1..].starts_with(|c: char| c.is_ascii_digit());
+    let mut ends = node.match_indices('_').map(|(at, _)| at).filter(is_row);
+    ends.find(|at| is_template(&node[..*at])).map(|at| &node[..at])
 }
 
 fn found(finished: &Finished, install: &str) -> Result<Found, Obstacle> {

@@ -15,6 +15,7 @@ import importlib.util
 import json
 import os
 import pprint
+import re
 import secrets
 import select
 import signal
@@ -146,7 +147,10 @@ def reporter(pytest, root, send, wanted, done, broken):
 
             def is_wanted(item):
                 plain = item.nodeid.split("[", 1)[0]
-                return (not wanted or item.nodeid in wanted or plain in wanted) and item.nodeid not in done
+                # What `parameterized.expand` made of a test is called like it, with the number of a row.
+                templates = {plain[: row.start()] for row in re.finditer(r"_\d", plain)}
+                is_asked = not wanted or item.nodeid in wanted or plain in wanted or not wanted.isdisjoint(templates)
+                return is_asked and item.nodeid not in done
 
             items[:] = [item for item in items if is_wanted(item)]
 
