@@ -141,6 +141,38 @@ fn node_tells_what_its_tests_execute() {
 }
 
 #[test]
+fn vitest_and_jest_tell_what_their_tests_execute() {
+    let code = "// é\nexport function square(n: number): number {\n  if (n < 0) {\n    n = -n;\n    n += 0;\n  }\n  return n * n;\n}\n\n\
+                export const cube = (n: number): number => {\n  return n * square(n);\n};\n";
+    let vitest = "\"scripts\": {\"test\": \"vitest run\"}, \"devDependencies\": {\"vitest\": \"4\"}";
+    let jest = "\"scripts\": {\"test\": \"jest\"}, \"jest\": {\"preset\": \"ts-jest\"}";
+    for (manifest, from) in [(vitest, "vitest"), (jest, "@jest/globals")] {
+        let sandbox = Sandbox::new();
+        if !sandbox.link_node_modules() {
+            return println!("skipped: vitest and jest are not in target/node; `.ci/run` installs them");
+        }
+        project(&sandbox, "typescript");
+        sandbox.write("package.json", format!("{{\"name\": \"squares\", {manifest}}}\n"));
+        let options = "\"module\": \"commonjs\", \"target\": \"es2022\", \"esModuleInterop\": true, \"types\": []";
+        sandbox.write("tsconfig.json", format!("{{\"compilerOptions\": {{{options}}}}}\n"));
+        let test =
+            "import { square } from '../src/squares';\n\ntest('four', () => {\n  expect(square(4)).toBe(16);\n});\n";
+        sandbox.write("test/squares.test.ts", format!("import {{ expect, test }} from '{from}';\n{test}"));
+        commit(&sandbox, "test: four");
+        sandbox.write("src/squares.ts", code);
+        sandbox.write("src/other.ts", "export const never = (): number => 1;\n");
+        check(
+            &sandbox,
+            &[
+                "src/other.ts:1 no test executes this line of `never`",
+                "src/squares.ts:4 no test executes 2 lines of function `square`, from here to line 5",
+                "src/squares.ts:11 no test executes this line of `cube`",
+            ],
+        );
+    }
+}
+
+#[test]
 fn cargo_llvm_cov_tells_what_rust_tests_execute() {
     let sandbox = Sandbox::new();
     let asked = sandbox.command("cargo").args(["llvm-cov", "--version"]).output().unwrap();
@@ -183,7 +215,7 @@ fn a_project_that_cannot_be_measured_falls_back_on_names() {
     commit(&sandbox, "chore: vitest");
     sandbox.write("src/squares.js", "export function cube(n) {\n  return n * n * n;\n}\n");
     let (found, why_not) = detect(&sandbox, &[]);
-    assert_eq!(why_not.unwrap(), "it cannot be measured with vitest");
+    assert_eq!(why_not.unwrap(), "vitest: runner-missing");
     assert_eq!(found, ["src/squares.js:1 nothing refers to function `cube`"]);
     sandbox.git(&["checkout", "-q", "--", "."]);
     sandbox.git(&["clean", "-fdq"]);

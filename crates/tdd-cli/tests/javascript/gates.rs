@@ -119,6 +119,20 @@ fn a_persons_own_run_does_not_find_our_copies_of_the_tests() {
 }
 
 #[test]
+fn tests_inside_of_production_code_are_refused_with_their_place() {
+    let Some(sandbox) = with_runner(VITEST) else { return println!("{NOT_INSTALLED}") };
+    let code = "export const add = (a, b) => a + b;\n";
+    sandbox.write("src/calc.js", code);
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "feat: add"]);
+    let inner = "if (import.meta.vitest) {\n  const { expect, it } = import.meta.vitest;\n  it('adds', () => expect(add(1, 2)).toBe(3));\n}\n";
+    sandbox.write("src/calc.js", format!("{code}\n{inner}"));
+    let (code, said) = run(&sandbox, &["validate-refactor"]);
+    let said = said.to_string();
+    assert!(code == 1 && said.contains("import.meta.vitest") && said.contains("test file"), "{said}");
+}
+
+#[test]
 fn a_person_retires_a_test() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     sandbox.write("src/calc.js", "export const add = (a, b) => a + b;\nexport const sub = (a, b) => a - b;\n");

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use tdd_core::change::{Change, Sort, SteeringChange, TestFacts};
+use tdd_core::digest::Digest;
 
 use super::asks::Asker;
 use super::ids::id;
@@ -22,7 +23,29 @@ use crate::language::{Project, Sources};
 
 /// What changed between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-    compare::change(&JavaScript { project }, before, after, paths)
+    let mut change = compare::change(&JavaScript { project }, before, after, paths);
+    for path in paths.iter().filter(|path| owns(path) && sort(path) == Sort::Production) {
+        let inner = |sources: &dyn Sources| sources.read(path).map_or_else(Vec::new, |text| in_source(path, &text));
+        if inner(before) != inner(after) {
+            let what =
+                "tests inside of production code (`import.meta.vitest`), which belong into a test file".to_owned();
+            change.steering.push(SteeringChange { path: path.clone(), what, free: false });
+        }
+    }
+    change
+}
+
+/// What a file does only where vitest runs it: nobody could tell its tests from what they test.
+fn in_source(path: &str, source: &str) -> Vec<Digest> {
+    if !source.contains("import.meta.vitest") {
+        return Vec::new();
+    }
+    let Some(tree) = Tree::parse(path, source) else { return Vec::new() };
+    let asks = |node: usize| {
+        let condition = tree.child(node, "condition").map_or("", |condition| tree.text(condition));
+        tree.kind(node) == "if_statement" && condition.contains("import.meta.vitest")
+    };
+    (0..tree.len()).filter(|node| asks(*node)).map(|node| tree.digest(tree.inside(node))).collect()
 }
 
 struct JavaScript<'p> {
@@ -140,6 +163,16 @@ mod tests {
             &grown.replace("  assert.equal(add(1", "  return;\n  assert.equal(add(1"),
             &["~a.test.js::a false"],
         );
+    }
+
+    #[test]
+    fn tests_inside_of_production_code_steer() {
+        let code = "export const add = (a, b) => a + b;\n";
+        let inner = "if (import.meta.vitest) {\n  import.meta.vitest.it('a', () => {});\n}\n";
+        let found = said(&[("calc.js", code)], &[("calc.js", &format!("{code}{inner}"))]);
+        assert!(found.iter().any(|line| line.starts_with("steering tests inside of production code")), "{found:?}");
+        let (before, after) = (format!("{code}{inner}"), format!("{}{inner}", code.replace("a + b", "b + a")));
+        assert_eq!(said(&[("calc.js", &before)], &[("calc.js", &after)]), ["production `add` Changed"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which lines the tests of a JavaScript project execute, as the engine of node itself counts them.
+//! Which lines the tests of a JavaScript project execute, as node itself counts them, or vitest, or jest.
 
 use std::collections::BTreeMap;
 
@@ -9,6 +9,7 @@ use tdd_core::coverage::Coverage;
 
 use super::JavaScriptSuite;
 use crate::coverage::{measuring, of_text};
+use crate::javascript::owns;
 use crate::javascript::runner::chosen;
 use crate::javascript::test_command::Program;
 use crate::language::{Measured, Next, Project, Selection, Settings, Sources, Suite};
@@ -18,17 +19,15 @@ const PLAIN: [&str; 3] = [".js", ".mjs", ".cjs"];
 
 /// Begins a run that watches these files.
 pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured>>> {
-    let mut suite = JavaScriptSuite::new(project, settings, Selection::All).ok()?;
-    let is_plain = |path: &&String| PLAIN.iter().any(|ending| path.ends_with(ending));
-    let paths: Vec<String> = paths.iter().filter(is_plain).cloned().collect();
-    suite.watch = paths.iter().filter_map(|path| project.below(path)).map(str::to_owned).collect();
+    let suite = JavaScriptSuite::new(project, settings, Selection::All).ok()?;
+    let paths: Vec<String> = paths.iter().filter(|path| owns(path)).cloned().collect();
     if paths.is_empty() {
         return None;
     }
     Some(Box::new(Watching { suite: Some(suite), project: project.clone(), paths, run: None }))
 }
 
-/// A run of node's own runner: what others execute is not what is written in the files.
+/// A run that counts: node itself in what it runs as it is written, vitest and jest back to the sources.
 struct Watching {
     suite: Option<JavaScriptSuite>,
     project: Project,
@@ -36,16 +35,29 @@ struct Watching {
     run: Option<Box<dyn Suite<Measured>>>,
 }
 
+impl Watching {
+    /// The run, or why nothing can be measured.
+    fn begin(&self, mut suite: JavaScriptSuite, sources: &dyn Sources) -> Result<Box<dyn Suite<Measured>>, String> {
+        let program = chosen(&suite.command, &self.project, sources)?.program;
+        let is_plain = |path: &&String| PLAIN.iter().any(|ending| path.ends_with(ending));
+        let can = |path: &&String| program != Program::Node || is_plain(path);
+        let paths: Vec<String> = self.paths.iter().filter(can).cloned().collect();
+        if paths.is_empty() {
+            return Err("what node compiles cannot be measured".to_owned());
+        }
+        suite.watch = paths.iter().filter_map(|path| self.project.below(path)).map(str::to_owned).collect();
+        let project = self.project.clone();
+        let read =
+            move |said: &[Finished], sources: &dyn Sources| read(said, program.name(), &project, &paths, sources);
+        Ok(measuring(Box::new(suite), read))
+    }
+}
+
 impl Suite<Measured> for Watching {
     fn next(&mut self, sources: &dyn Sources) -> Next<Measured> {
         if let Some(suite) = self.suite.take() {
-            match chosen(&suite.command, &self.project, sources).map(|run| run.program) {
-                Ok(Program::Node) => {
-                    let (project, paths) = (self.project.clone(), self.paths.clone());
-                    let read = move |said: &[Finished], sources: &dyn Sources| read(said, &project, &paths, sources);
-                    self.run = Some(measuring(Box::new(suite), read));
-                }
-                Ok(other) => return Next::Done(Err(format!("it cannot be measured with {}", other.name()))),
+            match self.begin(suite, sources) {
+                Ok(run) => self.run = Some(run),
                 Err(why) => return Next::Done(Err(why)),
             }
         }
@@ -71,10 +83,10 @@ struct Told {
 /// Where a range begins and ends, in units of UTF-16, and how often it was executed.
 type Counted = (usize, usize, u64);
 
-fn read(said: &[Finished], project: &Project, paths: &[String], sources: &dyn Sources) -> Measured {
+fn read(said: &[Finished], runner: &str, project: &Project, paths: &[String], sources: &dyn Sources) -> Measured {
     let told = said.first().and_then(|run| serde_json::from_slice::<Value>(&run.stdout.bytes).ok());
     let told = told.and_then(|told| serde_json::from_value::<Told>(told).ok()).and_then(|told| told.watched);
-    let Some(processes) = told else { return Err("node wrote no coverage".to_owned()) };
+    let Some(processes) = told else { return Err(format!("{runner} wrote no coverage")) };
     let mut coverage = Coverage::default();
     for path in paths {
         let (Some(text), Some(below)) = (sources.read(path), project.below(path)) else { continue };
@@ -131,7 +143,8 @@ mod tests {
         let finished = Finished { exit: Exit::Passed, stdout, stderr: Captured::default(), duration: Duration::ZERO };
         let project = Project { root: "sub".to_owned(), description: String::new() };
         let path = "sub/a.js".to_owned();
-        let coverage = read(&[finished], &project, std::slice::from_ref(&path), &memory(&[("sub/a.js", CODE)]))?;
+        let coverage =
+            read(&[finished], "node", &project, std::slice::from_ref(&path), &memory(&[("sub/a.js", CODE)]))?;
         let lines = coverage.of(&path).into_iter().flatten();
         Ok(lines.filter(|(_, executed)| !**executed).map(|(line, _)| *line).collect())
     }

@@ -77,8 +77,8 @@ function installed(name) {
     const home = path.join(at, 'node_modules', name);
     try {
       const manifest = JSON.parse(fs.readFileSync(path.join(home, 'package.json'), 'utf8'));
-      const bin = typeof manifest.bin === 'string' ? manifest.bin : manifest.bin[name];
-      return { script: path.join(home, bin), version: manifest.version };
+      const bin = typeof manifest.bin === 'string' ? manifest.bin : manifest.bin?.[name];
+      return { script: bin && path.join(home, bin), version: manifest.version };
     } catch {
       if (at === path.dirname(at)) return null;
     }
@@ -141,7 +141,11 @@ const RUNNERS = {
     },
   },
   vitest: {
-    prepare: () => installed('vitest'),
+    prepare() {
+      const provider = ['v8', 'istanbul'].find((name) => installed('@vitest/coverage-' + name));
+      const found = installed('vitest');
+      return found && { ...found, provider, counts: options.watch.length && provider ? counts : null };
+    },
     // Before it had an option for that, it wrote no snapshots in CI.
     env: (state) => (parseInt(state.version) >= 4 ? {} : { CI: 'true' }),
     argv(state, files, picked) {
@@ -150,19 +154,28 @@ const RUNNERS = {
       const shown = files ? files.map((file) => path.join(root, file)) : options.places;
       // A run writes no snapshot: nobody has said yet that it is right.
       const writing = parseInt(state.version) >= 4 ? ['--update=none'] : ['--allowOnly'];
-      const ours = ['--reporter=' + state.reporter, '--passWithNoTests', '--exclude=.tdd/**', ...writing];
+      const counting = state.counts
+        ? ['enabled', 'provider=' + state.provider, 'reporter=json', 'reportOnFailure', 'reportsDirectory=' + state.counts, ...options.watch.map((file) => 'include=' + file)]
+        : [];
+      const ours = ['--reporter=' + state.reporter, '--passWithNoTests', '--exclude=.tdd/**', ...writing, ...counting.map((one) => '--coverage.' + one)];
       return [state.script, 'run', ...ours, ...options.flags, ...only, ...shown];
     },
   },
   jest: {
-    prepare: () => installed('jest'),
+    prepare() {
+      const found = installed('jest');
+      return found && { ...found, counts: options.watch.length ? counts : null };
+    },
     argv(state, files, picked) {
       const pattern = picked && '^(?:' + picked.map(({ pattern }) => pattern.join(' ')).join('|') + ')$';
       const only = pattern ? ['--testNamePattern=' + pattern] : [];
       const here = '^' + root.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') + '/(?!\\.tdd/)';
       const all = options.places.length ? options.places : [here];
       const shown = files ? ['--runTestsByPath', ...files] : all;
-      const ours = ['--reporters=' + state.reporter, '--passWithNoTests', '--coverage=false', '--watchman=false', '--ci'];
+      const counting = state.counts
+        ? ['--coverage', '--coverageReporters=json', '--coverageDirectory=' + state.counts, ...options.watch.map((file) => '--collectCoverageFrom=' + file)]
+        : ['--coverage=false'];
+      const ours = ['--reporters=' + state.reporter, '--passWithNoTests', '--watchman=false', '--ci', ...counting];
       return ['--experimental-vm-modules', state.script, ...ours, ...options.flags, ...only, ...shown];
     },
   },
@@ -178,7 +191,7 @@ function attempt(runner, state, files, picked) {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
       detached: true,
-      env: { ...process.env, ...runner.env?.(state), ...(options.watch.length ? { NODE_V8_COVERAGE: counts } : {}) },
+      env: { ...process.env, ...runner.env?.(state), ...(options.watch.length && options.runner === 'node' ? { NODE_V8_COVERAGE: counts } : {}) },
     });
     let told = '', said = '', how = null, last = Date.now() + STARTING[options.runner], rest = null;
     const stop = () => {
@@ -366,8 +379,33 @@ async function main() {
   }
 }
 
+/** What vitest or jest counted: functions and statements by line and column, as ranges of the file's text. */
+function counted() {
+  const file = path.join(counts, 'coverage-final.json');
+  const found = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : null;
+  if (!found) return null;
+  const ranges = ({ path: name, statementMap, s, fnMap, f }) => {
+    const starts = [0];
+    const text = fs.readFileSync(name, 'utf8');
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+    const offset = ({ line, column }) => Math.min((starts[line - 1] ?? text.length) + (column ?? Infinity), (starts[line] ?? text.length + 1) - 1);
+    const range = ({ start, end }, count) => [offset(start), offset(end), count];
+    const all = [
+      ...Object.entries(fnMap).map(([id, { loc }]) => range(loc, f[id])),
+      ...Object.entries(statementMap).map(([id, loc]) => range(loc, s[id])),
+    ];
+    // What is around others comes before them.
+    return [all.sort((a, b) => a[0] - b[0] || b[1] - a[1])];
+  };
+  // A file in which nothing was counted is one that nobody loaded; one without anything to count is not.
+  const idle = ({ s, f }) => [...Object.values(s), ...Object.values(f)].reduce((is, count) => is !== false && count === 0, null);
+  const known = Object.values(found).filter((entry) => idle(entry) !== true).map((entry) => [inside(entry.path), entry]);
+  return [Object.fromEntries(known.filter(([file]) => options.watch.includes(file)).map(([file, entry]) => [file, ranges(entry)]))];
+}
+
 /** What each process executed of the watched files: their functions, with the ranges that were counted. */
 function watched() {
+  if (options.runner !== 'node') return counted();
   const names = fs.existsSync(counts) ? fs.readdirSync(counts) : [];
   return names.map((name) => {
     const { result } = JSON.parse(fs.readFileSync(path.join(counts, name), 'utf8'));
