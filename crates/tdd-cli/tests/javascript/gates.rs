@@ -133,6 +133,32 @@ fn tests_inside_of_production_code_are_refused_with_their_place() {
 }
 
 #[test]
+fn a_dependency_comes_with_its_lock_file_and_says_so_where_it_is_not_installed() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let test = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { twice } from '../src/calc.js';\n\n\
+                test('doubles', () => {\n  assert.equal(twice(4), 8);\n});\n";
+    sandbox.write("test/calc.test.js", test);
+    sandbox.write("package-lock.json", "{\"lockfileVersion\": 3}\n");
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-q", "-m", "test: twice"]);
+    let manifest =
+        sandbox.read("package.json").replace("\"engines\"", "\"dependencies\": {\"by-two\": \"^1\"},\n  \"engines\"");
+    sandbox.write("package.json", &manifest);
+    sandbox.write("src/calc.js", "import byTwo from 'by-two';\n\nexport const twice = (n) => byTwo(n);\n");
+    let green = || run(&sandbox, &["validate-green", "test/calc.test.js::doubles"]);
+    let (code, said) = green();
+    assert!(code == 1 && said.to_string().contains("run `npm install`"), "{said}");
+    sandbox.write("node_modules/by-two/package.json", "{\"name\": \"by-two\", \"main\": \"index.js\"}\n");
+    sandbox.write("node_modules/by-two/index.js", "module.exports = (n) => n * 2;\n");
+    sandbox.write("package-lock.json", "{\"lockfileVersion\": 3, \"packages\": {}}\n");
+    let (code, said) = green();
+    assert_eq!(code, 0, "{said}");
+    sandbox.git(&["checkout", "-q", "--", "package.json"]);
+    let (code, said) = green();
+    assert!(code == 1 && said.to_string().contains("a lock file without its manifest"), "{said}");
+}
+
+#[test]
 fn a_person_retires_a_test() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     sandbox.write("src/calc.js", "export const add = (a, b) => a + b;\nexport const sub = (a, b) => a - b;\n");

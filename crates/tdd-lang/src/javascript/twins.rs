@@ -10,11 +10,15 @@ use super::assertion::{Asserting, assertions};
 use super::call::Making;
 use super::expectation::{Opposite, opposites, untruth};
 use super::items::located;
+use super::suite::is_typed;
 use super::syntax::Tree;
 use super::title::JOINT;
 use crate::item::TestItem;
 use crate::syntax::splice;
 use crate::twin::{Boldness, Twins};
+
+/// What is changed in a copy need not have the right type: it is there to fail.
+const UNCHECKED: &str = "// @ts-nocheck\n";
 
 /// The file with the copies in it; `None` if the test cannot be copied.
 pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
@@ -43,8 +47,19 @@ pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldne
         "\nfunction {print}(value) {{\n  try {{\n    return typeof value + (JSON.stringify(value) ?? String(value));\n  \
          }} catch {{\n    return typeof value + String(value);\n  }}\n}}\n"
     );
-    let edits = vec![(span.start..span.start, start), (end..end, joined), (source.len()..source.len(), printing)];
+    let mut edits = vec![(span.start..span.start, start), (end..end, joined), (source.len()..source.len(), printing)];
+    if is_typed(path) {
+        let top = first_line(source);
+        edits.insert(0, (top..top, UNCHECKED.to_owned()));
+    }
     Some(Twins { source: splice(source, edits), copy: copy.1, sound, broken, untruths, twins })
+}
+
+/// Where a comment may stand that is about the whole file. A block of comments at the top speaks to jest, and must
+/// remain the first.
+fn first_line(source: &str) -> usize {
+    let block = source.trim_start().starts_with("/*").then(|| source.find("*/")).flatten();
+    block.map_or(0, |end| source[end..].find('\n').map_or(source.len(), |line| end + line + 1))
 }
 
 /// Writes copies one after the other.
@@ -130,6 +145,20 @@ mod tests {
     fn of(source: &str) -> Twins {
         let test = items("a.test.js", source).tests.remove(0);
         twins("a.test.js", source, &test, 7, Boldness::ChangeValues).unwrap()
+    }
+
+    #[test]
+    fn copies_in_typescript_need_not_have_the_right_types() {
+        let test = "test('a', () => expect(add(1)).toBe(2));\n";
+        let written = |path: &str, source: &str| {
+            let item = items(path, source).tests.remove(0);
+            twins(path, source, &item, 1, Boldness::ChangeValues).unwrap().source
+        };
+        assert!(written("a.test.ts", test).starts_with("// @ts-nocheck\ntest("));
+        let block = "/** @jest-environment jsdom */\n";
+        let source = written("a.test.tsx", &format!("{block}{test}"));
+        assert!(source.starts_with(&format!("{block}// @ts-nocheck\n")), "{source}");
+        assert!(!written("a.test.js", test).contains("ts-nocheck"));
     }
 
     #[test]

@@ -209,7 +209,8 @@ fn wanted(error: &Error) -> Option<(String, Option<String>)> {
     };
     let importer = || {
         let (_, rest) = message.split_once(" imported from ").or_else(|| message.split_once(" from "))?;
-        let rest = rest.lines().next().unwrap_or(rest);
+        // Behind a semicolon stands our own advice.
+        let rest = rest.split(['\n', ';']).next().unwrap_or(rest);
         let path = rest.split(". Does the file exist").next().unwrap_or(rest);
         Some(path.trim_matches(['\'', '"', '.', ' ']).to_owned()).filter(|path| crate::javascript::owns(path))
     };

@@ -42,6 +42,18 @@ function lacksEnding(message) {
   return options.runner === 'node' && !helped() && found !== null && !path.basename(found[1]).includes('.');
 }
 
+/** A package that the manifest asks for and that is not installed. */
+function uninstalled(message) {
+  const found = /^(?:Cannot find (?:package|module)|Failed to resolve import) ['"]((?:@[^/'"]+\/)?[^./'"][^/'"]*)/.exec(message);
+  if (!found) return false;
+  try {
+    const { dependencies, devDependencies } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
+    return Object.hasOwn({ ...dependencies, ...devDependencies }, found[1]);
+  } catch {
+    return false;
+  }
+}
+
 /** What is to be known of an error: its kind, its words, and the files of the project that it came through. */
 function described(error, said) {
   if (!error) return null;
@@ -60,11 +72,12 @@ function described(error, said) {
   const message = String(error.message ?? '').replace(/\x1b\[[0-9;]*m/g, '');
   const code = error.code === undefined ? null : String(error.code);
   const unended = lacksEnding(message);
-  const advice = unended ? '; end the path in `.js` or `.ts`: node looks for no other name' : '';
+  const install = uninstalled(message) ? '; `package.json` asks for it, and it is not installed: run `npm install`' : '';
+  const advice = unended ? '; end the path in `.js` or `.ts`: node looks for no other name' : install;
   return {
     name: String(error.name ?? 'Error'),
     code: unended ? 'TDD_NO_ENDING' : code,
-    message: (message + advice).replaceAll(root + '/', '').slice(0, limit),
+    message: message.replace(/$/m, () => advice).replaceAll(root + '/', '').slice(0, limit),
     frames,
     from: at ? inside(at[1]) : null,
     text: stack.replaceAll('file://' + root + '/', '').replaceAll(root + '/', '').slice(0, limit),

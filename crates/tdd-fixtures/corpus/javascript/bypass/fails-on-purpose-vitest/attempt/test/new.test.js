@@ -1,0 +1,6 @@
+import { expect, test } from 'vitest';
+import { double } from '../src/calc.js';
+
+test.fails('doubles', () => {
+  expect(double(4)).toBe(8);
+});

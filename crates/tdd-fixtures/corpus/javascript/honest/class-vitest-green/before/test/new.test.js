@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { Stack } from '../src/calc.js';
+
+test('doubles', () => {
+  const stack = new Stack();
+  stack.push(1);
+  stack.push(2);
+  expect(stack.pop()).toBe(2);
+  expect(stack).toHaveLength(1);
+});

@@ -1,0 +1,8 @@
+const { double } = require('../src/calc.js');
+
+test.each([
+  [1, 2],
+  [4, 8],
+])('doubles %i', (n, twice) => {
+  expect(double(n)).toBe(twice);
+});

@@ -1,0 +1,5 @@
+exports.add = (a, b) => a + b;
+
+const { now } = require('./clock.js');
+
+exports.stamp = () => `at ${now()}`;

@@ -1,0 +1,10 @@
+import { describe, expect, test } from 'vitest';
+import { double } from '../src/calc.js';
+
+describe('numbers', () => {
+  describe('whole', () => {
+    test('doubles', () => {
+      expect(double(4)).toBe(8);
+    });
+  });
+});

@@ -1,0 +1,4 @@
+/** A small calculator. */
+export function add(a, b) {
+  return b + a;
+}

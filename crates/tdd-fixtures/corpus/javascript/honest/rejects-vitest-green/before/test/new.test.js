@@ -1,0 +1,7 @@
+import { expect, test } from 'vitest';
+import { double } from '../src/calc.js';
+
+test('doubles', async () => {
+  await expect(double('x')).rejects.toThrow(TypeError);
+  await expect(double(4)).resolves.toBe(8);
+});

@@ -1,0 +1,3 @@
+exports.add = (a, b) => a + b;
+
+exports.later = (act) => setTimeout(act, 1000);
