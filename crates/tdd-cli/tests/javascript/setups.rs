@@ -127,3 +127,30 @@ fn doctor_asks_for_what_a_project_uses_and_is_quiet_about_the_rest() {
     assert_eq!(code, 0, "{said:?}");
     assert!(said.contains(&"jest ok".to_owned()) && said.contains(&"typescript ok".to_owned()), "{said:?}");
 }
+
+#[test]
+fn vitest_and_jest_find_what_is_there_by_names_that_are_patterns_to_them_and_nothing_else() {
+    for (manifest, head) in [(VITEST, "import { expect, test } from 'vitest';\n"), (JEST, "")] {
+        let Some(sandbox) = with_runner(manifest) else { return println!("{NOT_INSTALLED}") };
+        sandbox.write("empty.test.js", "// nothing yet\n");
+        let (code, said) = run(&sandbox, &["auto-test"]);
+        assert_eq!((code, &said["tests"]), (0, &serde_json::json!([])), "{said}");
+        let (import, code) = match head {
+            "" => ("const { add } = require('./calc');", "exports.add = (a, b) => a + b;\n"),
+            _ => ("import { add } from './calc.js';", "export const add = (a, b) => a + b;\n"),
+        };
+        let test = |name: &str, sum: u32| format!("test('{name}', () => {{\n  expect(add(1, 2)).toBe({sum});\n}});\n");
+        sandbox.write("calc.js", code);
+        sandbox.write("calc.test.js", format!("{head}{import}\n{}", test("a.*|b (c) [d] $e ^f", 3)));
+        sandbox.git(&["add", "-A"]);
+        sandbox.git(&["commit", "-q", "-m", "feat: add"]);
+        let both = [test("a.*|b (c) [d] $e ^f", 3), test("a of them", 4)].concat();
+        sandbox.write("calc.test.js", format!("{head}{import}\n{both}"));
+        let (code, said) = run(&sandbox, &["validate-red", "calc.test.js::a of them"]);
+        assert_eq!((code, said["cause"].as_str()), (0, Some("assertion")), "{said}");
+        for id in ["calc.test.js::a", "calc.test.js::of", "none.test.js::a"] {
+            let (code, said) = run(&sandbox, &["validate-red", id]);
+            assert!(code == 1 || code == 2, "{id}: {said}");
+        }
+    }
+}

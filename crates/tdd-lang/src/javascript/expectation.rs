@@ -11,7 +11,7 @@ use crate::twin::Boldness;
 const EQUALITIES: [&str; 5] = ["equal", "strictEqual", "deepEqual", "deepStrictEqual", "partialDeepStrictEqual"];
 
 /// Matchers whose one argument is what is expected, and nothing else will do.
-const MATCHERS: [&str; 14] = [
+const MATCHERS: [&str; 16] = [
     "toBe",
     "toEqual",
     "toStrictEqual",
@@ -20,6 +20,8 @@ const MATCHERS: [&str; 14] = [
     "toHaveBeenCalledTimes",
     "toBeCalledTimes",
     "toBeCloseTo",
+    "toMatchInlineSnapshot",
+    "toThrowErrorMatchingInlineSnapshot",
     "equal",
     "equals",
     "eq",

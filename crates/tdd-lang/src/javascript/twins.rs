@@ -25,7 +25,8 @@ pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldne
     let tree = Tree::parse(path, source).filter(Tree::parses)?;
     let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
     let span = tree.range(making.call);
-    if source.get(span.clone())?.contains("Snapshot(") {
+    // What is stored is stored under the name of the test, which a copy does not have.
+    if source.get(span.clone())?.replace("InlineSnapshot(", "").contains("Snapshot(") {
         return None;
     }
     let asserting = Asserting::of(&tree);
@@ -145,6 +146,15 @@ mod tests {
     fn of(source: &str) -> Twins {
         let test = items("a.test.js", source).tests.remove(0);
         twins("a.test.js", source, &test, 7, Boldness::ChangeValues).unwrap()
+    }
+
+    #[test]
+    fn a_snapshot_in_the_test_is_an_expected_value_and_one_that_is_stored_elsewhere_cannot_be_copied() {
+        let source = of("test('a', () => { expect(add(1)).toMatchInlineSnapshot(`2`); });\n").source;
+        assert!(source.contains("toMatchInlineSnapshot((`2` + \"~\"))"), "{source}");
+        let stored = "test('a', () => { expect(add(1)).toMatchSnapshot(); });\n";
+        let item = items("a.test.js", stored).tests.remove(0);
+        assert_eq!(twins("a.test.js", stored, &item, 1, Boldness::ChangeValues), None);
     }
 
     #[test]
