@@ -13,6 +13,7 @@ use tdd_core::digest::TreeId;
 use tdd_lang::twin::ScratchNeeds;
 
 use crate::git::{FileKind, GitError, Listing, Repo, Stored};
+use crate::installed;
 
 /// Why the copy could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -113,11 +114,11 @@ impl Layout {
     /// The files of a tree, and those of the working folder that a build needs although no tree has them.
     pub fn new(repo: &Repo, tree: &TreeId, needs: &ScratchNeeds) -> Result<Self, LayOutError> {
         let mut layout = Self { tree: repo.tree_files(tree)?, other: BTreeMap::new() };
-        for path in &needs.links {
-            if !layout.holds_some(path)
-                && let Some(link) = Content::link_to(&repo.root().join(path))
-            {
-                layout.set(path, Some(link));
+        for path in needs.links.iter().cloned().chain(layout.beside(needs)) {
+            if !layout.holds_some(&path) {
+                for (path, link) in installed::links(repo.root(), &path) {
+                    layout.set(&path, Some(link));
+                }
             }
         }
         for path in &needs.files {
@@ -161,6 +162,21 @@ impl Layout {
         self.get(path).map(|content| content.name())
     }
 
+    /// The folders that stand beside files of a name.
+    fn beside(&self, needs: &ScratchNeeds) -> Vec<String> {
+        let mut found = Vec::new();
+        for (topmost, folder) in &needs.beside {
+            let (root, name) = place_and_name(topmost);
+            for path in self.names().iter() {
+                let (place, file) = place_and_name(path);
+                if file == name && (root.is_empty() || place == root || place.starts_with(&format!("{root}/"))) {
+                    found.push(if place.is_empty() { folder.clone() } else { format!("{place}/{folder}") });
+                }
+            }
+        }
+        found
+    }
+
     fn holds_some(&self, folder: &str) -> bool {
         let below = format!("{folder}/");
         let names = self.names();
@@ -175,4 +191,8 @@ impl Layout {
         paths.extend(self.other.keys().chain(other.other.keys()).cloned());
         paths
     }
+}
+
+fn place_and_name(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
 }

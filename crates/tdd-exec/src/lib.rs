@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod counterproof;
 pub mod git;
+mod installed;
 pub mod layout;
 pub mod ledger;
 pub mod process;

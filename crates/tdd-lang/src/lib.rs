@@ -18,6 +18,8 @@ mod junit;
 pub mod language;
 mod mark;
 pub mod other;
+mod parts;
+mod pattern;
 pub mod python;
 pub mod rename;
 pub mod rust;

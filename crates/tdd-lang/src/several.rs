@@ -347,6 +347,7 @@ impl Language for Several {
             all.files.extend(needs.files);
             all.links.extend(needs.links);
             all.is_found |= needs.is_found;
+            all.beside.extend(needs.beside);
         }
         all
     }
@@ -388,7 +389,7 @@ impl Suite for Suites<'_> {
 }
 
 /// One report of all. That a project does not know a slug matters only if no other one knows it.
-fn merged(reports: &[Report]) -> Report {
+pub(crate) fn merged(reports: &[Report]) -> Report {
     let is_unknown = |result: &TestResult| result.outcome.cause() == Some(Cause::TargetNotFound);
     let is_known = |id: &TestId| {
         let seen = reports.iter().filter_map(|report| report.get(id));

@@ -59,4 +59,6 @@ pub struct ScratchNeeds {
     pub links: Vec<String>,
     /// The runner would find the tests of the copy beside those of the project.
     pub is_found: bool,
+    /// The same for folders beside each file of a name: the topmost of those files, and the name of the folder.
+    pub beside: Vec<(String, String)>,
 }

@@ -29,6 +29,7 @@ pub mod test_command;
 mod title;
 mod twins;
 mod value;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -197,8 +198,9 @@ impl Language for JavaScript {
     /// Nothing is built. What is installed is linked, wherever the copy lies.
     fn scratch(&self, project: &Project, _: &str) -> ScratchNeeds {
         let links = vec![join(&project.root, "node_modules")];
+        let beside = vec![(join(&project.root, "package.json"), "node_modules".to_owned())];
         // Vitest and jest look into every folder but one.
-        ScratchNeeds { links, is_found: true, ..ScratchNeeds::default() }
+        ScratchNeeds { links, beside, is_found: true, ..ScratchNeeds::default() }
     }
 }
 

@@ -39,6 +39,8 @@ pub(super) enum Origin {
 pub(super) struct Modules {
     files: Vec<String>,
     name: String,
+    /// The names of the other packages of the workspace.
+    siblings: Vec<String>,
     root: String,
     aliases: Vec<Alias>,
 }
@@ -51,6 +53,7 @@ impl Modules {
         Self {
             files: sources.files().to_vec(),
             name: manifest["name"].as_str().unwrap_or_default().to_owned(),
+            siblings: siblings(sources),
             root: project.root.clone(),
             aliases: aliases(&project.root, &sources.read(&join(&project.root, "tsconfig.json")).unwrap_or_default()),
         }
@@ -64,7 +67,7 @@ impl Modules {
             let folder = importer.rsplit_once('/').map_or("", |(folder, _)| folder);
             return normal(folder, module).map_or(Origin::Package, |path| Origin::Inside(self.found(&path)));
         }
-        if own(&self.name) || module.starts_with('#') {
+        if own(&self.name) || self.siblings.iter().any(|name| own(name)) || module.starts_with('#') {
             return Origin::Own;
         }
         if let Some(path) = self.aliases.iter().find_map(|alias| alias.path(module)) {
@@ -101,6 +104,16 @@ impl Modules {
         // What is not there yet is a source file, whatever its name will end with.
         found.unwrap_or_else(|| if stem.is_some() { path.to_owned() } else { format!("{path}.js") })
     }
+}
+
+/// The names of all packages in the repository.
+fn siblings(sources: &dyn Sources) -> Vec<String> {
+    let manifests = sources.files().iter().filter(|path| path.ends_with("/package.json"));
+    let name = |path: &String| {
+        let manifest: serde_json::Value = serde_json::from_str(&sources.read(path)?).ok()?;
+        manifest["name"].as_str().map(str::to_owned)
+    };
+    manifests.filter_map(name).collect()
 }
 
 /// A relative path from a folder, without dots; `None` if it leads out of the repository.
@@ -171,6 +184,7 @@ mod tests {
             ("src/price/index.js", ""),
             ("test/helper.js", ""),
             ("tsconfig.json", "{\"compilerOptions\": {\"paths\": {\"@shop/*\": [\"./src/*\"]}}}"),
+            ("packages/tax/package.json", "{\"name\": \"@shop/tax\"}"),
         ]);
         let modules = Modules::of(&Project { root: String::new(), description: String::new() }, &sources);
         for (module, expected) in [
@@ -185,6 +199,7 @@ mod tests {
             assert_eq!(modules.origin("test/a.test.js", module), Origin::Inside(expected.to_owned()), "{module}");
         }
         assert_eq!(modules.origin("a.test.js", "shop/cart"), Origin::Own);
+        assert_eq!(modules.origin("a.test.js", "@shop/tax"), Origin::Own);
         assert_eq!(modules.origin("a.test.js", "node:fs"), Origin::Foreign);
         assert_eq!(modules.origin("a.test.js", "lodash"), Origin::Package);
         assert!(modules.may_be_production("test/a.test.js", "node:child_process"));

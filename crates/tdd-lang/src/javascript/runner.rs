@@ -8,17 +8,40 @@ use super::manifest::requirements;
 use super::test_command::{Program, Run, TestCommand, words};
 use crate::language::join;
 
+/// Why a workspace cannot be tested.
+const NO_PACKAGES: &str = "the tests are left to the packages of the workspace, and none was found";
+
+/// The script that every package of the workspace is to run, if the tests are left to them: the command says so, or
+/// the workspace itself says nothing of tests.
+pub(super) fn left_to_packages(command: &TestCommand, project: &Project, sources: &dyn Sources) -> Option<String> {
+    let name = match command {
+        TestCommand::Run(_) => return None,
+        TestCommand::Each(name) => return Some(name.clone()),
+        TestCommand::Script(name, _) => name,
+    };
+    let text = sources.read(&join(&project.root, "package.json")).unwrap_or_default();
+    let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
+    let script = manifest["scripts"][name].as_str().filter(|script| !script.contains("no test specified"));
+    match script.map(|script| TestCommand::parse(&words(script))) {
+        Some(Ok(TestCommand::Each(name))) => Some(name),
+        Some(_) => None,
+        None => (depended_on(&text) == Program::Node).then(|| name.clone()),
+    }
+}
+
 /// The runner, or why there is none that can be read.
 pub(super) fn chosen(command: &TestCommand, project: &Project, sources: &dyn Sources) -> Result<Run, String> {
     let (name, rest) = match command {
         TestCommand::Run(run) => return Ok(run.clone()),
         TestCommand::Script(name, rest) => (name, rest),
+        TestCommand::Each(_) => return Err(NO_PACKAGES.to_owned()),
     };
     let text = sources.read(&join(&project.root, "package.json")).unwrap_or_default();
     let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
     let script = manifest["scripts"][name].as_str().filter(|script| !script.contains("no test specified"));
     let mut run = match script.map(|script| TestCommand::parse(&words(script))) {
         Some(Ok(TestCommand::Run(run))) => run,
+        Some(Ok(TestCommand::Each(_))) => return Err(NO_PACKAGES.to_owned()),
         Some(Ok(TestCommand::Script(other, _))) => return Err(format!("the script `{name}` only calls `{other}`")),
         // A script that does more than that says at least what it does it with.
         Some(Err(unknown)) => match script.and_then(mentioned) {

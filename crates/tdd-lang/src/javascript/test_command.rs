@@ -79,6 +79,8 @@ impl Program {
 pub enum TestCommand {
     /// The script of this name in `package.json`, with these words behind it.
     Script(String, Vec<String>),
+    /// The script of this name in every package of the workspace.
+    Each(String),
     /// A runner.
     Run(Run),
 }
@@ -107,6 +109,9 @@ impl TestCommand {
             let rest = rest.iter().filter(|word| **word != "--").map(|word| (*word).to_owned());
             Ok(Self::Script(name.to_owned(), rest.collect()))
         };
+        if let Some(name) = each(&words) {
+            return Ok(Self::Each(name));
+        }
         match words[..] {
             ["npm" | "pnpm" | "yarn" | "bun", "test" | "t" | "tst", ref rest @ ..] => script("test", rest),
             ["npm" | "pnpm" | "yarn" | "bun", "run" | "run-script", name, ref rest @ ..] => script(name, rest),
@@ -117,6 +122,23 @@ impl TestCommand {
             [] => Err(unknown(READABLE.to_owned())),
         }
     }
+}
+
+/// The script that a command has every package of a workspace run.
+fn each(words: &[&str]) -> Option<String> {
+    let (program, rest) = words.split_first()?;
+    let rest = rest.split(|word| *word == "--").next().unwrap_or(rest);
+    let says = |all: &[&str]| rest.iter().any(|word| all.contains(word));
+    let is_each = match *program {
+        "npm" => says(&["--workspaces", "-ws", "--workspaces=true"]),
+        "pnpm" => says(&["-r", "--recursive", "recursive"]),
+        "yarn" => rest.first() == Some(&"workspaces"),
+        "lerna" | "nx" | "turbo" => true,
+        _ => false,
+    };
+    let verbs = ["run", "run-script", "run-many", "workspaces", "foreach", "recursive", "t", "tst"];
+    let name = rest.iter().rfind(|word| !word.starts_with('-') && !verbs.contains(word));
+    is_each.then(|| name.map_or("test", |name| *name).to_owned())
 }
 
 impl Run {
@@ -226,6 +248,22 @@ pub(super) fn words(script: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_command_may_leave_the_tests_to_the_packages_of_a_workspace() {
+        for (command, script) in [
+            ("npm test --workspaces --if-present", "test"),
+            ("npm run unit -ws", "unit"),
+            ("pnpm -r test", "test"),
+            ("pnpm --recursive run test:unit -- --coverage", "test:unit"),
+            ("yarn workspaces foreach -Apt run test", "test"),
+            ("turbo run test", "test"),
+            ("nx run-many --target=test", "test"),
+        ] {
+            assert_eq!(TestCommand::parse(&words(command)), Ok(TestCommand::Each(script.to_owned())), "{command}");
+        }
+        assert!(!matches!(TestCommand::parse(&words("npm test -w a")), Ok(TestCommand::Each(_))));
+    }
+
     use super::*;
 
     fn parse(line: &str) -> Result<TestCommand, UnknownCommand> {

@@ -7,6 +7,7 @@ mod cause;
 mod complaint;
 mod coverage;
 mod events;
+mod packages;
 mod reading;
 
 use std::collections::BTreeMap;
@@ -40,7 +41,7 @@ const MAX_MESSAGE: usize = 4000;
 
 /// Begins a test run.
 pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
-    Ok(Box::new(JavaScriptSuite::new(project, settings, selection)?))
+    packages::begin(project, settings, selection)
 }
 
 /// The command that runs the tests, as it is configured or by default.

@@ -6,6 +6,7 @@
 mod cause;
 mod coverage;
 mod events;
+mod members;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +32,7 @@ const MAX_MESSAGE: usize = 4000;
 
 /// Begins a test run.
 pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
-    Ok(Box::new(PytestSuite::new(project, settings, selection)?))
+    members::begin(project, settings, selection)
 }
 
 /// The command that runs the tests, as it is configured or by default.

@@ -1,0 +1,67 @@
+//! A test run of a uv workspace, member by member: modules of tests may have the same name in several of them, and each may
+//! say for itself how pytest is to run. Any other project is one member.
+
+use super::PytestSuite;
+use crate::language::{Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use crate::parts;
+use crate::python::items::is_test_file;
+use crate::python::workspace::members;
+
+/// Begins a test run.
+pub(super) fn begin(
+    project: &Project,
+    settings: &Settings,
+    selection: Selection,
+) -> Result<Box<dyn Suite>, UnknownCommand> {
+    let whole = PytestSuite::new(project, settings, selection)?;
+    let settings = settings.clone();
+    Ok(parts::suite(move |sources| of_members(whole, &settings, sources)))
+}
+
+/// The runs of the members, and before them that of what is in none.
+fn of_members(mut whole: PytestSuite, settings: &Settings, sources: &dyn Sources) -> Vec<Box<dyn Suite>> {
+    // Somebody who says where the tests are means one run.
+    let roots = if whole.command.places.is_empty() { members(&whole.project, sources) } else { Vec::new() };
+    let tested = |root: &Project| {
+        sources
+            .files()
+            .iter()
+            .any(|path| is_test_file(path) && root.below(path).is_some() && !is_inner(path, root, &roots))
+    };
+    if roots.is_empty() {
+        return vec![Box::new(whole)];
+    }
+    let mut suites: Vec<Box<dyn Suite>> = Vec::new();
+    let selection = whole.selection.clone();
+    for root in &roots {
+        let member = parts::at(root);
+        let share = parts::share(&selection, |path| member.below(path).is_some() && !is_inner(path, &member, &roots));
+        if share != Selection::Only(Vec::new())
+            && tested(&member)
+            && let Ok(mut suite) = PytestSuite::new(&member, settings, share)
+        {
+            suite.leave_out(&roots);
+            suites.push(Box::new(suite));
+        }
+    }
+    whole.selection = parts::share(&selection, |path| !is_inner(path, &whole.project, &roots));
+    if whole.selection != Selection::Only(Vec::new()) && (tested(&whole.project) || suites.is_empty()) {
+        whole.leave_out(&roots);
+        suites.insert(0, Box::new(whole));
+    }
+    suites
+}
+
+/// Whether a path is in a member below a project.
+fn is_inner(path: &str, project: &Project, roots: &[String]) -> bool {
+    let inner = roots.iter().filter(|root| project.below(root).is_some());
+    inner.into_iter().any(|root| parts::at(root).below(path).is_some())
+}
+
+impl PytestSuite {
+    /// Leaves the members below its own folder to themselves.
+    fn leave_out(&mut self, roots: &[String]) {
+        let below = roots.iter().filter_map(|root| self.project.below(root));
+        self.command.flags.extend(below.map(|folder| format!("--ignore={folder}")));
+    }
+}
