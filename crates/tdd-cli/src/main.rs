@@ -16,6 +16,7 @@ mod project;
 mod recording;
 mod red_state;
 mod servers;
+mod tally;
 mod targets;
 mod trial;
 mod verdict;

@@ -175,18 +175,23 @@ fn several(config: &Config) -> Result<Box<dyn Language>, CliError> {
 
 /// The projects whose tests are run: as configured, or as found.
 pub fn known(config: &Config, language: &dyn Language, project: &Project, sources: &dyn Sources) -> Vec<Found> {
+    let several = several_of(config, sources);
+    let only = Found { root: project.root.clone(), language: language.name() };
+    if several.is_empty() { vec![only] } else { several }
+}
+
+/// The projects of a repository that has several.
+pub fn several_of(config: &Config, sources: &dyn Sources) -> Vec<Found> {
     let named = |project: &ProjectConfig| {
         let language = tdd_lang::named(&project.language).map_or("other", |language| language.name());
         Found { root: project.path.clone(), language }
     };
-    let only = || vec![Found { root: project.root.clone(), language: language.name() }];
     if !config.projects.is_empty() {
-        config.projects.iter().map(named).collect()
-    } else if config.language.is_some() || has_commands(&config.ci) {
-        only()
-    } else {
-        Some(discover::projects(sources)).filter(|found| !found.is_empty()).unwrap_or_else(only)
+        return config.projects.iter().map(named).collect();
     }
+    let is_decided = config.language.is_some() || has_commands(&config.ci);
+    let found = if is_decided { Vec::new() } else { discover::projects(sources) };
+    if found.len() > 1 { found } else { Vec::new() }
 }
 
 /// The lines of a configuration that name these projects.
@@ -206,6 +211,7 @@ pub struct Workbench {
     pub project: Project,
     pub sources: TreeSources,
     pub settings: Settings,
+    pub config: Config,
 }
 
 impl Workbench {
@@ -217,7 +223,7 @@ impl Workbench {
         let language = language_of(&loaded.config, &StoredSources::new(&repo, &repo.head()?.tree)?, &sources)?;
         let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
         let settings = settings(&loaded.config.ci);
-        Ok(Self { repo, language, project, sources, settings })
+        Ok(Self { repo, language, project, sources, settings, config: loaded.config })
     }
 
     /// What starts the project's tools.

@@ -107,12 +107,17 @@ fn the_projects_of_a_repository_are_found_and_init_names_them() {
     ];
     assert_eq!(passing(&sandbox), ids);
     assert_eq!(unknown(&sandbox), None);
+    let (_, report) = run(&sandbox, &["auto-test"]);
+    let tallies = report["projects"].as_array().unwrap().iter().map(|it| format!("{} {}", it["path"], it["green"]));
+    assert_eq!(tallies.collect::<Vec<_>>(), ["\"api\" 1", "\"svc\" 1", "\"tools\" 1", "\"web\" 1"]);
     let (code, said) = run(&sandbox, &["init"]);
     assert_eq!((code, said["projects"].to_string()), (0, "[\"api\",\"svc\",\"tools\",\"web\"]".to_owned()), "{said}");
     let config = std::fs::read_to_string(sandbox.project().join("tdd.yaml")).unwrap();
     let lines = "projects:\n  - { path: \"api\", language: rust }\n  - { path: \"svc\", language: go }\n  - { path: \"tools\", language: python }\n  - { path: \"web\", language: javascript }\n";
     assert!(config.contains(lines) && !config.contains("\nlanguage:"), "{config}");
     assert_eq!(passing(&sandbox), ids);
+    let (_, status) = run(&sandbox, &["status"]);
+    assert_eq!(status["projects"], report["projects"]);
 }
 
 #[test]
@@ -158,4 +163,24 @@ fn beside_a_project_in_the_root_doctor_tells_of_tests_that_nobody_runs_and_how_t
     sandbox.write("tdd.yaml", lines.join("\n"));
     assert_eq!(passing(&sandbox), ["tests/calc.rs::test_adds", "web/calc.test.js::test_adds"]);
     assert_eq!(unknown(&sandbox), None);
+}
+
+#[test]
+fn a_project_inside_of_another_of_its_language_is_run_once() {
+    let Some(sandbox) = repository(&[("", &PYTHON), ("tools/", &PYTHON)]) else { return println!("{SKIPPED}") };
+    sandbox.write("tdd.yaml", "projects: [{ path: ., language: python }, { path: tools, language: python }]\n");
+    assert_eq!(passing(&sandbox), ["tests/test_calc.py::test_adds", "tools/tests/test_calc.py::test_adds"]);
+    let (_, report) = run(&sandbox, &["auto-test"]);
+    assert_eq!(report["obstacles"].as_array().unwrap().len(), 0, "{report}");
+}
+
+#[test]
+fn tests_outside_of_all_projects_are_told_of_and_can_be_had_run() {
+    let Some(sandbox) = repository(&[("api/", &RUST)]) else { return println!("{SKIPPED}") };
+    sandbox.write("tests/test_all.py", "def test_all():\n    assert True\n");
+    let (detail, fix) = unknown(&sandbox).unwrap();
+    assert_eq!(detail, "there are tests that are not run: python outside of all projects");
+    let lines: Vec<&str> = fix.lines().skip(1).filter_map(|line| line.strip_prefix("        ")).collect();
+    sandbox.write("tdd.yaml", lines.join("\n"));
+    assert_eq!(passing(&sandbox), ["api/tests/calc.rs::test_adds", "tests/test_all.py::test_all"]);
 }

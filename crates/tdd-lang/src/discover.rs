@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::language::{Language, Project, Sources};
+use crate::several::View;
 use crate::{languages, named};
 
 /// A project that nobody had to name.
@@ -94,7 +95,27 @@ pub fn further(known: &[Found], sources: &dyn Sources) -> Vec<Found> {
             further.push(Found { root: folder.to_owned(), language: language.name() });
         }
     }
+    if !further.iter().chain(known).any(|project| project.root.is_empty()) {
+        let taken: Vec<&Found> = further.iter().chain(known).collect();
+        let outside = outside(&taken, sources);
+        further.extend(outside);
+    }
     further
+}
+
+/// Tests that are in no project, if their language can do without a manifest.
+fn outside(projects: &[&Found], sources: &dyn Sources) -> Option<Found> {
+    let is_outside = |path: &&String| {
+        let is_inside = projects.iter().any(|project| holds(&project.root, path));
+        !is_inside && may_hold(split(path).0)
+    };
+    let files: Vec<String> = sources.files().iter().filter(is_outside).cloned().collect();
+    let left = View { sources, files };
+    let is_tested = |language: &dyn Language| {
+        language.detect(&left).is_some_and(|project| project.root.is_empty()) && has_tests(language, "", &left)
+    };
+    let language = languages().into_iter().find(|language| is_tested(language.as_ref()))?;
+    Some(Found { root: String::new(), language: language.name() })
 }
 
 /// The folders that have a manifest, outer ones first, each with its language; once for each, if they are several.
@@ -127,9 +148,9 @@ fn may_hold(folder: &str) -> bool {
         && !parts[..above].iter().any(|part| OF_SAMPLES.contains(part))
 }
 
-/// Whether a folder is another one or below it.
-fn holds(outer: &str, folder: &str) -> bool {
-    outer.is_empty() || folder.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// Whether a path is a folder or below it.
+pub fn holds(folder: &str, path: &str) -> bool {
+    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// A manifest alone, of some tool, makes no project.
@@ -250,6 +271,10 @@ mod tests {
             ("web/package.json", "{}"),
         ];
         assert_eq!(further(&files, "rust"), [("other".to_owned(), "rust"), ("web".to_owned(), "javascript")]);
+        let known = [Found { root: "api".to_owned(), language: "rust" }];
+        let files = [("api/Cargo.toml", package), ("api/src/lib.rs", rust), ("tests/test_a.py", text("a.py"))];
+        assert_eq!(told(super::further(&known, &memory(&files))), [(String::new(), "python")]);
+        assert_eq!(told(super::further(&known, &memory(&files[..2]))), []);
         let files = [("package.json", "{}"), ("packages/a/package.json", "{}"), ("packages/a/a.test.js", js)];
         assert_eq!(further(&files, "javascript"), []);
         let files = [("go.mod", "module a\n"), ("tools/go.mod", "module b\n"), ("tools/a_test.go", go)];

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::{CommandSpec, Finished};
-use tdd_core::report::{Cause, Report, TestResult};
+use tdd_core::report::{Cause, Obstacle, Report, TestResult};
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
@@ -79,6 +79,20 @@ impl Several {
         (0..self.members.len()).filter_map(found).filter(|(at, found)| found.root == self.members[*at].root).collect()
     }
 
+    /// What a project says of its own tests. Its runner may have gone on into a project inside of it.
+    fn told(&self, at: usize, report: &Report) -> Report {
+        let is_own = |path: &str| self.at(path).is_none_or(|owner| owner == at);
+        let results = report.results().filter(|result| result.id.path().is_none_or(is_own)).cloned();
+        let obstacles = report.obstacles().iter().filter(|obstacle| is_own(&obstacle.subject));
+        let root = &self.members[at].root;
+        let is_named = |obstacle: &Obstacle| obstacle.subject.contains('/') || root.is_empty();
+        let named = obstacles.cloned().map(|obstacle| {
+            let subject = format!("{} in {root}", obstacle.subject);
+            if is_named(&obstacle) { obstacle } else { Obstacle { subject, ..obstacle } }
+        });
+        Report::new(results.collect::<Vec<_>>(), named.collect())
+    }
+
     /// The strictest that any project says of a path outside of all.
     fn sort_outside(&self, path: &str, sources: &dyn Sources) -> (usize, Sort) {
         let said = (0..self.members.len()).map(|at| {
@@ -109,9 +123,9 @@ fn strictness(sort: Sort) -> u8 {
 }
 
 /// Some of the files.
-struct View<'s> {
-    sources: &'s dyn Sources,
-    files: Vec<String>,
+pub(crate) struct View<'s> {
+    pub sources: &'s dyn Sources,
+    pub files: Vec<String>,
 }
 
 impl Sources for View<'_> {
@@ -373,7 +387,7 @@ impl Suite for Suites<'_> {
             match suite.next(&view) {
                 Next::Run(jobs) => return Next::Run(jobs),
                 Next::Done(report) => {
-                    self.reports.push(report);
+                    self.reports.push(self.several.told(*at, &report));
                     self.parts.pop();
                 }
             }
@@ -447,6 +461,18 @@ mod tests {
         assert_eq!(several.sort(&project, "notes.txt", &sources), Sort::Document);
         let paths = ["notes.txt", "a/b/x.py", "a/Cargo.toml"].map(str::to_owned);
         assert_eq!(several.sorts(&project, &paths, &sources), [Sort::Document, Sort::Production, Sort::Steering]);
+    }
+
+    #[test]
+    fn a_project_tells_of_its_own_tests_and_names_itself_where_something_is_in_the_way() {
+        let several = several();
+        let passed = |id: &str| TestResult::new(TestId::parse(id).unwrap(), Outcome::Pass, 0);
+        let obstacle = |subject: &str| Obstacle::new(subject, Cause::RunnerMissing, "no");
+        let obstacles = vec![obstacle("cargo"), obstacle("a/b/tests/t.py"), obstacle("a/src/x.rs")];
+        let told = several.told(0, &Report::new(vec![passed("a/x.rs::x"), passed("a/b/t.py::y")], obstacles));
+        assert_eq!(told.results().map(|result| result.id.as_str()).collect::<Vec<_>>(), ["a/x.rs::x"]);
+        let subjects: Vec<_> = told.obstacles().iter().map(|obstacle| obstacle.subject.as_str()).collect();
+        assert_eq!(subjects, ["cargo in a", "a/src/x.rs"]);
     }
 
     #[test]

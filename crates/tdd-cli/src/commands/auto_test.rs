@@ -16,6 +16,7 @@ use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
 use crate::project::Workbench;
 use crate::recording::Recording;
+use crate::tally::{Tally, tally};
 
 /// Run all tests and report each of them
 ///
@@ -39,6 +40,9 @@ struct Document<'a> {
     obstacles: &'a [Obstacle],
     /// Whether the run is in the ledger.
     recorded: bool,
+    /// Project by project, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    projects: Vec<Tally>,
 }
 
 /// One test, for programs.
@@ -60,8 +64,11 @@ pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
     let command = bench.test_command();
     let facts = SuiteFacts { report: &report, command: &command, tree: &before, duration_ms };
     let recorded = record(&bench, context, &facts)?;
-    let document = Document::new(&facts, recorded);
-    context.output.result(&document, || text(&report, duration_ms, context.output.is_verbose()))?;
+    let ended = report.results().map(|result| (&result.id, result.outcome == Outcome::Pass));
+    let document = Document::new(&facts, recorded, tally(&bench.config, &bench.sources, ended));
+    let of_projects = || document.projects.iter().map(Tally::text).collect::<String>();
+    let told = || text(&report, duration_ms, context.output.is_verbose()) + &of_projects();
+    context.output.result(&document, told)?;
     let Some(failure) = report.environment_failure() else { return Ok(ExitCode::SUCCESS) };
     if failure.cause == Cause::RunnerMissing {
         context.output.note("try: `tdd-cli doctor` shows what is missing");
@@ -85,7 +92,7 @@ fn record(bench: &Workbench, context: &Context, facts: &SuiteFacts<'_>) -> Resul
 }
 
 impl<'a> Document<'a> {
-    fn new(facts: &SuiteFacts<'a>, recorded: bool) -> Self {
+    fn new(facts: &SuiteFacts<'a>, recorded: bool, projects: Vec<Tally>) -> Self {
         Self {
             command: facts.command,
             tree: facts.tree,
@@ -94,6 +101,7 @@ impl<'a> Document<'a> {
             tests: facts.report.results().map(TestLine::new).collect(),
             obstacles: facts.report.obstacles(),
             recorded,
+            projects,
         }
     }
 }

@@ -197,7 +197,10 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
 /// Projects with tests that nobody runs.
 fn unknown(known: &[Found], sources: &TreeSources) -> Option<Finding> {
     let further = discover::further(known, sources);
-    let named = |project: &Found| format!("{} in `{}`", project.language, project.root);
+    let named = |project: &Found| match project.root.as_str() {
+        "" => format!("{} outside of all projects", project.language),
+        root => format!("{} in `{root}`", project.language),
+    };
     if further.is_empty() {
         return None;
     }

@@ -16,6 +16,7 @@ use tdd_core::test_id::TestId;
 use tdd_exec::clock::WallClock;
 use tdd_exec::git::Repo;
 use tdd_exec::ledger;
+use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
 
 use crate::commands::log;
@@ -23,6 +24,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
 use crate::project;
+use crate::tally::{Tally, tally};
 
 /// Show where the project stands: step, role, last commit, red and green tests
 #[derive(Debug, Args)]
@@ -62,6 +64,9 @@ struct Standing {
     blocked: BTreeMap<TestId, String>,
     usage: Usage,
     events: u64,
+    /// Project by project, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    projects: Vec<Tally>,
 }
 
 /// A test that did not pass.
@@ -101,9 +106,11 @@ fn dollars(micro_usd: u64) -> f64 {
 
 pub fn run(_: &Status, context: &Context) -> Result<ExitCode, CliError> {
     let repo = project::repository(&context.global)?;
-    project::configuration(&context.global, repo.root())?;
+    let config = project::configuration(&context.global, repo.root())?.config;
     let session = session(&repo)?;
-    let standing = Standing::of(&repo, &session)?;
+    let mut standing = Standing::of(&repo, &session)?;
+    let ended = session.tests().iter().map(|(id, known)| (id, known.status == TestStatus::Pass));
+    standing.projects = tally(&config, &TreeSources::new(repo.root(), repo.files()?), ended);
     context.output.result(&standing, || standing.text())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -144,6 +151,7 @@ impl Standing {
             blocked: by_ledger.blocked().clone(),
             usage: by_ledger.usage().into(),
             events: session.events(),
+            projects: Vec::new(),
         })
     }
 
@@ -152,6 +160,7 @@ impl Standing {
         text += &format!("{} {}\n", paint(BOLD, "next     "), self.next_role);
         text += &format!("{} {}\n", paint(BOLD, "commit   "), self.commit_text());
         text += &format!("{} {}\n", paint(BOLD, "tests    "), self.tests_text());
+        text.extend(self.projects.iter().filter(|_| self.tests_current.is_some()).map(Tally::text));
         for failing in &self.failing {
             text += &failing.text();
         }
