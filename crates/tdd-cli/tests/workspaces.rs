@@ -66,6 +66,16 @@ fn the_modules_of_a_go_workspace() {
         return println!("{SKIPPED}");
     };
     check(&sandbox, &["a/calc_test.go::TestAdds", "b/calc_test.go::TestAdds"]);
+    // What one module needs of another is production as well.
+    let more = test("b", "a.Twice", "\n\t\"example.com/a\"\n")
+        .replace("TestAdds", "TestTwice")
+        .replace("(1, 2) != 3", "(4) != 8");
+    sandbox.write("b/twice_test.go", more);
+    let (exit, said) = run(&sandbox, &["validate-red", "b/twice_test.go"]);
+    assert_eq!((exit, said["cause"].as_str()), (0, Some("missing-symbol")), "{said}");
+    sandbox.write("a/calc.go", code("a") + "\nfunc Twice(a int) int {\n\treturn a + a\n}\n");
+    let (exit, said) = run(&sandbox, &["validate-green", "b/twice_test.go"]);
+    assert_eq!(exit, 0, "{said}");
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::language::{Project, Sources, join};
+use crate::language::{Project, Sources};
 
 use super::items::{assertions, is_test, is_test_file};
 use super::owns;
-use super::project::module_path;
 use super::sort::steers;
 use super::syntax::Tree;
+use super::workspace::modules;
 
 /// Packages of the standard library by which a test reaches production without importing it.
 const REACHING: [&str; 2] = ["os/exec", "plugin"];
@@ -30,8 +30,8 @@ pub(super) struct Declared {
 /// What a repository declares, by folder.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
-    /// The path by which the module is imported.
-    module: String,
+    /// The paths by which the module is imported, and those that stand in one workspace with it.
+    modules: Vec<String>,
     /// What production defines: functions, types, methods, fields, variables, constants.
     production: BTreeMap<String, BTreeSet<String>>,
     /// What test files declare that is no test.
@@ -43,8 +43,7 @@ pub(super) struct Known {
 impl Known {
     /// Reads all sources of a project.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
-        let manifest = sources.read(&join(&project.root, "go.mod")).unwrap_or_default();
-        let mut known = Self { module: module_path(&manifest).unwrap_or_default().to_owned(), ..Self::default() };
+        let mut known = Self { modules: modules(project, sources), ..Self::default() };
         let ours = |path: &&String| owns(path) && !steers(path) && project.below(path).is_some();
         for path in sources.files().iter().filter(ours) {
             let Some(source) = sources.read(path) else { continue };
@@ -59,10 +58,11 @@ impl Known {
         known
     }
 
-    /// Whether a package of this path is one of the module's, whether or not it is there.
+    /// Whether a package of this path is one of the module's or of its workspace, whether or not it is there.
     pub fn is_ours(&self, import: &str) -> bool {
-        !self.module.is_empty()
-            && import.strip_prefix(&self.module).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        let is_below =
+            |module: &String| import.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        self.modules.iter().any(is_below)
     }
 
     /// Whether an import of this path may lead to production code.

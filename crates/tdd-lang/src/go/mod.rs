@@ -23,6 +23,7 @@ mod tables;
 pub mod test_command;
 mod twins;
 mod value;
+mod workspace;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
