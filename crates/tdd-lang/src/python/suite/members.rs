@@ -4,7 +4,7 @@
 use super::PytestSuite;
 use crate::language::{Project, Selection, Settings, Sources, Suite, UnknownCommand};
 use crate::parts;
-use crate::python::items::is_test_file;
+use crate::python::names::Names;
 use crate::python::workspace::members;
 
 /// Begins a test run.
@@ -23,10 +23,9 @@ fn of_members(mut whole: PytestSuite, settings: &Settings, sources: &dyn Sources
     // Somebody who says where the tests are means one run.
     let roots = if whole.command.places.is_empty() { members(&whole.project, sources) } else { Vec::new() };
     let tested = |root: &Project| {
-        sources
-            .files()
-            .iter()
-            .any(|path| is_test_file(path) && root.below(path).is_some() && !is_inner(path, root, &roots))
+        let names = Names::of(root, sources);
+        let is_own = |path: &String| root.below(path).is_some() && !is_inner(path, root, &roots);
+        sources.files().iter().any(|path| names.is_test_file(path) && is_own(path))
     };
     if roots.is_empty() {
         return vec![Box::new(whole)];
