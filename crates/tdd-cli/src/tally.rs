@@ -77,7 +77,7 @@ mod tests {
         let ids = ids.map(|id| TestId::parse(id).unwrap());
         let found = tally(&config, &Nothing, ids.iter().map(|id| (id, !id.as_str().ends_with("::b"))));
         let told: Vec<_> = found.iter().map(|it| (it.path.as_str(), it.language, it.green, it.failing)).collect();
-        assert_eq!(told, [("", "rust", 2, 0), ("web", "javascript", 1, 1)]);
+        assert_eq!(told, [("", "rust", 2, 0), ("web", "typescript", 1, 1)]);
         assert_eq!(tally(&Config::default(), &Nothing, []), []);
     }
 }
