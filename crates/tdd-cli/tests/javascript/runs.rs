@@ -235,6 +235,31 @@ fn jest_on_es_modules_tells_a_missing_export_from_a_broken_test() {
 }
 
 #[test]
+fn what_a_hook_of_a_group_throws_is_the_failure_of_its_tests() {
+    for (manifest, head) in [(VITEST, "import { beforeAll, describe, expect, it } from 'vitest';\n"), (JEST, "")] {
+        let Some(sandbox) = with_runner(manifest) else { return println!("{NOT_INSTALLED}") };
+        let (import, code) = match head {
+            "" => ("const { fail } = require('./calc');\n", "exports.fail = () => { throw new Error('no'); };\n"),
+            _ => ("import { fail } from './calc.js';\n", "export const fail = () => { throw new Error('no'); };\n"),
+        };
+        sandbox.write("calc.js", code);
+        // Jest does not say that it was a hook.
+        let own = if head.is_empty() { "unrelated-failure" } else { "load-failure" };
+        let group = |name: &str, hook: &str| {
+            format!(
+                "describe('{name}', () => {{\n  beforeAll(() => {{ {hook} }});\n  it('a', () => expect(1).toBe(1));\n}});\n"
+            )
+        };
+        let tests = group("production", "fail();") + &group("own", "JSON.parse('{');") + &group("none", "");
+        sandbox.write("a.test.js", format!("{head}{import}{tests}"));
+        check(
+            &sandbox,
+            &["a.test.js::none > a pass", &format!("a.test.js::own > a {own}"), "a.test.js::production > a assertion"],
+        );
+    }
+}
+
+#[test]
 fn a_hang_in_vitest_costs_no_other_result() {
     let Some(sandbox) = with_runner(VITEST) else { return println!("{NOT_INSTALLED}") };
     short_timeout(&sandbox);

@@ -166,6 +166,18 @@ mod tests {
     }
 
     #[test]
+    fn a_name_more_out_of_a_required_module_changes_no_test_that_is_there() {
+        let with = |names: &str| {
+            format!("const {{ {names} }} = require('./calc');\n{}", &TEST.replace("assert.equal", "check"))
+        };
+        let said = |before: &str, after: &str| said(&[("a.test.js", &with(before))], &[("a.test.js", &with(after))]);
+        assert_eq!(said("add", "add, sub"), ["support use `sub` of `./calc` Added"]);
+        assert_eq!(said("add", "add, sub: minus"), ["support use `sub as minus` of `./calc` Added"]);
+        assert_eq!(said("add", "sub: add").len(), 2);
+        assert_eq!(said("add", "add = () => 3").len(), 2);
+    }
+
+    #[test]
     fn tests_inside_of_production_code_steer() {
         let code = "export const add = (a, b) => a + b;\n";
         let inner = "if (import.meta.vitest) {\n  import.meta.vitest.it('a', () => {});\n}\n";

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tdd_core::digest::Digest;
 
-use super::call::{Kind, MAKERS, Makers};
+use super::call::{Kind, MAKERS, Makers, required};
 use super::items::whole;
 use super::syntax::{DEEPEST, Tree};
 use super::title::title;
@@ -18,6 +18,17 @@ pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Pie
     let mut taker = Taker { tree, makers: Makers::of(tree), tests, for_tests, found: Vec::new() };
     taker.scope(0, "");
     taker.found
+}
+
+/// The name that a plain part of a pattern gives to something.
+fn taken<'s>(tree: &Tree<'s>, part: usize) -> Option<&'s str> {
+    match tree.kind(part) {
+        "shorthand_property_identifier_pattern" => Some(tree.text(part)),
+        "pair_pattern" => {
+            tree.child(part, "value").filter(|value| tree.kind(*value) == "identifier").map(|value| tree.text(value))
+        }
+        _ => None,
+    }
 }
 
 struct Taker<'t, 's> {
@@ -82,6 +93,9 @@ impl Taker<'_, '_> {
         let declarators: Vec<usize> =
             tree.children(item).filter(|child| tree.kind(*child) == "variable_declarator").collect();
         for declarator in declarators {
+            if outer.is_empty() && self.requires(statement, declarator) {
+                continue;
+            }
             let name = tree.child(declarator, "name").map_or("", |name| tree.text(name));
             let at = if tree.line(declarator) == tree.line(item) { statement } else { declarator };
             // `const` and `export` are the declaration's own.
@@ -91,6 +105,33 @@ impl Taker<'_, '_> {
             let scope = if outer.is_empty() { String::new() } else { format!("{outer}.") };
             self.push(at, format!("`{scope}{name}`"), name, digest, tree.range(declarator));
         }
+    }
+
+    /// Every name that is taken out of a required module is an item, as if it was imported.
+    fn requires(&mut self, statement: usize, declarator: usize) -> bool {
+        let tree = self.tree;
+        let (Some(pattern), Some(value)) = (tree.child(declarator, "name"), tree.child(declarator, "value")) else {
+            return false;
+        };
+        let is_call = tree.kind(value) == "call_expression"
+            && tree.child(value, "function").is_some_and(|function| tree.text(function) == "require");
+        let Some(module) = required(tree, value).filter(|_| is_call && tree.kind(pattern) == "object_pattern") else {
+            return false;
+        };
+        let names: Vec<(usize, Option<&str>)> = tree.parts(pattern).map(|part| (part, taken(tree, part))).collect();
+        if names.iter().any(|(_, name)| name.is_none()) {
+            return false;
+        }
+        for (part, name) in names {
+            let name = name.unwrap_or_default();
+            // What makes tests is known by what it makes.
+            let is_maker = self.for_tests && MAKERS.contains(&module) && tree.text(part) == name;
+            if !is_maker {
+                let text = tree.text(part).replace(": ", " as ");
+                self.add(part..part, statement, format!("use `{text}` of `{module}`"), name);
+            }
+        }
+        true
     }
 
     /// Every name that an import brings in is an item.

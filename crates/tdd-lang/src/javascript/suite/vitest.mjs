@@ -5,14 +5,19 @@ function known(error) {
   if (error.expected !== undefined || !/^Snapshot `.*` mismatched$/s.test(told.message)) return told;
   return { ...told, code: 'TDD_NO_SNAPSHOT', message: 'no snapshot is stored: write the expected value into the test, as of `toMatchInlineSnapshot`, or store it' };
 }
-function tell(file, task, outer) {
+function tell(file, task, outer, hook = null) {
   const name = [...outer, task.name];
   if (task.type === 'suite') {
     const error = task.result?.errors?.[0];
     if (error) send({ type: 'test', file, name, kind: 'suite', outcome: 'fail', why: '', ms: 0, error: plain(error), around: true });
-    return task.tasks.map((inner) => tell(file, inner, name)).every(Boolean);
+    return task.tasks.map((inner) => tell(file, inner, name, error ?? hook)).every(Boolean);
   }
   const state = task.result?.state ?? (task.mode === 'run' || task.mode === 'only' ? undefined : task.mode);
+  // What a hook of its group kept from running is no more skipped than what a hook of its own did.
+  if (state === 'skip' && hook && !unasked(task)) {
+    send({ type: 'test', file, name, kind: 'test', outcome: 'fail', why: '', ms: 0, error: known(hook), around: true });
+    return true;
+  }
   const outcome = { pass: 'pass', fail: 'fail', skip: 'skip', todo: 'skip' }[state];
   if (!outcome) return false;
   const error = task.result?.errors?.[0];
