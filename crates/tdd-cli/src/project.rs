@@ -146,7 +146,8 @@ fn found(ci: &Ci, found: &[Found], sources: &dyn Sources) -> Result<Option<Box<d
     }
     let member = |project: &Found| {
         let language = tdd_lang::named(project.language)?;
-        Some(Member { root: project.root.clone(), language: language.into(), settings: settings(ci) })
+        let present = discover::is_in(project, sources);
+        Some(Member { root: project.root.clone(), language: language.into(), settings: settings(ci), present })
     };
     if let [only] = found
         && let Some(language) = tdd_lang::named(only.language)
@@ -168,7 +169,7 @@ fn several(config: &Config) -> Result<Box<dyn Language>, CliError> {
     let member = |project: &ProjectConfig| {
         let ci = config.ci_of(project);
         let language = language(&project.language, &ci)?.into();
-        Ok(Member { root: project.path.clone(), language, settings: settings(&ci) })
+        Ok(Member { root: project.path.clone(), language, settings: settings(&ci), present: true })
     };
     Ok(Box::new(Several::new(config.projects.iter().map(member).collect::<Result<_, CliError>>()?)))
 }

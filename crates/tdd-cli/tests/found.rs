@@ -121,6 +121,22 @@ fn the_projects_of_a_repository_are_found_and_init_names_them() {
 }
 
 #[test]
+fn a_project_that_a_person_moved_is_tested_in_its_new_place() {
+    let Some(sandbox) = repository(&[("", &RUST)]) else { return println!("{SKIPPED}") };
+    assert_eq!(passing(&sandbox), ["tests/calc.rs::test_adds"]);
+    std::fs::create_dir(sandbox.project().join("api")).unwrap();
+    sandbox.git(&["mv", "Cargo.toml", "Cargo.lock", "src", "tests", "api/"]);
+    commit(&sandbox);
+    assert_eq!(passing(&sandbox), ["api/tests/calc.rs::test_adds"]);
+    sandbox.git(&["rm", "-q", "-r", "api"]);
+    sandbox.write("web/package.json", JAVASCRIPT[0].1);
+    sandbox.write("web/calc.js", JAVASCRIPT[1].1);
+    sandbox.write("web/calc.test.js", JAVASCRIPT[2].1);
+    commit(&sandbox);
+    assert_eq!(passing(&sandbox), ["web/calc.test.js::test_adds"]);
+}
+
+#[test]
 fn a_manifest_that_comes_or_goes_gets_no_green() {
     let Some(sandbox) = four() else { return println!("{SKIPPED}") };
     let honest = || {

@@ -55,13 +55,23 @@ pub fn projects(sources: &dyn Sources) -> Vec<Found> {
 }
 
 /// Those of before a change, and those that it adds elsewhere: no manifest that comes or goes takes a project out
-/// of sight.
+/// of sight. In the place of one that is not there any more there may be others.
 pub fn both(before: &dyn Sources, after: &dyn Sources) -> Vec<Found> {
     let mut all = projects(before);
-    let known: Vec<String> = all.iter().map(|project| project.root.clone()).collect();
+    let is_there = |project: &&Found| is_in(project, after);
+    let known: Vec<String> = all.iter().filter(is_there).map(|project| project.root.clone()).collect();
     let is_elsewhere = |root: &str| !known.iter().any(|other| holds(other, root) || holds(root, other));
-    all.extend(projects(after).into_iter().filter(|project| is_elsewhere(&project.root)));
+    let new = projects(after).into_iter().filter(|project| is_elsewhere(&project.root));
+    let new: Vec<Found> = new.filter(|project| all.iter().all(|other| other.root != project.root)).collect();
+    all.extend(new);
     all
+}
+
+/// Whether a project is in a tree: its manifest is.
+pub fn is_in(project: &Found, sources: &dyn Sources) -> bool {
+    let is_it =
+        |(folder, language): (&str, Box<dyn Language>)| project.root == folder && project.language == language.name();
+    manifests(sources).into_iter().any(is_it)
 }
 
 /// The paths of a change by which other projects would be found after it than before it.
@@ -244,6 +254,9 @@ mod tests {
         let told = told(both(&before, &after));
         assert!(told.contains(&("web".to_owned(), "javascript")) && told.contains(&("sub".to_owned(), "javascript")));
         assert_eq!(deciding(&repository(&[]), &after, &paths), Vec::<&str>::new());
+        let moved =
+            both(&repository(&["Cargo.toml", "src/lib.rs"]), &repository(&["api/Cargo.toml", "api/src/lib.rs"]));
+        assert_eq!(super::tests::told(moved), [(String::new(), "rust"), ("api".to_owned(), "rust")]);
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct Member {
     pub language: Rc<dyn Language>,
     /// Its own commands and limits.
     pub settings: Settings,
+    /// Whether it is still there; of one that is gone there is nothing to check.
+    pub present: bool,
 }
 
 impl Member {
@@ -208,7 +210,7 @@ impl Language for Several {
 
     fn check(&self, _: &Project, _: &Settings) -> Vec<CommandSpec> {
         let check = |member: &Member| member.language.check(&member.project(), &member.settings);
-        self.members.iter().flat_map(check).collect()
+        self.members.iter().filter(|member| member.present).flat_map(check).collect()
     }
 
     fn suite(&self, _: &Project, _: &Settings, selection: Selection) -> Result<Box<dyn Suite + '_>, UnknownCommand> {
@@ -437,6 +439,7 @@ mod tests {
             root: root.to_owned(),
             language,
             settings: Settings::default(),
+            present: true,
         };
         Several::new(vec![member("a", Rc::new(Rust)), member("a/b", Rc::new(Python)), member("c", Rc::new(Rust))])
     }
