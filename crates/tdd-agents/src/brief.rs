@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use tdd_core::change::Sort;
+use tdd_core::cycle::Role;
 use tdd_core::report::Cause;
 use tdd_core::seam::StepContext;
 use tdd_core::test_id::TestId;
@@ -140,7 +141,10 @@ impl Brief<'_> {
             kata: format!("# Kata\n\n{}\n", cut::head(self.context.kata_description.trim_end(), shares.kata)),
             tree: format!("\n# Files\n\n{}\n", cut::head(&self.tree(), shares.tree)),
             commit: self.last_commit(shares),
-            target: self.target.map(|target| on_target(target, &self.production(), shares.output)).unwrap_or_default(),
+            target: self
+                .target
+                .map(|target| on_target(self.context.role, target, &self.production(), shares.output))
+                .unwrap_or_default(),
         }
     }
 
@@ -240,21 +244,22 @@ fn omission(paths: &[String]) -> String {
     format!("\nNot shown, for want of room; ask for what you must see: {names}\n")
 }
 
-fn on_target(target: &Target, production: &[&str], room: usize) -> String {
+fn on_target(role: Role, target: &Target, production: &[&str], room: usize) -> String {
     let output = target.output.trim_end();
     let said =
         if output.is_empty() { String::new() } else { format!("\n{}\n", fenced("text", &cut::ends(output, room))) };
-    let missing = if target.cause == Cause::MissingSymbol { not_there_yet(production) } else { String::new() };
+    let missing = if target.cause == Cause::MissingSymbol { not_there_yet(role, production) } else { String::new() };
     format!("\n# The failing test\n\n`{}` fails ({}).{missing}\n{said}", target.id, target.cause)
 }
 
 /// Small models take a missing symbol for a mistake of the test.
-fn not_there_yet(production: &[&str]) -> String {
+fn not_there_yet(role: Role, production: &[&str]) -> String {
     let place = match production {
         [only] => format!(" (`{only}`)"),
         _ => String::new(),
     };
-    format!(" What it names is not in the production code{place} yet.")
+    let advice = if role == Role::Implementor { " Define it there." } else { "" };
+    format!(" What it names is not in the production code{place} yet.{advice}")
 }
 
 #[cfg(test)]

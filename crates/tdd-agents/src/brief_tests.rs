@@ -2,7 +2,6 @@
 
 use super::*;
 use proptest::prelude::*;
-use tdd_core::cycle::Role;
 
 fn file(path: &str, text: &str, sort: Sort) -> File {
     File { path: path.to_owned(), text: text.to_owned(), sort, changed: false }
@@ -56,7 +55,7 @@ fn a_missing_symbol_is_said_to_be_missing_in_production_with_the_file_if_there_i
     let brief = |files: &[File], target| Brief { context: &context, files, target: Some(target) }.write(100_000).text;
     let one = [file("src/lib.rs", "", Sort::Production), file("tests/b.rs", "", Sort::Test)];
     assert!(brief(&one, &target).contains("What it names is not in the production code (`src/lib.rs`) yet."));
-    assert!(brief(&files(), &target).contains("What it names is not in the production code yet."));
+    assert!(brief(&files(), &target).contains("What it names is not in the production code yet. Define it there."));
     let ran = Target { cause: Cause::Assertion, ..target.clone() };
     assert!(!brief(&one, &ran).contains("What it names"));
 }

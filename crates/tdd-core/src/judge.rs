@@ -471,15 +471,27 @@ fn passes(report: &Report, target: &TestId) -> Result<(), Refusal> {
     };
     let breach = match fate(report, target).or_else(unbuilt) {
         Ok((None, _)) => return Ok(()),
-        Ok((Some(cause @ Cause::MissingSymbol), message)) => {
-            let reason = format!("`{target}` does not compile yet{}", said(&message));
-            let next = "write what it names into the production code, and leave the test as it is";
-            Rule::TargetPasses.refuse(reason, next).because(cause).about(target)
+        Ok((Some(cause @ (Cause::MissingSymbol | Cause::UnrelatedCompileError | Cause::SyntaxError)), message)) => {
+            let (reason, next) = unbuilt_green(cause);
+            Rule::TargetPasses
+                .refuse(format!("`{target}` {reason}{}", said(&message)), next)
+                .because(cause)
+                .about(target)
         }
         Ok((Some(cause), message)) => invalid(cause, target, &message),
         Err(breach) => breach,
     };
     Err(Refusal { rule: Rule::TargetPasses, ..breach })
+}
+
+/// What keeps a test from being built that could be built but for what is missing: the test is not at fault.
+fn unbuilt_green(cause: Cause) -> (&'static str, &'static str) {
+    match cause {
+        Cause::MissingSymbol => {
+            ("does not compile yet", "define what it names in the production code, and leave the test as it is")
+        }
+        _ => ("cannot be built any more", "mend the production code, and leave the test as it is"),
+    }
 }
 
 /// Every test but the targets is as it was in the baseline; where nobody looked, it must pass. A test that

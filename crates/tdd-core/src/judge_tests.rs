@@ -435,12 +435,20 @@ fn a_library_that_does_not_build_is_named_where_its_tests_cannot_be() {
 }
 
 #[test]
+fn a_green_that_does_not_compile_is_sent_to_the_production_code() {
+    let broken = Obstacle::new("src/lib.rs", Cause::UnrelatedCompileError, "unresolved import `calc`");
+    let breach = passes(&Report::new([], vec![broken]), &id("new")).unwrap_err();
+    assert!(breach.reason.ends_with("cannot be built any more: unresolved import `calc`"), "{}", breach.reason);
+    assert_eq!(breach.next, "mend the production code, and leave the test as it is");
+}
+
+#[test]
 fn a_green_that_lacks_what_the_test_names_is_told_to_write_it() {
     let missing = Obstacle::new("tests/a.rs", Cause::MissingSymbol, "unresolved import `calc::add`");
     let breach = passes(&Report::new([], vec![missing]), &id("new")).unwrap_err();
     assert_eq!((breach.rule, breach.cause), (Rule::TargetPasses, Some(Cause::MissingSymbol)));
     assert!(breach.reason.ends_with("does not compile yet: unresolved import `calc::add`"), "{}", breach.reason);
-    assert!(breach.next.starts_with("write what it names into the production code"), "{}", breach.next);
+    assert!(breach.next.starts_with("define what it names in the production code"), "{}", breach.next);
 }
 
 fn refactor_mode(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Option<Cause>)]) -> Answer {
