@@ -118,7 +118,8 @@ impl Machine<'_> {
             return self.without_edits(stand, turn, &plan);
         }
         let (files, permit, look) = match self.pass_gate(turn, &plan)? {
-            Ok(passed) => passed,
+            Ok(Some(passed)) => passed,
+            Ok(None) => return self.without_edits(stand, turn, &plan),
             Err(refusal) => return self.refused(stand, turn, &plan, refusal),
         };
         let mut paths: Vec<String> = files.keys().cloned().collect();
@@ -156,8 +157,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The gate's answer to the plan, with the files as they are to be written.
-    fn pass_gate(&mut self, turn: &Turn, plan: &EditPlan) -> Result<Result<Passed, Refusal>, CliError> {
+    /// The gate's answer to the plan, with the files as they are to be written; `None` if they are so already.
+    fn pass_gate(&mut self, turn: &Turn, plan: &EditPlan) -> Result<Result<Option<Passed>, Refusal>, CliError> {
         if let Err(refusal) = self.claim(turn, plan)? {
             return Ok(Err(refusal));
         }
@@ -168,7 +169,7 @@ impl Machine<'_> {
         let files = {
             let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
             match gate::preview(&plan.edits, |path| base.read(path)) {
-                Ok(files) if files.is_empty() => return Ok(Err(changes_nothing(turn, plan))),
+                Ok(files) if files.is_empty() => return Ok(Ok(None)),
                 Ok(files) => files,
                 Err(refusal) => return Ok(Err(refusal)),
             }
@@ -181,10 +182,10 @@ impl Machine<'_> {
         }
         let (files, look) = self.trial.formatted(files)?;
         if files.is_empty() {
-            return Ok(Err(changes_nothing(turn, plan)));
+            return Ok(Ok(None));
         }
         Ok(match self.judge_files(&files)? {
-            Verdict::Permit(permit) => Ok((files, permit, look)),
+            Verdict::Permit(permit) => Ok(Some((files, permit, look))),
             Verdict::Refuse(refusal) => Err(refusal),
         })
     }

@@ -200,7 +200,7 @@ fn an_implementor_who_cheats_is_undone_until_the_code_is_honest() {
           undone check-passes
           refused red-first
           undone edit-applies
-          refused edit-applies
+          undone edit-applies
           feat: do it
         end: 5 steps done
         exit 0
@@ -224,7 +224,7 @@ fn a_test_that_an_implementor_sends_back_in_another_layout_is_no_change_and_noth
         1 red
           test: do it
         2 green
-          refused edit-applies
+          undone edit-applies
           feat: do it
         end: 2 steps done
         exit 0

@@ -57,6 +57,35 @@ fn an_implementor_who_never_succeeds_ends_with_a_person() {
 }
 
 #[test]
+fn who_sends_back_what_is_there_has_decided_to_leave_it() {
+    let cast = in_vain(&tests(1), 3, "N")
+        .edits("rethink", &[(TEST_FILE, Some(&tests(1).replace("{\n", "{ ")))], &json!({"reason": "it is right"}))
+        .writes("implementor", CODE_FILE, &code(1))
+        .writes("refactorer", CODE_FILE, &code(1));
+    Stage::new(cast).check(
+        &["run", "--steps", "3"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          undone target-passes assertion
+          undone target-passes assertion
+          repair
+          undone target-passes assertion
+        2 rethink-test
+          stays as it is
+        2 green
+          feat: do it
+        3 refactor
+          nothing
+        end: 3 steps done
+        exit 0
+    ",
+    );
+}
+
+#[test]
 fn a_revised_test_is_red_again_and_then_made_green() {
     let said = json!({"summary": "do it", "reason": REASON, "spec_source": "An empty text is 0."});
     let wrong = tests(2).replace("add(\"7\"), 7", "add(\"7\"), 8 + add(\"7\")");
