@@ -97,6 +97,10 @@ const LONG_FILE: usize = 6_000;
 
 const NOD: &str = "I have read all of it.";
 
+/// Small models send what was turned down once more.
+const AGAIN: &str =
+    "This is the answer before it, word for word, and it can only meet the same end. Write something else.\n\n";
+
 impl Talk {
     /// Begins a conversation. Nothing is asked yet.
     pub fn begin(stage: Stage, prompts: &Prompts, brief: &Written) -> Self {
@@ -177,7 +181,15 @@ impl Talk {
     /// The attempt failed, and this is why; the next request is another attempt.
     pub fn failed(&mut self, failure: &Failure) {
         self.stage.attempt += 1;
-        self.say(&failure.words(self.stage.context_bytes / 5));
+        let words = failure.words(self.stage.context_bytes / 5);
+        let again = if self.repeats_itself() { AGAIN } else { "" };
+        self.say(&format!("{again}{words}"));
+    }
+
+    /// Whether the last answer is the one before it, word for word.
+    fn repeats_itself(&self) -> bool {
+        let mut answers = self.messages.iter().rev().filter(|message| message.role == Speaker::Assistant);
+        matches!((answers.next(), answers.next()), (Some(last), Some(before)) if last == before)
     }
 
     /// Files that the model asked for, `None` where there is no such file. This is no new attempt.

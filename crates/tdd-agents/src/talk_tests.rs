@@ -57,6 +57,21 @@ fn as_text(ask: &Ask) -> String {
 }
 
 #[test]
+fn an_answer_that_comes_again_word_for_word_is_called_that() {
+    let mut talk = begin(Phase::Green);
+    for (answer, again) in [("{\"edits\": []}", false), ("{\"edits\": [1]}", false), ("{\"edits\": [1]}", true)] {
+        talk.ask_edit();
+        talk.answered(answer);
+        talk.failed(&refused());
+        assert_eq!(
+            last(&talk.ask_edit()).starts_with("This is the answer before it, word for word"),
+            again,
+            "{answer}"
+        );
+    }
+}
+
+#[test]
 fn a_whole_conversation_is_pinned() {
     let mut talk = begin(Phase::Green);
     talk.ask_plan();
