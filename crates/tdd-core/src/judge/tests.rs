@@ -1,10 +1,11 @@
 //! Every rule of the judge, from both sides.
 
+use super::target::{headline, invalid};
 use super::*;
 use crate::change::{ItemChange, ItemFate, SteeringChange};
 use crate::config::RedCompile;
 use crate::digest::Digest;
-use crate::report::TestResult;
+use crate::report::{Obstacle, Outcome, TestResult};
 
 fn id(name: &str) -> TestId {
     TestId::native("tests/a.rs", name)

@@ -1,0 +1,85 @@
+//! What becomes of all other tests: each says what it said before.
+
+use super::{Baseline, Seen};
+use crate::change::{Change, TestChange};
+use crate::report::{Cause, Obstacle, Outcome};
+use crate::rule::{Refusal, Rule};
+use crate::test_id::TestId;
+
+/// Every test but the targets is as it was in the baseline; where nobody looked, it must pass. A test that
+/// a missing symbol takes down keeps its result. A test that moved is held to the result that it had.
+pub(super) fn others_kept(seen: &Seen<'_>, targets: &[&TestId]) -> Result<(), Refusal> {
+    let red = !targets.is_empty();
+    for obstacle in seen.report.obstacles() {
+        obstacle_allowed(obstacle, seen, red)?;
+    }
+    for result in seen.report.results().filter(|result| !targets.contains(&&result.id)) {
+        other_kept(&result.id, &result.outcome, seen)?;
+    }
+    let Some(baseline) = seen.baseline else { return Ok(()) };
+    // A target is judged by itself; only a rethink may have withdrawn it.
+    let gone = baseline.keys().find(|id| !targets.contains(id) && !is_there(id, seen));
+    gone.map_or(Ok(()), |id| {
+        let reason = format!("`{id}` was there before the change and is not found any more");
+        Err(Rule::OthersKept.refuse(reason, "bring it back").because(Cause::TargetNotFound).about(id))
+    })
+}
+
+/// No test's source is gone: where the base could not be built, nobody ran what it held.
+pub(super) fn none_removed(change: &Change) -> Result<(), Refusal> {
+    let gone = change.tests.iter().find_map(|test| match test {
+        TestChange::Removed(facts) => Some(&facts.id),
+        TestChange::Added(_) | TestChange::Moved { .. } | TestChange::Changed { .. } => None,
+    });
+    gone.map_or(Ok(()), |id| Err(Rule::OthersKept.refuse(format!("`{id}` is gone"), "bring it back").about(id)))
+}
+
+fn obstacle_allowed(obstacle: &Obstacle, seen: &Seen<'_>, red: bool) -> Result<(), Refusal> {
+    let known = |id: &TestId| seen.baseline.and_then(|baseline| baseline.get(id)).is_some();
+    let as_before = seen.baseline.is_some_and(|baseline| {
+        !obstacle.tests.is_empty() && obstacle.tests.iter().all(|id| baseline.get(id) == Some(&Some(obstacle.cause)))
+    });
+    // Where there was no test before, there may be none now.
+    let still_none = obstacle.cause == Cause::ZeroTests && seen.baseline.is_some_and(Baseline::is_empty);
+    if as_before || still_none || (red && obstacle.cause == Cause::MissingSymbol) {
+        return Ok(());
+    }
+    let taken_down = obstacle.tests.iter().filter(|id| known(id)).count();
+    let tests = if taken_down == 1 { "1 known test".to_owned() } else { format!("{taken_down} known tests") };
+    let reason = format!("`{}` could not be run: {} ({tests} in it)", obstacle.subject, obstacle.cause);
+    let next = match obstacle.cause {
+        Cause::MissingSymbol => "keep the names that the tests use",
+        _ => "mend it; nothing is known about the tests in it",
+    };
+    Err(Rule::OthersKept.refuse(reason, next).because(obstacle.cause))
+}
+
+fn other_kept(id: &TestId, outcome: &Outcome, seen: &Seen<'_>) -> Result<(), Refusal> {
+    let Some(cause) = outcome.cause() else { return Ok(()) };
+    let was_called = moves(seen.change).find(|(_, after)| *after == id).map_or(id, |(before, _)| before);
+    let before = seen.baseline.and_then(|baseline| baseline.get(was_called));
+    let (cause, reason, next) = match (before, cause) {
+        (Some(Some(before)), now) if *before == now => return Ok(()),
+        (Some(Some(before)), now) => {
+            (now, format!("`{id}` failed before with {before}, and now with {now}"), "find out why it changed")
+        }
+        (Some(None), now) => (now, format!("`{id}` passed before and fails now: {now}"), "make it pass again"),
+        (None, now) => (now, format!("`{id}` fails: {now}"), "make it pass first"),
+    };
+    let cause = if cause == Cause::Assertion { Cause::UnrelatedFailure } else { cause };
+    Err(Rule::OthersKept.refuse(reason, next).because(cause).about(id))
+}
+
+fn is_there(id: &TestId, seen: &Seen<'_>) -> bool {
+    let is_called = moves(seen.change).find(|(before, _)| *before == id).map_or(id, |(_, after)| after);
+    seen.report.get(is_called).is_some()
+        || seen.report.obstacles().iter().any(|obstacle| obstacle.tests.contains(is_called))
+}
+
+/// The tests that moved: as they were called before, and as they are called now.
+fn moves(change: &Change) -> impl Iterator<Item = (&TestId, &TestId)> {
+    change.tests.iter().filter_map(|test| match test {
+        TestChange::Moved { before, after } => Some((&before.id, &after.id)),
+        TestChange::Added(_) | TestChange::Removed(_) | TestChange::Changed { .. } => None,
+    })
+}

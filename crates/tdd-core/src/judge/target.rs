@@ -1,0 +1,175 @@
+//! What becomes of the test that a red or a green is about.
+
+use super::{Baseline, Seen};
+use crate::change::{Change, TestFacts};
+use crate::report::{Cause, Outcome, Report};
+use crate::rule::{Refusal, Rule};
+use crate::test_id::TestId;
+
+pub(super) fn red_again(seen: &Seen<'_>, target: &TestId) -> Result<Cause, Refusal> {
+    match fate(seen.report, target)? {
+        (Some(cause), _) if seen.gate.takes_for_red(cause) => Ok(cause),
+        (Some(cause), message) => Err(invalid(cause, target, &message)),
+        (None, _) => {
+            let reason = format!("`{target}` passes now, so nothing is left to implement");
+            let next = "revise it so that it asks for what the kata asks, or leave it as it is";
+            Err(Rule::RedFirst.refuse(reason, next).because(Cause::UnexpectedGreen).about(target))
+        }
+    }
+}
+
+/// The target is new or has gained assertions, was run or tried, and failed for a valid cause.
+pub(super) fn fails_validly(seen: &Seen<'_>, target: &TestId) -> Result<Cause, Refusal> {
+    let (cause, message) = fate(seen.report, target)?;
+    if let Some(cause) = cause.filter(|cause| !seen.gate.takes_for_red(*cause)) {
+        return Err(invalid(cause, target, &message));
+    }
+    if !seen.change.new_demands().any(|test| &test.id == target) {
+        let reason = format!("`{target}` is neither new nor has it gained an assertion since the base");
+        let next = "write a new test, or add an assertion to this one; `--base REV` names another base";
+        return Err(Rule::RedFirst.refuse(reason, next).because(Cause::TargetNotFound).about(target));
+    }
+    cause.ok_or_else(|| {
+        let reason = format!("`{target}` passes already");
+        let next = "keep it if it documents something, and write a test for what is not there yet";
+        Rule::RedFirst.refuse(reason, next).because(Cause::UnexpectedGreen).about(target)
+    })
+}
+
+/// What became of a test: passed (`None`), or why not. An error if nobody can say.
+fn fate(report: &Report, target: &TestId) -> Result<(Option<Cause>, String), Refusal> {
+    if let Some(result) = report.get(target) {
+        return Ok(match &result.outcome {
+            Outcome::Pass => (None, String::new()),
+            Outcome::Fail { cause, message } => (Some(*cause), message.clone()),
+        });
+    }
+    let holding = report.obstacles().iter().find(|obstacle| obstacle.tests.contains(target));
+    if let Some(obstacle) = holding.or_else(|| report.environment_failure()) {
+        return Ok((Some(obstacle.cause), obstacle.message.clone()));
+    }
+    let none_ran = report.results().next().is_none() && report.obstacles().is_empty();
+    let cause = if none_ran { Cause::ZeroTests } else { Cause::TargetNotFound };
+    Err(invalid(cause, target, ""))
+}
+
+/// A red for a cause that is not valid, with what to do about it.
+pub(super) fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
+    let (reason, next) = match cause {
+        Cause::RunnerMissing => ("could not be run: the runner is missing", "`tdd-cli doctor` says what to install"),
+        Cause::Timeout => ("did not end in time", "make the test end by itself, or raise `ci.timeout_secs`"),
+        Cause::Crash => ("ended its process before its report was complete", "let it fail by an assertion"),
+        Cause::UnknownOutput => {
+            ("ran, but its report cannot be believed", "`tdd-cli auto-test -v` shows what was said")
+        }
+        Cause::TargetNotFound => (
+            "is not among the tests that were found",
+            "check its name: `tdd-cli auto-test` lists the tests; one that a feature or a setting leaves out needs it in `ci.test_cmd`",
+        ),
+        Cause::ZeroTests => ("was not found: there is not a single test", "write it, and make the runner find it"),
+        Cause::Skipped => ("is skipped", "take the marker away"),
+        Cause::SyntaxError => ("does not parse", "mend the syntax"),
+        Cause::UnrelatedCompileError => {
+            ("does not compile, and not for want of production code", "mend the test; what it uses it must import")
+        }
+        Cause::LoadFailure => ("could not be loaded", "mend what keeps it from being loaded"),
+        Cause::BaselineNotGreen => ("cannot be judged: other tests failed before", "make them pass first"),
+        Cause::UnrelatedFailure => ("failed for another reason", "let it fail for want of production code"),
+        Cause::Flaky => ("passes and fails on the same files", "make it repeatable"),
+        Cause::VacuousTest => ("cannot fail", "assert something about what production does"),
+        Cause::UnexpectedGreen => ("passes already", "write a test for what is not there yet"),
+        Cause::MissingSymbol => (
+            "does not compile for want of production code, and `gate.red_compile: never` takes only a test that ran",
+            "begin with a test that compiles, or let a person add what it names: `tdd-cli refactor begin`",
+        ),
+        Cause::Assertion => ("fails", "make it pass"),
+    };
+    Rule::RedFirst.refuse(format!("`{target}` {reason}{}", said(message)), next).because(cause).about(target)
+}
+
+/// The headline behind a colon, if there is one.
+fn said(message: &str) -> String {
+    let said = headline(message);
+    if said.is_empty() { said } else { format!(": {said}") }
+}
+
+/// The first line of a message; one that ends in a colon only announces the next few.
+pub(super) fn headline(message: &str) -> String {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    if !first.ends_with(':') {
+        return first.to_owned();
+    }
+    let rest: Vec<&str> = lines.take_while(|line| !line.starts_with("note:")).take(3).collect();
+    format!("{first} {}", rest.join(", ")).trim_end().to_owned()
+}
+
+pub(super) fn asserts(change: &Change, target: &TestId) -> Result<(), Refusal> {
+    change.new_demands().find(|test| &test.id == target).map_or(Ok(()), asserts_something)
+}
+
+pub(super) fn asserts_something(test: &TestFacts) -> Result<(), Refusal> {
+    let target = &test.id;
+    let reason = match (test.can_fail(), test.asks_production) {
+        (true, true) => return Ok(()),
+        (false, _) => format!("`{target}` asserts nothing"),
+        (true, false) => format!("no assertion of `{target}` depends on production code"),
+    };
+    Err(Rule::TestAsserts.refuse(reason, "assert what production does").because(Cause::VacuousTest).about(target))
+}
+
+pub(super) fn any_target(targets: &[&TestId]) -> Result<(), Refusal> {
+    if targets.is_empty() {
+        let next = "write a test that fails, and let the machine see it: `tdd-cli validate-red`";
+        return Err(Rule::RedFirst.refuse("a green is for a red test, and none is named", next));
+    }
+    Ok(())
+}
+
+pub(super) fn was_red_before(seen: &Seen<'_>, target: &TestId, was_red: &Baseline) -> Result<(), Refusal> {
+    match was_red.get(target) {
+        Some(Some(cause)) if seen.gate.takes_for_red(*cause) => Ok(()),
+        Some(Some(cause)) => Err(invalid(*cause, target, "")),
+        Some(None) => {
+            let reason = format!("`{target}` passed before the change, so the change did not make it pass");
+            let next = "begin with a test that fails";
+            Err(Rule::RedFirst.refuse(reason, next).because(Cause::UnexpectedGreen).about(target))
+        }
+        None => {
+            let reason = format!("nobody saw `{target}` fail before the change");
+            let next = "run `tdd-cli validate-red` on it before you implement it";
+            Err(Rule::RedFirst.refuse(reason, next).because(Cause::TargetNotFound).about(target))
+        }
+    }
+}
+
+pub(super) fn passes(report: &Report, target: &TestId) -> Result<(), Refusal> {
+    // Where a library does not build, nobody can say which tests would have been there.
+    let unbuilt = |breach| match report.obstacles().first() {
+        Some(obstacle) => Ok((Some(obstacle.cause), obstacle.message.clone())),
+        None => Err(breach),
+    };
+    let breach = match fate(report, target).or_else(unbuilt) {
+        Ok((None, _)) => return Ok(()),
+        Ok((Some(cause @ (Cause::MissingSymbol | Cause::UnrelatedCompileError | Cause::SyntaxError)), message)) => {
+            let (reason, next) = unbuilt_green(cause);
+            Rule::TargetPasses
+                .refuse(format!("`{target}` {reason}{}", said(&message)), next)
+                .because(cause)
+                .about(target)
+        }
+        Ok((Some(cause), message)) => invalid(cause, target, &message),
+        Err(breach) => breach,
+    };
+    Err(Refusal { rule: Rule::TargetPasses, ..breach })
+}
+
+/// What keeps a test from being built that could be built but for what is missing: the test is not at fault.
+fn unbuilt_green(cause: Cause) -> (&'static str, &'static str) {
+    match cause {
+        Cause::MissingSymbol => {
+            ("does not compile yet", "define what it names in the production code, and leave the test as it is")
+        }
+        _ => ("cannot be built any more", "mend the production code, and leave the test as it is"),
+    }
+}
