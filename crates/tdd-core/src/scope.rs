@@ -67,10 +67,12 @@ pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
             let facts = facts(test);
             let reason = format!("the test `{}` {why}", facts.id);
             let next = if matches!(test, TestChange::Removed(_)) && adds_a_test(change) {
-                "put it back as it was, beside the new one; or write the new one into a new file of its own"
+                let another = another_file(&facts.path);
+                format!("put it back as it was, beside the new one; or write the new one into a new file{another}")
             } else {
                 "put it back as it was; a test that is wrong goes through a rethink, \
                  or is a person's work in refactor mode"
+                    .to_owned()
             };
             return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
         }
@@ -90,6 +92,17 @@ pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
 
 fn adds_a_test(change: &Change) -> bool {
     change.tests.iter().any(|test| matches!(test, TestChange::Added(_)))
+}
+
+/// A name for one more file of tests, where the file is one; small models need it spelt out.
+fn another_file(path: &str) -> String {
+    let (folder, name) = path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));
+    let (stem, ending) = name.find('.').map_or((name, ""), |at| name.split_at(at));
+    match stem.strip_suffix("_test") {
+        Some(stem) => format!(" such as `{folder}{stem}_2_test{ending}`"),
+        None if path.contains("test") => format!(" such as `{folder}{stem}_2{ending}`"),
+        None => String::new(),
+    }
 }
 
 /// A macro of its own in the place of one that tests rely on.
@@ -382,7 +395,10 @@ mod tests {
         let next = |tests_of: Vec<TestChange>| tests_frozen(&tests(tests_of)).unwrap_err().next;
         let (gone, new) = (TestChange::Removed(test("old")), TestChange::Added(test("new")));
         assert!(next(vec![gone.clone()]).contains("rethink"));
-        assert!(next(vec![gone, new]).contains("a new file of its own"));
+        assert!(next(vec![gone, new]).ends_with("into a new file such as `tests/a_2.rs`"));
+        assert_eq!(another_file("calc/add_test.go"), " such as `calc/add_2_test.go`");
+        assert_eq!(another_file("web/add.test.ts"), " such as `web/add_2.test.ts`");
+        assert_eq!(another_file("src/lib.rs"), "");
     }
 
     #[test]
