@@ -301,12 +301,15 @@ impl Position {
         history.into_iter().find_map(|message| Self::of_message(message.as_ref())).unwrap_or_else(Self::start)
     }
 
-    /// The position, if a step ended without a commit while HEAD stood where it stands now.
+    /// The position, if a step ended without a commit while HEAD stood where it stands now. One that was stopped is
+    /// still to be done: those before it may have left no commit either.
     #[must_use]
     pub fn after(self, ended: Option<&StepEnd>, head: Option<&CommitId>) -> Self {
         match ended {
-            Some(end) if end.head.as_ref() == head && end.step > self.step && end.outcome.rotates() => {
-                Self { step: end.step, next_role: end.role.next(), ..self }
+            Some(end) if end.head.as_ref() == head && end.step > self.step => {
+                let (step, next_role) =
+                    if end.outcome.rotates() { (end.step, end.role.next()) } else { (end.step - 1, end.role) };
+                Self { step, next_role, ..self }
             }
             Some(_) | None => self,
         }
@@ -420,6 +423,9 @@ mod tests {
         assert_eq!((after.step, after.next_role), (3, Role::Tester));
         assert_eq!(before().after(Some(&end(StepOutcome::Nothing)), Some(&CommitId("b".into()))), before());
         assert_eq!(before().after(Some(&end(StepOutcome::Stopped)), Some(&here)), before());
+        let stopped = StepEnd { step: 4, role: Role::Tester, ..end(StepOutcome::Stopped) };
+        let after = before().after(Some(&stopped), Some(&here));
+        assert_eq!((after.step, after.next_role), (3, Role::Tester));
         let there_already = || Position { step: 3, ..before() };
         assert_eq!(there_already().after(Some(&end(StepOutcome::Nothing)), Some(&here)), there_already());
     }
