@@ -31,13 +31,8 @@ fn project() -> Option<Sandbox> {
     }
     sandbox.write("src/lib.rs", CODE);
     sandbox.write("tests/a.rs", TESTS);
-    commit(&sandbox, "feat: double");
+    sandbox.commit("feat: double");
     Some(sandbox)
-}
-
-fn commit(sandbox: &Sandbox, message: &str) {
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", message]);
 }
 
 /// Exit code, rule, cause and target of a gate's only answer.
@@ -54,7 +49,7 @@ fn the_cases_of_a_function_are_one_test_to_every_gate() {
     let Some(sandbox) = project() else { return };
     sandbox.write("tests/a.rs", format!("{TESTS}{MORE}"));
     assert_eq!(answer(&sandbox, &["validate-red", "tests/a.rs"]), "0 - missing-symbol tests/a.rs::trebles");
-    commit(&sandbox, "test: treble");
+    sandbox.commit("test: treble");
     sandbox.write("src/lib.rs", format!("{CODE}{TREBLE}"));
     assert_eq!(answer(&sandbox, &["validate-green", "tests/a.rs::trebles"]), "0 - - tests/a.rs::trebles");
     for loosened in [TESTS.replace("2, 4", "2, 2 + 2"), TESTS.replace("#[case(2, 4)]\n", "")] {
@@ -63,7 +58,7 @@ fn the_cases_of_a_function_are_one_test_to_every_gate() {
         assert_eq!(refused, "1 tests-frozen - tests/a.rs::doubles", "{loosened}");
     }
     sandbox.write("tests/a.rs", format!("{TESTS}{MORE}"));
-    commit(&sandbox, "feat: treble");
+    sandbox.commit("feat: treble");
     // A case more is a demand more.
     sandbox.write("tests/a.rs", format!("{TESTS}{}", MORE.replace("#[case(2, 6)]", "#[case(2, 6)]\n#[case(3, 10)]")));
     assert_eq!(answer(&sandbox, &["validate-red", "tests/a.rs"]), "0 - assertion tests/a.rs::trebles");

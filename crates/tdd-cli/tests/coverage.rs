@@ -16,11 +16,6 @@ fn project(sandbox: &Sandbox, language: &str) {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
-fn commit(sandbox: &Sandbox, message: &str) {
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", message]);
-}
-
 /// What is said of YAGNI as `file:line why`, and why nothing was measured.
 fn detect(sandbox: &Sandbox, arguments: &[&str]) -> (Vec<String>, Option<String>) {
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
@@ -49,7 +44,7 @@ fn python_tells_what_its_tests_execute() {
     project(&sandbox, "python");
     let test = "from squares import square\n\n\ndef test_four():\n    assert square(4) == 16\n";
     sandbox.write("tests/test_squares.py", test);
-    commit(&sandbox, "test: four");
+    sandbox.commit("test: four");
     let code = "\"\"\"Squares.\"\"\"\n\n\ndef square(n):\n    \"\"\"The square.\"\"\"\n    if n < 0:\n        # Never.\n        n = -n\n        n += 0\n    return n * n\n\n\ndef cube(n):\n    return n * square(n)\n";
     sandbox.write("squares.py", code);
     sandbox.write("other.py", "def never():\n    return 1\n");
@@ -59,7 +54,7 @@ fn python_tells_what_its_tests_execute() {
         "squares.py:14 no test executes this line of def `cube`",
     ];
     check(&sandbox, &idle);
-    commit(&sandbox, "feat: squares");
+    sandbox.commit("feat: squares");
     check(&sandbox, &idle);
     assert_eq!(detect(&sandbox, &["squares.py"]).1.unwrap(), "only a change is measured");
     // What no change of this commit is about is not its matter.
@@ -79,7 +74,7 @@ fn a_test_that_takes_the_place_of_who_watches_python_ends_the_measurement() {
     project(&sandbox, "python");
     let stop = "import sys\n\nfrom squares import square\n\n\ndef test_four():\n    sys.settrace(None)\n    if hasattr(sys, 'monitoring'):\n        for tool in range(6):\n            sys.monitoring.free_tool_id(tool)\n    assert square(4) == 16\n";
     sandbox.write("tests/test_squares.py", stop);
-    commit(&sandbox, "test: four");
+    sandbox.commit("test: four");
     sandbox.write("squares.py", "def square(n):\n    return n * n\n");
     let (found, why_not) = detect(&sandbox, &[]);
     assert_eq!(why_not.unwrap(), "something else in the tests watches what they execute");
@@ -97,7 +92,7 @@ fn go_tells_what_its_tests_execute() {
         "squares_test.go",
         "package squares\n\nimport \"testing\"\n\nfunc TestFour(t *testing.T) {\n\tif Square(4) != 16 {\n\t\tt.Error()\n\t}\n}\n",
     );
-    commit(&sandbox, "test: four");
+    sandbox.commit("test: four");
     sandbox.write(
         "squares.go",
         "package squares\n\nfunc Square(n int) int {\n\tif n < 0 {\n\t\t// Never.\n\t\tn = -n\n\t\treturn n * n\n\t}\n\treturn n * n\n}\n\nfunc Cube(n int) int {\n\treturn n * Square(n)\n}\n",
@@ -124,7 +119,7 @@ fn node_tells_what_its_tests_execute() {
         "test/squares.test.js",
         "import assert from 'node:assert/strict';\nimport test from 'node:test';\n\nimport { square } from '../src/squares.js';\n\ntest('four', () => {\n  assert.equal(square(4), 16);\n});\n",
     );
-    commit(&sandbox, "test: four");
+    sandbox.commit("test: four");
     sandbox.write(
         "src/squares.js",
         "// é\nexport function square(n) {\n  if (n < 0) {\n    n = -n;\n    n += 0;\n  }\n  return n * n;\n}\n\nexport function cube(n) {\n  return n * square(n);\n}\n",
@@ -158,7 +153,7 @@ fn vitest_and_jest_tell_what_their_tests_execute() {
         let test =
             "import { square } from '../src/squares';\n\ntest('four', () => {\n  expect(square(4)).toBe(16);\n});\n";
         sandbox.write("test/squares.test.ts", format!("import {{ expect, test }} from '{from}';\n{test}"));
-        commit(&sandbox, "test: four");
+        sandbox.commit("test: four");
         sandbox.write("src/squares.ts", code);
         sandbox.write("src/other.ts", "export const never = (): number => 1;\n");
         check(
@@ -182,7 +177,7 @@ fn cargo_llvm_cov_tells_what_rust_tests_execute() {
     project(&sandbox, "rust");
     let test = "use squares::square;\n\n#[test]\nfn four() {\n    assert_eq!(square(4), 16);\n}\n";
     sandbox.write("tests/a.rs", test);
-    commit(&sandbox, "test: four");
+    sandbox.commit("test: four");
     sandbox.write(
         "src/lib.rs",
         "//! Squares.\n\n/// The square.\npub fn square(n: u32) -> u32 {\n    if n > 100 {\n        // Never.\n        let m = n;\n        return m * n;\n    }\n    n * n\n}\n\n\
@@ -212,7 +207,7 @@ fn a_project_that_cannot_be_measured_falls_back_on_names() {
     }
     project(&sandbox, "javascript");
     sandbox.write("package.json", sandbox.read("package.json").replace("node --test", "vitest run"));
-    commit(&sandbox, "chore: vitest");
+    sandbox.commit("chore: vitest");
     sandbox.write("src/squares.js", "export function cube(n) {\n  return n * n * n;\n}\n");
     let (found, why_not) = detect(&sandbox, &[]);
     assert_eq!(why_not.unwrap(), "vitest: runner-missing");

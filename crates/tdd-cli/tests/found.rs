@@ -59,7 +59,7 @@ fn repository(projects: &[(&str, &[(&str, &str)])]) -> Option<Sandbox> {
             sandbox.write(&format!("{folder}{path}"), text);
         }
     }
-    commit(&sandbox);
+    sandbox.commit("chore: begin");
     Some(sandbox)
 }
 
@@ -67,18 +67,9 @@ fn four() -> Option<Sandbox> {
     repository(&[("api/", &RUST), ("svc/", &GO), ("tools/", &PYTHON), ("web/", &JAVASCRIPT)])
 }
 
-fn commit(sandbox: &Sandbox) {
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "chore: begin"]);
-}
-
 /// Exit code and standard output, as JSON where it is.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let said = serde_json::from_slice(&output.stdout);
-    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
-    (output.status.code().unwrap(), said)
+    sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
 
 /// The ids of the tests that pass.
@@ -126,13 +117,13 @@ fn a_project_that_a_person_moved_is_tested_in_its_new_place() {
     assert_eq!(passing(&sandbox), ["tests/calc.rs::test_adds"]);
     std::fs::create_dir(sandbox.project().join("api")).unwrap();
     sandbox.git(&["mv", "Cargo.toml", "Cargo.lock", "src", "tests", "api/"]);
-    commit(&sandbox);
+    sandbox.commit("chore: begin");
     assert_eq!(passing(&sandbox), ["api/tests/calc.rs::test_adds"]);
     sandbox.git(&["rm", "-q", "-r", "api"]);
     sandbox.write("web/package.json", JAVASCRIPT[0].1);
     sandbox.write("web/calc.js", JAVASCRIPT[1].1);
     sandbox.write("web/calc.test.js", JAVASCRIPT[2].1);
-    commit(&sandbox);
+    sandbox.commit("chore: begin");
     assert_eq!(passing(&sandbox), ["web/calc.test.js::test_adds"]);
 }
 

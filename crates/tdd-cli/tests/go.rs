@@ -25,27 +25,11 @@ const SKIPPED: &str = "skipped: there is no Go; put one on the path";
 
 /// Exit code and standard output, as JSON where it is.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let said = serde_json::from_slice(&output.stdout);
-    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
-    (output.status.code().unwrap(), said)
-}
-
-/// Each test with its cause, or `pass`; each obstacle with its own.
-fn results(sandbox: &Sandbox) -> Vec<String> {
-    let (code, report) = run(sandbox, &["auto-test"]);
-    assert_eq!(code, 0, "{report}");
-    let told = |list: &str, name: &str| -> Vec<String> {
-        let entries = report[list].as_array().unwrap().iter();
-        let line = |it: &Value| format!("{} {}", it[name].as_str().unwrap(), it["cause"].as_str().unwrap_or("pass"));
-        entries.map(line).collect()
-    };
-    [told("tests", "test_id"), told("obstacles", "subject")].concat()
+    sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
 
 fn check(sandbox: &Sandbox, expected: &[&str]) {
-    assert_eq!(results(sandbox), expected);
+    assert_eq!(sandbox.results(env!("CARGO_BIN_EXE_tdd-cli")), expected);
 }
 
 #[test]
@@ -148,8 +132,7 @@ fn a_test_is_validated_by_its_file_its_name_or_a_part_of_it() {
         let (code, said) = run(&sandbox, &["validate-red", target]);
         assert_eq!((code, &said["cause"]), (0, &Value::from("missing-symbol")), "{said}");
     }
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "test: add"]);
+    sandbox.commit("test: add");
     sandbox.write("calc.go", "package calc\n\n// Add adds.\nfunc Add(a, b int) int { return a + b }\n");
     for target in ["calc_test.go::TestAdd", "calc_test.go::TestAdd/one_(and)_two"] {
         let (code, said) = run(&sandbox, &["validate-green", target]);
@@ -173,8 +156,7 @@ fn a_person_retires_a_test() {
         test("TestUp", "Up(\"A\") != strings.ToUpper(\"a\")")
     );
     sandbox.write("calc_test.go", &both);
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "feat: add and up"]);
+    sandbox.commit("feat: add and up");
     let (code, said) = run(&sandbox, &["retire", "calc_test.go::TestUp", "--reason", "nobody needs it"]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(sandbox.read("calc_test.go"), format!("package calc\n\nimport (\n\t\"testing\"\n)\n{adds}"));
@@ -262,8 +244,7 @@ fn what_vet_complains_of_is_told_and_not_taken_for_what_the_red_lacked() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     let test = "package calc\n\nimport \"testing\"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Error()\n\t}\n}\n";
     sandbox.write("calc_test.go", test);
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "test: add"]);
+    sandbox.commit("test: add");
     let add = "package calc\n\nimport \"fmt\"\n\n// Add adds.\nfunc Add(a, b int) int {\n\tfmt.Printf(\"%d\", \"x\")\n\treturn a + b\n}\n";
     sandbox.write("calc.go", add);
     let (code, said) = run(&sandbox, &["validate-green", "calc_test.go"]);
@@ -298,8 +279,7 @@ fn a_suite_of_testify_goes_round_method_by_method() {
         "\nfunc TestCalc(t *testing.T) { suite.Run(t, new(Calc)) }\n",
     );
     sandbox.write("calc_test.go", format!("{head}{adds}{run_all}"));
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "feat: add"]);
+    sandbox.commit("feat: add");
     let multiplies = "\nfunc (s *Calc) TestMultiplies() { s.Equal(6, Mul(2, 3)) }\n";
     sandbox.write("calc_test.go", format!("{head}{adds}{multiplies}{run_all}"));
     let (code, said) = run(&sandbox, &["validate-red", "calc_test.go"]);

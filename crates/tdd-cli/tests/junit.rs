@@ -45,18 +45,13 @@ fn project() -> Sandbox {
     }
     let runner = sandbox.project().join("run-tests");
     std::fs::set_permissions(runner, std::fs::Permissions::from_mode(0o755)).unwrap();
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "chore: begin"]);
+    sandbox.commit("chore: begin");
     sandbox
 }
 
 /// Exit code and standard output, as JSON where it is.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let said = serde_json::from_slice(&output.stdout);
-    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
-    (output.status.code().unwrap(), said)
+    sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
 
 fn rule(said: &Value) -> (&str, &str) {

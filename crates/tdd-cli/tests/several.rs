@@ -2,8 +2,6 @@
 //!
 //! Without pytest these tests say that they were skipped.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-
 use serde_json::Value;
 use tdd_fixtures::Sandbox;
 
@@ -40,8 +38,7 @@ fn repository() -> Option<Sandbox> {
     ] {
         sandbox.write(path, text);
     }
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "chore: begin"]);
+    sandbox.commit("chore: begin");
     let (code, said) = run(&sandbox, &["init"]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(sandbox.git(&["show", "--name-only", "--format="]).trim(), "kata.md");
@@ -50,11 +47,7 @@ fn repository() -> Option<Sandbox> {
 
 /// Exit code and standard output, as JSON where it is.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let said = serde_json::from_slice(&output.stdout);
-    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
-    (output.status.code().unwrap(), said)
+    sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
 
 fn rule(said: &Value) -> (&str, &str) {

@@ -20,22 +20,13 @@ fn repository(files: &[(&str, &str)]) -> Option<Sandbox> {
     for (path, text) in files {
         sandbox.write(path, text);
     }
-    commit(&sandbox);
+    sandbox.commit("chore: begin");
     Some(sandbox)
-}
-
-fn commit(sandbox: &Sandbox) {
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "chore: begin"]);
 }
 
 /// Exit code and standard output, as JSON where it is.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let said = serde_json::from_slice(&output.stdout);
-    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
-    (output.status.code().unwrap(), said)
+    sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
 
 /// All tests pass, and these are all.
@@ -195,7 +186,7 @@ fn the_packages_of_an_npm_workspace_and_what_one_needs_of_another() {
     sandbox.write("packages/a/calc.js", format!("{CODE}export const double = (a) => add(a, a)\n"));
     let (code, said) = run(&sandbox, &["validate-green", "packages/b/test/other.test.js"]);
     assert_eq!(code, 0, "{said}");
-    commit(&sandbox);
+    sandbox.commit("chore: begin");
     sandbox.write("packages/a/calc.js", format!("{CODE}export const double = (a) => a * 2\n"));
     let (code, said) = run(&sandbox, &["validate-refactor"]);
     assert_eq!(code, 0, "{said}");

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A temporary folder with a home of its own. Whatever runs in it sees neither the developer's
@@ -121,6 +122,32 @@ impl Sandbox {
         is_there && std::os::unix::fs::symlink(folder, self.project().join("node_modules")).is_ok()
     }
 
+    /// What a program of ours answers in JSON, and its exit code.
+    pub fn answer(&self, program: &str, arguments: &[&str]) -> (i32, Value) {
+        answer(self.command(program).args(arguments))
+    }
+
+    /// Each test of a run with its cause, or `pass`; each obstacle with its own.
+    pub fn results(&self, program: &str) -> Vec<String> {
+        let (code, report) = self.answer(program, &["auto-test"]);
+        must("run all tests", succeeded(code == 0, &report.to_string()));
+        let told = |list: &str, name: &str| -> Vec<String> {
+            let word = |entry: &Value, key: &str| entry[key].as_str().map(str::to_owned);
+            let line = |entry: &Value| {
+                let cause = word(entry, "cause").unwrap_or_else(|| "pass".to_owned());
+                format!("{} {cause}", word(entry, name).unwrap_or_default())
+            };
+            report[list].as_array().into_iter().flatten().map(line).collect()
+        };
+        [told("tests", "test_id"), told("obstacles", "subject")].concat()
+    }
+
+    /// Commits all that is there.
+    pub fn commit(&self, message: &str) {
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", message]);
+    }
+
     /// Runs the git program in the project and gives what it printed.
     pub fn git(&self, arguments: &[&str]) -> String {
         let identity = ["-c", "user.name=A Person", "-c", "user.email=person@local", "-c", "commit.gpgsign=false"];
@@ -129,6 +156,15 @@ impl Sandbox {
         must(&format!("run git {arguments:?}"), succeeded(output.status.success(), &stderr));
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
+}
+
+/// What a command of ours answers in JSON, and its exit code; where it answers nothing, what it complains of.
+pub fn answer(command: &mut Command) -> (i32, Value) {
+    let output = must("run it", command.args(["--format", "json"]).output());
+    let said = serde_json::from_slice(&output.stdout);
+    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
+    let code = output.status.code().ok_or_else(|| std::io::Error::other("a signal ended it"));
+    (must("read its exit code", code), said)
 }
 
 /// Copies a folder; a file `x.disarmed` becomes `x`, so that no workspace picks a fixture up, and `x.removed`

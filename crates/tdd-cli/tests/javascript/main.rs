@@ -35,8 +35,7 @@ fn with_runner(manifest: &str) -> Option<Sandbox> {
     sandbox.write("package.json", manifest);
     sandbox.write(".gitignore", "node_modules\n");
     sandbox.git(&["init", "-q", "-b", "main"]);
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "chore: begin"]);
+    sandbox.commit("chore: begin");
     assert_eq!(run(&sandbox, &["init"]).0, 0);
     Some(sandbox)
 }
@@ -47,27 +46,11 @@ const JEST: &str =
 
 /// Exit code and standard output, as JSON where it is.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let said = serde_json::from_slice(&output.stdout);
-    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
-    (output.status.code().unwrap(), said)
-}
-
-/// Each test with its cause, or `pass`; each obstacle with its own.
-fn results(sandbox: &Sandbox) -> Vec<String> {
-    let (code, report) = run(sandbox, &["auto-test"]);
-    assert_eq!(code, 0, "{report}");
-    let told = |list: &str, name: &str| -> Vec<String> {
-        let entries = report[list].as_array().unwrap().iter();
-        let line = |it: &Value| format!("{} {}", it[name].as_str().unwrap(), it["cause"].as_str().unwrap_or("pass"));
-        entries.map(line).collect()
-    };
-    [told("tests", "test_id"), told("obstacles", "subject")].concat()
+    sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
 
 fn check(sandbox: &Sandbox, expected: &[&str]) {
-    assert_eq!(results(sandbox), expected);
+    assert_eq!(sandbox.results(env!("CARGO_BIN_EXE_tdd-cli")), expected);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use tdd_fixtures::Sandbox;
 
-use super::{JEST, NOT_INSTALLED, SKIPPED, VITEST, check, project, results, run, with_runner};
+use super::{JEST, NOT_INSTALLED, SKIPPED, VITEST, check, project, run, with_runner};
 
 fn short_timeout(sandbox: &Sandbox) {
     let config = sandbox.read("tdd.yaml").replace("ci:\n", "ci:\n  timeout_secs: 3\n");
@@ -288,7 +288,7 @@ fn a_run_that_fails_though_every_test_passes_is_no_green() {
     let late = "setTimeout(() => { throw new Error('late'); }, 20);\n";
     let test = "test('adds', () => new Promise((done) => setTimeout(done, 60)));\n";
     sandbox.write("test/a.test.js", format!("import test from 'node:test';\n{late}{test}"));
-    let told = results(&sandbox);
+    let told = sandbox.results(env!("CARGO_BIN_EXE_tdd-cli"));
     assert!(told.iter().any(|line| line == "test/a.test.js load-failure"), "{told:?}");
 }
 

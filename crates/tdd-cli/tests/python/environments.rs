@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
-use tdd_fixtures::Sandbox;
+use tdd_fixtures::{Sandbox, answer};
 
 use super::{SKIPPED, project, run};
 
@@ -105,18 +105,12 @@ fn environment(sandbox: &Sandbox, folder: &str) {
 
 /// The same as [`run`], with no other environment than the project's own.
 fn run_here(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.env_remove("VIRTUAL_ENV").args(arguments).args(["--format", "json"]).output().unwrap();
-    (output.status.code().unwrap(), serde_json::from_slice(&output.stdout).unwrap())
+    answer(sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).env_remove("VIRTUAL_ENV").args(arguments))
 }
 
 /// The same with another folder first on the path.
 fn run_with(sandbox: &Sandbox, folder: &str, arguments: &[&str]) -> (i32, Value) {
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let command = command.env_remove("VIRTUAL_ENV").env("PATH", path);
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let said = serde_json::from_slice(&output.stdout);
-    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
-    (output.status.code().unwrap(), said)
+    answer(command.env_remove("VIRTUAL_ENV").env("PATH", path).args(arguments))
 }

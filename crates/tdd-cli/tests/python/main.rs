@@ -27,27 +27,11 @@ const SKIPPED: &str = "skipped: there is no pytest; install it into a virtual en
 
 /// Exit code and standard output, as JSON where it is.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let said = serde_json::from_slice(&output.stdout);
-    let said = said.unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&output.stderr).into_owned()));
-    (output.status.code().unwrap(), said)
-}
-
-/// Each test with its cause, or `pass`; each obstacle with its own.
-fn results(sandbox: &Sandbox) -> Vec<String> {
-    let (code, report) = run(sandbox, &["auto-test"]);
-    assert_eq!(code, 0, "{report}");
-    let told = |list: &str, name: &str| -> Vec<String> {
-        let entries = report[list].as_array().unwrap().iter();
-        let line = |it: &Value| format!("{} {}", it[name].as_str().unwrap(), it["cause"].as_str().unwrap_or("pass"));
-        entries.map(line).collect()
-    };
-    [told("tests", "test_id"), told("obstacles", "subject")].concat()
+    sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
 
 fn check(sandbox: &Sandbox, expected: &[&str]) {
-    assert_eq!(results(sandbox), expected);
+    assert_eq!(sandbox.results(env!("CARGO_BIN_EXE_tdd-cli")), expected);
 }
 
 #[test]
@@ -142,8 +126,7 @@ fn a_person_retires_a_test() {
     let tests = "from calc import add, sub\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n";
     let both = format!("{tests}\n\ndef test_subtracts():\n    assert sub(2, 1) == 1\n");
     sandbox.write("tests/test_calc.py", &both);
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "feat: add and sub"]);
+    sandbox.commit("feat: add and sub");
     let (code, said) = run(&sandbox, &["retire", "tests/test_calc.py::test_subtracts", "--reason", "nobody needs it"]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(sandbox.read("tests/test_calc.py"), tests);
@@ -241,8 +224,7 @@ fn a_check_that_fails_is_shown_by_the_tools_name() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     sandbox.write("calc.py", "def add(a, b):\n    return a + b\n");
     sandbox.write("tests/test_add.py", "import calc\n\n\ndef test_adds():\n    assert calc.add(1, 2) == 3\n");
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", "feat: add"]);
+    sandbox.commit("feat: add");
     sandbox.write("spare.py", "def old():\n    print \"once upon a time\"\n");
     let (code, verdict) = run(&sandbox, &["validate-refactor"]);
     assert_eq!((code, &verdict["rule"]), (1, &json!("check-passes")), "{verdict}");

@@ -1,6 +1,6 @@
 //! What pytest and its neighbours do that one would not expect, each with the answer that it gets.
 
-use super::{SKIPPED, check, project, results, run};
+use super::{SKIPPED, check, project, run};
 
 #[test]
 fn what_nothing_awaits_or_is_meant_to_fail_is_no_red() {
@@ -65,7 +65,10 @@ fn options_that_would_end_a_run_early_do_not_matter() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     sandbox.write("pytest.ini", "[pytest]\naddopts = --maxfail=1 -x -q --stepwise --lf --nf\n");
     sandbox.write("tests/test_a.py", "def test_a(): assert False\ndef test_b(): assert True\n");
-    assert_eq!(results(&sandbox), ["tests/test_a.py::test_a assertion", "tests/test_a.py::test_b pass"]);
+    assert_eq!(
+        sandbox.results(env!("CARGO_BIN_EXE_tdd-cli")),
+        ["tests/test_a.py::test_a assertion", "tests/test_a.py::test_b pass"]
+    );
 }
 
 #[test]
