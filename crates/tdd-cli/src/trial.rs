@@ -70,6 +70,7 @@ pub struct Trial<'a> {
     pub in_place: bool,
     /// The rules that a person has made an exception from.
     pub excepted: Vec<Rule>,
+    spawner: Spawner,
     /// What is done is not shown: others work at the same time.
     silent: bool,
     /// What was seen of whole trees in copies beside the project.
@@ -130,6 +131,7 @@ impl<'a> Trial<'a> {
             tree,
             in_place,
             excepted,
+            spawner: spawner(context),
             silent: false,
             seen: Seen::default(),
         };
@@ -186,6 +188,7 @@ impl<'a> Trial<'a> {
             tree,
             in_place: false,
             excepted: Vec::new(),
+            spawner: spawner(context),
             silent: true,
             seen,
         }))
@@ -532,7 +535,7 @@ impl<'a> Trial<'a> {
 
     /// What starts the project's tools in a folder.
     pub fn spawner(&self, root: PathBuf) -> Spawner {
-        Spawner::new(root, std::env::vars_os()).with_cancel(self.context.cancel.clone())
+        self.spawner.clone().with_root(root)
     }
 
     fn act<T>(
@@ -552,6 +555,11 @@ impl<'a> Trial<'a> {
             progress: &say,
         })
     }
+}
+
+/// What every command of a trial has in common; where it runs is for the command to say.
+fn spawner(context: &Context) -> Spawner {
+    Spawner::new("/", std::env::vars_os()).with_cancel(context.cancel.clone())
 }
 
 /// All that a tool said.

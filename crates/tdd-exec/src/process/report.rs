@@ -2,6 +2,9 @@
 
 use tdd_core::command::Exit;
 
+/// What the supervisor says last: of all that the command started, nothing is left.
+pub(super) const ALONE: &str = "alone";
+
 /// How the command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Report {

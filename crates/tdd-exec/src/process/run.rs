@@ -10,6 +10,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -21,7 +22,7 @@ use super::cancel::Cancel;
 use super::capture::Capture;
 use super::descendants::{end_below, end_session};
 use super::error::ProcessError;
-use super::report::Report;
+use super::report::{ALONE, Report};
 use super::spawner::Spawner;
 use super::supervisor::SUPERVISE;
 
@@ -34,6 +35,9 @@ const PIECE: usize = 1 << 16;
 
 /// How long all commands of this process have taken so far, in microseconds.
 static SPENT: AtomicU64 = AtomicU64::new(0);
+
+/// Supervisors that have said that they are alone.
+static ENDING: Mutex<Vec<Child>> = Mutex::new(Vec::new());
 
 /// How long all commands of this process have taken so far: what is not our own share of its time.
 pub fn spent() -> Duration {
@@ -58,11 +62,13 @@ fn watched(spawner: &Spawner, spec: &CommandSpec) -> Result<Finished, ProcessErr
         Ok(program) => program,
         Err(reason) => return Ok(without_output(Exit::NotStarted(reason))),
     };
-    match Supervised::start(spawner, spec, &program, &folder, &vars) {
+    let finished = match Supervised::start(spawner, spec, &program, &folder, &vars) {
         Ok(supervised) => supervised.finish(spec),
         Err(error) if is_about_arguments(&error) => Ok(without_output(Exit::NotStarted(error.to_string()))),
         Err(source) => Err(ProcessError::Supervisor { program: spawner.supervisor.clone(), source }),
-    }
+    }?;
+    spawner.take_back(dirs);
+    Ok(finished)
 }
 
 fn without_output(exit: Exit) -> Finished {
@@ -103,6 +109,8 @@ struct Supervised {
     err: Capture,
     /// What the supervisor said of a line that is not yet whole.
     heard: Vec<u8>,
+    /// The supervisor said that nothing is left of the command.
+    alone: bool,
     cancel: Cancel,
     started: Instant,
     /// How the command ended; what is known first holds.
@@ -119,6 +127,7 @@ impl Supervised {
         folder: &Path,
         vars: &BTreeMap<OsString, OsString>,
     ) -> io::Result<Self> {
+        bury();
         let started = Instant::now();
         let (control, theirs) = UnixStream::pair()?;
         let (stdout, out) = io::pipe()?;
@@ -143,6 +152,7 @@ impl Supervised {
             out: Capture::new(spec.output_cap),
             err: Capture::new(spec.output_cap),
             heard: Vec::new(),
+            alone: false,
             cancel: spawner.cancel.clone(),
             started,
             exit: None,
@@ -152,21 +162,28 @@ impl Supervised {
 
     fn finish(mut self, spec: &CommandSpec) -> Result<Finished, ProcessError> {
         let watched = self.watch(spec.deadline);
-        let status = self.end();
-        let fail = |source| ProcessError::Watch { command: spec.line(), source };
-        watched.map_err(fail)?;
-        let status = status.map_err(fail)?;
-        let Some(exit) = self.exit.or_else(|| interrupted_early(status)) else {
-            return Err(ProcessError::SupervisorDied { command: spec.line(), status });
-        };
         let duration = self.ended.unwrap_or_else(Instant::now).duration_since(self.started);
+        let fail = |source| ProcessError::Watch { command: spec.line(), source };
+        let exit = match (watched, self.exit.take()) {
+            (Ok(()), Some(exit)) if self.alone => {
+                bury_later(self.supervisor);
+                exit
+            }
+            (watched, exit) => {
+                let status = self.end();
+                watched.map_err(fail)?;
+                let status = status.map_err(fail)?;
+                exit.or_else(|| interrupted_early(status))
+                    .ok_or_else(|| ProcessError::SupervisorDied { command: spec.line(), status })?
+            }
+        };
         Ok(Finished { exit, stdout: self.out.finish(), stderr: self.err.finish(), duration })
     }
 
     /// Reads until every stream is at its end or the time is up.
     fn watch(&mut self, deadline: Duration) -> io::Result<()> {
         let mut piece = vec![0; PIECE];
-        while self.control.open || self.stdout.open || self.stderr.open {
+        while (self.control.open && !self.alone) || self.stdout.open || self.stderr.open {
             self.stop_if_due(deadline);
             let left = match self.ended {
                 Some(since) => GRACE.saturating_sub(since.elapsed()),
@@ -241,7 +258,10 @@ impl Supervised {
     fn take_in_reports(&mut self) {
         while let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.heard.drain(..=end).collect();
-            if let Some(report) = Report::parse(String::from_utf8_lossy(&line).trim_end()) {
+            let line = String::from_utf8_lossy(&line);
+            if line.trim_end() == ALONE {
+                self.alone = true;
+            } else if let Some(report) = Report::parse(line.trim_end()) {
                 self.end_with(Some(report.exit()));
             }
         }
@@ -264,6 +284,16 @@ impl Supervised {
         }
         self.supervisor.wait()
     }
+}
+
+/// The supervisor only has to end now, which is not worth waiting for: the next command's start looks whether
+/// it has.
+fn bury_later(supervisor: Child) {
+    ENDING.lock().unwrap_or_else(PoisonError::into_inner).push(supervisor);
+}
+
+fn bury() {
+    ENDING.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|ending| matches!(ending.try_wait(), Ok(None)));
 }
 
 /// Until the supervisor has left our session, a terminal's Ctrl-C ends it together with us; from then on no

@@ -5,12 +5,35 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::sys::signal::kill;
 use nix::unistd::{Pid, getuid};
 
 use super::error::ProcessError;
+
+/// Folders that a run left as it found them: the next run may have them, which spares it the making.
+#[derive(Debug, Default)]
+pub(super) struct Untouched(Mutex<Vec<RunDirs>>);
+
+impl Untouched {
+    /// Empty folders inside `temp`.
+    pub(super) fn take(&self, temp: &Path) -> Result<RunDirs, ProcessError> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match kept.iter().position(|dirs| dirs.folder.starts_with(temp)) {
+            Some(n) => Ok(kept.swap_remove(n)),
+            None => RunDirs::make(temp),
+        }
+    }
+
+    /// Keeps folders in which nothing was left; others are removed.
+    pub(super) fn give_back(&self, dirs: RunDirs) {
+        if dirs.are_as_new() {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(dirs);
+        }
+    }
+}
 
 /// The folders of one run; dropping them removes them.
 #[derive(Debug)]
@@ -33,6 +56,13 @@ impl RunDirs {
             make_private(&folder).map_err(scratch(&folder))?;
         }
         Ok(dirs)
+    }
+
+    /// Whether nobody could tell that a run had them.
+    fn are_as_new(&self) -> bool {
+        let entries = |folder: &Path| fs::read_dir(folder).map(Iterator::count).ok();
+        let is_as_made = |folder: &Path, count| is_private(folder).unwrap_or(false) && entries(folder) == Some(count);
+        is_as_made(&self.folder, 2) && is_as_made(&self.home(), 0) && is_as_made(&self.tmp(), 0)
     }
 
     /// The home folder.
@@ -66,12 +96,17 @@ fn make_base(base: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         made => return made,
     }
-    let found = fs::symlink_metadata(base)?;
-    if found.is_dir() && found.uid() == getuid().as_raw() && found.mode() & 0o777 == 0o700 {
+    if is_private(base)? {
         Ok(())
     } else {
         Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is there already and not a private folder of ours"))
     }
+}
+
+/// A folder, not a link to one, that is ours and nobody else's to look into.
+fn is_private(folder: &Path) -> io::Result<bool> {
+    let found = fs::symlink_metadata(folder)?;
+    Ok(found.is_dir() && found.uid() == getuid().as_raw() && found.mode() & 0o7777 == 0o700)
 }
 
 fn make_private(folder: &Path) -> io::Result<()> {
@@ -146,6 +181,51 @@ mod tests {
         fs::set_permissions(home.join("locked"), Permissions::from_mode(0o500)).expect("chmod");
         drop(dirs);
         assert!(!home.exists() && !tmp.exists());
+    }
+
+    fn check_reuse(touch: impl Fn(&RunDirs), reused: bool) {
+        let parent = tempfile::tempdir().expect("temp");
+        let untouched = Untouched::default();
+        let dirs = untouched.take(parent.path()).expect("dirs");
+        touch(&dirs);
+        let folder = dirs.folder.clone();
+        untouched.give_back(dirs);
+        assert_eq!(folder.exists(), reused);
+        let again = untouched.take(parent.path()).expect("dirs");
+        assert_eq!(again.folder == folder, reused);
+        assert!(again.are_as_new());
+    }
+
+    #[test]
+    fn folders_in_which_a_run_left_nothing_serve_the_next_one() {
+        check_reuse(|_| {}, true);
+        let passing = |dirs: &RunDirs| {
+            fs::write(dirs.tmp().join("x"), "x").expect("write");
+            fs::remove_file(dirs.tmp().join("x")).expect("remove");
+        };
+        check_reuse(passing, true);
+    }
+
+    #[test]
+    fn folders_that_a_run_left_otherwise_serve_nobody_again() {
+        check_reuse(|dirs| fs::write(dirs.tmp().join("x"), "x").expect("write"), false);
+        check_reuse(|dirs| fs::write(dirs.folder.join("x"), "x").expect("write"), false);
+        check_reuse(|dirs| fs::remove_dir(dirs.home()).expect("rmdir"), false);
+        let open = |dirs: &RunDirs| fs::set_permissions(dirs.home(), Permissions::from_mode(0o755)).expect("chmod");
+        check_reuse(open, false);
+        let elsewhere = |dirs: &RunDirs| {
+            fs::remove_dir(dirs.home()).expect("rmdir");
+            std::os::unix::fs::symlink(dirs.tmp(), dirs.home()).expect("link");
+        };
+        check_reuse(elsewhere, false);
+    }
+
+    #[test]
+    fn two_runs_at_once_have_folders_of_their_own() {
+        let parent = tempfile::tempdir().expect("temp");
+        let untouched = Untouched::default();
+        let (one, other) = (untouched.take(parent.path()), untouched.take(parent.path()));
+        assert_ne!(one.expect("dirs").folder, other.expect("dirs").folder);
     }
 
     #[test]

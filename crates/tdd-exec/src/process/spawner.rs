@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tdd_core::command::CommandSpec;
 
 use super::cancel::Cancel;
 use super::env::scrub;
 use super::error::ProcessError;
-use super::run_dirs::RunDirs;
+use super::run_dirs::{RunDirs, Untouched};
 
 /// Whether a command sees the user's home and temporary folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub enum Isolation {
     /// It does: build tools, whose caches live there.
     #[default]
     Shared,
-    /// It gets new, empty ones that are removed after it: tests.
+    /// It gets empty ones that are nobody's after it: tests.
     Fresh,
 }
 
@@ -27,6 +28,7 @@ pub struct Spawner {
     root: PathBuf,
     vars: BTreeMap<OsString, OsString>,
     isolation: Isolation,
+    untouched: Arc<Untouched>,
     pub(super) supervisor: PathBuf,
     pub(super) cancel: Cancel,
 }
@@ -38,6 +40,7 @@ impl Spawner {
             root: root.into(),
             vars: scrub(vars).into_iter().collect(),
             isolation: Isolation::default(),
+            untouched: Arc::default(),
             supervisor: own_program(),
             cancel: Cancel::new(),
         }
@@ -90,8 +93,15 @@ impl Spawner {
             Isolation::Shared => Ok(None),
             Isolation::Fresh => {
                 let temp = self.vars.get(&OsString::from("TMPDIR")).map_or(Path::new("/tmp"), Path::new);
-                RunDirs::make(temp).map(Some)
+                self.untouched.take(temp).map(Some)
             }
+        }
+    }
+
+    /// Takes the folders back once everything that the command started has ended.
+    pub(super) fn take_back(&self, dirs: Option<RunDirs>) {
+        if let Some(dirs) = dirs {
+            self.untouched.give_back(dirs);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The process between us and a command: it outlives us just long enough to leave nothing running.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
@@ -13,10 +14,10 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::{Pid, getpid, setsid};
+use nix::unistd::{Pid, dup2_stderr, dup2_stdout, getpid, setsid};
 
 use super::descendants::kill_below;
-use super::report::Report;
+use super::report::{ALONE, Report};
 
 /// The hidden first argument that makes our program a supervisor; the command's argument vector follows.
 pub const SUPERVISE: &str = "__supervise";
@@ -46,13 +47,16 @@ fn supervise(argv: Vec<OsString>) -> ExitCode {
         Ok(child) => child,
         Err(error) => return tell(&control, &Report::NotStarted(error.to_string())),
     };
+    let_go_of_the_output();
     block_signals();
     let group = Pid::from_raw(child.id().cast_signed());
     let code = match first_event(child, &control) {
         Ok(Event::Ended(Ok(status))) => tell(&control, &report_of(status)),
         Ok(Event::Ended(Err(_)) | Event::Stop) | Err(_) => ExitCode::FAILURE,
     };
-    kill_all(group);
+    if kill_all(group) {
+        say(&control, &format!("{ALONE}\n"));
+    }
     code
 }
 
@@ -76,6 +80,15 @@ fn start(argv: Vec<OsString>) -> io::Result<Child> {
     Command::new(program).args(argv).stdin(Stdio::null()).process_group(0).spawn()
 }
 
+/// Whoever reads the command's output sees its end when the command and all that it started are gone, not
+/// first when we are.
+fn let_go_of_the_output() {
+    if let Ok(nothing) = File::options().write(true).open("/dev/null") {
+        let _ = dup2_stdout(&nothing);
+        let _ = dup2_stderr(&nothing);
+    }
+}
+
 /// A polite signal to the supervisor must not leave the command without one. This comes after the start,
 /// because a child inherits the blocked ones.
 fn block_signals() {
@@ -87,11 +100,12 @@ fn block_signals() {
 }
 
 /// A caller that does not listen any more is seen at the other end of the socket.
-fn tell(mut control: &UnixStream, report: &Report) -> ExitCode {
-    match control.write_all(report.line().as_bytes()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    }
+fn tell(control: &UnixStream, report: &Report) -> ExitCode {
+    if say(control, &report.line()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn say(mut control: &UnixStream, line: &str) -> bool {
+    control.write_all(line.as_bytes()).is_ok()
 }
 
 fn first_event(mut child: Child, control: &UnixStream) -> io::Result<Event> {
@@ -115,17 +129,22 @@ fn report_of(status: ExitStatus) -> Report {
     }
 }
 
-fn kill_all(group: Pid) {
+/// True if nobody is left.
+fn kill_all(group: Pid) -> bool {
     let until = Instant::now() + KILL_LIMIT;
     // All there is on systems without `/proc`. Elsewhere the number may be somebody else's by now.
     #[cfg(not(target_os = "linux"))]
     let _ = nix::sys::signal::killpg(group, Signal::SIGKILL);
     #[cfg(target_os = "linux")]
     let _ = group;
-    while !none_left() && Instant::now() < until {
+    while !none_left() {
+        if Instant::now() >= until {
+            return false;
+        }
         kill_below(getpid());
         thread::sleep(Duration::from_millis(1));
     }
+    true
 }
 
 /// Buries the dead; true if there is nobody left to die.
