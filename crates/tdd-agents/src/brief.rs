@@ -63,55 +63,33 @@ pub struct Written {
 
 /// Most bytes of a target's output, whatever the budget is.
 const MAX_OUTPUT: usize = 8_000;
-/// Most bytes of the list of files that are not shown; the tree names them all.
+/// Most bytes of the list of all files: nobody reads thousands of names.
+const MAX_TREE: usize = 16_000;
+/// Most bytes of the list of files that are not shown.
 const MAX_OMISSION: usize = 2_000;
+/// Bytes of the line that says how many names are left out.
+const MORE: usize = 48;
 const NO_FILES: &str = "\nNo file is shown, for want of room. Ask for what you must see.\n";
 
 impl Brief<'_> {
     /// The brief in at most `budget` bytes. Whole files go first; only if all of them are gone is anything cut.
     pub fn write(&self, budget: usize) -> Written {
-        let whole = self.parts(&Shares::unbounded());
-        if let Some(written) = self.with_files(&whole, budget) {
+        let files = self.by_relevance();
+        let whole = self.parts(&files, &Shares::unbounded());
+        if let Some(written) = with_files(&files, &whole, budget) {
             return written;
         }
         let fits = whole.len() + NO_FILES.len() <= budget;
-        let parts = if fits { whole } else { self.parts(&Shares::of(budget)) };
+        let parts = if fits { whole } else { self.parts(&files, &Shares::of(budget)) };
         let text = cut::head(&parts.joined("", NO_FILES), budget);
-        Written { text, omitted: self.left_out(&BTreeSet::new()), longest: self.longest() }
-    }
-
-    /// Fills the room with files, most relevant first; `None` if not even the list of the others fits.
-    fn with_files(&self, parts: &Parts, budget: usize) -> Option<Written> {
-        let mut room = budget.checked_sub(parts.len())?;
-        let mut shown = BTreeSet::new();
-        let mut text = String::new();
-        // What is left out must be said, and that needs room as well: at most this much.
-        let reserve = omission(&self.left_out(&BTreeSet::new())).len();
-        let all: usize = self.by_relevance().iter().map(|file| section(file).len()).sum();
-        if all > room {
-            room = room.saturating_sub(reserve);
-        }
-        for file in self.by_relevance() {
-            let section = section(file);
-            if section.len() <= room {
-                room -= section.len();
-                text += &section;
-                shown.insert(file.path.as_str());
-            }
-        }
-        let omitted = self.left_out(&shown);
-        let text = parts.joined(&text, &omission(&omitted));
-        (text.len() <= budget).then(|| Written { text, omitted, longest: self.longest() })
-    }
-
-    fn longest(&self) -> usize {
-        self.by_relevance().iter().map(|file| file.text.len()).max().unwrap_or(0)
+        Written { text, omitted: left_out(&files, &BTreeSet::new()), longest: longest(&files) }
     }
 
     /// Files of the target first, then of the last commit, then tests, production and the rest; by path among equals.
     fn by_relevance(&self) -> Vec<&File> {
-        let tree: BTreeSet<&str> = self.context.repo_snapshot_paths.iter().map(String::as_str).collect();
-        let mut files: Vec<&File> = self.files.iter().filter(|file| tree.contains(file.path.as_str())).collect();
+        let tree = self.paths();
+        let is_in_tree = |file: &&File| tree.binary_search(&file.path.as_str()).is_ok();
+        let mut files: Vec<&File> = self.files.iter().filter(is_in_tree).collect();
         files.sort_by_key(|file| (self.rank(file), file.path.as_str()));
         files.dedup_by_key(|file| file.path.as_str());
         files
@@ -129,37 +107,50 @@ impl Brief<'_> {
         }
     }
 
-    /// Files that could be shown, and are not. Names in the tree without a text (binary, huge) are none of them.
-    fn left_out(&self, shown: &BTreeSet<&str>) -> Vec<String> {
-        let mut paths: Vec<&str> = self.by_relevance().iter().map(|file| file.path.as_str()).collect();
+    /// The paths of the tree in their order.
+    fn paths(&self) -> Vec<&str> {
+        let mut paths: Vec<&str> = self.context.repo_snapshot_paths.iter().map(String::as_str).collect();
         paths.sort_unstable();
-        paths.into_iter().filter(|path| !shown.contains(path)).map(str::to_owned).collect()
+        paths.dedup();
+        paths
     }
 
-    fn parts(&self, shares: &Shares) -> Parts {
+    fn parts(&self, files: &[&File], shares: &Shares) -> Parts {
         Parts {
             kata: format!("# Kata\n\n{}\n", cut::head(self.context.kata_description.trim_end(), shares.kata)),
-            tree: format!("\n# Files\n\n{}\n", cut::head(&self.tree(), shares.tree)),
+            tree: format!("\n# Files\n\n{}\n", self.tree(files, shares.tree)),
             commit: self.last_commit(shares),
             target: self
                 .target
-                .map(|target| on_target(self.context.role, target, &self.production(), shares.output))
+                .map(|target| on_target(self.context.role, target, &production(files), shares.output))
                 .unwrap_or_default(),
         }
     }
 
-    fn production(&self) -> Vec<&str> {
-        let production = self.by_relevance().into_iter().filter(|file| file.sort == Sort::Production);
-        production.map(|file| file.path.as_str()).collect()
-    }
-
-    fn tree(&self) -> String {
-        let paths: BTreeSet<&str> = self.context.repo_snapshot_paths.iter().map(String::as_str).collect();
+    /// All names, in at most `max` bytes. Where there is no room for all, those of documents and data go first.
+    fn tree(&self, files: &[&File], max: usize) -> String {
+        let paths = self.paths();
         if paths.is_empty() {
             return "There are none yet.".to_owned();
         }
-        let lines: Vec<String> = paths.into_iter().map(|path| format!("- {}", path.escape_debug())).collect();
-        lines.join("\n")
+        let line = |path: &&str| format!("- {}", path.escape_debug());
+        if paths.iter().map(|path| path.len() + "- \n".len()).sum::<usize>() <= max {
+            return paths.iter().map(line).collect::<Vec<_>>().join("\n");
+        }
+        let sources: BTreeSet<&str> =
+            files.iter().filter(|file| file.sort != Sort::Document).map(|file| file.path.as_str()).collect();
+        let others = paths.iter().filter(|path| !sources.contains(**path)).map(|path| &**path);
+        let (mut text, mut named) = (String::new(), 0);
+        for path in sources.iter().copied().chain(others) {
+            let next = line(&path);
+            if text.len() + next.len() + MORE > max {
+                break;
+            }
+            text += &next;
+            text.push('\n');
+            named += 1;
+        }
+        cut::head(&format!("{text}[… {} files more …]", paths.len() - named), max)
     }
 
     fn last_commit(&self, shares: &Shares) -> String {
@@ -175,6 +166,46 @@ impl Brief<'_> {
     }
 }
 
+/// Fills the room with files, most relevant first; `None` if not even the list of the others fits.
+fn with_files(files: &[&File], parts: &Parts, budget: usize) -> Option<Written> {
+    let mut room = budget.checked_sub(parts.len())?;
+    let mut shown = BTreeSet::new();
+    let mut text = String::new();
+    // What is left out must be said, and that needs room as well: at most this much.
+    let reserve = omission(&left_out(files, &BTreeSet::new())).len();
+    let all: usize = files.iter().map(|file| section(file).len()).sum();
+    if all > room {
+        room = room.saturating_sub(reserve);
+    }
+    for file in files {
+        let section = section(file);
+        if section.len() <= room {
+            room -= section.len();
+            text += &section;
+            shown.insert(file.path.as_str());
+        }
+    }
+    let omitted = left_out(files, &shown);
+    let text = parts.joined(&text, &omission(&omitted));
+    (text.len() <= budget).then(|| Written { text, omitted, longest: longest(files) })
+}
+
+fn longest(files: &[&File]) -> usize {
+    files.iter().map(|file| file.text.len()).max().unwrap_or(0)
+}
+
+/// Files that could be shown, and are not. Names in the tree without a text (binary, huge) are none of them.
+fn left_out(files: &[&File], shown: &BTreeSet<&str>) -> Vec<String> {
+    let mut paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+    paths.sort_unstable();
+    paths.into_iter().filter(|path| !shown.contains(path)).map(str::to_owned).collect()
+}
+
+fn production<'a>(files: &[&'a File]) -> Vec<&'a str> {
+    let production = files.iter().filter(|file| file.sort == Sort::Production);
+    production.map(|file| file.path.as_str()).collect()
+}
+
 /// How many bytes each part may have.
 struct Shares {
     kata: usize,
@@ -187,13 +218,13 @@ struct Shares {
 impl Shares {
     fn unbounded() -> Self {
         let all = usize::MAX;
-        Self { kata: all, tree: all, message: all, diff: all, output: MAX_OUTPUT }
+        Self { kata: all, tree: MAX_TREE, message: all, diff: all, output: MAX_OUTPUT }
     }
 
     /// The kata gets most: without it nothing else makes sense.
     fn of(budget: usize) -> Self {
         let of = |tenths: usize| budget / 20 * tenths;
-        Self { kata: of(8), tree: of(3), message: of(1), diff: of(2), output: of(4).min(MAX_OUTPUT) }
+        Self { kata: of(8), tree: of(3).min(MAX_TREE), message: of(1), diff: of(2), output: of(4).min(MAX_OUTPUT) }
     }
 }
 

@@ -102,6 +102,19 @@ fn a_kata_that_fits_stays_whole_though_thousands_of_files_do_not() {
 }
 
 #[test]
+fn of_thousands_of_files_the_sources_are_named_and_shown_first() {
+    let paths: Vec<String> = (0..20_000).map(|n| format!("data/{n}.txt")).chain(["src/lib.rs".to_owned()]).collect();
+    let files = [file("data/0.txt", "zero", Sort::Document), file("src/lib.rs", "pub fn add() {}", Sort::Production)];
+    let context = StepContext { repo_snapshot_paths: paths, ..context(&[]) };
+    let written = Brief { context: &context, files: &files, target: None }.write(400_000);
+    assert!(written.text.contains("# Files\n\n- src/lib.rs\n- data/0.txt\n- data/1.txt\n"), "{}", &written.text[..300]);
+    assert!(written.text.contains("pub fn add() {}") && written.omitted.is_empty());
+    let named = written.text.lines().filter(|line| line.starts_with("- ")).count();
+    assert!(written.text.contains(&format!("[… {} files more …]\n", 20_001 - named)) && named > 500);
+    assert!(written.text.len() < 20_000);
+}
+
+#[test]
 fn without_any_room_the_longest_parts_are_cut_with_a_mark() {
     let context = StepContext { kata_description: "é".repeat(5_000), ..context(&TREE) };
     let (files, target) = (files(), target());

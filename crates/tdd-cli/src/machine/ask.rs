@@ -41,6 +41,8 @@ pub struct Conversation {
     asked: u32,
 }
 
+/// So many documents are offered that the last commit did not change; of what else there is, a model sees the name.
+const MAX_DOCUMENTS: usize = 50;
 /// So often in a step may a model ask for more files at no cost.
 const MAX_NEEDS: u32 = 3;
 /// Most bytes of the last commit's diff in a prompt.
@@ -205,27 +207,26 @@ impl Machine<'_> {
         })
     }
 
-    /// The files that a brief may show. Of documents and data no more are read than there can be room for.
+    /// The files that a brief may show: of documents and data, those that changed last and a few more.
     fn files(&self, base: &dyn Sources, context: &StepContext) -> Result<Vec<File>, CliError> {
         let (changed, locks) = (self.trial.last_changed()?, self.trial.lock_files());
         let kata = self.trial.loaded.config.kata_description.as_str();
         let paths = &context.repo_snapshot_paths;
         let sorts = self.trial.language.sorts(&self.trial.project, paths, base);
         let is_shown = |path: &str| path != kata && path != "tdd.yaml" && !locks.iter().any(|lock| lock == path);
-        let mut room = self.trial.loaded.config.llm.context_bytes.get();
-        let mut files = Vec::new();
-        for (path, sort) in paths.iter().zip(sorts).filter(|(path, _)| is_shown(path)) {
-            let changed = changed.contains(path);
-            if sort == Sort::Document && !changed && room == 0 {
-                continue;
-            }
-            let Some(text) = base.read(path) else { continue };
-            if sort == Sort::Document {
-                room = room.saturating_sub((path.len() + text.len()) as u64);
-            }
-            files.push(File { path: path.clone(), text, sort, changed });
-        }
-        Ok(files)
+        let (mut documents, sources): (Vec<_>, Vec<_>) = paths
+            .iter()
+            .zip(sorts)
+            .filter(|(path, _)| is_shown(path))
+            .partition(|(path, sort)| *sort == Sort::Document && !changed.contains(*path));
+        // Those of the whole project before those of its parts.
+        documents.sort_by_key(|(path, _)| path.matches('/').count());
+        documents.truncate(MAX_DOCUMENTS);
+        let read = |(path, sort): (&String, Sort)| {
+            let text = base.read(path)?;
+            Some(File { path: path.clone(), text, sort, changed: changed.contains(path) })
+        };
+        Ok(sources.into_iter().chain(documents).filter_map(read).collect())
     }
 
     /// What was wrong goes into the conversation, which begins anew if nothing is learned in it.
