@@ -5,12 +5,17 @@ use std::sync::LazyLock;
 
 use tdd_core::digest::Digest;
 
-use crate::syntax::{FlatTree, Grammar, SEPARATOR};
+use crate::syntax::{FlatTree, Grammar, Known, SEPARATOR};
 
-static JAVASCRIPT: Grammar = Grammar { language: LazyLock::new(|| tree_sitter_javascript::LANGUAGE.into()), is_atom };
-static TYPESCRIPT: Grammar =
-    Grammar { language: LazyLock::new(|| tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()), is_atom };
-static TSX: Grammar = Grammar { language: LazyLock::new(|| tree_sitter_typescript::LANGUAGE_TSX.into()), is_atom };
+static JAVASCRIPT: Grammar =
+    Grammar { language: LazyLock::new(|| tree_sitter_javascript::LANGUAGE.into()), is_atom, known: Known::new() };
+static TYPESCRIPT: Grammar = Grammar {
+    language: LazyLock::new(|| tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
+    is_atom,
+    known: Known::new(),
+};
+static TSX: Grammar =
+    Grammar { language: LazyLock::new(|| tree_sitter_typescript::LANGUAGE_TSX.into()), is_atom, known: Known::new() };
 
 /// Before each statement of a digest: the tree need not have a token for its end.
 const STATEMENT: u8 = 0xfe;

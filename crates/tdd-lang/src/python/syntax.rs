@@ -5,9 +5,10 @@ use std::sync::LazyLock;
 
 use tdd_core::digest::Digest;
 
-use crate::syntax::{FlatTree, Grammar, SEPARATOR};
+use crate::syntax::{FlatTree, Grammar, Known, SEPARATOR};
 
-static GRAMMAR: Grammar = Grammar { language: LazyLock::new(|| tree_sitter_python::LANGUAGE.into()), is_atom };
+static GRAMMAR: Grammar =
+    Grammar { language: LazyLock::new(|| tree_sitter_python::LANGUAGE.into()), is_atom, known: Known::new() };
 
 /// Before each statement of a digest, and around a block: the tree has no tokens for line ends and indents.
 const STATEMENT: u8 = 0xfe;

@@ -6,11 +6,12 @@ use std::sync::LazyLock;
 
 use tdd_core::digest::Digest;
 
-use crate::syntax::{FlatTree, Grammar, SEPARATOR};
+use crate::syntax::{FlatTree, Grammar, Known, SEPARATOR};
 
 static GRAMMAR: Grammar = Grammar {
     language: LazyLock::new(|| tree_sitter_rust::LANGUAGE.into()),
     is_atom: |node| ATOMS.contains(&node.kind()),
+    known: Known::new(),
 };
 
 /// Kept whole, because white space counts inside of them.
