@@ -138,7 +138,8 @@ pub trait Ledger {
     type Error: std::error::Error + Send + Sync + 'static;
     /// All that the events so far add up to.
     fn session(&self) -> &Session;
-    /// Appends events and does not return before they are on the disk.
+    /// Appends events, and does not return before all events are on the disk, unless these
+    /// [allow nothing](Event::allows_nothing).
     fn append(&mut self, events: &[Event]) -> Result<Vec<Record>, Self::Error>;
 }
 

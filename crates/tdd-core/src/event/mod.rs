@@ -176,6 +176,15 @@ impl Event {
         }
     }
 
+    /// Whether nothing is done on the strength of this event: it tells of what is over, and is on the disk soon
+    /// enough with the next one that allows something.
+    pub fn allows_nothing(&self) -> bool {
+        matches!(
+            self,
+            Self::Committed(_) | Self::StepStart(_) | Self::StepEnd(_) | Self::PlanSubmitted(_) | Self::LlmCall(_)
+        )
+    }
+
     /// The test that this event is about, if it is about one.
     pub fn test_id(&self) -> Option<&TestId> {
         match self {
@@ -312,6 +321,13 @@ mod tests {
         assert_eq!(names, Event::TYPES);
         let lines: Vec<_> = events.iter().zip(1..).map(|(event, seq)| Record::line(&head(seq), event)).collect();
         insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn only_what_tells_of_the_past_allows_nothing() {
+        let events = samples::one_of_each();
+        let names: Vec<_> = events.iter().filter(|event| event.allows_nothing()).map(Event::name).collect();
+        assert_eq!(names, ["committed", "step_start", "step_end", "plan_submitted", "llm_call"]);
     }
 
     #[test]

@@ -96,6 +96,8 @@ pub struct LedgerFile<C> {
     saved: u64,
     /// Digests of the file's whole pieces, as far as they are known.
     pieces: Vec<Digest>,
+    /// The last events allow nothing, and may not be on the disk yet.
+    unsynced: bool,
     /// Set when a failed append could not be taken back: nothing more may be written.
     broken: bool,
     _lock: Lock,
@@ -135,6 +137,7 @@ impl<C: Clock> LedgerFile<C> {
             clock,
             repaired: None,
             pieces: loaded.pieces,
+            unsynced: false,
             broken: false,
             _lock: lock,
         };
@@ -158,17 +161,22 @@ impl<C: Clock> LedgerFile<C> {
         Ok(())
     }
 
-    /// Writes bytes at the end and syncs them; takes them back if that fails.
-    fn write(&mut self, bytes: &[u8]) -> Result<(), LedgerError> {
+    /// Writes bytes at the end, and sees to it that all there is gets to the disk, unless that can wait; takes
+    /// them back if it fails.
+    fn write(&mut self, bytes: &[u8], can_wait: bool) -> Result<(), LedgerError> {
         let failed = |source| LedgerError::Append { path: self.path.clone(), source };
         if self.broken {
             return Err(failed(io::Error::other("an earlier append failed and could not be taken back")));
         }
-        let written = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
-        written.map_err(|error| {
-            self.broken = self.file.set_len(self.end.len).and_then(|()| self.file.sync_data()).is_err();
-            failed(error)
-        })
+        let written = self.file.write_all(bytes).and_then(|()| if can_wait { Ok(()) } else { self.file.sync_data() });
+        match written {
+            Ok(()) => self.unsynced = can_wait,
+            Err(error) => {
+                self.broken = self.file.set_len(self.end.len).and_then(|()| self.file.sync_data()).is_err();
+                return Err(failed(error));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -203,7 +211,7 @@ impl<C: Clock> Ledger for LedgerFile<C> {
             bytes.push(b'\n');
             records.push(Record { head, event: event.clone() });
         }
-        self.write(&bytes)?;
+        self.write(&bytes, events.iter().all(Event::allows_nothing))?;
         self.end = end;
         for event in events {
             self.session.apply(event);
@@ -218,6 +226,9 @@ impl<C: Clock> Ledger for LedgerFile<C> {
 impl<C> Drop for LedgerFile<C> {
     /// Leaves a checkpoint behind. One that cannot be written is no loss: it only saves time.
     fn drop(&mut self) {
+        if self.unsynced {
+            let _ = self.file.sync_data();
+        }
         if self.end.seq != self.saved && !self.broken {
             self.save();
         }
@@ -269,5 +280,31 @@ fn damage(path: &Path, line: u64, offset: u64, error: &LineError) -> LedgerError
         LineError::Malformed | LineError::Event(_) => {
             LedgerError::Damaged { path: path.to_owned(), line, offset, why: error.to_string() }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tdd_core::cycle::Role;
+    use tdd_core::event::{EditApplied, PlanSubmitted};
+
+    use super::*;
+    use crate::clock::WallClock;
+
+    #[test]
+    fn what_allows_nothing_waits_for_the_next_event_that_allows_something() {
+        let folder = tempfile::tempdir().expect("temp");
+        let dir = StateDir::ensure(folder.path()).expect("state");
+        let mut ledger = LedgerFile::open(&dir, WallClock).expect("open");
+        let told = Event::PlanSubmitted(PlanSubmitted { step: 1, role: Role::Tester, digest: Digest::of("plan") });
+        let allows = Event::EditApplied(EditApplied { step: 1, attempt: 1, paths: vec!["src/lib.rs".to_owned()] });
+        let mut waits_after = |events: &[Event]| {
+            ledger.append(events).expect("append");
+            ledger.unsynced
+        };
+        assert!(waits_after(std::slice::from_ref(&told)));
+        assert!(!waits_after(&[told.clone(), allows.clone()]));
+        assert!(waits_after(std::slice::from_ref(&told)));
+        assert!(!waits_after(&[allows]));
     }
 }
