@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use git2::{Delta, DiffDelta, DiffFindOptions, DiffHunk, DiffLine, DiffOptions, ErrorCode, FileMode, TreeEntry};
+use git2::{
+    Delta, Diff, DiffDelta, DiffFindOptions, DiffHunk, DiffLine, DiffOptions, ErrorCode, FileMode, ObjectType, Oid,
+    Repository, Tree, TreeEntry,
+};
 use tdd_core::digest::TreeId;
 
 use super::error::Doing;
@@ -56,12 +59,24 @@ impl Repo {
         let (old, new) = (self.tree(before)?, self.tree(after)?);
         let mut options = DiffOptions::new();
         options.include_typechange(true).skip_binary_check(true);
-        let compared = self.git.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options));
-        let mut diff = compared.doing("compare the trees")?;
+        let mut diff = self.compare(&old, &new, &mut options)?;
         diff.find_similar(Some(DiffFindOptions::new().renames(true))).doing("look for renamed files")?;
         let mut changes: Vec<_> = diff.deltas().filter_map(|delta| change(&delta)).collect();
         changes.sort();
         Ok(changes)
+    }
+
+    /// What differs between two trees. The library looks at every file of both, were it not told where to look.
+    pub(super) fn compare(&self, old: &Tree<'_>, new: &Tree<'_>, options: &mut DiffOptions) -> Result<Diff<'_>> {
+        let mut differing = Differing { git: &self.git, paths: Vec::new() };
+        if differing.find(old, new, &mut Vec::new()).doing("compare the trees")? {
+            options.disable_pathspec_match(true);
+            // Without any, all paths would be meant: this is none that a tree can have.
+            for path in differing.paths.iter().map(Vec::as_slice).chain([&b".git"[..]]) {
+                options.pathspec(path);
+            }
+        }
+        self.git.diff_tree_to_tree(Some(old), Some(new), Some(options)).doing("compare the trees")
     }
 
     /// The lines (from 1) that are in a file of `after` and were not in `before`, by path; those of a renamed file
@@ -70,8 +85,7 @@ impl Repo {
         let (old, new) = (self.tree(before)?, self.tree(after)?);
         let mut options = DiffOptions::new();
         options.context_lines(0);
-        let compared = self.git.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut options));
-        let mut diff = compared.doing("compare the trees")?;
+        let mut diff = self.compare(&old, &new, &mut options)?;
         diff.find_similar(Some(DiffFindOptions::new().renames(true))).doing("look for renamed files")?;
         let mut added: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         let mut see = |delta: DiffDelta<'_>, _: Option<DiffHunk<'_>>, line: DiffLine<'_>| {
@@ -103,6 +117,53 @@ impl Repo {
             Err(error) => Err(error).doing_at("look up", path.as_bytes()),
         }
     }
+}
+
+/// With more differing paths than this, there is nothing to gain by naming them.
+const FEW: usize = 1_000;
+
+/// Longer paths than this, in bytes, are left to the library: it needs no stack for them.
+const DEEP: usize = 1_000;
+
+/// Finds the paths at which two trees differ; folders that are the same are not looked into.
+struct Differing<'a> {
+    git: &'a Repository,
+    paths: Vec<Vec<u8>>,
+}
+
+impl Differing<'_> {
+    /// Those below a folder; `false` if they are not few, or out of all depth.
+    fn find(&mut self, old: &Tree<'_>, new: &Tree<'_>, folder: &mut Vec<u8>) -> std::result::Result<bool, git2::Error> {
+        let (before, after) = (entries(old), entries(new));
+        let names: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
+        for name in names {
+            let (one, other) = (before.get(name), after.get(name));
+            if one == other {
+                continue;
+            }
+            let end = folder.len();
+            folder.extend_from_slice(name);
+            let few = if let (Some((true, _, one)), Some((true, _, other))) = (one, other) {
+                folder.push(b'/');
+                let (one, other) = (self.git.find_tree(*one)?, self.git.find_tree(*other)?);
+                folder.len() <= DEEP && self.find(&one, &other, folder)?
+            } else {
+                self.paths.push(folder.clone());
+                self.paths.len() <= FEW
+            };
+            folder.truncate(end);
+            if !few {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// What a folder holds under each name, and whether that is a folder.
+fn entries(tree: &Tree<'_>) -> BTreeMap<Vec<u8>, (bool, i32, Oid)> {
+    let what = |entry: &TreeEntry<'_>| (entry.kind() == Some(ObjectType::Tree), entry.filemode(), entry.id());
+    tree.iter().map(|entry| (entry.name_bytes().to_owned(), what(&entry))).collect()
 }
 
 fn change(delta: &DiffDelta<'_>) -> Option<TreeChange> {

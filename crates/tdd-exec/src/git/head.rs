@@ -63,7 +63,7 @@ impl Repo {
         is_shown: impl Fn(&str) -> bool,
     ) -> Result<String> {
         let mut options = DiffOptions::new();
-        let diff = self.git.diff_tree_to_tree(Some(old), Some(new), Some(&mut options)).doing("compare the commits")?;
+        let diff = self.compare(old, new, &mut options)?;
         let mut text = Capped { bytes: Vec::new(), max: max_bytes, total: 0 };
         diff.print(DiffFormat::Patch, |delta, _, line| {
             let files = [delta.old_file().path(), delta.new_file().path()];

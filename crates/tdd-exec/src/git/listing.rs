@@ -132,7 +132,10 @@ impl Repo {
         let old = known.map(|(id, _)| self.tree(id)).transpose()?;
         let mut options = DiffOptions::new();
         options.include_typechange(true).skip_binary_check(true);
-        let diff = self.git.diff_tree_to_tree(old.as_ref(), Some(&new), Some(&mut options)).doing("list the tree")?;
+        let diff = match &old {
+            Some(old) => self.compare(old, &new, &mut options)?,
+            None => self.git.diff_tree_to_tree(None, Some(&new), Some(&mut options)).doing("list the tree")?,
+        };
         let mut changes: BTreeMap<GitPath, Option<Stored>> = BTreeMap::new();
         for delta in diff.deltas() {
             if let Some(path) = delta.old_file().path_bytes() {

@@ -93,6 +93,53 @@ fn trees_are_compared_by_path_and_kind() {
     assert_eq!(repo.blob(&after, &path("gone")).expect("readable"), None);
 }
 
+/// Every path that git itself finds different, and no other: whatever the names, and wherever they are.
+#[test]
+fn trees_are_compared_as_git_compares_them() {
+    let same: Vec<(String, &str)> = (0..30).map(|n| (format!("same/{}/{n}", n % 5), "0")).collect();
+    let mut files: Vec<(&str, &str)> = same.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    files.extend([("a*", "1"), ("ab", "2"), ("deep/[x]/y", "3"), ("deep/x/y", "4"), ("file", "5"), ("folder/in", "6")]);
+    files.extend([("gone/one", "7"), ("gone/two", "8"), ("same/9/:(top)z", "9"), ("!a", "10")]);
+    let sandbox = Sandbox::with(&files);
+    let repo = sandbox.repo();
+    let mut before = repo.tree_id().expect("a tree");
+    let mut check = |change: &dyn Fn()| {
+        change();
+        let after = repo.tree_id().expect("a tree");
+        let paths =
+            repo.diff_trees(&before, &after).expect("changes").into_iter().flat_map(|change| match change.kind {
+                ChangeKind::Renamed { from } => vec![from, change.path],
+                ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => vec![change.path],
+            });
+        let mut paths: Vec<String> = paths.map(|path| path.as_str().expect("text").to_owned()).collect();
+        paths.sort();
+        let gits = sandbox.git(&["diff-tree", "-r", "-z", "--name-only", "--no-renames", &before.0, &after.0]);
+        let mut expected: Vec<String> = gits.split_terminator('\0').map(str::to_owned).collect();
+        expected.sort();
+        assert_eq!(paths, expected);
+        let listed: Vec<String> = repo.tree_files(&after).expect("files").names().to_vec();
+        let gits = sandbox.git(&["ls-tree", "-r", "-z", "--name-only", &after.0]);
+        assert_eq!(listed, gits.split_terminator('\0').map(str::to_owned).collect::<Vec<_>>());
+        before = after;
+        paths.len()
+    };
+    assert_eq!(check(&|| {}), 0);
+    assert_eq!(check(&|| sandbox.write("a*", "x")), 1);
+    assert_eq!(check(&|| sandbox.write("deep/[x]/y", "x")), 1);
+    assert_eq!(check(&|| sandbox.write("same/9/:(top)z", "x")), 1);
+    assert_eq!(check(&|| sandbox.write("!a", "x")), 1);
+    assert_eq!(check(&|| fs::remove_dir_all(sandbox.root.join("gone")).expect("gone")), 2);
+    let swap = || {
+        sandbox.remove("file");
+        sandbox.write("file/in/it", "x");
+        fs::remove_dir_all(sandbox.root.join("folder")).expect("gone");
+        sandbox.write("folder", "x");
+    };
+    assert_eq!(check(&swap), 4);
+    assert_eq!(check(&|| (0..1_500).for_each(|n| sandbox.write(format!("many/{n}"), format!("{n}")))), 1_500);
+    assert_eq!(check(&|| fs::remove_dir_all(sandbox.root.join("many")).expect("gone")), 1_500);
+}
+
 #[test]
 fn a_repository_is_found_from_below_and_missing_where_there_is_none() {
     let sandbox = Sandbox::with(&[("deep/down/a", "1")]);
