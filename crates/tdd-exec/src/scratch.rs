@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -289,10 +289,24 @@ fn remove_others(root: &Path, folder: &Path, folders: &[PathBuf], names: &[Strin
     Ok(())
 }
 
+/// Whether there is a file that needs nothing but other content, which is faster than another file.
+fn is_written_over(path: &Path, kind: FileKind) -> bool {
+    // What else a group and others may do is for the user's own mask to say.
+    let is_as_made = |mode: u32| match kind {
+        FileKind::File => mode & 0o7711 == 0o600,
+        FileKind::Executable => mode & 0o7777 == 0o755,
+        FileKind::Symlink | FileKind::Submodule => false,
+    };
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file() && meta.nlink() == 1 && is_as_made(meta.mode()))
+}
+
 fn write(path: &Path, bytes: &[u8], kind: FileKind) -> Result<(), ScratchError> {
     let doing = |source| ScratchError { action: "write", path: path.to_owned(), source };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(doing)?;
+    }
+    if is_written_over(path, kind) {
+        return fs::write(path, bytes).map_err(doing);
     }
     // Whatever is there, a link above all, is not written through.
     match fs::remove_file(path) {

@@ -40,8 +40,8 @@ impl Repo {
             Some(from) => self.git.reference_matching(name, to, /* force */ true, from, log),
             None => self.git.reference(name, to, /* force */ false, log),
         };
-        // What cannot be removed is written over by the next move.
-        let _removed = fs::remove_file(&note);
+        // What cannot be emptied is written over by the next move. The file stays: that is faster than another one.
+        let _emptied = fs::write(&note, "");
         match moved {
             Ok(_) => Ok(true),
             Err(error) => match error.code() {
@@ -54,7 +54,7 @@ impl Repo {
 
     /// What a move that a kill cut short left behind, if there is anything.
     pub(super) fn heal_move(&self) -> Result<()> {
-        if !self.private("moving").exists() {
+        if !fs::metadata(self.private("moving")).is_ok_and(|meta| meta.len() > 0) {
             return Ok(());
         }
         let _ours = self.lock_private()?;
@@ -63,7 +63,7 @@ impl Repo {
 
     fn settle_move(&self) -> Result<()> {
         let note = self.private("moving");
-        let Ok(text) = fs::read_to_string(&note) else { return Ok(()) };
+        let Some(text) = fs::read_to_string(&note).ok().filter(|text| !text.is_empty()) else { return Ok(()) };
         if let Some((pid, to, name)) = read(&text) {
             if pid != std::process::id() && is_alive(pid) {
                 return Ok(());
@@ -73,7 +73,7 @@ impl Repo {
                 fs::remove_file(&lock).doing_io("remove", &lock)?;
             }
         }
-        fs::remove_file(&note).doing_io("remove", &note)
+        fs::write(&note, "").doing_io("write", &note)
     }
 
     fn is_ours(&self, lock: &std::path::Path, to: &str) -> bool {

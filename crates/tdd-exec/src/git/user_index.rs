@@ -1,11 +1,12 @@
 //! The user's index, changed at a few paths together with HEAD: both, or, after a kill, put right by the next start.
 //!
-//! `index.lock` is taken first, as git itself does, with our name in it. The new index is written aside, then the
-//! branch moves, then the new index takes its place. A kill in between leaves the lock and a note of the commit:
-//! [`Repo::heal`] finishes if HEAD is at that commit, and otherwise drops what was prepared.
+//! `index.lock` is taken first, as git itself does, with our name in it. The new index is written aside, its commit is
+//! noted in the lock, then the branch moves, then the new index takes its place. A kill in between leaves the lock:
+//! [`Repo::heal`] finishes if HEAD is at the commit in it, and otherwise drops what was prepared.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -32,7 +33,6 @@ pub(super) struct LockedIndex {
     index: PathBuf,
     lock: PathBuf,
     next: PathBuf,
-    note: PathBuf,
     mark: PathBuf,
 }
 
@@ -68,13 +68,11 @@ impl Repo {
     /// Finishes or drops a commit that a kill cut short.
     pub(super) fn heal(&self) -> Result<()> {
         let lock = self.git.path().join("index.lock");
-        if !fs::read_to_string(&lock).is_ok_and(|text| is_left_behind(&text)) {
-            return Ok(());
-        }
+        let Some(text) = fs::read_to_string(&lock).ok().filter(|text| is_left_behind(text)) else { return Ok(()) };
         let locked = self.locked_index();
         let head = self.head_id()?.map(|id| id.to_string());
-        let noted = fs::read_to_string(&locked.note).ok();
-        if noted.is_some() && noted == head && locked.next.exists() {
+        let noted = text.lines().nth(1);
+        if noted.is_some() && noted == head.as_deref() && locked.next.exists() {
             return locked.publish(|_| ());
         }
         drop(locked);
@@ -86,7 +84,6 @@ impl Repo {
             index: self.git.path().join("index"),
             lock: self.git.path().join("index.lock"),
             next: self.private("next-index"),
-            note: self.private("next-commit"),
             mark: self.private("mark"),
         }
     }
@@ -94,14 +91,19 @@ impl Repo {
 
 /// Whether a lock is ours and its process is no more.
 fn is_left_behind(lock: &str) -> bool {
-    let pid = lock.strip_prefix(MARK).and_then(|rest| rest.trim().parse().ok());
+    let pid = lock.lines().next().and_then(|line| line.strip_prefix(MARK)?.trim().parse().ok());
     pid.is_some_and(|pid| pid != std::process::id() && !super::worktree::is_alive(pid))
 }
 
 impl LockedIndex {
-    /// Makes the lock with our name in it at once, so that a kill leaves none that nobody knows.
+    /// Makes the lock with our name in it at once, so that a kill leaves none that nobody knows. The file that gets
+    /// its name is kept for the next time.
     fn take(&self) -> std::io::Result<()> {
         let mark = format!("{MARK} {}\n", std::process::id());
+        if fs::symlink_metadata(&self.mark).is_ok_and(|meta| meta.nlink() > 1) {
+            // It is a lock still, which is not ours to write.
+            fs::remove_file(&self.mark)?;
+        }
         fs::write(&self.mark, &mark)?;
         match fs::hard_link(&self.mark, &self.lock) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
@@ -139,7 +141,8 @@ impl LockedIndex {
 
     /// Notes the commit that the prepared index belongs to.
     pub(super) fn note(&self, commit: Oid) -> Result<()> {
-        fs::write(&self.note, commit.to_string()).doing_io("write", &self.note)
+        let mut lock = File::options().append(true).open(&self.lock).doing_io("open", &self.lock)?;
+        lock.write_all(format!("{commit}\n").as_bytes()).doing_io("write", &self.lock)
     }
 
     /// Which writing of the user's index it is that we hold.
@@ -185,7 +188,7 @@ impl LockedIndex {
 
 impl Drop for LockedIndex {
     fn drop(&mut self) {
-        for path in [&self.next, &self.note, &self.mark, &self.lock] {
+        for path in [&self.next, &self.lock] {
             // What cannot be removed now is removed by the next start.
             remove(path).ok();
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tdd_core::path::ConfinedPath;
 
 use super::error::WriteError;
-use super::folder::{Folder, Found, split};
+use super::folder::{Content, Folder, Found, split};
 use super::plan::Step;
 use super::staging::{self, Staged};
 
@@ -21,6 +21,12 @@ pub(super) fn apply(root: &Folder, steps: &[Step]) -> Result<(), WriteError> {
         let write = |source| WriteError::Write { path: step.path.clone(), source };
         prepared.push(Prepared::new(&staging, step).map_err(write)?);
     }
+    if steps.len() > 1 {
+        for step in &mut prepared {
+            let path = step.path;
+            step.keep().map_err(|source| WriteError::Write { path: path.clone(), source })?;
+        }
+    }
     let mut made = Made { root, folders: Vec::new(), done: Vec::new() };
     for step in prepared {
         made.make(step)?;
@@ -28,22 +34,33 @@ pub(super) fn apply(root: &Folder, steps: &[Step]) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// A step whose contents are written already: the new one, and the old one in case of need.
+/// A step whose new content is written already.
 struct Prepared<'a> {
+    staging: &'a Folder,
     path: &'a ConfinedPath,
-    before: Option<Staged<'a>>,
+    before: Option<&'a Content>,
+    /// The old content, in case of need.
+    kept: Option<Staged<'a>>,
     after: Option<Staged<'a>>,
     made: bool,
 }
 
 impl<'a> Prepared<'a> {
     fn new(staging: &'a Folder, step: &'a Step) -> io::Result<Self> {
-        let stage = |content: &'a Option<_>| content.as_ref().map(|content| Staged::new(staging, content)).transpose();
-        let after = stage(&step.after)?;
+        let after = step.after.as_ref().map(|content| Staged::new(staging, content)).transpose()?;
         if let Some(after) = &after {
             after.sync()?;
         }
-        Ok(Self { path: &step.path, before: stage(&step.before)?, after, made: false })
+        Ok(Self { staging, path: &step.path, before: step.before.as_ref(), kept: None, after, made: false })
+    }
+
+    /// Writes the old content where it can be put back from. A step that is alone hardly ever is put back: nothing
+    /// that can fail comes after its rename but waiting for the disk.
+    fn keep(&mut self) -> io::Result<Option<&mut Staged<'a>>> {
+        if self.kept.is_none() {
+            self.kept = self.before.map(|content| Staged::new(self.staging, content)).transpose()?;
+        }
+        Ok(self.kept.as_mut())
     }
 }
 
@@ -122,13 +139,13 @@ impl Prepared<'_> {
             Found::File => folder.read(name)?,
             Found::Folder | Found::Link | Found::Special => return Err(changed()),
         };
-        if now.as_ref() == self.before.as_ref().map(Staged::content) { Ok(()) } else { Err(changed()) }
+        if now.as_ref() == self.before { Ok(()) } else { Err(changed()) }
     }
 
     fn put_back(&mut self, root: &Folder) -> io::Result<()> {
         let (way, name) = split(self.path.as_str());
         let folder = walk(root, way)?;
-        match &mut self.before {
+        match self.keep()? {
             Some(before) => before.name(&folder, name)?,
             None => folder.remove(name)?,
         }
@@ -136,7 +153,7 @@ impl Prepared<'_> {
     }
 
     fn rescue(&mut self) -> Option<PathBuf> {
-        self.before.as_mut()?.rescue().ok()
+        self.keep().ok()??.rescue().ok()
     }
 }
 
@@ -158,7 +175,6 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    use super::super::folder::Content;
     use super::*;
 
     fn step(path: &str, before: &str, after: Option<&str>) -> Step {

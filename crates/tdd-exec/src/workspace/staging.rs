@@ -58,11 +58,6 @@ impl<'a> Staged<'a> {
         self.file.sync_all()
     }
 
-    /// What is in it.
-    pub(super) fn content(&self) -> &Content {
-        self.content
-    }
-
     /// Gives it its name in one instant. In a folder on another disk it is written there a second time.
     pub(super) fn name(&mut self, to: &Folder, name: &str) -> io::Result<()> {
         match self.folder.rename(&self.name, to, name) {

@@ -158,9 +158,8 @@ fn a_commit_that_a_kill_cut_short_is_finished_or_dropped_by_the_next_start() {
         // As a kill right before the last act would have left it.
         let no_process = i32::MAX;
         sandbox.write(".git/index", old_index);
-        sandbox.write(".git/index.lock", format!("tdd-machine {no_process}\n"));
+        sandbox.write(".git/index.lock", format!("tdd-machine {no_process}\n{}\n", commit.0));
         sandbox.write(".git/tdd-machine/next-index", new_index);
-        sandbox.write(".git/tdd-machine/next-commit", &commit.0);
         if !branch_moved {
             sandbox.git(&["update-ref", "refs/heads/main", &before]);
         }
@@ -169,6 +168,22 @@ fn a_commit_that_a_kill_cut_short_is_finished_or_dropped_by_the_next_start() {
         let expected = if branch_moved { "" } else { " M a" };
         assert_eq!(sandbox.git(&["status", "--porcelain"]), expected);
     }
+}
+
+#[test]
+fn a_lock_that_one_of_us_holds_is_not_written_to() {
+    let sandbox = Sandbox::with(&[("a", "1")]);
+    sandbox.write("a", "2");
+    sandbox.commit(&["a"]).expect("a commit");
+    let lives = "tdd-machine 1\n";
+    sandbox.write(".git/tdd-machine/mark", lives);
+    fs::hard_link(sandbox.root.join(".git/tdd-machine/mark"), sandbox.root.join(".git/index.lock")).expect("a link");
+    sandbox.write("a", "3");
+    let error = sandbox.commit(&["a"]).expect_err("a refusal");
+    assert!(matches!(error, GitError::IndexLocked { .. }), "{error}");
+    assert_eq!(sandbox.read(".git/index.lock"), lives);
+    sandbox.remove(".git/index.lock");
+    sandbox.commit(&["a"]).expect("a commit");
 }
 
 /// As a kill in the middle of a move would have left it.
@@ -185,7 +200,7 @@ fn the_lock_of_a_move_that_a_kill_cut_short_is_removed_by_the_next_start() {
         let sandbox = Sandbox::with(&[("a", "1")]);
         cut_short(&sandbox, no_process, held);
         sandbox.repo();
-        assert!(!sandbox.has(".git/refs/heads/main.lock") && !sandbox.has(".git/tdd-machine/moving"));
+        assert!(!sandbox.has(".git/refs/heads/main.lock") && sandbox.read(".git/tdd-machine/moving").is_empty());
         sandbox.write("a", "2");
         sandbox.commit(&["a"]).expect("a commit");
     }
