@@ -160,7 +160,7 @@ pub fn example(language: &str, part: Part) -> String {
             (upsert(notes.test), format!("{said}, {why}"))
         }
     };
-    format!("{{\"edits\": [{edit}], {words}}}")
+    format!("{{{words}, \"edits\": [{edit}]}}")
 }
 
 fn notes(language: &str) -> Notes {

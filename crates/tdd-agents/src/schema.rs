@@ -1,6 +1,8 @@
 //! The JSON schema of an edit plan, cut to what a part may say.
 //!
-//! Kept to what strict servers take: every object closed, every field required, one form for each action.
+//! Kept to what strict servers take: every object closed, every field required, one form for each action. Servers that
+//! hold a model to a schema have it write the fields in their order here: first what it means to do, and where, then
+//! the text, and last what follows from it.
 
 use serde_json::{Map, Value, json};
 
@@ -38,7 +40,7 @@ pub fn edit_plan(part: Part, offers: Offers) -> Value {
     if part.must_edit && !offers.need && !offers.done {
         edits["minItems"] = json!(1);
     }
-    let mut fields = Map::from_iter([("edits".to_owned(), edits)]);
+    let mut fields = Map::new();
     for name in part.fields {
         fields.insert((*name).to_owned(), json!({"type": "string"}));
     }
@@ -47,6 +49,7 @@ pub fn edit_plan(part: Part, offers: Offers) -> Value {
             fields.insert(name.to_owned(), json!({"type": "array", "items": {"type": "string"}}));
         }
     }
+    fields.insert("edits".to_owned(), edits);
     if offers.done {
         fields.insert("done".to_owned(), json!({"type": "array", "items": done_entry()}));
     }
@@ -117,10 +120,23 @@ mod tests {
     #[test]
     fn each_part_has_only_the_fields_that_it_can_use() {
         let nothing = Offers::default();
-        assert_eq!(fields(Phase::Red, nothing), ["edits", "rationale", "summary"]);
-        assert_eq!(fields(Phase::RethinkTest, nothing), ["edits", "rationale", "reason", "spec_source", "summary"]);
+        assert_eq!(fields(Phase::Red, nothing), ["summary", "rationale", "edits"]);
+        assert_eq!(fields(Phase::RethinkTest, nothing), ["summary", "rationale", "reason", "spec_source", "edits"]);
         assert!(fields(Phase::Green, Offers { need: true, ..nothing }).contains(&"need".to_owned()));
         assert!(fields(Phase::Green, Offers { claims: true, ..nothing }).contains(&"claims".to_owned()));
+    }
+
+    #[test]
+    fn a_model_says_where_before_it_writes_what_and_last_whether_that_was_all() {
+        let all = Offers { need: true, done: true, claims: true, files: Files::Long };
+        assert_eq!(fields(Phase::Red, all), ["summary", "rationale", "need", "claims", "edits", "done"]);
+        let schema = edit_plan(Part::of(Phase::Green), all);
+        let forms = schema["properties"]["edits"]["items"]["anyOf"].as_array().unwrap();
+        let names = |form: &Value| form["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&forms[0]), ["path", "action", "content"]);
+        assert!(forms.iter().any(|form| names(form) == ["path", "action", "find", "content"]));
+        let text = serde_json::to_string(&schema).unwrap();
+        assert!(text.find("\"path\":{") < text.find("\"content\":{"), "{text}");
     }
 
     #[test]

@@ -60,20 +60,36 @@ pub fn readable(change: &Change) -> Result<(), Refusal> {
     }
 }
 
+/// The same for whoever writes a new test, and mostly wrote it over another one.
+pub fn tests_frozen_at_red(change: &Change) -> Result<(), Refusal> {
+    tests_frozen(change).map_err(|refusal| {
+        let lost = change.tests.iter().find(|test| loosened(test).is_some());
+        match lost.filter(|test| !matches!(test, TestChange::Removed(_)) || adds_a_test(change)) {
+            Some(test) => Refusal { next: beside(&facts(test).path), ..refusal },
+            None => refusal,
+        }
+    })
+}
+
+/// Where a new test can be written without touching those of a file.
+fn beside(path: &str) -> String {
+    let whole = format!("send `{path}` whole: every test in it as it was, and the new one");
+    match another_file(path) {
+        Some(another) => format!(
+            "leave `{path}` out of the edits, and write the new test into a new file such as `{another}`; or {whole}"
+        ),
+        None => whole,
+    }
+}
+
 /// No test lost anything, and what tests use was only added to.
 pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
     for test in &change.tests {
         if let Some(why) = loosened(test) {
             let facts = facts(test);
             let reason = format!("the test `{}` {why}", facts.id);
-            let next = if matches!(test, TestChange::Removed(_)) && adds_a_test(change) {
-                let another = another_file(&facts.path);
-                format!("put it back as it was, beside the new one; or write the new one into a new file{another}")
-            } else {
-                "put it back as it was; a test that is wrong goes through a rethink, \
-                 or is a person's work in refactor mode"
-                    .to_owned()
-            };
+            let next = "put it back as it was; a test that is wrong goes through a rethink, \
+                        or is a person's work in refactor mode";
             return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
         }
     }
@@ -95,14 +111,21 @@ fn adds_a_test(change: &Change) -> bool {
 }
 
 /// A name for one more file of tests, where the file is one; small models need it spelt out.
-fn another_file(path: &str) -> String {
+fn another_file(path: &str) -> Option<String> {
     let (folder, name) = path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));
     let (stem, ending) = name.find('.').map_or((name, ""), |at| name.split_at(at));
     match stem.strip_suffix("_test") {
-        Some(stem) => format!(" such as `{folder}{stem}_2_test{ending}`"),
-        None if path.contains("test") => format!(" such as `{folder}{stem}_2{ending}`"),
-        None => String::new(),
+        Some(stem) => Some(format!("{folder}{}_test{ending}", numbered(stem))),
+        None if path.contains("test") => Some(format!("{folder}{}{ending}", numbered(stem))),
+        None => None,
     }
+}
+
+/// The next one of that name.
+fn numbered(stem: &str) -> String {
+    let number = stem.rsplit_once('_').and_then(|(stem, number)| Some((stem, number.parse::<u32>().ok()?)));
+    let (stem, number) = number.unwrap_or((stem, 1));
+    format!("{stem}_{}", number.saturating_add(1))
 }
 
 /// A macro of its own in the place of one that tests rely on.
@@ -392,13 +415,22 @@ mod tests {
 
     #[test]
     fn a_test_that_a_new_one_took_the_place_of_may_stand_beside_it_or_in_another_file() {
-        let next = |tests_of: Vec<TestChange>| tests_frozen(&tests(tests_of)).unwrap_err().next;
+        let next = |tests_of: Vec<TestChange>| tests_frozen_at_red(&tests(tests_of)).unwrap_err().next;
         let (gone, new) = (TestChange::Removed(test("old")), TestChange::Added(test("new")));
         assert!(next(vec![gone.clone()]).contains("rethink"));
-        assert!(next(vec![gone, new]).ends_with("into a new file such as `tests/a_2.rs`"));
-        assert_eq!(another_file("calc/add_test.go"), " such as `calc/add_2_test.go`");
-        assert_eq!(another_file("web/add.test.ts"), " such as `web/add_2.test.ts`");
-        assert_eq!(another_file("src/lib.rs"), "");
+        let beside = "leave `tests/a.rs` out of the edits, and write the new test into a new file such as \
+                      `tests/a_2.rs`; or send `tests/a.rs` whole: every test in it as it was, and the new one";
+        assert_eq!(next(vec![gone.clone(), new]), beside);
+        let asserting = TestFacts { assertions: vec![Digest::of("x")], ..test("old") };
+        let changed = TestChange::Changed { before: asserting, after: test("old"), only_added: false };
+        assert_eq!(next(vec![changed]), beside);
+        assert!(tests_frozen(&tests(vec![gone])).unwrap_err().next.contains("rethink"));
+        let another = |path| another_file(path).unwrap_or_default();
+        assert_eq!(another("calc/add_test.go"), "calc/add_2_test.go");
+        assert_eq!(another("web/add.test.ts"), "web/add_2.test.ts");
+        assert_eq!(another("tests/add_2.rs"), "tests/add_3.rs");
+        assert_eq!(another("tests/v_next.rs"), "tests/v_next_2.rs");
+        assert_eq!(another_file("src/lib.rs"), None);
     }
 
     #[test]

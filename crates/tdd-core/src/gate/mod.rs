@@ -279,7 +279,7 @@ fn phase_scope(session: &Session, request: &Request<'_>, _: &Limits<'_>) -> Resu
 fn tests_frozen(session: &Session, request: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
     let change = request.change;
     match phase(session, request) {
-        Some(Phase::Red) => scope::tests_frozen(change),
+        Some(Phase::Red) => scope::tests_frozen_at_red(change),
         Some(Phase::Green) => scope::green_changes_production_only(change),
         Some(Phase::Refactor) => scope::tests_kept(change).and_then(|()| scope::support_kept(change)),
         Some(Phase::RethinkTest) => {

@@ -18,7 +18,7 @@ use crate::report::{Cause, Report};
 use crate::rule::{Refusal, Rule};
 use crate::scope::{
     green_changes_production_only, mends_one_test, one_behaviour, one_side_only, readable, red_changes_tests_only,
-    rethink_changes_one_test, steering_frozen, support_kept, tests_frozen, tests_kept,
+    rethink_changes_one_test, steering_frozen, support_kept, tests_frozen, tests_frozen_at_red, tests_kept,
 };
 use crate::signs::{Sensing, Signs};
 use crate::test_id::TestId;
@@ -94,7 +94,7 @@ pub fn judge_red(seen: &Seen<'_>, target: &TestId, targets: &[&TestId]) -> Rulin
         .ask(same_tree(seen))
         .and_then(|()| seen.ask(steering_frozen(seen.change)))
         .and_then(|()| seen.ask(red_changes_tests_only(seen.change)))
-        .and_then(|()| seen.ask(tests_frozen(seen.change)))
+        .and_then(|()| seen.ask(tests_frozen_at_red(seen.change)))
         .and_then(|()| seen.ask(one_behaviour(seen.change, seen.gate.max_new_tests.get())))
         .and_then(|()| seen.ask(fails_validly(seen, target).map(Some)))
         .and_then(|cause| seen.ask(asserts(seen.change, target)).map(|()| cause))
@@ -118,7 +118,7 @@ pub fn no_new_test(seen: &Seen<'_>) -> Ruling {
         .ask(same_tree(seen))
         .and_then(|()| seen.ask(steering_frozen(seen.change)))
         .and_then(|()| seen.ask(red_changes_tests_only(seen.change)))
-        .and_then(|()| seen.ask(tests_frozen(seen.change)));
+        .and_then(|()| seen.ask(tests_frozen_at_red(seen.change)));
     Ruling::Refused(judged.err().unwrap_or_else(|| {
         let next = "write a new test, or add an assertion to one that is there";
         Rule::RedFirst.refuse("no test asks for anything new", next).because(Cause::TargetNotFound)
