@@ -373,6 +373,11 @@ impl<'a> Trial<'a> {
         Ok(changes.into_iter().map(|change| change.path.to_string()).collect())
     }
 
+    /// Begins to look at the copy of the project, while a command runs that has nothing to do with it.
+    pub fn look_ahead(&self) {
+        Scratch::look_ahead(&self.state);
+    }
+
     /// Where the copy of the project is.
     pub fn scratch_tree(&self) -> Result<PathBuf, CliError> {
         Ok(Scratch::open(&self.state)?.tree().to_owned())

@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
 use tdd_lang::twin::ScratchNeeds;
@@ -61,10 +62,21 @@ impl Drop for Sight {
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     layout: Layout,
-    folders: Vec<PathBuf>,
+    folders: Arc<Vec<PathBuf>>,
     /// What is in each folder, with the times of those files that were looked into.
     items: Vec<Vec<Item>>,
+    ahead: Option<Ahead>,
 }
+
+/// A look at the times of all files of a copy, begun before it is filled again.
+#[derive(Debug)]
+struct Ahead {
+    moment: SystemTime,
+    listing: JoinHandle<Vec<io::Result<Vec<Item>>>>,
+}
+
+/// With fewer folders than this, looking takes no time worth saving.
+const MANY: usize = 16;
 
 /// Younger than this, a file may be written once more without looking any different.
 const YOUNG: Duration = Duration::from_millis(100);
@@ -109,13 +121,25 @@ impl Scratch {
         self.sight.bring_back()?;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         // What goes wrong on the way leaves nothing to rely on.
-        let last = std::mem::take(&mut *held);
-        let known = match self.touched(&last, layout) {
+        let mut last = std::mem::take(&mut *held);
+        let known = match self.touched(&mut last, layout) {
             Some((paths, known)) => self.put(repo, layout, paths, known)?,
             None => self.fill_anew(repo, layout, &last)?,
         };
         *held = known;
         Ok(())
+    }
+
+    /// Begins to look at the copy of the project with this state folder, while something else is done that has nothing
+    /// to do with it: the next filling will want to know what is in it.
+    pub fn look_ahead(state: &StateDir) {
+        let (held, tree) = (state.held(), state.path().join("scratch/tree"));
+        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.folders.len() >= MANY && tree.is_dir() {
+            let (moment, folders) = (SystemTime::now(), Arc::clone(&held.folders));
+            let listing = thread::Builder::new().spawn(move || walk::list(&tree, &folders));
+            held.ahead = listing.ok().map(|listing| Ahead { moment, listing });
+        }
     }
 
     /// Like [`Scratch::fill`], but looks at no file that was right before: somebody may have written to it since. For
@@ -128,15 +152,17 @@ impl Scratch {
             return self.fill(repo, layout);
         };
         let last = std::mem::take(&mut *held);
-        *held = self.put(repo, layout, paths, Held { layout: layout.clone(), ..last })?;
+        *held = self.put(repo, layout, paths, Held { layout: layout.clone(), ahead: None, ..last })?;
         Ok(())
     }
 
     /// The files that may not be as they are to be, and all that is known besides; `None` if folders come or go.
-    fn touched(&self, last: &Held, layout: &Layout) -> Option<(BTreeSet<String>, Held)> {
-        let (moment, mut paths) = (SystemTime::now(), last.to_change(layout)?);
+    fn touched(&self, last: &mut Held, layout: &Layout) -> Option<(BTreeSet<String>, Held)> {
+        let ahead = last.ahead.take().and_then(|ahead| Some((ahead.moment, ahead.listing.join().ok()?)));
+        let mut paths = last.to_change(layout)?;
+        let (moment, listed) = ahead.unwrap_or_else(|| (SystemTime::now(), walk::list(&self.tree, &last.folders)));
         let mut items = Vec::with_capacity(last.items.len());
-        for ((folder, before), now) in last.folders.iter().zip(&last.items).zip(walk::list(&self.tree, &last.folders)) {
+        for ((folder, before), now) in last.folders.iter().zip(&last.items).zip(listed) {
             let mut now = now.ok()?;
             if *before != now || now.iter().any(|item| item.kind == Kind::Other(None)) {
                 paths.extend(changed(folder, before, &now)?);
@@ -145,7 +171,8 @@ impl Scratch {
             items.push(now);
         }
         let all_stay = paths.iter().all(|path| layout.get(path).is_some());
-        all_stay.then(|| (paths, Held { layout: layout.clone(), folders: last.folders.clone(), items }))
+        let folders = Arc::clone(&last.folders);
+        all_stay.then(|| (paths, Held { layout: layout.clone(), folders, items, ahead: None }))
     }
 
     /// Makes every folder and no other, and puts right all files but those that are known to be.
@@ -163,7 +190,7 @@ impl Scratch {
             forget_young(&mut listed, moment);
             items.push(listed);
         }
-        let known = Held { layout: layout.clone(), folders, items };
+        let known = Held { layout: layout.clone(), folders: Arc::new(folders), items, ahead: None };
         let right = known.same_as(last);
         let wrong = names.iter().filter(|path| !right.contains(path.as_str())).cloned().collect();
         self.put(repo, layout, wrong, known)
@@ -465,5 +492,35 @@ mod tests {
         assert_eq!(read("a"), "3");
         scratch.fill(&repo, &files(&[("a", "3"), ("b", "1")])).unwrap();
         assert_eq!(read("b"), "1");
+    }
+
+    #[test]
+    fn a_look_that_was_begun_ahead_misses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repo::init(folder.path()).unwrap();
+        let state = StateDir::ensure(folder.path()).unwrap();
+        let scratch = Scratch::open(&state).unwrap();
+        let paths: Vec<String> = (0..MANY).map(|n| format!("{n}/a")).collect();
+        let wanted = |first: &'static str| {
+            let mut wanted: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "1")).collect();
+            wanted[0].1 = first;
+            files(&wanted)
+        };
+        let read = |path: &str| fs::read_to_string(scratch.tree().join(path)).unwrap();
+        for _ in 0..2 {
+            scratch.fill(&repo, &wanted("1")).unwrap();
+            std::thread::sleep(2 * YOUNG);
+        }
+        let is_begun = || scratch.held.lock().unwrap().ahead.is_some();
+        fs::write(scratch.tree().join("3/a"), "2").unwrap();
+        Scratch::look_ahead(&state);
+        assert!(is_begun());
+        scratch.fill(&repo, &wanted("1")).unwrap();
+        assert_eq!((read("3/a").as_str(), is_begun()), ("1", false));
+        Scratch::look_ahead(&state);
+        scratch.touch_up(&repo, &wanted("2")).unwrap();
+        assert!(!is_begun(), "it is older than what was written since");
+        scratch.fill(&repo, &wanted("1")).unwrap();
+        assert_eq!(read("0/a"), "1");
     }
 }

@@ -179,18 +179,19 @@ impl Machine<'_> {
         Ok(Conversation { step: stand.step, part: Part::on(turn), targets, talk, way, planned: false, asked: 0 })
     }
 
-    /// Who mends a test is told what is complained of in it, not why it fails.
+    /// Who mends a test is told what is complained of in it, not why it fails; who thinks one over, also what became of
+    /// it with the last attempt: code that does what the kata says shows a wrong expectation.
     fn with_complaint(&self, target: Target, turn: &Turn) -> Target {
         match turn {
             Turn::Rethink { mend: true, .. } => {
                 let said = self.complaint.clone().or_else(|| self.last_failure());
                 Target { output: said.unwrap_or_default(), ..target }
             }
-            Turn::Rethink { mend: false, .. }
-            | Turn::Red { .. }
-            | Turn::Green { .. }
-            | Turn::Refactor { .. }
-            | Turn::Task { .. } => target,
+            Turn::Rethink { mend: false, .. } => {
+                let met = self.last_failure().map(|met| format!("\n\nWith the last attempt to make it pass:\n{met}"));
+                Target { output: target.output.trim_end().to_owned() + &met.unwrap_or_default(), ..target }
+            }
+            Turn::Red { .. } | Turn::Green { .. } | Turn::Refactor { .. } | Turn::Task { .. } => target,
         }
     }
 

@@ -104,6 +104,10 @@ impl Machine<'_> {
             let (refusal, outcome) = verification::by_command(&self.trial, argv)?;
             return Ok((refusal.map_or(ruling, Ruling::Refused), Some(outcome)));
         }
+        if matches!(turn, Turn::Green { .. }) {
+            // What the counter-proof will ask for.
+            self.trial.look_ahead();
+        }
         let outcome = self.trial.check()?;
         let refusal = judge::judge_check(outcome.ok, &self.trial.check_command(), &outcome.stderr);
         Ok((refusal.map_or(ruling, Ruling::Refused), Some(outcome)))

@@ -1,4 +1,4 @@
-//! What the supervisor tells its caller, as one line.
+//! What the supervisor tells its caller, line by line.
 
 use tdd_core::command::Exit;
 

@@ -1,4 +1,4 @@
-//! A home and a temporary folder for one run, gone when it is over.
+//! A home and a temporary folder for one run; nothing that it left there is there for the next.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;

@@ -129,7 +129,11 @@ impl<'s> Sorter<'s> {
     /// Names decide first, then the targets that lead to the file, then who includes it, then its folder:
     /// what production uses is production, wherever it stands.
     pub fn sort(&self, path: &str) -> Sort {
-        if steers(path) {
+        self.sort_in(&Folders::of(path), path)
+    }
+
+    fn sort_in(&self, folders: &Folders, path: &str) -> Sort {
+        if folders.steer(path) {
             return Sort::Steering;
         }
         if let Some(sort) = self.layout.sort(path) {
@@ -138,7 +142,7 @@ impl<'s> Sorter<'s> {
         let users = || self.includes().iter().filter(|include| !include.documents && include.names(path));
         if users().any(|include| include.sort == Sort::Production) {
             Sort::Production
-        } else if users().next().is_some() || is_for_tests(path) {
+        } else if users().next().is_some() || folders.are_for_tests(path) {
             Sort::Test
         } else if owns(path) {
             Sort::Production
@@ -173,21 +177,55 @@ pub fn sort(project: &Project, path: &str, sources: &dyn Sources) -> Sort {
 /// What each of many paths is in this tree.
 pub fn sorts(project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
     let sorter = Sorter::new(Layout::of(project, &mut ParsedFiles::for_modules(sources)), sources);
-    paths.iter().map(|path| sorter.sort(path)).collect()
+    let groups = paths.chunk_by(|one, other| split(one).0 == split(other).0);
+    let each = groups.flat_map(|group| {
+        let folders = Folders::of(group.first().map_or("", String::as_str));
+        group.iter().map(|path| sorter.sort_in(&folders, path)).collect::<Vec<_>>()
+    });
+    each.collect()
 }
 
-/// Whether a path steers by its name alone.
+/// What the folders of a path say of all that is in them.
+struct Folders {
+    steer: bool,
+    /// They are below the tests of a package.
+    are_tests: bool,
+    /// They hold what tests read.
+    hold_data: bool,
+}
+
+impl Folders {
+    /// Those of this path.
+    fn of(path: &str) -> Self {
+        let any = |known: &[&str]| split(path).0.split('/').any(|folder| known.contains(&folder));
+        Self { steer: any(&STEERING_FOLDERS), are_tests: in_test_folder(path), hold_data: any(&TEST_FOLDERS) }
+    }
+
+    /// Whether a path in them steers by its name alone.
+    fn steer(&self, path: &str) -> bool {
+        let (folders, name) = split(path);
+        let is_script = name == "build.rs" && !self.are_tests && !folders.split('/').any(|folder| folder == "src");
+        self.steer || is_script || STEERING_NAMES.contains(&name)
+    }
+
+    /// Whether a path in them that no target leads to is for tests by its folder or ending.
+    fn are_for_tests(&self, path: &str) -> bool {
+        let is_snapshot = || split(path).1.split('.').skip(1).any(|ending| ending == "snap");
+        self.are_tests || (self.hold_data && !owns(path)) || is_snapshot()
+    }
+}
+
+/// A path's folders and its name.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
 fn steers(path: &str) -> bool {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let is_script = name == "build.rs" && !folders.split('/').any(|folder| folder == "src") && !in_test_folder(path);
-    STEERING_NAMES.contains(&name) || is_script || folders.split('/').any(|folder| STEERING_FOLDERS.contains(&folder))
+    Folders::of(path).steer(path)
 }
 
-/// Whether a path that no target leads to is for tests by its folder or ending.
 fn is_for_tests(path: &str) -> bool {
-    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let in_folder = !owns(path) && folders.split('/').any(|folder| TEST_FOLDERS.contains(&folder));
-    in_test_folder(path) || in_folder || name.split('.').skip(1).any(|ending| ending == "snap")
+    Folders::of(path).are_for_tests(path)
 }
 
 #[cfg(test)]
