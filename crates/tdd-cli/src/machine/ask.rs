@@ -48,7 +48,7 @@ const MAX_NEEDS: u32 = 3;
 /// Most bytes of the last commit's diff in a prompt.
 const MAX_DIFF: usize = 20_000;
 /// After so many arrivals in a row the tester is asked whether the kata is done.
-const ASK_WHETHER_DONE: u32 = 3;
+pub const ASK_WHETHER_DONE: u32 = 3;
 
 impl Machine<'_> {
     /// The role's answer to this attempt; an error if it cannot be read.
@@ -228,6 +228,13 @@ impl Machine<'_> {
             Some(File { path: path.clone(), text, sort, changed: changed.contains(path) })
         };
         Ok(sources.into_iter().chain(documents).filter_map(read).collect())
+    }
+
+    /// From now on the tester may say that the kata is done.
+    pub fn offer_done(&mut self, turn: &Turn) {
+        if let Some(conversation) = self.conversations.iter_mut().find(|known| known.part == Part::on(turn)) {
+            conversation.talk.offer_done();
+        }
     }
 
     /// What was wrong goes into the conversation, which begins anew if nothing is learned in it.

@@ -19,6 +19,7 @@ use tdd_exec::git::Look;
 use tdd_exec::sources::StoredSources;
 use tdd_lang::language::Sources as _;
 
+use super::ask::ASK_WHETHER_DONE;
 use super::stand::Stand;
 use super::verify::Verified;
 use super::{End, Machine, hands};
@@ -290,11 +291,26 @@ impl Machine<'_> {
         }
         if arrivals >= MAX_ARRIVALS {
             let reason = format!("{arrivals} new tests in a row passed at once: is the kata done?");
-            let next = "`tdd-cli run --until-done` lets the tester say so; `tdd-cli resume` goes on".to_owned();
-            return self.pause(stand, reason, next).map(Outcome::Ends);
+            let next = "tests for what is there already can be added in refactor mode (`tdd-cli refactor begin`); \
+                        `tdd-cli resume` goes on";
+            return self.pause(stand, reason, next.to_owned()).map(Outcome::Ends);
         }
-        self.hear_failure(turn, &Failure::from(refusal), false);
+        if arrivals.is_multiple_of(ASK_WHETHER_DONE) && self.mandate.target.is_none() {
+            self.ask_whether_done(turn, arrivals, refusal);
+        } else {
+            self.hear_failure(turn, &Failure::from(refusal), false);
+        }
         Ok(Outcome::Goes)
+    }
+
+    /// Nothing is learned from one more test that passes.
+    fn ask_whether_done(&mut self, turn: &Turn, arrivals: u32, refusal: &Refusal) {
+        let next = format!(
+            "{arrivals} new tests in a row passed at once: if every requirement of the kata has its test, send no edits \
+             and name them in `done`; otherwise write a test that fails for a requirement that has none"
+        );
+        self.hear_failure(turn, &Failure::from(&Refusal { next, ..refusal.clone() }), true);
+        self.offer_done(turn);
     }
 
     /// The attempt failed: everything goes back, and what was wrong goes to the model.

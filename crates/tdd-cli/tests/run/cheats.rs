@@ -1,9 +1,9 @@
 //! Models that do not keep the rules: each is refused or undone, is told why, and can still do it right.
 
 use serde_json::json;
-use tdd_fixtures::server::Cast;
+use tdd_fixtures::server::{Cast, Request};
 
-use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, test, tests};
+use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, id, test, tests};
 use crate::stage::Stage;
 
 /// As many attempts as a cheat has ideas.
@@ -305,6 +305,40 @@ fn a_test_that_passes_at_once_leads_to_another_and_six_in_a_row_to_a_person() {
         exit 4
     ",
     );
+}
+
+#[test]
+fn after_three_tests_that_passed_at_once_the_tester_may_say_that_the_kata_is_done() {
+    let blank = |number: usize| tests(1) + &test(&format!("blank_{number}"), "add(\" \"), 0");
+    let done = json!({"done": [{"requirement": "An empty text is 0.", "test_id": id(1)}]});
+    let cast = (1..=3).fold(until("refactorer"), |cast, number| cast.writes("tester", TEST_FILE, &blank(number)));
+    let stage = Stage::new(cast.edits("tester", &[], &done));
+    stage.check(
+        &["run", "--steps", "4"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          feat: do it
+        3 refactor
+          nothing
+        4 red
+          undone red-first unexpected-green (free)
+          arrived tests/add.rs::blank_1
+          undone red-first unexpected-green (free)
+          arrived tests/add.rs::blank_2
+          undone red-first unexpected-green (free)
+          arrived tests/add.rs::blank_3
+          done
+        end: the kata is done: 1 requirement, with a test that passes
+        exit 0
+    ",
+    );
+    assert_told_why(&stage, "3 new tests in a row passed at once");
+    let offers = |request: &Request| request.body["response_format"].to_string().contains("requirement");
+    let asked = stage.server.requests();
+    assert_eq!(asked.iter().filter(|request| offers(request)).count(), 1, "only the last one could say so");
 }
 
 #[test]

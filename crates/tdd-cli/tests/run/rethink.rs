@@ -46,6 +46,11 @@ fn an_implementor_who_never_succeeds_ends_with_a_person() {
     ");
     let kept = stage.sandbox.git(&["for-each-ref", "refs/tdd/attempts", "--format=%(refname)"]);
     assert_eq!(kept.lines().count(), 5, "{kept}");
+    let requests = stage.server.requests();
+    let rethink = requests.iter().find(|request| request.message(0).contains("perhaps the test is wrong")).unwrap();
+    let brief = rethink.message(1);
+    let met = brief.split_once("With the last attempt to make it pass:").expect("what the last attempt met").1;
+    assert!(met.contains("left: 3, right: 0"), "{met}");
     assert_eq!(stage.subjects().last().unwrap(), "test: do it");
     stage.check(
         &["run", "--steps", "3"],

@@ -1,6 +1,6 @@
 //! Which files a tree holds, remembered for the last trees, because the same few are asked for again and again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use git2::{DiffOptions, ObjectType, Oid};
@@ -109,6 +109,33 @@ impl Listing {
     }
 }
 
+/// The contents that were read last: git's name for one says all that is in it.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// The oldest first.
+    last: VecDeque<(Oid, Box<[u8]>)>,
+    bytes: usize,
+}
+
+/// So many bytes of contents are remembered.
+const KEPT_BYTES: usize = 500_000;
+
+impl Contents {
+    fn find(&self, id: Oid) -> Option<&[u8]> {
+        self.last.iter().find(|(known, _)| *known == id).map(|(_, content)| &**content)
+    }
+
+    fn keep(&mut self, id: Oid, content: &[u8]) {
+        self.bytes += content.len();
+        self.last.push_back((id, content.into()));
+        while self.bytes > KEPT_BYTES
+            && let Some((_, oldest)) = self.last.pop_front()
+        {
+            self.bytes -= oldest.len();
+        }
+    }
+}
+
 impl Repo {
     /// Every file of a tree.
     pub fn tree_files(&self, tree: &TreeId) -> Result<Arc<Listing>> {
@@ -152,6 +179,29 @@ impl Repo {
 
     /// The content of a file, or the target of a link.
     pub fn stored(&self, stored: &Stored) -> Result<Vec<u8>> {
-        Ok(self.git.find_blob(stored.id).doing("read a file of a tree")?.content().to_owned())
+        if let Some(known) = self.contents.borrow().find(stored.id) {
+            return Ok(known.to_vec());
+        }
+        let content = self.git.find_blob(stored.id).doing("read a file of a tree")?.content().to_owned();
+        self.contents.borrow_mut().keep(stored.id, &content);
+        Ok(content)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_contents_that_were_read_last_are_known_as_far_as_there_is_room() {
+        let id = |n: u8| Oid::hash_object(ObjectType::Blob, &[n]).unwrap();
+        let mut contents = Contents::default();
+        contents.keep(id(1), b"one");
+        contents.keep(id(2), &vec![2; KEPT_BYTES - 3]);
+        assert_eq!(contents.find(id(1)), Some(&b"one"[..]));
+        contents.keep(id(3), b"3");
+        assert_eq!([1, 2, 3].map(|n| contents.find(id(n)).is_some()), [false, true, true]);
+        contents.keep(id(4), &vec![4; KEPT_BYTES + 1]);
+        assert!(contents.last.is_empty() && contents.bytes == 0);
     }
 }

@@ -44,6 +44,7 @@ pub use worktree::Worktree;
 
 use error::{Doing, DoingIo};
 use held::Held;
+use listing::Contents;
 use tracked::Tracked;
 use user_index::Published;
 
@@ -55,6 +56,7 @@ pub struct Repo {
     held: RefCell<Option<Held>>,
     published: RefCell<Option<Published>>,
     listings: RefCell<Vec<(TreeId, Arc<Listing>)>>,
+    contents: RefCell<Contents>,
 }
 
 impl Repo {
@@ -103,7 +105,8 @@ impl Repo {
         let bare = || GitError::Bare { path: git.path().to_owned() };
         let root = git.workdir().ok_or_else(bare)?.to_owned();
         let (tracked, held, published) = (RefCell::default(), RefCell::default(), RefCell::default());
-        let repo = Self { git, root, tracked, held, published, listings: RefCell::default() };
+        let (listings, contents) = (RefCell::default(), RefCell::default());
+        let repo = Self { git, root, tracked, held, published, listings, contents };
         repo.heal_move()?;
         repo.heal()?;
         Ok(repo)
