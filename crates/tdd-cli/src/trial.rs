@@ -1,5 +1,6 @@
 //! Brings a change before the judge: finds its base, runs what must be run, and no more.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -75,6 +76,8 @@ pub struct Trial<'a> {
     silent: bool,
     /// What was seen of whole trees in copies beside the project.
     seen: Seen,
+    /// What files that were asked about last would change over a base: one edit is judged several times.
+    pub last_change: RefCell<Option<(TreeId, Overrides, Change)>>,
 }
 
 /// What all tests said on trees, shared by all who look at the same history.
@@ -134,6 +137,7 @@ impl<'a> Trial<'a> {
             spawner: spawner(context),
             silent: false,
             seen: Seen::default(),
+            last_change: RefCell::default(),
         };
         if trial.settle()? {
             (trial.base_commit, trial.base, trial.tree) = trees(&trial.repo, which)?;
@@ -191,6 +195,7 @@ impl<'a> Trial<'a> {
             spawner: spawner(context),
             silent: true,
             seen,
+            last_change: RefCell::default(),
         }))
     }
 

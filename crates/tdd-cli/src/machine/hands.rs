@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use tdd_core::change::Change;
+use tdd_core::digest::TreeId;
 use tdd_core::event::Event;
 use tdd_core::gate::{Action, Edit, Files, Permit};
 use tdd_core::report::Report;
@@ -34,7 +35,13 @@ impl Trial<'_> {
         let base = StoredSources::new(&self.repo, &self.base)?;
         let after = ChangedSources::new(&base, files);
         let paths: Vec<String> = files.keys().cloned().collect();
-        let change = self.changed(&base, &after, &paths);
+        let is_known = |known: &&(TreeId, Files, Change)| known.0 == self.base && known.1 == *files;
+        let known = self.last_change.borrow().as_ref().filter(is_known).map(|(_, _, change)| change.clone());
+        let change = known.unwrap_or_else(|| {
+            let change = self.changed(&base, &after, &paths);
+            self.last_change.replace(Some((self.base.clone(), files.clone(), change.clone())));
+            change
+        });
         if !refactors {
             return Ok(change);
         }
