@@ -1,6 +1,5 @@
 //! Brings a change before the judge: finds its base, runs what must be run, and no more.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -76,8 +75,6 @@ pub struct Trial<'a> {
     silent: bool,
     /// What was seen of whole trees in copies beside the project.
     seen: Seen,
-    /// What files that were asked about last would change over a base: one edit is judged several times.
-    pub last_change: RefCell<Option<(TreeId, Overrides, Change)>>,
 }
 
 /// What all tests said on trees, shared by all who look at the same history.
@@ -137,7 +134,6 @@ impl<'a> Trial<'a> {
             spawner: spawner(context),
             silent: false,
             seen: Seen::default(),
-            last_change: RefCell::default(),
         };
         if trial.settle()? {
             (trial.base_commit, trial.base, trial.tree) = trees(&trial.repo, which)?;
@@ -195,7 +191,6 @@ impl<'a> Trial<'a> {
             spawner: spawner(context),
             silent: true,
             seen,
-            last_change: RefCell::default(),
         }))
     }
 

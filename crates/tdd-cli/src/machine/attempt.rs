@@ -175,18 +175,22 @@ impl Machine<'_> {
                 Err(refusal) => return Ok(Err(refusal)),
             }
         };
-        if let Verdict::Refuse(refusal) = self.judge_files(&files)? {
+        let permit = match self.judge_files(&files)? {
+            Verdict::Permit(permit) => permit,
+            Verdict::Refuse(refusal) => return Ok(Err(refusal)),
+        };
+        if let Err(refusal) = self.judge_mandate(turn, &files)? {
             return Ok(Err(refusal));
         }
-        if let Err(refusal) = self.judge_mandate(turn, &files, &self.trial.change_to(&files, false)?) {
-            return Ok(Err(refusal));
-        }
-        let (files, look) = self.trial.formatted(files)?;
-        if files.is_empty() {
+        let (formatted, look) = self.trial.formatted(&files)?;
+        if formatted.is_empty() {
             return Ok(Ok(None));
         }
-        Ok(match self.judge_files(&files)? {
-            Verdict::Permit(permit) => Ok(Some((files, permit, look))),
+        if formatted == files {
+            return Ok(Ok(Some((files, permit, look))));
+        }
+        Ok(match self.judge_files(&formatted)? {
+            Verdict::Permit(permit) => Ok(Some((formatted, permit, look))),
             Verdict::Refuse(refusal) => Err(refusal),
         })
     }
@@ -295,7 +299,7 @@ impl Machine<'_> {
                         `tdd-cli resume` goes on";
             return self.pause(stand, reason, next.to_owned()).map(Outcome::Ends);
         }
-        if arrivals.is_multiple_of(ASK_WHETHER_DONE) && self.mandate.target.is_none() {
+        if arrivals == ASK_WHETHER_DONE && self.mandate.target.is_none() {
             self.ask_whether_done(turn, arrivals, refusal);
         } else {
             self.hear_failure(turn, &Failure::from(refusal), false);

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use tdd_core::change::Change;
-use tdd_core::digest::TreeId;
 use tdd_core::event::Event;
 use tdd_core::gate::{Action, Edit, Files, Permit};
 use tdd_core::report::Report;
@@ -35,13 +34,7 @@ impl Trial<'_> {
         let base = StoredSources::new(&self.repo, &self.base)?;
         let after = ChangedSources::new(&base, files);
         let paths: Vec<String> = files.keys().cloned().collect();
-        let is_known = |known: &&(TreeId, Files, Change)| known.0 == self.base && known.1 == *files;
-        let known = self.last_change.borrow().as_ref().filter(is_known).map(|(_, _, change)| change.clone());
-        let change = known.unwrap_or_else(|| {
-            let change = self.changed(&base, &after, &paths);
-            self.last_change.replace(Some((self.base.clone(), files.clone(), change.clone())));
-            change
-        });
+        let change = self.changed(&base, &after, &paths);
         if !refactors {
             return Ok(change);
         }
@@ -51,21 +44,21 @@ impl Trial<'_> {
     /// The files as the project's formatter would have them. It runs in a copy: what it does to other files
     /// stays there. One that fails leaves them as they are: the check will say why. Meanwhile the working tree is
     /// looked at.
-    pub fn formatted(&self, files: Files) -> Result<(Files, Option<Look>), CliError> {
+    pub fn formatted(&self, files: &Files) -> Result<(Files, Option<Look>), CliError> {
         let base = StoredSources::new(&self.repo, &self.base)?;
         let paths: Vec<String> =
             files.iter().filter(|(_, text)| text.is_some()).map(|(path, _)| path.clone()).collect();
-        let after = ChangedSources::new(&base, &files);
+        let after = ChangedSources::new(&base, files);
         if self.language.fmt(&self.project, &self.settings, &paths, &after).is_empty() {
-            return Ok((files, None));
+            return Ok((files.clone(), None));
         }
         let look = self.repo.begin_look();
-        let done = self.roughly_elsewhere(&self.base, &files, |runner| Ok(runner.fmt(&paths)?))?;
+        let done = self.roughly_elsewhere(&self.base, files, |runner| Ok(runner.fmt(&paths)?))?;
         if !done.ok {
-            return Ok((files, look));
+            return Ok((files.clone(), look));
         }
         let root = self.scratch_tree()?;
-        let mut formatted = files;
+        let mut formatted = files.clone();
         for path in paths {
             if let Some(Content::Given { bytes, .. }) = Content::read(&root.join(&path))?
                 && let Ok(text) = String::from_utf8(bytes)

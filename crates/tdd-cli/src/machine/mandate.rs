@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use tdd_core::change::Change;
 use tdd_core::cycle::{Role, Turn};
 use tdd_core::gate::Files;
 use tdd_core::program::fence::Fence;
@@ -11,6 +10,7 @@ use tdd_core::scope;
 use tdd_core::test_id::TestId;
 
 use super::Machine;
+use crate::error::CliError;
 
 /// What a run is asked to build. The default is the project's kata, whatever comes of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,11 +69,13 @@ impl Machine<'_> {
     }
 
     /// What says what to do stays as it is, and a red brings the test that it was asked for.
-    pub fn judge_mandate(&self, turn: &Turn, files: &Files, change: &Change) -> Result<(), Refusal> {
+    pub fn judge_mandate(&self, turn: &Turn, files: &Files) -> Result<Result<(), Refusal>, CliError> {
         if let Some(path) = files.keys().find(|path| self.mandate.protected.contains(path)) {
             let reason = format!("`{path}` says what is to be done, and is a person's");
-            return Err(Rule::ProtectedPath.refuse(reason, "leave it as it is"));
+            return Ok(Err(Rule::ProtectedPath.refuse(reason, "leave it as it is")));
         }
-        self.fixed(turn).map_or(Ok(()), |fixed| scope::asked_for(change, &fixed.test, &fixed.file))
+        let Some(fixed) = self.fixed(turn) else { return Ok(Ok(())) };
+        let change = self.trial.change_to(files, false)?;
+        Ok(scope::asked_for(&change, &fixed.test, &fixed.file))
     }
 }
