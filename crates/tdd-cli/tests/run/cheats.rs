@@ -271,13 +271,19 @@ fn a_refactorer_who_cheats_is_undone_and_then_skipped() {
     assert_eq!(stage.sandbox.read(CODE_FILE), code(1));
 }
 
-#[test]
-fn a_test_that_passes_at_once_leads_to_another_and_six_in_a_row_to_a_person() {
+/// A first cycle, and a tester whose next tests, so many, pass at once.
+fn arriving(times: usize) -> Cast {
     let blank = |number: usize| tests(1) + &test(&format!("blank_{number}"), "add(\" \"), 0");
-    let cast = (1..=6).fold(until("refactorer"), |cast, number| cast.writes("tester", TEST_FILE, &blank(number)));
-    let stage = Stage::new(cast);
-    stage.check(
-        &["run", "--steps", "4"],
+    (1..=times).fold(until("refactorer"), |cast, number| cast.writes("tester", TEST_FILE, &blank(number)))
+}
+
+/// What is told of it, and then this.
+fn arrived(times: usize, then: &str) -> String {
+    let arrival = |number| {
+        format!("          undone red-first unexpected-green (free)\n          arrived tests/add.rs::blank_{number}\n")
+    };
+    let arrivals: String = (1..=times).map(arrival).collect();
+    format!(
         "
         resynced at 0
         1 red
@@ -287,54 +293,31 @@ fn a_test_that_passes_at_once_leads_to_another_and_six_in_a_row_to_a_person() {
         3 refactor
           nothing
         4 red
-          undone red-first unexpected-green (free)
-          arrived tests/add.rs::blank_1
-          undone red-first unexpected-green (free)
-          arrived tests/add.rs::blank_2
-          undone red-first unexpected-green (free)
-          arrived tests/add.rs::blank_3
-          undone red-first unexpected-green (free)
-          arrived tests/add.rs::blank_4
-          undone red-first unexpected-green (free)
-          arrived tests/add.rs::blank_5
-          undone red-first unexpected-green (free)
-          arrived tests/add.rs::blank_6
+{arrivals}{then}"
+    )
+}
+
+#[test]
+fn a_test_that_passes_at_once_leads_to_another_and_six_in_a_row_to_a_person() {
+    let then = "
           paused 6 new tests in a row passed at once: is the kata done?
           stopped
         end: 6 new tests in a row passed at once: is the kata done?
         exit 4
-    ",
-    );
+    ";
+    Stage::new(arriving(6)).check(&["run", "--steps", "4"], &arrived(6, then.trim_start_matches('\n')));
 }
 
 #[test]
 fn after_three_tests_that_passed_at_once_the_tester_may_say_that_the_kata_is_done() {
-    let blank = |number: usize| tests(1) + &test(&format!("blank_{number}"), "add(\" \"), 0");
     let done = json!({"done": [{"requirement": "An empty text is 0.", "test_id": id(1)}]});
-    let cast = (1..=3).fold(until("refactorer"), |cast, number| cast.writes("tester", TEST_FILE, &blank(number)));
-    let stage = Stage::new(cast.edits("tester", &[], &done));
-    stage.check(
-        &["run", "--steps", "4"],
-        "
-        resynced at 0
-        1 red
-          test: do it
-        2 green
-          feat: do it
-        3 refactor
-          nothing
-        4 red
-          undone red-first unexpected-green (free)
-          arrived tests/add.rs::blank_1
-          undone red-first unexpected-green (free)
-          arrived tests/add.rs::blank_2
-          undone red-first unexpected-green (free)
-          arrived tests/add.rs::blank_3
+    let stage = Stage::new(arriving(3).edits("tester", &[], &done));
+    let then = "
           done
         end: the kata is done: 1 requirement, with a test that passes
         exit 0
-    ",
-    );
+    ";
+    stage.check(&["run", "--steps", "4"], &arrived(3, then.trim_start_matches('\n')));
     assert_told_why(&stage, "3 new tests in a row passed at once");
     let offers = |request: &Request| request.body["response_format"].to_string().contains("requirement");
     let asked = stage.server.requests();
