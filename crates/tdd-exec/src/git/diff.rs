@@ -132,9 +132,9 @@ struct Differing<'a> {
 }
 
 impl Differing<'_> {
-    /// Those below a folder; `false` if they are not few, or out of all depth.
+    /// Those below a folder; `false` if they are not few, out of all depth, or in a tree that git itself never makes.
     fn find(&mut self, old: &Tree<'_>, new: &Tree<'_>, folder: &mut Vec<u8>) -> std::result::Result<bool, git2::Error> {
-        let (before, after) = (entries(old), entries(new));
+        let (Some(before), Some(after)) = (entries(old), entries(new)) else { return Ok(false) };
         let names: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
         for name in names {
             let (one, other) = (before.get(name), after.get(name));
@@ -160,10 +160,11 @@ impl Differing<'_> {
     }
 }
 
-/// What a folder holds under each name, and whether that is a folder.
-fn entries(tree: &Tree<'_>) -> BTreeMap<Vec<u8>, (bool, i32, Oid)> {
+/// What a folder holds under each name, and whether that is a folder; `None` if a name is there twice.
+fn entries(tree: &Tree<'_>) -> Option<BTreeMap<Vec<u8>, (bool, i32, Oid)>> {
     let what = |entry: &TreeEntry<'_>| (entry.kind() == Some(ObjectType::Tree), entry.filemode(), entry.id());
-    tree.iter().map(|entry| (entry.name_bytes().to_owned(), what(&entry))).collect()
+    let entries: BTreeMap<_, _> = tree.iter().map(|entry| (entry.name_bytes().to_owned(), what(&entry))).collect();
+    (entries.len() == tree.len()).then_some(entries)
 }
 
 fn change(delta: &DiffDelta<'_>) -> Option<TreeChange> {

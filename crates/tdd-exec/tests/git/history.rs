@@ -140,6 +140,28 @@ fn trees_are_compared_as_git_compares_them() {
     assert_eq!(check(&|| fs::remove_dir_all(sandbox.root.join("many")).expect("gone")), 1_500);
 }
 
+/// Git makes no such tree, but anybody can.
+#[test]
+fn a_change_is_seen_in_a_tree_that_has_a_name_twice() {
+    let sandbox = Sandbox::with(&[("a", "1"), ("b", "2"), ("c", "3")]);
+    let repo = sandbox.repo();
+    let blob = |name: &str| sandbox.git(&["rev-parse", &format!("HEAD:{name}")]);
+    let twice = |first: &str, second: &str| {
+        let mut tree = Vec::new();
+        for id in [first, second].map(blob) {
+            tree.extend_from_slice(b"100644 x\0");
+            let byte = |at: usize| u8::from_str_radix(&id[at..at + 2], 16).expect("two digits");
+            tree.extend((0..id.len()).step_by(2).map(byte));
+        }
+        sandbox.write("raw", tree);
+        let id = sandbox.git(&["hash-object", "-t", "tree", "-w", "--literally", "raw"]);
+        tdd_core::digest::TreeId(id)
+    };
+    let (before, after) = (twice("a", "b"), twice("c", "b"));
+    assert_ne!(before, after);
+    assert_ne!(repo.diff_trees(&before, &after).expect("changes"), []);
+}
+
 #[test]
 fn a_repository_is_found_from_below_and_missing_where_there_is_none() {
     let sandbox = Sandbox::with(&[("deep/down/a", "1")]);
