@@ -134,8 +134,12 @@ impl Brief<'_> {
             return "There are none yet.".to_owned();
         }
         let line = |path: &&str| format!("- {}", path.escape_debug());
-        if paths.iter().map(|path| path.len() + "- \n".len()).sum::<usize>() <= max {
-            return paths.iter().map(line).collect::<Vec<_>>().join("\n");
+        // Before any of thousands is written down.
+        if paths.iter().map(|path| path.len()).sum::<usize>() <= max {
+            let whole = paths.iter().map(line).collect::<Vec<_>>().join("\n");
+            if whole.len() <= max {
+                return whole;
+            }
         }
         let sources: BTreeSet<&str> =
             files.iter().filter(|file| file.sort != Sort::Document).map(|file| file.path.as_str()).collect();
