@@ -9,7 +9,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
 use tdd_lang::twin::ScratchNeeds;
@@ -17,7 +16,7 @@ use tdd_lang::twin::ScratchNeeds;
 use crate::git::{FileKind, Repo};
 use crate::layout::{Content, LayOutError, Layout, ScratchError};
 use crate::state::StateDir;
-use crate::walk::{self, Item, Kind};
+use crate::walk::{self, Item, Kind, Look};
 
 /// The copy and what is built in it. Its place never changes, so that a build finds what it built before.
 #[derive(Clone, Debug)]
@@ -65,18 +64,9 @@ pub(crate) struct Held {
     folders: Arc<Vec<PathBuf>>,
     /// What is in each folder, with the times of those files that were looked into.
     items: Vec<Vec<Item>>,
-    ahead: Option<Ahead>,
+    /// Begun before it is filled again.
+    ahead: Option<Look>,
 }
-
-/// A look at the times of all files of a copy, begun before it is filled again.
-#[derive(Debug)]
-struct Ahead {
-    moment: SystemTime,
-    listing: JoinHandle<Vec<io::Result<Vec<Item>>>>,
-}
-
-/// With fewer folders than this, looking takes no time worth saving.
-const MANY: usize = 16;
 
 /// Younger than this, a file may be written once more without looking any different.
 const YOUNG: Duration = Duration::from_millis(100);
@@ -135,10 +125,8 @@ impl Scratch {
     pub fn look_ahead(state: &StateDir) {
         let (held, tree) = (state.held(), state.path().join("scratch/tree"));
         let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.folders.len() >= MANY && tree.is_dir() {
-            let (moment, folders) = (SystemTime::now(), Arc::clone(&held.folders));
-            let listing = thread::Builder::new().spawn(move || walk::list(&tree, &folders));
-            held.ahead = listing.ok().map(|listing| Ahead { moment, listing });
+        if held.folders.len() >= walk::MANY && tree.is_dir() {
+            held.ahead = Look::begin(&tree, &held.folders);
         }
     }
 
@@ -158,7 +146,7 @@ impl Scratch {
 
     /// The files that may not be as they are to be, and all that is known besides; `None` if folders come or go.
     fn touched(&self, last: &mut Held, layout: &Layout) -> Option<(BTreeSet<String>, Held)> {
-        let ahead = last.ahead.take().and_then(|ahead| Some((ahead.moment, ahead.listing.join().ok()?)));
+        let ahead = last.ahead.take().and_then(|look| look.finish(&last.folders));
         let mut paths = last.to_change(layout)?;
         let (moment, listed) = ahead.unwrap_or_else(|| (SystemTime::now(), walk::list(&self.tree, &last.folders)));
         let mut items = Vec::with_capacity(last.items.len());
@@ -500,7 +488,7 @@ mod tests {
         let repo = Repo::init(folder.path()).unwrap();
         let state = StateDir::ensure(folder.path()).unwrap();
         let scratch = Scratch::open(&state).unwrap();
-        let paths: Vec<String> = (0..MANY).map(|n| format!("{n}/a")).collect();
+        let paths: Vec<String> = (0..walk::MANY).map(|n| format!("{n}/a")).collect();
         let wanted = |first: &'static str| {
             let mut wanted: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "1")).collect();
             wanted[0].1 = first;

@@ -5,7 +5,8 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
 /// Which writing of a file this is.
@@ -62,7 +63,36 @@ pub(crate) enum Kind {
 }
 
 /// With fewer folders than this, a second thread costs more than it saves.
-const MANY: usize = 16;
+pub(crate) const MANY: usize = 16;
+
+/// A look at the times of all files in some folders that goes on while something else is done.
+#[derive(Debug)]
+pub struct Look {
+    moment: SystemTime,
+    of: Arc<Vec<PathBuf>>,
+    listing: JoinHandle<Vec<io::Result<Vec<Item>>>>,
+}
+
+impl Look {
+    /// Begins to list these folders below `root`.
+    pub(crate) fn begin(root: &Path, folders: &Arc<Vec<PathBuf>>) -> Option<Self> {
+        let (moment, of) = (SystemTime::now(), Arc::clone(folders));
+        let (root, folders) = (root.to_owned(), Arc::clone(folders));
+        let listing = thread::Builder::new().spawn(move || list(&root, &folders)).ok()?;
+        Some(Self { moment, of, listing })
+    }
+
+    /// When it was begun.
+    pub(crate) fn moment(&self) -> SystemTime {
+        self.moment
+    }
+
+    /// When it was begun, and what was there; `None` if it was at other folders.
+    pub(crate) fn finish(self, folders: &Arc<Vec<PathBuf>>) -> Option<(SystemTime, Vec<io::Result<Vec<Item>>>)> {
+        let same = Arc::ptr_eq(&self.of, folders);
+        same.then(|| self.listing.join().ok()).flatten().map(|listed| (self.moment, listed))
+    }
+}
 
 /// Lists each of these folders below `root`, in the order in which the file system has it.
 pub(crate) fn list(root: &Path, folders: &[PathBuf]) -> Vec<io::Result<Vec<Item>>> {

@@ -1,10 +1,11 @@
 //! A file's syntax tree laid out flat, so that no walk over it needs recursion: what all languages share.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use tdd_core::digest::Digest;
+use tdd_core::recent::Recent;
 use tree_sitter::{Language, Parser, TreeCursor};
 
 /// Between two tokens of a digest; no UTF-8 text holds this byte.
@@ -40,17 +41,9 @@ struct Node {
     broken: bool,
 }
 
-/// The trees of the last texts: a step looks at the same few files again and again.
+/// The trees of the last texts by the digest of each: a step looks at the same few files again and again.
 #[derive(Debug)]
-pub(crate) struct Known(Mutex<Trees>);
-
-#[derive(Debug)]
-struct Trees {
-    /// By the digest of their text, the oldest first.
-    trees: VecDeque<(Digest, Arc<[Node]>)>,
-    /// How many nodes they have together.
-    nodes: usize,
-}
+pub(crate) struct Known(Mutex<Recent<Digest, Arc<[Node]>>>);
 
 /// How many nodes are kept in memory, a few MB of them.
 const KEPT_NODES: usize = 40_000;
@@ -58,27 +51,15 @@ const KEPT_NODES: usize = 40_000;
 impl Known {
     /// None yet.
     pub const fn new() -> Self {
-        Self(Mutex::new(Trees { trees: VecDeque::new(), nodes: 0 }))
+        Self(Mutex::new(Recent::new(KEPT_NODES)))
     }
 
-    fn trees(&self) -> MutexGuard<'_, Trees> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Trees {
     fn find(&self, text: &Digest) -> Option<Arc<[Node]>> {
-        self.trees.iter().find(|(known, _)| known == text).map(|(_, nodes)| Arc::clone(nodes))
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(text).cloned()
     }
 
-    fn keep(&mut self, text: Digest, nodes: &Arc<[Node]>) {
-        self.nodes += nodes.len();
-        self.trees.push_back((text, Arc::clone(nodes)));
-        while self.nodes > KEPT_NODES
-            && let Some((_, oldest)) = self.trees.pop_front()
-        {
-            self.nodes -= oldest.len();
-        }
+    fn keep(&self, text: Digest, nodes: &Arc<[Node]>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(text, Arc::clone(nodes), nodes.len());
     }
 }
 
@@ -86,14 +67,14 @@ impl<'a> FlatTree<'a> {
     /// The tree of this text; broken text has one as well. `None` if there is no parser.
     pub fn parse(grammar: &'static Grammar, source: &'a str) -> Option<Self> {
         let text = Digest::of(source);
-        if let Some(nodes) = grammar.known.trees().find(&text) {
+        if let Some(nodes) = grammar.known.find(&text) {
             return Some(Self { source, nodes });
         }
         let mut parser = Parser::new();
         parser.set_language(&grammar.language).ok()?;
         let tree = parser.parse(source, None)?;
         let nodes: Arc<[Node]> = flatten(grammar, tree.walk()).into();
-        grammar.known.trees().keep(text, &nodes);
+        grammar.known.keep(text, &nodes);
         Some(Self { source, nodes })
     }
 
@@ -248,28 +229,18 @@ pub(crate) fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> Stri
 mod tests {
     use super::*;
 
-    fn nodes(count: usize) -> Arc<[Node]> {
-        let node = |_| Node { kind: "", field: None, range: 0..0, row: 0, parent: 0, past: 0, broken: false };
-        (0..count).map(node).collect()
-    }
+    static GRAMMAR: Grammar = Grammar {
+        language: LazyLock::new(|| tree_sitter_rust::LANGUAGE.into()),
+        is_atom: |_| false,
+        known: Known::new(),
+    };
 
     #[test]
-    fn the_oldest_trees_are_forgotten_when_there_is_no_room_for_all() {
-        let known = Known::new();
-        let [one, two, three] = ["one", "two", "three"].map(Digest::of);
-        known.trees().keep(one, &nodes(1));
-        known.trees().keep(two, &nodes(KEPT_NODES - 1));
-        assert!(known.trees().find(&one).is_some());
-        known.trees().keep(three, &nodes(1));
-        let is_known = |text| known.trees().find(&text).is_some();
-        assert_eq!([one, two, three].map(is_known), [false, true, true]);
-    }
-
-    #[test]
-    fn a_tree_for_which_there_is_no_room_at_all_is_not_kept() {
-        let known = Known::new();
-        known.trees().keep(Digest::of("large"), &nodes(KEPT_NODES + 1));
-        assert!(known.trees().trees.is_empty());
-        assert_eq!(known.trees().nodes, 0);
+    fn a_text_that_was_read_is_not_read_again_and_another_one_is() {
+        let parse = |source| FlatTree::parse(&GRAMMAR, source).unwrap();
+        let (one, again, other) = (parse("fn a() {}"), parse("fn a() {}"), parse("fn b() {}"));
+        assert!(Arc::ptr_eq(&one.nodes, &again.nodes));
+        assert!(!Arc::ptr_eq(&one.nodes, &other.nodes));
+        assert!((0..other.len()).any(|node| other.text(node) == "b"));
     }
 }

@@ -14,9 +14,9 @@ use super::private::{without_times, written};
 use super::rules::Rules;
 use super::snapshot::{Work, look_older};
 use super::tracked::Tracked;
-use super::witness::{Look, Since, Witness};
+use super::witness::{Since, Witness};
 use super::{GitPath, Repo, Result};
-use crate::walk::Stamp;
+use crate::walk::{Look, Stamp};
 
 /// What this process knows of the working tree since its last look. The index is written to the disk when it is let go:
 /// it only saves time.

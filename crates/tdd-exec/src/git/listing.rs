@@ -1,10 +1,11 @@
 //! Which files a tree holds, remembered for the last trees, because the same few are asked for again and again.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use git2::{DiffOptions, ObjectType, Oid};
 use tdd_core::digest::TreeId;
+use tdd_core::recent::Recent;
 
 use super::diff::mode_kind;
 use super::error::Doing;
@@ -110,31 +111,10 @@ impl Listing {
 }
 
 /// The contents that were read last: git's name for one says all that is in it.
-#[derive(Debug, Default)]
-pub(super) struct Contents {
-    /// The oldest first.
-    last: VecDeque<(Oid, Box<[u8]>)>,
-    bytes: usize,
-}
+pub(super) type Contents = Recent<Oid, Box<[u8]>>;
 
 /// So many bytes of contents are remembered.
-const KEPT_BYTES: usize = 500_000;
-
-impl Contents {
-    fn find(&self, id: Oid) -> Option<&[u8]> {
-        self.last.iter().find(|(known, _)| *known == id).map(|(_, content)| &**content)
-    }
-
-    fn keep(&mut self, id: Oid, content: &[u8]) {
-        self.bytes += content.len();
-        self.last.push_back((id, content.into()));
-        while self.bytes > KEPT_BYTES
-            && let Some((_, oldest)) = self.last.pop_front()
-        {
-            self.bytes -= oldest.len();
-        }
-    }
-}
+pub(super) const KEPT_BYTES: usize = 500_000;
 
 impl Repo {
     /// Every file of a tree.
@@ -179,29 +159,11 @@ impl Repo {
 
     /// The content of a file, or the target of a link.
     pub fn stored(&self, stored: &Stored) -> Result<Vec<u8>> {
-        if let Some(known) = self.contents.borrow().find(stored.id) {
+        if let Some(known) = self.contents.borrow().get(&stored.id) {
             return Ok(known.to_vec());
         }
         let content = self.git.find_blob(stored.id).doing("read a file of a tree")?.content().to_owned();
-        self.contents.borrow_mut().keep(stored.id, &content);
+        self.contents.borrow_mut().keep(stored.id, content.as_slice().into(), content.len());
         Ok(content)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_contents_that_were_read_last_are_known_as_far_as_there_is_room() {
-        let id = |n: u8| Oid::hash_object(ObjectType::Blob, &[n]).unwrap();
-        let mut contents = Contents::default();
-        contents.keep(id(1), b"one");
-        contents.keep(id(2), &vec![2; KEPT_BYTES - 3]);
-        assert_eq!(contents.find(id(1)), Some(&b"one"[..]));
-        contents.keep(id(3), b"3");
-        assert_eq!([1, 2, 3].map(|n| contents.find(id(n)).is_some()), [false, true, true]);
-        contents.keep(id(4), &vec![4; KEPT_BYTES + 1]);
-        assert!(contents.last.is_empty() && contents.bytes == 0);
     }
 }

@@ -39,12 +39,13 @@ pub use listing::{Listing, Stored};
 pub use memory::Lineage;
 pub use path::GitPath;
 pub use status::Dirty;
-pub use witness::Look;
 pub use worktree::Worktree;
+
+pub use crate::walk::Look;
 
 use error::{Doing, DoingIo};
 use held::Held;
-use listing::Contents;
+use listing::{Contents, KEPT_BYTES};
 use tracked::Tracked;
 use user_index::Published;
 
@@ -105,7 +106,7 @@ impl Repo {
         let bare = || GitError::Bare { path: git.path().to_owned() };
         let root = git.workdir().ok_or_else(bare)?.to_owned();
         let (tracked, held, published) = (RefCell::default(), RefCell::default(), RefCell::default());
-        let (listings, contents) = (RefCell::default(), RefCell::default());
+        let (listings, contents) = (RefCell::default(), RefCell::new(Contents::new(KEPT_BYTES)));
         let repo = Self { git, root, tracked, held, published, listings, contents };
         repo.heal_move()?;
         repo.heal()?;

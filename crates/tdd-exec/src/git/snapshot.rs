@@ -18,8 +18,8 @@ use super::path::as_path;
 use super::private::{PrivateLock, RACY_MARGIN, portable, without_times, written};
 use super::rules::Rules;
 use super::tracked::{Tracked, copy, find, sorted};
-use super::witness::Look;
 use super::{GitError, GitPath, Repo, Result};
+use crate::walk::Look;
 
 /// Git's mode of a submodule.
 pub(super) const GITLINK: u32 = 0o160_000;

@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use git2::{Index, Repository};
@@ -17,7 +16,7 @@ use git2::{Index, Repository};
 use super::error::Doing;
 use super::private::RACY_MARGIN;
 use super::{GitError, GitPath, Result, is_state};
-use crate::walk::{self, Item, Kind};
+use crate::walk::{self, Item, Kind, Look};
 
 /// Every folder that is not ignored, as it was when it was last listed.
 pub(super) struct Witness {
@@ -74,10 +73,7 @@ impl Witness {
 
     /// Begins to list the same folders again.
     pub(super) fn begin(&self, root: &Path) -> Option<Look> {
-        let (folders, root) = (Arc::clone(&self.folders), root.to_owned());
-        let (moment, of) = (SystemTime::now(), Arc::clone(&folders));
-        let listing = thread::Builder::new().spawn(move || walk::list(&root, &folders)).ok()?;
-        Some(Look { moment, of, listing })
+        Look::begin(root, &self.folders)
     }
 
     /// What the same folders hold by now, or did when that look was begun; these paths were written since.
@@ -88,12 +84,8 @@ impl Witness {
         look: Option<Look>,
         written: &[GitPath],
     ) -> Result<Since> {
-        let look = look.filter(|look| Arc::ptr_eq(&look.of, &self.folders));
-        let (moment, listed) = match look {
-            Some(look) => (look.moment, look.listing.join().ok()),
-            None => (SystemTime::now(), Some(walk::list(root, &self.folders))),
-        };
-        let Some(listed) = listed else { return Ok(Since::Much) };
+        let ahead = look.and_then(|look| look.finish(&self.folders));
+        let (moment, listed) = ahead.unwrap_or_else(|| (SystemTime::now(), walk::list(root, &self.folders)));
         let mut changed = Vec::new();
         for path in written.iter().map(GitPath::as_path) {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(Since::Much) };
@@ -115,21 +107,6 @@ impl Witness {
         changed.sort_unstable();
         changed.dedup();
         Ok(Since::Files(changed))
-    }
-}
-
-/// A look at the times of all files that goes on while something else is done.
-pub struct Look {
-    moment: SystemTime,
-    /// The folders that it looks at.
-    of: Arc<Vec<PathBuf>>,
-    listing: JoinHandle<Vec<io::Result<Vec<Item>>>>,
-}
-
-impl Look {
-    /// When it was begun.
-    pub(super) fn moment(&self) -> SystemTime {
-        self.moment
     }
 }
 

@@ -1,0 +1,67 @@
+//! What was asked for last, as far as there is room for it.
+
+use std::collections::VecDeque;
+
+/// Values by their keys; when their weights are too much together, the oldest go.
+#[derive(Debug)]
+pub struct Recent<K, V> {
+    /// The oldest first, each with its weight.
+    entries: VecDeque<(K, V, usize)>,
+    weight: usize,
+    most: usize,
+}
+
+impl<K: PartialEq, V> Recent<K, V> {
+    /// Nothing yet, and no more than this in weight.
+    pub const fn new(most: usize) -> Self {
+        Self { entries: VecDeque::new(), weight: 0, most }
+    }
+
+    /// What is known under this key.
+    pub fn get(&self, key: &K) -> Option<&V> {
+        self.entries.iter().find(|(known, ..)| known == key).map(|(_, value, _)| value)
+    }
+
+    /// Keeps a value. One for which there is no room at all moves no other out.
+    pub fn keep(&mut self, key: K, value: V, weight: usize) {
+        if weight > self.most {
+            return;
+        }
+        self.entries.push_back((key, value, weight));
+        self.weight += weight;
+        while self.weight > self.most
+            && let Some((.., oldest)) = self.entries.pop_front()
+        {
+            self.weight -= oldest;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(recent: &Recent<u8, &str>) -> Vec<u8> {
+        (0..10).filter(|key| recent.get(key).is_some()).collect()
+    }
+
+    #[test]
+    fn the_oldest_go_when_there_is_no_room_for_all() {
+        let mut recent = Recent::new(10);
+        recent.keep(1, "one", 1);
+        recent.keep(2, "two", 9);
+        assert_eq!((known(&recent), recent.get(&1)), (vec![1, 2], Some(&"one")));
+        recent.keep(3, "three", 1);
+        assert_eq!(known(&recent), [2, 3]);
+        recent.keep(4, "four", 10);
+        assert_eq!(known(&recent), [4]);
+    }
+
+    #[test]
+    fn what_has_no_room_at_all_moves_nothing_out() {
+        let mut recent = Recent::new(10);
+        recent.keep(1, "one", 1);
+        recent.keep(2, "two", 11);
+        assert_eq!(known(&recent), [1]);
+    }
+}
