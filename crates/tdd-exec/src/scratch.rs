@@ -466,6 +466,26 @@ mod tests {
     }
 
     #[test]
+    fn nothing_outside_of_the_copy_is_written_through_what_stands_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repo::init(folder.path()).unwrap();
+        let scratch = Scratch::open(&StateDir::ensure(folder.path()).unwrap()).unwrap();
+        let (wanted, file, mine) = (files(&[("a", "1")]), scratch.tree().join("a"), folder.path().join("mine"));
+        let pipe = || nix::unistd::mkfifo(&file, nix::sys::stat::Mode::from_bits_truncate(0o644)).unwrap();
+        let stands: [&dyn Fn(); 3] =
+            [&|| fs::hard_link(&mine, &file).unwrap(), &|| symlink(&mine, &file).unwrap(), &pipe];
+        fs::write(&mine, "mine").unwrap();
+        for stand in stands {
+            scratch.fill(&repo, &wanted).unwrap();
+            fs::remove_file(&file).unwrap();
+            stand();
+            scratch.fill(&repo, &wanted).unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), "1");
+            assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+        }
+    }
+
+    #[test]
     fn what_a_touch_up_does_not_look_at_the_next_filling_does() {
         let folder = tempfile::tempdir().unwrap();
         let repo = Repo::init(folder.path()).unwrap();

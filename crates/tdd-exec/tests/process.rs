@@ -260,6 +260,14 @@ fn a_daemon_that_holds_the_pipes_neither_delays_nor_survives_its_command() {
 }
 
 #[test]
+fn daemons_that_hold_nothing_are_gone_when_their_command_is() {
+    let mark = mark("daemons");
+    let text = "for n in $(seq 60); do setsid sh -c 'sleep 100; :' $0 >/dev/null 2>&1 & done; echo started";
+    assert_eq!(run(&script(text, &mark)).exit, Exit::Passed);
+    assert_none_alive(&mark);
+}
+
+#[test]
 fn a_request_to_stop_ends_the_whole_tree() {
     let mark = mark("cancel");
     let cancel = Cancel::new();

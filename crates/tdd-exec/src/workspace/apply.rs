@@ -16,22 +16,28 @@ pub(super) fn apply(root: &Folder, steps: &[Step]) -> Result<(), WriteError> {
         return Ok(());
     }
     let staging = staging::open(root).map_err(|source| WriteError::Staging { source })?;
-    let mut prepared = Vec::new();
-    for step in steps {
-        let write = |source| WriteError::Write { path: step.path.clone(), source };
-        prepared.push(Prepared::new(&staging, step).map_err(write)?);
-    }
-    if steps.len() > 1 {
-        for step in &mut prepared {
-            let path = step.path;
-            step.keep().map_err(|source| WriteError::Write { path: path.clone(), source })?;
-        }
-    }
+    let prepared = prepare(&staging, steps)?;
     let mut made = Made { root, folders: Vec::new(), done: Vec::new() };
     for step in prepared {
         made.make(step)?;
     }
     Ok(())
+}
+
+/// Writes all contents: the new ones, and the old ones where they may be needed.
+fn prepare<'a>(staging: &'a Folder, steps: &'a [Step]) -> Result<Vec<Prepared<'a>>, WriteError> {
+    let alone = steps.len() == 1;
+    let prepare = |step: &'a Step| {
+        let mut prepared = Prepared::new(staging, step)?;
+        if !alone {
+            prepared.keep()?;
+        }
+        Ok(prepared)
+    };
+    let each = steps
+        .iter()
+        .map(|step| prepare(step).map_err(|source: io::Error| WriteError::Write { path: step.path.clone(), source }));
+    each.collect()
 }
 
 /// A step whose new content is written already.
@@ -191,6 +197,19 @@ mod tests {
         let error = apply(&root, &[step("a", "old", Some("new"))]).expect_err("changed");
         assert!(matches!(error, WriteError::Write { path, .. } if path.as_str() == "a"));
         assert_eq!(fs::read_to_string(dir.path().join("a")).expect("read"), "theirs");
+    }
+
+    #[test]
+    fn the_old_contents_of_several_files_are_kept_before_the_first_is_replaced() {
+        let dir = tempfile::tempdir().expect("temp");
+        let root = Folder::open(dir.path()).expect("root");
+        let staging = staging::open(&root).expect("staging");
+        let steps = [step("a", "old", Some("new")), step("b", "old", None)];
+        let kept = |steps: &[Step]| -> Vec<bool> {
+            prepare(&staging, steps).expect("prepare").iter().map(|step| step.kept.is_some()).collect()
+        };
+        assert_eq!(kept(&steps), [true, true]);
+        assert_eq!(kept(&steps[..1]), [false], "its rename is the last thing that can fail");
     }
 
     #[test]
