@@ -16,7 +16,7 @@ use tdd_lang::twin::ScratchNeeds;
 use crate::git::{FileKind, Repo};
 use crate::layout::{Content, LayOutError, Layout, ScratchError};
 use crate::state::StateDir;
-use crate::walk::{self, Item, Kind, Look};
+use crate::walk::{self, Folder, Kind, Look, News};
 
 /// The copy and what is built in it. Its place never changes, so that a build finds what it built before.
 #[derive(Clone, Debug)]
@@ -61,9 +61,8 @@ impl Drop for Sight {
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     layout: Layout,
-    folders: Arc<Vec<PathBuf>>,
-    /// What is in each folder, with the times of those files that were looked into.
-    items: Vec<Vec<Item>>,
+    /// What is in each folder, sorted by path; the times are those of files that were looked into.
+    seen: Option<walk::Sight>,
     /// Begun before it is filled again.
     ahead: Option<Look>,
 }
@@ -125,9 +124,8 @@ impl Scratch {
     pub fn look_ahead(state: &StateDir) {
         let (held, tree) = (state.held(), state.path().join("scratch/tree"));
         let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.folders.len() >= walk::MANY && tree.is_dir() {
-            held.ahead = Look::begin(&tree, &held.folders);
-        }
+        held.ahead =
+            held.seen.as_ref().filter(|seen| seen.paths().len() >= walk::MANY).and_then(|seen| seen.begin(&tree));
     }
 
     /// Like [`Scratch::fill`], but looks at no file that was right before: somebody may have written to it since. For
@@ -146,21 +144,20 @@ impl Scratch {
 
     /// The files that may not be as they are to be, and all that is known besides; `None` if folders come or go.
     fn touched(&self, last: &mut Held, layout: &Layout) -> Option<(BTreeSet<String>, Held)> {
-        let ahead = last.ahead.take().and_then(|look| look.finish(&last.folders));
         let mut paths = last.to_change(layout)?;
-        let (moment, listed) = ahead.unwrap_or_else(|| (SystemTime::now(), walk::list(&self.tree, &last.folders)));
-        let mut items = Vec::with_capacity(last.items.len());
-        for ((folder, before), now) in last.folders.iter().zip(&last.items).zip(listed) {
-            let mut now = now.ok()?;
-            if *before != now || now.iter().any(|item| item.kind == Kind::Other(None)) {
-                paths.extend(changed(folder, before, &now)?);
-                forget_young(&mut now, moment);
-            }
-            items.push(now);
+        let mut seen = last.seen.take()?;
+        let news = seen.look_again(&self.tree, last.ahead.take())?;
+        let changed: Option<Vec<String>> = news.iter().map(|news| changed(&seen.paths()[news.folder], news)).collect();
+        if let Some(changed) = changed.filter(|paths| paths.iter().all(|path| layout.get(path).is_some())) {
+            paths.extend(changed);
+            return Some((paths, Held { layout: layout.clone(), seen: Some(seen), ahead: None }));
         }
-        let all_stay = paths.iter().all(|path| layout.get(path).is_some());
-        let folders = Arc::clone(&last.folders);
-        all_stay.then(|| (paths, Held { layout: layout.clone(), folders, items, ahead: None }))
+        // What is new was not looked into.
+        for News { folder, name, .. } in &news {
+            seen.forget(&seen.paths()[*folder].join(name));
+        }
+        last.seen = Some(seen);
+        None
     }
 
     /// Makes every folder and no other, and puts right all files but those that are known to be.
@@ -172,13 +169,13 @@ impl Scratch {
             let path = self.tree.join(folder);
             fs::create_dir_all(&path).map_err(doing("make the folder", &path))?;
         }
-        let mut items = Vec::with_capacity(folders.len());
-        for (folder, listed) in folders.iter().zip(walk::list(&self.tree, &folders)) {
-            let mut listed = listed.map_err(doing("list", &self.tree.join(folder)))?;
-            forget_young(&mut listed, moment);
-            items.push(listed);
+        let mut listed = Vec::with_capacity(folders.len());
+        for (at, folder) in walk::list(&self.tree, &folders).into_iter().enumerate() {
+            let folder = folder.map_err(doing("list", &self.tree.join(&folders[at])))?;
+            listed.push((folders[at].clone(), folder));
         }
-        let known = Held { layout: layout.clone(), folders: Arc::new(folders), items, ahead: None };
+        let seen = walk::Sight::new(listed, YOUNG, moment);
+        let known = Held { layout: layout.clone(), seen: Some(seen), ahead: None };
         let right = known.same_as(last);
         let wrong = names.iter().filter(|path| !right.contains(path.as_str())).cloned().collect();
         self.put(repo, layout, wrong, known)
@@ -191,7 +188,7 @@ impl Scratch {
             let (full, name) = (self.tree.join(&path), content.name());
             if Content::read(&full)?.as_ref().map(Content::name) != Some(name) {
                 write(&full, &content.bytes(repo)?, name.kind)?;
-                known.forget(&path);
+                known.seen.iter_mut().for_each(|seen| seen.forget(Path::new(&path)));
             }
         }
         Ok(known)
@@ -202,20 +199,21 @@ impl Held {
     /// The files that are to be other than they were; `None` if one is to go, or a folder to come.
     fn to_change(&self, layout: &Layout) -> Option<BTreeSet<String>> {
         let paths = self.layout.differing(layout);
-        let is_folder = |folder: &Path| self.folders.binary_search_by(|known| known.as_path().cmp(folder)).is_ok();
+        let folders = self.seen.as_ref()?.paths();
+        let is_folder = |folder: &Path| folders.binary_search_by(|known| known.as_path().cmp(folder)).is_ok();
         let stays = |path: &String| layout.get(path).is_some() && Path::new(path).parent().is_some_and(is_folder);
-        let known = !self.folders.is_empty();
-        Some(paths).filter(|paths| known && paths.iter().all(stays))
+        Some(paths).filter(|paths| paths.iter().all(stays))
     }
 
     /// The files that hold what they held then, and are to hold the same now.
     fn same_as(&self, last: &Self) -> BTreeSet<String> {
-        let before: BTreeMap<&Path, &Vec<Item>> = last.folders.iter().map(PathBuf::as_path).zip(&last.items).collect();
+        let before: BTreeMap<&Path, &Folder> = last.seen.iter().flat_map(walk::Sight::folders).collect();
         let mut same = BTreeSet::new();
-        for (folder, items) in self.folders.iter().zip(&self.items) {
-            let Some(before) = before.get(folder.as_path()) else { continue };
-            let before: HashMap<&OsStr, Kind> = before.iter().map(|item| (item.name.as_os_str(), item.kind)).collect();
-            for item in items.iter().filter(|item| matches!(item.kind, Kind::Other(Some(_)))) {
+        for (folder, now) in self.seen.iter().flat_map(walk::Sight::folders) {
+            let Some(before) = before.get(folder) else { continue };
+            let items = before.items.iter();
+            let before: HashMap<&OsStr, Kind> = items.map(|item| (item.name.as_os_str(), item.kind)).collect();
+            for item in now.items.iter().filter(|item| matches!(item.kind, Kind::Other(Some(_)))) {
                 let path = folder.join(&item.name);
                 if let Some(path) = path.to_str().filter(|_| before.get(item.name.as_os_str()) == Some(&item.kind))
                     && last.layout.name(path) == self.layout.name(path)
@@ -226,46 +224,13 @@ impl Held {
         }
         same
     }
-
-    fn forget(&mut self, path: &str) {
-        let path = Path::new(path);
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let Ok(at) = self.folders.binary_search_by(|known| known.as_path().cmp(folder)) else { return };
-        let Some(items) = self.items.get_mut(at) else { return };
-        match items.iter_mut().find(|item| Some(item.name.as_os_str()) == path.file_name()) {
-            Some(item) => item.kind = Kind::Other(None),
-            None => items.extend(path.file_name().map(|name| Item { name: name.to_owned(), kind: Kind::Other(None) })),
-        }
-    }
 }
 
-/// The files of a folder that may have changed; `None` if there is more to it.
-fn changed(folder: &Path, before: &[Item], now: &[Item]) -> Option<Vec<String>> {
-    let mut gone: HashMap<&OsStr, Kind> = before.iter().map(|item| (item.name.as_os_str(), item.kind)).collect();
-    let mut changed = Vec::new();
-    for item in now {
-        match (gone.remove(item.name.as_os_str()), item.kind) {
-            (Some(before), now) if before == now && now != Kind::Other(None) => {}
-            (Some(Kind::Other(_)) | None, Kind::Other(_)) => changed.push(folder.join(&item.name).to_str()?.to_owned()),
-            (_, Kind::Folder) | (Some(Kind::Folder), Kind::Other(_)) => return None,
-        }
-    }
-    for (name, kind) in gone {
-        match kind {
-            Kind::Other(_) => changed.push(folder.join(name).to_str()?.to_owned()),
-            Kind::Folder => return None,
-        }
-    }
-    Some(changed)
-}
-
-/// The times of a file that was written a moment ago say nothing.
-fn forget_young(items: &mut [Item], moment: SystemTime) {
-    for item in items {
-        if let Kind::Other(stamp) = &mut item.kind {
-            *stamp = stamp.filter(|stamp| stamp.is_older(YOUNG, moment));
-        }
-    }
+/// The file that may have changed; `None` if there is more to it.
+fn changed(folder: &Path, news: &News) -> Option<String> {
+    let is_file = |kind: Option<Kind>| kind != Some(Kind::Folder);
+    let path = folder.join(&news.name);
+    path.to_str().filter(|_| is_file(news.before) && is_file(news.now)).map(str::to_owned)
 }
 
 /// Every folder above these paths, the root among them, sorted.
@@ -417,8 +382,9 @@ mod tests {
             std::thread::sleep(2 * YOUNG);
         }
         scratch.fill(&repo, &wanted).unwrap();
-        let known = |item: &Item| matches!(item.kind, Kind::Other(Some(_)));
-        assert!(scratch.held.lock().unwrap().items[0].iter().all(known), "their times are known by now");
+        let known = |(_, folder): (&Path, &Folder)| folder.items.iter().all(|item| item.kind != Kind::Other(None));
+        let all_known = scratch.held.lock().unwrap().seen.as_ref().unwrap().folders().all(known);
+        assert!(all_known, "their times are known by now");
         let times = fs::metadata(scratch.tree().join("a")).unwrap().modified().unwrap();
         fs::write(scratch.tree().join("a"), "2").unwrap();
         fs::File::options().write(true).open(scratch.tree().join("a")).unwrap().set_modified(times).unwrap();

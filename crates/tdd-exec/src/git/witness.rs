@@ -3,12 +3,11 @@
 //!
 //! Folders that cannot be listed are refused: git takes them for empty, and their files for deleted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use git2::{Index, Repository};
@@ -16,12 +15,11 @@ use git2::{Index, Repository};
 use super::error::Doing;
 use super::private::RACY_MARGIN;
 use super::{GitError, GitPath, Result, is_state};
-use crate::walk::{self, Item, Kind, Look};
+use crate::walk::{self, Kind, Look, News, Sight};
 
 /// Every folder that is not ignored, as it was when it was last listed.
 pub(super) struct Witness {
-    folders: Arc<Vec<PathBuf>>,
-    items: Vec<Vec<Item>>,
+    sight: Sight,
 }
 
 /// What may have changed since the last look.
@@ -42,18 +40,18 @@ impl Witness {
         let paths: Vec<_> = index.iter().map(|entry| entry.path).collect();
         let known = folders(paths.iter().map(Vec::as_slice));
         let moment = SystemTime::now();
-        let (mut seen, mut all, mut nested) = (Vec::new(), Vec::new(), false);
+        let (mut seen, mut nested) = (Vec::new(), false);
         let mut level = vec![PathBuf::new()];
         while !level.is_empty() {
             let mut below = Vec::new();
             for (folder, listed) in level.iter().zip(walk::list(root, &level)) {
-                let mut items = match listed {
-                    Ok(items) => items,
+                let listed = match listed {
+                    Ok(listed) => listed,
                     Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
                     Err(_) => return Err(unreadable(folder)),
                 };
-                nested |= !folder.as_os_str().is_empty() && items.iter().any(|item| item.name == ".git");
-                for item in items.iter().filter(|item| item.kind == Kind::Folder && item.name != ".git") {
+                nested |= !folder.as_os_str().is_empty() && listed.items.iter().any(|item| item.name == ".git");
+                for item in listed.items.iter().filter(|item| item.kind == Kind::Folder && item.name != ".git") {
                     let path = folder.join(&item.name);
                     let is_known = known.contains(path.as_os_str().as_bytes());
                     if !is_known && root.join(&path).join(".git").exists() {
@@ -62,18 +60,16 @@ impl Witness {
                         below.push(path);
                     }
                 }
-                settle(&mut items, moment);
-                all.push(folder.clone());
-                seen.push(items);
+                seen.push((folder.clone(), listed));
             }
             level = below;
         }
-        Ok((!nested).then(|| Self { folders: Arc::new(all), items: seen }))
+        Ok((!nested).then(|| Self { sight: Sight::new(seen, RACY_MARGIN, moment) }))
     }
 
     /// Begins to list the same folders again.
     pub(super) fn begin(&self, root: &Path) -> Option<Look> {
-        Look::begin(root, &self.folders)
+        self.sight.begin(root)
     }
 
     /// What the same folders hold by now, or did when that look was begun; these paths were written since.
@@ -84,25 +80,20 @@ impl Witness {
         look: Option<Look>,
         written: &[GitPath],
     ) -> Result<Since> {
-        let ahead = look.and_then(|look| look.finish(&self.folders));
-        let (moment, listed) = ahead.unwrap_or_else(|| (SystemTime::now(), walk::list(root, &self.folders)));
+        // Whatever is in the way of a look, the look at everything will say.
+        let Some(all) = self.sight.look_again(root, look) else { return Ok(Since::Much) };
+        let reader = Reader { root, git, known: self.sight.paths() };
         let mut changed = Vec::new();
         for path in written.iter().map(GitPath::as_path) {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(Since::Much) };
-            let news = News { root, git, folder, known: &self.folders };
-            if !self.folders.iter().any(|known| known == folder) || !news.note(name, &mut changed) {
+            if !reader.known.iter().any(|known| known == folder) || !note(folder, name, &mut changed) {
                 return Ok(Since::Much);
             }
         }
-        for ((folder, before), now) in self.folders.iter().zip(&mut self.items).zip(listed) {
-            // Whatever it is, the look at everything will say.
-            let Ok(mut now) = now else { return Ok(Since::Much) };
-            let news = News { root, git, folder, known: &self.folders };
-            if !news.between(before, &now, &mut changed)? || changed.len() > MANY {
+        for news in all {
+            if !reader.read(&news, &mut changed)? || changed.len() > MANY {
                 return Ok(Since::Much);
             }
-            settle(&mut now, moment);
-            *before = now;
         }
         changed.sort_unstable();
         changed.dedup();
@@ -139,73 +130,40 @@ fn is_ignored(git: &Repository, path: &Path) -> Result<bool> {
     git.is_path_ignored(path).doing_at("check the ignore rules for", path.as_os_str().as_bytes())
 }
 
-/// The times of a file that was written a moment ago say nothing.
-fn settle(items: &mut [Item], moment: SystemTime) {
-    for item in items {
-        if let Kind::Other(stamp) = &mut item.kind {
-            *stamp = stamp.filter(|stamp| stamp.is_older(RACY_MARGIN, moment));
-        }
-    }
-}
-
-/// What is new in one folder.
-struct News<'a> {
+/// What is new, for a tree that may hold it.
+struct Reader<'a> {
     root: &'a Path,
     git: &'a Repository,
-    folder: &'a Path,
     /// All folders that are looked at.
     known: &'a [PathBuf],
 }
 
-impl News<'_> {
+impl Reader<'_> {
     /// Adds the files that may have changed; `false` if that is not all that there is to it.
-    fn between(&self, before: &[Item], now: &[Item], changed: &mut Vec<Vec<u8>>) -> Result<bool> {
-        let same_names =
-            before.len() == now.len() && before.iter().zip(now).all(|(before, now)| before.name == now.name);
-        if same_names {
-            return Ok(before.iter().zip(now).all(|(before, now)| self.changed(before, now, changed)));
-        }
-        let mut gone: BTreeMap<&OsStr, &Item> = before.iter().map(|item| (item.name.as_os_str(), item)).collect();
-        for item in now {
-            let goes_on = match (gone.remove(item.name.as_os_str()), item.kind) {
-                (Some(before), _) => self.changed(before, item, changed),
-                (None, Kind::Other(_)) => self.note(&item.name, changed),
-                (None, Kind::Folder) => self.is_nobodys(&item.name)?,
-            };
-            if !goes_on {
-                return Ok(false);
-            }
-        }
-        Ok(gone.into_values().all(|item| match item.kind {
-            Kind::Folder => !self.known.contains(&self.folder.join(&item.name)),
-            Kind::Other(_) => self.note(&item.name, changed),
-        }))
-    }
-
-    fn changed(&self, before: &Item, now: &Item, changed: &mut Vec<Vec<u8>>) -> bool {
-        match (before.kind, now.kind) {
-            (Kind::Folder, Kind::Folder) => true,
-            (Kind::Other(Some(before)), Kind::Other(Some(now))) if before == now => true,
-            (Kind::Other(_), Kind::Other(_)) => self.note(&now.name, changed),
-            (Kind::Folder, Kind::Other(_)) | (Kind::Other(_), Kind::Folder) => false,
-        }
-    }
-
-    /// A file that says what other files are is no file like others.
-    fn note(&self, name: &OsStr, changed: &mut Vec<Vec<u8>>) -> bool {
-        if [".git", ".gitignore", ".gitattributes"].iter().any(|special| name.eq_ignore_ascii_case(special)) {
-            return false;
-        }
-        let path = self.folder.join(name).into_os_string().into_encoded_bytes();
-        if !is_state(&path) {
-            changed.push(path);
-        }
-        true
+    fn read(&self, news: &News, changed: &mut Vec<Vec<u8>>) -> Result<bool> {
+        let folder = &self.known[news.folder];
+        Ok(match (news.before, news.now) {
+            (None | Some(Kind::Other(_)), None | Some(Kind::Other(_))) => note(folder, &news.name, changed),
+            (None, Some(Kind::Folder)) => self.is_nobodys(&folder.join(&news.name))?,
+            (Some(Kind::Folder), None) => !self.known.contains(&folder.join(&news.name)),
+            (Some(Kind::Folder), Some(_)) | (Some(Kind::Other(_)), Some(Kind::Folder)) => false,
+        })
     }
 
     /// Whether a new folder is one that no tree holds.
-    fn is_nobodys(&self, name: &OsStr) -> Result<bool> {
-        let path = self.folder.join(name);
-        Ok(name != ".git" && !self.root.join(&path).join(".git").exists() && is_ignored(self.git, &path)?)
+    fn is_nobodys(&self, path: &Path) -> Result<bool> {
+        Ok(!path.ends_with(".git") && !self.root.join(path).join(".git").exists() && is_ignored(self.git, path)?)
     }
+}
+
+/// Adds a file, unless it says what other files are: that is no file like others.
+fn note(folder: &Path, name: &OsStr, changed: &mut Vec<Vec<u8>>) -> bool {
+    if [".git", ".gitignore", ".gitattributes"].iter().any(|special| name.eq_ignore_ascii_case(special)) {
+        return false;
+    }
+    let path = folder.join(name).into_os_string().into_encoded_bytes();
+    if !is_state(&path) {
+        changed.push(path);
+    }
+    true
 }
