@@ -9,8 +9,8 @@ use tdd_core::seam::RunnerOutcome;
 use tdd_core::test_id::TestId;
 use tdd_exec::git::Look;
 
-use super::Machine;
 use super::stand::Stand;
+use super::{Machine, hands};
 use crate::error::CliError;
 use crate::{project, verification};
 
@@ -38,13 +38,15 @@ impl Machine<'_> {
         paths: &mut Vec<String>,
     ) -> Result<Verified, CliError> {
         self.trial.take_tree_since(look, paths)?;
+        // What is left to do if it holds.
+        self.trial.repo.write_ahead(&self.trial.tree, &hands::git_paths(paths)?);
         let run = self.trial.run_recorded(paths)?;
         let change = self.trial.change()?;
         let change = if matches!(turn, Turn::Refactor { .. }) { self.trial.refactored(change)? } else { change };
         let baseline = judge::baseline_of(&stand.report);
         let suspects = suspects(&run.report, &baseline);
         let report = self.trial.run_again(&run.report, &suspects)?;
-        let excepted = self.trial.session().standing().exceptions(super::hands::now_ms());
+        let excepted = self.trial.session().standing().exceptions(hands::now_ms());
         let seen = Seen {
             change: &change,
             report: &report,

@@ -45,16 +45,17 @@ impl Repo {
     /// [`Repo::discover`] puts it right.
     pub fn commit_paths(&self, new: &NewCommit<'_>) -> Result<CommitId> {
         self.refuse_while_unfinished()?;
+        let known = self.published();
         let _ours = self.lock_private()?;
         let locked = self.lock_user_index()?;
         let expected = self.expect_head(new.onto)?;
-        let entries = self.entries(new)?;
+        let entries = self.entries(new.from, new.paths)?;
         let tree = self.tree_with(&new.onto.tree, &entries)?;
         if tree == oid(&new.onto.tree.0)? {
             return Err(GitError::NothingToCommit);
         }
         let before = locked.stamp();
-        let index = locked.prepare(&entries, self.published(before))?;
+        let index = locked.prepare(&entries, known)?;
         let commit = self.write_commit(tree, expected, new.message, new.author)?;
         locked.note(commit)?;
         self.move_head(new.onto, expected, commit, new.message)?;
@@ -129,12 +130,12 @@ impl Repo {
     }
 
     /// What each path is in the verified tree, with the file times of our own index where it saw the same content.
-    pub(super) fn entries(&self, new: &NewCommit<'_>) -> Result<Vec<(GitPath, Option<IndexEntry>)>> {
+    pub(super) fn entries(&self, from: &TreeId, paths: &[GitPath]) -> Result<Vec<(GitPath, Option<IndexEntry>)>> {
         let (seen, time) = self.seen()?;
         let mut entries = Vec::new();
-        for path in new.paths {
+        for path in paths {
             let path = GitPath::new(path.as_bytes())?;
-            let entry = self.blob_entry(new.from, &path)?.map(|entry| match seen.get_path(path.as_path(), 0) {
+            let entry = self.blob_entry(from, &path)?.map(|entry| match seen.get_path(path.as_path(), 0) {
                 Some(known) if (known.id, known.mode) == (entry.id, entry.mode) => portable(known, time),
                 Some(_) | None => entry,
             });

@@ -47,7 +47,7 @@ use error::{Doing, DoingIo};
 use held::Held;
 use listing::{Contents, KEPT_BYTES};
 use tracked::Tracked;
-use user_index::Published;
+use user_index::Next;
 
 /// A git repository with a working tree.
 pub struct Repo {
@@ -55,7 +55,7 @@ pub struct Repo {
     root: PathBuf,
     tracked: RefCell<Option<Arc<Tracked>>>,
     held: RefCell<Option<Held>>,
-    published: RefCell<Option<Published>>,
+    published: RefCell<Option<Next>>,
     listings: RefCell<Vec<(TreeId, Arc<Listing>)>>,
     contents: RefCell<Contents>,
 }
@@ -123,6 +123,8 @@ impl Repo {
 
 impl Drop for Repo {
     fn drop(&mut self) {
+        // Nothing of git goes on when its owner is gone.
+        drop(self.published());
         // What is lost if this fails is some time.
         self.let_go().ok();
     }

@@ -1,7 +1,7 @@
 //! Our own folder inside the git folder: one process at a time, nothing in it that cannot be made anew.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use git2::{Index, IndexEntry, IndexTime};
@@ -19,25 +19,34 @@ pub(super) struct PrivateLock {
     _file: File,
 }
 
-impl Repo {
-    /// A file of our own in the git folder of this working tree.
-    pub(super) fn private(&self, name: &str) -> PathBuf {
-        self.git.path().join("tdd-machine").join(name)
-    }
-
+impl PrivateLock {
     /// Waits for our own folder; it is made if it is missing, and a lock that a killed process left is removed.
-    pub(super) fn lock_private(&self) -> Result<PrivateLock> {
-        let path = self.private("lock");
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).doing_io("make the folder", folder)?;
-        }
+    pub(super) fn take(folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder).doing_io("make the folder", folder)?;
+        let path = folder.join("lock");
         let file = File::create(&path).doing_io("open", &path)?;
         file.lock().doing_io("lock", &path)?;
-        let stale = self.private("index.lock");
+        let stale = folder.join("index.lock");
         match fs::remove_file(&stale) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).doing_io("remove", &stale),
-            Ok(()) | Err(_) => Ok(PrivateLock { _file: file }),
+            Ok(()) | Err(_) => Ok(Self { _file: file }),
         }
+    }
+}
+
+impl Repo {
+    pub(super) fn private_folder(&self) -> PathBuf {
+        self.git.path().join("tdd-machine")
+    }
+
+    /// A file of our own in the git folder of this working tree.
+    pub(super) fn private(&self, name: &str) -> PathBuf {
+        self.private_folder().join(name)
+    }
+
+    /// Waits for our own folder.
+    pub(super) fn lock_private(&self) -> Result<PrivateLock> {
+        PrivateLock::take(&self.private_folder())
     }
 
     /// Our index of the working tree; a damaged one is the same as none, since it is only a cache.

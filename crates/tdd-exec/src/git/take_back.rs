@@ -2,17 +2,16 @@
 
 use tdd_core::digest::CommitId;
 
-use super::commit::NewCommit;
 use super::head::oid;
 use super::moving::Move;
-use super::{GitPath, Repo, Result, Signature};
+use super::{GitPath, Repo, Result};
 
 impl Repo {
     /// Moves the branch from a commit of ours back to one before it. What was committed since stays reachable under
     /// `refs/tdd/discarded/`. Done twice, or after a kill, it comes to the same.
     ///
     /// Files that are not as our commits left them are not touched.
-    pub fn take_back(&self, commit: &CommitId, to: &CommitId, name: &str, author: &Signature) -> Result<String> {
+    pub fn take_back(&self, commit: &CommitId, to: &CommitId, name: &str) -> Result<String> {
         let (from_tree, to_tree) = (self.commit_tree(Some(commit))?, self.commit_tree(Some(to))?);
         let kept_as = format!("refs/tdd/discarded/{name}");
         self.keep_discarded(&kept_as, commit)?;
@@ -28,8 +27,7 @@ impl Repo {
             self.check_ready_to_commit()?;
             let _ours = self.lock_private()?;
             let locked = self.lock_user_index()?;
-            let back = NewCommit { onto: &head, from: &to_tree, paths: &paths, message: "", author };
-            locked.prepare(&self.entries(&back)?, None)?;
+            locked.prepare(&self.entries(&to_tree, &paths)?, None)?;
             let target = oid(&to.0)?;
             locked.note(target)?;
             self.move_head(&head, Some(oid(&commit.0)?), target, "a discarded iteration")?;

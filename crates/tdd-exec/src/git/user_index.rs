@@ -3,84 +3,143 @@
 //! `index.lock` is taken first, as git itself does, with our name in it. The new index is written aside, its commit is
 //! noted in the lock, then the branch moves, then the new index takes its place. A kill in between leaves the lock:
 //! [`Repo::heal`] finishes if HEAD is at the commit in it, and otherwise drops what was prepared.
+//!
+//! Writing an index of thousands of files takes longer than all the rest of a commit. [`Repo::write_ahead`] does it while
+//! the tests run: the commit then takes what is there, if it is the right one.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use git2::{Index, IndexEntry, Oid, Repository};
+use tdd_core::digest::TreeId;
 
 use super::error::{Doing, DoingIo};
-use super::private::RACY_MARGIN;
+use super::private::{PrivateLock, RACY_MARGIN};
+use super::tracked::copy;
 use super::{GitError, GitPath, Repo, Result};
 use crate::walk::Stamp;
 
 /// What `index.lock` begins with when it is ours.
 const MARK: &str = "tdd-machine";
 
-/// The user's index as a commit of ours left it, so that the next one need not read it.
+/// What a path of the index is to be; `None`: not there any more.
+type Staged = (GitPath, Option<IndexEntry>);
+
+/// The user's index, so that the next commit need not read it.
 pub(super) struct Published {
     /// A handle whose index it is.
     git: Repository,
     /// The file.
-    stamp: Stamp,
+    stamp: Option<Stamp>,
+    /// What it has beside that file's content.
+    ahead: Option<Ahead>,
 }
 
-/// The user's index, held against everyone else; dropped without [`LockedIndex::publish`] it is as before.
-pub(super) struct LockedIndex {
+/// What a commit will have changed.
+struct Ahead {
+    staged: Vec<Staged>,
+    /// The file that holds it.
+    written: Option<Stamp>,
+}
+
+/// The index that the next commit begins with.
+pub(super) enum Next {
+    /// It is at hand.
+    Known(Published),
+    /// It is being written for a commit that is foreseen.
+    Written(JoinHandle<Option<Published>>),
+}
+
+impl Published {
+    /// Whether it is this file's content.
+    fn is(&self, file: Option<Stamp>) -> bool {
+        file.is_some() && self.stamp == file
+    }
+
+    /// Whether it is written at this place with these paths changed, and nothing else.
+    fn is_ahead_by(&self, staged: &[Staged], place: &Path) -> bool {
+        let content = |(path, entry): &Staged| (path.clone(), entry.as_ref().map(|entry| (entry.id, entry.mode)));
+        self.ahead.as_ref().is_some_and(|ahead| {
+            let same = ahead.staged.iter().map(content).eq(staged.iter().map(content));
+            same && ahead.written.is_some() && Stamp::at(place) == ahead.written
+        })
+    }
+}
+
+/// Where the user's index is, and what we need besides to change it.
+struct Places {
+    root: PathBuf,
     index: PathBuf,
     lock: PathBuf,
     next: PathBuf,
     mark: PathBuf,
 }
 
+/// The user's index, held against everyone else; dropped without [`LockedIndex::publish`] it is as before.
+pub(super) struct LockedIndex(Places);
+
 impl Repo {
     /// Takes the user's index, or says who holds it.
     pub(super) fn lock_user_index(&self) -> Result<LockedIndex> {
-        let locked = self.locked_index();
-        match locked.take() {
-            Ok(()) => Ok(locked),
-            Err(error) => {
-                let path = locked.forget();
-                match error.kind() {
-                    ErrorKind::AlreadyExists => Err(GitError::IndexLocked { path }),
-                    _ => Err(error).doing_io("make", &path),
-                }
-            }
+        let places = self.places();
+        match places.take() {
+            Ok(()) => Ok(LockedIndex(places)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(GitError::IndexLocked { path: places.lock }),
+            Err(error) => Err(error).doing_io("make", &places.lock),
         }
     }
 
-    /// The index that we published last, if it is the user's still.
-    pub(super) fn published(&self, now: Option<Stamp>) -> Option<Index> {
-        self.published.take().filter(|known| Some(known.stamp) == now)?.git.index().ok()
+    /// The index that we published last, which may be the user's no more. Not for the one who holds our own lock:
+    /// whoever writes it may be waiting for that.
+    pub(super) fn published(&self) -> Option<Published> {
+        match self.published.take()? {
+            Next::Known(published) => Some(published),
+            Next::Written(writing) => writing.join().ok()?,
+        }
     }
 
     /// Keeps the index that was published just now. Without it, the next commit takes longer.
-    pub(super) fn keep_published(&self, mut index: Index, now: Option<Stamp>) {
-        let (Some(stamp), Ok(git)) = (now, self.fresh()) else { return };
-        if git.set_index(&mut index).is_ok() {
-            self.published.replace(Some(Published { git, stamp }));
-        }
+    pub(super) fn keep_published(&self, index: Published, stamp: Option<Stamp>) {
+        self.published.replace(Some(Next::Known(Published { stamp, ahead: None, ..index })));
+    }
+
+    /// Begins to write the index of a commit that may come: of these paths as they are in that tree. If another comes,
+    /// or none, nothing is lost but that work.
+    pub fn write_ahead(&self, from: &TreeId, paths: &[GitPath]) {
+        let known = self.published();
+        // Whatever is wrong, the commit will say.
+        let Ok(staged) = self.entries(from, paths) else { return };
+        let (places, folder) = (self.places(), self.private_folder());
+        let write = move || {
+            let _ours = PrivateLock::take(&folder).ok()?;
+            // Whoever has the index may need what is prepared.
+            let is_free = Stamp::at(&places.lock).is_none();
+            is_free.then(|| places.prepare(staged, known).ok()).flatten()
+        };
+        self.published.replace(thread::Builder::new().spawn(write).ok().map(Next::Written));
     }
 
     /// Finishes or drops a commit that a kill cut short.
     pub(super) fn heal(&self) -> Result<()> {
         let lock = self.git.path().join("index.lock");
         let Some(text) = fs::read_to_string(&lock).ok().filter(|text| is_left_behind(text)) else { return Ok(()) };
-        let locked = self.locked_index();
+        let locked = LockedIndex(self.places());
         let head = self.head_id()?.map(|id| id.to_string());
         let noted = text.lines().nth(1);
-        if noted.is_some() && noted == head.as_deref() && locked.next.exists() {
+        if noted.is_some() && noted == head.as_deref() && locked.0.next.exists() {
             return locked.publish(|_| ());
         }
         drop(locked);
         Ok(())
     }
 
-    fn locked_index(&self) -> LockedIndex {
-        LockedIndex {
+    fn places(&self) -> Places {
+        Places {
+            root: self.root.clone(),
             index: self.git.path().join("index"),
             lock: self.git.path().join("index.lock"),
             next: self.private("next-index"),
@@ -95,7 +154,7 @@ fn is_left_behind(lock: &str) -> bool {
     pid.is_some_and(|pid| pid != std::process::id() && !super::worktree::is_alive(pid))
 }
 
-impl LockedIndex {
+impl Places {
     /// Makes the lock with our name in it at once, so that a kill leaves none that nobody knows. The file that gets
     /// its name is kept for the next time.
     fn take(&self) -> std::io::Result<()> {
@@ -114,16 +173,17 @@ impl LockedIndex {
         }
     }
 
-    /// Writes the new index aside: these paths as given (`None`: not there any more), everything else as the user has it.
+    /// Writes the new index aside.
     ///
     /// Its time stays that of the old one, so that a file that git had to look at again is still looked at again.
-    /// `known` is the user's index as it is, where that need not be read.
-    pub(super) fn prepare(&self, changes: &[(GitPath, Option<IndexEntry>)], known: Option<Index>) -> Result<Index> {
-        let (time, mut index) = match known {
-            Some(index) => (self.time()?, index),
-            None => (self.copy()?, Index::open(&self.next).doing("read the user's index")?),
+    fn prepare(&self, staged: Vec<Staged>, known: Option<Published>) -> Result<Published> {
+        let stamp = Stamp::at(&self.index);
+        let (git, time) = match known.filter(|known| known.is(stamp) && known.ahead.is_none()) {
+            Some(known) => (known.git, self.time()?),
+            None => self.read()?,
         };
-        for (path, entry) in changes {
+        let mut index = git.index().doing("use the user's index")?;
+        for (path, entry) in &staged {
             let name = path.as_path();
             match entry {
                 Some(entry) => {
@@ -136,25 +196,17 @@ impl LockedIndex {
         index.write().doing("write the new index")?;
         let file = File::options().append(true).open(&self.next).doing_io("open", &self.next)?;
         file.set_modified(time).doing_io("set the time of", &self.next)?;
-        Ok(index)
+        let ahead = Some(Ahead { staged, written: Stamp::at(&self.next) });
+        Ok(Published { git, stamp, ahead })
     }
 
-    /// Notes the commit that the prepared index belongs to.
-    pub(super) fn note(&self, commit: Oid) -> Result<()> {
-        let mut lock = File::options().append(true).open(&self.lock).doing_io("open", &self.lock)?;
-        lock.write_all(format!("{commit}\n").as_bytes()).doing_io("write", &self.lock)
-    }
-
-    /// Which writing of the user's index it is that we hold.
-    pub(super) fn stamp(&self) -> Option<Stamp> {
-        Stamp::at(&self.index)
-    }
-
-    /// Puts the prepared index in its place, has it looked at while nobody else can write it, and lets go.
-    pub(super) fn publish(self, look: impl FnOnce(Option<Stamp>)) -> Result<()> {
-        fs::rename(&self.next, &self.index).doing_io("replace", &self.index)?;
-        look(self.stamp());
-        Ok(())
+    /// The user's index under the name of the next one.
+    fn read(&self) -> Result<(Repository, SystemTime)> {
+        let time = self.copy()?;
+        let mut index = Index::open(&self.next).doing("read the user's index")?;
+        let git = Repository::open(&self.root).doing("open the repository again")?;
+        git.set_index(&mut index).doing("use the user's index")?;
+        Ok((git, time))
     }
 
     /// That of the user's index, with nothing in the way of the next one.
@@ -177,22 +229,48 @@ impl LockedIndex {
             Err(error) => Err(error).doing_io("copy", &self.index),
         }
     }
+}
 
-    /// The path of a lock that is not ours to remove.
-    fn forget(self) -> PathBuf {
-        let lock = self.lock.clone();
-        std::mem::forget(self);
-        lock
+impl LockedIndex {
+    /// Has the new index aside: these paths as given, everything else as the user has it. `known` is that index as it
+    /// was once.
+    pub(super) fn prepare(&self, staged: &[Staged], known: Option<Published>) -> Result<Published> {
+        match known {
+            Some(known) if known.is(self.stamp()) && known.is_ahead_by(staged, &self.0.next) => Ok(known),
+            known => self.0.prepare(staged.iter().map(copied).collect(), known),
+        }
+    }
+
+    /// Notes the commit that the prepared index belongs to.
+    pub(super) fn note(&self, commit: Oid) -> Result<()> {
+        let mut lock = File::options().append(true).open(&self.0.lock).doing_io("open", &self.0.lock)?;
+        lock.write_all(format!("{commit}\n").as_bytes()).doing_io("write", &self.0.lock)
+    }
+
+    /// Which writing of the user's index it is that we hold.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        Stamp::at(&self.0.index)
+    }
+
+    /// Puts the prepared index in its place, has it looked at while nobody else can write it, and lets go.
+    pub(super) fn publish(self, look: impl FnOnce(Option<Stamp>)) -> Result<()> {
+        fs::rename(&self.0.next, &self.0.index).doing_io("replace", &self.0.index)?;
+        look(self.stamp());
+        Ok(())
     }
 }
 
 impl Drop for LockedIndex {
     fn drop(&mut self) {
-        for path in [&self.next, &self.lock] {
+        for path in [&self.0.next, &self.0.lock] {
             // What cannot be removed now is removed by the next start.
             remove(path).ok();
         }
     }
+}
+
+fn copied((path, entry): &Staged) -> Staged {
+    (path.clone(), entry.as_ref().map(copy))
 }
 
 fn remove(path: &Path) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Commits of ours are taken back without a trace on the branch, and without touching anything else.
 
-use crate::sandbox::{Sandbox, grace};
+use crate::sandbox::Sandbox;
 
 fn two_commits() -> (Sandbox, tdd_core::digest::CommitId, tdd_core::digest::CommitId) {
     let sandbox = Sandbox::with(&[("a", "1"), ("gone", "1"), ("theirs", "1")]);
@@ -19,7 +19,7 @@ fn branch_index_and_files_are_as_before_and_what_was_done_is_kept() {
     let (sandbox, base, last) = two_commits();
     sandbox.write("theirs", "staged");
     sandbox.git(&["add", "theirs"]);
-    let kept = sandbox.repo().take_back(&last, &base, "port/1", &grace()).expect("taken back");
+    let kept = sandbox.repo().take_back(&last, &base, "port/1").expect("taken back");
     assert_eq!(sandbox.git(&["rev-parse", "main"]), base.0);
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "M  theirs");
     assert_eq!((sandbox.read("a"), sandbox.read("gone")), ("1".to_owned(), "1".to_owned()));
@@ -34,7 +34,7 @@ fn done_twice_or_after_a_kill_it_comes_to_the_same() {
     sandbox.git(&["reset", "-q", "--mixed", &base.0]);
     sandbox.write("a", "a person's");
     for _ in 0..2 {
-        sandbox.repo().take_back(&last, &base, "port/1", &grace()).expect("taken back");
+        sandbox.repo().take_back(&last, &base, "port/1").expect("taken back");
         assert_eq!(sandbox.git(&["status", "--porcelain"]), " M a");
         assert_eq!((sandbox.read("a"), sandbox.read("gone")), ("a person's".to_owned(), "1".to_owned()));
     }

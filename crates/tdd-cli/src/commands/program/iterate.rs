@@ -189,7 +189,7 @@ impl Worker<'_> {
                     return Err(ProgramError::PersonsCommit(commit.short().to_owned()).into());
                 }
             }
-            self.desk.repo.take_back(head, base, &format!("{program}/{}", iteration.id), &self.desk.signature())?;
+            self.desk.repo.take_back(head, base, &format!("{program}/{}", iteration.id))?;
         }
         let at_ms = WallClock.now_ms();
         let mut happened = vec![Happened::Iterated { iteration: iteration.clone() }];
