@@ -1,38 +1,40 @@
 //! What was asked for last, as far as there is room for it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Values by their keys; when their weights are too much together, the oldest go.
 #[derive(Debug)]
 pub struct Recent<K, V> {
+    values: BTreeMap<K, V>,
     /// The oldest first, each with its weight.
-    entries: VecDeque<(K, V, usize)>,
+    order: VecDeque<(K, usize)>,
     weight: usize,
     most: usize,
 }
 
-impl<K: PartialEq, V> Recent<K, V> {
+impl<K: Ord + Clone, V> Recent<K, V> {
     /// Nothing yet, and no more than this in weight.
     pub const fn new(most: usize) -> Self {
-        Self { entries: VecDeque::new(), weight: 0, most }
+        Self { values: BTreeMap::new(), order: VecDeque::new(), weight: 0, most }
     }
 
     /// What is known under this key.
     pub fn get(&self, key: &K) -> Option<&V> {
-        self.entries.iter().find(|(known, ..)| known == key).map(|(_, value, _)| value)
+        self.values.get(key)
     }
 
-    /// Keeps a value. One for which there is no room at all moves no other out.
+    /// Keeps a value, which is the same for the same key. One for which there is no room at all moves no other out.
     pub fn keep(&mut self, key: K, value: V, weight: usize) {
-        if weight > self.most {
+        if weight > self.most || self.values.insert(key.clone(), value).is_some() {
             return;
         }
-        self.entries.push_back((key, value, weight));
+        self.order.push_back((key, weight));
         self.weight += weight;
         while self.weight > self.most
-            && let Some((.., oldest)) = self.entries.pop_front()
+            && let Some((oldest, weight)) = self.order.pop_front()
         {
-            self.weight -= oldest;
+            self.values.remove(&oldest);
+            self.weight -= weight;
         }
     }
 }
@@ -55,6 +57,17 @@ mod tests {
         assert_eq!(known(&recent), [2, 3]);
         recent.keep(4, "four", 10);
         assert_eq!(known(&recent), [4]);
+    }
+
+    #[test]
+    fn what_is_kept_twice_weighs_once() {
+        let mut recent = Recent::new(10);
+        recent.keep(1, "one", 4);
+        recent.keep(1, "one", 4);
+        recent.keep(2, "two", 6);
+        assert_eq!(known(&recent), [1, 2]);
+        recent.keep(3, "three", 1);
+        assert_eq!(known(&recent), [2, 3]);
     }
 
     #[test]

@@ -68,6 +68,10 @@ impl Sources for StoredSources<'_> {
         self.listing.names()
     }
 
+    fn ending(&self, end: &str) -> Vec<&String> {
+        self.listing.ending(end)
+    }
+
     fn read(&self, path: &str) -> Option<String> {
         let stored = self.listing.get(GitPath::new(path).ok()?.as_bytes())?;
         let content = self.repo.stored(stored).ok()?;
@@ -103,6 +107,13 @@ impl Sources for ChangedSources<'_> {
         &self.files
     }
 
+    fn ending(&self, end: &str) -> Vec<&String> {
+        match &self.files {
+            Cow::Borrowed(_) => self.inner.ending(end),
+            Cow::Owned(files) => files.iter().filter(|path| path.ends_with(end)).collect(),
+        }
+    }
+
     fn read(&self, path: &str) -> Option<String> {
         self.changed.get(path).map_or_else(|| self.inner.read(path), Clone::clone)
     }
@@ -125,6 +136,22 @@ mod tests {
         let sources = TreeSources::new(&root, vec!["link.rs".into(), "a.rs".into()]);
         let texts: Vec<_> = ["a.rs", "ignored.rs", "link.rs", "../outside.rs"].map(|path| sources.read(path)).into();
         assert_eq!(texts, [Some("a".to_owned()), None, None, None]);
+    }
+
+    #[test]
+    fn files_are_found_by_their_ending_whatever_was_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let repo = Repo::init(folder.path()).unwrap();
+        for name in ["a.rs", "b.txt", "c/d.rs"] {
+            fs::create_dir_all(folder.path().join("c")).unwrap();
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let stored = StoredSources::new(&repo, &repo.tree_id().unwrap()).unwrap();
+        assert_eq!(stored.ending(".rs"), ["a.rs", "c/d.rs"]);
+        let same = BTreeMap::from([("a.rs".to_owned(), Some(String::new()))]);
+        assert_eq!(ChangedSources::new(&stored, &same).ending(".rs"), ["a.rs", "c/d.rs"]);
+        let other = BTreeMap::from([("a.rs".to_owned(), None), ("e.rs".to_owned(), Some(String::new()))]);
+        assert_eq!(ChangedSources::new(&stored, &other).ending(".rs"), ["c/d.rs", "e.rs"]);
     }
 
     #[test]

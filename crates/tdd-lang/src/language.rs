@@ -18,6 +18,10 @@ use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 pub trait Sources {
     /// Every file, relative to the repository's root, sorted, ignored ones left out.
     fn files(&self) -> &[String];
+    /// Those of them whose paths end so: of many thousand files a language looks at a few, again and again.
+    fn ending(&self, end: &str) -> Vec<&String> {
+        self.files().iter().filter(|path| path.ends_with(end)).collect()
+    }
     /// The text of one file; `None` if it is not there, too large, or not text.
     fn read(&self, path: &str) -> Option<String>;
 }

@@ -1,7 +1,7 @@
 //! Which files a tree holds, remembered for the last trees, because the same few are asked for again and again.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use git2::{DiffOptions, ObjectType, Oid};
 use tdd_core::digest::TreeId;
@@ -28,6 +28,19 @@ struct Paths {
     all: Vec<GitPath>,
     /// Those that are UTF-8, without submodules.
     names: Arc<Vec<String>>,
+    /// Which of them end so, for the endings that were asked for.
+    endings: Mutex<BTreeMap<String, Arc<[usize]>>>,
+}
+
+impl Paths {
+    fn ending(&self, end: &str) -> Arc<[usize]> {
+        let mut known = self.endings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.get(end) {
+            return Arc::clone(known);
+        }
+        let found = (0..self.names.len()).filter(|at| self.names[*at].ends_with(end)).collect();
+        Arc::clone(known.entry(end.to_owned()).or_insert(found))
+    }
 }
 
 /// A file as git keeps it.
@@ -51,7 +64,7 @@ impl Listing {
         let real = files.iter().filter(|(_, stored)| stored.kind != FileKind::Submodule);
         let names = real.filter_map(|(path, _)| path.as_str().map(str::to_owned)).collect();
         let (all, stored) = files.into_iter().unzip();
-        Self { paths: Arc::new(Paths { all, names: Arc::new(names) }), stored }
+        Self { paths: Arc::new(Paths { all, names: Arc::new(names), endings: Mutex::default() }), stored }
     }
 
     /// Every path, sorted, and what is there.
@@ -67,6 +80,11 @@ impl Listing {
     /// The names that are UTF-8, sorted, without submodules.
     pub fn names(&self) -> &Arc<Vec<String>> {
         &self.paths.names
+    }
+
+    /// The names that end so.
+    pub(crate) fn ending(&self, end: &str) -> Vec<&String> {
+        self.paths.ending(end).iter().map(|at| &self.paths.names[*at]).collect()
     }
 
     /// The paths at which another tree has something else.
@@ -115,6 +133,8 @@ pub(super) type Contents = Recent<Oid, Box<[u8]>>;
 
 /// So many bytes of contents are remembered.
 pub(super) const KEPT_BYTES: usize = 500_000;
+/// What remembering takes besides, roughly.
+const ENTRY: usize = 150;
 
 impl Repo {
     /// Every file of a tree.
@@ -163,7 +183,7 @@ impl Repo {
             return Ok(known.to_vec());
         }
         let content = self.git.find_blob(stored.id).doing("read a file of a tree")?.content().to_owned();
-        self.contents.borrow_mut().keep(stored.id, content.as_slice().into(), content.len());
+        self.contents.borrow_mut().keep(stored.id, content.as_slice().into(), content.len() + ENTRY);
         Ok(content)
     }
 }

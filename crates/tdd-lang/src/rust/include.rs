@@ -45,7 +45,7 @@ impl Include {
 /// All that the Rust files take in; `sort` says what a Rust file is.
 pub(super) fn includes(sources: &dyn Sources, sort: impl Fn(&str) -> Sort) -> Vec<Include> {
     let mut found = Vec::new();
-    for path in sources.files().iter().filter(|path| owns(path)) {
+    for path in sources.ending(".rs").into_iter().filter(|path| owns(path)) {
         let source = sources.read(path).filter(|source| may_include(source));
         if let Some(source) = source {
             found.extend(of_file(path, &source, sort(path)));

@@ -34,7 +34,7 @@ impl Manifest {
 
     /// Every manifest of the repository, outer ones first.
     pub fn all(sources: &dyn Sources) -> Vec<Self> {
-        let folders = sources.files().iter().filter_map(|path| match path.as_str() {
+        let folders = sources.ending(NAME).into_iter().filter_map(|path| match path.as_str() {
             NAME => Some(""),
             path => path.strip_suffix(NAME)?.strip_suffix('/'),
         });

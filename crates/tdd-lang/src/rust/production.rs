@@ -34,7 +34,7 @@ impl Production {
         let mut production = Self { crates, ..Self::default() };
         let rust = |path: &&String| owns(path) && !is_test_folder(path);
         let mut declared: Vec<(String, Vec<String>)> = Vec::new();
-        for path in sources.files().iter().filter(rust) {
+        for path in sources.ending(".rs").into_iter().filter(rust) {
             let text = sources.read(path).unwrap_or_default();
             if let Some(tree) = parse(&text) {
                 let found = items(path, &text);

@@ -68,7 +68,7 @@ impl Code {
             links: Vec::new(),
             steering: BTreeSet::new(),
         };
-        for path in sources.files().iter().filter(|path| owns(path)) {
+        for path in sources.ending(".rs").into_iter().filter(|path| owns(path)) {
             let sort = sorter.sort(path);
             if sort == Sort::Steering {
                 code.steering.insert(path.clone());
