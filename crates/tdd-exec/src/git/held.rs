@@ -10,7 +10,7 @@ use tdd_core::digest::TreeId;
 
 use super::error::Doing;
 use super::path::as_path;
-use super::private::{without_times, written};
+use super::private::written;
 use super::rules::Rules;
 use super::snapshot::{Work, look_older};
 use super::tracked::Tracked;
@@ -98,14 +98,9 @@ impl Held {
     ) -> Result<Vec<(GitPath, Option<IndexEntry>)>> {
         let mut index = self.git.index().doing("use our index")?;
         git.set_index(&mut index).doing("use our index")?;
-        for path in changed {
-            if let Some(entry) = index.get_path(as_path(path), 0) {
-                index.add(&without_times(entry)).doing_at("look again at", path)?;
-            }
-        }
         let untracked = std::mem::take(&mut self.untracked);
         let mut work = Work { repo, git, index, untracked, sparse: BTreeSet::new(), touched: false };
-        work.apply_changes(Some(changed))?;
+        work.apply(changed)?;
         let entry = |path: &Vec<u8>| (GitPath::from_git(path), work.index.get_path(as_path(path), 0));
         let entries = changed.iter().map(entry).collect();
         // The index must have one owner that stays.

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -136,7 +137,7 @@ impl Work<'_> {
     fn drop_ignored(&mut self) -> Result<()> {
         let mut ignored = Vec::new();
         for path in &self.untracked {
-            if self.git.is_path_ignored(as_path(path)).doing_at("check the ignore rules for", path)? {
+            if self.is_ignored(path)? {
                 ignored.push(path.clone());
             }
         }
@@ -169,6 +170,56 @@ impl Work<'_> {
             self.untracked.insert(path);
         }
         Ok(attributes)
+    }
+
+    /// The same for a few paths, each by itself: a comparison goes through the whole index, however few are asked for.
+    pub(super) fn apply(&mut self, paths: &[Vec<u8>]) -> Result<()> {
+        let states = paths.iter().map(|path| self.state(path)).collect::<Option<Vec<_>>>();
+        let Some(states) = states.filter(|_| !self.folds_case()) else { return self.compare(paths) };
+        for (path, (is_known, is_there)) in paths.iter().zip(states) {
+            match (is_known, is_there) {
+                (true, true) => self.add(path)?,
+                (true, false) => self.remove(path)?,
+                (false, true) if !self.is_ignored(path)? => {
+                    self.add(path)?;
+                    self.untracked.insert(path.clone());
+                }
+                (false, true | false) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads these files, whatever their times say.
+    fn compare(&mut self, paths: &[Vec<u8>]) -> Result<()> {
+        for path in paths {
+            if let Some(entry) = self.index.get_path(as_path(path), 0) {
+                self.index.add(&without_times(entry)).doing_at("look again at", path)?;
+            }
+        }
+        self.apply_changes(Some(paths)).map(drop)
+    }
+
+    /// Whether our index has a path, and the disk has a file or a link there; `None` if it is neither so nor nothing.
+    fn state(&self, path: &[u8]) -> Option<(bool, bool)> {
+        let known = self.index.get_path(as_path(path), 0);
+        if known.as_ref().is_some_and(|known| known.mode == GITLINK) {
+            return None;
+        }
+        match self.repo.root.join(as_path(path)).symlink_metadata() {
+            Ok(found) => (found.is_file() || found.is_symlink()).then_some((known.is_some(), true)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Some((known.is_some(), false)),
+            Err(_) => None,
+        }
+    }
+
+    /// Whether two names may be one file's.
+    fn folds_case(&self) -> bool {
+        self.git.config().and_then(|config| config.get_bool("core.ignorecase")).unwrap_or(false)
+    }
+
+    fn is_ignored(&self, path: &[u8]) -> Result<bool> {
+        self.git.is_path_ignored(as_path(path)).doing_at("check the ignore rules for", path)
     }
 
     fn changed(&self, only: Option<&[Vec<u8>]>) -> Result<Diff<'_>> {
