@@ -74,20 +74,20 @@ const NO_FILES: &str = "\nNo file is shown, for want of room. Ask for what you m
 impl Brief<'_> {
     /// The brief in at most `budget` bytes. Whole files go first; only if all of them are gone is anything cut.
     pub fn write(&self, budget: usize) -> Written {
-        let files = self.by_relevance();
-        let whole = self.parts(&files, &Shares::unbounded());
+        let tree = self.paths();
+        let files = self.by_relevance(&tree);
+        let whole = self.parts(&tree, &files, &Shares::unbounded());
         if let Some(written) = with_files(&files, &whole, budget) {
             return written;
         }
         let fits = whole.len() + NO_FILES.len() <= budget;
-        let parts = if fits { whole } else { self.parts(&files, &Shares::of(budget)) };
+        let parts = if fits { whole } else { self.parts(&tree, &files, &Shares::of(budget)) };
         let text = cut::head(&parts.joined("", NO_FILES), budget);
         Written { text, omitted: left_out(&files, &BTreeSet::new()), longest: longest(&files) }
     }
 
     /// Files of the target first, then of the last commit, then tests, production and the rest; by path among equals.
-    fn by_relevance(&self) -> Vec<&File> {
-        let tree = self.paths();
+    fn by_relevance(&self, tree: &[&str]) -> Vec<&File> {
         let is_in_tree = |file: &&File| tree.binary_search(&file.path.as_str()).is_ok();
         let mut files: Vec<&File> = self.files.iter().filter(is_in_tree).collect();
         files.sort_by_key(|file| (self.rank(file), file.path.as_str()));
@@ -115,46 +115,16 @@ impl Brief<'_> {
         paths
     }
 
-    fn parts(&self, files: &[&File], shares: &Shares) -> Parts {
+    fn parts(&self, tree: &[&str], files: &[&File], shares: &Shares) -> Parts {
         Parts {
             kata: format!("# Kata\n\n{}\n", cut::head(self.context.kata_description.trim_end(), shares.kata)),
-            tree: format!("\n# Files\n\n{}\n", self.tree(files, shares.tree)),
+            tree: format!("\n# Files\n\n{}\n", names(tree, files, shares.tree)),
             commit: self.last_commit(shares),
             target: self
                 .target
                 .map(|target| on_target(self.context.role, target, &production(files), shares.output))
                 .unwrap_or_default(),
         }
-    }
-
-    /// All names, in at most `max` bytes. Where there is no room for all, those of documents and data go first.
-    fn tree(&self, files: &[&File], max: usize) -> String {
-        let paths = self.paths();
-        if paths.is_empty() {
-            return "There are none yet.".to_owned();
-        }
-        let line = |path: &&str| format!("- {}", path.escape_debug());
-        // Before any of thousands is written down.
-        if paths.iter().map(|path| path.len()).sum::<usize>() <= max {
-            let whole = paths.iter().map(line).collect::<Vec<_>>().join("\n");
-            if whole.len() <= max {
-                return whole;
-            }
-        }
-        let sources: BTreeSet<&str> =
-            files.iter().filter(|file| file.sort != Sort::Document).map(|file| file.path.as_str()).collect();
-        let others = paths.iter().filter(|path| !sources.contains(**path)).map(|path| &**path);
-        let (mut text, mut named) = (String::new(), 0);
-        for path in sources.iter().copied().chain(others) {
-            let next = line(&path);
-            if text.len() + next.len() + MORE > max {
-                break;
-            }
-            text += &next;
-            text.push('\n');
-            named += 1;
-        }
-        cut::head(&format!("{text}[… {} files more …]", paths.len() - named), max)
     }
 
     fn last_commit(&self, shares: &Shares) -> String {
@@ -168,6 +138,35 @@ impl Brief<'_> {
         }
         text
     }
+}
+
+/// All names, in at most `max` bytes. Where there is no room for all, those of documents and data go first.
+fn names(paths: &[&str], files: &[&File], max: usize) -> String {
+    if paths.is_empty() {
+        return "There are none yet.".to_owned();
+    }
+    let line = |path: &&str| format!("- {}", path.escape_debug());
+    // Before any of thousands is written down.
+    if paths.iter().map(|path| path.len()).sum::<usize>() <= max {
+        let whole = paths.iter().map(line).collect::<Vec<_>>().join("\n");
+        if whole.len() <= max {
+            return whole;
+        }
+    }
+    let sources: BTreeSet<&str> =
+        files.iter().filter(|file| file.sort != Sort::Document).map(|file| file.path.as_str()).collect();
+    let others = paths.iter().filter(|path| !sources.contains(**path)).map(|path| &**path);
+    let (mut text, mut named) = (String::new(), 0);
+    for path in sources.iter().copied().chain(others) {
+        let next = line(&path);
+        if text.len() + next.len() + MORE > max {
+            break;
+        }
+        text += &next;
+        text.push('\n');
+        named += 1;
+    }
+    cut::head(&format!("{text}[… {} files more …]", paths.len() - named), max)
 }
 
 /// Fills the room with files, most relevant first; `None` if not even the list of the others fits.

@@ -1,5 +1,7 @@
 //! What a brief holds, in which order, and what goes when there is no room.
 
+use std::sync::Arc;
+
 use super::*;
 use proptest::prelude::*;
 
@@ -14,7 +16,7 @@ fn context(paths: &[&str]) -> StepContext {
         kata_description: "# Adder\n\nAdd two numbers.\n".to_owned(),
         git_last_commit_msg: "test: pin addition\n".to_owned(),
         git_last_diff: "+assert_eq!(add(1, 2), 3);\n".to_owned(),
-        repo_snapshot_paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+        repo_snapshot_paths: Arc::new(paths.iter().map(|path| (*path).to_owned()).collect()),
     }
 }
 
@@ -93,7 +95,7 @@ fn a_kata_that_fits_stays_whole_though_thousands_of_files_do_not() {
     let paths: Vec<String> = (0..2_000).map(|n| format!("src/{n}.rs")).collect();
     let files: Vec<File> = paths.iter().map(|path| file(path, &"x".repeat(500), Sort::Production)).collect();
     let kata_description = "k".repeat(20_000);
-    let context = StepContext { kata_description, repo_snapshot_paths: paths, ..context(&[]) };
+    let context = StepContext { kata_description, repo_snapshot_paths: Arc::new(paths), ..context(&[]) };
     for budget in [48_000, 60_000] {
         let written = Brief { context: &context, files: &files, target: None }.write(budget);
         assert!(written.text.contains(&context.kata_description) && written.text.len() <= budget);
@@ -105,7 +107,7 @@ fn a_kata_that_fits_stays_whole_though_thousands_of_files_do_not() {
 fn of_thousands_of_files_the_sources_are_named_and_shown_first() {
     let paths: Vec<String> = (0..20_000).map(|n| format!("data/{n}.txt")).chain(["src/lib.rs".to_owned()]).collect();
     let files = [file("data/0.txt", "zero", Sort::Document), file("src/lib.rs", "pub fn add() {}", Sort::Production)];
-    let context = StepContext { repo_snapshot_paths: paths, ..context(&[]) };
+    let context = StepContext { repo_snapshot_paths: Arc::new(paths), ..context(&[]) };
     let written = Brief { context: &context, files: &files, target: None }.write(400_000);
     assert!(written.text.contains("# Files\n\n- src/lib.rs\n- data/0.txt\n- data/1.txt\n"), "{}", &written.text[..300]);
     assert!(written.text.contains("pub fn add() {}") && written.omitted.is_empty());

@@ -1,6 +1,7 @@
 //! The seams between deciding and acting: what the hands and the agents must be able to do.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use crate::command::Exit;
 use crate::cycle::Role;
@@ -25,7 +26,7 @@ pub struct StepContext {
     /// What HEAD changed, as a unified diff, bounded.
     pub git_last_diff: String,
     /// The files of the repository.
-    pub repo_snapshot_paths: Vec<String>,
+    pub repo_snapshot_paths: Arc<Vec<String>>,
 }
 
 /// What an agent's edit came to.
@@ -69,7 +70,7 @@ pub struct RepoState {
     /// What HEAD changed, as a unified diff, bounded.
     pub last_diff: String,
     /// The files of HEAD.
-    pub files: Vec<String>,
+    pub files: Arc<Vec<String>>,
 }
 
 /// What became of a formatter's or a checker's run.

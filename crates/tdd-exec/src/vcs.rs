@@ -26,7 +26,7 @@ impl<C: Clock> Vcs for GitVcs<'_, C> {
         Ok(RepoState {
             last_commit_message: self.repo.last_message()?.unwrap_or_default(),
             last_diff: self.repo.last_diff(max_diff)?,
-            files: self.repo.tree_files(&self.repo.head()?.tree)?.names().as_ref().clone(),
+            files: self.repo.tree_files(&self.repo.head()?.tree)?.names().clone(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! Talks to the model of a role until it has an answer that can be judged.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use tdd_agents::brief::{Brief, File, Target};
@@ -198,13 +199,17 @@ impl Machine<'_> {
     fn context_of(&self, stand: &Stand, turn: &Turn) -> Result<StepContext, CliError> {
         let vcs = GitVcs { repo: &self.trial.repo, author: &self.trial.loaded.config.commit, clock: WallClock };
         let state = vcs.read_state(MAX_DIFF)?;
+        let mut files = state.files;
+        if files.iter().any(|path| program::is_ours(path)) {
+            Arc::make_mut(&mut files).retain(|path| !program::is_ours(path));
+        }
         Ok(StepContext {
             role: turn.role(),
             step_index: stand.step,
             kata_description: self.told(turn.role()),
             git_last_commit_msg: state.last_commit_message,
             git_last_diff: state.last_diff,
-            repo_snapshot_paths: state.files.into_iter().filter(|path| !program::is_ours(path)).collect(),
+            repo_snapshot_paths: files,
         })
     }
 
@@ -221,7 +226,7 @@ impl Machine<'_> {
             .filter(|(path, _)| is_shown(path))
             .partition(|(path, sort)| *sort == Sort::Document && !changed.contains(*path));
         // Those of the whole project before those of its parts.
-        documents.sort_by_key(|(path, _)| path.matches('/').count());
+        documents.sort_by_cached_key(|(path, _)| path.bytes().filter(|byte| *byte == b'/').count());
         documents.truncate(MAX_DOCUMENTS);
         let read = |(path, sort): (&String, Sort)| {
             let text = base.read(path)?;

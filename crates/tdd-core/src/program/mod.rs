@@ -22,8 +22,10 @@ pub const FOLDER: &str = ".autoloop";
 
 /// Whether a path is in the folder of programs: no model's edit writes there, and no model is shown what lies there.
 pub fn is_ours(path: &str) -> bool {
+    // Asked of each of many thousand paths.
+    let may_be = path.get(..FOLDER.len()).is_some_and(|start| start.eq_ignore_ascii_case(FOLDER));
     let first = path.split('/').next().unwrap_or_default();
-    first.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(FOLDER)
+    may_be && first.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(FOLDER)
 }
 
 /// Whether a text can be the name of a program: a folder's name, plain and short.

@@ -26,7 +26,11 @@ pub fn items(path: &str, source: &str) -> Items {
 
 /// Whether the file is below the `tests` or `benches` folder of a package. Below `src` there is none.
 pub(super) fn in_test_folder(path: &str) -> bool {
-    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    are_for_tests(path.rsplit_once('/').map_or("", |(folders, _)| folders))
+}
+
+/// Whether what is in these folders is for tests only.
+pub(super) fn are_for_tests(folders: &str) -> bool {
     let first = folders.split('/').find(|folder| matches!(*folder, "src" | "tests" | "benches"));
     matches!(first, Some("tests" | "benches"))
 }

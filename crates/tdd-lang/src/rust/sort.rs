@@ -9,7 +9,7 @@ use tdd_core::change::Sort;
 use crate::language::{Project, Sources};
 
 use super::include::{Include, includes};
-use super::items::in_test_folder;
+use super::items::{are_for_tests, in_test_folder};
 use super::modules::{ModuleTree, ParsedFiles};
 use super::owns;
 use super::targets::{TargetKind, targets};
@@ -129,11 +129,12 @@ impl<'s> Sorter<'s> {
     /// Names decide first, then the targets that lead to the file, then who includes it, then its folder:
     /// what production uses is production, wherever it stands.
     pub fn sort(&self, path: &str) -> Sort {
-        self.sort_in(&Folders::of(path), path)
+        self.sort_in(&Folders::of(split(path).0), path)
     }
 
-    fn sort_in(&self, folders: &Folders, path: &str) -> Sort {
-        if folders.steer(path) {
+    fn sort_in(&self, known: &Folders, path: &str) -> Sort {
+        let (folders, name) = split(path);
+        if known.steer(folders, name) {
             return Sort::Steering;
         }
         if let Some(sort) = self.layout.sort(path) {
@@ -142,7 +143,7 @@ impl<'s> Sorter<'s> {
         let users = || self.includes().iter().filter(|include| !include.documents && include.names(path));
         if users().any(|include| include.sort == Sort::Production) {
             Sort::Production
-        } else if users().next().is_some() || folders.are_for_tests(path) {
+        } else if users().next().is_some() || known.are_for_tests(name) {
             Sort::Test
         } else if owns(path) {
             Sort::Production
@@ -177,16 +178,20 @@ pub fn sort(project: &Project, path: &str, sources: &dyn Sources) -> Sort {
 /// What each of many paths is in this tree.
 pub fn sorts(project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
     let sorter = Sorter::new(Layout::of(project, &mut ParsedFiles::for_modules(sources)), sources);
-    let groups = paths.chunk_by(|one, other| split(one).0 == split(other).0);
-    let each = groups.flat_map(|group| {
-        let folders = Folders::of(group.first().map_or("", String::as_str));
-        group.iter().map(|path| sorter.sort_in(&folders, path)).collect::<Vec<_>>()
+    let (mut last, mut folders) = ("", Folders::of(""));
+    let each = paths.iter().map(|path| {
+        let now = split(path).0;
+        if now != last {
+            (last, folders) = (now, Folders::of(now));
+        }
+        sorter.sort_in(&folders, path)
     });
     each.collect()
 }
 
 /// What the folders of a path say of all that is in them.
 struct Folders {
+    /// All of it steers.
     steer: bool,
     /// They are below the tests of a package.
     are_tests: bool,
@@ -195,23 +200,21 @@ struct Folders {
 }
 
 impl Folders {
-    /// Those of this path.
-    fn of(path: &str) -> Self {
-        let any = |known: &[&str]| split(path).0.split('/').any(|folder| known.contains(&folder));
-        Self { steer: any(&STEERING_FOLDERS), are_tests: in_test_folder(path), hold_data: any(&TEST_FOLDERS) }
+    fn of(folders: &str) -> Self {
+        let any = |known: &[&str]| folders.split('/').any(|folder| known.contains(&folder));
+        Self { steer: any(&STEERING_FOLDERS), are_tests: are_for_tests(folders), hold_data: any(&TEST_FOLDERS) }
     }
 
-    /// Whether a path in them steers by its name alone.
-    fn steer(&self, path: &str) -> bool {
-        let (folders, name) = split(path);
-        let is_script = name == "build.rs" && !self.are_tests && !folders.split('/').any(|folder| folder == "src");
-        self.steer || is_script || STEERING_NAMES.contains(&name)
+    /// Whether a file in them, which are these, steers by its name alone.
+    fn steer(&self, folders: &str, name: &str) -> bool {
+        let is_script = || name == "build.rs" && !self.are_tests && !folders.split('/').any(|folder| folder == "src");
+        self.steer || STEERING_NAMES.contains(&name) || is_script()
     }
 
-    /// Whether a path in them that no target leads to is for tests by its folder or ending.
-    fn are_for_tests(&self, path: &str) -> bool {
-        let is_snapshot = || split(path).1.split('.').skip(1).any(|ending| ending == "snap");
-        self.are_tests || (self.hold_data && !owns(path)) || is_snapshot()
+    /// Whether a file in them that no target leads to is for tests by its folder or ending.
+    fn are_for_tests(&self, name: &str) -> bool {
+        let is_snapshot = || name.contains(".snap") && name.split('.').skip(1).any(|ending| ending == "snap");
+        self.are_tests || (self.hold_data && !owns(name)) || is_snapshot()
     }
 }
 
@@ -221,11 +224,13 @@ fn split(path: &str) -> (&str, &str) {
 }
 
 fn steers(path: &str) -> bool {
-    Folders::of(path).steer(path)
+    let (folders, name) = split(path);
+    Folders::of(folders).steer(folders, name)
 }
 
 fn is_for_tests(path: &str) -> bool {
-    Folders::of(path).are_for_tests(path)
+    let (folders, name) = split(path);
+    Folders::of(folders).are_for_tests(name)
 }
 
 #[cfg(test)]
