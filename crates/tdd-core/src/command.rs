@@ -151,6 +151,8 @@ pub struct Finished {
     pub stderr: Captured,
     /// How long it ran.
     pub duration: Duration,
+    /// The folder that it ran in: absolute, and without links; empty if it was not started.
+    pub folder: String,
 }
 
 #[cfg(test)]

@@ -82,7 +82,9 @@ fn execute(spec: &CommandSpec, root: &Path) -> Finished {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(Stdio::null()).process_group(0);
     let mut child = match command.spawn() {
         Ok(child) => child,
-        Err(error) => return finished(Exit::NotStarted(error.to_string()), Vec::new(), Vec::new(), begun),
+        Err(error) => {
+            return finished(Exit::NotStarted(error.to_string()), Vec::new(), Vec::new(), begun, String::new());
+        }
     };
     let mut stdout = child.stdout.take().unwrap();
     let mut stderr = child.stderr.take().unwrap();
@@ -100,7 +102,8 @@ fn execute(spec: &CommandSpec, root: &Path) -> Finished {
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    finished(exit, out.join().unwrap(), err.join().unwrap(), begun)
+    let folder = root.join(&spec.cwd).canonicalize().unwrap().to_str().unwrap().to_owned();
+    finished(exit, out.join().unwrap(), err.join().unwrap(), begun, folder)
 }
 
 fn read_all(stream: &mut impl Read) -> Vec<u8> {
@@ -117,8 +120,14 @@ fn exit_of(status: ExitStatus) -> Exit {
     }
 }
 
-fn finished(exit: Exit, stdout: Vec<u8>, stderr: Vec<u8>, begun: Instant) -> Finished {
-    Finished { exit, stdout: Captured::whole(stdout), stderr: Captured::whole(stderr), duration: begun.elapsed() }
+fn finished(exit: Exit, stdout: Vec<u8>, stderr: Vec<u8>, begun: Instant, folder: String) -> Finished {
+    Finished {
+        exit,
+        stdout: Captured::whole(stdout),
+        stderr: Captured::whole(stderr),
+        duration: begun.elapsed(),
+        folder,
+    }
 }
 
 /// The report as lines: `id: pass` or `id: cause`, then `! subject: cause`.

@@ -68,11 +68,18 @@ fn watched(spawner: &Spawner, spec: &CommandSpec) -> Result<Finished, ProcessErr
         Err(source) => Err(ProcessError::Supervisor { program: spawner.supervisor.clone(), source }),
     }?;
     spawner.take_back(dirs);
-    Ok(finished)
+    let folder = folder.canonicalize().unwrap_or(folder).to_string_lossy().into_owned();
+    Ok(Finished { folder, ..finished })
 }
 
 fn without_output(exit: Exit) -> Finished {
-    Finished { exit, stdout: Captured::default(), stderr: Captured::default(), duration: Duration::ZERO }
+    Finished {
+        exit,
+        stdout: Captured::default(),
+        stderr: Captured::default(),
+        duration: Duration::ZERO,
+        folder: String::new(),
+    }
 }
 
 fn folder_of(spawner: &Spawner, spec: &CommandSpec) -> Result<PathBuf, ProcessError> {
@@ -177,7 +184,7 @@ impl Supervised {
                     .ok_or_else(|| ProcessError::SupervisorDied { command: spec.line(), status })?
             }
         };
-        Ok(Finished { exit, stdout: self.out.finish(), stderr: self.err.finish(), duration })
+        Ok(Finished { exit, stdout: self.out.finish(), stderr: self.err.finish(), duration, folder: String::new() })
     }
 
     /// Reads until every stream is at its end or the time is up.

@@ -69,7 +69,7 @@ mod tests {
     use crate::fixture::memory;
 
     fn places() -> Places {
-        Places::from_manifest("/r/a/b/Cargo.toml", "a/b/Cargo.toml", "a/b").unwrap()
+        Places::of("/r/a/b", "a/b").unwrap()
     }
 
     #[test]

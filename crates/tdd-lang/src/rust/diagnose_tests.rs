@@ -69,7 +69,7 @@ fn captured_cause(name: &str) -> Option<(Cause, String)> {
     }
     let test = quoted_lines(&messages, "tests/t.rs");
     let sources = Files::new([("src/lib.rs".to_owned(), lib), ("tests/t.rs".to_owned(), test)]);
-    let places = Places::from_manifest("/project/rs/Cargo.toml", "Cargo.toml", "").unwrap();
+    let places = Places::of("/project/rs", "").unwrap();
     let found = obstacles(&build, &places, &sources);
     assert!(found.len() <= 1, "{name}: {found:?}");
     found.into_iter().next().map(|obstacle| (obstacle.cause, obstacle.subject))
@@ -171,7 +171,7 @@ fn an_obstacle_names_the_root_of_its_target() {
 fn every_mistake_of_a_unit_test_is_laid_at_the_right_door() {
     let source = include_str!("../../tests/runner-outputs/cargo-build__unit_errors.rs");
     let build = compile::read(&Captured::whole(build_messages("cargo-build__unit_errors"))).unwrap();
-    let places = Places::from_manifest("/project/u/Cargo.toml", "Cargo.toml", "").unwrap();
+    let places = Places::of("/project/u", "").unwrap();
     let sources = Files::new([("src/lib.rs".to_owned(), source.to_owned())]);
     let doctor = Doctor {
         production: Production::of(&sources, crate_names(&build, &places)),

@@ -9,7 +9,13 @@ use crate::rust::captured::output;
 
 fn finished(stdout: &str, code: i32) -> Finished {
     let exit = if code == 0 { Exit::Passed } else { Exit::Failed(code) };
-    Finished { exit, stdout: Captured::whole(stdout), stderr: Captured::default(), duration: Duration::ZERO }
+    Finished {
+        exit,
+        stdout: Captured::whole(stdout),
+        stderr: Captured::default(),
+        duration: Duration::ZERO,
+        folder: String::new(),
+    }
 }
 
 fn captured(name: &str) -> Finished {
@@ -18,7 +24,7 @@ fn captured(name: &str) -> Finished {
 }
 
 fn places() -> Places {
-    Places::from_manifest("/project/ws/Cargo.toml", "Cargo.toml", "").unwrap()
+    Places::of("/project/ws", "").unwrap()
 }
 
 fn crates() -> BTreeSet<String> {

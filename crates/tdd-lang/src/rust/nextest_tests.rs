@@ -8,7 +8,13 @@ use super::*;
 use crate::rust::captured::output;
 
 fn finished(stdout: &str, exit: Exit) -> Finished {
-    Finished { exit, stdout: Captured::whole(stdout), stderr: Captured::default(), duration: Duration::ZERO }
+    Finished {
+        exit,
+        stdout: Captured::whole(stdout),
+        stderr: Captured::default(),
+        duration: Duration::ZERO,
+        folder: String::new(),
+    }
 }
 
 fn binaries() -> Vec<Binary> {

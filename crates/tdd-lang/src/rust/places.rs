@@ -10,10 +10,11 @@ pub struct Places {
 }
 
 impl Places {
-    /// From the absolute path of a manifest that lies at `relative` in the repository.
+    /// From the absolute path of the project's folder, which lies at `project` in the repository.
     /// `None` if the one does not end with the other.
-    pub fn from_manifest(absolute: &str, relative: &str, project: &str) -> Option<Self> {
-        let root = absolute.strip_suffix(relative)?.strip_suffix('/')?;
+    pub fn of(folder: &str, project: &str) -> Option<Self> {
+        let folder = folder.starts_with('/').then(|| folder.trim_end_matches('/'))?;
+        let root = if project.is_empty() { folder } else { folder.strip_suffix(project)?.strip_suffix('/')? };
         Some(Self { repository: root.to_owned(), project: project.to_owned() })
     }
 
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn paths_of_tools_become_paths_of_the_repository() {
-        let places = Places::from_manifest("/r/x/sub/Cargo.toml", "sub/Cargo.toml", "sub").unwrap();
+        let places = Places::of("/r/x/sub", "sub").unwrap();
         assert_eq!(places.relative("src/lib.rs").as_deref(), Some("sub/src/lib.rs"));
         assert_eq!(places.relative("src/../README.md").as_deref(), Some("sub/README.md"));
         assert_eq!(places.relative("/r/x/other/src/a.rs").as_deref(), Some("other/src/a.rs"));
@@ -89,8 +90,10 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_elsewhere_says_nothing() {
-        assert_eq!(Places::from_manifest("/r/Cargo.toml", "sub/Cargo.toml", "sub"), None);
-        assert_eq!(Places::from_manifest("/rCargo.toml", "Cargo.toml", ""), None);
+    fn a_folder_elsewhere_says_nothing() {
+        assert_eq!(Places::of("/r", "sub"), None);
+        assert_eq!(Places::of("/rsub", "sub"), None);
+        assert_eq!(Places::of("", ""), None);
+        assert_eq!(Places::of("/", "").unwrap().relative("/a/b.rs").as_deref(), Some("a/b.rs"));
     }
 }

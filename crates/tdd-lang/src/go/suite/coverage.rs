@@ -78,7 +78,13 @@ mod tests {
         let path = join(root, "calc.go");
         let sources = memory(&[(&join(root, "go.mod"), "module example.com/calc\n"), (&path, CODE)]);
         let stdout = Captured::whole(printed.as_bytes());
-        let finished = Finished { exit: Exit::Passed, stdout, stderr: Captured::default(), duration: Duration::ZERO };
+        let finished = Finished {
+            exit: Exit::Passed,
+            stdout,
+            stderr: Captured::default(),
+            duration: Duration::ZERO,
+            folder: String::new(),
+        };
         let project = Project { root: root.to_owned(), description: String::new() };
         let coverage = read(&[finished], &project, std::slice::from_ref(&path), &sources)?;
         let lines = coverage.of(&path).into_iter().flatten();

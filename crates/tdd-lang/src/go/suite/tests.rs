@@ -24,6 +24,7 @@ fn finished(stdout: &str, code: i32) -> Finished {
         stdout: Captured::whole(stdout),
         stderr: Captured::whole("go: said why"),
         duration: Duration::ZERO,
+        folder: String::new(),
     }
 }
 

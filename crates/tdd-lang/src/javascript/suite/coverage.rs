@@ -140,7 +140,13 @@ mod tests {
 
     fn idle(watched: &Value) -> Result<Vec<usize>, String> {
         let stdout = Captured::whole(json!({"complete": true, "watched": watched}).to_string());
-        let finished = Finished { exit: Exit::Passed, stdout, stderr: Captured::default(), duration: Duration::ZERO };
+        let finished = Finished {
+            exit: Exit::Passed,
+            stdout,
+            stderr: Captured::default(),
+            duration: Duration::ZERO,
+            folder: String::new(),
+        };
         let project = Project { root: "sub".to_owned(), description: String::new() };
         let path = "sub/a.js".to_owned();
         let coverage =

@@ -53,7 +53,13 @@ mod tests {
 
     fn of(text: &str) -> Measured {
         let stdout = Captured::whole(text.as_bytes());
-        let finished = Finished { exit: Exit::Passed, stdout, stderr: Captured::default(), duration: Duration::ZERO };
+        let finished = Finished {
+            exit: Exit::Passed,
+            stdout,
+            stderr: Captured::default(),
+            duration: Duration::ZERO,
+            folder: String::new(),
+        };
         read(&[finished], &Project { root: "sub".to_owned(), description: String::new() })
     }
 

@@ -10,33 +10,28 @@ use crate::language::{Job, Sources};
 use crate::rust::compile::{self, Build};
 use crate::rust::diagnose;
 use crate::rust::modules::ParsedFiles;
-use crate::rust::places::{Places, join};
+use crate::rust::places::Places;
 use crate::rust::test_command::Runner;
 
 impl CargoSuite {
     pub(super) fn start_build(&mut self) -> Vec<Job> {
         self.stage = Stage::Building;
-        let mut locate = self.cargo(["locate-project", "--message-format", "plain"]);
-        if let Some(manifest) = &self.command.manifest {
-            locate.extend(["--manifest-path".to_owned(), manifest.clone()]);
-        }
         let mut build = self.cargo(["build", "--tests", "--keep-going", "--message-format", "json"]);
         if !self.command.build.iter().any(|flag| matches!(flag.as_str(), "--release" | "-r" | "--profile")) {
             build.extend(["--profile".to_owned(), "test".to_owned()]);
         }
         build.extend(self.command.packages.iter().chain(&self.command.build).cloned());
-        vec![self.tool(locate, "finding the project"), self.tool(build, "building tests")]
+        vec![self.tool(build, "building tests")]
     }
 
     pub(super) fn read_build(&mut self, finished: &[Finished], sources: &dyn Sources) -> Vec<Job> {
-        let [located, cargo] = finished else {
+        let [cargo] = finished else {
             return self.stop("cargo", Cause::UnknownOutput, "the build was not run".to_owned());
         };
         if let Some((cause, message)) = could_not_run(cargo) {
             return self.stop("cargo", cause, message);
         }
-        let relative = join(&self.project.root, self.command.manifest.as_deref().unwrap_or("Cargo.toml"));
-        let places = Places::from_manifest(located.stdout.text().trim(), &relative, &self.project.root);
+        let places = Places::of(&cargo.folder, &self.project.root);
         let build = compile::read(&cargo.stdout);
         match (build, places) {
             (Err(bad), _) => self.stop("cargo", Cause::UnknownOutput, bad.to_string()),
@@ -45,8 +40,8 @@ impl CargoSuite {
                 self.stop("Cargo.toml", cause, message)
             }
             (Ok(_), None) => {
-                let message = format!("`{}` is not where cargo looks: {}", relative, located.stdout.text().trim());
-                self.stop("Cargo.toml", Cause::UnknownOutput, message)
+                let message = format!("cargo ran in `{}`, which is not `{}`", cargo.folder, self.project.root);
+                self.stop("cargo", Cause::UnknownOutput, message)
             }
             (Ok(build), Some(places)) => {
                 self.places = places;

@@ -149,7 +149,7 @@ mod tests {
 
     fn finished(exit: Exit, stdout: &str, stderr: &str) -> Finished {
         let (stdout, stderr) = (Captured::whole(stdout), Captured::whole(stderr));
-        Finished { exit, stdout, stderr, duration: Duration::ZERO }
+        Finished { exit, stdout, stderr, duration: Duration::ZERO, folder: String::new() }
     }
 
     /// Plays a run; also the commands that were asked for.

@@ -7,11 +7,7 @@ use tdd_core::command::Captured;
 
 fn said(exit: Exit, stdout: &str, stderr: &str) -> Finished {
     let (stdout, stderr) = (Captured::whole(stdout), Captured::whole(stderr));
-    Finished { exit, stdout, stderr, duration: Duration::ZERO }
-}
-
-fn located() -> Finished {
-    said(Exit::Passed, "/r/Cargo.toml\n", "")
+    Finished { exit, stdout, stderr, duration: Duration::ZERO, folder: "/r".to_owned() }
 }
 
 fn begun(command: &str, selection: Selection) -> Box<dyn Suite> {
@@ -40,7 +36,7 @@ fn play(command: &str, selection: Selection, answers: Vec<Vec<Finished>>) -> (Ve
 
 /// The only obstacle after a build that was answered so.
 fn obstacle_after(answer: Finished) -> (String, Cause) {
-    let (_, report) = play("cargo test", Selection::All, vec![vec![located(), answer]]);
+    let (_, report) = play("cargo test", Selection::All, vec![vec![answer]]);
     assert_eq!((report.obstacles().len(), report.results().count()), (1, 0));
     (report.obstacles()[0].subject.clone(), report.obstacles()[0].cause)
 }
@@ -64,14 +60,10 @@ fn passed(names: &[&str]) -> Finished {
 
 #[test]
 fn the_commands_of_a_run_keep_the_configured_flags() {
-    let answers = vec![
-        vec![located(), said(Exit::Passed, BUILT, "")],
-        vec![said(Exit::Passed, LIST, "")],
-        vec![passed(&["a", "b"])],
-    ];
+    let answers =
+        vec![vec![said(Exit::Passed, BUILT, "")], vec![said(Exit::Passed, LIST, "")], vec![passed(&["a", "b"])]];
     let (asked, report) = play("cargo test --all --features x -- --test-threads=1", Selection::All, answers);
     let expected = [
-        "cargo locate-project --message-format plain",
         "cargo build --tests --keep-going --message-format json --profile test --all --features x",
         "/r/target/debug/deps/t-1 --list --test-threads 1",
         "/r/target/debug/deps/t-1 -Z unstable-options --format json --report-time --test-threads 1",
@@ -82,8 +74,7 @@ fn the_commands_of_a_run_keep_the_configured_flags() {
 
 #[test]
 fn a_selection_runs_its_tests_in_one_call_and_names_what_it_did_not_find() {
-    let answers =
-        vec![vec![located(), said(Exit::Passed, BUILT, "")], vec![said(Exit::Passed, LIST, "")], vec![passed(&["b"])]];
+    let answers = vec![vec![said(Exit::Passed, BUILT, "")], vec![said(Exit::Passed, LIST, "")], vec![passed(&["b"])]];
     let ids = ["tests/t.rs::b", "tests/t.rs::gone"].map(|id| TestId::parse(id).unwrap());
     let (asked, report) = play("cargo test", Selection::Only(ids.to_vec()), answers);
     assert!(asked.last().unwrap().ends_with("--report-time --exact b"), "{asked:?}");
@@ -120,7 +111,7 @@ fn a_binary_that_does_not_list_its_tests_is_an_obstacle() {
         (said(Exit::TimedOut, "", ""), Cause::Timeout),
     ];
     for (answer, cause) in cases {
-        let answers = vec![vec![located(), said(Exit::Passed, BUILT, "")], vec![answer]];
+        let answers = vec![vec![said(Exit::Passed, BUILT, "")], vec![answer]];
         let (_, report) = play("cargo test", Selection::All, answers);
         let obstacle = &report.obstacles()[0];
         assert_eq!((obstacle.subject.as_str(), obstacle.cause), ("tests/t.rs", cause));
@@ -134,7 +125,7 @@ fn a_target_that_does_not_compile_takes_down_the_tests_that_it_shows() {
     let error = r#"{"reason":"compiler-message","package_id":"path+file:///r#demo@0.1.0","manifest_path":"/r/Cargo.toml","target":{"kind":["test"],"crate_types":["bin"],"name":"t","src_path":"/r/tests/t.rs","edition":"2024","doc":false,"doctest":false,"test":true},"message":{"rendered":"error: no","message":"no","code":null,"level":"error","spans":[],"children":[]}}
 {"reason":"build-finished","success":false}
 "#;
-    let answers = vec![vec![located(), said(Exit::Failed(101), error, "")]];
+    let answers = vec![vec![said(Exit::Failed(101), error, "")]];
     let (_, report) = play("cargo test", Selection::All, answers);
     let tests: Vec<_> = report.obstacles()[0].tests.iter().map(TestId::as_str).collect();
     assert_eq!((report.obstacles()[0].subject.as_str(), tests), ("tests/t.rs", vec!["tests/t.rs::a", "tests/t.rs::b"]));
@@ -143,7 +134,7 @@ fn a_target_that_does_not_compile_takes_down_the_tests_that_it_shows() {
 #[test]
 fn a_target_that_is_asked_for_by_name_and_not_there_is_an_obstacle() {
     for command in ["cargo test --test nosuch", "cargo test --bin nosuch"] {
-        let (_, report) = play(command, Selection::All, vec![vec![located(), said(Exit::Passed, BUILT, "")]]);
+        let (_, report) = play(command, Selection::All, vec![vec![said(Exit::Passed, BUILT, "")]]);
         assert_eq!(
             (report.obstacles()[0].subject.as_str(), report.obstacles()[0].cause),
             ("nosuch", Cause::TargetNotFound)
@@ -154,7 +145,7 @@ fn a_target_that_is_asked_for_by_name_and_not_there_is_an_obstacle() {
 #[test]
 fn a_report_that_contradicts_itself_makes_no_test_green() {
     let answers = vec![
-        vec![located(), said(Exit::Passed, BUILT, "")],
+        vec![said(Exit::Passed, BUILT, "")],
         vec![said(Exit::Passed, LIST, "")],
         vec![passed(&["a"])],
         vec![passed(&["a", "b"]), passed(&["a", "b"])],
@@ -177,7 +168,7 @@ fn a_planted_runner_stands_between_cargo_and_no_test() {
     let mut suite = begun("cargo nextest run --target mips-x.y", Selection::All);
     let sources = memory(&[(".cargo/config.toml", "[target.x]\nrunner = 'true'\n")]);
     let Next::Run(_) = suite.next(&sources) else { panic!("no build") };
-    suite.feed(vec![located(), said(Exit::Passed, BUILT, "")]);
+    suite.feed(vec![said(Exit::Passed, BUILT, "")]);
     let Next::Run(jobs) = suite.next(&sources) else { panic!("no list") };
     let runner = ("CARGO_TARGET_MIPS_X_Y_RUNNER".to_owned(), PLAIN_RUNNER.to_owned());
     assert!(jobs[0].command.env.contains(&runner), "{:?}", jobs[0]);
@@ -187,18 +178,17 @@ fn a_planted_runner_stands_between_cargo_and_no_test() {
 #[test]
 fn tests_of_which_none_is_run_are_an_obstacle() {
     let nothing = "{\"reason\":\"build-finished\",\"success\":true}\n";
-    let (_, report) = play("cargo test", Selection::All, vec![vec![located(), said(Exit::Passed, nothing, "")]]);
+    let (_, report) = play("cargo test", Selection::All, vec![vec![said(Exit::Passed, nothing, "")]]);
     let zero = &report.obstacles()[0];
     assert_eq!((zero.subject.as_str(), zero.cause), ("cargo test", Cause::ZeroTests));
     assert!(zero.message.contains("`tests/t.rs::a`"), "{}", zero.message);
-    let other_package =
-        play("cargo test -p other", Selection::All, vec![vec![located(), said(Exit::Passed, nothing, "")]]);
+    let other_package = play("cargo test -p other", Selection::All, vec![vec![said(Exit::Passed, nothing, "")]]);
     assert_eq!(other_package.1.obstacles(), []);
 }
 
 #[test]
 fn that_cargo_waited_for_another_cargo_is_not_part_of_what_it_said() {
     let noise = "    Blocking waiting for file lock on package cache\nerror: failed to parse manifest\n";
-    let (_, report) = play("cargo test", Selection::All, vec![vec![located(), said(Exit::Failed(101), "", noise)]]);
+    let (_, report) = play("cargo test", Selection::All, vec![vec![said(Exit::Failed(101), "", noise)]]);
     assert_eq!(report.obstacles()[0].message, "error: failed to parse manifest");
 }
