@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tdd_core::change::Change;
 use tdd_core::judge::{self, Baseline, Ruling};
-use tdd_core::report::Cause;
+use tdd_core::report::{Cause, Fault};
 use tdd_core::test_id::TestId;
 use tdd_exec::sources::ChangedSources;
 use tdd_lang::language::Sources;
@@ -37,6 +37,13 @@ impl RedState {
         {
             // Its file is not part of any target yet: what would declare it is production code.
             baseline.entry((*target).clone()).or_insert(Some(Cause::MissingSymbol));
+        }
+        let outside = |cause: &Cause| cause.fault() == Fault::Environment;
+        if let Some(cause) = run.report.obstacles().iter().map(|obstacle| obstacle.cause).find(outside) {
+            for target in targets {
+                // Whether it was red is not known; that is not the change's fault.
+                baseline.entry((*target).clone()).or_insert(Some(cause));
+            }
         }
         Ok(Self { baseline, tests, breach: None })
     }

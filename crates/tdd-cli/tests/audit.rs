@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+use std::process::Command;
+
 use serde_json::Value;
 use tdd_fixtures::Sandbox;
 
@@ -30,7 +32,10 @@ fn said(phase: &str, test: &str) -> String {
 
 /// Exit code, and of each commit what it claimed and what was found.
 fn audit(sandbox: &Sandbox, arguments: &[&str]) -> (Option<i32>, Vec<String>) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    audit_by(sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")), arguments)
+}
+
+fn audit_by(mut command: Command, arguments: &[&str]) -> (Option<i32>, Vec<String>) {
     let output = command.args(["audit", "--format", "json"]).args(arguments).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let shown = |commit: &Value| {
@@ -56,6 +61,20 @@ fn an_honest_cycle_holds_and_a_lie_in_it_is_found() {
     let (code, found) = audit(&sandbox, &["HEAD~3.."]);
     assert_eq!(code, Some(1));
     assert_eq!(found, ["refactor broken others-kept", "green holds -", "- broken tests-frozen"]);
+}
+
+#[test]
+fn without_the_tools_of_the_project_nothing_is_called_broken() {
+    let sandbox = project();
+    let id = "tests/add.rs::adds";
+    commit(&sandbox, &[("tests/add.rs", TEST)], &said("red", id));
+    commit(&sandbox, &[("src/lib.rs", CODE)], &said("green", id));
+    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "b + a"))], &said("refactor", id));
+    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+    command.env("PATH", "/nowhere");
+    let (code, found) = audit_by(command, &[]);
+    assert_eq!(code, Some(3));
+    assert_eq!(found, ["- nothing -", "red unknown -", "green unknown -", "refactor unknown -"]);
 }
 
 #[test]
