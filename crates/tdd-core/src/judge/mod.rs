@@ -229,11 +229,15 @@ pub fn judge_refactor(seen: &Seen<'_>) -> Ruling {
     match judged {
         Ok(()) => {
             let counts = seen.report.counts();
-            let reason = format!("every test is kept and the suite passes ({} tests)", counts.passed);
+            let reason = format!("every test is kept and the suite passes ({})", tests(counts.passed));
             Ruling::Holds(Holding { test: None, cause: None, reason })
         }
         Err(breach) => Ruling::Refused(breach),
     }
+}
+
+fn tests(count: u32) -> String {
+    if count == 1 { "1 test".to_owned() } else { format!("{count} tests") }
 }
 
 /// Judges what a person did in refactor mode: every test is there, moved or not, and says what it said before.
@@ -244,7 +248,7 @@ pub fn judge_refactor_mode(seen: &Seen<'_>) -> Ruling {
         .and_then(|()| seen.ask(none_removed(seen.change)));
     match judged {
         Ok(()) => {
-            let reason = format!("no test is lost and the suite passes ({} tests)", seen.report.counts().passed);
+            let reason = format!("no test is lost and the suite passes ({})", tests(seen.report.counts().passed));
             Ruling::Holds(Holding { test: None, cause: None, reason })
         }
         Err(breach) => Ruling::Refused(breach),
