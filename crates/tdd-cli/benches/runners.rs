@@ -34,23 +34,31 @@ fn main() {
         let [one, ten] = [1, 10].map(|count| measured(&sample, count));
         println!("{:10} {one}", sample.language);
         println!("{:10} {ten}", "");
-        for (role, own, commands) in shares(&sample) {
+        let logs: Vec<[Value; 3]> = (0..CYCLES).map(|_| cycle(&sample)).collect();
+        for (role, own, commands) in shares(&logs) {
             let verdict = if own <= BOUND { "within" } else { "over" };
             println!("{:10} {role}: own {own:.1} ms, {verdict} {BOUND} ms, beside commands of {commands:.0} ms", "");
         }
     }
 }
 
-/// Each role with the medians of what its step took by itself, and of what its commands took.
-fn shares(sample: &Sample) -> Vec<(&'static str, f64, f64)> {
-    let logs: Vec<[Value; 3]> = (0..CYCLES).map(|_| cycle(sample)).collect();
-    let middle = |at: usize, name: &str| {
-        let mut times: Vec<f64> = logs.iter().map(|steps| steps[at]["took"][name].as_f64().unwrap()).collect();
+/// Each role, and all of them together, with the medians of what a step took by itself, and of what its commands took.
+fn shares(logs: &[[Value; 3]]) -> Vec<(&'static str, f64, f64)> {
+    let middle = |steps: &dyn Fn(&[Value; 3]) -> Vec<Value>, name: &str| {
+        let steps: Vec<Value> = logs.iter().flat_map(steps).collect();
+        let mut times: Vec<f64> = steps.iter().map(|step| step["took"][name].as_f64().unwrap()).collect();
         times.sort_by(f64::total_cmp);
         times[times.len() / 2]
     };
-    let roles = ROLES.into_iter().enumerate();
-    roles.map(|(at, role)| (role, middle(at, "own"), middle(at, "commands"))).collect()
+    let both = |steps: &dyn Fn(&[Value; 3]) -> Vec<Value>| (middle(steps, "own"), middle(steps, "commands"));
+    let mut shares = Vec::new();
+    for (at, role) in ROLES.into_iter().enumerate() {
+        let (own, commands) = both(&|steps| vec![steps[at].clone()]);
+        shares.push((role, own, commands));
+    }
+    let (own, commands) = both(&|steps| steps.to_vec());
+    shares.push(("a step", own, commands));
+    shares
 }
 
 const ROLES: [&str; 3] = ["tester", "implementor", "refactorer"];
