@@ -67,12 +67,21 @@ impl Failure {
 
     /// The same, with the output of a command, such as the check.
     #[must_use]
-    pub fn with_output(mut self, command: &str, output: &str) -> Self {
+    pub fn with_output(self, command: &str, output: &str) -> Self {
+        self.with(format!("`{command}`"), output)
+    }
+
+    /// The same, with a file as it would be with the edits of the answer: who replaced a part of it does not see what
+    /// that made of the rest.
+    #[must_use]
+    pub fn with_file(self, path: &str, text: &str) -> Self {
+        self.with(format!("`{path}` as your edits would leave it"), text)
+    }
+
+    fn with(mut self, subject: String, said: &str) -> Self {
         match &mut self {
             Self::Reply(_) => {}
-            Self::Refused { evidence, .. } => {
-                evidence.insert(0, Evidence { subject: format!("`{command}`"), said: output.to_owned() });
-            }
+            Self::Refused { evidence, .. } => evidence.insert(0, Evidence { subject, said: said.to_owned() }),
         }
         self
     }

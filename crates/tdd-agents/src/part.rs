@@ -110,8 +110,8 @@ impl Part {
         let target = target.map_or_else(|| "the failing test".to_owned(), |id| format!("`{id}`"));
         match self.phase {
             Phase::Red => format!(
-                "Write one new test that fails today. {} A file that is there keeps all that is in it; a new file will \
-                 do as well.",
+                "Write one new test that fails today, for the simplest thing that the kata asks for and no test shows \
+                 yet. {} A file that is there keeps all that is in it; a new file will do as well.",
                 language::test_place(language)
             ),
             Phase::Green => {

@@ -55,7 +55,10 @@ pub fn readable(change: &Change) -> Result<(), Refusal> {
     match change.unreadable.first() {
         None => Ok(()),
         Some(path) => Err(Rule::TestsFrozen
-            .refuse(format!("`{path}` does not parse, so it cannot be said which tests are in it"), "mend its syntax")
+            .refuse(
+                format!("`{path}` does not parse, so it cannot be said which tests are in it"),
+                "mend its syntax; a replacement takes the place of what it is for, and all around that stays",
+            )
             .because(Cause::SyntaxError)),
     }
 }

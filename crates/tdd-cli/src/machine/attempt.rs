@@ -273,7 +273,21 @@ impl Machine<'_> {
             reason: refusal.reason.clone(),
             paths: plan.edits.iter().map(|edit| edit.path.clone()).collect(),
         })])?;
-        self.failed(stand, turn, &[], Failed::refused(refusal))
+        let garbled = if refusal.cause == Some(Cause::SyntaxError) { self.garbled(plan)? } else { None };
+        let mut failed = Failed::refused(refusal);
+        if let Some((path, text)) = garbled {
+            failed.failure = failed.failure.with_file(&path, &text);
+        }
+        self.failed(stand, turn, &[], failed)
+    }
+
+    /// The first file that does not parse with the edits of a plan, as it would be.
+    fn garbled(&self, plan: &EditPlan) -> Result<Option<(String, String)>, CliError> {
+        let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
+        let Ok(mut files) = gate::preview(&plan.edits, |path| base.read(path)) else { return Ok(None) };
+        let change = self.trial.change_to(&files, /* refactors */ false)?;
+        let first = change.unreadable.into_iter().next();
+        Ok(first.and_then(|path| files.remove(&path).flatten().map(|text| (path, text))))
     }
 
     /// A new test that passes at once leads to another target, and costs no attempt.

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tdd_fixtures::server::{Cast, Request};
 
-use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, id, test, tests};
+use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, id, test, tests, tidied};
 use crate::stage::Stage;
 
 /// As many attempts as a cheat has ideas.
@@ -41,6 +41,19 @@ fn what_is_no_edit_plan_costs_an_attempt_and_the_model_is_told_why() {
         exit 0
     ");
     assert_told_why(&stage, "JSON");
+}
+
+#[test]
+fn who_garbles_a_file_is_shown_what_became_of_it() {
+    let half = json!({"path": CODE_FILE, "action": "replace", "find": "pub fn", "content": "pub fn fn"});
+    let cast = until("refactorer")
+        .says("refactorer", &json!({"summary": "half of it", "edits": [half]}).to_string())
+        .writes("refactorer", CODE_FILE, &tidied(1));
+    let stage = Stage::new(cast);
+    let told = stage.run(&["run", "--cycles", "1"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert_told_why(&stage, &format!("`{CODE_FILE}` as your edits would leave it:"));
+    assert_told_why(&stage, "pub fn fn add(");
 }
 
 #[test]
