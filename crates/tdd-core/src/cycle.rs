@@ -198,6 +198,8 @@ pub struct Tried {
     pub clashes: u32,
     /// A complaint lies in the tests alone, so it is the tester's to mend.
     pub mend: bool,
+    /// Since then it was seen that the target cannot fail where it should.
+    pub vacuous: bool,
 }
 
 /// So often may older tests break for the sake of a target before the tester looks at it again.
@@ -207,10 +209,11 @@ impl Turn {
     /// The rung of the ladder that a role stands on, if each step has at most `max` attempts.
     ///
     /// A rethink comes before attempt `max - 1` of a green (none if `max < 3`), or when older tests keep
-    /// breaking for the target's sake, and costs no attempt. If they break again after it, that is for a
-    /// person. An implementor without a red test has nothing to do, and stops.
+    /// breaking for the target's sake, or as soon as it is seen that the target cannot fail, and costs no attempt.
+    /// If they break again after it, or it still cannot fail, that is for a person. An implementor without a red test
+    /// has nothing to do, and stops.
     pub fn rung(role: Role, reds: Vec<RedTest>, tried: Tried, max: u32) -> Rung {
-        let Tried { spent, rethought, clashes, mend } = tried;
+        let Tried { spent, rethought, clashes, mend, vacuous } = tried;
         let attempt = spent + 1;
         match role {
             Role::Tester if spent < max => Rung::Turn(Self::Red { attempt }),
@@ -218,9 +221,9 @@ impl Turn {
             Role::Implementor => match reds.first() {
                 None => Rung::Stop,
                 Some(test) if mend => Rung::Turn(Self::Rethink { test: test.clone(), mend }),
-                // They contradict each other even now: that is for a person.
-                Some(_) if rethought && clashes > 0 => Rung::Stop,
-                Some(test) if max >= 3 && !rethought && (attempt + 1 == max || clashes >= MAX_CLASHES) => {
+                // They contradict each other even now, or it proves nothing even now: that is for a person.
+                Some(_) if rethought && (clashes > 0 || vacuous) => Rung::Stop,
+                Some(test) if !rethought && (vacuous || max >= 3 && (attempt + 1 == max || clashes >= MAX_CLASHES)) => {
                     Rung::Turn(Self::Rethink { test: test.clone(), mend })
                 }
                 Some(_) if spent < max => Rung::Turn(Self::Green { tests: reds, attempt }),
@@ -376,7 +379,7 @@ mod tests {
     #[test]
     fn tests_that_contradict_each_other_are_thought_over_once_and_then_shown_to_a_person() {
         let rung = |tried| Turn::rung(Role::Implementor, vec![red()], tried, 5);
-        let clash = |clashes, rethought| rung(Tried { spent: clashes, rethought, clashes, mend: false });
+        let clash = |clashes, rethought| rung(Tried { spent: clashes, rethought, clashes, ..Tried::default() });
         assert!(matches!(clash(1, false), Rung::Turn(Turn::Green { attempt: 2, .. })));
         assert!(matches!(clash(2, false), Rung::Turn(Turn::Rethink { .. })));
         assert!(matches!(
@@ -384,6 +387,16 @@ mod tests {
             Rung::Turn(Turn::Green { .. })
         ));
         assert_eq!(clash(1, true), Rung::Stop);
+    }
+
+    #[test]
+    fn a_test_that_cannot_fail_goes_back_to_the_tester_once_and_then_to_a_person() {
+        for max in 1..=5 {
+            let rung = |tried| Turn::rung(Role::Implementor, vec![red()], tried, max);
+            let vacuous = Tried { vacuous: true, ..Tried::default() };
+            assert_eq!(rung(vacuous), Rung::Turn(Turn::Rethink { test: red(), mend: false }));
+            assert_eq!(rung(Tried { rethought: true, ..vacuous }), Rung::Stop);
+        }
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub struct Standing {
     failures: BTreeMap<String, BTreeMap<Digest, u32>>,
     rethought: BTreeSet<TestId>,
     clashes: BTreeMap<TestId, u32>,
+    vacuous: BTreeSet<TestId>,
     /// The older tests that broke for the sake of one, since it was last thought over.
     clashed: BTreeMap<TestId, BTreeSet<TestId>>,
     /// Tests in which something was to be mended, and whether it still is. Each gets one chance.
@@ -127,6 +128,7 @@ impl Standing {
             Event::TestRevised(revised) => {
                 self.rethought.insert(revised.test_id.clone());
                 self.clashes.remove(&revised.test_id);
+                self.vacuous.remove(&revised.test_id);
                 self.clashed.remove(&revised.test_id);
                 if revised.before != revised.after {
                     self.failures.remove(revised.test_id.as_str());
@@ -268,12 +270,18 @@ impl Standing {
             rethought: target.is_some_and(|test| self.is_rethought(test)),
             clashes: target.map_or(0, |test| self.clashes(test)),
             mend: target.is_some_and(|test| self.is_to_be_mended(test)),
+            vacuous: target.is_some_and(|test| self.is_vacuous(test)),
         }
     }
 
     /// Whether the tester has already looked at this test again.
     pub fn is_rethought(&self, test: &TestId) -> bool {
         self.rethought.contains(test)
+    }
+
+    /// Whether it was seen, since it was last thought over, that this test cannot fail where it should.
+    pub fn is_vacuous(&self, test: &TestId) -> bool {
+        self.vacuous.contains(test)
     }
 
     /// Whether something lies in this test that the tester is to mend.
@@ -371,7 +379,11 @@ impl Standing {
                 self.clashed.entry(target.clone()).or_default().extend(reverted.others.clone());
             }
         }
-        if let Some(target) = step.targets.first().filter(|_| reverted.in_tests && step.phase == Phase::Green) {
+        let target = step.targets.first().filter(|_| step.phase == Phase::Green);
+        if let Some(target) = target.filter(|_| reverted.cause == Some(Cause::VacuousTest)) {
+            self.vacuous.insert(target.clone());
+        }
+        if let Some(target) = target.filter(|_| reverted.in_tests) {
             self.mends.entry(target.clone()).or_insert(true);
         }
         if step.phase == Phase::Red && reverted.cause.is_some_and(|cause| cause != Cause::UnexpectedGreen) {
@@ -394,6 +406,7 @@ impl Standing {
             Phase::Green => {
                 self.rethought.clear();
                 self.clashes.clear();
+                self.vacuous.clear();
                 self.clashed.clear();
                 self.mends.clear();
             }
@@ -406,6 +419,7 @@ impl Standing {
         self.spent.clear();
         self.rethought.clear();
         self.clashes.clear();
+        self.vacuous.clear();
         self.clashed.clear();
         self.mends.clear();
         (self.arrivals, self.invalid_reds) = (0, 0);

@@ -180,13 +180,18 @@ impl Machine<'_> {
         Ok(Conversation { step: stand.step, part: Part::on(turn), targets, talk, way, planned: false, asked: 0 })
     }
 
-    /// Who mends a test is told what is complained of in it, not why it fails; who thinks one over, also what became of
-    /// it with the last attempt: code that does what the kata says shows a wrong expectation.
+    /// Who mends a test is told what is complained of in it, not why it fails, and so is who thinks one over that cannot
+    /// fail; who thinks another one over, also what became of it with the last attempt: code that does what the kata says
+    /// shows a wrong expectation.
     fn with_complaint(&self, target: Target, turn: &Turn) -> Target {
         match turn {
             Turn::Rethink { mend: true, .. } => {
                 let said = self.complaint.clone().or_else(|| self.last_failure());
                 Target { output: said.unwrap_or_default(), ..target }
+            }
+            Turn::Rethink { mend: false, test } if self.trial.session().standing().is_vacuous(test.id()) => {
+                // Why it failed before there was any code says nothing of that.
+                Target { output: self.last_failure().unwrap_or_default(), ..target }
             }
             Turn::Rethink { mend: false, .. } => {
                 let met = self.last_failure().map(|met| format!("\n\nWith the last attempt to make it pass:\n{met}"));

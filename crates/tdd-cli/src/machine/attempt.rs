@@ -334,7 +334,8 @@ impl Machine<'_> {
     /// The attempt failed: everything goes back, and what was wrong goes to the model.
     fn failed(&mut self, stand: &Stand, turn: &Turn, paths: &[String], failed: Failed) -> Result<Outcome, CliError> {
         let subject = self.trial.session().standing().step().map(Step::subject).unwrap_or_default();
-        let failed = if matches!(turn, Turn::Rethink { .. }) { Failed { spent: false, ..failed } } else { failed };
+        let is_free = matches!(turn, Turn::Rethink { .. }) || self.is_the_testers_fault(turn, &failed);
+        let failed = if is_free { Failed { spent: false, ..failed } } else { failed };
         self.undo(stand, turn, paths, &failed)?;
         if let Turn::Green { tests, attempt: 2 } = turn
             && let Some(test) = tests.first()
@@ -354,6 +355,13 @@ impl Machine<'_> {
             && failed.refusal.as_ref().is_some_and(|refusal| refusal.cause.is_some());
         self.hear_failure(turn, &failed.failure, stuck || lost);
         Ok(Outcome::Goes)
+    }
+
+    /// A test that cannot fail goes back to the tester once, and the implementor has lost nothing.
+    fn is_the_testers_fault(&self, turn: &Turn, failed: &Failed) -> bool {
+        let vacuous = failed.refusal.as_ref().is_some_and(|refusal| refusal.cause == Some(Cause::VacuousTest));
+        let is_rethought = |test: &RedTest| self.trial.session().standing().is_rethought(test.id());
+        matches!(turn, Turn::Green { tests, .. } if vacuous && !tests.first().is_some_and(is_rethought))
     }
 
     /// A rethink that fails twice leaves the test as it is.

@@ -125,6 +125,70 @@ fn a_revised_test_is_red_again_and_then_made_green() {
     );
 }
 
+/// A test of nothing, and what its tester makes of it.
+fn of_nothing() -> Cast {
+    let nothing = "use kata::add;\n\n#[test]\nfn empty_is_zero() {\n    assert!(add(\"\") != 77);\n}\n";
+    Cast::new().writes("tester", TEST_FILE, nothing).writes("implementor", CODE_FILE, &code(1))
+}
+
+#[test]
+fn a_test_that_cannot_fail_goes_back_to_its_tester_at_once() {
+    let said = json!({"summary": "do it", "reason": REASON, "spec_source": "An empty text is 0."});
+    let mended = "use kata::add;\n\n#[test]\nfn empty_is_zero() {\n    assert_eq!(add(\"\"), 0);\n}\n";
+    let cast =
+        of_nothing().edits("rethink", &[(TEST_FILE, Some(mended))], &said).writes("implementor", CODE_FILE, &code(1));
+    let stage = Stage::new(cast);
+    stage.check(
+        &["run", "--steps", "3"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          undone counter-proof vacuous-test (free)
+        2 rethink-test
+          revised
+          test: do it
+        3 green
+          feat: do it
+        4 refactor
+          nothing
+        end: 3 steps done
+        exit 0
+    ",
+    );
+    let asked = stage.server.requests();
+    let rethink = asked.iter().find(|request| request.part() == "rethink").unwrap();
+    let told = |words: &str| (0..rethink.messages()).any(|at| rethink.message(at).contains(words));
+    assert!(told("it passes whatever production answers"));
+}
+
+#[test]
+fn a_test_that_cannot_fail_even_then_is_for_a_person() {
+    let stays = json!({"summary": "it is right", "reason": REASON, "spec_source": "An empty text is 0."});
+    let cast = of_nothing().edits("rethink", &[], &stays).writes("implementor", CODE_FILE, &code(1));
+    let stage = Stage::new(cast);
+    stage.check(
+        &["run", "--steps", "3"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          undone counter-proof vacuous-test (free)
+        2 rethink-test
+          stays as it is
+        2 green
+          undone counter-proof vacuous-test
+          blocked tests/add.rs::empty_is_zero: counter-proof: the test cannot fail where it should: it passes whatever production answers: `add` returns `0`; `add` returns `1`
+          paused td-stuck: tests/add.rs::empty_is_zero
+          stopped
+        end: td-stuck: tests/add.rs::empty_is_zero
+        exit 4
+    ",
+    );
+}
+
 #[test]
 fn a_withdrawn_test_leads_to_another_one() {
     let said = json!({"summary": "do it", "reason": REASON, "spec_source": "An empty text is 0."});
