@@ -221,6 +221,7 @@ pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: boo
     for test in &change.tests {
         let id = &facts(test).id;
         let why = match test {
+            TestChange::Added(_) if id == target => "is there twice",
             TestChange::Added(_) => "is new",
             TestChange::Moved { .. } => "was moved",
             TestChange::Changed { after, .. } if id == target && after.skipped.is_none() => continue,
@@ -471,6 +472,8 @@ mod tests {
         assert_eq!(rethink(changed("new", skipped("new")), false), "the test `tests/a.rs::new` is skipped now");
         assert_eq!(rethink(changed("old", test("old")), false), "the test `tests/a.rs::old` was changed");
         assert_eq!(rethink(changed("old", skipped("old")), false), "the test `tests/a.rs::old` was changed");
+        assert_eq!(rethink(TestChange::Added(test("new")), false), "the test `tests/a.rs::new` is there twice");
+        assert_eq!(rethink(TestChange::Added(test("other")), false), "the test `tests/a.rs::other` is new");
         assert_eq!(rethink(TestChange::Removed(test("new")), false), "yes");
         let green = "the test `tests/a.rs::new` has been green before";
         assert_eq!(rethink(TestChange::Removed(test("new")), true), green);
