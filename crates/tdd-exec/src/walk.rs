@@ -318,6 +318,10 @@ mod tests {
 
     fn sight(root: &Path) -> Sight {
         thread::sleep(2 * MARGIN);
+        sight_at_once(root)
+    }
+
+    fn sight_at_once(root: &Path) -> Sight {
         let paths = vec![PathBuf::new(), PathBuf::from("a")];
         let moment = SystemTime::now();
         let listed = list(root, &paths).into_iter().map(Result::unwrap);
@@ -362,6 +366,14 @@ mod tests {
         open.set_modified(time).unwrap();
         let news = sight.look_again(root, None).unwrap();
         assert_eq!(news.iter().map(|news| news.name.to_str().unwrap()).collect::<Vec<_>>(), ["new"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_too_young_is_listed_again() {
+        let folder = project();
+        let sight = sight_at_once(folder.path());
+        let again = |(path, known): (&Path, &Folder)| known.again(&folder.path().join(path)).unwrap();
+        assert!(sight.folders().all(|known| matches!(again(known), Again::Other(_))));
     }
 
     #[test]
