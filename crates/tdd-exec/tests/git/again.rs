@@ -163,3 +163,16 @@ fn backdated(sandbox: &Sandbox, path: &str, content: &str) {
     sandbox.write(path, content);
     fs::File::options().append(true).open(full).and_then(|file| file.set_modified(time)).expect("a time set back");
 }
+
+#[test]
+fn a_new_file_is_untracked_for_who_looked_before_as_well() {
+    let sandbox = old();
+    let repo = sandbox.repo();
+    let untracked = || repo.dirty().expect("a status").untracked;
+    assert_eq!(untracked(), []);
+    sandbox.write("sub/new", "new");
+    sandbox.write("sub/new.log", "ignored");
+    assert_eq!(untracked(), paths_of(&["sub/new"]));
+    sandbox.remove("sub/new");
+    assert_eq!(untracked(), []);
+}

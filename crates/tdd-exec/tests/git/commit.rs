@@ -107,6 +107,19 @@ fn a_commit_whose_index_was_written_ahead_is_like_any_other() {
     assert!(!place.exists());
 }
 
+#[test]
+fn nothing_is_written_ahead_where_a_commit_was_cut_short() {
+    let sandbox = Sandbox::with(&[("a", "0")]);
+    let repo = sandbox.repo();
+    sandbox.write("a", "1");
+    let tree = repo.tree_id().expect("a tree");
+    sandbox.write(".git/index.lock", format!("tdd-machine {}\n", i32::MAX));
+    sandbox.write(".git/tdd-machine/next-index", "needed by who puts it right");
+    repo.write_ahead(&tree, &paths_of(&["a"]));
+    drop(repo);
+    assert_eq!(sandbox.read(".git/tdd-machine/next-index"), "needed by who puts it right");
+}
+
 /// Whether nothing more is done to what is there.
 fn ahead_is_written(place: &Path) -> bool {
     let old =
