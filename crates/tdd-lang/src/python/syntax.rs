@@ -86,7 +86,7 @@ impl<'a> Tree<'a> {
                 bytes.push(BLOCK);
                 blocks.push(self.past(node));
             } else if self.is_leaf(node) {
-                bytes.extend_from_slice(self.text(node).replace("\r\n", "\n").as_bytes());
+                bytes.extend_from_slice(self.token(node).as_bytes());
                 bytes.push(SEPARATOR);
             }
             node += 1;
@@ -97,6 +97,17 @@ impl<'a> Tree<'a> {
     /// Whether the text is free of errors.
     pub fn parses(&self) -> bool {
         (0..self.len()).all(|node| !self.is_broken(node))
+    }
+
+    /// A token as any formatter would leave it: a text stands in double quotes where both kinds mean the same.
+    fn token(&self, node: usize) -> String {
+        let text = self.text(node).replace("\r\n", "\n");
+        let (prefix, quoted) = text.split_at(text.find(['\'', '"']).unwrap_or(0));
+        let inner = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+        match inner.filter(|inner| self.kind(node) == "string" && !inner.contains(['\'', '"'])) {
+            Some(inner) => format!("{prefix}\"{inner}\""),
+            None => text,
+        }
     }
 
     fn is_statement(&self, node: usize) -> bool {
@@ -136,6 +147,7 @@ mod tests {
     #[test]
     fn layout_comments_and_documentation_are_nothing() {
         assert_eq!(digest("a = f(1,\n  2) # x\n"), digest("a=f(1, 2)\r\n"));
+        assert_eq!(digest("a = ['x', b'\\n', '']\n"), digest("a = [\"x\", b\"\\n\", \"\"]\n"));
         assert_eq!(digest("def f():\n    \"\"\"Doc.\"\"\"\n    g()\n"), digest("def f():\n  g()\n"));
     }
 
@@ -144,6 +156,8 @@ mod tests {
         assert_ne!(digest("if a:\n    b()\n    c()\n"), digest("if a:\n    b()\nc()\n"));
         assert_ne!(digest("a = b\n-c\n"), digest("a = b -c\n"));
         assert_ne!(digest("a = 'x  y'\n"), digest("a = 'x y'\n"));
+        assert_ne!(digest("a = 'x'\n"), digest("a = b'x'\n"));
+        assert_ne!(digest("a = '\"'\n"), digest("a = \"\"\n"));
         assert_ne!(digest("def f():\n    '''>>> f()\n    1'''\n"), digest("def f():\n    '''>>> f()\n    2'''\n"));
     }
 
