@@ -62,7 +62,7 @@ impl Drop for Sight {
 pub(crate) struct Held {
     layout: Layout,
     /// What is in each folder, sorted by path; the times are those of files that were looked into.
-    seen: Option<walk::Sight>,
+    seen: Option<walk::Seen>,
     /// Begun before it is filled again.
     ahead: Option<Look>,
 }
@@ -174,7 +174,7 @@ impl Scratch {
             let folder = folder.map_err(doing("list", &self.tree.join(&folders[at])))?;
             listed.push((folders[at].clone(), folder));
         }
-        let seen = walk::Sight::new(listed, YOUNG, moment);
+        let seen = walk::Seen::new(listed, YOUNG, moment);
         let known = Held { layout: layout.clone(), seen: Some(seen), ahead: None };
         let right = known.same_as(last);
         let wrong = names.iter().filter(|path| !right.contains(path.as_str())).cloned().collect();
@@ -207,9 +207,9 @@ impl Held {
 
     /// The files that hold what they held then, and are to hold the same now.
     fn same_as(&self, last: &Self) -> BTreeSet<String> {
-        let before: BTreeMap<&Path, &Folder> = last.seen.iter().flat_map(walk::Sight::folders).collect();
+        let before: BTreeMap<&Path, &Folder> = last.seen.iter().flat_map(walk::Seen::folders).collect();
         let mut same = BTreeSet::new();
-        for (folder, now) in self.seen.iter().flat_map(walk::Sight::folders) {
+        for (folder, now) in self.seen.iter().flat_map(walk::Seen::folders) {
             let Some(before) = before.get(folder) else { continue };
             let items = before.items.iter();
             let before: HashMap<&OsStr, Kind> = items.map(|item| (item.name.as_os_str(), item.kind)).collect();

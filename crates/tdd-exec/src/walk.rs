@@ -169,7 +169,7 @@ pub(crate) struct News {
 
 /// What some folders held when they were last looked at.
 #[derive(Debug)]
-pub(crate) struct Sight {
+pub(crate) struct Seen {
     paths: Arc<Vec<PathBuf>>,
     folders: Arc<Vec<Folder>>,
     margin: Duration,
@@ -190,7 +190,7 @@ impl Look {
     }
 }
 
-impl Sight {
+impl Seen {
     /// What was listed just now, at that moment. Times that are younger than the margin say nothing.
     pub(crate) fn new(listed: Vec<(PathBuf, Folder)>, margin: Duration, moment: SystemTime) -> Self {
         let (paths, mut folders): (Vec<_>, Vec<_>) = listed.into_iter().unzip();
@@ -316,16 +316,16 @@ mod tests {
 
     const MARGIN: Duration = Duration::from_millis(50);
 
-    fn sight(root: &Path) -> Sight {
+    fn seen(root: &Path) -> Seen {
         thread::sleep(2 * MARGIN);
-        sight_at_once(root)
+        seen_at_once(root)
     }
 
-    fn sight_at_once(root: &Path) -> Sight {
+    fn seen_at_once(root: &Path) -> Seen {
         let paths = vec![PathBuf::new(), PathBuf::from("a")];
         let moment = SystemTime::now();
         let listed = list(root, &paths).into_iter().map(Result::unwrap);
-        Sight::new(paths.iter().cloned().zip(listed).collect(), MARGIN, moment)
+        Seen::new(paths.iter().cloned().zip(listed).collect(), MARGIN, moment)
     }
 
     fn project() -> tempfile::TempDir {
@@ -340,61 +340,61 @@ mod tests {
     fn what_happens_is_news_once_and_what_does_not_is_none() {
         let folder = project();
         let root = folder.path();
-        let mut sight = sight(root);
-        assert_eq!(sight.look_again(root, None).unwrap(), []);
-        assert!(sight.folders().all(|(path, folder)| matches!(folder.again(&root.join(path)), Ok(Again::Same(_)))));
+        let mut seen = seen(root);
+        assert_eq!(seen.look_again(root, None).unwrap(), []);
+        assert!(seen.folders().all(|(path, folder)| matches!(folder.again(&root.join(path)), Ok(Again::Same(_)))));
         fs::write(root.join("a/b"), "2").unwrap();
         fs::write(root.join("a/new"), "2").unwrap();
         fs::remove_file(root.join("c")).unwrap();
         thread::sleep(2 * MARGIN);
-        let news = sight.look_again(root, None).unwrap();
-        let mut seen: Vec<_> =
+        let news = seen.look_again(root, None).unwrap();
+        let mut told: Vec<_> =
             news.iter().map(|news| (news.folder, news.name.to_str().unwrap(), news.now.is_some())).collect();
-        seen.sort_unstable();
-        assert_eq!(seen, [(0, "c", false), (1, "b", true), (1, "new", true)]);
-        assert_eq!(sight.look_again(root, None).unwrap(), []);
+        told.sort_unstable();
+        assert_eq!(told, [(0, "c", false), (1, "b", true), (1, "new", true)]);
+        assert_eq!(seen.look_again(root, None).unwrap(), []);
     }
 
     #[test]
     fn a_folder_that_says_it_is_old_is_not_believed() {
         let folder = project();
         let root = folder.path();
-        let mut sight = sight(root);
+        let mut seen = seen(root);
         let open = File::open(root.join("a")).unwrap();
         let time = open.metadata().unwrap().modified().unwrap();
         fs::write(root.join("a/new"), "2").unwrap();
         open.set_modified(time).unwrap();
-        let news = sight.look_again(root, None).unwrap();
+        let news = seen.look_again(root, None).unwrap();
         assert_eq!(news.iter().map(|news| news.name.to_str().unwrap()).collect::<Vec<_>>(), ["new"]);
     }
 
     #[test]
     fn a_folder_that_is_too_young_is_listed_again() {
         let folder = project();
-        let sight = sight_at_once(folder.path());
+        let seen = seen_at_once(folder.path());
         let again = |(path, known): (&Path, &Folder)| known.again(&folder.path().join(path)).unwrap();
-        assert!(sight.folders().all(|known| matches!(again(known), Again::Other(_))));
+        assert!(seen.folders().all(|known| matches!(again(known), Again::Other(_))));
     }
 
     #[test]
     fn a_file_that_is_too_young_stays_news() {
         let folder = project();
         let root = folder.path();
-        let mut sight = sight(root);
+        let mut seen = seen(root);
         fs::write(root.join("c"), "2").unwrap();
-        assert_eq!(sight.look_again(root, None).unwrap().len(), 1);
-        assert_eq!(sight.look_again(root, None).unwrap().len(), 1);
+        assert_eq!(seen.look_again(root, None).unwrap().len(), 1);
+        assert_eq!(seen.look_again(root, None).unwrap().len(), 1);
     }
 
     #[test]
     fn a_look_is_of_no_use_for_what_was_forgotten_since() {
         let folder = project();
         let root = folder.path();
-        let mut sight = sight(root);
-        let look = sight.begin(root).unwrap();
-        sight.forget(Path::new("a/b"));
+        let mut seen = seen(root);
+        let look = seen.begin(root).unwrap();
+        seen.forget(Path::new("a/b"));
         fs::write(root.join("c"), "2").unwrap();
-        let news = sight.look_again(root, Some(look)).unwrap();
+        let news = seen.look_again(root, Some(look)).unwrap();
         assert_eq!(news.iter().map(|news| news.name.to_str().unwrap()).collect::<Vec<_>>(), ["c", "b"]);
     }
 
@@ -402,10 +402,10 @@ mod tests {
     fn what_stands_in_the_place_of_a_folder_is_not_waited_for() {
         let folder = project();
         let root = folder.path();
-        let mut sight = sight(root);
+        let mut seen = seen(root);
         fs::remove_dir_all(root.join("a")).unwrap();
         nix::unistd::mkfifo(&root.join("a"), nix::sys::stat::Mode::S_IRUSR).unwrap();
-        assert!(sight.look_again(root, None).is_none());
+        assert!(seen.look_again(root, None).is_none());
     }
 
     #[test]

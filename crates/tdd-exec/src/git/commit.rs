@@ -9,6 +9,7 @@ use super::error::Doing;
 use super::head::{commit_id, oid};
 use super::moving::Move;
 use super::private::portable;
+use super::tracked::Staged;
 use super::{FileKind, GitError, GitPath, Head, Repo, Result};
 
 /// Who made a commit, and when.
@@ -130,7 +131,7 @@ impl Repo {
     }
 
     /// What each path is in the verified tree, with the file times of our own index where it saw the same content.
-    pub(super) fn entries(&self, from: &TreeId, paths: &[GitPath]) -> Result<Vec<(GitPath, Option<IndexEntry>)>> {
+    pub(super) fn entries(&self, from: &TreeId, paths: &[GitPath]) -> Result<Vec<Staged>> {
         let (seen, time) = self.seen()?;
         let mut entries = Vec::new();
         for path in paths {
@@ -156,14 +157,14 @@ impl Repo {
         Ok(Some(entry(path, found.id(), mode)))
     }
 
-    pub(super) fn tree_with(&self, base: &TreeId, entries: &[(GitPath, Option<IndexEntry>)]) -> Result<Oid> {
+    pub(super) fn tree_with(&self, base: &TreeId, entries: &[Staged]) -> Result<Oid> {
         let base = self.tree(base)?;
         self.updated(&base, entries).map_or_else(|| self.rebuilt(&base, entries), Ok)
     }
 
     /// Only the folders on the way to these paths are read and written. `None` where that will not do: a file in the
     /// place of a folder, or the other way round.
-    fn updated(&self, base: &Tree<'_>, entries: &[(GitPath, Option<IndexEntry>)]) -> Option<Oid> {
+    fn updated(&self, base: &Tree<'_>, entries: &[Staged]) -> Option<Oid> {
         let mut update = TreeUpdateBuilder::new();
         for (path, entry) in entries {
             match entry {
@@ -175,7 +176,7 @@ impl Repo {
         update.create_updated(&self.git, base).ok()
     }
 
-    fn rebuilt(&self, base: &Tree<'_>, entries: &[(GitPath, Option<IndexEntry>)]) -> Result<Oid> {
+    fn rebuilt(&self, base: &Tree<'_>, entries: &[Staged]) -> Result<Oid> {
         let mut index = Index::new().doing("make an index")?;
         index.read_tree(base).doing("read HEAD's tree")?;
         for (path, entry) in entries {

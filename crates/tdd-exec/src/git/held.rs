@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::SystemTime;
 
-use git2::{Index, IndexEntry, Oid, Repository};
+use git2::{Index, Oid, Repository};
 use tdd_core::digest::TreeId;
 
 use super::error::Doing;
@@ -13,7 +13,7 @@ use super::path::as_path;
 use super::private::written;
 use super::rules::Rules;
 use super::snapshot::{Work, look_older};
-use super::tracked::Tracked;
+use super::tracked::{Staged, Tracked};
 use super::witness::{Since, Witness};
 use super::{GitPath, Repo, Result};
 use crate::walk::{Look, Stamp};
@@ -90,12 +90,7 @@ impl Held {
     }
 
     /// Reads these files, whatever their times say; answers with what they are in our index afterwards.
-    fn take_over(
-        &mut self,
-        repo: &Repo,
-        git: Repository,
-        changed: &[Vec<u8>],
-    ) -> Result<Vec<(GitPath, Option<IndexEntry>)>> {
+    fn take_over(&mut self, repo: &Repo, git: Repository, changed: &[Vec<u8>]) -> Result<Vec<Staged>> {
         let mut index = self.git.index().doing("use our index")?;
         git.set_index(&mut index).doing("use our index")?;
         let untracked = std::mem::take(&mut self.untracked);
@@ -136,12 +131,7 @@ impl Repo {
     }
 
     /// Notes that these paths of the user's index were committed by us; it is another file since.
-    pub(super) fn note_committed(
-        &self,
-        paths: &[(GitPath, Option<IndexEntry>)],
-        before: Option<Stamp>,
-        after: Option<Stamp>,
-    ) {
+    pub(super) fn note_committed(&self, paths: &[Staged], before: Option<Stamp>, after: Option<Stamp>) {
         self.note_tracked(paths, before, after);
         let held = RefMut::filter_map(self.held.borrow_mut(), Option::as_mut);
         if let Ok(mut held) = held

@@ -19,6 +19,7 @@ use super::path::as_path;
 use super::private::{PrivateLock, RACY_MARGIN, portable, without_times, written};
 use super::rules::Rules;
 use super::tracked::{Tracked, copy, find, sorted};
+use super::witness::is_ignored;
 use super::{GitError, GitPath, Repo, Result};
 use crate::walk::Look;
 
@@ -137,7 +138,7 @@ impl Work<'_> {
     fn drop_ignored(&mut self) -> Result<()> {
         let mut ignored = Vec::new();
         for path in &self.untracked {
-            if self.is_ignored(path)? {
+            if is_ignored(&self.git, as_path(path))? {
                 ignored.push(path.clone());
             }
         }
@@ -180,7 +181,7 @@ impl Work<'_> {
             match (is_known, is_there) {
                 (true, true) => self.add(path)?,
                 (true, false) => self.remove(path)?,
-                (false, true) if !self.is_ignored(path)? => {
+                (false, true) if !is_ignored(&self.git, as_path(path))? => {
                     self.add(path)?;
                     self.untracked.insert(path.clone());
                 }
@@ -216,10 +217,6 @@ impl Work<'_> {
     /// Whether two names may be one file's.
     fn folds_case(&self) -> bool {
         self.git.config().and_then(|config| config.get_bool("core.ignorecase")).unwrap_or(false)
-    }
-
-    fn is_ignored(&self, path: &[u8]) -> Result<bool> {
-        self.git.is_path_ignored(as_path(path)).doing_at("check the ignore rules for", path)
     }
 
     fn changed(&self, only: Option<&[Vec<u8>]>) -> Result<Diff<'_>> {

@@ -12,6 +12,9 @@ use super::private::{RACY_MARGIN, written};
 use super::{GitPath, Repo, Result, is_state};
 use crate::walk::Stamp;
 
+/// What a path of an index is to be; `None`: not there any more.
+pub(super) type Staged = (GitPath, Option<IndexEntry>);
+
 /// What the user's index says is tracked.
 pub(super) struct Tracked {
     /// Sorted by path, one for each.
@@ -86,12 +89,7 @@ pub(super) fn copy(entry: &IndexEntry) -> IndexEntry {
 impl Repo {
     /// Notes what a commit of ours made of the user's index, so that it need not be read again. Only for the one who
     /// holds its lock: `before` and `after` are the file as it was and as it is.
-    pub(super) fn note_tracked(
-        &self,
-        changes: &[(GitPath, Option<IndexEntry>)],
-        before: Option<Stamp>,
-        after: Option<Stamp>,
-    ) {
+    pub(super) fn note_tracked(&self, changes: &[Staged], before: Option<Stamp>, after: Option<Stamp>) {
         let Some(mut tracked) = self.tracked.take().and_then(Arc::into_inner) else { return };
         if before.is_none() || tracked.stamp != before || !tracked.skipped.is_empty() {
             return;

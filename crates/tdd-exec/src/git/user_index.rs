@@ -14,20 +14,17 @@ use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
-use git2::{Index, IndexEntry, Oid, Repository};
+use git2::{Index, Oid, Repository};
 use tdd_core::digest::TreeId;
 
 use super::error::{Doing, DoingIo};
 use super::private::{PrivateLock, RACY_MARGIN};
-use super::tracked::copy;
+use super::tracked::{Staged, copy};
 use super::{GitError, GitPath, Repo, Result};
 use crate::walk::Stamp;
 
 /// What `index.lock` begins with when it is ours.
 const MARK: &str = "tdd-machine";
-
-/// What a path of the index is to be; `None`: not there any more.
-type Staged = (GitPath, Option<IndexEntry>);
 
 /// The user's index, so that the next commit need not read it.
 pub(super) struct Published {

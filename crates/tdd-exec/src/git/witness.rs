@@ -15,11 +15,11 @@ use git2::{Index, Repository};
 use super::error::Doing;
 use super::private::RACY_MARGIN;
 use super::{GitError, GitPath, Result, is_state};
-use crate::walk::{self, Kind, Look, News, Sight};
+use crate::walk::{self, Kind, Look, News, Seen};
 
 /// Every folder that is not ignored, as it was when it was last listed.
 pub(super) struct Witness {
-    sight: Sight,
+    seen: Seen,
 }
 
 /// What may have changed since the last look.
@@ -64,12 +64,12 @@ impl Witness {
             }
             level = below;
         }
-        Ok((!nested).then(|| Self { sight: Sight::new(seen, RACY_MARGIN, moment) }))
+        Ok((!nested).then(|| Self { seen: Seen::new(seen, RACY_MARGIN, moment) }))
     }
 
     /// Begins to list the same folders again.
     pub(super) fn begin(&self, root: &Path) -> Option<Look> {
-        self.sight.begin(root)
+        self.seen.begin(root)
     }
 
     /// What the same folders hold by now, or did when that look was begun; these paths were written since.
@@ -81,8 +81,8 @@ impl Witness {
         written: &[GitPath],
     ) -> Result<Since> {
         // Whatever is in the way of a look, the look at everything will say.
-        let Some(all) = self.sight.look_again(root, look) else { return Ok(Since::Much) };
-        let reader = Reader { root, git, known: self.sight.paths() };
+        let Some(all) = self.seen.look_again(root, look) else { return Ok(Since::Much) };
+        let reader = Reader { root, git, known: self.seen.paths() };
         let mut changed = Vec::new();
         for path in written.iter().map(GitPath::as_path) {
             let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(Since::Much) };
@@ -126,7 +126,7 @@ fn unreadable(folder: &Path) -> GitError {
     GitError::Unreadable { path: GitPath::from_git(folder.as_os_str().as_bytes()) }
 }
 
-fn is_ignored(git: &Repository, path: &Path) -> Result<bool> {
+pub(super) fn is_ignored(git: &Repository, path: &Path) -> Result<bool> {
     git.is_path_ignored(path).doing_at("check the ignore rules for", path.as_os_str().as_bytes())
 }
 

@@ -73,13 +73,7 @@ fn watched(spawner: &Spawner, spec: &CommandSpec) -> Result<Finished, ProcessErr
 }
 
 fn without_output(exit: Exit) -> Finished {
-    Finished {
-        exit,
-        stdout: Captured::default(),
-        stderr: Captured::default(),
-        duration: Duration::ZERO,
-        folder: String::new(),
-    }
+    Finished::new(exit, Captured::default(), Captured::default())
 }
 
 fn folder_of(spawner: &Spawner, spec: &CommandSpec) -> Result<PathBuf, ProcessError> {
@@ -184,7 +178,7 @@ impl Supervised {
                     .ok_or_else(|| ProcessError::SupervisorDied { command: spec.line(), status })?
             }
         };
-        Ok(Finished { exit, stdout: self.out.finish(), stderr: self.err.finish(), duration, folder: String::new() })
+        Ok(Finished { duration, ..Finished::new(exit, self.out.finish(), self.err.finish()) })
     }
 
     /// Reads until every stream is at its end or the time is up.

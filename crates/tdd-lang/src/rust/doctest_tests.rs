@@ -1,7 +1,5 @@
 //! What rustdoc prints about its tests, read back.
 
-use std::time::Duration;
-
 use tdd_core::command::Captured;
 
 use super::*;
@@ -9,13 +7,7 @@ use crate::rust::captured::output;
 
 fn finished(stdout: &str, code: i32) -> Finished {
     let exit = if code == 0 { Exit::Passed } else { Exit::Failed(code) };
-    Finished {
-        exit,
-        stdout: Captured::whole(stdout),
-        stderr: Captured::default(),
-        duration: Duration::ZERO,
-        folder: String::new(),
-    }
+    Finished::new(exit, Captured::whole(stdout), Captured::default())
 }
 
 fn captured(name: &str) -> Finished {

@@ -1,20 +1,12 @@
 //! What nextest prints about its tests, read back.
 
-use std::time::Duration;
-
 use tdd_core::command::Captured;
 
 use super::*;
 use crate::rust::captured::output;
 
 fn finished(stdout: &str, exit: Exit) -> Finished {
-    Finished {
-        exit,
-        stdout: Captured::whole(stdout),
-        stderr: Captured::default(),
-        duration: Duration::ZERO,
-        folder: String::new(),
-    }
+    Finished::new(exit, Captured::whole(stdout), Captured::default())
 }
 
 fn binaries() -> Vec<Binary> {

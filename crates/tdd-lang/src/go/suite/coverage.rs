@@ -65,8 +65,6 @@ fn block(line: &str) -> Option<(&str, RangeInclusive<usize>, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tdd_core::command::{Captured, Exit};
 
     use super::*;
@@ -78,13 +76,7 @@ mod tests {
         let path = join(root, "calc.go");
         let sources = memory(&[(&join(root, "go.mod"), "module example.com/calc\n"), (&path, CODE)]);
         let stdout = Captured::whole(printed.as_bytes());
-        let finished = Finished {
-            exit: Exit::Passed,
-            stdout,
-            stderr: Captured::default(),
-            duration: Duration::ZERO,
-            folder: String::new(),
-        };
+        let finished = Finished::new(Exit::Passed, stdout, Captured::default());
         let project = Project { root: root.to_owned(), description: String::new() };
         let coverage = read(&[finished], &project, std::slice::from_ref(&path), &sources)?;
         let lines = coverage.of(&path).into_iter().flatten();

@@ -1,7 +1,5 @@
 //! A whole run, played with what real runs printed.
 
-use std::time::Duration;
-
 use tdd_core::command::{Captured, Exit, Finished};
 use tdd_core::report::Report;
 use tdd_core::test_id::TestId;
@@ -19,13 +17,8 @@ const CODE: &str =
     "package calc\n\nfunc Add(a, b int) int { return a + b }\n\nfunc Later() int { panic(\"not implemented\") }\n";
 
 fn finished(stdout: &str, code: i32) -> Finished {
-    Finished {
-        exit: if code == 0 { Exit::Passed } else { Exit::Failed(code) },
-        stdout: Captured::whole(stdout),
-        stderr: Captured::whole("go: said why"),
-        duration: Duration::ZERO,
-        folder: String::new(),
-    }
+    let exit = if code == 0 { Exit::Passed } else { Exit::Failed(code) };
+    Finished::new(exit, Captured::whole(stdout), Captured::whole("go: said why"))
 }
 
 /// Runs a module with these tests on these answers; also what was run, without the runner's own words.

@@ -123,8 +123,6 @@ fn idle_lines(text: &str, functions: &[Vec<Counted>]) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use serde_json::json;
     use tdd_core::command::{Captured, Exit};
 
@@ -140,13 +138,7 @@ mod tests {
 
     fn idle(watched: &Value) -> Result<Vec<usize>, String> {
         let stdout = Captured::whole(json!({"complete": true, "watched": watched}).to_string());
-        let finished = Finished {
-            exit: Exit::Passed,
-            stdout,
-            stderr: Captured::default(),
-            duration: Duration::ZERO,
-            folder: String::new(),
-        };
+        let finished = Finished::new(Exit::Passed, stdout, Captured::default());
         let project = Project { root: "sub".to_owned(), description: String::new() };
         let path = "sub/a.js".to_owned();
         let coverage =

@@ -45,21 +45,13 @@ fn read(said: &[Finished], project: &Project) -> Measured {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tdd_core::command::{Captured, Exit};
 
     use super::*;
 
     fn of(text: &str) -> Measured {
         let stdout = Captured::whole(text.as_bytes());
-        let finished = Finished {
-            exit: Exit::Passed,
-            stdout,
-            stderr: Captured::default(),
-            duration: Duration::ZERO,
-            folder: String::new(),
-        };
+        let finished = Finished::new(Exit::Passed, stdout, Captured::default());
         read(&[finished], &Project { root: "sub".to_owned(), description: String::new() })
     }
 

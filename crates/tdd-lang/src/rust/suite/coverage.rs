@@ -136,8 +136,6 @@ fn counted(line: &str) -> Option<(usize, bool)> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tdd_core::command::Captured;
 
     use super::*;
@@ -149,7 +147,7 @@ mod tests {
 
     fn finished(exit: Exit, stdout: &str, stderr: &str) -> Finished {
         let (stdout, stderr) = (Captured::whole(stdout), Captured::whole(stderr));
-        Finished { exit, stdout, stderr, duration: Duration::ZERO, folder: String::new() }
+        Finished::new(exit, stdout, stderr)
     }
 
     /// Plays a run; also the commands that were asked for.

@@ -65,7 +65,7 @@ fn simulate(tests: &[(String, Does)]) -> Finished {
         if failed == 0 { Exit::Passed } else { Exit::Failed(101) }
     });
     let (stderr, duration) = (Captured::default(), Duration::ZERO);
-    Finished { exit, stdout: Captured::whole(out), stderr, duration, folder: String::new() }
+    Finished { duration, ..Finished::new(exit, Captured::whole(out), stderr) }
 }
 
 /// Runs all tests to their end: causes by name, troubles, calls made and calls that ran out of time.
@@ -147,7 +147,7 @@ fn a_binary_that_dies_at_once_is_called_once() {
     runs.all(0, &names, Vec::new());
     assert_eq!(runs.jobs(&[Binary::for_test("tests/t.rs", "/x")]).len(), 1);
     let (stdout, stderr) = (Captured::default(), Captured::whole("cannot open shared object"));
-    runs.read(&[Finished { exit: Exit::Failed(127), stdout, stderr, duration: Duration::ZERO, folder: String::new() }]);
+    runs.read(&[Finished::new(Exit::Failed(127), stdout, stderr)]);
     assert!(runs.jobs(&[]).is_empty());
     let (ended, _) = runs.end();
     assert!(ended.values().all(|ended| ended.outcome.cause() == Some(Cause::Crash)) && ended.len() == 2);

@@ -7,7 +7,7 @@ use tdd_core::command::Captured;
 
 fn said(exit: Exit, stdout: &str, stderr: &str) -> Finished {
     let (stdout, stderr) = (Captured::whole(stdout), Captured::whole(stderr));
-    Finished { exit, stdout, stderr, duration: Duration::ZERO, folder: "/r".to_owned() }
+    Finished { folder: "/r".to_owned(), ..Finished::new(exit, stdout, stderr) }
 }
 
 fn begun(command: &str, selection: Selection) -> Box<dyn Suite> {
