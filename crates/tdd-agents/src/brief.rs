@@ -292,7 +292,11 @@ fn not_there_yet(role: Role, production: &[&str]) -> String {
         [only] => format!(" (`{only}`)"),
         _ => String::new(),
     };
-    let advice = if role == Role::Implementor { " Define it there." } else { "" };
+    let advice = match (role, production) {
+        (Role::Implementor, []) => " There is no production code yet: write the first file of it.",
+        (Role::Implementor, _) => " Define it there.",
+        (Role::Tester | Role::Refactorer, _) => "",
+    };
     format!(" What it names is not in the production code{place} yet.{advice}")
 }
 

@@ -58,6 +58,8 @@ fn a_missing_symbol_is_said_to_be_missing_in_production_with_the_file_if_there_i
     let one = [file("src/lib.rs", "", Sort::Production), file("tests/b.rs", "", Sort::Test)];
     assert!(brief(&one, &target).contains("What it names is not in the production code (`src/lib.rs`) yet."));
     assert!(brief(&files(), &target).contains("What it names is not in the production code yet. Define it there."));
+    let none = [file("tests/b.rs", "", Sort::Test)];
+    assert!(brief(&none, &target).contains("There is no production code yet: write the first file of it."));
     let ran = Target { cause: Cause::Assertion, ..target.clone() };
     assert!(!brief(&one, &ran).contains("What it names"));
 }

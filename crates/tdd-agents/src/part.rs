@@ -116,8 +116,8 @@ impl Part {
             ),
             Phase::Green => {
                 format!(
-                    "Make {target} pass with code that works its answer out, and keep every other test passing. \
-                     Change production files only."
+                    "Write production code that works out what {target} asks for, so that it passes. Every test \
+                     stays as it is, and the others keep passing."
                 )
             }
             Phase::Refactor if self == EXECUTOR => {

@@ -39,7 +39,15 @@ pub fn green_changes_production_only(change: &Change) -> Result<(), Refusal> {
             TestChange::Changed { after, .. } => ("was changed", after),
         };
         let reason = format!("the test `{}` {what}, and a green changes production only", facts.id);
-        return Err(Rule::TestsFrozen.refuse(reason, "put the tests back as they were at red").about(&facts.id));
+        let next = if change.production.is_empty() {
+            let path = &facts.path;
+            format!(
+                "leave `{path}` as it was at red; nothing but tests was changed: write the production code that they use"
+            )
+        } else {
+            "put the tests back as they were at red".to_owned()
+        };
+        return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
     }
     match change.support.first() {
         None => Ok(()),
@@ -435,6 +443,16 @@ mod tests {
         assert_eq!(another("tests/add_2.rs"), "tests/add_3.rs");
         assert_eq!(another("tests/v_next.rs"), "tests/v_next_2.rs");
         assert_eq!(another_file("src/lib.rs"), None);
+    }
+
+    #[test]
+    fn a_green_without_any_production_is_told_where_its_work_is() {
+        let frozen = Change { tests: vec![changed("adds", test("adds"))], ..Change::default() };
+        let next = |change: &Change| green_changes_production_only(change).unwrap_err().next;
+        let elsewhere = "leave `tests/a.rs` as it was at red; nothing but tests was changed: write the production code that they use";
+        assert_eq!(next(&frozen), elsewhere);
+        let both = Change { production: vec![item("`fn add`", ItemFate::Added)], ..frozen };
+        assert_eq!(next(&both), "put the tests back as they were at red");
     }
 
     #[test]
