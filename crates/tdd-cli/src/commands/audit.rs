@@ -20,6 +20,7 @@ use tdd_core::test_id::TestId;
 use tdd_exec::git::Repo;
 use tdd_exec::state::{StateDir, StateError};
 
+use crate::commands::run::count;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::gates::{self, Judged};
@@ -42,7 +43,7 @@ pub struct Audit {
     #[arg(value_name = "RANGE")]
     range: Option<String>,
     /// How many commits are looked at at the same time; by default one for each core
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>)]
     jobs: Option<NonZeroUsize>,
 }
 

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
@@ -29,10 +30,10 @@ use crate::project;
 )]
 pub struct Run {
     /// Stop after so many steps; one cycle has three. Default: `steps` in tdd.yaml
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>)]
     steps: Option<NonZeroU32>,
     /// Stop after so many cycles of tester, implementor and refactorer
-    #[arg(long, value_name = "N", conflicts_with = "steps")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, conflicts_with = "steps")]
     cycles: Option<NonZeroU32>,
     /// Go on until the tester can show that the kata is done
     #[arg(long)]
@@ -105,6 +106,11 @@ pub fn minutes(text: &str) -> Result<Duration, String> {
     let minutes = text.parse::<f64>().ok().filter(|minutes| *minutes > 0.0);
     let time = minutes.and_then(|minutes| Duration::try_from_secs_f64(minutes * 60.0).ok());
     time.ok_or_else(|| "write a number of minutes, more than nothing: `90`".to_owned())
+}
+
+/// How many; for numbers that cannot be nothing.
+pub fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
+    text.parse().map_err(|_| "write a whole number, at least `1`")
 }
 
 /// The models that were asked for.

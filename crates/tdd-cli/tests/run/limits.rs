@@ -87,6 +87,11 @@ fn when_the_time_is_over_no_attempt_is_begun_and_the_next_run_goes_on() {
     for none in ["0", "-1", "soon", "1e300"] {
         assert_eq!(stage.run(&["run", &format!("--max-minutes={none}")]).code, Some(2), "{none}");
     }
+    for none in ["--steps=0", "--cycles=two"] {
+        let refused = stage.run(&["run", none]);
+        assert_eq!(refused.code, Some(2), "{none}");
+        assert!(refused.stderr.contains("write a whole number, at least `1`"), "{}", refused.stderr);
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use tdd_exec::clock::WallClock;
 use super::error::ProgramError;
 use super::iterate::{Went, Worker};
 use super::{Desk, found};
-use crate::commands::run::{Options, minutes, show};
+use crate::commands::run::{Options, count, minutes, show};
 use crate::context::Context;
 use crate::error::{CliError, Code};
 use crate::output::{BAD, GOOD, WARN, paint, print_line};
@@ -33,7 +33,7 @@ pub struct Run {
     #[arg(value_name = "NAME", required_unless_present = "due")]
     name: Option<String>,
     /// How many iterations
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, default_value = "1")]
     iterations: NonZeroU32,
     /// Every program whose time has come; exit code 1 if there is none
     #[arg(long, conflicts_with = "name")]
