@@ -66,6 +66,8 @@ pub struct Talk {
     shown: String,
     waiting: Option<Call>,
     renewed: Option<Renewed>,
+    /// How often the model came back with what had failed before.
+    repeated: u32,
 }
 
 /// A conversation outgrew its room and was begun anew.
@@ -128,6 +130,7 @@ impl Talk {
             shown: String::new(),
             waiting: None,
             renewed: None,
+            repeated: 0,
             stage,
             offers,
             requests,
@@ -183,6 +186,7 @@ impl Talk {
         self.stage.attempt += 1;
         let words = failure.words(self.stage.context_bytes / 5);
         let again = if self.repeats_itself() { AGAIN } else { "" };
+        self.repeated += u32::from(!again.is_empty());
         self.say(&format!("{again}{words}"));
     }
 
@@ -209,6 +213,7 @@ impl Talk {
         self.reset();
         self.plan.clear();
         self.shown.clear();
+        self.repeated += 1;
         self.stage.attempt += 1;
         let words = failure.words(self.stage.context_bytes / 5);
         self.news = format!("{}\n\n{words}", self.requests.fresh);
@@ -226,7 +231,7 @@ impl Talk {
 
     fn ask(&self, what: &str, form: Form) -> Ask {
         let key = format!("step-{}-{}-{what}", self.stage.step, self.stage.part.name);
-        Ask { key, messages: self.messages.clone(), form }
+        Ask { key, messages: self.messages.clone(), form, repeated: self.repeated }
     }
 
     /// Says what there is to say. A call that was not answered is repeated as it was.

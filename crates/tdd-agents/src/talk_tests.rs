@@ -72,6 +72,22 @@ fn an_answer_that_comes_again_word_for_word_is_called_that() {
 }
 
 #[test]
+fn who_comes_back_with_what_failed_is_asked_for_more_variety() {
+    let mut talk = begin(Phase::Green);
+    let mut repeated = Vec::new();
+    for answer in ["{}", "{\"edits\": []}", "{\"edits\": []}"] {
+        repeated.push(talk.ask_edit().repeated);
+        talk.answered(answer);
+        talk.failed(&refused());
+    }
+    repeated.push(talk.ask_edit().repeated);
+    talk.answered("{}");
+    talk.fresh(&refused());
+    repeated.push(talk.ask_edit().repeated);
+    assert_eq!(repeated, [0, 0, 0, 1, 2]);
+}
+
+#[test]
 fn a_whole_conversation_is_pinned() {
     let mut talk = begin(Phase::Green);
     talk.ask_plan();

@@ -109,6 +109,8 @@ pub struct Ask {
     pub messages: Vec<Message>,
     /// What kind of answer is asked for.
     pub form: Form,
+    /// How often the model came back with what had failed before: the more, the more variety is asked of it.
+    pub repeated: u32,
 }
 
 /// What a model answered.

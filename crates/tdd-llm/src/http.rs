@@ -138,8 +138,7 @@ impl HttpClient {
                     let mut learned = self.learned();
                     learned.without(extra);
                     let form = call.sent.form;
-                    call.sent =
-                        Sent { form, ..learned.to_send(&ask.form, self.endpoint.temperature, self.endpoint.stream) };
+                    call.sent = Sent { form, ..self.to_send(ask, &learned) };
                 }
                 Next::End => return Err(self.error(trouble, call.tally.retries)),
             }
@@ -160,8 +159,12 @@ impl HttpClient {
         }
         let max_retries = self.endpoint.max_retries;
         let tally = Tally { max_retries, tools_proven: learned.tools_proven, ..Tally::default() };
-        let sent = learned.to_send(&ask.form, self.endpoint.temperature, self.endpoint.stream);
-        Ok(Call { sent, tally, stepped_down: false })
+        Ok(Call { sent: self.to_send(ask, &learned), tally, stepped_down: false })
+    }
+
+    fn to_send(&self, ask: &Ask, learned: &Learned) -> Sent {
+        let temperature = self.endpoint.temperature.map(|set| warmer(set, ask.repeated));
+        learned.to_send(&ask.form, temperature, self.endpoint.stream)
     }
 
     fn answer(&self, ask: &Ask, call: &Call, reply: Reply, begun: Instant) -> Answer {
@@ -210,6 +213,11 @@ impl HttpClient {
             _ => LlmError::Refused { server, status, words },
         }
     }
+}
+
+/// Small models answer to the same question with the same mistake, unless they are made to draw lots.
+fn warmer(set: f64, repeated: u32) -> f64 {
+    (set + 0.3 * f64::from(repeated)).min(set.max(1.0))
 }
 
 impl LlmClient for HttpClient {

@@ -144,7 +144,7 @@ fn unknown(finding: &Finding) -> Finding {
 }
 
 fn asked(text: &str, form: Form) -> Ask {
-    Ask { key: "probe".to_owned(), messages: vec![Message::user(text)], form }
+    Ask { key: "probe".to_owned(), messages: vec![Message::user(text)], form, repeated: 0 }
 }
 
 fn plain() -> Ask {

@@ -112,6 +112,16 @@ fn a_model_that_has_its_own_temperature_is_given_none() {
     assert_eq!(server.sent("/temperature"), [json!(0.2), Value::Null]);
 }
 
+#[test]
+fn who_repeats_itself_is_asked_for_more_variety_within_bounds() {
+    let server = Server::script(vec![answer("{}"), answer("{}"), answer("{}")]);
+    let client = server.client();
+    for repeated in [0, 1, 9] {
+        chat(&client, &Ask { repeated, ..schema() }).unwrap();
+    }
+    assert_eq!(server.sent("/temperature"), [json!(0.2), json!(0.5), json!(1.0)]);
+}
+
 fn calls() -> Vec<Act> {
     let call =
         json!({ "id": "c1", "type": "function", "function": { "name": "read", "arguments": "{\"path\":\"x\"}" } });

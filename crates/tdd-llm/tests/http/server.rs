@@ -126,7 +126,8 @@ pub fn run<T>(work: impl Future<Output = T>) -> T {
 }
 
 pub fn text() -> Ask {
-    Ask { key: String::new(), messages: vec![Message::system("be kind"), Message::user("hello")], form: Form::Text }
+    let messages = vec![Message::system("be kind"), Message::user("hello")];
+    Ask { key: String::new(), messages, form: Form::Text, repeated: 0 }
 }
 
 /// A whole response.
