@@ -22,6 +22,7 @@ pub mod path;
 pub mod plan;
 pub mod program;
 pub mod proof;
+pub mod quote;
 pub mod recent;
 pub mod report;
 pub mod rule;

@@ -186,6 +186,9 @@ impl Machine<'_> {
         if formatted.is_empty() {
             return Ok(Ok(None));
         }
+        if let Err(refusal) = self.judge_source(turn, plan)? {
+            return Ok(Err(refusal));
+        }
         if formatted == files {
             return Ok(Ok(Some((files, permit, look))));
         }
@@ -348,6 +351,7 @@ impl Machine<'_> {
             self.record(&[Event::Stuck(Stuck { subject, signature: failed.signature, times })])?;
         }
         if let Turn::Rethink { test, .. } = turn {
+            self.hear_failure(turn, &failed.failure, /* fresh */ false);
             return self.give_up_rethink(turn, test, times);
         }
         let lost = matches!(turn, Turn::Red { .. })

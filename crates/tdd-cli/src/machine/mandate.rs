@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use tdd_agents::plan::EditPlan;
 use tdd_core::cycle::{Role, Turn};
 use tdd_core::gate::Files;
 use tdd_core::program::fence::Fence;
+use tdd_core::quote;
 use tdd_core::rule::{Refusal, Rule};
 use tdd_core::scope;
 use tdd_core::test_id::TestId;
+
+use tdd_exec::sources::StoredSources;
+use tdd_lang::language::Sources as _;
 
 use super::Machine;
 use crate::error::CliError;
@@ -77,5 +82,32 @@ impl Machine<'_> {
         let Some(fixed) = self.fixed(turn) else { return Ok(Ok(())) };
         let change = self.trial.change_to(files, false)?;
         Ok(scope::asked_for(&change, &fixed.test, &fixed.file))
+    }
+
+    /// Who changes a doubted test says what proves it wrong: a sentence of what is to be done, or a file that is to be
+    /// followed.
+    pub fn judge_source(&self, turn: &Turn, plan: &EditPlan) -> Result<Result<(), Refusal>, CliError> {
+        let Turn::Rethink { test, mend: false } = turn else { return Ok(Ok(())) };
+        let source = plan.spec_source.trim();
+        if quote::is_from(source, &self.told(turn.role())) || self.names_another_file(source, test.id())? {
+            return Ok(Ok(()));
+        }
+        let reason = match source {
+            "" => "a test is changed only where the kata proves it wrong, and `spec_source` is empty",
+            _ => {
+                "a test is changed only where the kata proves it wrong, and what `spec_source` says is not in the kata"
+            }
+        };
+        let next = "quote the sentence of the kata that the test contradicts in `spec_source`, word for word; or send no \
+                    edits, and the test stays as it is";
+        Ok(Err(Rule::TestsFrozen.refuse(reason, next).about(test.id())))
+    }
+
+    /// Programs follow references: a file that is neither the kata nor the test itself.
+    fn names_another_file(&self, source: &str, test: &TestId) -> Result<bool, CliError> {
+        let base = StoredSources::new(&self.trial.repo, &self.trial.base)?;
+        let kata = self.trial.loaded.config.kata_description.as_str();
+        let mut names = source.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+        Ok(names.any(|name| name != kata && Some(name) != test.path() && base.read(name).is_some()))
     }
 }

@@ -222,6 +222,44 @@ fn a_withdrawn_test_leads_to_another_one() {
 }
 
 #[test]
+fn a_test_is_not_withdrawn_for_what_the_kata_does_not_say() {
+    let claims = |source: &str| json!({"summary": "do it", "reason": REASON, "spec_source": source});
+    let gone = [(TEST_FILE, None)];
+    let cast = in_vain(&tests(1), 3, "N")
+        .edits("rethink", &gone, &claims("the kata does not specify what to do with an empty text"))
+        .edits("rethink", &gone, &claims("kata.md"))
+        .writes("implementor", CODE_FILE, &code(1));
+    let stage = Stage::new(cast);
+    stage.check(
+        &["run", "--steps", "2"],
+        "
+        resynced at 0
+        1 red
+          test: do it
+        2 green
+          undone target-passes assertion
+          undone target-passes assertion
+          repair
+          undone target-passes assertion
+        2 rethink-test
+          refused tests-frozen
+          refused tests-frozen
+          stays as it is
+        2 green
+          feat: do it
+        end: 2 steps done
+        exit 0
+    ",
+    );
+    let asked = stage.server.requests();
+    let told = asked.iter().any(|request| {
+        (0..request.messages()).any(|at| request.message(at).contains("what `spec_source` says is not in the kata"))
+    });
+    let last = asked.iter().filter(|request| request.part() == "rethink").last().unwrap();
+    assert!(told, "{}", last.message(last.messages() - 1));
+}
+
+#[test]
 fn older_tests_that_contradict_the_new_one_are_named_to_a_person() {
     let contradicts = tests(1) + &test("an_empty_text_is_one", "add(\"\"), 1");
     let cast = Cast::new().writes("tester", TEST_FILE, &tests(1)).writes("implementor", CODE_FILE, &code(1));
