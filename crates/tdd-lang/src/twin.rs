@@ -1,7 +1,11 @@
 //! Altered copies of a test, and of production code, as a language writes them for the counter-proof.
 
+use std::ops::Range;
+
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
+
+use crate::syntax::splice;
 
 /// How much an altered copy may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +50,21 @@ pub struct Mutant {
     pub source: String,
     /// What was changed, for people.
     pub what: String,
+}
+
+impl Mutant {
+    /// A file with these edits, each with what it changes; of two that overlap, only the first is made.
+    pub(crate) fn of(source: &str, edits: impl Iterator<Item = (Range<usize>, String, String)>) -> Option<Self> {
+        let mut made: Vec<(Range<usize>, String)> = Vec::new();
+        let mut said = Vec::new();
+        for (range, text, what) in edits {
+            if made.iter().all(|(known, _)| known.end <= range.start || range.end <= known.start) {
+                made.push((range, text));
+                said.push(what);
+            }
+        }
+        (!made.is_empty()).then(|| Self { source: splice(source, made), what: said.join(", ") })
+    }
 }
 
 /// What a build in a scratch copy of the repository needs.

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::syntax::Tree;
 use super::value::changed;
-use crate::syntax::splice;
 use crate::twin::Mutant;
 
 /// What every function answers instead, the plainest first.
@@ -20,7 +19,8 @@ pub(super) fn value_mutants(path: &str, source: &str, lines: &[Range<usize>]) ->
         begins(node) || tree.around(node).any(|outer| outer > 0 && is_item(&tree, outer) && begins(outer))
     };
     let new: Vec<usize> = (1..tree.len()).filter(|node| is_item(&tree, *node) && is_new(*node)).collect();
-    let made = ANSWERS.into_iter().filter_map(|answer| mutant(&tree, source, &new, answer));
+    let mutant = |answer| Mutant::of(source, new.iter().filter_map(|node| edit(&tree, *node, answer)));
+    let made = ANSWERS.into_iter().filter_map(mutant);
     made.filter(|mutant| mutant.source != source).collect()
 }
 
@@ -32,19 +32,6 @@ fn is_item(tree: &Tree<'_>, node: usize) -> bool {
         "variable_declarator" | "field_definition" | "public_field_definition" | "export_statement" => !in_function(),
         _ => false,
     }
-}
-
-fn mutant(tree: &Tree<'_>, source: &str, new: &[usize], answer: &str) -> Option<Mutant> {
-    let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-    let mut said = Vec::new();
-    for node in new {
-        let Some((range, text, what)) = edit(tree, *node, answer) else { continue };
-        if edits.iter().all(|(known, _)| known.end <= range.start || range.end <= known.start) {
-            edits.push((range, text));
-            said.push(what);
-        }
-    }
-    (!edits.is_empty()).then(|| Mutant { source: splice(source, edits), what: said.join(", ") })
 }
 
 fn edit(tree: &Tree<'_>, node: usize, answer: &str) -> Option<(Range<usize>, String, String)> {
