@@ -48,6 +48,23 @@ pub(crate) struct Piece {
     pub span: Range<usize>,
 }
 
+/// What a test of this file is, with what its language knows of its assertions.
+pub(crate) fn facts(path: &str, item: &TestItem, assertions: Vec<Digest>, asks_production: bool) -> TestFacts {
+    TestFacts {
+        id: item.id(path),
+        path: path.to_owned(),
+        line: item.line,
+        digest: item.digest,
+        body: item.body,
+        assertions,
+        skipped: item.ignored.clone(),
+        conditions: item.cfg.clone(),
+        should_panic: false,
+        returns_result: false,
+        asks_production,
+    }
+}
+
 /// What changed between two trees that differ in these paths.
 pub(crate) fn change<D: Dialect>(dialect: &D, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
     let paths: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
@@ -222,7 +239,7 @@ fn changed(before: &[(String, Piece)], after: &[(String, Piece)], for_tests: boo
 }
 
 /// What has the same key in both lists, one for one and in order, and what is left of each.
-fn pair<T, K: Ord>(before: Vec<T>, after: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<(T, T)>, Vec<T>, Vec<T>) {
+pub(crate) fn pair<T, K: Ord>(before: Vec<T>, after: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<(T, T)>, Vec<T>, Vec<T>) {
     let mut by_key: BTreeMap<K, Vec<usize>> = BTreeMap::new();
     for (at, item) in after.iter().enumerate().rev() {
         by_key.entry(key(item)).or_default().push(at);

@@ -64,6 +64,14 @@ pub struct TestItem {
     pub returns_result: bool,
 }
 
+impl TestItem {
+    /// Its id in this file: that of its annotation if it has a good one.
+    pub(crate) fn id(&self, path: &str) -> TestId {
+        let slug = self.annotation.as_deref();
+        slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(path, &self.name))
+    }
+}
+
 /// One assertion of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assertion {

@@ -20,8 +20,7 @@ pub(super) struct Located {
 impl Located {
     /// Its id.
     pub fn id(&self) -> TestId {
-        let slug = self.item.annotation.as_deref().and_then(|slug| TestId::annotation(slug).ok());
-        slug.unwrap_or_else(|| TestId::native(&self.path, &self.item.name))
+        self.item.id(&self.path)
     }
 }
 

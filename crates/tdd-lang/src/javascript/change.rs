@@ -8,7 +8,6 @@ use tdd_core::change::{Change, Sort, SteeringChange, TestFacts};
 use tdd_core::digest::Digest;
 
 use super::asks::Asker;
-use super::ids::id;
 use super::items::items;
 use super::manifest;
 use super::modules::Modules;
@@ -76,8 +75,8 @@ impl Dialect for JavaScript<'_> {
         let found = items(path, source);
         let asker = Asker::new(path, &tree, modules);
         let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
-        let tests = found.tests.into_iter().map(|item| (facts(path, &item, &asker), item)).collect();
-        (tests, pieces)
+        let facts = |item: &TestItem| compare::facts(path, item, asker.assertions(item), asker.asks_production(item));
+        (found.tests.into_iter().map(|item| (facts(&item), item)).collect(), pieces)
     }
 
     fn steering(&self, path: &str, before: &str, after: &str, paths: &BTreeSet<&str>) -> Vec<SteeringChange> {
@@ -86,22 +85,6 @@ impl Dialect for JavaScript<'_> {
 
     fn is_kept(&self, path: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
         statements::is_kept(path, before, after)
-    }
-}
-
-fn facts(path: &str, item: &TestItem, asker: &Asker<'_, '_>) -> TestFacts {
-    TestFacts {
-        id: id(path, item),
-        path: path.to_owned(),
-        line: item.line,
-        digest: item.digest,
-        body: item.body,
-        assertions: asker.assertions(item),
-        skipped: item.ignored.clone(),
-        conditions: Vec::new(),
-        should_panic: false,
-        returns_result: false,
-        asks_production: asker.asks_production(item),
     }
 }
 

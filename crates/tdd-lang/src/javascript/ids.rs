@@ -102,12 +102,6 @@ impl Ids {
     }
 }
 
-/// The id of a test of a file.
-pub(super) fn id(path: &str, item: &TestItem) -> TestId {
-    let slug = item.annotation.as_deref();
-    slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(path, &item.name))
-}
-
 fn in_tree(tree: &Tree<'_>) -> Vec<Located> {
     let has_table = |modifiers: &[String]| modifiers.iter().any(|it| it == "each" || it == "for");
     let tests = located(tree).into_iter();
@@ -183,7 +177,7 @@ mod tests {
         let sources = memory(&[("a.test.js", SOURCE), ("b.test.js", again)]);
         let ids = Ids::of(&Project { root: String::new(), description: String::new() }, &sources);
         let found: Vec<String> =
-            ids.in_file("a.test.js").iter().map(|it| id("a.test.js", &it.item).to_string()).collect();
+            ids.in_file("a.test.js").iter().map(|it| it.item.id("a.test.js").to_string()).collect();
         assert_eq!(found, ["a.test.js::a > b", "slug", "a.test.js::d ${n}"]);
         assert!(ids.obstacles[0].message.contains("is given twice"));
     }

@@ -142,7 +142,7 @@ impl Language for JavaScript {
 
     fn tests_in(&self, project: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId> {
         let ids = ids::Ids::of(project, sources);
-        ids.in_file(path).iter().map(|test| ids::id(path, &test.item)).collect()
+        ids.in_file(path).iter().map(|test| test.item.id(path)).collect()
     }
 
     /// A file is for tests as a whole, or not at all.

@@ -5,7 +5,6 @@
 use std::collections::BTreeSet;
 
 use tdd_core::change::{Change, Sort, SteeringChange, TestFacts};
-use tdd_core::test_id::TestId;
 
 use super::asks::Asker;
 use super::items::items;
@@ -57,8 +56,8 @@ impl Dialect for Python<'_> {
         let found = items(path, source, &self.names);
         let asker = Asker::new(&tree, modules);
         let pieces = pieces(&tree, &found, sort(path, &self.names) == Sort::Test);
-        let tests = found.tests.into_iter().map(|item| (facts(path, &item, &asker), item)).collect();
-        (tests, pieces)
+        let facts = |item: &TestItem| compare::facts(path, item, asker.assertions(item), asker.asks_production(item));
+        (found.tests.into_iter().map(|item| (facts(&item), item)).collect(), pieces)
     }
 
     fn steering(&self, path: &str, before: &str, after: &str, paths: &BTreeSet<&str>) -> Vec<SteeringChange> {
@@ -67,23 +66,6 @@ impl Dialect for Python<'_> {
 
     fn is_kept(&self, _: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
         statements::is_kept(before, after)
-    }
-}
-
-fn facts(path: &str, item: &TestItem, asker: &Asker<'_, '_>) -> TestFacts {
-    let native = || TestId::native(path, &item.name);
-    TestFacts {
-        id: item.annotation.as_deref().and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(native),
-        path: path.to_owned(),
-        line: item.line,
-        digest: item.digest,
-        body: item.body,
-        assertions: asker.assertions(item),
-        skipped: item.ignored.clone(),
-        conditions: Vec::new(),
-        should_panic: false,
-        returns_result: false,
-        asks_production: asker.asks_production(item),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
-use crate::javascript::ids::{Ids, id};
+use crate::javascript::ids::Ids;
 use crate::javascript::test_command::Run;
 use crate::javascript::title::JOINT;
 use crate::language::{Project, Selection, Sources, join};
@@ -72,7 +72,7 @@ impl<'r> Reading<'r> {
         let is_case = located.is_some_and(|located| TestId::native(&path, &located.item.name) != own);
         let digest = located.map(|located| self.ids.digest(&path, located));
         let id = match located {
-            Some(located) if !self.asked.contains(&own) => id(&path, &located.item),
+            Some(located) if !self.asked.contains(&own) => located.item.id(&path),
             _ => own,
         };
         let case = if is_case { format!("[{name}] ") } else { String::new() };
@@ -114,9 +114,9 @@ impl<'r> Reading<'r> {
         let inside = format!("{name}{JOINT}");
         let lost = self.ids.in_file(&path).iter().filter(|test| test.item.name.starts_with(&inside));
         let lost: Vec<TestId> =
-            lost.map(|test| id(&path, &test.item)).filter(|id| !self.results.contains_key(id)).collect();
+            lost.map(|test| test.item.id(&path)).filter(|id| !self.results.contains_key(id)).collect();
         let failed = self.ids.in_file(&path).iter().filter(|test| test.item.name.starts_with(&inside));
-        let mut failed = failed.filter_map(|test| self.results.get(&id(&path, &test.item)));
+        let mut failed = failed.filter_map(|test| self.results.get(&test.item.id(&path)));
         // The tests of the group have it in their own results.
         if lost.is_empty() && failed.any(|result| result.outcome.cause().is_some()) {
             return;
@@ -149,7 +149,7 @@ impl<'r> Reading<'r> {
     pub fn files(&mut self, files: &BTreeMap<String, File>, run: &Run) {
         for (below, file) in files {
             let path = join(&self.project.root, below);
-            let tests: Vec<TestId> = self.ids.in_file(&path).iter().map(|test| id(&path, &test.item)).collect();
+            let tests: Vec<TestId> = self.ids.in_file(&path).iter().map(|test| test.item.id(&path)).collect();
             let lost: Vec<TestId> = tests.into_iter().filter(|id| !self.results.contains_key(id)).collect();
             let lost = self.marked(&path, lost);
             let (cause, message, place) = match (&file.how, &file.error) {
@@ -175,7 +175,7 @@ impl<'r> Reading<'r> {
     /// What is marked as skipped is skipped, whatever became of its file; gives the others.
     fn marked(&mut self, path: &str, tests: Vec<TestId>) -> Vec<TestId> {
         let mark = |lost: &TestId| {
-            let located = self.ids.in_file(path).iter().find(|test| id(path, &test.item) == *lost);
+            let located = self.ids.in_file(path).iter().find(|test| test.item.id(path) == *lost);
             located.and_then(|test| test.item.ignored.clone())
         };
         let (marked, others): (Vec<_>, Vec<_>) =

@@ -1,12 +1,12 @@
 //! Matches what was there before a change with what is there after it.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use tdd_core::change::{ItemChange, ItemFate, TestChange, TestFacts};
 use tdd_core::digest::Digest;
 use tdd_core::test_id::TestId;
 
+use crate::compare::pair;
 use crate::item::TestItem;
 
 use super::asks::Asker;
@@ -79,23 +79,6 @@ pub(super) fn tests(before: Vec<Test<'_>>, after: Vec<Test<'_>>) -> Vec<TestChan
     found.extend(gone.iter().map(|test| TestChange::Removed(test.facts())));
     found.extend(new.iter().map(|test| TestChange::Added(test.facts())));
     found
-}
-
-/// What has the same key in both lists, one for one and in order, and what is left of each.
-fn pair<T, K: Ord>(before: Vec<T>, after: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<(T, T)>, Vec<T>, Vec<T>) {
-    let mut by_key: BTreeMap<K, Vec<usize>> = BTreeMap::new();
-    for (at, item) in after.iter().enumerate().rev() {
-        by_key.entry(key(item)).or_default().push(at);
-    }
-    let mut after: Vec<Option<T>> = after.into_iter().map(Some).collect();
-    let (mut pairs, mut gone) = (Vec::new(), Vec::new());
-    for item in before {
-        match by_key.get_mut(&key(&item)).and_then(Vec::pop).and_then(|at| after[at].take()) {
-            Some(other) => pairs.push((item, other)),
-            None => gone.push(item),
-        }
-    }
-    (pairs, gone, after.into_iter().flatten().collect())
 }
 
 /// An item of one tree, with its file.
