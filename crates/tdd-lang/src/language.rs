@@ -45,6 +45,11 @@ impl Project {
     pub fn above(&self, path: &str) -> String {
         if self.root.is_empty() { path.to_owned() } else { format!("{}/{path}", self.root) }
     }
+
+    /// A command in its folder that may take as long as a build.
+    pub(crate) fn command(&self, argv: Vec<String>, settings: &Settings) -> CommandSpec {
+        CommandSpec::new(argv, settings.build_timeout).in_dir(self.root.clone())
+    }
 }
 
 /// A path below a folder from the repository's root; an empty folder is the root itself.

@@ -18,17 +18,17 @@ const A_MOMENT: Duration = Duration::from_secs(20);
 /// Formats these files (relative to the repository's root); `None` if there is nothing to format.
 pub fn fmt(project: &Project, settings: &Settings, files: &[String]) -> Option<CommandSpec> {
     if let Some(configured) = &settings.fmt_cmd {
-        return Some(command(configured.clone(), project, settings));
+        return Some(project.command(configured.clone(), settings));
     }
     let ours: Vec<&str> = files.iter().filter(|file| owns(file)).filter_map(|file| project.below(file)).collect();
     let argv = || ["sh", "-c", FORMAT, "gofmt", "-w", "--"].into_iter().chain(ours.iter().copied());
-    (!ours.is_empty()).then(|| command(argv().map(str::to_owned).collect(), project, settings))
+    (!ours.is_empty()).then(|| project.command(argv().map(str::to_owned).collect(), settings))
 }
 
 /// Compiles and vets everything.
 pub fn check(project: &Project, settings: &Settings) -> CommandSpec {
     let argv = settings.check_cmd.clone();
-    command(argv.unwrap_or_else(|| ["go", "vet", "./..."].map(str::to_owned).to_vec()), project, settings)
+    project.command(argv.unwrap_or_else(|| ["go", "vet", "./..."].map(str::to_owned).to_vec()), settings)
 }
 
 /// The programs that a Go module needs or can use.
@@ -44,10 +44,6 @@ pub fn tools() -> Vec<Tool> {
         named("go", &["go", "version"], true, "install Go 1.22 or later: https://go.dev/dl/"),
         named("gofmt", &["sh", "-c", gofmt], false, "it comes with Go: https://go.dev/dl/"),
     ]
-}
-
-fn command(argv: Vec<String>, project: &Project, settings: &Settings) -> CommandSpec {
-    CommandSpec::new(argv, settings.build_timeout).in_dir(project.root.clone())
 }
 
 #[cfg(test)]

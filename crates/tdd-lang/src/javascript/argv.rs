@@ -20,16 +20,16 @@ const A_MOMENT: Duration = Duration::from_secs(20);
 /// Formats these files (relative to the repository's root); `None` if there is nothing to format.
 pub fn fmt(project: &Project, settings: &Settings, files: &[String]) -> Option<CommandSpec> {
     if let Some(configured) = &settings.fmt_cmd {
-        return Some(command(configured.clone(), project, settings));
+        return Some(project.command(configured.clone(), settings));
     }
     let ours: Vec<&str> = files.iter().filter(|file| owns(file)).filter_map(|file| project.below(file)).collect();
-    (!ours.is_empty()).then(|| command(tool("prettier", &[&["format"], ours.as_slice()].concat()), project, settings))
+    (!ours.is_empty()).then(|| project.command(tool("prettier", &[&["format"], ours.as_slice()].concat()), settings))
 }
 
 /// Lints everything and checks its types, or at least reads it, so that no file with a broken syntax passes.
 pub fn check(project: &Project, settings: &Settings) -> CommandSpec {
     let argv = settings.check_cmd.clone().unwrap_or_else(|| tool("eslint and tsc, or the syntax alone", &["check"]));
-    command(argv, project, settings)
+    project.command(argv, settings)
 }
 
 /// The programs that a JavaScript project needs or can use.
@@ -69,10 +69,6 @@ fn tool(called: &str, task: &[&str]) -> Vec<String> {
         .chain(task.iter().copied())
         .map(str::to_owned)
         .collect()
-}
-
-fn command(argv: Vec<String>, project: &Project, settings: &Settings) -> CommandSpec {
-    CommandSpec::new(argv, settings.build_timeout).in_dir(project.root.clone())
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ fn common<'a>(one: &'a str, other: &str) -> &'a str {
 }
 
 fn command(project: &Project, settings: &Settings, argv: Option<&Vec<String>>) -> Vec<CommandSpec> {
-    let of = |argv: &Vec<String>| CommandSpec::new(argv.clone(), settings.build_timeout).in_dir(project.root.clone());
+    let of = |argv: &Vec<String>| project.command(argv.clone(), settings);
     argv.map(of).into_iter().collect()
 }
 

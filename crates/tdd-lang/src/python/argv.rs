@@ -18,17 +18,16 @@ const A_MOMENT: Duration = Duration::from_secs(20);
 /// Formats these files (relative to the repository's root); `None` if there is nothing to format.
 pub fn fmt(project: &Project, settings: &Settings, files: &[String]) -> Option<CommandSpec> {
     if let Some(configured) = &settings.fmt_cmd {
-        return Some(command(configured.clone(), project, settings));
+        return Some(project.command(configured.clone(), settings));
     }
     let ours: Vec<&str> = files.iter().filter(|file| owns(file)).filter_map(|file| project.below(file)).collect();
-    (!ours.is_empty())
-        .then(|| command(tool("ruff or black", &[&["format"], ours.as_slice()].concat()), project, settings))
+    (!ours.is_empty()).then(|| project.command(tool("ruff or black", &[&["format"], ours.as_slice()].concat()), settings))
 }
 
 /// Lints everything, or at least reads it, so that no file with a broken syntax passes.
 pub fn check(project: &Project, settings: &Settings) -> CommandSpec {
     let argv = settings.check_cmd.clone().unwrap_or_else(|| tool("ruff, or the syntax alone", &["check"]));
-    command(argv, project, settings)
+    project.command(argv, settings)
 }
 
 /// The programs that a Python project needs or can use.
@@ -59,10 +58,6 @@ pub fn tools() -> Vec<Tool> {
 fn tool(called: &str, task: &[&str]) -> Vec<String> {
     let script = format!("# {called}\n{TOOL}");
     ["python3", "-c", &script].into_iter().chain(task.iter().copied()).map(str::to_owned).collect()
-}
-
-fn command(argv: Vec<String>, project: &Project, settings: &Settings) -> CommandSpec {
-    CommandSpec::new(argv, settings.build_timeout).in_dir(project.root.clone())
 }
 
 #[cfg(test)]

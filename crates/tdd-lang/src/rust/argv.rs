@@ -19,25 +19,25 @@ const A_MOMENT: Duration = Duration::from_secs(20);
 /// formats the modules that a file declares.
 pub fn fmt(project: &Project, settings: &Settings, files: &[String], sources: &dyn Sources) -> Option<CommandSpec> {
     if let Some(configured) = settings.fmt_cmd.as_ref().filter(|configured| !is_cargo_fmt(configured)) {
-        return Some(command(configured, project, settings));
+        return Some(project.command(configured.clone(), settings));
     }
     let ours = files.iter().filter(|file| owns(file));
     let ours: Vec<(&str, String)> =
         ours.filter_map(|file| Some((project.below(file)?, edition(file, sources)))).collect();
     let (_, edition) = ours.first()?;
     if ours.iter().any(|(_, other)| other != edition) {
-        return Some(command(&words(&["cargo", "fmt", "--all"]), project, settings));
+        return Some(project.command(words(&["cargo", "fmt", "--all"]), settings));
     }
     let mut argv = words(&["rustfmt", "--edition", edition]);
     argv.extend(ours.iter().map(|(file, _)| argument(file)));
-    Some(command(&argv, project, settings))
+    Some(project.command(argv, settings))
 }
 
 /// Compiles and lints everything.
 pub fn check(project: &Project, settings: &Settings) -> CommandSpec {
     let default = || words(&["cargo", "clippy", "--all-targets", "--workspace", "--", "-D", "warnings"]);
     let argv = settings.check_cmd.clone().unwrap_or_else(default);
-    command(&argv, project, settings)
+    project.command(argv, settings)
 }
 
 /// The programs that a cargo project needs or can use.
@@ -77,10 +77,6 @@ fn tool(name: &str, version: &[&str], need: Need, fix: &str) -> Tool {
 
 fn is_cargo_fmt(argv: &[String]) -> bool {
     matches!(argv.iter().map(String::as_str).collect::<Vec<_>>()[..], ["cargo", "fmt"] | ["cargo", "fmt", "--all"])
-}
-
-fn command(argv: &[String], project: &Project, settings: &Settings) -> CommandSpec {
-    CommandSpec::new(argv.iter().cloned(), settings.build_timeout).in_dir(project.root.clone())
 }
 
 /// A file's path that no program takes for an option.
