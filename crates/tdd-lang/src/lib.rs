@@ -5,6 +5,7 @@
 //! conversation ([`language::Suite`]): the language names commands, somebody else runs them and hands back what
 //! they printed, until there is a report.
 
+mod code;
 mod compare;
 pub mod complaint;
 mod coverage;

@@ -123,6 +123,16 @@ impl<'a> FlatTree<'a> {
         self.past(node) == node + 1
     }
 
+    /// Whether a node is a name, whatever it names.
+    pub fn is_word(&self, node: usize) -> bool {
+        self.is_leaf(node) && self.kind(node).ends_with("identifier")
+    }
+
+    /// The names inside of a node, whatever they name.
+    pub fn words(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
+        self.inside(node).filter(|inner| self.is_word(*inner)).map(|inner| self.text(inner))
+    }
+
     /// Whether the parser could not read this node.
     pub fn is_broken(&self, node: usize) -> bool {
         self.nodes[node].broken
@@ -205,8 +215,7 @@ fn close(nodes: &mut [Node], open: &mut Vec<usize>) {
 
 /// The text of a tree with some names replaced by others.
 pub(crate) fn renamed(tree: &FlatTree<'_>, names: &BTreeMap<String, String>) -> String {
-    let is_name = |node: &usize| tree.is_leaf(*node) && tree.kind(*node).ends_with("identifier");
-    let edits = (0..tree.len()).filter(is_name);
+    let edits = (0..tree.len()).filter(|node| tree.is_word(*node));
     let edits = edits.filter_map(|node| names.get(tree.text(node)).map(|name| (tree.range(node), name.clone())));
     splice(tree.source(), edits.collect())
 }

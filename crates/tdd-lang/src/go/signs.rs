@@ -13,7 +13,7 @@ use super::pieces::pieces;
 use super::sort::sort;
 use super::syntax::Tree;
 use super::value::literals;
-use crate::compare::Piece;
+use crate::code::{Code, Item};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
@@ -34,7 +34,7 @@ const SENSING: [(&str, &str); 11] = [
 
 /// What is seen in these files, among all of the repository's.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-    let code = Code::of(project, sources);
+    let code = read(project, sources);
     let known = Known::of(project, sources);
     let mut signs = Signs::default();
     for path in paths.iter().filter(|path| owns(path)) {
@@ -53,12 +53,9 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
             Sort::Steering | Sort::Document => {}
         }
     }
-    signs.unreferenced = code.unreferenced().into_iter().filter(|place| paths.contains(&place.path)).collect();
+    signs.unreferenced = code.unreferenced(paths, |name| USED.contains(&name));
     signs
 }
-
-/// An item of production: where it is, what it is, and which names are in it.
-type Item = (Place, Piece, BTreeSet<String>);
 
 /// Methods that are called through an interface of the standard library, so that no test need name them.
 const IMPLICIT: [&str; 20] = [
@@ -84,88 +81,30 @@ const IMPLICIT: [&str; 20] = [
     "Write",
 ];
 
-/// The items of production, and the names in all of the repository.
-#[derive(Default)]
-struct Code {
-    items: Vec<Item>,
-    /// What tests have for themselves: its name, and the names in it.
-    support: Vec<(String, BTreeSet<String>)>,
-    /// How often each name stands somewhere.
-    counts: BTreeMap<String, usize>,
+/// Used without being named anywhere.
+const USED: [&str; 5] = ["main", "init", "_", "String", "Error"];
+
+/// All that the project holds in this language.
+fn read(project: &Project, sources: &dyn Sources) -> Code {
+    let mut code = Code::default();
+    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
+        let Some(source) = sources.read(path) else { continue };
+        let Some(tree) = Tree::parse(&source) else { continue };
+        code.add(path, &tree, pieces(&tree, &items(path, &source), sort(path) != Sort::Production));
+    }
+    code
 }
 
-impl Code {
-    fn of(project: &Project, sources: &dyn Sources) -> Self {
-        let mut code = Self::default();
-        for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
-            let Some(source) = sources.read(path) else { continue };
-            let Some(tree) = Tree::parse(&source) else { continue };
-            for node in (0..tree.len()).filter(|node| is_word(&tree, *node)) {
-                *code.counts.entry(tree.text(node).to_owned()).or_default() += 1;
-            }
-            let for_tests = sort(path) != Sort::Production;
-            for piece in pieces(&tree, &items(path, &source), for_tests) {
-                let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
-                let words = inside.filter(|node| is_word(&tree, *node)).map(|node| tree.text(node).to_owned());
-                let words = words.collect();
-                if for_tests {
-                    code.support.push((piece.name, words));
-                } else {
-                    code.items.push((Place::new(path, piece.line), piece, words));
-                }
-            }
-        }
-        code
-    }
-
-    fn named(&self, name: &str) -> impl Iterator<Item = &Item> {
-        self.items.iter().filter(move |(_, piece, _)| !piece.name.is_empty() && piece.name == name)
-    }
-
-    /// The items of a name; with a type come the methods that others call without naming them.
-    fn led_to(&self, name: &str) -> impl Iterator<Item = &Item> {
-        let methods = IMPLICIT.map(|method| format!("func `{name}.{method}`"));
-        self.items
-            .iter()
-            .filter(move |(_, piece, _)| !piece.name.is_empty() && piece.name == name || methods.contains(&piece.label))
-    }
-
-    /// The items that these words may lead to, however far, by what tests have for themselves as well.
-    fn reached(&self, words: BTreeSet<String>) -> BTreeSet<Place> {
-        let (mut open, mut found) = (words.into_iter().collect::<Vec<_>>(), BTreeSet::new());
-        let mut known: BTreeSet<String> = open.iter().cloned().collect();
-        while let Some(word) = open.pop() {
-            for (_, words) in self.support.iter().filter(|(name, _)| *name == word) {
-                open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
-            }
-            for (place, _, words) in self.led_to(&word) {
-                if found.insert(place.clone()) {
-                    open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
-                }
-            }
-        }
-        found
-    }
-
-    fn unreferenced(&self) -> Vec<Place> {
-        let alone = |(_, piece, _): &&Item| {
-            let is_own = matches!(piece.name.as_str(), "" | "main" | "init" | "_" | "String" | "Error");
-            !is_own && self.counts.get(&piece.name) == Some(&1)
-        };
-        self.items.iter().filter(alone).map(|(place, _, _)| place.clone()).collect()
-    }
-}
-
-fn is_word(tree: &Tree<'_>, node: usize) -> bool {
-    matches!(tree.kind(node), "identifier" | "type_identifier" | "field_identifier")
+/// With a type come the methods that others call without naming them.
+fn brings(name: &str, item: &Item) -> bool {
+    let of = item.label.strip_prefix("func `").and_then(|label| label.strip_suffix('`')?.split_once('.'));
+    of.is_some_and(|(of, method)| of == name && IMPLICIT.contains(&method))
 }
 
 fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
     let node = function(tree, &test.span)?;
     let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression");
     let mocks = tree.inside(node).filter(|inner| is_mock(tree, *inner)).map(|inner| tree.text(inner).to_owned());
-    let words = tree.inside(node).filter(|inner| is_word(tree, *inner)).map(|inner| tree.text(inner).to_owned());
-    let asks = calls.flat_map(|call| code.named(called(tree, call)));
     Some(TestSigns {
         at: Place::new(path, test.line),
         name: test.name.clone(),
@@ -174,8 +113,8 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
         mocks: mocks.collect(),
         subjects: subjects(code, tree, node, test),
         samples: samples(tree, node),
-        reaches: code.reached(words.collect()),
-        asks: asks.map(|(place, piece, _)| (place.clone(), piece.name.clone())).collect(),
+        reaches: code.reached(tree.words(node), brings),
+        asks: code.asked(calls.map(|call| called(tree, call))),
     })
 }
 
@@ -193,12 +132,11 @@ fn is_mock(tree: &Tree<'_>, node: usize) -> bool {
 /// What the assertions call of production: one name for each, that of the maker for what it made.
 fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<String> {
     let mut made: BTreeMap<&str, String> = BTreeMap::new();
-    let is_known = |name: &str| code.named(name).next().is_some();
     for given in tree.inside(node).filter(|inner| tree.kind(*inner) == "short_var_declaration") {
         let (Some(left), Some(right)) = (tree.child(given, "left"), tree.child(given, "right")) else { continue };
         let maker = tree.inside(right).find_map(|inner| match tree.kind(inner) {
-            "call_expression" => Some(called(tree, inner)).filter(|name| is_known(name)),
-            "composite_literal" => Some(tree.named(inner, "type")).filter(|name| is_known(name)),
+            "call_expression" => Some(called(tree, inner)).filter(|name| code.has(name)),
+            "composite_literal" => Some(tree.named(inner, "type")).filter(|name| code.has(name)),
             _ => None,
         });
         if let Some(maker) = maker {
@@ -208,18 +146,7 @@ fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<S
             made.extend(tree.names(left).map(|name| (name, maker.clone())));
         }
     }
-    let mut subjects = BTreeSet::new();
-    for assertion in &test.assertions {
-        let inside = tree.inside(node).filter(|inner| {
-            let range = tree.range(*inner);
-            assertion.span.start <= range.start && range.end <= assertion.span.end && is_word(tree, *inner)
-        });
-        let names: Vec<&str> = inside.map(|inner| tree.text(inner)).collect();
-        let subject = names.iter().find_map(|name| made.get(name).cloned());
-        let direct = || names.iter().find(|name| is_known(name)).map(|name| (*name).to_owned());
-        subjects.extend(subject.or_else(direct));
-    }
-    subjects.into_iter().collect()
+    code.subjects(tree, node, test, &made)
 }
 
 /// The literals of each comparison: those that go in, and those that are to come out.

@@ -14,6 +14,7 @@ use super::sense::sensing;
 use super::sort::sort;
 use super::syntax::Tree;
 use super::value::literals;
+use crate::code::Code;
 use crate::compare::Piece;
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
@@ -40,7 +41,7 @@ const MOCKS: [&str; 16] = [
 
 /// What is seen in these files, among all of the repository's.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-    let code = Code::of(project, sources);
+    let code = read(project, sources);
     let modules = Modules::of(project, sources);
     let mut signs = Signs::default();
     for path in paths.iter().filter(|path| owns(path)) {
@@ -59,7 +60,7 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
             Sort::Steering | Sort::Document => {}
         }
     }
-    signs.unreferenced = code.unreferenced().into_iter().filter(|place| paths.contains(&place.path)).collect();
+    signs.unreferenced = code.unreferenced(paths, |name| IMPLICIT.contains(&name));
     signs
 }
 
@@ -67,82 +68,20 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
 const IMPLICIT: [&str; 7] =
     ["constructor", "toString", "toJSON", "valueOf", "iterator", "asyncIterator", "toPrimitive"];
 
-/// The items of production, and the names in all of the repository.
-struct Code {
-    items: Vec<(Place, Piece, BTreeSet<String>)>,
-    /// What tests have for themselves: its file, its name, and the names in it. A hook has no name.
-    support: Vec<(String, String, BTreeSet<String>)>,
-    /// How often each name stands somewhere.
-    counts: BTreeMap<String, usize>,
-}
-
-impl Code {
-    fn of(project: &Project, sources: &dyn Sources) -> Self {
-        let mut code = Self { items: Vec::new(), support: Vec::new(), counts: BTreeMap::new() };
-        for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
-            let Some(source) = sources.read(path) else { continue };
-            let Some(tree) = Tree::parse(path, &source) else { continue };
-            for node in (0..tree.len()).filter(|node| is_word(&tree, *node)) {
-                *code.counts.entry(tree.text(node).to_owned()).or_default() += 1;
-            }
-            let for_tests = sort(path) != Sort::Production;
-            for piece in pieces(&tree, &items(path, &source), for_tests) {
-                let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
-                let words = inside.filter(|node| is_word(&tree, *node)).map(|node| tree.text(node).to_owned());
-                let words = words.collect();
-                if !for_tests {
-                    let piece = Piece { name: known_as(&tree, &piece), ..piece };
-                    code.items.push((Place::new(path, piece.line), piece, words));
-                } else if !is_import(&piece) {
-                    code.support.push((path.clone(), piece.name, words));
-                }
-            }
+/// All that the project holds in this language.
+fn read(project: &Project, sources: &dyn Sources) -> Code {
+    let mut code = Code::default();
+    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
+        let Some(source) = sources.read(path) else { continue };
+        let Some(tree) = Tree::parse(path, &source) else { continue };
+        let for_tests = sort(path) != Sort::Production;
+        let mut pieces = pieces(&tree, &items(path, &source), for_tests);
+        for piece in pieces.iter_mut().filter(|_| !for_tests) {
+            piece.name = known_as(&tree, piece);
         }
-        code
+        code.add(path, &tree, pieces);
     }
-
-    fn named(&self, name: &str) -> impl Iterator<Item = &(Place, Piece, BTreeSet<String>)> {
-        self.items.iter().filter(move |(_, piece, _)| !piece.name.is_empty() && piece.name == name && !is_import(piece))
-    }
-
-    /// The names in what is run before the tests of a file, whatever they say.
-    fn set_up(&self, path: &str) -> impl Iterator<Item = &String> {
-        let is_run = move |(file, name, _): &&(String, String, BTreeSet<String>)| file == path && name.is_empty();
-        self.support.iter().filter(is_run).flat_map(|(_, _, words)| words)
-    }
-
-    /// The items that these words may lead to, however far, by what tests have for themselves as well.
-    fn reached(&self, words: BTreeSet<String>) -> BTreeSet<Place> {
-        let (mut open, mut found) = (words.into_iter().collect::<Vec<_>>(), BTreeSet::new());
-        let mut known: BTreeSet<String> = open.iter().cloned().collect();
-        while let Some(word) = open.pop() {
-            for (_, _, words) in self.support.iter().filter(|(_, name, _)| *name == word) {
-                open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
-            }
-            for (place, _, words) in self.named(&word) {
-                if found.insert(place.clone()) {
-                    open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
-                }
-            }
-        }
-        found
-    }
-
-    fn unreferenced(&self) -> Vec<Place> {
-        let alone = |(_, piece, _): &&(Place, Piece, BTreeSet<String>)| {
-            let is_named = !piece.name.is_empty() && piece.name.chars().all(|c| c.is_alphanumeric() || c == '_');
-            is_named
-                && !is_import(piece)
-                && !IMPLICIT.contains(&piece.name.as_str())
-                && self.counts.get(&piece.name) == Some(&1)
-        };
-        self.items.iter().filter(alone).map(|(place, _, _)| place.clone()).collect()
-    }
-}
-
-fn is_word(tree: &Tree<'_>, node: usize) -> bool {
-    tree.is_name(node)
-        || matches!(tree.kind(node), "property_identifier" | "private_property_identifier" | "type_identifier")
+    code
 }
 
 /// The name by which others use an item: of one in brackets its last word, of one that is exported by an assignment
@@ -162,17 +101,14 @@ fn known_as(tree: &Tree<'_>, piece: &Piece) -> String {
     }
 }
 
-fn is_import(piece: &Piece) -> bool {
-    piece.label.starts_with("use ")
-}
-
 fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
     let node = (1..tree.len()).find(|node| tree.range(*node) == test.span)?;
     let calls: Vec<usize> = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression").collect();
     let mocks = calls.iter().filter(|call| is_mock(tree, **call)).map(|call| tree.text(*call).to_owned());
-    let words = tree.inside(node).filter(|inner| is_word(tree, *inner)).map(|inner| tree.text(inner).to_owned());
+    // A hook has no name.
+    let words = tree.words(node).chain(code.set_up(path, |item| item.name.is_empty()));
     let made = tree.inside(node).filter(|inner| tree.kind(*inner) == "new_expression");
-    let asks = calls.iter().copied().chain(made).flat_map(|call| code.named(called(tree, call)));
+    let asks = calls.iter().copied().chain(made).map(|call| called(tree, call));
     Some(TestSigns {
         at: Place::new(path, test.line),
         name: test.name.clone(),
@@ -181,8 +117,8 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
         mocks: mocks.collect(),
         subjects: subjects(code, tree, node, test),
         samples: samples(tree, node, test),
-        reaches: code.reached(words.chain(code.set_up(path).cloned()).collect()),
-        asks: asks.map(|(place, piece, _)| (place.clone(), piece.name.clone())).collect(),
+        reaches: code.reached(words, |_, _| false),
+        asks: code.asked(asks),
     })
 }
 
@@ -208,23 +144,12 @@ fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<S
             continue;
         };
         let is_call = |inner: &usize| matches!(tree.kind(*inner), "call_expression" | "new_expression");
-        let call = tree.inside(value).find(|inner| is_call(inner) && code.named(called(tree, *inner)).next().is_some());
+        let call = tree.inside(value).find(|inner| is_call(inner) && code.has(called(tree, *inner)));
         if let Some(call) = call {
             made.insert(tree.text(name), called(tree, call).to_owned());
         }
     }
-    let mut subjects = BTreeSet::new();
-    for assertion in &test.assertions {
-        let inside = tree.inside(node).filter(|inner| {
-            let range = tree.range(*inner);
-            assertion.span.start <= range.start && range.end <= assertion.span.end && is_word(tree, *inner)
-        });
-        let names: Vec<&str> = inside.map(|inner| tree.text(inner)).collect();
-        let subject = names.iter().find_map(|name| made.get(name).cloned());
-        let direct = || names.iter().find(|name| code.named(name).next().is_some()).map(|name| (*name).to_owned());
-        subjects.extend(subject.or_else(direct));
-    }
-    subjects.into_iter().collect()
+    code.subjects(tree, node, test, &made)
 }
 
 /// The literals of each assertion: those that go in, and those that are to come out.

@@ -21,7 +21,8 @@ pub fn fmt(project: &Project, settings: &Settings, files: &[String]) -> Option<C
         return Some(project.command(configured.clone(), settings));
     }
     let ours: Vec<&str> = files.iter().filter(|file| owns(file)).filter_map(|file| project.below(file)).collect();
-    (!ours.is_empty()).then(|| project.command(tool("ruff or black", &[&["format"], ours.as_slice()].concat()), settings))
+    (!ours.is_empty())
+        .then(|| project.command(tool("ruff or black", &[&["format"], ours.as_slice()].concat()), settings))
 }
 
 /// Lints everything, or at least reads it, so that no file with a broken syntax passes.

@@ -14,6 +14,7 @@ use super::pieces::pieces;
 use super::sort::sort;
 use super::syntax::Tree;
 use super::value::literals;
+use crate::code::{Code, Item};
 use crate::compare::Piece;
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
@@ -40,7 +41,7 @@ const SENSING: [(&str, &str); 11] = [
 /// What is seen in these files, among all of the repository's.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
     let modules = Modules::of(project, sources);
-    let code = Code::of(project, sources, modules.names());
+    let code = read(project, sources, modules.names());
     let mut signs = Signs::default();
     for path in paths.iter().filter(|path| owns(path)) {
         let Some(source) = sources.read(path) else { continue };
@@ -58,7 +59,7 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
             Sort::Steering | Sort::Document => {}
         }
     }
-    signs.unreferenced = code.unreferenced().into_iter().filter(|place| paths.contains(&place.path)).collect();
+    signs.unreferenced = code.unreferenced(paths, |name| name.starts_with("__"));
     signs
 }
 
@@ -74,80 +75,15 @@ const SET_UP: [&str; 8] = [
     "setUpModule",
 ];
 
-/// The items of production, and the names in all of the repository.
-struct Code {
-    items: Vec<(Place, Piece, BTreeSet<String>)>,
-    /// What tests have for themselves, fixtures and helpers: its file, its name, and the names in it.
-    support: Vec<(String, String, BTreeSet<String>)>,
-    /// How often each name stands somewhere.
-    counts: BTreeMap<String, usize>,
-}
-
-impl Code {
-    fn of(project: &Project, sources: &dyn Sources, names: &Names) -> Self {
-        let mut code = Self { items: Vec::new(), support: Vec::new(), counts: BTreeMap::new() };
-        for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
-            let Some(source) = sources.read(path) else { continue };
-            let Some(tree) = Tree::parse(&source) else { continue };
-            for node in (0..tree.len()).filter(|node| tree.kind(*node) == "identifier") {
-                *code.counts.entry(tree.text(node).to_owned()).or_default() += 1;
-            }
-            let for_tests = sort(path, names) != Sort::Production;
-            for piece in pieces(&tree, &items(path, &source, names), for_tests) {
-                let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
-                let words =
-                    inside.filter(|node| tree.kind(*node) == "identifier").map(|node| tree.text(node).to_owned());
-                let words = words.collect();
-                if !for_tests {
-                    code.items.push((Place::new(path, piece.line), piece, words));
-                } else if !is_import(&piece) {
-                    code.support.push((path.clone(), piece.name, words));
-                }
-            }
-        }
-        code
+/// All that the project holds in this language.
+fn read(project: &Project, sources: &dyn Sources, names: &Names) -> Code {
+    let mut code = Code::default();
+    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
+        let Some(source) = sources.read(path) else { continue };
+        let Some(tree) = Tree::parse(&source) else { continue };
+        code.add(path, &tree, pieces(&tree, &items(path, &source, names), sort(path, names) != Sort::Production));
     }
-
-    fn named(&self, name: &str) -> impl Iterator<Item = &(Place, Piece, BTreeSet<String>)> {
-        self.items.iter().filter(move |(_, piece, _)| !piece.name.is_empty() && piece.name == name && !is_import(piece))
-    }
-
-    /// The names in what is run before the tests of a file, whatever they say.
-    fn set_up(&self, path: &str) -> impl Iterator<Item = &String> {
-        let is_run = move |(file, name, words): &&(String, String, BTreeSet<String>)| {
-            file == path && (SET_UP.contains(&name.as_str()) || words.contains("autouse"))
-        };
-        self.support.iter().filter(is_run).flat_map(|(_, _, words)| words)
-    }
-
-    /// The items that these words may lead to, however far, by what tests have for themselves as well.
-    fn reached(&self, words: BTreeSet<String>) -> BTreeSet<Place> {
-        let (mut open, mut found) = (words.into_iter().collect::<Vec<_>>(), BTreeSet::new());
-        let mut known: BTreeSet<String> = open.iter().cloned().collect();
-        while let Some(word) = open.pop() {
-            for (_, _, words) in self.support.iter().filter(|(_, name, _)| *name == word) {
-                open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
-            }
-            for (place, _, words) in self.named(&word) {
-                if found.insert(place.clone()) {
-                    open.extend(words.iter().filter(|word| known.insert((*word).clone())).cloned());
-                }
-            }
-        }
-        found
-    }
-
-    fn unreferenced(&self) -> Vec<Place> {
-        let alone = |(_, piece, _): &&(Place, Piece, BTreeSet<String>)| {
-            let is_named = !piece.name.is_empty() && piece.name.chars().all(|c| c.is_alphanumeric() || c == '_');
-            is_named && !is_import(piece) && !piece.name.starts_with("__") && self.counts.get(&piece.name) == Some(&1)
-        };
-        self.items.iter().filter(alone).map(|(place, _, _)| place.clone()).collect()
-    }
-}
-
-fn is_import(piece: &Piece) -> bool {
-    piece.label.starts_with("use ")
+    code
 }
 
 fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
@@ -155,9 +91,8 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
         .find(|node| tree.range(*node) == test.span && !name(tree, definition(tree, *node)).is_empty())?;
     let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call");
     let mocks = calls.clone().filter(|call| is_mock(tree, *call)).map(|call| tree.text(call).to_owned());
-    let words =
-        tree.inside(node).filter(|inner| tree.kind(*inner) == "identifier").map(|inner| tree.text(inner).to_owned());
-    let asks = calls.flat_map(|call| code.named(called(tree, call)));
+    let is_run = |item: &Item| SET_UP.contains(&item.name.as_str()) || item.words.contains("autouse");
+    let words = tree.words(node).chain(code.set_up(path, is_run));
     Some(TestSigns {
         at: Place::new(path, test.line),
         name: test.name.clone(),
@@ -166,8 +101,8 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
         mocks: mocks.collect(),
         subjects: subjects(code, tree, node, test),
         samples: samples(tree, node),
-        reaches: code.reached(words.chain(code.set_up(path).cloned()).collect()),
-        asks: asks.map(|(place, piece, _)| (place.clone(), piece.name.clone())).collect(),
+        reaches: code.reached(words, |_, _| false),
+        asks: code.asked(calls.map(|call| called(tree, call))),
     })
 }
 
@@ -183,25 +118,12 @@ fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<S
         let (Some(left), Some(right)) = (tree.child(assignment, "left"), tree.child(assignment, "right")) else {
             continue;
         };
-        let call = tree
-            .inside(right)
-            .find(|inner| tree.kind(*inner) == "call" && code.named(called(tree, *inner)).next().is_some());
+        let call = tree.inside(right).find(|inner| tree.kind(*inner) == "call" && code.has(called(tree, *inner)));
         if let Some(call) = call {
             made.insert(tree.text(left), called(tree, call).to_owned());
         }
     }
-    let mut subjects = BTreeSet::new();
-    for assertion in &test.assertions {
-        let inside = tree.inside(node).filter(|inner| {
-            let range = tree.range(*inner);
-            assertion.span.start <= range.start && range.end <= assertion.span.end && tree.kind(*inner) == "identifier"
-        });
-        let names: Vec<&str> = inside.map(|inner| tree.text(inner)).collect();
-        let subject = names.iter().find_map(|name| made.get(name).cloned());
-        let direct = || names.iter().find(|name| code.named(name).next().is_some()).map(|name| (*name).to_owned());
-        subjects.extend(subject.or_else(direct));
-    }
-    subjects.into_iter().collect()
+    code.subjects(tree, node, test, &made)
 }
 
 /// The literals of each comparison: those that go in, and those that are to come out.
