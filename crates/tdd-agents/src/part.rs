@@ -116,7 +116,7 @@ impl Part {
             ),
             Phase::Green => {
                 format!(
-                    "Write production code that works out what {target} asks for, so that it passes. Every test \
+                    "Write the least production code that works out what {target} asks for, so that it passes. Every test \
                      stays as it is, and the others keep passing."
                 )
             }

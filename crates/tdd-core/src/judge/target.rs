@@ -82,7 +82,9 @@ pub(super) fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
             "does not compile for want of production code, and `gate.red_compile: never` takes only a test that ran",
             "begin with a test that compiles, or let a person add what it names: `tdd-cli refactor begin`",
         ),
-        Cause::Assertion => ("fails", "make it pass"),
+        Cause::Assertion => {
+            ("fails", "make it pass with the simplest code that does; what no test asks for yet can wait")
+        }
     };
     Rule::RedFirst.refuse(format!("`{target}` {reason}{}", said(message)), next).because(cause).about(target)
 }
