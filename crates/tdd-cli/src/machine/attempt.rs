@@ -22,7 +22,7 @@ use tdd_lang::language::Sources as _;
 use super::ask::ASK_WHETHER_DONE;
 use super::stand::Stand;
 use super::verify::Verified;
-use super::{End, Machine, hands};
+use super::{End, Machine, done, hands};
 use crate::error::CliError;
 
 /// What an attempt came to.
@@ -253,15 +253,12 @@ impl Machine<'_> {
         }
     }
 
-    /// The tester finds the kata finished: every test that it names must be there and pass, and so must all
-    /// others.
+    /// The tester finds the kata finished.
     fn done(&mut self, stand: &Stand, turn: &Turn, plan: &EditPlan) -> Result<Outcome, CliError> {
-        let passes = |id: &TestId| stand.report.get(id).is_some_and(|result| result.outcome == TestOutcome::Pass);
-        if let Some(unproven) = plan.done.iter().find(|done| !passes(&done.test_id)) {
-            let reason =
-                format!("`{}` is said to pin \"{}\", and it does not pass", unproven.test_id, unproven.requirement);
-            let next = "name tests that are there and pass, or write the one that is missing";
-            return self.failed(stand, turn, &[], Failed::refused(Rule::TargetPasses.refuse(reason, next)));
+        // What a program is told numbers other things as well.
+        let kata = if self.mandate.brief.is_none() { self.brief() } else { "" };
+        if let Err(refusal) = done::judge(plan, &stand.report, kata) {
+            return self.failed(stand, turn, &[], Failed::refused(refusal));
         }
         self.end_step(stand, StepOutcome::Done)?;
         Ok(Outcome::Ends(End::Done { requirements: plan.done.len() }))

@@ -4,6 +4,7 @@ mod agenda;
 mod ask;
 mod attempt;
 mod complaint;
+mod done;
 mod end;
 mod hands;
 mod keep;
