@@ -8,6 +8,10 @@ use crate::rule::{Refusal, Rule};
 /// Files by path: new content, or none for a file that goes away.
 pub type Files = BTreeMap<String, Option<String>>;
 
+/// Longer lines, in bytes, and more of them are not compared with what was not found.
+const MAX_LINE: usize = 300;
+const MAX_LINES: usize = 2_000;
+
 /// The files that these edits would change, with what would be in them. `read` gives a file as it is.
 pub fn preview(edits: &[Edit], read: impl Fn(&str) -> Option<String>) -> Result<Files, Refusal> {
     let mut files = Files::new();
@@ -45,10 +49,21 @@ pub fn replace_once(path: &str, text: &str, find: &str, content: &str) -> Result
         }
         (None, _) => {
             let reason = format!("the text to find is not in `{path}`");
-            Err(Rule::EditApplies
-                .refuse(reason, "copy it exactly from the file as it is now, or upsert the whole file"))
+            let near = nearest(text, find).map(|line| format!(", where `{line}` is nearest to it")).unwrap_or_default();
+            let next = format!("copy it exactly from the file as it is now{near}; or upsert the whole file");
+            Err(Rule::EditApplies.refuse(reason, next))
         }
     }
+}
+
+/// The line of a text that is most like the first line of what was not found in it: a formatter may have changed it.
+fn nearest<'a>(text: &'a str, find: &str) -> Option<&'a str> {
+    let sought = find.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && line.len() <= MAX_LINE).take(MAX_LINES);
+    let likeness =
+        |line: &str| if sought.len() <= MAX_LINE { strsim::normalized_levenshtein(sought, line) } else { 0.0 };
+    let (likeness, line) = lines.map(|line| (likeness(line), line)).max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (likeness > 0.6).then_some(line)
 }
 
 fn missing(path: &str) -> Refusal {
@@ -93,6 +108,17 @@ mod tests {
     #[test]
     fn what_stays_the_same_is_no_change() {
         assert_eq!(shown(&[edit("a.rs", Action::Upsert { content: "one two two".into() })]), "");
+    }
+
+    #[test]
+    fn who_did_not_copy_exactly_is_shown_the_line_that_was_meant() {
+        let text = "def test():\n    assert add(\"\") == 0\n";
+        let next = |find: &str| replace_once("a.py", text, find, "").unwrap_err().next;
+        let near = "copy it exactly from the file as it is now, where `assert add(\"\") == 0` is nearest to it; or upsert \
+                    the whole file";
+        assert_eq!(next("\n  assert add('') == 0\n"), near);
+        assert_eq!(next("return 7"), "copy it exactly from the file as it is now; or upsert the whole file");
+        assert_eq!(next(&"x".repeat(100_000)), next("return 7"));
     }
 
     #[test]
