@@ -14,6 +14,7 @@ use crate::cut;
 use crate::failure::Failure;
 use crate::part::Part;
 use crate::prompts::{Prompts, Way};
+use crate::reply;
 use crate::schema::{self, EDIT_PLAN, Files, Offers};
 use crate::tools;
 
@@ -101,7 +102,7 @@ const NOD: &str = "I have read all of it.";
 
 /// Small models send what was turned down once more.
 const AGAIN: &str =
-    "This is the answer before it, word for word, and it can only meet the same end. Write something else.\n\n";
+    "This answer asks for the same as the one before it, and can only meet the same end. Write something else.\n\n";
 
 impl Talk {
     /// Begins a conversation. Nothing is asked yet.
@@ -190,10 +191,12 @@ impl Talk {
         self.say(&format!("{again}{words}"));
     }
 
-    /// Whether the last answer is the one before it, word for word.
+    /// Whether the last answer is the one before it, or asks for the same edits in other words.
     fn repeats_itself(&self) -> bool {
         let mut answers = self.messages.iter().rev().filter(|message| message.role == Speaker::Assistant);
-        matches!((answers.next(), answers.next()), (Some(last), Some(before)) if last == before)
+        let (Some(last), Some(before)) = (answers.next(), answers.next()) else { return false };
+        let edits = |message: &Message| reply::read(&message.content).map(|plan| plan.edits).unwrap_or_default();
+        last == before || (!edits(last).is_empty() && edits(last) == edits(before))
     }
 
     /// Files that the model asked for, `None` where there is no such file. This is no new attempt.

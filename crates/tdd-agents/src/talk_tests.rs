@@ -57,17 +57,25 @@ fn as_text(ask: &Ask) -> String {
 }
 
 #[test]
-fn an_answer_that_comes_again_word_for_word_is_called_that() {
+fn an_answer_that_asks_for_the_same_again_is_called_that() {
+    let edits = |path: &str, summary: &str| {
+        format!("{{\"summary\": \"{summary}\", \"edits\": [{{\"path\": \"{path}\", \"action\": \"delete\"}}]}}")
+    };
     let mut talk = begin(Phase::Green);
-    for (answer, again) in [("{\"edits\": []}", false), ("{\"edits\": [1]}", false), ("{\"edits\": [1]}", true)] {
+    for (answer, again) in [
+        ("{\"edits\": []}".to_owned(), false),
+        ("{\"edits\": [], \"summary\": \"other\"}".to_owned(), false),
+        (edits("a", "one"), false),
+        (edits("a", "other words"), true),
+        (edits("b", "other words"), false),
+        ("no JSON".to_owned(), false),
+        ("no JSON".to_owned(), true),
+    ] {
         talk.ask_edit();
-        talk.answered(answer);
+        talk.answered(&answer);
         talk.failed(&refused());
-        assert_eq!(
-            last(&talk.ask_edit()).starts_with("This is the answer before it, word for word"),
-            again,
-            "{answer}"
-        );
+        let told = last(&talk.ask_edit()).starts_with("This answer asks for the same as the one before it");
+        assert_eq!(told, again, "{answer}");
     }
 }
 
