@@ -200,6 +200,49 @@ fn cargo_llvm_cov_tells_what_rust_tests_execute() {
 }
 
 #[test]
+fn each_of_several_projects_tells_of_its_own_lines() {
+    let sandbox = Sandbox::new();
+    if !sandbox.has_pytest() || !sandbox.has_node() {
+        return println!("skipped: there is no pytest, or no node");
+    }
+    sandbox.git(&["init", "-q"]);
+    for (path, text) in [
+        ("api/pyproject.toml", "[project]\nname = \"api\"\n\n[tool.pytest.ini_options]\npythonpath = [\".\"]\n"),
+        ("api/tests/test_squares.py", "from squares import square\n\n\ndef test_four():\n    assert square(4) == 16\n"),
+        ("web/package.json", "{\"name\": \"web\", \"type\": \"module\", \"scripts\": {\"test\": \"node --test\"}}\n"),
+        ("web/src/cubes.js", "export const cube = (n) => n * n * n;\n"),
+        (
+            "web/test/cubes.test.js",
+            "import test from 'node:test';\nimport assert from 'node:assert/strict';\nimport { cube } from '../src/cubes.js';\n\n\
+             test('eight', () => {\n  assert.equal(cube(2), 8);\n});\n",
+        ),
+        ("tdd.yaml", "projects:\n  - { path: api, language: python }\n  - { path: web, language: javascript }\n"),
+        ("kata.md", "# Squares\n\nSquare and cube.\n"),
+    ] {
+        sandbox.write(path, text);
+    }
+    sandbox.commit("chore: begin");
+    let idle = "def square(n):\n    if n < 0:\n        n = -n\n    return n * n\n";
+    sandbox.write("api/squares.py", idle);
+    check(&sandbox, &["api/squares.py:3 no test executes this line of def `square`"]);
+    sandbox.write(
+        "web/src/cubes.js",
+        "export const cube = (n) => {\n  if (n < 0) {\n    n += 0;\n  }\n  return n * n * n;\n};\n",
+    );
+    check(
+        &sandbox,
+        &[
+            "api/squares.py:3 no test executes this line of def `square`",
+            "web/src/cubes.js:3 no test executes this line of `cube`",
+        ],
+    );
+    sandbox.write("web/package.json", sandbox.read("web/package.json").replace("node --test", "vitest run"));
+    sandbox.commit("chore: vitest");
+    sandbox.write("web/src/cubes.js", "export const cube = (n) => n ** 3;\n\nexport const never = () => 1;\n");
+    assert_eq!(detect(&sandbox, &[]).1.unwrap(), "vitest: runner-missing in web");
+}
+
+#[test]
 fn a_project_that_cannot_be_measured_falls_back_on_names() {
     let sandbox = Sandbox::new();
     if !sandbox.has_node() {

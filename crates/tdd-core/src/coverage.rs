@@ -19,6 +19,11 @@ impl Coverage {
         *self.files.entry(path.to_owned()).or_default().entry(line).or_default() |= executed;
     }
 
+    /// Takes in what was measured of other files.
+    pub fn add(&mut self, other: Self) {
+        self.files.extend(other.files);
+    }
+
     /// The lines of a file that hold code, and whether they were executed; `None` if that was not measured.
     pub fn of(&self, path: &str) -> Option<&BTreeMap<usize, bool>> {
         self.files.get(path)

@@ -6,13 +6,14 @@ use std::rc::Rc;
 
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::{CommandSpec, Finished};
+use tdd_core::coverage::Coverage;
 use tdd_core::report::{Cause, Obstacle, Report, TestResult};
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
 use crate::language::{
-    Demand, Language, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand,
+    Demand, Language, Measured, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand,
 };
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
@@ -227,8 +228,19 @@ impl Language for Several {
                 parts.push((at, crate::suite(member.language.as_ref(), &member.project(), &member.settings, share)?));
             }
         }
-        parts.reverse();
-        Ok(Box::new(Suites { several: self, parts, reports: Vec::new() }))
+        Ok(Box::new(Suites::new(self, parts, all_reports)))
+    }
+
+    /// Only the projects of these files are watched. One that cannot tell leaves all to their names.
+    fn coverage<'l>(&'l self, _: &Project, _: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured> + 'l>> {
+        let mut parts = Vec::new();
+        for (at, member) in self.members.iter().enumerate() {
+            let own: Vec<String> = paths.iter().filter(|path| self.at(path) == Some(at)).cloned().collect();
+            if !own.is_empty() {
+                parts.push((at, member.language.coverage(&member.project(), &member.settings, &own)?));
+            }
+        }
+        (!parts.is_empty()).then(|| Box::new(Suites::new(self, parts, all_lines)) as Box<dyn Suite<Measured>>)
     }
 
     fn test_command(&self, _: &Settings) -> Vec<String> {
@@ -370,15 +382,26 @@ impl Language for Several {
 }
 
 /// The test runs of the projects, one after the other.
-struct Suites<'m> {
+struct Suites<'m, T> {
     several: &'m Several,
     /// Those that are not over yet, the one under way last.
-    parts: Vec<(usize, Box<dyn Suite + 'm>)>,
-    reports: Vec<Report>,
+    parts: Vec<Part<'m, T>>,
+    /// What came of the others.
+    told: Vec<(usize, T)>,
+    join: fn(&Several, Vec<(usize, T)>) -> T,
 }
 
-impl Suite for Suites<'_> {
-    fn next(&mut self, sources: &dyn Sources) -> Next {
+type Part<'m, T> = (usize, Box<dyn Suite<T> + 'm>);
+
+impl<'m, T> Suites<'m, T> {
+    fn new(several: &'m Several, mut parts: Vec<Part<'m, T>>, join: fn(&Several, Vec<(usize, T)>) -> T) -> Self {
+        parts.reverse();
+        Self { several, parts, told: Vec::new(), join }
+    }
+}
+
+impl<T> Suite<T> for Suites<'_, T> {
+    fn next(&mut self, sources: &dyn Sources) -> Next<T> {
         while let Some((at, suite)) = self.parts.last_mut() {
             let (view, own) = (self.several.view(*at, sources), self.several.own(*at, sources));
             // A project that is not in this tree has no tests.
@@ -388,13 +411,13 @@ impl Suite for Suites<'_> {
             }
             match suite.next(&view) {
                 Next::Run(jobs) => return Next::Run(jobs),
-                Next::Done(report) => {
-                    self.reports.push(self.several.told(*at, &report));
+                Next::Done(told) => {
+                    self.told.push((*at, told));
                     self.parts.pop();
                 }
             }
         }
-        Next::Done(merged(&self.reports))
+        Next::Done((self.join)(self.several, std::mem::take(&mut self.told)))
     }
 
     fn feed(&mut self, finished: Vec<Finished>) {
@@ -402,6 +425,18 @@ impl Suite for Suites<'_> {
             suite.feed(finished);
         }
     }
+}
+
+fn all_reports(several: &Several, told: Vec<(usize, Report)>) -> Report {
+    merged(&told.into_iter().map(|(at, report)| several.told(at, &report)).collect::<Vec<_>>())
+}
+
+fn all_lines(several: &Several, told: Vec<(usize, Measured)>) -> Measured {
+    let mut all = Coverage::default();
+    for (at, measured) in told {
+        all.add(measured.map_err(|why| format!("{why} in {}", several.members[at].root))?);
+    }
+    Ok(all)
 }
 
 /// One report of all. That a project does not know a slug matters only if no other one knows it.
