@@ -166,6 +166,46 @@ mod tests {
     }
 
     #[test]
+    fn a_table_beside_its_test_belongs_to_it() {
+        let test = "func TestA(t *testing.T) {\n\tfor _, tt := range cases {\n\t\tif f(tt.in) != tt.want {\n\t\t\tt.Error()\n\t\t}\n\t}\n}\n";
+        let with = |rows: &str, rest: &str| {
+            format!("package a\n\nvar cases = []struct{{ in, want int }}{{{rows}}}\n\n{test}{rest}")
+        };
+        let old = with("{1, 2}, {2, 3}", "");
+        for (rows, expected) in [
+            ("{1, 2}, {2, 3}, {5, 6}", "~a_test.go::TestA true"),
+            ("{0, 1}, {1, 2}, {2, 3}", "~a_test.go::TestA true"),
+            ("{1, 2}, {2, 4}", "~a_test.go::TestA false"),
+            ("{1, 2}", "~a_test.go::TestA false"),
+        ] {
+            check(&[("a_test.go", &old)], &[("a_test.go", &with(rows, ""))], &[expected]);
+        }
+        let grown = of(&[("a_test.go", &old)], &[("a_test.go", &with("{1, 2}, {2, 3}, {5, 6}", ""))]);
+        assert_eq!(grown.new_demands().count(), 1);
+        // What is used for something else as well is nobody's table.
+        for rest in
+            ["\nfunc init() {\n\tcases = cases[:1]\n}\n", "\nfunc TestB(t *testing.T) {\n\tt.Log(cases[0])\n}\n"]
+        {
+            let (old, new) = (with("{1, 2}", rest), with("{1, 2}, {2, 3}", rest));
+            check(&[("a_test.go", &old)], &[("a_test.go", &new)], &["support var `cases` Changed"]);
+        }
+        let cut = old.replace("range cases", "range cases[:1]");
+        check(
+            &[("a_test.go", &old)],
+            &[("a_test.go", &cut)],
+            &["~a_test.go::TestA false", "support var `cases` Added"],
+        );
+        let grouped = |rows: &str| {
+            format!("package a\n\nvar (\n\tcases = []struct{{ in, want int }}{{{rows}}}\n\tn = 1\n)\n\n{test}")
+        };
+        check(
+            &[("a_test.go", &grouped("{1, 2}"))],
+            &[("a_test.go", &grouped("{1, 2}, {2, 3}"))],
+            &["~a_test.go::TestA true"],
+        );
+    }
+
+    #[test]
     fn a_suite_may_gain_methods_and_lose_none() {
         let with = |methods: &str| {
             format!("package a\n\n{methods}\nfunc TestCalc(t *testing.T) {{\n\tsuite.Run(t, new(Calc))\n}}\n")

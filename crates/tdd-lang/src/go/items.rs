@@ -8,6 +8,7 @@ use crate::item::{Assertion, Items, TestItem};
 
 use super::suites::methods;
 use super::syntax::Tree;
+use super::tables::beside;
 
 /// Methods of a test that end it or mark it as failed.
 const FAILING: [&str; 6] = ["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"];
@@ -66,8 +67,8 @@ fn test(tree: &Tree<'_>, source: &str, function: usize, conditions: &[String]) -
         annotation: annotation(source, tree.range(function).start),
         span: tree.range(function),
         line: tree.line(name),
-        digest: with_suite(tree, function, tree.digest(tree.inside(function))),
-        body: with_suite(tree, function, tree.digest_without(tree.inside(function), tree.inside(name))),
+        digest: with_apart(tree, function, tree.digest(tree.inside(function))),
+        body: with_apart(tree, function, tree.digest_without(tree.inside(function), tree.inside(name))),
         assertions: assertions(tree, body),
         ignored: skipping(tree, body),
         cfg: conditions.to_vec(),
@@ -78,9 +79,11 @@ fn test(tree: &Tree<'_>, source: &str, function: usize, conditions: &[String]) -
     })
 }
 
-/// The digest of a test together with the suite that it runs.
-fn with_suite(tree: &Tree<'_>, function: usize, own: Digest) -> Digest {
-    let parts: Vec<Digest> = methods(tree, function).into_iter().map(|part| tree.digest(tree.inside(part))).collect();
+/// The digest of a test together with the suite that it runs, and the tables that it has elsewhere.
+fn with_apart(tree: &Tree<'_>, function: usize, own: Digest) -> Digest {
+    let tables = beside(tree, function).into_iter().map(|(spec, _)| spec);
+    let parts = methods(tree, function).into_iter().chain(tables).map(|part| tree.digest(tree.inside(part)));
+    let parts: Vec<Digest> = parts.collect();
     if parts.is_empty() { own } else { Digest::of([own].iter().chain(&parts).map(Digest::as_str).collect::<String>()) }
 }
 

@@ -5,14 +5,16 @@ use std::ops::Range;
 use super::items::{constraints, function};
 use super::suites::methods;
 use super::syntax::Tree;
+use super::tables::beside;
 use crate::compare::Piece;
 use crate::item::Items;
 
 /// The items of a file; with `for_tests` all of them are for tests.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
-    let mut taker = Taker { tree, for_tests, found: Vec::new() };
-    let tests = items.tests.iter().filter_map(|test| function(tree, &test.span));
-    let parts: Vec<usize> = tests.flat_map(|test| methods(tree, test)).collect();
+    let tests: Vec<usize> = items.tests.iter().filter_map(|test| function(tree, &test.span)).collect();
+    let parts: Vec<usize> = tests.iter().flat_map(|test| methods(tree, *test)).collect();
+    let tables = tests.iter().flat_map(|test| beside(tree, *test)).map(|(spec, _)| spec).collect();
+    let mut taker = Taker { tree, for_tests, tables, found: Vec::new() };
     let constraints = constraints(tree);
     for node in tree.children(0) {
         let span = tree.range(node);
@@ -55,6 +57,8 @@ pub(super) fn receiver<'a>(tree: &Tree<'a>, method: usize) -> &'a str {
 struct Taker<'t, 's> {
     tree: &'t Tree<'s>,
     for_tests: bool,
+    /// Declarations that belong to a test.
+    tables: Vec<usize>,
     found: Vec<Piece>,
 }
 
@@ -83,7 +87,8 @@ impl Taker<'_, '_> {
     fn specs(&mut self, node: usize, word: &str) {
         let tree = self.tree;
         let is_spec = |inner: &usize| matches!(tree.kind(*inner), "type_spec" | "type_alias" | "var_spec");
-        for spec in tree.inside(node).filter(is_spec) {
+        let specs: Vec<usize> = tree.inside(node).filter(is_spec).filter(|spec| !self.tables.contains(spec)).collect();
+        for spec in specs {
             // A variable inside of a function that initialises another is no item.
             let outermost =
                 tree.around(spec).take_while(|outer| *outer > node).all(|outer| tree.kind(outer) == "var_spec_list");

@@ -5,14 +5,16 @@ use tdd_core::digest::Digest;
 use super::items::{called, function, is_failure, is_library};
 use super::suites::methods;
 use super::syntax::Tree;
-use super::tables::{elements, tables};
+use super::tables::{beside, elements, tables};
 use crate::item::TestItem;
 
 /// Whether a test still does all that it did: its statements stand in another one in the same order, with nothing
 /// but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
 pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(before), parts(after)) else { return false };
+    let is_apart_kept = |table: &Statement| new.apart.iter().any(|other| table.is_kept_in(other));
     is_whole_kept(&old, &new)
+        && old.apart.iter().all(is_apart_kept)
         && old
             .suite
             .iter()
@@ -33,6 +35,8 @@ struct Parts {
     statements: Vec<Statement>,
     /// The methods that it runs as a suite, by name.
     suite: Vec<(String, Parts)>,
+    /// What holds tables of it elsewhere.
+    apart: Vec<Statement>,
 }
 
 struct Statement {
@@ -61,7 +65,12 @@ fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
     let function = function(&tree, &test.span)?;
     let part = |method: usize| Some((tree.named(method, "name").to_owned(), parts_of(&tree, method)?));
     let suite = methods(&tree, function).into_iter().filter_map(part).collect();
-    parts_of(&tree, function).map(|parts| Parts { suite, ..parts })
+    let apart = beside(&tree, function).into_iter().map(|(spec, table)| Statement {
+        digest: tree.digest(tree.inside(spec)),
+        asserts: false,
+        table: grown(&tree, spec, table),
+    });
+    parts_of(&tree, function).map(|parts| Parts { suite, apart: apart.collect(), ..parts })
 }
 
 fn parts_of(tree: &Tree<'_>, function: usize) -> Option<Parts> {
@@ -70,11 +79,10 @@ fn parts_of(tree: &Tree<'_>, function: usize) -> Option<Parts> {
     let statement = |node: usize| Statement {
         digest: tree.digest(tree.inside(node)),
         asserts: asserts(tree, node),
-        table: tables.iter().find(|table| tree.inside(node).contains(*table)).and_then(|table| {
-            let rows = tree.child(*table, "body")?;
-            let digests = elements(tree, *table).into_iter().map(|row| tree.digest(tree.inside(row)));
-            Some((tree.digest_without(tree.inside(node), tree.inside(rows)), digests.collect()))
-        }),
+        table: tables
+            .iter()
+            .find(|table| tree.inside(node).contains(*table))
+            .and_then(|table| grown(tree, node, *table)),
     };
     let output = tree.output(function).map(|from| Statement {
         digest: tree.digest(from..tree.past(body)),
@@ -82,7 +90,14 @@ fn parts_of(tree: &Tree<'_>, function: usize) -> Option<Parts> {
         table: None,
     });
     let statements = tree.statements(body).into_iter().map(statement).chain(output).collect();
-    Some(Parts { head: tree.digest(function..body), statements, suite: Vec::new() })
+    Some(Parts { head: tree.digest(function..body), statements, suite: Vec::new(), apart: Vec::new() })
+}
+
+/// What is left of a node without the rows of this table, and those.
+fn grown(tree: &Tree<'_>, node: usize, table: usize) -> Option<(Digest, Vec<Digest>)> {
+    let rows = tree.child(table, "body")?;
+    let digests = elements(tree, table).into_iter().map(|row| tree.digest(tree.inside(row)));
+    Some((tree.digest_without(tree.inside(node), tree.inside(rows)), digests.collect()))
 }
 
 /// Whether a statement asserts and does nothing else.

@@ -1,19 +1,48 @@
-//! Finds the rows of a test's tables, so that a row counts like an assertion.
+//! Finds the rows of a test's tables, so that a row counts like an assertion. A table may stand beside its test, under a
+//! name that is used for nothing else.
 
 use super::syntax::Tree;
 
 /// The rows of the tables that a function goes through: the elements of the literals that it ranges over.
 pub(super) fn rows(tree: &Tree<'_>, function: usize) -> Vec<usize> {
-    tables(tree, function).into_iter().flat_map(|table| elements(tree, table)).collect()
+    let apart = beside(tree, function).into_iter().map(|(_, table)| table);
+    tables(tree, function).into_iter().chain(apart).flat_map(|table| elements(tree, table)).collect()
+}
+
+/// The declarations of a file that hold a table of this function and of nobody else, each with its table.
+pub(super) fn beside(tree: &Tree<'_>, function: usize) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> =
+        ranged(tree, function).filter_map(|over| declared(tree, function, over)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn declared(tree: &Tree<'_>, function: usize, over: usize) -> Option<(usize, usize)> {
+    let is_it = |node: &usize| tree.kind(*node) == "identifier" && tree.text(*node) == tree.text(over);
+    let (used, others): (Vec<usize>, Vec<usize>) =
+        (0..tree.len()).filter(is_it).partition(|node| tree.inside(function).contains(node));
+    let [name] = others[..] else { return None };
+    let is_only_ranged =
+        used.iter().all(|node| ranged(tree, function).any(|over| tree.range(over) == tree.range(*node)));
+    let spec = tree.parent(name);
+    let outermost =
+        tree.around(spec).all(|outer| matches!(tree.kind(outer), "var_spec_list" | "var_declaration" | "source_file"));
+    let value = tree.child(spec, "value").filter(|_| outermost && is_only_ranged && tree.kind(spec) == "var_spec")?;
+    let mut values = tree.parts(value);
+    let (table, None) = (values.next()?, values.next()) else { return None };
+    (tree.kind(table) == "composite_literal").then_some((spec, table))
+}
+
+/// What a function ranges over.
+fn ranged(tree: &Tree<'_>, function: usize) -> impl Iterator<Item = usize> {
+    let clauses = tree.inside(function).filter(|node| tree.kind(*node) == "range_clause");
+    clauses.filter_map(|clause| tree.child(clause, "right"))
 }
 
 /// The literals that a function goes through row by row.
 pub(super) fn tables(tree: &Tree<'_>, function: usize) -> Vec<usize> {
-    let ranged: Vec<usize> = tree
-        .inside(function)
-        .filter(|node| tree.kind(*node) == "range_clause")
-        .filter_map(|clause| tree.child(clause, "right"))
-        .collect();
+    let ranged: Vec<usize> = ranged(tree, function).collect();
     let is_ranged = |table: usize| {
         let name = declared_name(tree, table);
         ranged.iter().any(|over| tree.range(*over) == tree.range(table) || name == Some(tree.text(*over)))
