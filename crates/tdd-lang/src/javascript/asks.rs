@@ -14,6 +14,7 @@ use super::call::{Makers, Making, required, unquoted};
 use super::items::located;
 use super::modules::Modules;
 use super::syntax::Tree;
+use super::tables::{rows, tables};
 
 /// Beginnings of the names of functions of other files that assert.
 const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
@@ -127,12 +128,15 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// The digests of what a test asserts: itself, and through what it calls for it.
+    /// The digests of what a test asserts: itself, through what it calls for it, and each row of its tables.
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
         let Some(making) = self.making(test) else { return own.collect() };
         let through = self.helpers(making).into_iter().map(|call| self.tree.digest(self.tree.inside(call)));
-        own.chain(through).collect()
+        let found: Vec<Digest> = own.chain(through).collect();
+        let tables = tables(self.tree, &self.asserting, making).into_iter().filter(|_| !found.is_empty());
+        let rows = tables.flat_map(|table| rows(self.tree, table.list));
+        rows.chain(found.iter().copied()).collect()
     }
 
     /// Whether an assertion of a test depends on production.

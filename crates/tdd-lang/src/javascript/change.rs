@@ -191,7 +191,73 @@ mod tests {
         let table = |rows: &str| {
             format!("for (const n of [{rows}]) {{\n  test(`a ${{n}}`, () => assert.equal(add(n), n));\n}}\n")
         };
-        check(&table("1, 2"), &table("1"), &["support code Changed"]);
+        check(&table("1, 2"), &table("1"), &["~a.test.js::a ${n} false"]);
+    }
+
+    /// A test file with these rows.
+    type Writer<'a> = &'a dyn Fn(&str) -> String;
+
+    #[test]
+    fn a_table_may_gain_rows_and_lose_none() {
+        let each = |rows: &str| format!("test.each({rows})('a %i', (n, m) => {{\n  expect(add(n)).toBe(m);\n}});\n");
+        let around = |rows: &str| {
+            format!("for (const [n, m] of {rows}) {{\n  // each\n  test('a', () => assert.equal(add(n), m));\n}}\n")
+        };
+        let handed = |rows: &str| format!("{rows}.forEach(([n, m]) => test('a', () => assert.equal(add(n), m)));\n");
+        let inside = |rows: &str| {
+            format!(
+                "test('a', () => {{\n  for (const [n, m] of {rows}) {{\n    const found = add(n);\n    assert.equal(found, m);\n  }}\n}});\n"
+            )
+        };
+        let local = |rows: &str| inside("rows").replace("  for", &format!("  const rows = {rows};\n  for"));
+        let named = |rows: &str| format!("const rows = {rows};\n{}", inside("rows"));
+        let named_around = |rows: &str| format!("const rows = {rows};\n{}", around("rows"));
+        let grouped = |rows: &str| format!("describe('x', () => {{\n{}}});\n", named(rows));
+        let writers: [(Writer<'_>, &str); 8] = [
+            (&each, "a %i"),
+            (&around, "a"),
+            (&handed, "a"),
+            (&inside, "a"),
+            (&local, "a"),
+            (&named, "a"),
+            (&named_around, "a"),
+            (&grouped, "x > a"),
+        ];
+        for (write, name) in writers {
+            for (rows, kept) in [
+                ("[[1, 2], [2, 4], [3, 6]]", true),
+                ("[[0, 0], [1, 2], [2, 4]]", true),
+                ("[[1, 2], [2, 5]]", false),
+                ("[[1, 2]]", false),
+            ] {
+                check(&write("[[1, 2], [2, 4]]"), &write(rows), &[&format!("~a.test.js::{name} {kept}")]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_gone_through_for_something_else_is_no_table() {
+        let with = |rows: &str, rest: &str| {
+            format!(
+                "const rows = [{rows}];\ntest('a', () => {{\n  for (const n of rows) {{\n    assert.equal(add(n), n);\n  }}\n{rest}}});\n"
+            )
+        };
+        for rest in ["  rows.length = 0;\n", "  use(rows);\n"] {
+            check(&with("1", rest), &with("1, 2", rest), &["support `rows` Changed"]);
+        }
+        let counting = |rows: &str| {
+            format!(
+                "test('a', () => {{\n  for (const n of [{rows}]) {{\n    sum += n;\n  }}\n  assert.equal(add(sum), 3);\n}});\n"
+            )
+        };
+        check(&counting("1, 2"), &counting("1, 2, 3"), &["~a.test.js::a false"]);
+        let leaving = |rows: &str| with(rows, "").replace("    assert", "    if (n > 1) break;\n    assert");
+        check(&leaving("1"), &leaving("1, 2"), &["support `rows` Changed"]);
+        let exported = |rows: &str| format!("export {}", with(rows, ""));
+        check(&exported("1"), &exported("1, 2"), &["support `rows` Changed"]);
+        let around = |rows: &str| format!("for (const n of {rows}) {{\n  n.x = 1;\n  {TEST}}}\n");
+        check(&around("[1]"), &around("[1, 2]"), &["support code Changed"]);
+        check(&with("1", ""), &with("1, ...more", ""), &["~a.test.js::a false", "support `rows` Added"]);
     }
 
     #[test]

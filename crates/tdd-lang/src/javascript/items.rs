@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
+use tdd_core::digest::Digest;
+
 use crate::item::{Assertion, Items, TestItem};
 
 use super::assertion::{Asserting, assertions};
 use super::call::{Kind, Makers, Making};
 use super::owns;
 use super::syntax::{DEEPEST, Tree};
+use super::tables::tables;
 use super::title::{JOINT, title};
 
 /// Modifiers and options that keep a test from deciding anything.
@@ -36,6 +39,13 @@ pub(super) fn located(tree: &Tree<'_>) -> Vec<(TestItem, Making)> {
         test.ignored = Some("`.only` stands on something in this file".to_owned());
     }
     finder.found
+}
+
+/// What holds tables of tests outside of them.
+pub(super) fn tables_apart(tree: &Tree<'_>) -> Vec<usize> {
+    let asserting = Asserting::of(tree);
+    let tables = located(tree).into_iter().flat_map(|(_, making)| tables(tree, &asserting, &making));
+    tables.filter_map(|table| table.apart).collect()
 }
 
 /// Whether runners look for tests in a file of this name, or the file stands where tests have their things.
@@ -124,13 +134,15 @@ impl Finder<'_, '_> {
         let whole = whole(tree, making.call);
         let span = tree.range(whole);
         let body = making.body.map_or(0..0, |body| tree.inside(body));
+        let tables = tables(tree, &self.asserting, &making);
+        let apart: Vec<usize> = tables.into_iter().filter_map(|table| table.apart).collect();
         let nothing = || making.body.is_none().then(|| "it has no function".to_owned());
         let test = TestItem {
             name,
             annotation: annotation(tree.source(), span.start),
             line: tree.line(making.title),
-            digest: tree.digest(tree.inside(whole)),
-            body: tree.digest_without(tree.inside(whole), &[tree.inside(making.title)]),
+            digest: with_apart(tree, &apart, tree.digest(tree.inside(whole))),
+            body: with_apart(tree, &apart, tree.digest_without(tree.inside(whole), &[tree.inside(making.title)])),
             assertions: assertions(tree, &self.asserting, body.clone())
                 .into_iter()
                 .map(|node| self.assertion(node, body.start))
@@ -156,6 +168,16 @@ impl Finder<'_, '_> {
             in_closure: around.any(|outer| tree.is_function(outer)),
         }
     }
+}
+
+/// The digest of a test together with the tables that it has elsewhere.
+fn with_apart(tree: &Tree<'_>, apart: &[usize], own: Digest) -> Digest {
+    if apart.is_empty() {
+        return own;
+    }
+    let apart = apart.iter().map(|node| tree.digest(tree.inside(*node)));
+    let all: Vec<Digest> = [own].into_iter().chain(apart).collect();
+    Digest::of(all.iter().map(Digest::as_str).collect::<String>())
 }
 
 /// The statement that is nothing but this call, or the call itself.

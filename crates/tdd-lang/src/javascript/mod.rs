@@ -25,6 +25,7 @@ pub mod sort;
 mod statements;
 pub mod suite;
 mod syntax;
+mod tables;
 pub mod test_command;
 mod title;
 mod twins;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tdd_core::digest::Digest;
 
 use super::call::{Kind, MAKERS, Makers, required};
-use super::items::whole;
+use super::items::{tables_apart, whole};
 use super::syntax::{DEEPEST, Tree};
 use super::title::title;
 use crate::compare::Piece;
@@ -14,7 +14,10 @@ use crate::item::Items;
 /// The items of a file; with `for_tests` all of them are for tests.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
     let is_test = |node: &usize| items.tests.iter().any(|test| test.span == tree.range(*node));
-    let tests: Vec<Range<usize>> = (1..tree.len()).filter(is_test).map(|node| tree.inside(node)).collect();
+    let mut tests: Vec<Range<usize>> = (1..tree.len()).filter(is_test).map(|node| tree.inside(node)).collect();
+    if for_tests {
+        tests.extend(tables_apart(tree).into_iter().map(|table| tree.inside(table)));
+    }
     let mut taker = Taker { tree, makers: Makers::of(tree), tests, for_tests, found: Vec::new() };
     taker.scope(0, "");
     taker.found
@@ -34,7 +37,7 @@ fn taken<'s>(tree: &Tree<'s>, part: usize) -> Option<&'s str> {
 struct Taker<'t, 's> {
     tree: &'t Tree<'s>,
     makers: Makers<'s>,
-    /// The nodes of tests.
+    /// The nodes of tests, and of their tables.
     tests: Vec<Range<usize>>,
     for_tests: bool,
     found: Vec<Piece>,
@@ -93,6 +96,9 @@ impl Taker<'_, '_> {
         let declarators: Vec<usize> =
             tree.children(item).filter(|child| tree.kind(*child) == "variable_declarator").collect();
         for declarator in declarators {
+            if self.tests.iter().any(|test| test.contains(&declarator)) {
+                continue;
+            }
             if outer.is_empty() && self.requires(statement, declarator) {
                 continue;
             }

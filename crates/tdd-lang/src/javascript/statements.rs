@@ -1,27 +1,49 @@
 //! Tells whether a test that grew still does all that it did.
 
+use std::ops::Range;
+
 use tdd_core::digest::Digest;
 
 use super::assertion::{Asserting, assertions};
 use super::items::located;
 use super::syntax::Tree;
+use super::tables::{rows, tables};
 use crate::item::TestItem;
 
 /// Whether a test still does all that it did: its statements stand in another one in the same order, with
-/// nothing but assertions before the last of them, so that nothing keeps them from being run.
+/// nothing but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
 pub(super) fn is_kept(path: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(path, before), parts(path, after)) else { return false };
     let mut left = new.statements.iter();
-    let mut is_next = |wanted: &Digest| {
-        left.find(|(digest, asserts)| digest == wanted || !asserts).is_some_and(|(digest, _)| digest == wanted)
+    let mut is_next = |wanted: &Part| {
+        left.find(|found| wanted.is_kept_in(found) || !found.asserts).is_some_and(|found| wanted.is_kept_in(found))
     };
-    old.head == new.head && old.statements.iter().all(|(digest, _)| is_next(digest))
+    let is_apart_kept = |table: &Part| new.apart.iter().any(|other| table.is_kept_in(other));
+    old.head.is_kept_in(&new.head) && old.apart.iter().all(is_apart_kept) && old.statements.iter().all(&mut is_next)
 }
 
-/// A test in parts: what stands before its body, and each statement of that with whether it only asserts.
+/// A test in parts.
 struct Parts {
-    head: Digest,
-    statements: Vec<(Digest, bool)>,
+    /// What stands before its body.
+    head: Part,
+    statements: Vec<Part>,
+    /// What holds tables of it elsewhere.
+    apart: Vec<Part>,
+}
+
+/// A part of a test: its words, and apart from them the rows of its tables.
+struct Part {
+    words: Digest,
+    rows: Vec<Digest>,
+    /// It asserts and does nothing else.
+    asserts: bool,
+}
+
+impl Part {
+    fn is_kept_in(&self, other: &Self) -> bool {
+        let mut left = other.rows.iter();
+        self.words == other.words && self.rows.iter().all(|row| left.any(|other| other == row))
+    }
 }
 
 fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
@@ -29,20 +51,30 @@ fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
     let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
     let body = tree.child(making.body?, "body")?;
     let asserting = Asserting::of(&tree);
+    let tables = tables(&tree, &asserting, &making);
+    let part = |nodes: Range<usize>| {
+        let own: Vec<usize> = tables.iter().map(|table| table.list).filter(|list| nodes.contains(list)).collect();
+        let left_out: Vec<Range<usize>> = own.iter().map(|list| tree.inside(*list)).collect();
+        Part {
+            asserts: assertions(&tree, &asserting, nodes.clone()).first() == Some(&nodes.start),
+            words: tree.digest_without(nodes, &left_out),
+            rows: own.into_iter().flat_map(|list| rows(&tree, list)).collect(),
+        }
+    };
     let statements: Vec<usize> = match tree.kind(body) {
         "statement_block" => tree.children(body).filter(|child| tree.is_statement(*child)).collect(),
         _ => vec![body],
     };
     let statements = statements.into_iter().filter(|node| tree.kind(*node) != "comment");
-    let statements = statements.map(|node| {
-        let plain = plain(&tree, node);
-        (tree.digest(tree.inside(plain)), assertions(&tree, &asserting, tree.inside(plain)).first() == Some(&plain))
-    });
-    Some(Parts { head: tree.digest(making.call..body), statements: statements.collect() })
+    Some(Parts {
+        statements: statements.map(|node| part(tree.inside(plain(&tree, node)))).collect(),
+        head: part(making.call..body),
+        apart: tables.iter().filter_map(|table| table.apart).map(|apart| part(tree.inside(apart))).collect(),
+    })
 }
 
 /// What a statement does, without what makes it a statement.
-fn plain(tree: &Tree<'_>, mut node: usize) -> usize {
+pub(super) fn plain(tree: &Tree<'_>, mut node: usize) -> usize {
     while matches!(tree.kind(node), "expression_statement" | "await_expression") {
         let Some(inner) = tree.parts(node).next() else { break };
         node = inner;

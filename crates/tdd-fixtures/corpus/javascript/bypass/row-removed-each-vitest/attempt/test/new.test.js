@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest';
+import { size } from '../src/calc.js';
+
+test.each([
+  [1, 1],
+  [-1, 1],
+])('size of %i is %i', (n, expected) => {
+  expect(size(n)).toBe(expected);
+});
