@@ -139,6 +139,12 @@ impl<'t, 's> Asker<'t, 's> {
         rows.chain(found.iter().copied()).collect()
     }
 
+    /// What holds tables of a test outside of it.
+    pub fn apart(&self, test: &TestItem) -> Vec<usize> {
+        let tables = self.making(test).map(|making| tables(self.tree, &self.asserting, making)).unwrap_or_default();
+        tables.into_iter().filter_map(|table| table.apart).collect()
+    }
+
     /// Whether an assertion of a test depends on production.
     pub fn asks_production(&self, test: &TestItem) -> bool {
         let Some(making) = self.making(test) else { return true };

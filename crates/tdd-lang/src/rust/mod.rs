@@ -31,6 +31,7 @@ pub mod scaffold;
 pub mod sort;
 pub mod suite;
 mod syntax;
+mod tables;
 mod targets;
 pub mod test_command;
 mod twins;

@@ -10,6 +10,7 @@ use super::assertion::{assertions, of_attribute};
 use super::attribute::{Attribute, Truth};
 use super::comment;
 use super::syntax::Tree;
+use super::tables::tables;
 use super::word;
 
 /// An annotation stands at most this many lines above its test.
@@ -304,15 +305,21 @@ impl<'t, 's> Walk<'t, 's> {
         found.dedup_by_key(|(nodes, _)| nodes.start);
         let mut asserted: Vec<_> = found.into_iter().map(|(nodes, _)| of_attribute(self.tree, nodes.clone())).collect();
         asserted.extend(assertions(self.tree, function.nodes.clone()));
+        let tables = tables(self.tree, function.nodes.clone());
+        let whole = |own: Digest| {
+            let apart: String = tables.iter().filter_map(|table| table.digest.as_ref()).map(Digest::as_str).collect();
+            if apart.is_empty() { own } else { Digest::of(format!("{own}{apart}")) }
+        };
+        let nodes = first..function.nodes.end;
         TestItem {
             name: self.full_name(self.tree.text(function.name)),
             annotation: self.annotation(self.tree.line(first)),
             span: self.span(first..function.nodes.end),
             line: self.tree.line(function.name),
-            digest: self.tree.digest(first..function.nodes.end),
-            body: self.tree.digest_without(first..function.nodes.end, function.name..function.name + 1),
+            digest: whole(self.tree.digest(nodes.clone())),
+            body: whole(self.tree.digest_without(nodes, function.name..function.name + 1)),
             assertions: asserted,
-            cases: self.cases(lead),
+            cases: self.cases(lead).into_iter().chain(tables.iter().flat_map(|table| table.rows.clone())).collect(),
             ignored: find(Attribute::is_ignore).map(|attribute| attribute.text.clone()).or(never),
             cfg,
             should_panic: find(Attribute::is_should_panic).is_some(),

@@ -47,7 +47,8 @@ fn test_signs(code: &Code, file: &File, test: &TestItem) -> TestSigns {
         mocks: mocks::mocks(code, file, body.clone()),
         subjects: assertions.subjects(),
         samples: assertions.samples(),
-        reaches: code.production(&words(file, body.clone())),
+        reaches: code
+            .production(&file.apart(test).chain([body.clone()]).flat_map(|part| words(file, part)).collect::<Vec<_>>()),
         asks: asks(code, file, body),
     }
 }

@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+use tdd_core::digest::Digest;
+
 use crate::item::TestItem;
 use crate::rust::syntax::{Tree, unix};
+use crate::rust::tables::{Table, tables_in};
 use crate::rust::walk::Walk;
 
 use super::piece::{Piece, pieces};
@@ -15,6 +18,8 @@ pub(in crate::rust) struct File {
     source: String,
     tokens: Vec<Token>,
     pub tests: Vec<TestItem>,
+    /// The tables of each of its tests.
+    tables: Vec<Vec<Table>>,
     pub pieces: Vec<Piece>,
     pub parses: bool,
 }
@@ -33,6 +38,7 @@ impl File {
             source: String::new(),
             tokens: Vec::new(),
             tests: Vec::new(),
+            tables: Vec::new(),
             pieces: Vec::new(),
             parses: false,
         };
@@ -40,7 +46,9 @@ impl File {
             let token = |node| Token { range: tree.range(node), kind: tree.kind(node) };
             file.tokens = tree.tokens(0..tree.len()).map(token).filter(|token| !token.range.is_empty()).collect();
             let items = Walk::new(&tree).run();
-            file.pieces = pieces(&tree, &items, for_tests);
+            file.tables = items.tests.iter().map(|test| tables_in(&tree, &test.span)).collect();
+            let apart = file.tables.iter().flatten().filter_map(|table| table.apart.clone()).collect();
+            file.pieces = pieces(&tree, &items, apart, for_tests);
             file.parses = tree.parses();
             file.tests = items.tests;
         }
@@ -76,69 +84,119 @@ impl File {
         self.tokens.get(token).map_or("", |token| token.kind)
     }
 
+    /// Where the tables of a test stand that are not in it.
+    pub fn apart(&self, test: &TestItem) -> impl Iterator<Item = Range<usize>> {
+        self.tables_of(test).iter().filter_map(|table| table.apart.as_ref()).map(|span| self.inside(span))
+    }
+
+    fn tables_of(&self, test: &TestItem) -> &[Table] {
+        let at = self.tests.iter().position(|known| known.span == test.span);
+        at.and_then(|at| self.tables.get(at)).map_or(&[], Vec::as_slice)
+    }
+
     /// Whether a test still does all that it did: its statements stand in another one in the same order, with
-    /// nothing but assertions before the last of them, so that nothing keeps them from being run.
+    /// nothing but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
     pub fn is_kept(&self, test: &TestItem, other: (&Self, &TestItem)) -> bool {
         let (file, grown) = other;
         let (mut old, mut new) = (self.parts(test), file.parts(grown));
         let mut head = new.head.iter();
         let is_head_kept = old.head.iter().all(|token| head.any(|at| at == token));
         // A test that returns a result may go on before it.
-        if old.statements.last().is_some_and(|last| last.concat() == "Ok(())")
+        if old.statements.last().is_some_and(|last| last.words.concat() == "Ok(())")
             && old.statements.last() == new.statements.last()
         {
             old.statements.pop();
             new.statements.pop();
         }
         let mut left = new.statements.iter();
-        let is_next = |wanted| left.find(|it| *it == wanted || !is_assertion(it)) == Some(wanted);
-        is_head_kept && old.statements.iter().all(is_next)
+        let mut is_next = |wanted: &Part| {
+            let next = left.find(|it| wanted.is_kept_in(it) || !is_assertion(&it.words));
+            next.is_some_and(|it| wanted.is_kept_in(it))
+        };
+        let is_apart_kept = |table: &Part| new.apart.iter().any(|other| table.is_kept_in(other));
+        is_head_kept && old.apart.iter().all(is_apart_kept) && old.statements.iter().all(&mut is_next)
     }
 
-    /// A test in parts: what stands before its body, and the statements of that.
+    /// A test in parts: what stands before its body, the statements of that, and its tables elsewhere.
     fn parts(&self, test: &TestItem) -> Parts {
-        let tokens: Vec<String> = self.inside(&test.span).map(|at| unix(self.text(at)).into_owned()).collect();
+        let tables = self.tables_of(test);
+        let tokens: Vec<usize> = self.inside(&test.span).collect();
         let mut depth = 0_usize;
         let mut parts = Parts::default();
-        let mut statement = Vec::new();
+        let mut statement = Part::default();
         let mut in_body = false;
         for (at, token) in tokens.iter().enumerate() {
-            if !in_body && depth == 0 && token == "{" {
+            let word = self.text(*token);
+            if !in_body && depth == 0 && word == "{" {
                 in_body = true;
                 continue;
             }
-            match token.as_str() {
+            match word {
                 "(" | "[" | "{" => depth += 1,
                 ")" | "]" | "}" => depth = depth.saturating_sub(1),
                 _ => {}
             }
             if !in_body {
-                parts.head.push(token.clone());
+                parts.head.push(unix(word).into_owned());
                 continue;
             }
             // Whether something is changed later does not change what it is now.
-            if token != "mut" && !(depth == 0 && token == ";") {
-                statement.push(token.clone());
+            if word != "mut" && !(depth == 0 && word == ";") {
+                statement.take(self, *token, tables);
             }
-            let next = tokens.get(at + 1).map_or("", String::as_str);
-            if depth == 0 && (token == ";" || token == "}" && begins_statement(next)) && !statement.is_empty() {
+            let next = tokens.get(at + 1).map_or("", |next| self.text(*next));
+            if depth == 0 && (word == ";" || word == "}" && begins_statement(next)) && !statement.words.is_empty() {
                 parts.statements.push(std::mem::take(&mut statement));
             }
         }
         // The brace that closes the body.
-        statement.pop();
-        if !statement.is_empty() {
+        statement.words.pop();
+        if !statement.words.is_empty() {
             parts.statements.push(statement);
         }
+        parts.apart = self
+            .apart(test)
+            .map(|tokens| {
+                let mut part = Part::default();
+                tokens.for_each(|token| part.take(self, token, tables));
+                part
+            })
+            .collect();
         parts
     }
 }
 
-/// A test in parts, each a list of tokens.
+/// A test in parts.
 #[derive(Default)]
 struct Parts {
     head: Vec<String>,
-    statements: Vec<Vec<String>>,
+    statements: Vec<Part>,
+    apart: Vec<Part>,
+}
+
+/// The tokens of a statement or of an item, and apart from them the rows of its tables.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Part {
+    words: Vec<String>,
+    rows: Vec<Digest>,
+}
+
+impl Part {
+    fn take(&mut self, file: &File, token: usize, tables: &[Table]) {
+        let at = file.tokens.get(token).map_or(0, |token| token.range.start);
+        let is_inside = |span: &Range<usize>| span.start < at && at + 1 < span.end;
+        let is_length = |table: &Table| table.length.as_ref().is_some_and(|length| length.contains(&at));
+        if tables.iter().any(|table| is_inside(&table.list) || is_length(table)) {
+            return;
+        }
+        self.rows.extend(tables.iter().filter(|table| table.list.start == at).flat_map(|table| table.rows.clone()));
+        self.words.push(unix(file.text(token)).into_owned());
+    }
+
+    fn is_kept_in(&self, other: &Self) -> bool {
+        let mut left = other.rows.iter();
+        self.words == other.words && self.rows.iter().all(|row| left.any(|other| other == row))
+    }
 }
 
 /// Whether a token after a block begins another statement, and does not go on with the expression.
@@ -174,6 +232,42 @@ mod tests {
         );
         check("for x in [1] { assert!(a(x)); }", "for x in [1] { assert!(a(x)); } assert!(b());", true);
         check("assert!(a()?); Ok(())", "assert!(a()?); let b = b()?; assert!(b); Ok(())", true);
+    }
+
+    #[test]
+    fn a_table_may_gain_rows_and_lose_none() {
+        let asserts = "{ let x = f(a); assert_eq!(x, b); }";
+        for write in [
+            |rows: &str| format!("for (a, b) in [{rows}] {{}}"),
+            |rows: &str| format!("for (a, b) in vec![{rows}] {{}}"),
+            |rows: &str| format!("for &(a, b) in &[{rows}] {{}}"),
+            |rows: &str| format!("let rows = [{rows}]; for (a, b) in rows.iter().copied() {{}}"),
+            |rows: &str| format!("const ROWS: [(i32, i32); {}] = [{rows}]; for (a, b) in ROWS {{}}", rows.len()),
+        ] {
+            let with = |rows: &str| write(rows).replace("{}", asserts);
+            check(&with("(1, 2), (2, 4)"), &with("(1, 2), (2, 4), (3, 6)"), true);
+            check(&with("(1, 2), (2, 4)"), &with("(0, 0), (1, 2), /* x */ (2, 4),"), true);
+            check(&with("(1, 2), (2, 4)"), &with("(1, 2), (2, 5), (3, 6)"), false);
+            check(&with("(1, 2), (2, 4)"), &with("(1, 2)"), false);
+            check(&with("(1, 2), (2, 4)"), &format!("{} assert!(c());", with("(1, 2), (2, 4), (3, 6)")), true);
+        }
+    }
+
+    #[test]
+    fn a_loop_that_does_more_than_assert_has_no_table() {
+        for body in [
+            "{ if a > 1 { break; } assert_eq!(f(a), b); }",
+            "{ assert_eq!(f(a)?, b); }",
+            "{ sum += a; }",
+            "{ let x = match f(a) { Some(x) => x, None => return }; assert_eq!(x, b); }",
+        ] {
+            let with = |rows: &str| format!("for (a, b) in [{rows}] {body}");
+            check(&with("(1, 2)"), &with("(1, 2), (2, 4)"), false);
+        }
+        let used = |rows: &str| format!("let rows = [{rows}]; for a in rows {{ assert!(a); }} g(rows);");
+        check(&used("1"), &used("1, 2"), false);
+        let repeated = |rows: &str| format!("for a in [{rows}] {{ assert!(a); }}");
+        check(&repeated("1; 2"), &repeated("1; 3"), false);
     }
 
     #[test]

@@ -30,11 +30,11 @@ pub(in crate::rust) struct Piece {
     pub span: Range<usize>,
 }
 
-/// The items of a file; with `for_tests` all of them are for tests.
-pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
+/// The items of a file, but for tests and their tables; with `for_tests` all of them are for tests.
+pub(super) fn pieces(tree: &Tree<'_>, items: &Items, tables: Vec<Range<usize>>, for_tests: bool) -> Vec<Piece> {
     let tests = items.tests.iter().map(|test| test.span.start).collect();
     let file = Scope { past: tree.len(), place: Digest::zero(), owner: None, of_trait: false };
-    let mut taker = Taker { tree, items, for_tests, tests, scopes: vec![file], lead: None, found: Vec::new() };
+    let mut taker = Taker { tree, items, for_tests, tests, tables, scopes: vec![file], lead: None, found: Vec::new() };
     taker.run();
     taker.found
 }
@@ -54,6 +54,8 @@ struct Taker<'t, 's> {
     for_tests: bool,
     /// Where the tests begin.
     tests: BTreeSet<usize>,
+    /// Items that belong to a test.
+    tables: Vec<Range<usize>>,
     scopes: Vec<Scope>,
     /// The first attribute or doc comment before the next item.
     lead: Option<usize>,
@@ -135,7 +137,7 @@ impl Taker<'_, '_> {
 
     fn item(&mut self, node: usize) {
         let first = self.lead.take().unwrap_or(node);
-        if self.tests.contains(&self.tree.range(first).start) {
+        if self.tests.contains(&self.tree.range(first).start) || self.tables.contains(&self.tree.range(node)) {
             return;
         }
         let nodes = first..self.tree.past(node);

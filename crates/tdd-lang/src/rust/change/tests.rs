@@ -433,3 +433,29 @@ fn an_item_that_takes_the_name_of_what_an_old_test_calls_changes_that_test() {
         assert_eq!(changed, eclipses, "{item}: {told:?}");
     }
 }
+
+#[test]
+fn a_table_beside_its_test_belongs_to_it() {
+    let with = |rows: &str, rest: &str| {
+        let table = format!("const CASES: [(u32, u32); {}] = [{rows}];\n", rows.matches('(').count());
+        format!(
+            "use calc::add;\n\n{table}\n#[test]\nfn sums() {{\n    for (x, y) in CASES {{ assert_eq!(add(x, x), y); }}\n}}\n{rest}"
+        )
+    };
+    let told = |rows: &str, rest: &str, after: &str| {
+        lines(&between(&[("tests/calc.rs", &with(rows, rest))], &[("tests/calc.rs", after)]))
+    };
+    assert_eq!(told("(1, 2)", "", &with("(1, 2), (2, 4)", "")), ["test tests/calc.rs::sums grew"]);
+    assert_eq!(told("(1, 2)", "", &with("(1, 3), (2, 4)", "")), ["test tests/calc.rs::sums changed"]);
+    assert_eq!(told("(1, 2), (2, 4)", "", &with("(2, 4)", "")), ["test tests/calc.rs::sums changed"]);
+    let grown = between(&[("tests/calc.rs", &with("(1, 2)", ""))], &[("tests/calc.rs", &with("(1, 2), (2, 4)", ""))]);
+    assert_eq!(grown.new_demands().count(), 1);
+    let used = "fn other() { let _ = CASES.len(); }\n";
+    let changed = ["support tests/calc.rs const `CASES` changed"];
+    assert_eq!(told("(1, 2)", used, &with("(1, 2), (2, 4)", used)), changed);
+    let seen = |rows: &str| with(rows, "").replace("const", "pub const");
+    assert_eq!(
+        lines(&between(&[("tests/calc.rs", &seen("(1, 2)"))], &[("tests/calc.rs", &seen("(1, 2), (2, 4)"))])),
+        changed
+    );
+}

@@ -1,0 +1,154 @@
+//! Finds the tables of a test, so that a row counts like an assertion and a table may grow.
+//!
+//! A list is a table where each of its rows is a claim of its own, so that more of them cannot make a test milder: that
+//! of a loop which does nothing but assert. It may stand apart, in a constant that is used for nothing else.
+
+use std::ops::Range;
+
+use tdd_core::digest::Digest;
+
+use super::syntax::Tree;
+
+/// A list that a test goes through row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    /// The bytes of the list, with its brackets.
+    pub list: Range<usize>,
+    pub rows: Vec<Digest>,
+    /// The bytes of its item, where that stands outside of the test.
+    pub apart: Option<Range<usize>>,
+    /// What its type says how long it is: that grows with it.
+    pub length: Option<Range<usize>>,
+    /// The digest of that item.
+    pub digest: Option<Digest>,
+}
+
+/// The tables of a function, wherever they stand.
+pub(super) fn tables(tree: &Tree<'_>, function: Range<usize>) -> Vec<Table> {
+    let loops = function.clone().filter(|node| tree.kind(*node) == "for_expression");
+    let loops = loops.filter(|node| tree.child(*node, "body").is_some_and(|body| only_asserts(tree, body)));
+    let over = loops.filter_map(|node| tree.child(node, "value")).map(|value| bare(tree, value));
+    let mut found: Vec<Table> = over.filter_map(|over| table(tree, &function, over)).collect();
+    found.sort_by_key(|table| table.list.start);
+    found.dedup();
+    found
+}
+
+/// The tables of what stands in these bytes.
+pub(super) fn tables_in(tree: &Tree<'_>, span: &Range<usize>) -> Vec<Table> {
+    let first = (0..tree.len()).find(|node| tree.range(*node).start >= span.start && *node > 0);
+    let Some(first) = first else { return Vec::new() };
+    let past = (first..tree.len()).find(|node| tree.range(*node).start >= span.end).unwrap_or(tree.len());
+    tables(tree, first..past)
+}
+
+/// Whether a block asserts and does nothing that could outlast it.
+fn only_asserts(tree: &Tree<'_>, block: usize) -> bool {
+    let leaves = |node: usize| {
+        matches!(
+            tree.kind(node),
+            "return" | "break" | "continue" | "return_expression" | "break_expression" | "try_expression" | "?"
+        )
+    };
+    let claims = |node: usize| {
+        let call = if tree.kind(node) == "expression_statement" { node + 1 } else { node };
+        let name = tree.child(call, "macro").map_or("", |name| tree.text(name));
+        tree.kind(call) == "macro_invocation" && (name.starts_with("assert") || name.starts_with("debug_assert"))
+    };
+    let statements = || {
+        let all = tree.children(block).filter(|child| !tree.is_comment(*child));
+        all.filter(|child| !matches!(tree.kind(*child), "{" | "}" | ";"))
+    };
+    statements().all(|node| tree.kind(node) == "let_declaration" || claims(node))
+        && statements().any(claims)
+        && !tree.inside(block).any(leaves)
+}
+
+/// What is gone through, without what only hands it on: `&rows`, `rows.iter()`.
+fn bare(tree: &Tree<'_>, mut node: usize) -> usize {
+    loop {
+        let inner = match tree.kind(node) {
+            "reference_expression" => tree.child(node, "value"),
+            "parenthesized_expression" => tree.children(node).nth(1),
+            "call_expression" => tree.child(node, "function").filter(|function| {
+                let method = tree.child(*function, "field").map_or("", |field| tree.text(field));
+                let is_bare = tree.child(node, "arguments").is_some_and(|arguments| tree.text(arguments) == "()");
+                is_bare && matches!(method, "iter" | "into_iter" | "copied" | "cloned")
+            }),
+            "field_expression" if tree.kind(tree.parent(node)) == "call_expression" => tree.child(node, "value"),
+            _ => None,
+        };
+        match inner {
+            Some(inner) => node = inner,
+            None => return node,
+        }
+    }
+}
+
+/// The list that is meant: itself, or the only one of a name that is used for nothing else.
+fn table(tree: &Tree<'_>, function: &Range<usize>, over: usize) -> Option<Table> {
+    if tree.kind(over) != "identifier" {
+        let (list, rows) = list(tree, over)?;
+        return Some(Table { list: tree.range(list), rows, apart: None, length: None, digest: None });
+    }
+    let mut named =
+        (0..tree.len()).filter(|node| tree.kind(*node) == "identifier" && tree.text(*node) == tree.text(over));
+    let (first, second, None) = (named.next()?, named.next()?, named.next()) else { return None };
+    let name = if first == over { second } else { first };
+    let item = tree.parent(name);
+    let is_made = match tree.kind(item) {
+        "let_declaration" => tree.field(name) == Some("pattern"),
+        "const_item" | "static_item" => tree.field(name) == Some("name") && is_plain(tree, item),
+        _ => false,
+    };
+    let value = tree.child(item, "value").filter(|_| is_made).map(|value| bare(tree, value))?;
+    let (list, rows) = list(tree, value)?;
+    let length = tree.child(item, "type").and_then(|kind| {
+        let array = tree.inside(kind).find(|node| tree.kind(*node) == "array_type")?;
+        tree.child(array, "length")
+    });
+    let is_apart = !function.contains(&item);
+    Some(Table {
+        list: tree.range(list),
+        rows,
+        apart: is_apart.then(|| tree.range(item)),
+        length: length.map(|length| tree.range(length)),
+        digest: is_apart.then(|| tree.digest(tree.inside(item))),
+    })
+}
+
+/// Whether a constant is neither for others nor under a condition.
+fn is_plain(tree: &Tree<'_>, item: usize) -> bool {
+    let is_seen = tree.children(item).any(|child| tree.kind(child) == "visibility_modifier");
+    let siblings = tree.children(tree.parent(item)).take_while(|node| *node < item);
+    !is_seen && siblings.last().is_none_or(|before| tree.kind(before) != "attribute_item")
+}
+
+/// A list that is written out, and its rows.
+fn list(tree: &Tree<'_>, node: usize) -> Option<(usize, Vec<Digest>)> {
+    let list = match tree.kind(node) {
+        "array_expression" => node,
+        "macro_invocation" if tree.child(node, "macro").is_some_and(|name| tree.text(name) == "vec") => {
+            tree.children(node).find(|child| tree.kind(*child) == "token_tree")?
+        }
+        _ => return None,
+    };
+    let mut rows: Vec<Range<usize>> = Vec::new();
+    let mut is_new = true;
+    for part in tree.children(list).filter(|part| !tree.is_comment(*part)) {
+        match tree.kind(part) {
+            "[" | "]" | "(" | ")" | "{" | "}" => {}
+            "," => is_new = true,
+            // So many times the same.
+            ";" => return None,
+            _ => match rows.last_mut() {
+                Some(row) if !is_new => row.end = tree.past(part),
+                _ => {
+                    rows.push(tree.inside(part));
+                    is_new = false;
+                }
+            },
+        }
+    }
+    (!rows.is_empty()).then(|| (list, rows.into_iter().map(|row| tree.digest(row)).collect()))
+}
