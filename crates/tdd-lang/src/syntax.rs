@@ -123,6 +123,11 @@ impl<'a> FlatTree<'a> {
         self.past(node) == node + 1
     }
 
+    /// The first node that begins at this byte or behind it.
+    pub fn behind(&self, byte: usize) -> usize {
+        self.nodes.partition_point(|node| node.range.start < byte)
+    }
+
     /// Whether a node is a name, whatever it names.
     pub fn is_word(&self, node: usize) -> bool {
         self.is_leaf(node) && self.kind(node).ends_with("identifier")

@@ -20,15 +20,16 @@ pub(super) fn beside(tree: &Tree<'_>, function: usize) -> Vec<(usize, usize)> {
 
 fn declared(tree: &Tree<'_>, function: usize, over: usize) -> Option<(usize, usize)> {
     let is_it = |node: &usize| tree.kind(*node) == "identifier" && tree.text(*node) == tree.text(over);
-    let (used, others): (Vec<usize>, Vec<usize>) =
-        (0..tree.len()).filter(is_it).partition(|node| tree.inside(function).contains(node));
+    let is_ranged = |node: usize| ranged(tree, function).any(|over| tree.range(over) == tree.range(node));
+    if !tree.inside(function).filter(is_it).all(is_ranged) {
+        return None;
+    }
+    let others = (0..function).chain(tree.past(function)..tree.len()).filter(is_it).take(2).collect::<Vec<_>>();
     let [name] = others[..] else { return None };
-    let is_only_ranged =
-        used.iter().all(|node| ranged(tree, function).any(|over| tree.range(over) == tree.range(*node)));
     let spec = tree.parent(name);
     let outermost =
         tree.around(spec).all(|outer| matches!(tree.kind(outer), "var_spec_list" | "var_declaration" | "source_file"));
-    let value = tree.child(spec, "value").filter(|_| outermost && is_only_ranged && tree.kind(spec) == "var_spec")?;
+    let value = tree.child(spec, "value").filter(|_| outermost && tree.kind(spec) == "var_spec")?;
     let mut values = tree.parts(value);
     let (table, None) = (values.next()?, values.next()) else { return None };
     (tree.kind(table) == "composite_literal").then_some((spec, table))

@@ -4,6 +4,8 @@
 //! of `test.each`, of a loop around the test, or of a loop in it that does nothing but assert. It may stand apart under
 //! a name that is used for nothing else.
 
+use std::ops::Range;
+
 use tdd_core::digest::Digest;
 
 use super::assertion::{Asserting, assertions};
@@ -100,9 +102,15 @@ fn table(tree: &Tree<'_>, making: &Making, over: usize) -> Option<Table> {
         let apart = (!own.contains(&over)).then_some(over);
         return is_written_out(tree, over).then_some(Table { list: over, apart });
     }
-    let mut named = (0..tree.len()).filter(|node| tree.is_name(*node) && tree.text(*node) == tree.text(over));
-    let (first, second, None) = (named.next()?, named.next()?, named.next()) else { return None };
-    let name = if first == over { second } else { first };
+    let is_it = |node: &usize| tree.is_name(*node) && tree.text(*node) == tree.text(over);
+    let others = |nodes: Range<usize>| nodes.filter(is_it).filter(|node| *node != over).take(2).collect::<Vec<_>>();
+    // What a test makes itself is of no interest to others.
+    let [name] = (match others(own.clone()) {
+        none if none.is_empty() => others(0..tree.len()),
+        inside => inside,
+    })[..] else {
+        return None;
+    };
     let declarator = tree.parent(name);
     let is_exported = tree.around(declarator).any(|outer| tree.kind(outer) == "export_statement");
     let is_declared = tree.kind(declarator) == "variable_declarator" && tree.field(name) == Some("name");

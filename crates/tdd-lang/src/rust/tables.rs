@@ -36,10 +36,7 @@ pub(super) fn tables(tree: &Tree<'_>, function: Range<usize>) -> Vec<Table> {
 
 /// The tables of what stands in these bytes.
 pub(super) fn tables_in(tree: &Tree<'_>, span: &Range<usize>) -> Vec<Table> {
-    let first = (0..tree.len()).find(|node| tree.range(*node).start >= span.start && *node > 0);
-    let Some(first) = first else { return Vec::new() };
-    let past = (first..tree.len()).find(|node| tree.range(*node).start >= span.end).unwrap_or(tree.len());
-    tables(tree, first..past)
+    tables(tree, tree.behind(span.start)..tree.behind(span.end))
 }
 
 /// Whether a block asserts and does nothing that could outlast it.
@@ -91,10 +88,15 @@ fn table(tree: &Tree<'_>, function: &Range<usize>, over: usize) -> Option<Table>
         let (list, rows) = list(tree, over)?;
         return Some(Table { list: tree.range(list), rows, apart: None, length: None, digest: None });
     }
-    let mut named =
-        (0..tree.len()).filter(|node| tree.kind(*node) == "identifier" && tree.text(*node) == tree.text(over));
-    let (first, second, None) = (named.next()?, named.next()?, named.next()) else { return None };
-    let name = if first == over { second } else { first };
+    let is_it = |node: &usize| tree.kind(*node) == "identifier" && tree.text(*node) == tree.text(over);
+    let others = |nodes: Range<usize>| nodes.filter(is_it).filter(|node| *node != over).take(2).collect::<Vec<_>>();
+    // What a function makes itself is of no interest to others.
+    let [name] = (match others(function.clone()) {
+        none if none.is_empty() => others(0..tree.len()),
+        own => own,
+    })[..] else {
+        return None;
+    };
     let item = tree.parent(name);
     let is_made = match tree.kind(item) {
         "let_declaration" => tree.field(name) == Some("pattern"),
