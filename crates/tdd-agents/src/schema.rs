@@ -70,7 +70,7 @@ fn closed(fields: &Map<String, Value>) -> Value {
 
 /// Small models quote badly and write short files well, so they are not led into temptation without need.
 fn edit_forms(part: Part, offers: Offers) -> Vec<Value> {
-    let may = |action: &&&str| **action != "replace" || offers.files == Files::Long || !part.must_edit;
+    let may = |action: &&&str| **action != "replace" || offers.files == Files::Long;
     part.actions.iter().filter(may).map(|action| edit_form(action)).collect()
 }
 
@@ -147,7 +147,7 @@ mod tests {
         };
         assert_eq!((forms(Phase::Red, Files::Short), forms(Phase::Red, Files::Long)), (1, 2));
         assert_eq!((forms(Phase::Green, Files::Short), forms(Phase::Green, Files::Long)), (3, 4));
-        assert_eq!(forms(Phase::Refactor, Files::Short), 4);
+        assert_eq!((forms(Phase::Refactor, Files::Short), forms(Phase::Refactor, Files::Long)), (3, 4));
     }
 
     #[test]

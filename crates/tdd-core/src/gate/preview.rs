@@ -50,7 +50,7 @@ pub fn replace_once(path: &str, text: &str, find: &str, content: &str) -> Result
         (None, _) => {
             let reason = format!("the text to find is not in `{path}`");
             let near = nearest(text, find).map(|line| format!(", where `{line}` is nearest to it")).unwrap_or_default();
-            let next = format!("copy it exactly from the file as it is now{near}; or upsert the whole file");
+            let next = format!("`find` must stand in the file letter for letter{near}; or upsert the whole file");
             Err(Rule::EditApplies.refuse(reason, next))
         }
     }
@@ -114,10 +114,10 @@ mod tests {
     fn who_did_not_copy_exactly_is_shown_the_line_that_was_meant() {
         let text = "def test():\n    assert add(\"\") == 0\n";
         let next = |find: &str| replace_once("a.py", text, find, "").unwrap_err().next;
-        let near = "copy it exactly from the file as it is now, where `assert add(\"\") == 0` is nearest to it; or upsert \
+        let near = "`find` must stand in the file letter for letter, where `assert add(\"\") == 0` is nearest to it; or upsert \
                     the whole file";
         assert_eq!(next("\n  assert add('') == 0\n"), near);
-        assert_eq!(next("return 7"), "copy it exactly from the file as it is now; or upsert the whole file");
+        assert_eq!(next("return 7"), "`find` must stand in the file letter for letter; or upsert the whole file");
         assert_eq!(next(&"x".repeat(100_000)), next("return 7"));
     }
 
