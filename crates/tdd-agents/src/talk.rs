@@ -98,6 +98,10 @@ enum Call {
 /// Files over this many bytes are changed in places rather than written anew.
 const LONG_FILE: usize = 6_000;
 
+/// The way out for who has nothing left to write.
+const OR_DONE: &str =
+    "If each requirement of the kata has a test that passes, send no edits instead, and name them all in `done`.";
+
 const NOD: &str = "I have read all of it.";
 
 /// Small models send what was turned down once more.
@@ -258,12 +262,12 @@ impl Talk {
     fn next_message(&self, call: Call) -> String {
         let results = self.messages.last().is_some_and(|last| last.role == Speaker::Tool);
         let request = match call {
-            Call::Plan => self.requests.plan.as_str(),
-            Call::Edit => self.requests.act.as_str(),
-            Call::Tools if results && self.news.is_empty() => "",
-            Call::Tools => self.requests.act.as_str(),
+            Call::Tools if results && self.news.is_empty() => return String::new(),
+            Call::Plan => self.requests.plan.clone(),
+            Call::Edit | Call::Tools if self.offers.done => format!("{} {OR_DONE}", self.requests.act),
+            Call::Edit | Call::Tools => self.requests.act.clone(),
         };
-        if self.news.is_empty() { request.to_owned() } else { format!("{}\n\n{request}", self.news) }
+        if self.news.is_empty() { request } else { format!("{}\n\n{request}", self.news) }
     }
 
     fn hear(&mut self, message: Message) {

@@ -96,6 +96,20 @@ fn who_comes_back_with_what_failed_is_asked_for_more_variety() {
 }
 
 #[test]
+fn who_may_be_done_is_told_so_with_every_request() {
+    let mut talk = begin(Phase::Red);
+    let asks = |talk: &mut Talk| last(&talk.ask_edit()).contains("name them all in `done`");
+    assert!(!asks(&mut talk));
+    talk.answered("{}");
+    talk.failed(&refused());
+    talk.offer_done();
+    assert!(asks(&mut talk));
+    talk.answered("{}");
+    talk.failed(&refused());
+    assert!(asks(&mut talk));
+}
+
+#[test]
 fn a_whole_conversation_is_pinned() {
     let mut talk = begin(Phase::Green);
     talk.ask_plan();
