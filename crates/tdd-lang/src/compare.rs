@@ -39,6 +39,8 @@ pub(crate) trait Dialect {
 pub(crate) struct Piece {
     /// It exists only for tests.
     pub for_tests: bool,
+    /// It holds a table of one test, and belongs to it.
+    pub of_test: bool,
     /// What it is, for people: "def `add`".
     pub label: String,
     /// The name by which it is used; empty if it has none.
@@ -230,10 +232,13 @@ fn changed(before: &[(String, Piece)], after: &[(String, Piece)], for_tests: boo
         (gone, new)
     };
     let tell = |(path, piece): (String, Piece), fate| ItemChange { path, item: piece.label, line: piece.line, fate };
-    let changed = changed.into_iter().map(|(_, after)| tell(after, ItemFate::Changed));
-    let gone = gone.into_iter().map(|item| tell(item, ItemFate::Removed));
-    let mut found: Vec<_> =
-        changed.chain(gone).chain(new.into_iter().map(|item| tell(item, ItemFate::Added))).collect();
+    // What became of a table is told with its test.
+    let is_own = |(_, piece): &(String, Piece)| !piece.of_test;
+    let changed = changed.into_iter().filter(|(before, after)| is_own(before) || is_own(after));
+    let changed = changed.map(|(_, after)| tell(after, ItemFate::Changed));
+    let gone = gone.into_iter().filter(is_own).map(|item| tell(item, ItemFate::Removed));
+    let new = new.into_iter().filter(is_own).map(|item| tell(item, ItemFate::Added));
+    let mut found: Vec<_> = changed.chain(gone).chain(new).collect();
     found.sort_by(|one, other| (&one.path, one.line, &one.item).cmp(&(&other.path, other.line, &other.item)));
     found
 }

@@ -1,5 +1,7 @@
 //! Tells whether nothing but one test or its mark changed in a file, and spells the words of such a mark.
 
+use std::ops::Range;
+
 use crate::item::{Items, TestItem};
 
 /// Whether a file is as it was but for a test that is gone.
@@ -8,6 +10,47 @@ pub(crate) fn only_lacks(test: &TestItem, before: &Items, after: &Items) -> bool
     let same =
         kept.map(|other| (&other.name, other.digest)).eq(after.tests.iter().map(|test| (&test.name, test.digest)));
     same && after.parses == before.parses
+}
+
+/// A file without the tables that a test has outside of itself, and the test as it is then.
+pub(crate) fn without_tables(
+    source: &str,
+    tables: Vec<Range<usize>>,
+    test: &TestItem,
+    items: impl Fn(&str) -> Items,
+) -> Option<(String, TestItem)> {
+    if tables.is_empty() {
+        return Some((source.to_owned(), test.clone()));
+    }
+    let lighter = without_lines(source, tables);
+    let own = items(&lighter).tests.into_iter().find(|other| other.name == test.name)?;
+    Some((lighter, own))
+}
+
+/// A text without the lines of these parts, the comments right above them, and the blank lines below.
+fn without_lines(source: &str, mut parts: Vec<Range<usize>>) -> String {
+    parts.sort_by_key(|part| std::cmp::Reverse(part.start));
+    let mut text = source.to_owned();
+    for part in parts {
+        let mut start = text[..part.start].rfind('\n').map_or(0, |at| at + 1);
+        let is_comment = |line: &str| line.trim_start().starts_with("//") || line.trim_start().starts_with("# ");
+        while let Some(above) = text[..start].strip_suffix('\n') {
+            let line = above.rsplit('\n').next().unwrap_or_default();
+            if !is_comment(line) {
+                break;
+            }
+            start -= line.len() + 1;
+        }
+        let end = text[part.end..].find('\n').map_or(text.len(), |at| part.end + at + 1);
+        let below = text[end..].trim_start_matches(['\n', '\r']);
+        let past = if text[..start].trim_end_matches(' ').ends_with("\n\n") || start == 0 {
+            text.len() - below.len()
+        } else {
+            end
+        };
+        text.replace_range(start..past, "");
+    }
+    text
 }
 
 /// Whether a file is as it was but for a test that is skipped now.

@@ -190,11 +190,10 @@ mod tests {
             check(&[("a_test.go", &old)], &[("a_test.go", &new)], &["support var `cases` Changed"]);
         }
         let cut = old.replace("range cases", "range cases[:1]");
-        check(
-            &[("a_test.go", &old)],
-            &[("a_test.go", &cut)],
-            &["~a_test.go::TestA false", "support var `cases` Added"],
-        );
+        check(&[("a_test.go", &old)], &[("a_test.go", &cut)], &["~a_test.go::TestA false"]);
+        // Without its test a table is nothing that somebody added.
+        let bare = old.replace(test, "");
+        check(&[("a_test.go", &old)], &[("a_test.go", &bare)], &["-a_test.go::TestA"]);
         let grouped = |rows: &str| {
             format!("package a\n\nvar (\n\tcases = []struct{{ in, want int }}{{{rows}}}\n\tn = 1\n)\n\n{test}")
         };

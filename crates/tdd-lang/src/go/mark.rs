@@ -5,9 +5,10 @@ use std::ops::Range;
 use super::items::{function, items, testing_parameters};
 use super::known::imports;
 use super::syntax::Tree;
+use super::tables::beside;
 use crate::item::TestItem;
 use crate::language::Skip;
-use crate::mark::{escaped, only_lacks, only_runs, only_skips};
+use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_tables};
 use crate::syntax::splice;
 
 /// How our marker goes on; a person's own is left alone.
@@ -15,9 +16,15 @@ const OURS: &str = ".Skip(\"TODO: ";
 
 /// The file without the test, the comments right above it, and the imports that nothing else needs.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
-    let lines = with_comments(source, &test.span)?;
-    let above = source.get(..lines.start)?.trim_end_matches(['\n', ' ', '\t']);
-    let after = source.get(lines.end..)?.trim_start_matches(['\n', '\r']);
+    let tree = Tree::parse(source)?;
+    let tables = beside(&tree, function(&tree, &test.span)?).into_iter().map(|(spec, _)| {
+        let declaration = tree.parent(spec);
+        tree.range(if tree.kind(declaration) == "var_declaration" { declaration } else { spec })
+    });
+    let (lighter, own) = without_tables(source, tables.collect(), test, |source| items(path, source))?;
+    let lines = with_comments(&lighter, &own.span)?;
+    let above = lighter.get(..lines.start)?.trim_end_matches(['\n', ' ', '\t']);
+    let after = lighter.get(lines.end..)?.trim_start_matches(['\n', '\r']);
     let parted = if after.is_empty() { "\n" } else { "\n\n" };
     let without = format!("{above}{parted}{after}");
     let changed = without_unused(source, &without)?;
@@ -150,6 +157,18 @@ mod tests {
         assert!(!without("TestB").contains("strings") && without("TestB").contains("\"testing\""));
         let alone = "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n}\n";
         assert_eq!(without_test(FILE, alone, &test(alone, "TestA")).as_deref(), Some("package a\n\n"));
+    }
+
+    #[test]
+    fn a_test_goes_with_its_table() {
+        let a = "func TestA(t *testing.T) {\n\tfor _, n := range cases {\n\t\tif f(n) != n {\n\t\t\tt.Error()\n\t\t}\n\t}\n}\n";
+        let b = "func TestB(t *testing.T) {\n\tif f(0) != 0 {\n\t\tt.Error()\n\t}\n}\n";
+        let head = "package a\n\nimport \"testing\"\n\n";
+        let alone = format!("{head}// The cases.\nvar cases = []int{{\n\t1,\n}}\n\n{a}\n{b}");
+        assert_eq!(without_test(FILE, &alone, &test(&alone, "TestA")), Some(format!("{head}{b}")));
+        let grouped = format!("{head}var (\n\tcases = []int{{1}}\n\tother = 2\n)\n\n{a}\n{b}");
+        let left = format!("{head}var (\n\tother = 2\n)\n\n{b}");
+        assert_eq!(without_test(FILE, &grouped, &test(&grouped, "TestA")), Some(left));
     }
 
     #[test]

@@ -87,8 +87,7 @@ impl Taker<'_, '_> {
     fn specs(&mut self, node: usize, word: &str) {
         let tree = self.tree;
         let is_spec = |inner: &usize| matches!(tree.kind(*inner), "type_spec" | "type_alias" | "var_spec");
-        let specs: Vec<usize> = tree.inside(node).filter(is_spec).filter(|spec| !self.tables.contains(spec)).collect();
-        for spec in specs {
+        for spec in tree.inside(node).filter(is_spec) {
             // A variable inside of a function that initialises another is no item.
             let outermost =
                 tree.around(spec).take_while(|outer| *outer > node).all(|outer| tree.kind(outer) == "var_spec_list");
@@ -115,6 +114,7 @@ impl Taker<'_, '_> {
         let tree = self.tree;
         self.found.push(Piece {
             for_tests: self.for_tests,
+            of_test: self.tables.contains(&at),
             label,
             name: name.to_owned(),
             line: tree.line(at),

@@ -12,7 +12,6 @@ use super::owns;
 use super::pieces::pieces;
 use super::sort::sort;
 use super::syntax::Tree;
-use super::tables::beside;
 use super::value::literals;
 use crate::code::{Code, Item};
 use crate::item::TestItem;
@@ -106,8 +105,6 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
     let node = function(tree, &test.span)?;
     let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression");
     let mocks = tree.inside(node).filter(|inner| is_mock(tree, *inner)).map(|inner| tree.text(inner).to_owned());
-    let tables = beside(tree, node).into_iter().flat_map(|(spec, _)| tree.words(spec));
-    let words = tree.words(node).chain(tables);
     Some(TestSigns {
         at: Place::new(path, test.line),
         name: test.name.clone(),
@@ -116,7 +113,7 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
         mocks: mocks.collect(),
         subjects: subjects(code, tree, node, test),
         samples: samples(tree, node),
-        reaches: code.reached(words, brings),
+        reaches: code.reached(tree.words(node), brings),
         asks: code.asked(calls.map(|call| called(tree, call))),
     })
 }

@@ -134,15 +134,9 @@ impl<'t, 's> Asker<'t, 's> {
         let Some(making) = self.making(test) else { return own.collect() };
         let through = self.helpers(making).into_iter().map(|call| self.tree.digest(self.tree.inside(call)));
         let found: Vec<Digest> = own.chain(through).collect();
-        let tables = tables(self.tree, &self.asserting, making).into_iter().filter(|_| !found.is_empty());
-        let rows = tables.flat_map(|table| rows(self.tree, table.list));
+        let lists = tables(self.tree, &self.asserting, making).lists.into_iter().filter(|_| !found.is_empty());
+        let rows = lists.flat_map(|list| rows(self.tree, list));
         rows.chain(found.iter().copied()).collect()
-    }
-
-    /// What holds tables of a test outside of it.
-    pub fn apart(&self, test: &TestItem) -> Vec<usize> {
-        let tables = self.making(test).map(|making| tables(self.tree, &self.asserting, making)).unwrap_or_default();
-        tables.into_iter().filter_map(|table| table.apart).collect()
     }
 
     /// Whether an assertion of a test depends on production.

@@ -245,6 +245,7 @@ mod tests {
         for rest in ["  rows.length = 0;\n", "  use(rows);\n"] {
             check(&with("1", rest), &with("1, 2", rest), &["support `rows` Changed"]);
         }
+        check(&with("1", ""), "const rows = [1];\n", &["-a.test.js::a"]);
         let counting = |rows: &str| {
             format!(
                 "test('a', () => {{\n  for (const n of [{rows}]) {{\n    sum += n;\n  }}\n  assert.equal(add(sum), 3);\n}});\n"
@@ -257,7 +258,7 @@ mod tests {
         check(&exported("1"), &exported("1, 2"), &["support `rows` Changed"]);
         let around = |rows: &str| format!("for (const n of {rows}) {{\n  n.x = 1;\n  {TEST}}}\n");
         check(&around("[1]"), &around("[1, 2]"), &["support code Changed"]);
-        check(&with("1", ""), &with("1, ...more", ""), &["~a.test.js::a false", "support `rows` Added"]);
+        check(&with("1", ""), &with("1, ...more", ""), &["~a.test.js::a false", "support `rows` Changed"]);
     }
 
     #[test]

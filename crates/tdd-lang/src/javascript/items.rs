@@ -44,8 +44,7 @@ pub(super) fn located(tree: &Tree<'_>) -> Vec<(TestItem, Making)> {
 /// What holds tables of tests outside of them.
 pub(super) fn tables_apart(tree: &Tree<'_>) -> Vec<usize> {
     let asserting = Asserting::of(tree);
-    let tables = located(tree).into_iter().flat_map(|(_, making)| tables(tree, &asserting, &making));
-    tables.filter_map(|table| table.apart).collect()
+    located(tree).into_iter().flat_map(|(_, making)| tables(tree, &asserting, &making).apart).collect()
 }
 
 /// Whether runners look for tests in a file of this name, or the file stands where tests have their things.
@@ -134,15 +133,15 @@ impl Finder<'_, '_> {
         let whole = whole(tree, making.call);
         let span = tree.range(whole);
         let body = making.body.map_or(0..0, |body| tree.inside(body));
-        let tables = tables(tree, &self.asserting, &making);
-        let apart: Vec<usize> = tables.into_iter().filter_map(|table| table.apart).collect();
+        let apart = tables(tree, &self.asserting, &making).apart;
+        let with_apart = |own: Digest| with_apart(tree, &apart, whole, own);
         let nothing = || making.body.is_none().then(|| "it has no function".to_owned());
         let test = TestItem {
             name,
             annotation: annotation(tree.source(), span.start),
             line: tree.line(making.title),
-            digest: with_apart(tree, &apart, tree.digest(tree.inside(whole))),
-            body: with_apart(tree, &apart, tree.digest_without(tree.inside(whole), &[tree.inside(making.title)])),
+            digest: with_apart(tree.digest(tree.inside(whole))),
+            body: with_apart(tree.digest_without(tree.inside(whole), &[tree.inside(making.title)])),
             assertions: assertions(tree, &self.asserting, body.clone())
                 .into_iter()
                 .map(|node| self.assertion(node, body.start))
@@ -171,11 +170,11 @@ impl Finder<'_, '_> {
 }
 
 /// The digest of a test together with the tables that it has elsewhere.
-fn with_apart(tree: &Tree<'_>, apart: &[usize], own: Digest) -> Digest {
+fn with_apart(tree: &Tree<'_>, apart: &[usize], whole: usize, own: Digest) -> Digest {
     if apart.is_empty() {
         return own;
     }
-    let apart = apart.iter().map(|node| tree.digest(tree.inside(*node)));
+    let apart = apart.iter().map(|node| tree.digest_without(tree.inside(*node), &[tree.inside(whole)]));
     let all: Vec<Digest> = [own].into_iter().chain(apart).collect();
     Digest::of(all.iter().map(Digest::as_str).collect::<String>())
 }

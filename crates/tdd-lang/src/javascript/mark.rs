@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use super::assertion::Asserting;
 use super::items::{items, located};
 use super::syntax::Tree;
+use super::tables::tables;
 use crate::item::TestItem;
 use crate::language::Skip;
-use crate::mark::{on_one_line, only_lacks, only_runs, only_skips, without_comment};
+use crate::mark::{on_one_line, only_lacks, only_runs, only_skips, without_comment, without_tables};
 use crate::syntax::splice;
 
 /// How our marker begins; a person's own is left alone.
@@ -15,15 +17,16 @@ const OURS: &str = "/* TODO: ";
 /// The file without the test, the annotation above it, and the blank lines before it. A group that holds nothing
 /// else goes with it: runners do not like empty ones.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
-    let tree = Tree::parse(path, source)?;
-    let statement = (1..tree.len()).find(|node| tree.range(*node) == test.span)?;
+    let (lighter, own) = without_tables(source, declarations(path, source, test)?, test, |source| items(path, source))?;
+    let tree = Tree::parse(path, &lighter)?;
+    let statement = (1..tree.len()).find(|node| tree.range(*node) == own.span)?;
     if tree.kind(statement) != "expression_statement" {
         return None;
     }
     let whole = alone_in(&tree, statement);
-    let lines = whole_lines(source, &tree.range(whole))?;
-    let start = if whole == statement { without_annotation(source, lines.start, test) } else { lines.start };
-    let (above, after) = (source.get(..start)?, source.get(lines.end..)?);
+    let lines = whole_lines(&lighter, &tree.range(whole))?;
+    let start = if whole == statement { without_annotation(&lighter, lines.start, &own) } else { lines.start };
+    let (above, after) = (lighter.get(..start)?, lighter.get(lines.end..)?);
     let is_last = after.trim_start().is_empty() || after.trim_start().starts_with('}');
     let above = match above.trim_end() {
         "" => "",
@@ -35,7 +38,22 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
-/// The outermost statement that is nothing but groups around this one.
+/// The declarations that hold a table of this test and nothing else; `None` if one holds more.
+fn declarations(path: &str, source: &str, test: &TestItem) -> Option<Vec<Range<usize>>> {
+    let tree = Tree::parse(path, source)?;
+    let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
+    let apart = tables(&tree, &Asserting::of(&tree), &making).apart.into_iter();
+    let declarators = apart.filter(|apart| tree.kind(*apart) == "variable_declarator");
+    declarators
+        .map(|declarator| {
+            let statement = tree.parent(declarator);
+            let is_alone = tree.children(statement).filter(|it| tree.kind(*it) == "variable_declarator").count() == 1;
+            is_alone.then(|| tree.range(statement))
+        })
+        .collect()
+}
+
+/// The outermost statement that is nothing but groups and loops around this one.
 fn alone_in(tree: &Tree<'_>, statement: usize) -> usize {
     let mut at = statement;
     loop {
@@ -44,7 +62,8 @@ fn alone_in(tree: &Tree<'_>, statement: usize) -> usize {
         if tree.kind(block) != "statement_block" || others.count() != 1 {
             return at;
         }
-        match tree.around(block).find(|outer| tree.kind(*outer) == "expression_statement") {
+        let is_around = |outer: &usize| matches!(tree.kind(*outer), "expression_statement" | "for_in_statement");
+        match tree.around(block).find(is_around) {
             Some(outer) => at = outer,
             None => return at,
         }
@@ -150,6 +169,21 @@ mod tests {
 
     fn test(source: &str, name: &str) -> TestItem {
         items(FILE, source).tests.into_iter().find(|test| test.name == name).unwrap()
+    }
+
+    #[test]
+    fn a_test_goes_with_its_table() {
+        let b = "test('b', () => {\n  assert.equal(add(1), 2);\n});\n";
+        let a = "test('a', () => {\n  for (const [n, m] of cases) {\n    assert.equal(add(n), m);\n  }\n});\n";
+        let named = format!("// The cases.\nconst cases = [\n  [1, 2],\n];\n\n{a}\n{b}");
+        let around = format!(
+            "for (const n of [1, 2]) {{\n  test('a', () => {{\n    assert.equal(add(n), n);\n  }});\n}}\n\n{b}"
+        );
+        for source in [&named, &around] {
+            assert_eq!(without_test(FILE, source, &test(source, "a")).as_deref(), Some(b), "{source}");
+        }
+        let shared = named.replace("];\n\n", "], other = 1;\n\n");
+        assert_eq!(without_test(FILE, &shared, &test(&shared, "a")), None);
     }
 
     #[test]

@@ -15,10 +15,11 @@ use crate::item::Items;
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
     let is_test = |node: &usize| items.tests.iter().any(|test| test.span == tree.range(*node));
     let mut tests: Vec<Range<usize>> = (1..tree.len()).filter(is_test).map(|node| tree.inside(node)).collect();
-    if for_tests {
-        tests.extend(tables_apart(tree).into_iter().map(|table| tree.inside(table)));
-    }
-    let mut taker = Taker { tree, makers: Makers::of(tree), tests, for_tests, found: Vec::new() };
+    let apart = if for_tests { tables_apart(tree) } else { Vec::new() };
+    let (tables, loops): (Vec<usize>, Vec<usize>) =
+        apart.into_iter().partition(|node| tree.kind(*node) == "variable_declarator");
+    tests.extend(loops.into_iter().map(|around| tree.inside(around)));
+    let mut taker = Taker { tree, makers: Makers::of(tree), tests, tables, for_tests, found: Vec::new() };
     taker.scope(0, "");
     taker.found
 }
@@ -37,8 +38,10 @@ fn taken<'s>(tree: &Tree<'s>, part: usize) -> Option<&'s str> {
 struct Taker<'t, 's> {
     tree: &'t Tree<'s>,
     makers: Makers<'s>,
-    /// The nodes of tests, and of their tables.
+    /// The nodes of tests, and of the loops that make them.
     tests: Vec<Range<usize>>,
+    /// Declarations that belong to a test.
+    tables: Vec<usize>,
     for_tests: bool,
     found: Vec<Piece>,
 }
@@ -96,9 +99,6 @@ impl Taker<'_, '_> {
         let declarators: Vec<usize> =
             tree.children(item).filter(|child| tree.kind(*child) == "variable_declarator").collect();
         for declarator in declarators {
-            if self.tests.iter().any(|test| test.contains(&declarator)) {
-                continue;
-            }
             if outer.is_empty() && self.requires(statement, declarator) {
                 continue;
             }
@@ -110,6 +110,9 @@ impl Taker<'_, '_> {
             let digest = Digest::of([head.as_str().as_bytes(), own.as_str().as_bytes()].concat());
             let scope = if outer.is_empty() { String::new() } else { format!("{outer}.") };
             self.push(at, format!("`{scope}{name}`"), name, digest, tree.range(declarator));
+            if let Some(piece) = self.found.last_mut() {
+                piece.of_test = self.tables.contains(&declarator);
+            }
         }
     }
 
@@ -197,6 +200,6 @@ impl Taker<'_, '_> {
 
     fn push(&mut self, at: usize, label: String, name: &str, digest: Digest, span: Range<usize>) {
         let (for_tests, line, name) = (self.for_tests, self.tree.line(at), name.to_owned());
-        self.found.push(Piece { for_tests, label, name, line, digest, span });
+        self.found.push(Piece { for_tests, of_test: false, label, name, line, digest, span });
     }
 }

@@ -106,9 +106,7 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
     let calls: Vec<usize> = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression").collect();
     let mocks = calls.iter().filter(|call| is_mock(tree, **call)).map(|call| tree.text(*call).to_owned());
     // A hook has no name.
-    let set_up = code.set_up(path, |item| item.name.is_empty());
-    let tables = asker.apart(test).into_iter().flat_map(|table| tree.words(table));
-    let words = tree.words(node).chain(tables).chain(set_up);
+    let words = tree.words(node).chain(code.set_up(path, |item| item.name.is_empty()));
     let made = tree.inside(node).filter(|inner| tree.kind(*inner) == "new_expression");
     let asks = calls.iter().copied().chain(made).map(|call| called(tree, call));
     Some(TestSigns {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tdd_core::digest::Digest;
 
 use super::assertion::{Asserting, assertions};
-use super::items::located;
+use super::items::{located, whole};
 use super::syntax::Tree;
 use super::tables::{rows, tables};
 use crate::item::TestItem;
@@ -52,9 +52,12 @@ fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
     let body = tree.child(making.body?, "body")?;
     let asserting = Asserting::of(&tree);
     let tables = tables(&tree, &asserting, &making);
+    let whole = tree.inside(whole(&tree, making.call));
     let part = |nodes: Range<usize>| {
-        let own: Vec<usize> = tables.iter().map(|table| table.list).filter(|list| nodes.contains(list)).collect();
-        let left_out: Vec<Range<usize>> = own.iter().map(|list| tree.inside(*list)).collect();
+        let own: Vec<usize> = tables.lists.iter().copied().filter(|list| nodes.contains(list)).collect();
+        let mut left_out: Vec<Range<usize>> = own.iter().map(|list| tree.inside(*list)).collect();
+        // A loop around it is told without it.
+        left_out.extend((nodes.start < whole.start).then(|| whole.clone()));
         Part {
             asserts: assertions(&tree, &asserting, nodes.clone()).first() == Some(&nodes.start),
             words: tree.digest_without(nodes, &left_out),
@@ -69,7 +72,7 @@ fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
     Some(Parts {
         statements: statements.map(|node| part(tree.inside(plain(&tree, node)))).collect(),
         head: part(making.call..body),
-        apart: tables.iter().filter_map(|table| table.apart).map(|apart| part(tree.inside(apart))).collect(),
+        apart: tables.apart.iter().map(|apart| part(tree.inside(*apart))).collect(),
     })
 }
 

@@ -14,25 +14,43 @@ use super::items::whole;
 use super::statements::plain;
 use super::syntax::Tree;
 
-/// A list that a test goes through row by row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Table {
-    /// The list.
-    pub list: usize,
-    /// What holds it, where that is not the test itself: its declaration, or the list in the head of a loop.
-    pub apart: Option<usize>,
+/// What a test goes through row by row.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    /// The lists, wherever they stand.
+    pub lists: Vec<usize>,
+    /// What holds them where that is not the test itself: declarations, and the loop around the test.
+    pub apart: Vec<usize>,
 }
 
-/// The tables of a test, wherever they stand.
-pub(super) fn tables(tree: &Tree<'_>, asserting: &Asserting<'_>, making: &Making) -> Vec<Table> {
+/// The tables of a test.
+pub(super) fn tables(tree: &Tree<'_>, asserting: &Asserting<'_>, making: &Making) -> Tables {
     let body = making.body.map_or(0..0, |body| tree.inside(body));
     let loops =
         body.filter_map(|node| gone_through(tree, node).filter(|(_, body)| only_asserts(tree, asserting, *body)));
-    let over = each(tree, making).into_iter().chain(around(tree, making)).chain(loops.map(|(over, _)| over));
-    let mut found: Vec<Table> = over.filter_map(|over| table(tree, making, over)).collect();
-    found.sort_unstable();
-    found.dedup();
-    found
+    let own = tree.inside(whole(tree, making.call));
+    let mut tables = Tables::default();
+    for over in each(tree, making).into_iter().chain(loops.map(|(over, _)| over)) {
+        tables.add(tree, &own, over);
+    }
+    if let Some((outer, over)) = around(tree, making)
+        && tables.add(tree, &own, over)
+    {
+        tables.apart.push(outer);
+    }
+    tables
+}
+
+impl Tables {
+    /// Takes in the list that is meant, if it is a table.
+    fn add(&mut self, tree: &Tree<'_>, own: &Range<usize>, over: usize) -> bool {
+        let Some((list, declarator)) = table(tree, own, over) else { return false };
+        if !self.lists.contains(&list) {
+            self.lists.push(list);
+            self.apart.extend(declarator.filter(|declarator| !own.contains(declarator)));
+        }
+        true
+    }
 }
 
 /// The rows of a table.
@@ -48,8 +66,8 @@ fn each(tree: &Tree<'_>, making: &Making) -> Option<usize> {
     tree.arguments(call).into_iter().next().filter(|_| is_each)
 }
 
-/// What the loop goes through that makes this test again and again, and nothing else.
-fn around(tree: &Tree<'_>, making: &Making) -> Option<usize> {
+/// The loop that makes this test again and again, and nothing else, and what it goes through.
+fn around(tree: &Tree<'_>, making: &Making) -> Option<(usize, usize)> {
     let whole = whole(tree, making.call);
     let block = tree.parent(whole);
     let body = if tree.kind(block) == "statement_block" { block } else { whole };
@@ -57,7 +75,8 @@ fn around(tree: &Tree<'_>, making: &Making) -> Option<usize> {
     let outer = tree.parent(body);
     let outer = if tree.is_function(outer) { tree.parent(tree.parent(outer)) } else { outer };
     let (over, made) = gone_through(tree, outer)?;
-    (is_alone && made == body).then_some(over)
+    let is_call = tree.kind(tree.parent(outer)) == "expression_statement";
+    (is_alone && made == body).then(|| (if is_call { tree.parent(outer) } else { outer }, over))
 }
 
 /// What a node goes through row by row, and what it does with each.
@@ -94,13 +113,11 @@ fn statements(tree: &Tree<'_>, block: usize) -> impl Iterator<Item = usize> {
     statements.filter(|child| tree.kind(*child) != "comment")
 }
 
-/// The list that is meant: itself, or the only one of a name that is used for nothing else.
-fn table(tree: &Tree<'_>, making: &Making, over: usize) -> Option<Table> {
-    let own = tree.inside(whole(tree, making.call));
+/// The list that is meant: itself, or the only one of a name that is used for nothing else, with its declaration.
+fn table(tree: &Tree<'_>, own: &Range<usize>, over: usize) -> Option<(usize, Option<usize>)> {
     let over = bare(tree, over);
     if tree.kind(over) != "identifier" {
-        let apart = (!own.contains(&over)).then_some(over);
-        return is_written_out(tree, over).then_some(Table { list: over, apart });
+        return is_written_out(tree, over).then_some((over, None));
     }
     let is_it = |node: &usize| tree.is_name(*node) && tree.text(*node) == tree.text(over);
     let others = |nodes: Range<usize>| nodes.filter(is_it).filter(|node| *node != over).take(2).collect::<Vec<_>>();
@@ -115,8 +132,7 @@ fn table(tree: &Tree<'_>, making: &Making, over: usize) -> Option<Table> {
     let is_exported = tree.around(declarator).any(|outer| tree.kind(outer) == "export_statement");
     let is_declared = tree.kind(declarator) == "variable_declarator" && tree.field(name) == Some("name");
     let list = bare(tree, tree.child(declarator, "value").filter(|_| is_declared && !is_exported)?);
-    let apart = (!own.contains(&declarator)).then_some(declarator);
-    is_written_out(tree, list).then_some(Table { list, apart })
+    is_written_out(tree, list).then_some((list, Some(declarator)))
 }
 
 /// Whether a list is written out row by row.

@@ -62,6 +62,7 @@ pub(super) fn head(source: &str, first: Option<&TestItem>) -> Option<Piece> {
     let digest = digest(text.lines());
     (digest != Digest::of([])).then(|| Piece {
         for_tests: true,
+        of_test: false,
         label: "what stands before the tests".to_owned(),
         name: String::new(),
         line: 1,

@@ -161,13 +161,15 @@ mod tests {
                 ("[(0, 0), (1, 2), (2, 4)]", &["~t_test.py::test_a true"]),
                 ("[(1, 2), (2, 5)]", &["~t_test.py::test_a false"]),
                 ("[(1, 2)]", &["~t_test.py::test_a false"]),
-                ("[(1, 2), (2, 4), (3, 6)][:1]", &["~t_test.py::test_a false", "support `CASES` Added"]),
+                ("[(1, 2), (2, 4), (3, 6)][:1]", &["~t_test.py::test_a false", "support `CASES` Changed"]),
             ] {
                 check(&[("t_test.py", &old)], &[("t_test.py", &with(rows))], expected);
             }
             let grown = of(&[("t_test.py", &old)], &[("t_test.py", &with("[(1, 2), (2, 4), (3, 6)]"))]);
             assert_eq!(grown.new_demands().count(), 1, "{test}");
         }
+        let old = format!("CASES = [1, 2]\n\n\n{}", loops.replace("a, b", "a").replace("== b", "== a"));
+        check(&[("t_test.py", &old)], &[("t_test.py", "CASES = [1, 2]\n")], &["-t_test.py::test_a"]);
         let named = |rows: &str, ids: &str| marked.replace("CASES", &format!("[{rows}], ids=[{ids}]"));
         let (old, new) = (named("(1, 2)", "'one'"), named("(1, 2), (2, 4)", "'one', 'two'"));
         check(&[("t_test.py", &old)], &[("t_test.py", &new)], &["~t_test.py::test_a true"]);

@@ -5,22 +5,27 @@ use std::ops::Range;
 use super::items::items;
 use super::names::Names;
 use super::syntax::Tree;
+use super::tables::outside;
 use crate::item::{Items, TestItem};
 use crate::language::Skip;
-use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_comment};
+use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_comment, without_tables};
 
 /// How our marker goes on; a person's own is left alone.
 const OURS: &str = ".mark.skip(reason=\"TODO: ";
 
 /// The file without the test, the annotation above it, and the blank lines before it.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
-    if is_alone(source, test)? {
-        return Some([source.get(..test.span.start)?, "pass", source.get(test.span.end..)?].concat());
+    let tree = Tree::parse(source)?;
+    let whole = (0..tree.len()).find(|node| tree.range(*node) == test.span)?;
+    let tables = outside(&tree, whole).into_iter().map(|table| tree.range(table)).collect();
+    let (lighter, own) = without_tables(source, tables, test, |source| like(path, source, test))?;
+    if is_alone(&lighter, &own)? {
+        return Some([lighter.get(..own.span.start)?, "pass", lighter.get(own.span.end..)?].concat());
     }
-    let lines = whole_lines(source, &test.span)?;
-    let start = without_annotation(source, lines.start, test);
-    let above = source.get(..start)?;
-    let after = source.get(lines.end..)?;
+    let lines = whole_lines(&lighter, &own.span)?;
+    let start = without_annotation(&lighter, lines.start, &own);
+    let above = lighter.get(..start)?;
+    let after = lighter.get(lines.end..)?;
     let above = match above.trim_end_matches(['\n', ' ']) {
         "" => "",
         kept if after.trim().is_empty() => above.get(..=kept.len()).unwrap_or(above),
@@ -154,6 +159,16 @@ mod tests {
         let head = "from calc import add, sub\nfrom calc import mul\n";
         assert_eq!(without("test_b"), format!("{head}\n\ndef test_a():\n    assert add(1) == sub(1)\n"));
         assert_eq!(without("test_a"), format!("{head}\n\n@x\ndef test_b():\n    assert add(1) == mul(2)\n"));
+    }
+
+    #[test]
+    fn a_test_goes_with_its_table() {
+        let test_b = "def test_b():\n    assert f()\n";
+        let source = format!(
+            "import pytest\n\n# The cases.\nCASES = [\n    (1, 2),\n]\n\n\ndef test_a():\n    for a, b in CASES:\n        assert f(a) == b\n\n\n{test_b}"
+        );
+        let without = without_test(FILE, &source, &test(&source, "test_a")).unwrap();
+        assert_eq!(without, format!("import pytest\n\n{test_b}"));
     }
 
     #[test]

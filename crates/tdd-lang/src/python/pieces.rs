@@ -40,7 +40,7 @@ impl Taker<'_, '_> {
         for statement in tree.children(node) {
             let item = definition(tree, statement);
             let span = tree.range(statement);
-            if self.tables.contains(&statement) || self.items.tests.iter().any(|test| test.span == span) {
+            if self.items.tests.iter().any(|test| test.span == span) {
                 continue;
             }
             let own = name(tree, item);
@@ -92,6 +92,7 @@ impl Taker<'_, '_> {
         let tree = self.tree;
         self.found.push(Piece {
             for_tests: self.for_tests,
+            of_test: self.tables.contains(&at),
             label,
             name: name.to_owned(),
             line: tree.line(at),

@@ -13,7 +13,6 @@ use super::owns;
 use super::pieces::pieces;
 use super::sort::sort;
 use super::syntax::Tree;
-use super::tables::outside;
 use super::value::literals;
 use crate::code::{Code, Item};
 use crate::compare::Piece;
@@ -93,8 +92,7 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
     let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call");
     let mocks = calls.clone().filter(|call| is_mock(tree, *call)).map(|call| tree.text(call).to_owned());
     let is_run = |item: &Item| SET_UP.contains(&item.name.as_str()) || item.words.contains("autouse");
-    let tables = outside(tree, node).into_iter().flat_map(|table| tree.words(table));
-    let words = tree.words(node).chain(tables).chain(code.set_up(path, is_run));
+    let words = tree.words(node).chain(code.set_up(path, is_run));
     Some(TestSigns {
         at: Place::new(path, test.line),
         name: test.name.clone(),

@@ -4,16 +4,20 @@ use std::ops::Range;
 
 use super::items::items;
 use super::mark_imports::{brought_back, left_aside};
+use super::syntax::Tree;
+use super::tables::tables_in;
 use crate::item::TestItem;
 use crate::language::Skip;
-use crate::mark::{escaped, only_lacks, only_runs, only_skips};
+use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_tables};
 
 /// The file without the test, the annotation above it, and one of the blank lines around it.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
-    let lines = whole_lines(source, &test.span);
-    let start = without_annotation(source, lines.start, test);
-    let gap = blank_line(source, &(start..lines.end));
-    let changed = [source.get(..gap.start)?, source.get(gap.end..)?].concat();
+    let tables = tables_in(&Tree::parse(source)?, &test.span).into_iter().filter_map(|table| table.apart);
+    let (lighter, own) = without_tables(source, tables.collect(), test, |source| items(path, source))?;
+    let lines = whole_lines(&lighter, &own.span);
+    let start = without_annotation(&lighter, lines.start, &own);
+    let gap = blank_line(&lighter, &(start..lines.end));
+    let changed = [lighter.get(..gap.start)?, lighter.get(gap.end..)?].concat();
     only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
@@ -114,6 +118,14 @@ mod tests {
         assert_eq!(removed(one, "one"), "use a::b;\n");
         assert_eq!(removed("#[test] fn a() {} fn b() {}", "a"), " fn b() {}");
         assert_eq!(removed("#[test]\nfn a() {}", "a"), "");
+    }
+
+    #[test]
+    fn a_test_goes_with_its_table() {
+        let two = "#[test]\nfn two() {}\n";
+        let one = "#[test]\nfn one() {\n    for x in ROWS {\n        assert!(b(x));\n    }\n}\n";
+        let source = format!("use a::b;\n\n/// Rows.\nconst ROWS: [u8; 2] = [\n    1,\n    2,\n];\n\n{one}\n{two}");
+        assert_eq!(removed(&source, "one"), format!("use a::b;\n\n{two}"));
     }
 
     #[test]

@@ -47,8 +47,7 @@ fn test_signs(code: &Code, file: &File, test: &TestItem) -> TestSigns {
         mocks: mocks::mocks(code, file, body.clone()),
         subjects: assertions.subjects(),
         samples: assertions.samples(),
-        reaches: code
-            .production(&file.apart(test).chain([body.clone()]).flat_map(|part| words(file, part)).collect::<Vec<_>>()),
+        reaches: code.production(&words(file, body.clone())),
         asks: asks(code, file, body),
     }
 }

@@ -85,7 +85,7 @@ impl File {
     }
 
     /// Where the tables of a test stand that are not in it.
-    pub fn apart(&self, test: &TestItem) -> impl Iterator<Item = Range<usize>> {
+    fn apart(&self, test: &TestItem) -> impl Iterator<Item = Range<usize>> {
         self.tables_of(test).iter().filter_map(|table| table.apart.as_ref()).map(|span| self.inside(span))
     }
 

@@ -104,9 +104,12 @@ pub(super) fn items(before: Vec<Item<'_>>, after: Vec<Item<'_>>, moves: Moves) -
             (gone, new)
         }
     };
-    let changed = changed.into_iter().map(|(_, after)| change(after, ItemFate::Changed));
-    let gone = gone.into_iter().map(|item| change(item, ItemFate::Removed));
-    let new = new.into_iter().map(|item| change(item, ItemFate::Added));
+    // What became of a table is told with its test.
+    let is_own = |(_, piece): &Item<'_>| !piece.of_test;
+    let changed = changed.into_iter().filter(|(before, after)| is_own(before) || is_own(after));
+    let changed = changed.map(|(_, after)| change(after, ItemFate::Changed));
+    let gone = gone.into_iter().filter(is_own).map(|item| change(item, ItemFate::Removed));
+    let new = new.into_iter().filter(is_own).map(|item| change(item, ItemFate::Added));
     let mut found: Vec<_> = changed.chain(gone).chain(new).collect();
     found.sort_by(|one, other| (&one.path, one.line, &one.item).cmp(&(&other.path, other.line, &other.item)));
     found

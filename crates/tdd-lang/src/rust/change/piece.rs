@@ -17,6 +17,8 @@ use super::{example, uses};
 pub(in crate::rust) struct Piece {
     /// It exists only for tests.
     pub for_tests: bool,
+    /// It holds a table of one test, and belongs to it.
+    pub of_test: bool,
     /// Names the inline modules and the `impl` or trait around it.
     pub scope: Digest,
     /// What it is, for people: "fn `add`".
@@ -30,7 +32,7 @@ pub(in crate::rust) struct Piece {
     pub span: Range<usize>,
 }
 
-/// The items of a file, but for tests and their tables; with `for_tests` all of them are for tests.
+/// The items of a file; `tables` are those that belong to a test; with `for_tests` all of them are for tests.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, tables: Vec<Range<usize>>, for_tests: bool) -> Vec<Piece> {
     let tests = items.tests.iter().map(|test| test.span.start).collect();
     let file = Scope { past: tree.len(), place: Digest::zero(), owner: None, of_trait: false };
@@ -137,7 +139,7 @@ impl Taker<'_, '_> {
 
     fn item(&mut self, node: usize) {
         let first = self.lead.take().unwrap_or(node);
-        if self.tests.contains(&self.tree.range(first).start) || self.tables.contains(&self.tree.range(node)) {
+        if self.tests.contains(&self.tree.range(first).start) {
             return;
         }
         let nodes = first..self.tree.past(node);
@@ -195,6 +197,7 @@ impl Taker<'_, '_> {
         let left_out = if is_visibility { node + 1..self.tree.past(node + 1) } else { nodes.end..nodes.end };
         self.found.push(Piece {
             for_tests,
+            of_test: self.tables.contains(&self.tree.range(node)),
             scope: self.scope().place,
             label,
             name,
@@ -221,6 +224,7 @@ impl Taker<'_, '_> {
         for example in example::examples(lines) {
             self.found.push(Piece {
                 for_tests: true,
+                of_test: false,
                 scope: self.scope().place,
                 label: format!("an example of {label}"),
                 name: String::new(),
