@@ -377,6 +377,16 @@ mod tests {
     }
 
     #[test]
+    fn a_task_that_never_succeeds_is_left_out_by_nobody_but_a_person() {
+        let seen = (0..5).map(|spent| match Turn::task_rung(spent, 3) {
+            Rung::Turn(turn) => turn.attempt().to_string(),
+            Rung::Skip => "skip".to_owned(),
+            Rung::Stop => "stop".to_owned(),
+        });
+        assert_eq!(seen.collect::<Vec<_>>(), ["1", "2", "3", "stop", "stop"]);
+    }
+
+    #[test]
     fn tests_that_contradict_each_other_are_thought_over_once_and_then_shown_to_a_person() {
         let rung = |tried| Turn::rung(Role::Implementor, vec![red()], tried, 5);
         let clash = |clashes, rethought| rung(Tried { spent: clashes, rethought, clashes, ..Tried::default() });

@@ -119,6 +119,8 @@ mod tests {
         assert_eq!(next("\n  assert add('') == 0\n"), near);
         assert_eq!(next("return 7"), "`find` must stand in the file letter for letter; or upsert the whole file");
         assert_eq!(next(&"x".repeat(100_000)), next("return 7"));
+        let long = replace_once("a.py", &"a".repeat(400), &format!("{}b", "a".repeat(299)), "").unwrap_err().next;
+        assert_eq!(long, next("return 7"));
     }
 
     #[test]

@@ -301,6 +301,8 @@ mod law {
         let mode = Event::RefactorBegin(RefactorBegin { base: tree(), head: None, reason: None, mark: None });
         assert_eq!(rule(std::slice::from_ref(&mode), &change), None);
         assert_eq!(rule(std::slice::from_ref(&mode), &production()), None);
+        let gone = tests(vec![TestChange::Removed(facts("a"))]);
+        assert_eq!(rule(std::slice::from_ref(&mode), &gone), None, "a person may do to tests what they like");
         assert_eq!(rule(&[mode, step(Phase::Red)], &Change::default()), Some(Rule::RefactorMode));
     }
 
