@@ -294,6 +294,11 @@ fn a_green_loses_no_other_test_and_its_target_must_pass() {
 }
 
 #[test]
+fn tests_are_counted_as_people_count() {
+    assert_eq!([0, 1, 2].map(super::tests), ["0 tests", "1 test", "2 tests"]);
+}
+
+#[test]
 fn a_refactor_keeps_every_test_and_changes_one_side() {
     let all = [("old", None)];
     let production = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
