@@ -16,6 +16,7 @@ pub mod go;
 pub mod item;
 pub mod javascript;
 mod junit;
+mod kept;
 pub mod language;
 mod mark;
 pub mod other;

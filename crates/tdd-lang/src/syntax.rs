@@ -128,6 +128,15 @@ impl<'a> FlatTree<'a> {
         self.nodes.partition_point(|node| node.range.start < byte)
     }
 
+    /// The one other place of a name: among these nodes, or, if it is in none of them, anywhere. `None` if there are
+    /// several.
+    pub fn other_place(&self, name: usize, own: &Range<usize>, is_name: impl Fn(usize) -> bool) -> Option<usize> {
+        let is_other = |node: &usize| *node != name && is_name(*node) && self.text(*node) == self.text(name);
+        let is_own = own.clone().any(|node| is_other(&node));
+        let mut places = if is_own { own.clone() } else { 0..self.len() }.filter(is_other);
+        places.next().filter(|_| places.next().is_none())
+    }
+
     /// Whether a node is a name, whatever it names.
     pub fn is_word(&self, node: usize) -> bool {
         self.is_leaf(node) && self.kind(node).ends_with("identifier")

@@ -7,57 +7,30 @@ use super::suites::methods;
 use super::syntax::Tree;
 use super::tables::{beside, elements, tables};
 use crate::item::TestItem;
+use crate::kept::{Part, are_kept, are_somewhere};
 
 /// Whether a test still does all that it did: its statements stand in another one in the same order, with nothing
 /// but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
 pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(before), parts(after)) else { return false };
-    let is_apart_kept = |table: &Statement| new.apart.iter().any(|other| table.is_kept_in(other));
-    is_whole_kept(&old, &new)
-        && old.apart.iter().all(is_apart_kept)
-        && old
-            .suite
-            .iter()
-            .all(|(name, part)| new.suite.iter().any(|(other, found)| other == name && is_whole_kept(part, found)))
+    let is_part_kept = |(name, part): &(String, Parts)| {
+        new.suite.iter().any(|(other, found)| other == name && is_whole_kept(part, found))
+    };
+    is_whole_kept(&old, &new) && are_somewhere(&old.apart, &new.apart) && old.suite.iter().all(is_part_kept)
 }
 
 fn is_whole_kept(old: &Parts, new: &Parts) -> bool {
-    let mut left = new.statements.iter();
-    let mut is_next = |wanted: &Statement| {
-        left.find(|found| wanted.is_kept_in(found) || !found.asserts).is_some_and(|found| wanted.is_kept_in(found))
-    };
-    old.head == new.head && old.statements.iter().all(&mut is_next)
+    old.head == new.head && are_kept(&old.statements, &new.statements)
 }
 
 /// A test in parts: what stands before its body, and each statement of that.
 struct Parts {
     head: Digest,
-    statements: Vec<Statement>,
+    statements: Vec<Part>,
     /// The methods that it runs as a suite, by name.
     suite: Vec<(String, Parts)>,
     /// What holds tables of it elsewhere.
-    apart: Vec<Statement>,
-}
-
-struct Statement {
-    digest: Digest,
-    /// It asserts and does nothing else.
-    asserts: bool,
-    /// What is left of it without the rows of its table, and those.
-    table: Option<(Digest, Vec<Digest>)>,
-}
-
-impl Statement {
-    fn is_kept_in(&self, other: &Self) -> bool {
-        let grew = || match (&self.table, &other.table) {
-            (Some((rest, rows)), Some((other_rest, other_rows))) => {
-                let mut left = other_rows.iter();
-                rest == other_rest && rows.iter().all(|row| left.any(|other| other == row))
-            }
-            _ => false,
-        };
-        self.digest == other.digest || grew()
-    }
+    apart: Vec<Part>,
 }
 
 fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
@@ -65,39 +38,32 @@ fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
     let function = function(&tree, &test.span)?;
     let part = |method: usize| Some((tree.named(method, "name").to_owned(), parts_of(&tree, method)?));
     let suite = methods(&tree, function).into_iter().filter_map(part).collect();
-    let apart = beside(&tree, function).into_iter().map(|(spec, table)| Statement {
-        digest: tree.digest(tree.inside(spec)),
-        asserts: false,
-        table: grown(&tree, spec, table),
-    });
+    let apart = beside(&tree, function).into_iter().map(|(spec, table)| part_of(&tree, spec, Some(table)));
     parts_of(&tree, function).map(|parts| Parts { suite, apart: apart.collect(), ..parts })
 }
 
 fn parts_of(tree: &Tree<'_>, function: usize) -> Option<Parts> {
     let body = tree.child(function, "body")?;
     let tables = tables(tree, function);
-    let statement = |node: usize| Statement {
-        digest: tree.digest(tree.inside(node)),
-        asserts: asserts(tree, node),
-        table: tables
-            .iter()
-            .find(|table| tree.inside(node).contains(*table))
-            .and_then(|table| grown(tree, node, *table)),
-    };
-    let output = tree.output(function).map(|from| Statement {
-        digest: tree.digest(from..tree.past(body)),
+    let table_in = |node: usize| tables.iter().copied().find(|table| tree.inside(node).contains(table));
+    let statement = |node: usize| part_of(tree, node, table_in(node));
+    let output = tree.output(function).map(|from| Part {
+        words: tree.digest(from..tree.past(body)),
+        rows: Vec::new(),
         asserts: false,
-        table: None,
     });
     let statements = tree.statements(body).into_iter().map(statement).chain(output).collect();
     Some(Parts { head: tree.digest(function..body), statements, suite: Vec::new(), apart: Vec::new() })
 }
 
-/// What is left of a node without the rows of this table, and those.
-fn grown(tree: &Tree<'_>, node: usize, table: usize) -> Option<(Digest, Vec<Digest>)> {
-    let rows = tree.child(table, "body")?;
-    let digests = elements(tree, table).into_iter().map(|row| tree.digest(tree.inside(row)));
-    Some((tree.digest_without(tree.inside(node), tree.inside(rows)), digests.collect()))
+fn part_of(tree: &Tree<'_>, node: usize, table: Option<usize>) -> Part {
+    let rows = table.map(|table| elements(tree, table)).unwrap_or_default();
+    let left_out = table.and_then(|table| tree.child(table, "body")).map_or(node..node, |body| tree.inside(body));
+    Part {
+        words: tree.digest_without(tree.inside(node), left_out),
+        rows: rows.into_iter().map(|row| tree.digest(tree.inside(row))).collect(),
+        asserts: asserts(tree, node),
+    }
 }
 
 /// Whether a statement asserts and does nothing else.

@@ -2,24 +2,20 @@
 
 use std::ops::Range;
 
-use tdd_core::digest::Digest;
-
 use super::assertion::{Asserting, assertions};
 use super::items::{located, whole};
 use super::syntax::Tree;
 use super::tables::{rows, tables};
 use crate::item::TestItem;
+use crate::kept::{Part, are_kept, are_somewhere};
 
 /// Whether a test still does all that it did: its statements stand in another one in the same order, with
 /// nothing but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
 pub(super) fn is_kept(path: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(path, before), parts(path, after)) else { return false };
-    let mut left = new.statements.iter();
-    let mut is_next = |wanted: &Part| {
-        left.find(|found| wanted.is_kept_in(found) || !found.asserts).is_some_and(|found| wanted.is_kept_in(found))
-    };
-    let is_apart_kept = |table: &Part| new.apart.iter().any(|other| table.is_kept_in(other));
-    old.head.is_kept_in(&new.head) && old.apart.iter().all(is_apart_kept) && old.statements.iter().all(&mut is_next)
+    old.head.is_kept_in(&new.head)
+        && are_somewhere(&old.apart, &new.apart)
+        && are_kept(&old.statements, &new.statements)
 }
 
 /// A test in parts.
@@ -29,21 +25,6 @@ struct Parts {
     statements: Vec<Part>,
     /// What holds tables of it elsewhere.
     apart: Vec<Part>,
-}
-
-/// A part of a test: its words, and apart from them the rows of its tables.
-struct Part {
-    words: Digest,
-    rows: Vec<Digest>,
-    /// It asserts and does nothing else.
-    asserts: bool,
-}
-
-impl Part {
-    fn is_kept_in(&self, other: &Self) -> bool {
-        let mut left = other.rows.iter();
-        self.words == other.words && self.rows.iter().all(|row| left.any(|other| other == row))
-    }
 }
 
 fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {

@@ -119,15 +119,8 @@ fn table(tree: &Tree<'_>, own: &Range<usize>, over: usize) -> Option<(usize, Opt
     if tree.kind(over) != "identifier" {
         return is_written_out(tree, over).then_some((over, None));
     }
-    let is_it = |node: &usize| tree.is_name(*node) && tree.text(*node) == tree.text(over);
-    let others = |nodes: Range<usize>| nodes.filter(is_it).filter(|node| *node != over).take(2).collect::<Vec<_>>();
     // What a test makes itself is of no interest to others.
-    let [name] = (match others(own.clone()) {
-        none if none.is_empty() => others(0..tree.len()),
-        inside => inside,
-    })[..] else {
-        return None;
-    };
+    let name = tree.other_place(over, own, |node| tree.is_name(node))?;
     let declarator = tree.parent(name);
     let is_exported = tree.around(declarator).any(|outer| tree.kind(outer) == "export_statement");
     let is_declared = tree.kind(declarator) == "variable_declarator" && tree.field(name) == Some("name");

@@ -8,19 +8,15 @@ use super::items::{called, definition};
 use super::syntax::Tree;
 use super::tables::{outside, rows, tables};
 use crate::item::TestItem;
+use crate::kept::{Part, are_kept, are_somewhere};
 
 /// Whether a test still does all that it did: its statements stand in another one in the same order, with
 /// nothing but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
 pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(before), parts(after)) else { return false };
-    let mut left = new.statements.iter();
-    let mut is_next = |wanted: &Part| {
-        left.find(|found| wanted.is_kept_in(found) || !found.asserts).is_some_and(|found| wanted.is_kept_in(found))
-    };
     let same = |(old, new): (&Part, &Part)| old.is_kept_in(new);
     let is_head_kept = old.head.len() == new.head.len() && old.head.iter().zip(&new.head).all(same);
-    let is_apart_kept = |table: &Part| new.apart.iter().any(|other| table.is_kept_in(other));
-    is_head_kept && old.apart.iter().all(is_apart_kept) && old.statements.iter().all(&mut is_next)
+    is_head_kept && are_somewhere(&old.apart, &new.apart) && are_kept(&old.statements, &new.statements)
 }
 
 /// A test in parts.
@@ -33,28 +29,13 @@ struct Parts {
     apart: Vec<Part>,
 }
 
-/// A statement or a decorator: its words, and apart from them the rows of its tables.
-struct Part {
-    words: Digest,
-    rows: Vec<Digest>,
-    /// It asserts and does nothing else.
-    asserts: bool,
-}
-
-impl Part {
-    fn of(tree: &Tree<'_>, nodes: Range<usize>, tables: &[usize]) -> Self {
-        let own: Vec<usize> = tables.iter().copied().filter(|table| nodes.contains(table)).collect();
-        let left_out: Vec<Range<usize>> =
-            own.iter().map(|table| tree.inside(*table)).chain(names_of_rows(tree, nodes.clone(), &own)).collect();
-        let asserts = asserts(tree, nodes.start);
-        let rows = own.into_iter().flat_map(|table| rows(tree, table)).collect();
-        Self { words: tree.digest_without(nodes, &left_out), rows, asserts }
-    }
-
-    fn is_kept_in(&self, other: &Self) -> bool {
-        let mut left = other.rows.iter();
-        self.words == other.words && self.rows.iter().all(|row| left.any(|other| other == row))
-    }
+fn part_of(tree: &Tree<'_>, nodes: Range<usize>, tables: &[usize]) -> Part {
+    let own: Vec<usize> = tables.iter().copied().filter(|table| nodes.contains(table)).collect();
+    let left_out: Vec<Range<usize>> =
+        own.iter().map(|table| tree.inside(*table)).chain(names_of_rows(tree, nodes.clone(), &own)).collect();
+    let asserts = asserts(tree, nodes.start);
+    let rows = own.into_iter().flat_map(|table| rows(tree, table)).collect();
+    Part { words: tree.digest_without(nodes, &left_out), rows, asserts }
 }
 
 /// The names that a `parametrize` gives its rows, where they are written out: they grow with those, and do nothing.
@@ -80,7 +61,7 @@ fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
     let function = definition(&tree, statement);
     let body = tree.child(function, "body")?;
     let tables = tables(&tree, statement);
-    let part = |nodes: Range<usize>| Part::of(&tree, nodes, &tables);
+    let part = |nodes: Range<usize>| part_of(&tree, nodes, &tables);
     let nothing = Digest::of([]);
     let statements = tree.children(body).filter(|node| tree.digest(tree.inside(*node)) != nothing);
     let decorators = tree.children(statement).filter(|child| tree.kind(*child) == "decorator");

@@ -19,8 +19,6 @@ pub(super) struct Table {
     pub apart: Option<Range<usize>>,
     /// What its type says how long it is: that grows with it.
     pub length: Option<Range<usize>>,
-    /// The digest of that item.
-    pub digest: Option<Digest>,
 }
 
 /// The tables of a function, wherever they stand.
@@ -86,17 +84,10 @@ fn bare(tree: &Tree<'_>, mut node: usize) -> usize {
 fn table(tree: &Tree<'_>, function: &Range<usize>, over: usize) -> Option<Table> {
     if tree.kind(over) != "identifier" {
         let (list, rows) = list(tree, over)?;
-        return Some(Table { list: tree.range(list), rows, apart: None, length: None, digest: None });
+        return Some(Table { list: tree.range(list), rows, apart: None, length: None });
     }
-    let is_it = |node: &usize| tree.kind(*node) == "identifier" && tree.text(*node) == tree.text(over);
-    let others = |nodes: Range<usize>| nodes.filter(is_it).filter(|node| *node != over).take(2).collect::<Vec<_>>();
     // What a function makes itself is of no interest to others.
-    let [name] = (match others(function.clone()) {
-        none if none.is_empty() => others(0..tree.len()),
-        own => own,
-    })[..] else {
-        return None;
-    };
+    let name = tree.other_place(over, function, |node| tree.kind(node) == "identifier")?;
     let item = tree.parent(name);
     let is_made = match tree.kind(item) {
         "let_declaration" => tree.field(name) == Some("pattern"),
@@ -115,7 +106,6 @@ fn table(tree: &Tree<'_>, function: &Range<usize>, over: usize) -> Option<Table>
         rows,
         apart: is_apart.then(|| tree.range(item)),
         length: length.map(|length| tree.range(length)),
-        digest: is_apart.then(|| tree.digest(tree.inside(item))),
     })
 }
 

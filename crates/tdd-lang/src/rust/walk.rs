@@ -307,7 +307,10 @@ impl<'t, 's> Walk<'t, 's> {
         asserted.extend(assertions(self.tree, function.nodes.clone()));
         let tables = tables(self.tree, function.nodes.clone());
         let whole = |own: Digest| {
-            let apart: String = tables.iter().filter_map(|table| table.digest.as_ref()).map(Digest::as_str).collect();
+            let apart = tables.iter().filter_map(|table| table.apart.as_ref());
+            let digest =
+                |span: &Range<usize>| self.tree.digest(self.tree.behind(span.start)..self.tree.behind(span.end));
+            let apart: String = apart.map(|span| digest(span).to_string()).collect();
             if apart.is_empty() { own } else { Digest::of(format!("{own}{apart}")) }
         };
         let nodes = first..function.nodes.end;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use tdd_core::digest::Digest;
 
 use crate::item::TestItem;
+use crate::kept::{Part, are_kept, are_somewhere};
 use crate::rust::syntax::{Tree, unix};
 use crate::rust::tables::{Table, tables_in};
 use crate::rust::walk::Walk;
@@ -108,13 +109,10 @@ impl File {
             old.statements.pop();
             new.statements.pop();
         }
-        let mut left = new.statements.iter();
-        let mut is_next = |wanted: &Part| {
-            let next = left.find(|it| wanted.is_kept_in(it) || !is_assertion(&it.words));
-            next.is_some_and(|it| wanted.is_kept_in(it))
-        };
-        let is_apart_kept = |table: &Part| new.apart.iter().any(|other| table.is_kept_in(other));
-        is_head_kept && old.apart.iter().all(is_apart_kept) && old.statements.iter().all(&mut is_next)
+        let parts = |all: Vec<Tokens>| all.into_iter().map(Tokens::part).collect::<Vec<Part>>();
+        is_head_kept
+            && are_somewhere(&parts(old.apart), &parts(new.apart))
+            && are_kept(&parts(old.statements), &parts(new.statements))
     }
 
     /// A test in parts: what stands before its body, the statements of that, and its tables elsewhere.
@@ -123,7 +121,7 @@ impl File {
         let tokens: Vec<usize> = self.inside(&test.span).collect();
         let mut depth = 0_usize;
         let mut parts = Parts::default();
-        let mut statement = Part::default();
+        let mut statement = Tokens::default();
         let mut in_body = false;
         for (at, token) in tokens.iter().enumerate() {
             let word = self.text(*token);
@@ -157,7 +155,7 @@ impl File {
         parts.apart = self
             .apart(test)
             .map(|tokens| {
-                let mut part = Part::default();
+                let mut part = Tokens::default();
                 tokens.for_each(|token| part.take(self, token, tables));
                 part
             })
@@ -170,18 +168,18 @@ impl File {
 #[derive(Default)]
 struct Parts {
     head: Vec<String>,
-    statements: Vec<Part>,
-    apart: Vec<Part>,
+    statements: Vec<Tokens>,
+    apart: Vec<Tokens>,
 }
 
 /// The tokens of a statement or of an item, and apart from them the rows of its tables.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Part {
+struct Tokens {
     words: Vec<String>,
     rows: Vec<Digest>,
 }
 
-impl Part {
+impl Tokens {
     fn take(&mut self, file: &File, token: usize, tables: &[Table]) {
         let at = file.tokens.get(token).map_or(0, |token| token.range.start);
         let is_inside = |span: &Range<usize>| span.start < at && at + 1 < span.end;
@@ -193,9 +191,9 @@ impl Part {
         self.words.push(unix(file.text(token)).into_owned());
     }
 
-    fn is_kept_in(&self, other: &Self) -> bool {
-        let mut left = other.rows.iter();
-        self.words == other.words && self.rows.iter().all(|row| left.any(|other| other == row))
+    fn part(self) -> Part {
+        let asserts = is_assertion(&self.words);
+        Part { words: Digest::of(self.words.join("\0")), rows: self.rows, asserts }
     }
 }
 
