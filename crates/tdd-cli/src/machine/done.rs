@@ -30,9 +30,9 @@ pub(super) fn judge(plan: &EditPlan, report: &Report, kata: &str) -> Result<(), 
 
 /// Whether this test passes; one that is called by its bare name is meant if no other has the name.
 fn passes(report: &Report, id: &TestId) -> bool {
-    let is_meant = |known: &TestId| known == id || known.name() == Some(id.as_str());
-    let mut meant = report.results().filter(|result| is_meant(&result.id));
-    matches!((meant.next(), meant.next()), (Some(only), None) if only.outcome == Outcome::Pass)
+    let mut named = report.results().filter(|result| result.id.name() == Some(id.as_str()));
+    let meant = report.get(id).or_else(|| named.next().filter(|_| named.next().is_none()));
+    meant.is_some_and(|result| result.outcome == Outcome::Pass)
 }
 
 fn there(report: &Report) -> String {
