@@ -246,6 +246,9 @@ mod tests {
             check(&with("1", rest), &with("1, 2", rest), &["support `rows` Changed"]);
         }
         check(&with("1", ""), "const rows = [1];\n", &["-a.test.js::a"]);
+        // A table comes and goes with its test.
+        check(&with("1", ""), "", &["-a.test.js::a"]);
+        check("", &with("1", ""), &["+a.test.js::a"]);
         let counting = |rows: &str| {
             format!(
                 "test('a', () => {{\n  for (const n of [{rows}]) {{\n    sum += n;\n  }}\n  assert.equal(add(sum), 3);\n}});\n"

@@ -252,6 +252,16 @@ mod tests {
     }
 
     #[test]
+    fn a_list_of_its_own_may_be_called_like_that_of_another_test() {
+        let test = |name: &str, rows: &str| {
+            format!("#[test] fn {name}() {{ let rows = [{rows}]; for a in rows {{ assert!(f(a)); }} }}\n")
+        };
+        let file = |rows: &str| File::new("tests/a.rs", test("one", rows) + &test("two", "1"), true);
+        let (old, new) = (file("1"), file("1, 2"));
+        assert!(old.is_kept(&old.tests[0], (&new, &new.tests[0])));
+    }
+
+    #[test]
     fn a_loop_that_does_more_than_assert_has_no_table() {
         for body in [
             "{ if a > 1 { break; } assert_eq!(f(a), b); }",

@@ -452,6 +452,10 @@ fn a_table_beside_its_test_belongs_to_it() {
     assert_eq!(grown.new_demands().count(), 1);
     let bare = "use calc::add;\n\nconst CASES: [(u32, u32); 1] = [(1, 2)];\n";
     assert_eq!(told("(1, 2)", "", bare), ["test tests/calc.rs::sums removed"]);
+    // A table comes and goes with its test.
+    assert_eq!(told("(1, 2)", "", "use calc::add;\n"), ["test tests/calc.rs::sums removed"]);
+    let before = [("tests/calc.rs", "use calc::add;\n")];
+    assert_eq!(lines(&between(&before, &[("tests/calc.rs", &with("(1, 2)", ""))])), ["test tests/calc.rs::sums added"]);
     let used = "fn other() { let _ = CASES.len(); }\n";
     let changed = ["support tests/calc.rs const `CASES` changed"];
     assert_eq!(told("(1, 2)", used, &with("(1, 2), (2, 4)", used)), changed);
