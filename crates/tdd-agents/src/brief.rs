@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use tdd_core::change::Sort;
 use tdd_core::cycle::Role;
 use tdd_core::report::Cause;
-use tdd_core::seam::StepContext;
-use tdd_core::test_id::TestId;
+use tdd_core::seam::{File, StepContext, Target};
 
 use crate::cut;
 
@@ -22,32 +21,6 @@ pub struct Brief<'a> {
     pub files: &'a [File],
     /// The test that the step is about.
     pub target: Option<&'a Target>,
-}
-
-/// A file of the project.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct File {
-    /// Where it is.
-    pub path: String,
-    /// What is in it.
-    pub text: String,
-    /// What it is.
-    pub sort: Sort,
-    /// Whether the last commit changed it.
-    pub changed: bool,
-}
-
-/// The test that a step is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// Which.
-    pub id: TestId,
-    /// The file that it stands in.
-    pub path: String,
-    /// Why it fails.
-    pub cause: Cause,
-    /// What the runner or the compiler said.
-    pub output: String,
 }
 
 /// A brief in words.

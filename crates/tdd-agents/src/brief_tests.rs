@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tdd_core::test_id::TestId;
+
 use super::*;
 use proptest::prelude::*;
 
@@ -17,6 +19,10 @@ fn context(paths: &[&str]) -> StepContext {
         git_last_commit_msg: "test: pin addition\n".to_owned(),
         git_last_diff: "+assert_eq!(add(1, 2), 3);\n".to_owned(),
         repo_snapshot_paths: Arc::new(paths.iter().map(|path| (*path).to_owned()).collect()),
+        turn: tdd_core::cycle::Turn::Red { attempt: 1 },
+        target: None,
+        wanted: None,
+        may_be_done: false,
     }
 }
 

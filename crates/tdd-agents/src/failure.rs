@@ -2,6 +2,7 @@
 
 use tdd_core::report::{Cause, Outcome, Report};
 use tdd_core::rule::Refusal;
+use tdd_core::seam::Setback;
 
 use crate::brief::fenced;
 use crate::cut;
@@ -78,6 +79,22 @@ impl Failure {
         self.with(format!("`{path}` as your edits would leave it"), text)
     }
 
+    /// What an agent hears of a failed attempt; `unread` is why its answer could not be read, if so.
+    pub fn of(setback: &Setback<'_>, unread: Option<&ReplyError>) -> Self {
+        let Some(refusal) = setback.refusal else {
+            return Self::Reply(unread.cloned().unwrap_or(ReplyError::Empty));
+        };
+        let failure = Self::judged(refusal, setback.report);
+        let failure = match setback.output {
+            Some((command, said)) => failure.with_output(command, said),
+            None => failure,
+        };
+        match setback.file {
+            Some((path, text)) => failure.with_file(path, text),
+            None => failure,
+        }
+    }
+
     fn with(mut self, subject: String, said: &str) -> Self {
         match &mut self {
             Self::Reply(_) => {}
@@ -143,7 +160,7 @@ mod tests {
 
     fn breach(test: &str) -> Refusal {
         let (reason, next) = ("`adds` still fails".to_owned(), "change the production code until it passes".to_owned());
-        Refusal { rule: Rule::TargetPasses, cause: Some(Cause::Assertion), test: Some(id(test)), reason, next }
+        Rule::TargetPasses.refuse(reason, next).because(Cause::Assertion).about(&id(test))
     }
 
     fn failed(name: &str, message: &str) -> TestResult {

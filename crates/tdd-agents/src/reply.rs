@@ -10,10 +10,10 @@
 
 use serde_json::{Map, Value};
 use tdd_core::gate::{Action, Edit};
+use tdd_core::seam::{Done, StepResult};
 use tdd_core::test_id::TestId;
 
 use crate::found::{self, Found, NotFound};
-use crate::plan::{Done, EditPlan};
 
 /// Largest answer, in bytes.
 pub const MAX_REPLY: usize = 8 << 20;
@@ -129,7 +129,7 @@ pub enum ReplyError {
 }
 
 /// Reads an answer.
-pub fn read(text: &str) -> Result<EditPlan, ReplyError> {
+pub fn read(text: &str) -> Result<StepResult, ReplyError> {
     if text.len() > MAX_REPLY {
         return Err(ReplyError::TooLong(text.len()));
     }
@@ -193,8 +193,8 @@ fn kind_or_keys(values: &[Value]) -> String {
     if keys.is_empty() { "nothing".to_owned() } else { keys.join(", ") }
 }
 
-fn plan(fields: &Map<String, Value>) -> Result<EditPlan, ReplyError> {
-    Ok(EditPlan {
+fn plan(fields: &Map<String, Value>) -> Result<StepResult, ReplyError> {
+    Ok(StepResult {
         edits: edits(fields)?,
         summary: text(fields, "summary")?,
         rationale: text(fields, "rationale")?,

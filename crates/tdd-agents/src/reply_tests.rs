@@ -8,11 +8,11 @@ fn upsert(path: &str, content: &str) -> Edit {
     Edit { path: path.to_owned(), action: Action::Upsert { content: content.to_owned() } }
 }
 
-fn one(path: &str, content: &str) -> EditPlan {
-    EditPlan { edits: vec![upsert(path, content)], ..EditPlan::default() }
+fn one(path: &str, content: &str) -> StepResult {
+    StepResult { edits: vec![upsert(path, content)], ..StepResult::default() }
 }
 
-fn check(text: &str, expected: &EditPlan) {
+fn check(text: &str, expected: &StepResult) {
     assert_eq!(read(text).as_ref(), Ok(expected), "{text}");
 }
 
@@ -157,7 +157,7 @@ fn line_ends_become_plain_only_where_every_line_has_them() {
 fn a_plan_may_ask_or_be_done_without_edits() {
     assert_eq!(read(r#"{"need":["a"]}"#).unwrap().need, ["a"]);
     assert_eq!(read(r#"{"edits":[],"need":"a"}"#).unwrap().need, ["a"]);
-    assert_eq!(read(r#"{"edits":[],"done":false,"claims":null}"#), Ok(EditPlan::default()));
+    assert_eq!(read(r#"{"edits":[],"done":false,"claims":null}"#), Ok(StepResult::default()));
     assert_eq!(read(r#"{"done":[{"requirement":"x","test_id":"a.rs::b"}]}"#).unwrap().done.len(), 1);
 }
 

@@ -3,13 +3,14 @@
 use serde_json::{Map, Value, json};
 use tdd_core::cycle::Phase;
 use tdd_core::gate::{Action, Edit};
+use tdd_core::seam::StepResult;
 use tdd_llm::client::{ToolCall, ToolSpec};
 
 use crate::found;
 use crate::part::Part;
 use crate::reply::{self, ReplyError};
 use crate::schema;
-use crate::wish::{Finish, Wish};
+use crate::wish::Wish;
 
 /// Every tool's name.
 pub const NAMES: [&str; 9] = [
@@ -57,7 +58,7 @@ pub fn wish(call: &ToolCall) -> Result<Wish, ReplyError> {
             let tests = named.iter().map(|name| reply::test_id("test_ids", name)).collect::<Result<_, _>>()?;
             Ok(Wish::RunTests { tests })
         }
-        "finish" => Ok(Wish::Finish(finish(&arguments)?)),
+        "finish" => Ok(Wish::Finish(Box::new(finish(&arguments)?))),
         other => Err(ReplyError::Tool { name: reply::one_line(other), known: known() }),
     }
 }
@@ -109,9 +110,9 @@ fn arguments(text: &str) -> Result<Map<String, Value>, ReplyError> {
     }
 }
 
-fn finish(arguments: &Map<String, Value>) -> Result<Finish, ReplyError> {
+fn finish(arguments: &Map<String, Value>) -> Result<StepResult, ReplyError> {
     let text = |name| reply::text(arguments, name);
-    Ok(Finish {
+    Ok(StepResult {
         summary: text("summary")?,
         rationale: text("rationale")?,
         commit_message: text("commit_message")?,
@@ -119,6 +120,7 @@ fn finish(arguments: &Map<String, Value>) -> Result<Finish, ReplyError> {
         reason: text("reason")?,
         spec_source: text("spec_source")?,
         done: reply::done(arguments)?,
+        ..StepResult::default()
     })
 }
 
@@ -258,7 +260,11 @@ mod tests {
         check("edit_claim", &json!({"test_id": "tests/a.rs::x", "edit_target": "src/lib.rs"}), claim);
         check("delete_file", &json!({"path": "a"}), edit("a", Action::Delete));
         check("run_tests", &json!({"test_ids": ["tests/a.rs::x"]}), Wish::RunTests { tests: vec![id] });
-        check("finish", &json!({"summary": "s"}), Wish::Finish(Finish { summary: "s".into(), ..Finish::default() }));
+        check(
+            "finish",
+            &json!({"summary": "s"}),
+            Wish::Finish(Box::new(StepResult { summary: "s".into(), ..StepResult::default() })),
+        );
     }
 
     #[test]

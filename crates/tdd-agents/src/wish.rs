@@ -1,9 +1,8 @@
 //! What a model wishes, whichever way it said so: an edit plan and tool calls come to the same.
 
 use tdd_core::gate::Edit;
+use tdd_core::seam::StepResult;
 use tdd_core::test_id::TestId;
-
-use crate::plan::Done;
 
 /// One request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,24 +44,5 @@ pub enum Wish {
         tests: Vec<TestId>,
     },
     /// To end the turn and have it judged.
-    Finish(Finish),
-}
-
-/// What a model says at the end of its turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Finish {
-    /// One line for the commit's header.
-    pub summary: String,
-    /// Why, line by line.
-    pub rationale: String,
-    /// A whole commit message.
-    pub commit_message: String,
-    /// Anything for the log.
-    pub notes: String,
-    /// In a rethink: why the test changes or stays.
-    pub reason: String,
-    /// In a rethink: where the kata says so.
-    pub spec_source: String,
-    /// From a tester who finds the kata finished.
-    pub done: Vec<Done>,
+    Finish(Box<StepResult>),
 }

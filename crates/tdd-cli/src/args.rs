@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    audit, auto_test, completions, demo, detect_antipattern, doctor, export, init, log, man, override_rule, plan,
-    program, refactor, resume, retire, run, status, step, validate_green, validate_red, validate_refactor,
+    audit, auto_test, check, commit, completions, demo, detect_antipattern, doctor, export, init, log, man,
+    override_rule, plan, program, prove, refactor, resume, retire, run, status, step, validate_green, validate_red,
+    validate_refactor,
 };
 
 /// Red, green, refactor as a law that a machine enforces.
@@ -59,6 +60,8 @@ pub enum Format {
     Human,
     /// For programs.
     Json,
+    /// For a comment on a pull request; only `prove` writes it.
+    Markdown,
 }
 
 /// When to use colours.
@@ -82,6 +85,9 @@ pub enum Command {
     Step(step::Step),
     Status(status::Status),
     Doctor(doctor::Doctor),
+    Check(check::Check),
+    Commit(commit::Commit),
+    Prove(prove::Prove),
     AutoTest(auto_test::AutoTest),
     ValidateRed(validate_red::ValidateRed),
     ValidateGreen(validate_green::ValidateGreen),

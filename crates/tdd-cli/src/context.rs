@@ -1,8 +1,15 @@
 //! What a command is given: its global options, a way to print, and a flag that says stop.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use tdd_exec::git::Repo;
+use tdd_exec::ledger::LedgerError;
 use tdd_exec::process::Cancel;
+use tdd_exec::project::{Place, ProgressLine, Surroundings};
+use tdd_exec::recording::Recording;
+use tdd_exec::state::StateDir;
+use tdd_exec::workshop::{ProjectWorkshop, Which};
 
 use crate::args::Global;
 use crate::error::{CliError, Code};
@@ -14,6 +21,8 @@ pub struct Context {
     pub global: Global,
     /// Where results go.
     pub output: Output,
+    /// Where the person stands.
+    pub place: Place,
     /// Set by Ctrl-C.
     pub cancel: Cancel,
 }
@@ -32,12 +41,76 @@ impl Context {
             flag.cancel();
         };
         ctrlc::set_handler(stop).map_err(CliError::Signals)?;
-        Ok(Self { global, output, cancel })
+        Ok(Self { place: place(&global), global, output, cancel })
+    }
+
+    /// How to stop, and how to show what is done.
+    pub fn surroundings(&self) -> Surroundings {
+        let output = self.output;
+        let progress = move || {
+            let line = output.progress();
+            Box::new(move |what: &str| line.say(what)) as ProgressLine
+        };
+        Surroundings { cancel: self.cancel.clone(), progress: Arc::new(progress) }
+    }
+
+    /// The same for work beside others: what is done is not shown.
+    pub fn silent_surroundings(&self) -> Surroundings {
+        Surroundings { cancel: self.cancel.clone(), progress: Arc::new(|| Box::new(|_: &str| {})) }
+    }
+
+    /// Opens a project's ledger; an error where another process holds it.
+    pub fn recording(&self, state: &StateDir) -> Result<Recording, CliError> {
+        let recording = Recording::exclusive(state)?;
+        self.mention_repair(&recording);
+        Ok(recording)
+    }
+
+    /// Opens the ledger of a project that has one. Where another process holds it, nothing is recorded, and that is
+    /// said.
+    pub fn recording_if_free(&self, repo: &Repo) -> Result<Option<Recording>, CliError> {
+        let Some(state) = StateDir::find(repo.root())? else { return Ok(None) };
+        match Recording::exclusive(&state) {
+            Ok(recording) => {
+                self.mention_repair(&recording);
+                Ok(Some(recording))
+            }
+            Err(error @ LedgerError::Locked { .. }) => {
+                self.output.note(format_args!("note: {error}, so nothing is recorded"));
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Says that a torn last line of the ledger was cut off.
+    pub fn mention_repair(&self, recording: &Recording) {
+        if let Some(bytes) = recording.dropped_bytes() {
+            self.output.note(format_args!("note: the ledger's last line was torn; {bytes} bytes were cut off"));
+        }
+    }
+
+    /// The change that is to be judged.
+    pub fn workshop(&self, which: &Which) -> Result<ProjectWorkshop, CliError> {
+        let workshop = ProjectWorkshop::open(&self.place, &self.surroundings(), which)?;
+        self.mention_repair(&workshop.recording);
+        Ok(workshop)
+    }
+
+    /// The same for a gate: there must be something to compare with.
+    pub fn gate_workshop(&self, which: &Which) -> Result<ProjectWorkshop, CliError> {
+        let workshop = ProjectWorkshop::before_a_gate(&self.place, &self.surroundings(), which)?;
+        self.mention_repair(&workshop.recording);
+        Ok(workshop)
     }
 
     /// The same surroundings for a project of our own making, with no configuration but its own.
     pub fn inside(&self, folder: &Path) -> Self {
         let global = Global { dir: Some(folder.to_owned()), config: None, ..self.global.clone() };
-        Self { global, output: self.output, cancel: self.cancel.clone() }
+        Self { place: place(&global), global, output: self.output, cancel: self.cancel.clone() }
     }
+}
+
+fn place(global: &Global) -> Place {
+    Place { dir: global.dir.clone(), config: global.config.clone() }
 }

@@ -1,50 +1,32 @@
 //! Everything that can stop a command: what to say, what to do next, and the exit code.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
+use tdd_agents::agent::AgentError;
 use tdd_agents::prompts::PromptError;
-use tdd_core::config::ConfigError;
 use tdd_core::cycle::Role;
-use tdd_core::test_id::TestId;
-use tdd_exec::counterproof::ProofError;
+use tdd_core::machine::MachineError;
+use tdd_exec::error::WorkError;
 use tdd_exec::git::GitError;
-use tdd_exec::layout::{LayOutError, ScratchError};
 use tdd_exec::ledger::LedgerError;
-use tdd_exec::process::ProcessError;
+use tdd_exec::program::ProgramError;
 use tdd_exec::runner::RunError;
 use tdd_exec::state::StateError;
 use tdd_exec::text::TextError;
 use tdd_exec::workspace::WriteError;
 use tdd_llm::error::LlmError;
 
-use crate::commands::program::error::ProgramError;
 use crate::kata::KataError;
 use crate::person::PersonError;
+use crate::{program_error, work_error};
 
 /// Why a command could not do what it was asked to do.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    #[error("there is no folder `{}`", .0.display())]
-    NoFolder(PathBuf),
-    #[error("`{}` is not in a git repository", .0.display())]
-    NoRepository(PathBuf),
     #[error("`{}` lies inside the repository `{}`, and is not empty", folder.display(), root.display())]
     NotTheRoot { folder: PathBuf, root: PathBuf },
-    #[error("cannot read the configuration")]
-    ConfigFile(#[source] TextError),
-    #[error("`{}` is not right", path.display())]
-    Config { path: PathBuf, source: ConfigError },
-    #[error("`{}` sets `{key}`, which this version does not support yet", path.display())]
-    Unsupported { path: PathBuf, key: &'static str },
-    // The value is not quoted: it might be a secret in a wrong place.
-    #[error("the `language` in the configuration is none that this version knows")]
-    UnknownLanguage,
-    #[error("there is no project of a known language in `{}`", .0.display())]
-    NoProject(PathBuf),
-    #[error("{0} projects were found in this repository, and no more than {most} are looked after unasked", most = tdd_lang::discover::MOST)]
-    TooManyProjects(usize),
     #[error("this looks like a {0} project, which this version does not know")]
     OtherLanguage(&'static str),
     #[error("`kata_description` in `tdd.yaml` is `{configured}`, not `{asked}`")]
@@ -53,30 +35,16 @@ pub enum CliError {
     KataExists(String),
     #[error("cannot set the project up: {0}")]
     InTheWay(String),
+    #[error("`{0}` changed meanwhile, so nothing was written")]
+    PersonChanged(String),
     #[error("there is a `{0}`, but it is no readable file of this project")]
     UnusableManifest(&'static str),
     #[error("`{word}` is not an event type")]
     UnknownType { word: String, nearest: Option<&'static str> },
-    #[error("there is no commit `{0}`")]
-    NoSuchCommit(String),
-    #[error("there is no commit yet in this repository")]
-    NoCommitYet,
-    #[error("`{asked}` is neither a file of the project nor a test id")]
-    NoSuchTarget { asked: String, meant: Option<TestId> },
-    #[error("`{0}` is no UTF-8 text, or too large to be a source")]
-    NotText(String),
     #[error("`{0}` is no source file of the project")]
     NoSuchFile(String),
     #[error("`{0}` does not parse, so nothing can be said about it")]
     Unparsed(String),
-    #[error("there is no test in `{0}`")]
-    NoTestsIn(String),
-    #[error("cannot lay out a copy of the project")]
-    Scratch(#[from] ScratchError),
-    #[error("cannot lay out a copy of the project")]
-    LayOut(#[from] LayOutError),
-    #[error("cannot make a counter-proof")]
-    Proof(#[source] ProofError),
     #[error("no model is configured for the {0}")]
     NoModel(Role),
     #[error("no server is configured for the {role}'s model `{model}`")]
@@ -109,24 +77,18 @@ pub enum CliError {
     NoTemporary { path: PathBuf, source: io::Error },
     #[error("`{name}` cannot be used: {detail}")]
     NoTool { name: String, detail: String, fix: Option<String> },
+    #[error("only `prove` writes Markdown")]
+    NoMarkdown,
     #[error("there is no command `{0}`")]
     UnknownCommand(String),
+    #[error(transparent)]
+    Work(#[from] WorkError),
     #[error(transparent)]
     Kata(#[from] KataError),
     #[error(transparent)]
     Person(#[from] PersonError),
     #[error(transparent)]
     Program(#[from] ProgramError),
-    #[error(transparent)]
-    Git(#[from] GitError),
-    #[error(transparent)]
-    State(#[from] StateError),
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    #[error(transparent)]
-    Run(RunError),
     #[error("cannot write the result")]
     Output(#[source] io::Error),
     #[error("cannot listen for Ctrl-C")]
@@ -181,18 +143,15 @@ impl CliError {
         Self::UnknownType { word: word.to_owned(), nearest: nearest.filter(|known| near(known) > MEANT) }
     }
 
+    /// A person changed these files while a step was under way.
+    pub fn person_changed(paths: &[impl ToString]) -> Self {
+        Self::PersonChanged(paths.iter().map(ToString::to_string).collect::<Vec<_>>().join("`, `"))
+    }
+
     /// The exit code.
     pub fn code(&self) -> Code {
         match self {
-            Self::NoFolder(_)
-            | Self::NoRepository(_)
-            | Self::NotTheRoot { .. }
-            | Self::ConfigFile(_)
-            | Self::Config { .. }
-            | Self::Unsupported { .. }
-            | Self::UnknownLanguage
-            | Self::NoProject(_)
-            | Self::TooManyProjects(_)
+            Self::NotTheRoot { .. }
             | Self::OtherLanguage(_)
             | Self::OtherKata { .. }
             | Self::KataExists(_)
@@ -200,15 +159,11 @@ impl CliError {
             | Self::UnusableManifest(_)
             | Self::UnknownType { .. }
             | Self::UnknownCommand(_)
+            | Self::NoMarkdown
             | Self::NotEmpty(_)
             | Self::NotRecorded { .. }
-            | Self::NoSuchCommit(_)
-            | Self::NoCommitYet
-            | Self::NoSuchTarget { .. }
-            | Self::NotText(_)
             | Self::NoSuchFile(_)
             | Self::Unparsed(_)
-            | Self::NoTestsIn(_)
             | Self::Kata(_)
             | Self::NoModel(_)
             | Self::NoServer { .. }
@@ -218,53 +173,33 @@ impl CliError {
             | Self::Untracked { .. }
             | Self::Cassette { .. }
             | Self::CassetteFile(_)
-            | Self::Person(_)
-            | Self::Run(RunError::UnknownCommand(_)) => Code::Usage,
-            Self::Git(_)
-            | Self::State(_)
-            | Self::Ledger(_)
-            | Self::Write(_)
-            | Self::Scratch(_)
-            | Self::LayOut(_)
-            | Self::Proof(_)
-            | Self::Runtime(_)
+            | Self::Person(_) => Code::Usage,
+            Self::Work(error) => work_error::code(error),
+            Self::Runtime(_)
             | Self::Model(_)
             | Self::CannotTest { .. }
             | Self::NoTemporary { .. }
             | Self::NoTool { .. }
             | Self::View { .. }
-            | Self::Run(RunError::Process(_))
             | Self::Signals(_) => Code::Environment,
-            Self::Program(error) => error.code(),
+            Self::Program(error) => program_error::code(error),
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Code::ReaderGone,
             Self::Output(_) => Code::Environment,
-            Self::Interrupted | Self::Run(RunError::Interrupted) => Code::Interrupted,
+            Self::PersonChanged(_) => Code::Person,
+            Self::Interrupted => Code::Interrupted,
         }
     }
 
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::NoFolder(path) if path.exists() => "it is a file; name a folder with `-C DIR`".to_owned(),
-            Self::NoFolder(path) if path == Path::new(".") => {
-                "it was deleted; go to another folder, or name one with `-C DIR`".to_owned()
-            }
-            Self::NoFolder(path) => format!("make it: `mkdir -p {}`", path.display()),
-            Self::NoRepository(_) => "run `tdd-cli init` there first".to_owned(),
             Self::NotTheRoot { root, .. } => {
                 format!("run it in the repository's root: `tdd-cli -C {} init`", root.display())
             }
-            Self::ConfigFile(error) => config_file_hint(error),
-            Self::Config { source, .. } => {
-                source.hint.clone().unwrap_or_else(|| "correct it there; `tdd-cli doctor` checks the file".to_owned())
-            }
-            Self::Unsupported { key, .. } => format!("remove `{key}` from the file"),
-            Self::UnknownLanguage => known_languages(),
-            Self::NoProject(_) => "run `tdd-cli init` to add one, or go where it is with `-C DIR`".to_owned(),
-            Self::TooManyProjects(_) => "name those that matter under `projects` in `tdd.yaml`".to_owned(),
             Self::OtherLanguage(_) => "to add a Rust project beside it, say so: `--language rust`".to_owned(),
             Self::OtherKata { .. } => "change `kata_description` in `tdd.yaml`, or leave `--kata` out".to_owned(),
             Self::KataExists(path) => format!("move `{path}` away, or leave `--kata` out to use it"),
+            Self::PersonChanged(_) => "save your work, then run it again".to_owned(),
             Self::InTheWay(_) => "move it away, then run `tdd-cli init` again".to_owned(),
             Self::UnusableManifest(name) => {
                 format!("put a real file there that git does not ignore, or move `{name}` away")
@@ -273,23 +208,9 @@ impl CliError {
                 let meant = nearest.map(|nearest| format!("did you mean `{nearest}`? ")).unwrap_or_default();
                 format!("{meant}known: {}", tdd_core::event::Event::TYPES.join(", "))
             }
-            Self::NoSuchCommit(_) => "name a branch, a tag or a commit: `git log --oneline` lists them".to_owned(),
-            Self::NoCommitYet => {
-                "commit what is there: `git add -A && git commit`; in an empty folder `tdd-cli init` makes the first one"
-                    .to_owned()
-            },
-            Self::NoSuchTarget { meant: Some(meant), .. } => format!("did you mean `{meant}`?"),
-            Self::NoSuchTarget { meant: None, .. } => {
-                "write the path of a file that git does not ignore, or `path::name`; `tdd-cli auto-test` lists the tests"
-                    .to_owned()
-            }
-            Self::NotText(_) => "save it as UTF-8 text, in parts if it is large".to_owned(),
             Self::NoSuchFile(_) => "name a file that git does not ignore, from the repository's root".to_owned(),
             Self::Unparsed(_) => "mend its syntax".to_owned(),
-            Self::NoTestsIn(_) => "name a file with tests in it, or a test id; a symbolic link is not followed".to_owned(),
-            Self::Scratch(_) | Self::LayOut(_) | Self::Proof(_) => {
-                "check the permissions of `.tdd/` and the disk's free space".to_owned()
-            }
+            Self::NoMarkdown => "use `--format human` or `--format json`".to_owned(),
             Self::UnknownCommand(_) => "`tdd-cli --help` lists the commands".to_owned(),
             Self::NoModel(role) => {
                 format!("set `roles.{role}.model` in `tdd.yaml`, or see it all work: `tdd-cli demo`")
@@ -316,18 +237,9 @@ impl CliError {
             Self::View { .. } => "check the permissions of `.tdd/` and the disk's free space".to_owned(),
             Self::Kata(error) => error.hint(),
             Self::Person(error) => error.hint(),
-            Self::Program(error) => error.hint(),
-            Self::Git(error) => return error.hint(),
-            Self::State(StateError::NotAFolder(path)) => format!("move `{}` away", path.display()),
-            Self::State(StateError::Io { .. }) => "check the folder's permissions and the disk's free space".to_owned(),
-            Self::Ledger(error) => ledger_hint(error),
-            Self::Write(_) => "nothing was changed; check permissions and free space".to_owned(),
-            Self::Run(RunError::UnknownCommand(_)) => "change `ci.test_cmd` in `tdd.yaml`".to_owned(),
-            Self::Run(RunError::Process(ProcessError::Scratch { .. })) => {
-                "set `TMPDIR` to a folder of your own that has free space".to_owned()
-            }
-            Self::Run(RunError::Process(_)) => "`tdd-cli doctor` shows what is missing".to_owned(),
-            Self::Run(RunError::Interrupted) | Self::Interrupted => "everything is in order; start it again".to_owned(),
+            Self::Program(error) => return program_error::hint(error),
+            Self::Work(error) => return work_error::hint(error),
+            Self::Interrupted => "everything is in order; start it again".to_owned(),
             Self::Output(_) => "send standard output to where there is space".to_owned(),
             Self::Signals(_) => return None,
         };
@@ -359,43 +271,50 @@ fn others(more: usize) -> String {
     }
 }
 
-fn config_file_hint(error: &TextError) -> String {
-    match error {
-        TextError::Missing(_) => "leave `--config` out, or name a file that is there".to_owned(),
-        TextError::NotAFile(path) => format!("move `{}` away; `tdd-cli init` writes one with defaults", path.display()),
-        TextError::TooLarge { .. } => "keep only keys that `tdd-cli doctor` knows".to_owned(),
-        TextError::NotText { .. } => "save it as UTF-8 text".to_owned(),
-        TextError::Io { path, .. } => format!("make `{}` readable", path.display()),
+impl From<GitError> for CliError {
+    fn from(error: GitError) -> Self {
+        Self::Work(error.into())
     }
 }
 
-fn ledger_hint(error: &LedgerError) -> String {
-    match error {
-        LedgerError::Locked { pid: Some(pid) } => format!("wait for it to end, or stop it: `kill {pid}`"),
-        LedgerError::Locked { pid: None } => "wait for it to end".to_owned(),
-        LedgerError::Damaged { path, .. } => format!(
-            "restore `{0}` from a backup, or begin a new ledger: `mv {0} {0}.damaged` (the commits keep the position)",
-            path.display()
-        ),
-        LedgerError::NotAFile { path } => format!("move `{}` away", path.display()),
-        LedgerError::Newer { .. } => "install that version of tdd-cli or a later one".to_owned(),
-        LedgerError::Append { .. } => "free some disk space and run it again".to_owned(),
-        LedgerError::Io { .. } => "check the permissions of `.tdd/`".to_owned(),
+impl From<StateError> for CliError {
+    fn from(error: StateError) -> Self {
+        Self::Work(error.into())
     }
 }
 
-impl From<ProofError> for CliError {
-    fn from(error: ProofError) -> Self {
-        match error {
-            ProofError::Run(error) => Self::Run(error),
-            other => Self::Proof(other),
-        }
+impl From<LedgerError> for CliError {
+    fn from(error: LedgerError) -> Self {
+        Self::Work(error.into())
+    }
+}
+
+impl From<WriteError> for CliError {
+    fn from(error: WriteError) -> Self {
+        Self::Work(error.into())
     }
 }
 
 impl From<RunError> for CliError {
     fn from(error: RunError) -> Self {
-        Self::Run(error)
+        Self::Work(error.into())
+    }
+}
+
+impl From<MachineError<WorkError, AgentError>> for CliError {
+    fn from(error: MachineError<WorkError, AgentError>) -> Self {
+        match error {
+            MachineError::Work(error) => Self::Work(error),
+            MachineError::Agent(AgentError::Model(LlmError::Cancelled)) => Self::Interrupted,
+            MachineError::Agent(AgentError::Model(error)) => Self::Model(error),
+            MachineError::Agent(AgentError::Closed(_)) => Self::Interrupted,
+            MachineError::CannotTest { what, why } => Self::CannotTest { what, why },
+            MachineError::Modified { path, more } => Self::Modified { path, more },
+            MachineError::Untracked { path, more } => Self::Untracked { path, more },
+            MachineError::RefactorMode { reason } => PersonError::RefactorModeOn { reason }.into(),
+            MachineError::NoAgent(role) => Self::NoModel(role),
+            MachineError::View(source) => Self::View { path: PathBuf::from(".tdd"), source },
+        }
     }
 }
 
@@ -403,9 +322,4 @@ impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
-}
-/// The names that a configuration may give to a language.
-fn known_languages() -> String {
-    let names = tdd_lang::names().into_iter().map(|name| format!("`{name}`"));
-    format!("known: {}", names.collect::<Vec<_>>().join(", "))
 }

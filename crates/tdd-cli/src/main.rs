@@ -6,21 +6,18 @@ mod commands;
 mod context;
 mod error;
 mod gates;
-mod inquiry;
 mod kata;
 mod machine;
-mod one_test;
 mod output;
 mod person;
-mod project;
-mod recording;
-mod red_state;
+mod program_error;
 mod servers;
 mod tally;
-mod targets;
-mod trial;
+mod tell;
 mod verdict;
-mod verification;
+mod voice;
+mod which;
+mod work_error;
 
 use std::process::ExitCode;
 

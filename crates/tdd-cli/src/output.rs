@@ -66,7 +66,7 @@ impl Output {
     pub fn result(self, document: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), CliError> {
         match self.format {
             Format::Json => print_line(&serde_json::to_string_pretty(document).map_err(io::Error::from)?),
-            Format::Human => print(&text()),
+            Format::Human | Format::Markdown => print(&text()),
         }
     }
 
@@ -96,11 +96,6 @@ impl Output {
 pub struct Progress(ProgressBar);
 
 impl Progress {
-    /// A line that nobody sees.
-    pub fn hidden() -> Self {
-        Self(ProgressBar::hidden())
-    }
-
     /// Says what is being done now.
     pub fn say(&self, what: &str) {
         self.0.set_message(format!("{what} …"));

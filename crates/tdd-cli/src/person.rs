@@ -1,15 +1,17 @@
 //! What a person asks for that cannot be done: why, and what to do instead.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tdd_core::config::ConfigError;
 use tdd_core::digest::CommitId;
 use tdd_core::plan::Finding;
 use tdd_core::rule::Rule;
 use tdd_core::test_id::TestId;
+use tdd_exec::project;
 use tdd_exec::text::TextError;
 
+use crate::context::Context;
 use crate::error::MEANT;
 
 /// A request of a person that is refused before anything happens.
@@ -27,10 +29,6 @@ pub enum PersonError {
     RefactorModeOn { reason: Option<String> },
     #[error("`{0}` is not a test id")]
     BadTest(String),
-    #[error("there is no test `{0}` whose source can be found")]
-    NoSuchTest(TestId),
-    #[error("`{0}` has uncommitted changes")]
-    Uncommitted(String),
     #[error("`{0}` cannot be taken out of its file, or marked in it, without changing something else")]
     Inseparable(TestId),
     #[error("`{0}` is neither blocked nor marked as skipped by this machine")]
@@ -49,6 +47,12 @@ pub enum PersonError {
     NoPlans(PathBuf),
     #[error("cannot write `{}`", path.display())]
     Export { path: PathBuf, source: io::Error },
+    #[error("the commit message is blank")]
+    NoMessage,
+    #[error("there is nothing to commit")]
+    NothingToCommit,
+    #[error("the message claims `{0}`, which only the check may say")]
+    OwnTrailer(&'static str),
     #[error("refactor mode is not on")]
     RefactorModeOff,
     #[error("there is no project any more that could be verified")]
@@ -94,10 +98,6 @@ impl PersonError {
                 "`tdd-cli refactor end` verifies and ends it, `tdd-cli refactor end --discard` goes back".to_owned()
             }
             Self::BadTest(_) => "write `path::name`, or the slug of a `@tdd-test-id:` comment".to_owned(),
-            Self::NoSuchTest(_) => {
-                "`tdd-cli auto-test` lists the tests; one that a macro writes is edited by hand".to_owned()
-            }
-            Self::Uncommitted(path) => format!("commit or stash `{path}` first"),
             Self::Inseparable(_) => {
                 "edit it with your own hands, in refactor mode: `tdd-cli refactor begin`".to_owned()
             }
@@ -111,6 +111,9 @@ impl PersonError {
             }
             Self::NoPlans(_) => "name a Markdown file with front matter; `docs/plans.md` shows one".to_owned(),
             Self::Export { .. } => "name a file in a folder that is there and may be written to".to_owned(),
+            Self::NoMessage => "say what changed: `-m \"test: pin the empty list\"`, or leave `-m` out".to_owned(),
+            Self::NothingToCommit => "change something first; `tdd-cli check` judges the last commit".to_owned(),
+            Self::OwnTrailer(_) => "leave it out: `tdd-cli commit` adds what it saw".to_owned(),
             Self::RefactorModeOff => "`tdd-cli refactor begin` begins it".to_owned(),
             Self::ProjectGone => {
                 "put it back, or go back to where refactor mode began: `tdd-cli refactor end --discard`".to_owned()
@@ -135,9 +138,9 @@ pub fn reason(text: &str) -> Result<String, PersonError> {
     if words.is_empty() { Err(PersonError::NoReason) } else { Ok(words.join(" ")) }
 }
 
-/// What a test is called for short: `adds` of `tests/calc.rs::adds`.
-pub fn short_name(test: &TestId) -> &str {
-    test.as_str().rsplit("::").next().unwrap_or_default()
+/// The test that a person names, wherever they stand.
+pub fn test(context: &Context, root: &Path, asked: &str) -> Result<TestId, PersonError> {
+    project::test(&context.place, root, asked).ok_or_else(|| PersonError::BadTest(asked.to_owned()))
 }
 
 fn because(reason: Option<&str>) -> String {

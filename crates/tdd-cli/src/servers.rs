@@ -10,7 +10,7 @@ use tdd_llm::stop::Stop;
 use tokio::runtime::Builder;
 
 use crate::context::Context;
-use crate::machine::endpoint;
+use crate::voice::endpoint;
 
 /// What was found about one model, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

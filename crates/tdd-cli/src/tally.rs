@@ -7,7 +7,7 @@ use tdd_lang::discover::{self, Found};
 use tdd_lang::language::Sources;
 
 use crate::output::{BAD, DIM, GOOD, paint};
-use crate::project;
+use tdd_exec::project;
 
 /// One project.
 #[derive(Debug, PartialEq, Eq, Serialize)]

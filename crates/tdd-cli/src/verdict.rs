@@ -5,15 +5,16 @@ use std::process::ExitCode;
 use serde::Serialize;
 use tdd_core::digest::TreeId;
 use tdd_core::judge::{Holding, Ruling};
+use tdd_core::law::Overridden;
+use tdd_core::pipeline::Judged;
 use tdd_core::report::{Cause, Counts, Fault, Report};
 use tdd_core::rule::Refusal;
 use tdd_core::test_id::TestId;
+use tdd_exec::workshop::ProjectWorkshop;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::gates::Judged;
-use crate::output::{BAD, BOLD, DIM, GOOD, paint};
-use crate::trial::Trial;
+use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
 
 /// Holds, or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -52,9 +53,8 @@ pub struct Evidence {
 }
 
 /// Shows the rulings of one command, and gives the exit code of the worst.
-pub fn show(trial: &Trial<'_>, judged: Judged, context: &Context) -> Result<ExitCode, CliError> {
-    let Judged { rulings, report } = judged;
-    let verdicts = Verdicts::new(rulings.into_iter().map(|ruling| trial.verdict(ruling, &report)).collect());
+pub fn show(workshop: &ProjectWorkshop, judged: &Judged, context: &Context) -> Result<ExitCode, CliError> {
+    let verdicts = Verdicts::of(workshop, judged);
     context.output.result(&verdicts, || verdicts.text())?;
     Ok(verdicts.exit_code())
 }
@@ -65,7 +65,11 @@ pub struct Verdicts {
     #[serde(flatten)]
     worst: Option<Verdict>,
     /// One a target.
-    verdicts: Vec<Verdict>,
+    #[serde(rename = "verdicts")]
+    all: Vec<Verdict>,
+    /// The rules that would have refused, had a person not made an exception.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    overridden: Vec<Overridden>,
 }
 
 impl Evidence {
@@ -88,7 +92,7 @@ impl Verdict {
                 tree: tree.clone(),
                 evidence,
             },
-            Ruling::Refused(Refusal { rule, cause, test, reason, next }) => Self {
+            Ruling::Refused(Refusal { rule, cause, test, place: _, reason, next }) => Self {
                 answer: Answer::Refused,
                 rule: Some(rule.name()),
                 cause,
@@ -124,12 +128,30 @@ impl Verdict {
 impl Verdicts {
     /// The rulings of one command.
     pub fn new(verdicts: Vec<Verdict>) -> Self {
-        Self { worst: verdicts.iter().max_by_key(|verdict| verdict.exit_code()).cloned(), verdicts }
+        let worst = verdicts.iter().max_by_key(|verdict| verdict.exit_code()).cloned();
+        Self { worst, all: verdicts, overridden: Vec::new() }
+    }
+
+    /// What the pipeline said of a change.
+    pub fn of(workshop: &ProjectWorkshop, judged: &Judged) -> Self {
+        let verdict = |ruling: &Ruling| verdict(workshop, ruling.clone(), &judged.report);
+        let overridden = judged.overridden.clone();
+        Self { overridden, ..Self::new(judged.rulings.iter().map(verdict).collect()) }
+    }
+
+    /// One refusal, and what the tests said.
+    pub fn refused(workshop: &ProjectWorkshop, refusal: Refusal, report: &Report) -> Self {
+        Self::new(vec![verdict(workshop, Ruling::Refused(refusal), report)])
+    }
+
+    /// The verdict that stands for all.
+    pub fn worst(&self) -> Option<&Verdict> {
+        self.worst.as_ref()
     }
 
     /// Whether all of them hold.
     pub fn hold(&self) -> bool {
-        self.verdicts.iter().all(|verdict| verdict.answer == Answer::Holds)
+        self.all.iter().all(|verdict| verdict.answer == Answer::Holds)
     }
 
     pub fn exit_code(&self) -> ExitCode {
@@ -137,6 +159,14 @@ impl Verdicts {
     }
 
     pub fn text(&self) -> String {
-        self.verdicts.iter().map(Verdict::text).collect()
+        let exception = |it: &Overridden| format!("{} {}: {}\n", paint(WARN, "exception from"), it.rule, it.reason);
+        let exceptions: String = self.overridden.iter().map(exception).collect();
+        self.all.iter().map(Verdict::text).collect::<String>() + &exceptions
     }
+}
+
+/// A ruling with what it rests on.
+pub fn verdict(workshop: &ProjectWorkshop, ruling: Ruling, report: &Report) -> Verdict {
+    let evidence = Evidence::new(&workshop.span.base, workshop.site.test_command(), report);
+    Verdict::new(ruling, &workshop.span.tree, evidence)
 }

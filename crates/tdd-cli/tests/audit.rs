@@ -60,7 +60,7 @@ fn an_honest_cycle_holds_and_a_lie_in_it_is_found() {
     commit(&sandbox, &[("tests/add.rs", &TEST.replace("assert_eq!(kata::add(1, 2), 3);", ""))], "chore: tidy");
     let (code, found) = audit(&sandbox, &["HEAD~3.."]);
     assert_eq!(code, Some(1));
-    assert_eq!(found, ["refactor broken others-kept", "green holds -", "- broken tests-frozen"]);
+    assert_eq!(found, ["refactor broken others-kept", "green holds -", "- broken test-tampering"]);
 }
 
 #[test]
@@ -94,4 +94,32 @@ fn an_unknown_range_is_refused() {
     let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["audit", "nowhere..HEAD"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is no commit `nowhere`"));
+}
+
+const HELPER: &str = "use kata::add;\n\nfn check(sum: i32) {\n    assert_eq!(add(1, 2), sum);\n}\n\n#[test]\nfn adds() {\n    check(3);\n}\n";
+
+#[test]
+fn a_commit_that_empties_an_assertion_helper_is_broken_in_every_door() {
+    let sandbox = project();
+    commit(&sandbox, &[("tests/add.rs", HELPER), ("src/lib.rs", CODE)], "feat: add");
+    let emptied = HELPER.replace("    assert_eq!(add(1, 2), sum);\n", "    let _ = (add(1, 2), sum);\n");
+    commit(&sandbox, &[("tests/add.rs", &emptied)], "chore: tidy up");
+    assert_eq!(audit(&sandbox, &["HEAD~1.."]), (Some(1), vec!["- broken test-tampering".to_owned()]));
+    for arguments in [&["detect-antipattern", "--at", "HEAD"][..], &["check", "--at", "HEAD"], &["prove", "HEAD~1.."]] {
+        let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+    }
+}
+
+#[test]
+fn commits_without_a_phase_are_unclaimed_until_somebody_infers_it() {
+    let sandbox = project();
+    commit(&sandbox, &[("tests/add.rs", TEST), ("src/lib.rs", CODE)], "feat: add");
+    let sub = "\n/// Less.\npub fn sub(a: i32, b: i32) -> i32 {\n    a - b\n}\n";
+    commit(&sandbox, &[("src/lib.rs", &format!("{CODE}{sub}"))], "feat: code that nobody asked for");
+    commit(&sandbox, &[("README.md", "Adds.\n")], "docs: what it does");
+    let unclaimed = ["- unclaimed -", "- unclaimed -", "- nothing -"].map(str::to_owned).to_vec();
+    assert_eq!(audit(&sandbox, &["HEAD~3.."]), (Some(0), unclaimed));
+    let inferred = ["- holds -", "- broken pre-test-code", "- nothing -"].map(str::to_owned).to_vec();
+    assert_eq!(audit(&sandbox, &["HEAD~3..", "--infer"]), (Some(1), inferred));
 }

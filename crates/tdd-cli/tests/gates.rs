@@ -6,6 +6,7 @@ use serde_json::Value;
 use tdd_core::report::Cause;
 use tdd_core::rule::Rule;
 use tdd_fixtures::Sandbox;
+use tdd_fixtures::machine::Machine;
 
 const TEST: &str =
     "use bowling::score;\n\n#[test]\nfn a_gutter_game_scores_zero() {\n    assert_eq!(score(&[0; 20]), 0);\n}\n";
@@ -21,20 +22,9 @@ fn project() -> Sandbox {
     sandbox
 }
 
-fn commit(sandbox: &Sandbox, message: &str) {
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", message]);
-}
-
 /// Runs a gate and gives its exit code and its document.
 fn gate(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let document = serde_json::from_str(&text).unwrap_or_else(|_| {
-        panic!("{arguments:?} gave `{text}`: {}", String::from_utf8_lossy(&output.stderr));
-    });
-    (output.status.code().unwrap(), document)
+    Machine::new(sandbox, env!("CARGO_BIN_EXE_tdd-cli")).document(arguments)
 }
 
 fn schema() -> Value {
@@ -90,7 +80,7 @@ fn a_test_for_what_is_not_there_is_red_and_its_implementation_green() {
     sandbox.write("tests/game.rs", TEST);
     assert_eq!(answer(&sandbox, &["validate-red", "tests/game.rs"]), "0 holds - missing-symbol");
     assert_eq!(answer(&sandbox, &["validate-red", TARGET]), "0 holds - missing-symbol");
-    commit(&sandbox, "test: a gutter game");
+    sandbox.commit("test: a gutter game");
     assert_eq!(answer(&sandbox, &["validate-red", TARGET]), "0 holds - missing-symbol");
 
     sandbox.write("src/lib.rs", WRONG);
@@ -98,7 +88,7 @@ fn a_test_for_what_is_not_there_is_red_and_its_implementation_green() {
     sandbox.write("src/lib.rs", RIGHT);
     assert_eq!(answer(&sandbox, &["validate-green", TARGET]), "0 holds - -");
     assert_eq!(answer(&sandbox, &["validate-green", "tests/game.rs"]), "0 holds - -");
-    commit(&sandbox, "feat: score");
+    sandbox.commit("feat: score");
     assert_eq!(answer(&sandbox, &["validate-green", TARGET]), "0 holds - -");
     assert_eq!(answer(&sandbox, &["validate-green", "--at", "HEAD", TARGET]), "0 holds - -");
     assert_eq!(answer(&sandbox, &["validate-red", "--at", "HEAD^", TARGET]), "0 holds - missing-symbol");
@@ -130,10 +120,10 @@ fn inline_tests_are_told_from_the_production_code_around_them() {
     };
     let sandbox = project();
     sandbox.write("src/lib.rs", "//! Bowling.\n\n/// Twice.\npub fn twice(n: u32) -> u32 {\n    n\n}\n");
-    commit(&sandbox, "feat: not there yet");
+    sandbox.commit("feat: not there yet");
     sandbox.write("src/lib.rs", inline("n"));
     assert_eq!(answer(&sandbox, &["validate-red", "src/lib.rs::tests::doubles"]), "0 holds - assertion");
-    commit(&sandbox, "test: doubles");
+    sandbox.commit("test: doubles");
     sandbox.write("src/lib.rs", inline("n * 2"));
     assert_eq!(answer(&sandbox, &["validate-green", "src/lib.rs::tests::doubles"]), "0 holds - -");
     sandbox.write("src/lib.rs", inline("n").replace("twice(4), 8", "twice(4), 4"));
@@ -144,7 +134,7 @@ fn inline_tests_are_told_from_the_production_code_around_them() {
 fn a_red_that_is_none_says_why() {
     let sandbox = project();
     sandbox.write("src/lib.rs", RIGHT);
-    commit(&sandbox, "feat: score");
+    sandbox.commit("feat: score");
     let red = |test: &str| {
         sandbox.write("tests/game.rs", test);
         answer(&sandbox, &["validate-red", TARGET])
@@ -166,7 +156,7 @@ fn a_refactor_keeps_the_tests() {
     let sandbox = project();
     sandbox.write("src/lib.rs", RIGHT);
     sandbox.write("tests/game.rs", TEST);
-    commit(&sandbox, "feat: score");
+    sandbox.commit("feat: score");
     sandbox.write("src/lib.rs", RIGHT.replace("rolls.iter().sum()", "rolls.iter().copied().sum()"));
     assert_eq!(answer(&sandbox, &["validate-refactor"]), "0 holds - -");
     sandbox.write("tests/game.rs", TEST.replace("a_gutter_game_scores_zero", "zero_for_a_gutter_game"));
@@ -188,7 +178,7 @@ fn production_that_overrides_comparison_is_disarmed_and_a_test_that_cannot_fail_
         "tests/money.rs",
         "use bowling::{Money, make};\n\n#[test]\nfn makes() {\n    assert_eq!(make(), Money(5));\n}\n",
     );
-    commit(&sandbox, "test: makes");
+    sandbox.commit("test: makes");
     sandbox.write("src/lib.rs", money("let _ = other;\n        true", 1));
     let (code, verdict) = gate(&sandbox, &["validate-green", target]);
     assert_eq!((code, &verdict["rule"]), (1, &"counter-proof".into()));
@@ -201,7 +191,7 @@ fn production_that_overrides_comparison_is_disarmed_and_a_test_that_cannot_fail_
         "tests/game.rs",
         TEST.replace("assert_eq!(score(&[0; 20]), 0)", "let x = score(&[]);\n    assert_eq!(x, x)"),
     );
-    commit(&sandbox, "test: nothing");
+    sandbox.commit("test: nothing");
     sandbox.write("src/lib.rs", RIGHT);
     assert_eq!(answer(&sandbox, &["validate-green", TARGET]), "1 refused counter-proof vacuous-test");
 }
@@ -210,7 +200,7 @@ fn production_that_overrides_comparison_is_disarmed_and_a_test_that_cannot_fail_
 fn steering_and_lints_are_part_of_the_law() {
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);
-    commit(&sandbox, "test: a gutter game");
+    sandbox.commit("test: a gutter game");
     sandbox.write("src/lib.rs", RIGHT);
     let manifest = sandbox.read("Cargo.toml");
     sandbox.write("Cargo.toml", format!("{manifest}\n[profile.test]\nopt-level = 1\n"));
@@ -224,12 +214,10 @@ fn steering_and_lints_are_part_of_the_law() {
 fn what_cannot_be_asked_is_a_usage_error() {
     let sandbox = project();
     for arguments in [
-        &["validate-red"][..],
-        &["validate-red", "no such thing"],
-        &["validate-red", "--at", "nonsense", "tests/game.rs::x"],
+        &["validate-red", "--at", "nonsense", "tests/game.rs::x"][..],
         &["validate-green", "--base", "nonsense", "tests/game.rs::x"],
-        &["validate-red", "Cargo.toml"],
         &["validate-refactor", "tests/game.rs"],
+        &["validate-red", "--format", "markdown"],
     ] {
         let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -237,19 +225,51 @@ fn what_cannot_be_asked_is_a_usage_error() {
 }
 
 #[test]
+fn a_target_that_is_not_there_is_a_verdict() {
+    let sandbox = project();
+    sandbox.write("tests/broken.rs", "#[test]\nfn half( {\n");
+    sandbox.write("tests/empty.rs", "// nothing yet\n");
+    for (arguments, expected) in [
+        (&["validate-red", "no such thing"][..], "1 refused red-first target-not-found"),
+        (&["validate-red", "tests/nowhere.rs"], "1 refused red-first target-not-found"),
+        (&["validate-green", "nope"], "1 refused target-passes target-not-found"),
+        (&["validate-red", "Cargo.toml"], "1 refused red-first zero-tests"),
+        (&["validate-red", "tests/empty.rs"], "1 refused red-first zero-tests"),
+        (&["validate-red", "tests/broken.rs"], "1 refused red-first syntax-error"),
+    ] {
+        assert_eq!(answer(&sandbox, arguments), expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_test_may_be_called_by_its_name_alone_or_not_at_all() {
+    let sandbox = project();
+    sandbox.write("tests/game.rs", TEST);
+    let name = TEST.split("fn ").nth(1).unwrap().split('(').next().unwrap();
+    let by_id = answer(&sandbox, &["validate-red", &format!("tests/game.rs::{name}")]);
+    assert!(by_id.starts_with("0 holds"), "{by_id}");
+    assert_eq!(answer(&sandbox, &["validate-red", name]), by_id);
+    assert_eq!(answer(&sandbox, &["validate-red"]), by_id);
+    sandbox.write("tests/other.rs", TEST);
+    let (code, verdict) = gate(&sandbox, &["validate-red", name]);
+    assert_eq!((code, &verdict["cause"]), (1, &Value::from("target-not-found")));
+    assert!(verdict["next"].as_str().unwrap().contains("tests/other.rs::"), "{verdict}");
+}
+
+#[test]
 fn a_file_stands_for_the_tests_that_the_last_commit_brought_red() {
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);
     sandbox.write("src/lib.rs", RIGHT);
-    commit(&sandbox, "feat: the score");
+    sandbox.commit("feat: the score");
     let more = "\n#[test]\nfn a_game_has_ten_frames() {\n    assert_eq!(bowling::frames(), 10);\n}\n";
     sandbox.write("tests/game.rs", format!("{TEST}{more}"));
     assert_eq!(answer(&sandbox, &["validate-red", "tests/game.rs"]), "0 holds - missing-symbol");
-    commit(&sandbox, "test: frames");
+    sandbox.commit("test: frames");
     sandbox.write("src/lib.rs", format!("{RIGHT}\n/// How many there are.\npub fn frames() -> u32 {{\n    10\n}}\n"));
     let (code, document) = gate(&sandbox, &["validate-green", "tests/game.rs"]);
     assert_eq!((code, &document["test_id"]), (0, &Value::from("tests/game.rs::a_game_has_ten_frames")), "{document}");
-    commit(&sandbox, "feat: frames");
+    sandbox.commit("feat: frames");
     assert_eq!(answer(&sandbox, &["validate-green", "--at", "HEAD", "tests/game.rs"]), "0 holds - -");
 }
 
@@ -257,7 +277,7 @@ fn a_file_stands_for_the_tests_that_the_last_commit_brought_red() {
 fn a_project_without_a_lock_file_has_reds_as_well() {
     let sandbox = project();
     sandbox.git(&["rm", "-q", "Cargo.lock"]);
-    commit(&sandbox, "chore: no lock file");
+    sandbox.commit("chore: no lock file");
     sandbox.write("tests/game.rs", TEST);
     assert_eq!(answer(&sandbox, &["validate-red", TARGET]), "0 holds - missing-symbol");
 }
@@ -275,24 +295,19 @@ fn a_path_may_start_where_the_person_stands() {
 }
 
 #[test]
-fn a_check_that_failed_before_the_change_is_said_to_be_old() {
+fn a_lint_that_was_there_before_refuses_nothing_and_a_new_one_does() {
     let sandbox = project();
     sandbox.write("src/lib.rs", RIGHT.replace("rolls.iter()", "let old = 1;\n    rolls.iter()"));
     sandbox.write("tests/game.rs", TEST);
-    commit(&sandbox, "feat: a lint of another time");
-    let said = || {
-        let (code, verdict) = gate(&sandbox, &["validate-refactor"]);
-        assert_eq!((code, &verdict["rule"]), (1, &Value::from("check-passes")));
-        [verdict["reason"].as_str().unwrap().to_owned(), verdict["next"].as_str().unwrap().to_owned()]
-    };
+    sandbox.commit("feat: a lint of another time");
     sandbox.write("src/lib.rs", sandbox.read("src/lib.rs").replace("//! Bowling.", "//! Bowling.\n//!\n//! A game."));
-    let [reason, next] = said();
-    assert!(reason.contains("failed before this change too: error: unused variable: `old`"), "{reason}");
-    assert!(next.contains("tdd-cli override --rule check-passes"), "{next}");
+    assert_eq!(answer(&sandbox, &["validate-refactor"]), "0 holds - -");
     sandbox.write("src/lib.rs", sandbox.read("src/lib.rs").replace("let old", "let new = 2;\n    let old"));
-    let [reason, next] = said();
+    let (code, verdict) = gate(&sandbox, &["validate-refactor"]);
+    assert_eq!((code, &verdict["rule"]), (1, &Value::from("check-passes")));
+    let reason = verdict["reason"].as_str().unwrap();
     assert!(reason.ends_with("fails: error: unused variable: `new`"), "{reason}");
-    assert_eq!(next, "mend what it complains about");
+    assert_eq!(verdict["next"], "mend what it complains about");
 }
 
 #[test]
@@ -300,15 +315,15 @@ fn a_file_stands_for_its_red_tests_also_where_other_commits_came_after_the_red()
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);
     sandbox.write("src/lib.rs", RIGHT);
-    commit(&sandbox, "feat: score");
+    sandbox.commit("feat: score");
     let older = sandbox.read("tests/game.rs");
     sandbox.write(
         "tests/game.rs",
         older + "\n#[test]\nfn a_game_has_ten_frames() {\n    assert_eq!(bowling::frames(), 10);\n}\n",
     );
-    commit(&sandbox, "test: ten frames");
+    sandbox.commit("test: ten frames");
     sandbox.write("NOTES.md", "A game has ten frames.\n");
-    commit(&sandbox, "docs: notes");
+    sandbox.commit("docs: notes");
     sandbox.write("src/lib.rs", format!("{RIGHT}\n/// How many there are.\npub fn frames() -> u32 {{\n    10\n}}\n"));
     let (code, verdict) = gate(&sandbox, &["validate-green", "tests/game.rs"]);
     let tests: Vec<_> = verdict["verdicts"].as_array().unwrap().iter().map(|verdict| &verdict["test_id"]).collect();

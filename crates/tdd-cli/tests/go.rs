@@ -2,51 +2,17 @@
 //!
 //! Without Go these tests say that they were skipped.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-
-use std::fs;
-
 use serde_json::{Value, json};
-use tdd_fixtures::Sandbox;
 use tdd_fixtures::script::Script;
 
-/// A Go module that `init` made, or `None` without Go.
-fn project() -> Option<Sandbox> {
-    let sandbox = Sandbox::new();
-    if !sandbox.has_go() {
-        return None;
-    }
-    let (code, said) = run(&sandbox, &["init", "--language", "go", "--name", "calc"]);
-    assert_eq!(code, 0, "{said}");
-    Some(sandbox)
-}
+tdd_fixtures::language_tests!("go", has_go);
 
 const SKIPPED: &str = "skipped: there is no Go; put one on the path";
-
-/// Exit code and standard output, as JSON where it is.
-fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
-}
-
-fn check(sandbox: &Sandbox, expected: &[&str]) {
-    assert_eq!(sandbox.results(env!("CARGO_BIN_EXE_tdd-cli")), expected);
-}
 
 #[test]
 fn a_new_module_passes_its_own_checks() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    check(&sandbox, &[]);
-    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
-    let (_, doctor) = run(&sandbox, &["doctor"]);
-    let states: Vec<_> =
-        doctor["findings"].as_array().unwrap().iter().map(|it| (&it["subject"], &it["state"])).collect();
-    for subject in ["go", "gofmt", "project"] {
-        assert!(states.contains(&(&Value::from(subject), &Value::from("ok"))), "{states:?}");
-    }
-    for word in ["begin", "end"] {
-        let (code, said) = run(&sandbox, &["refactor", word]);
-        assert_eq!(code, 0, "{said}");
-    }
+    machine(&sandbox).assert_new_project_is_ready(&["go", "gofmt"]);
 }
 
 #[test]
@@ -180,15 +146,6 @@ fn green(answer: &str) -> String {
     )
 }
 
-/// Runs steps of a script; exit code and what was told.
-fn machine(sandbox: &Sandbox, how: &[&str], script: &Script) -> (Option<i32>, String) {
-    fs::write(sandbox.outside().join("script.jsonl"), script.cassette()).unwrap();
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.arg("run").args(how).args(["--replay", "../script.jsonl"]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    (output.status.code(), told)
-}
-
 #[test]
 fn a_cycle_goes_round_and_ways_round_it_do_not() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
@@ -206,37 +163,14 @@ fn a_cycle_goes_round_and_ways_round_it_do_not() {
         .edits("2-implementor", 2, &[("calc.go", Some(&exits))], &said)
         .edits("2-implementor", 3, &[("calc.go", Some(&answers))], &said)
         .writes("3-refactorer", "calc.go", &answers.replace("text string", "_ string"));
-    let (code, told) = machine(&sandbox, &["--steps", "3"], &script);
-    assert_eq!(code, Some(0), "{told}");
-    let subjects = sandbox.git(&["log", "--format=%s"]);
-    let subjects: Vec<&str> = subjects.lines().take(3).collect();
-    assert_eq!(subjects, ["refactor: do it", "feat: answer zero", "test: do it"], "{told}");
-    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
-    assert_eq!(run(&sandbox, &["audit"]).0, 0);
+    machine(&sandbox).assert_cycle(&script);
 }
 
 #[test]
 fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblocks_it() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    let config = sandbox.read("tdd.yaml").replace("max_attempts_per_agent: 5", "max_attempts_per_agent: 2");
-    sandbox.write("tdd.yaml", config);
-    sandbox.git(&["commit", "-q", "-a", "-m", "chore: fewer attempts"]);
-    let said = json!({"summary": "answer one"});
-    let answers = green("return 1");
-    let wrong = [("calc.go", Some(answers.as_str()))];
-    let script = Script::new()
-        .writes("1-tester", "calc_test.go", RED)
-        .plans("2-implementor")
-        .edits("2-implementor", 1, &wrong, &said)
-        .edits("2-implementor", 2, &wrong, &said);
-    let (code, told) = machine(&sandbox, &["--steps", "2"], &script);
-    assert_eq!(code, Some(4), "{told}");
-    let (code, said) = run(&sandbox, &["resume", "--skip"]);
-    assert_eq!(code, 0, "{said}");
-    check(&sandbox, &["calc_test.go::TestNothingIsZero skipped"]);
-    let (code, said) = run(&sandbox, &["resume", "--unblock", "calc_test.go::TestNothingIsZero"]);
-    assert_eq!(code, 0, "{said}");
-    assert_eq!(sandbox.read("calc_test.go"), RED);
+    let test = "calc_test.go::TestNothingIsZero";
+    machine(&sandbox).assert_blocked_test_comes_back(test, ("calc_test.go", RED), ("calc.go", &green("return 1")));
 }
 
 #[test]

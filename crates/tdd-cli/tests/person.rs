@@ -11,6 +11,7 @@ use tdd_core::digest::{CommitId, Digest};
 use tdd_core::event::{Blocked, Event, Head, LlmCall, Paused, PersonEdit, PersonFate, Record};
 use tdd_core::test_id::TestId;
 use tdd_fixtures::Sandbox;
+use tdd_fixtures::machine::Machine;
 
 const TEST: &str =
     "use bowling::score;\n\n#[test]\nfn a_gutter_game_scores_zero() {\n    assert_eq!(score(&[0; 20]), 0);\n}\n";
@@ -25,11 +26,6 @@ fn project() -> Sandbox {
     sandbox
 }
 
-fn commit(sandbox: &Sandbox, message: &str) {
-    sandbox.git(&["add", "-A"]);
-    sandbox.git(&["commit", "-q", "-m", message]);
-}
-
 /// Exit code, and all that was said.
 fn says(sandbox: &Sandbox, arguments: &[&str]) -> (i32, String) {
     let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(arguments).output().unwrap();
@@ -39,13 +35,7 @@ fn says(sandbox: &Sandbox, arguments: &[&str]) -> (i32, String) {
 
 /// Exit code and document.
 fn json(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let document = serde_json::from_str(&text).unwrap_or_else(|_| {
-        panic!("{arguments:?} gave `{text}`: {}", String::from_utf8_lossy(&output.stderr));
-    });
-    (output.status.code().unwrap(), document)
+    Machine::new(sandbox, env!("CARGO_BIN_EXE_tdd-cli")).document(arguments)
 }
 
 /// Exit code, answer and rule of a gate in one line.
@@ -75,7 +65,7 @@ macro_rules! assert_story {
 fn an_exception_lets_a_green_pass_until_it_expires() {
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);
-    commit(&sandbox, "test: a gutter game");
+    sandbox.commit("test: a gutter game");
     sandbox.write("src/lib.rs", RIGHT.replace("rolls.iter()", "let unused = 1;\n    rolls.iter()"));
     let green = ["validate-green", TARGET];
     assert_eq!(answer(&sandbox, &green), "1 refused check-passes");
@@ -92,7 +82,7 @@ fn an_exception_lets_a_green_pass_until_it_expires() {
 fn an_exception_that_expired_is_none() {
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);
-    commit(&sandbox, "test: a gutter game");
+    sandbox.commit("test: a gutter game");
     sandbox.write("src/lib.rs", RIGHT.replace("rolls.iter()", "let unused = 1;\n    rolls.iter()"));
     let asked = ["override", "--rule", "check-passes", "--reason", "a new lint", "--ttl", "50ms"];
     assert_eq!(json(&sandbox, &asked).0, 0);
@@ -125,7 +115,7 @@ fn tested_project() -> Sandbox {
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);
     sandbox.write("src/lib.rs", RIGHT);
-    commit(&sandbox, "feat: score");
+    sandbox.commit("feat: score");
     sandbox
 }
 
@@ -189,7 +179,7 @@ fn refactor_mode_does_not_go_back_behind_a_commit_that_was_made_meanwhile() {
     assert_eq!(says(&sandbox, &["refactor", "begin"]).0, 0);
     let began_at = sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned();
     sandbox.write("src/new.rs", "// new\n");
-    commit(&sandbox, "feat: a person's commit");
+    sandbox.commit("feat: a person's commit");
     let refused = told(says(&sandbox, &["refactor", "end", "--discard"]));
     assert_eq!(sandbox.read("src/new.rs"), "// new\n");
     // What the hint says leads out.
@@ -223,7 +213,7 @@ fn a_retired_test_goes_in_a_commit_of_its_own_and_the_users_work_stays() {
     let sandbox = tested_project();
     let third = SECOND.replace("a_strike_counts_double", "a_spare").replace("12", "11");
     sandbox.write("tests/game.rs", format!("{TEST}{third}"));
-    commit(&sandbox, "test: one more");
+    sandbox.commit("test: one more");
     sandbox.write("src/lib.rs", format!("{RIGHT}\n// a person's uncommitted work\n"));
     sandbox.git(&["add", "src/lib.rs"]);
     let done = told(says(&sandbox, &["retire", "tests/game.rs::a_spare", "--reason", "no\nspares any more"]));
@@ -251,7 +241,7 @@ fn word_about_the_second(sandbox: &Sandbox, content: &str) -> Event {
 fn a_word_that_was_cut_short_before_its_commit_is_put_back_by_the_next_start() {
     let sandbox = tested_project();
     sandbox.write("tests/game.rs", format!("{TEST}{SECOND}"));
-    commit(&sandbox, "test: a strike");
+    sandbox.commit("test: a strike");
     append(&sandbox, &[word_about_the_second(&sandbox, TEST)]);
     sandbox.write("tests/game.rs", TEST);
     says(&sandbox, &["validate-refactor"]);
@@ -277,10 +267,10 @@ fn a_persons_own_change_is_not_taken_for_a_word_that_was_cut_short() {
 fn a_word_that_was_cut_short_after_its_commit_is_put_on_the_record() {
     let sandbox = tested_project();
     sandbox.write("tests/game.rs", format!("{TEST}{SECOND}"));
-    commit(&sandbox, "test: a strike");
+    sandbox.commit("test: a strike");
     append(&sandbox, &[word_about_the_second(&sandbox, TEST)]);
     sandbox.write("tests/game.rs", TEST);
-    commit(&sandbox, &format!("test: retire\n\nTDD-Retired: {STRIKE}"));
+    sandbox.commit(&format!("test: retire\n\nTDD-Retired: {STRIKE}"));
     says(&sandbox, &["validate-refactor"]);
     let retired = says(&sandbox, &["log", "--type", "retired"]).1;
     assert!(retired.contains("no strikes any more"), "{retired}");
@@ -293,7 +283,7 @@ fn a_killed_word_is_carried_out_once_when_it_is_given_again() {
     for arguments in [&["retire", STRIKE, "--reason", "why"][..], &["resume", "--skip"]] {
         let sandbox = tested_project();
         sandbox.write("tests/game.rs", format!("{TEST}{SECOND}"));
-        commit(&sandbox, "test: a strike");
+        sandbox.commit("test: a strike");
         block(&sandbox, STRIKE);
         let mut child = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(arguments).spawn().unwrap();
         while !sandbox.read(".tdd/events.jsonl").contains("person_edit") {
@@ -321,7 +311,7 @@ fn a_test_that_cannot_be_retired_stays() {
     let caller = format!("{TEST}\n#[test]\nfn calls() {{\n    a_gutter_game_scores_zero();\n}}\n");
     sandbox.write("tests/game.rs", &caller);
     let uncommitted = told(says(&sandbox, &["retire", TARGET, "--reason", "why"]));
-    commit(&sandbox, "test: calls");
+    sandbox.commit("test: calls");
     let head = sandbox.git(&["rev-parse", "HEAD"]);
     let needed = told(says(&sandbox, &["retire", TARGET, "--reason", "why"]));
     assert_eq!((sandbox.read("tests/game.rs"), sandbox.git(&["rev-parse", "HEAD"])), (caller, head));
@@ -364,7 +354,7 @@ fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblo
     let sandbox = tested_project();
     let red = format!("{TEST}{SECOND}");
     sandbox.write("tests/game.rs", &red);
-    commit(&sandbox, "test: a strike");
+    sandbox.commit("test: a strike");
     block(&sandbox, STRIKE);
     let skipped = told(says(&sandbox, &["resume", "--skip"]));
     let marked = sandbox.read("tests/game.rs");
@@ -390,7 +380,7 @@ fn a_blocked_test_that_does_not_compile_is_not_built() {
     let sandbox = tested_project();
     let red = TEST.replace("bowling::score", "bowling::{score, strike}") + &SECOND.replace("score(", "strike(");
     sandbox.write("tests/game.rs", &red);
-    commit(&sandbox, "test: a strike");
+    sandbox.commit("test: a strike");
     block(&sandbox, STRIKE);
     let skipped = told(says(&sandbox, &["resume", "--skip"]));
     let marked = sandbox.read("tests/game.rs");
@@ -476,9 +466,9 @@ fn triples_of_red_edit_and_green_come_from_the_commits_and_their_causes_from_the
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);
     assert_eq!(says(&sandbox, &["auto-test"]).0, 0);
-    commit(&sandbox, &format!("test: a gutter game\n\nBody.\n\nTDD-Step: 1\nTDD-Phase: red\nTDD-Test: {TARGET}"));
+    sandbox.commit(&format!("test: a gutter game\n\nBody.\n\nTDD-Step: 1\nTDD-Phase: red\nTDD-Test: {TARGET}"));
     sandbox.write("src/lib.rs", RIGHT);
-    commit(&sandbox, &format!("feat: score\n\nBody.\n\nTDD-Step: 2\nTDD-Phase: green\nTDD-Test: {TARGET}"));
+    sandbox.commit(&format!("feat: score\n\nBody.\n\nTDD-Step: 2\nTDD-Phase: green\nTDD-Test: {TARGET}"));
     let file = sandbox.outside().join("triples.jsonl");
     let (code, said) = says(&sandbox, &["export", "triples", "--output", file.to_str().unwrap()]);
     assert_eq!((code, said.as_str()), (0, "1 triples\n"));
@@ -508,7 +498,7 @@ fn a_file_that_cannot_be_exported_to_is_named() {
 fn the_very_first_test_can_be_skipped_too() {
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);
-    commit(&sandbox, "test: a gutter game");
+    sandbox.commit("test: a gutter game");
     block(&sandbox, TARGET);
     let (code, said) = says(&sandbox, &["resume", "--skip"]);
     assert_eq!(code, 0, "{said}");
@@ -524,7 +514,7 @@ fn a_test_inside_of_a_source_file_is_skipped_and_retired_like_any_other() {
     let sandbox = project();
     let source = format!("{RIGHT}{inline}");
     sandbox.write("src/lib.rs", &source);
-    commit(&sandbox, "test: doubles");
+    sandbox.commit("test: doubles");
     let test = "src/lib.rs::tests::doubles";
     block(&sandbox, test);
     assert_eq!(json(&sandbox, &["resume", "--skip"]).1["skipped"], test);
@@ -540,7 +530,7 @@ fn a_test_is_named_from_where_the_person_stands_and_one_that_came_back_is_run_ag
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);
     sandbox.write("src/lib.rs", RIGHT);
-    commit(&sandbox, "feat: score");
+    sandbox.commit("feat: score");
     assert_eq!(says(&sandbox, &["auto-test"]).0, 0);
     let in_tests = |arguments: &[&str]| {
         let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));

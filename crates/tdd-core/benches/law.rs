@@ -15,7 +15,8 @@ use tdd_core::event::{
     Committed, EditApplied, EditClaim, Event, Override, Reverted, Status, StepEnd, StepOutcome, StepStart, TestRun,
 };
 use tdd_core::gate::{self, Action, Edit, Limits, Request, Verdict};
-use tdd_core::judge::{self, Baseline, Ruling, Seen};
+use tdd_core::judge::{self, Ruling, Seen};
+use tdd_core::law::{Court, Kind, NO_EXCEPTIONS, Subject};
 use tdd_core::report::{Cause, Outcome, Report, TestResult};
 use tdd_core::rule::Rule;
 use tdd_core::session::Session;
@@ -108,7 +109,7 @@ fn gate() {
     for (what, change) in [("1 file", &small), ("200 files", &large)] {
         let edits: Vec<Edit> = change.production.iter().map(edit).collect();
         let time = median(1_000, || {
-            let request = Request { edits: &edits, change, ignored: &[], untracked: &[] };
+            let request = Request::of_model(&edits, change);
             matches!(gate::judge(black_box(&session), &request, &limits()), Verdict::Permit(_))
         });
         println!("a verdict of the gate, {events} events, {what}: {time:?}");
@@ -121,13 +122,11 @@ fn edit(item: &ItemChange) -> Edit {
 
 fn limits() -> Limits<'static> {
     Limits {
-        kata: "kata.md",
         now_ms: 1_000,
         max_attempts: 5,
         max_new_tests: 1,
         max_tokens: Some(u64::MAX),
-        max_micro_usd: None,
-        fence: None,
+        ..Limits::of_kata("kata.md")
     }
 }
 
@@ -165,22 +164,17 @@ fn judge() {
     let after = refactor.tests.iter().filter_map(TestChange::after).map(|facts| passed(facts.id.clone()));
     let at_new_place = Report::new(after, Vec::new());
     let baseline = judge::baseline_of(&at_place);
-    let was_red = Baseline::from([(id(0), Some(Cause::Assertion))]);
-    let tree = TreeId("t".into());
-    let gate = Gate::default();
-    let seen = |change, report| Seen {
-        change,
-        report,
-        trees: (&tree, &tree),
-        baseline: Some(&baseline),
-        gate: &gate,
-        excepted: &[],
+    let mut was_red = baseline.clone();
+    was_red.insert(id(0), Some(Cause::Assertion));
+    let (tree, gate, targets) = (TreeId("t".into()), Gate::default(), [id(0)]);
+    let judged = |kind, change, report, baseline| {
+        let seen = Seen { change, report, trees: (&tree, &tree), baseline: Some(baseline), absent: &[] };
+        let subject = Subject { kind, target: targets.first(), targets: &targets, was_green: false, gate: &gate };
+        matches!(judge::judge(&mut Court::new(NO_EXCEPTIONS), &subject, &seen), Ruling::Holds(_))
     };
-    let holds = |ruling| matches!(ruling, Ruling::Holds(_));
-    let green_time =
-        median(200, || holds(judge::judge_green(black_box(&seen(&green, &at_place)), &[&id(0)], &was_red)));
+    let green_time = median(200, || judged(Kind::Green, black_box(&green), &at_place, &was_red));
     println!("a judge's call on a green of {FILES} files, {TESTS} tests: {green_time:?}");
-    let time = median(50, || holds(judge::judge_refactor(black_box(&seen(&refactor, &at_new_place)))));
+    let time = median(50, || judged(Kind::Refactor, black_box(&refactor), &at_new_place, &baseline));
     println!("a judge's call on a refactor that moves {TESTS} tests of {FILES} files: {time:?}");
 }
 

@@ -1,20 +1,19 @@
-//! The anti-patterns: what a language saw in tests and production code, held against the nine rules.
+//! The anti-patterns: rules about what a language sees in tests and production code.
 //!
 //! Pure: signs in, findings out. What a language sees is in [`Signs`]; what the ledger and the runs of tests say
 //! about a change is in [`Case`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use crate::change::{Change, ItemChange, ItemFate, TestChange, TestFacts};
 use crate::commit::Trailers;
 use crate::coverage::Measurement;
 use crate::cycle::Phase;
+use crate::law::Kind;
+use crate::rule::{Refusal, Rule};
 use crate::scope::{facts, loosened, place, replaces_an_import, shadows_an_assertion};
 use crate::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
 use crate::test_id::TestId;
-use crate::yagni;
 
 /// More mocks than this in one test are too many.
 const MOST_MOCKS: usize = 3;
@@ -22,104 +21,6 @@ const MOST_MOCKS: usize = 3;
 const MOST_ASSERTIONS: usize = 5;
 /// A test asserts on so many things that have nothing to do with each other, and no more.
 const MOST_SUBJECTS: usize = 2;
-
-/// The rules, in the order of the contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rule {
-    /// Production items added or changed with no red that claims them.
-    PreTestCode,
-    /// A test lost something.
-    TestTampering,
-    /// Production code asks whether it is under test.
-    TestSensing,
-    /// A test without an assertion.
-    EmptyTest,
-    /// New production code that nobody asked for.
-    Yagni,
-    /// A test with too many mocks.
-    OverMocking,
-    /// A test that came after what it tests.
-    TestAfterTheFact,
-    /// A test that asserts too much.
-    BroadAssertions,
-    /// Production code that knows the test's answer.
-    HardCodedValue,
-}
-
-/// Whether a finding stops a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// It does.
-    Block,
-    /// It is worth a thought.
-    Warn,
-}
-
-impl Rule {
-    /// Every rule.
-    pub const ALL: [Self; 9] = [
-        Self::PreTestCode,
-        Self::TestTampering,
-        Self::TestSensing,
-        Self::EmptyTest,
-        Self::Yagni,
-        Self::OverMocking,
-        Self::TestAfterTheFact,
-        Self::BroadAssertions,
-        Self::HardCodedValue,
-    ];
-
-    /// The rule's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::PreTestCode => "pre-test-code",
-            Self::TestTampering => "test-tampering",
-            Self::TestSensing => "test-sensing",
-            Self::EmptyTest => "empty-test",
-            Self::Yagni => "yagni",
-            Self::OverMocking => "over-mocking",
-            Self::TestAfterTheFact => "test-after-the-fact",
-            Self::BroadAssertions => "broad-assertions",
-            Self::HardCodedValue => "hard-coded-value",
-        }
-    }
-
-    /// How bad it is.
-    pub fn severity(self) -> Severity {
-        match self {
-            Self::PreTestCode | Self::TestTampering | Self::TestSensing | Self::EmptyTest => Severity::Block,
-            Self::Yagni | Self::OverMocking | Self::TestAfterTheFact | Self::BroadAssertions | Self::HardCodedValue => {
-                Severity::Warn
-            }
-        }
-    }
-}
-
-/// One anti-pattern in one place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
-    /// Which.
-    pub rule: Rule,
-    /// How bad it is.
-    pub severity: Severity,
-    /// The file, from the repository's root.
-    pub file: String,
-    /// The line, from 1.
-    pub line: usize,
-    /// Why it is one.
-    pub why: String,
-    /// The way out of it.
-    pub what_to_do: String,
-}
-
-impl Finding {
-    pub(crate) fn new(rule: Rule, at: &Place, why: String, what_to_do: &str) -> Self {
-        let Place { path, line } = at.clone();
-        Self { rule, severity: rule.severity(), file: path, line, why, what_to_do: what_to_do.to_owned() }
-    }
-}
 
 /// A change, and what is known about it.
 #[derive(Clone, Copy, Debug)]
@@ -130,9 +31,9 @@ pub struct Case<'a> {
     pub signs: &'a Signs,
     /// What tests that were red before the change lead to.
     pub reds: &'a [TestSigns],
-    /// What its commit says it is.
-    pub phase: Option<Phase>,
-    /// The test that its commit is about.
+    /// What kind of change it is.
+    pub kind: Kind,
+    /// The test that it is about.
     pub target: Option<&'a TestId>,
     /// New tests that pass, and were never seen to fail.
     pub never_red: &'a BTreeSet<TestId>,
@@ -142,33 +43,25 @@ pub struct Case<'a> {
     pub measurement: Option<&'a Measurement>,
 }
 
-/// What a commit says it is: by its trailers, or as a refactor by its type.
-pub fn declared(message: &str) -> (Option<Phase>, Option<TestId>) {
+/// What a commit says it is, and the test that it is about: by its trailers, or as a refactor by its type.
+pub fn declared(message: &str) -> Option<(Kind, Option<TestId>)> {
     let trailers = Trailers::parse(message);
     let phase = trailers.get("TDD-Phase").or_else(|| trailers.get("GSD-Phase")).and_then(Phase::parse);
     let kind = message.split([':', '(', '!', '\n']).next().unwrap_or_default();
     let by_type = (kind == "refactor").then_some(Phase::Refactor);
-    (phase.or(by_type), trailers.get("TDD-Test").and_then(|id| TestId::parse(id).ok()))
+    let kind = match phase.or(by_type)? {
+        Phase::Red => Kind::Red,
+        Phase::Green => Kind::Green,
+        Phase::Refactor => Kind::Refactor,
+        Phase::RethinkTest => Kind::Rethink,
+    };
+    Some((kind, trailers.get("TDD-Test").and_then(|id| TestId::parse(id).ok())))
 }
 
 /// What can be said of files as they are.
-pub fn in_files(signs: &Signs) -> Vec<Finding> {
-    let sensing = signs.sensing.iter().map(sensing);
+pub fn in_files(signs: &Signs) -> Vec<Refusal> {
+    let sensing = signs.sensing.iter().map(sensed);
     sorted(sensing.chain(signs.tests.iter().flat_map(in_test)).collect())
-}
-
-/// What can be said of a change.
-pub fn in_change(case: &Case<'_>) -> Vec<Finding> {
-    let mut found = pre_test_code(case);
-    found.extend(tampering(case));
-    let changed = |item: &Place| case.new_code().any(|changed| at(changed) == *item);
-    found.extend(case.signs.sensing.iter().filter(|seen| changed(&seen.item)).map(sensing));
-    found.extend(case.touched_tests().flat_map(in_test));
-    found.extend(asking_nothing(case));
-    found.extend(yagni::findings(case));
-    found.extend(after_the_fact(case));
-    found.extend(hard_coded(case));
-    sorted(found)
 }
 
 /// New tests that ask only about what was there before the change and is as it was: whether they were ever
@@ -182,9 +75,15 @@ pub fn late_tests<'a>(case: &Case<'a>) -> Vec<&'a TestFacts> {
     added(case.change).filter(is_late).collect()
 }
 
-fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
-    findings.sort_by(|one, other| (one.rule, &one.file, one.line).cmp(&(other.rule, &other.file, other.line)));
+/// Findings by rule and place.
+pub fn sorted(mut findings: Vec<Refusal>) -> Vec<Refusal> {
+    findings.sort_by(|one, other| (one.rule, &one.place).cmp(&(other.rule, &other.place)));
     findings
+}
+
+/// One anti-pattern in one place.
+pub(crate) fn found(rule: Rule, at: &Place, why: String, what_to_do: &str) -> Refusal {
+    rule.refuse(why, what_to_do).at(at)
 }
 
 fn added(change: &Change) -> impl Iterator<Item = &TestFacts> {
@@ -244,17 +143,19 @@ impl<'a> Case<'a> {
     }
 }
 
-fn is_code(item: &ItemChange) -> bool {
+/// Whether an item is code, and not only what leads to other items.
+pub(crate) fn is_code(item: &ItemChange) -> bool {
     const OTHER: [&str; 6] = ["use ", "mod ", "attribute ", "extern crate ", "the file ", "the package's name"];
     !OTHER.iter().any(|start| item.item.starts_with(start))
 }
 
-fn pre_test_code(case: &Case<'_>) -> Vec<Finding> {
+pub(crate) fn pre_test_code(case: &Case<'_>) -> Vec<Refusal> {
     let by_tests = case.claims().map(|test| &test.reaches);
     let mut claimed: BTreeSet<&Place> = by_tests.chain(case.new_examples()).flatten().collect();
     // A refactor may change what is tested already; what no test leads to is new all the same.
-    if case.phase == Some(Phase::Refactor) {
+    if case.kind == Kind::Refactor {
         claimed.extend(case.signs.tests.iter().flat_map(|test| &test.reaches));
+        claimed.extend(case.signs.documented.values().flatten());
     }
     let left = case.new_code().filter(|item| !claimed.contains(&at(item)));
     let tell = |item: &ItemChange| {
@@ -262,14 +163,14 @@ fn pre_test_code(case: &Case<'_>) -> Vec<Finding> {
         let why = format!("{} {word}, and no test that was red before leads to it", item.item);
         let what_to_do = "take it out, write a test that fails for want of it, then bring it back; \
                           if nothing behaves otherwise, let `tdd-cli validate-refactor` say so";
-        Finding::new(Rule::PreTestCode, &at(item), why, what_to_do)
+        found(Rule::PreTestCode, &at(item), why, what_to_do)
     };
     left.map(tell).collect()
 }
 
 /// The files with production code that is new or different: whether tests execute it is worth a measurement.
-pub fn new_code_in<'a>(case: &Case<'a>) -> BTreeSet<&'a str> {
-    case.new_code().map(|item| item.path.as_str()).collect()
+pub fn new_code_in(case: &Case<'_>) -> BTreeSet<String> {
+    case.new_code().map(|item| item.path.clone()).collect()
 }
 
 /// Whether some production code has no claim yet, so that more must be found out about reds.
@@ -277,14 +178,15 @@ pub fn lacks_claims(case: &Case<'_>) -> bool {
     !pre_test_code(case).is_empty()
 }
 
-fn tampering(case: &Case<'_>) -> Vec<Finding> {
-    let is_revised = |test: &TestFacts| case.phase == Some(Phase::RethinkTest) && case.target == Some(&test.id);
+pub(crate) fn tampering(case: &Case<'_>) -> Vec<Refusal> {
+    let is_revised =
+        |test: &TestFacts| matches!(case.kind, Kind::Rethink | Kind::Mend) && case.target == Some(&test.id);
     let tests = case.change.tests.iter().filter_map(|test| {
         let (why, facts) = (loosened(test)?, facts(test));
         let next = "put it back as it was; a test that is wrong goes through a rethink, \
                     or is a person's work in refactor mode";
         let finding = || {
-            Finding::new(
+            found(
                 Rule::TestTampering,
                 &Place::new(&facts.path, facts.line),
                 format!("the test `{}` {why}", facts.id),
@@ -294,7 +196,7 @@ fn tampering(case: &Case<'_>) -> Vec<Finding> {
         (!is_revised(facts)).then(finding)
     });
     let tell = |item: &ItemChange, why: &str, next: &str| {
-        Finding::new(Rule::TestTampering, &at(item), format!("{} {why}", place(item)), next)
+        found(Rule::TestTampering, &at(item), format!("{} {why}", place(item)), next)
     };
     let support = case.change.support.iter().filter_map(|item| match item.fate {
         _ if shadows_an_assertion(item) => {
@@ -314,21 +216,40 @@ fn tampering(case: &Case<'_>) -> Vec<Finding> {
     });
     let unreadable = case.change.unreadable.iter().map(|path| {
         let why = format!("`{path}` does not parse, so it cannot be said which tests are in it");
-        Finding::new(Rule::TestTampering, &Place::new(path, 1), why, "mend its syntax")
+        found(Rule::TestTampering, &Place::new(path, 1), why, "mend its syntax")
     });
     tests.chain(support).chain(unreadable).collect()
 }
 
-fn sensing(seen: &Sensing) -> Finding {
+/// Changed production code that asks whether it is under test.
+pub(crate) fn sensing(case: &Case<'_>) -> Vec<Refusal> {
+    // An import counts as well: it may be all that is seen of it.
+    let new = || case.change.production.iter().filter(|item| item.fate != ItemFate::Removed);
+    let changed = |item: &Place| new().any(|changed| at(changed) == *item);
+    case.signs.sensing.iter().filter(|seen| changed(&seen.item)).map(sensed).collect()
+}
+
+/// Tests that were touched and assert nothing, or nothing of production.
+pub(crate) fn empty_tests(case: &Case<'_>) -> Vec<Refusal> {
+    let empty = case.touched_tests().flat_map(in_test).filter(|found| found.rule == Rule::EmptyTest);
+    empty.chain(asking_nothing(case)).collect()
+}
+
+/// Tests that were touched and have too much of something.
+pub(crate) fn overdone_tests(case: &Case<'_>, rule: Rule) -> Vec<Refusal> {
+    case.touched_tests().flat_map(in_test).filter(|found| found.rule == rule).collect()
+}
+
+fn sensed(seen: &Sensing) -> Refusal {
     let why = format!("production code asks whether it is under test: {}", seen.what);
-    let what_to_do = "let it do the same in a test as outside of one; hand in what has to differ";
-    Finding::new(Rule::TestSensing, &Place::new(&seen.item.path, seen.line), why, what_to_do)
+    let what_to_do = "remove the test check; inject the dependency that has to differ";
+    found(Rule::TestSensing, &Place::new(&seen.item.path, seen.line), why, what_to_do)
 }
 
 /// What can be said of one test by itself.
-fn in_test(test: &TestSigns) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut find = |rule, why: String, what_to_do| found.push(Finding::new(rule, &test.at, why, what_to_do));
+fn in_test(test: &TestSigns) -> Vec<Refusal> {
+    let mut findings = Vec::new();
+    let mut find = |rule, why: String, what_to_do| findings.push(found(rule, &test.at, why, what_to_do));
     if !test.asserts {
         let why = format!("`{}` asserts nothing, nor does anything of the tests' own that it calls", test.name);
         find(Rule::EmptyTest, why, "assert what production does");
@@ -345,17 +266,17 @@ fn in_test(test: &TestSigns) -> Vec<Finding> {
         let why = format!("`{}` asserts on {} unrelated things: {subjects}", test.name, test.subjects.len());
         find(Rule::BroadAssertions, why, "make a test for each of them");
     }
-    found
+    findings
 }
 
 /// Tests that assert something, and nothing of production: `assert!(true)`.
-fn asking_nothing(case: &Case<'_>) -> Vec<Finding> {
+fn asking_nothing(case: &Case<'_>) -> Vec<Refusal> {
     let asserts = |test: &&TestFacts| case.signs_of(test).is_some_and(|signs| signs.asserts);
     let idle = case.change.tests.iter().filter(|test| !matches!(test, TestChange::Moved { .. }));
     let idle = idle.filter_map(TestChange::after).filter(|test| test.can_fail() && !test.asks_production);
     let tell = |test: &TestFacts| {
         let why = format!("no assertion of `{}` depends on production code", test.id);
-        Finding::new(Rule::EmptyTest, &Place::new(&test.path, test.line), why, "assert what production does")
+        found(Rule::EmptyTest, &Place::new(&test.path, test.line), why, "assert what production does")
     };
     idle.filter(asserts).map(tell).collect()
 }
@@ -364,7 +285,7 @@ fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-fn after_the_fact(case: &Case<'_>) -> Vec<Finding> {
+pub(crate) fn after_the_fact(case: &Case<'_>) -> Vec<Refusal> {
     let late = late_tests(case).into_iter().filter(|test| case.never_red.contains(&test.id));
     let tell = |test: &TestFacts| {
         let asks = case.signs_of(test).into_iter().flat_map(|signs| &signs.asks);
@@ -372,12 +293,12 @@ fn after_the_fact(case: &Case<'_>) -> Vec<Finding> {
         let since = known.map_or_else(String::new, |(name, commit)| format!(" (`{name}` is there since {commit})"));
         let why = format!("`{}` came after what it tests{since}, and was never seen to fail", test.id);
         let what_to_do = "begin with the test next time; see this one fail once: break what it is about, and run it";
-        Finding::new(Rule::TestAfterTheFact, &Place::new(&test.path, test.line), why, what_to_do)
+        found(Rule::TestAfterTheFact, &Place::new(&test.path, test.line), why, what_to_do)
     };
     late.map(tell).collect()
 }
 
-fn hard_coded(case: &Case<'_>) -> Vec<Finding> {
+pub(crate) fn hard_coded(case: &Case<'_>) -> Vec<Refusal> {
     let changed: BTreeSet<Place> = case.new_code().map(at).collect();
     let answers = case.signs.answers.iter().filter(|answer| changed.contains(&answer.item));
     let tell = |answer: &Answer| {
@@ -390,7 +311,7 @@ fn hard_coded(case: &Case<'_>) -> Vec<Finding> {
         let test = case.claims().find(knows)?;
         let why = format!("this compares with an input of `{}` and returns what it expects", test.name);
         let what_to_do = "compute it; a second test with other values forces that";
-        Some(Finding::new(Rule::HardCodedValue, &Place::new(&answer.item.path, answer.line), why, what_to_do))
+        Some(found(Rule::HardCodedValue, &Place::new(&answer.item.path, answer.line), why, what_to_do))
     };
     answers.filter_map(tell).collect()
 }

@@ -1,13 +1,17 @@
 //! What a commit claims by its message, and what an audit finds of it.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
-use crate::change::{Change, TestChange};
+use crate::antipattern;
+use crate::change::{Change, ItemChange, ItemFate, TestChange};
 use crate::commit::{Mode, Trailers};
 use crate::cycle::Phase;
 use crate::judge::Ruling;
+use crate::law::Kind;
 use crate::report::Fault;
-use crate::rule::Rule;
+use crate::rule::{Refusal, Rule};
 use crate::scope;
 use crate::test_id::TestId;
 
@@ -16,12 +20,14 @@ use crate::test_id::TestId;
 pub struct Claim {
     /// The phase.
     pub phase: Option<Phase>,
-    /// The test that it is about.
-    pub test: Option<TestId>,
+    /// The tests that it is about.
+    pub tests: Vec<TestId>,
     /// The way of working, if it is not that of the phase.
     pub mode: Option<Mode>,
     /// The test that a person removed with its feature, or left aside.
     pub excused: Option<TestId>,
+    /// The rules that a person made an exception from, each with the reason.
+    pub overrides: BTreeMap<Rule, String>,
 }
 
 impl Claim {
@@ -30,11 +36,30 @@ impl Claim {
         let trailers = Trailers::parse(message);
         let test = |key: &str| trailers.get(key).and_then(|id| TestId::parse(id).ok());
         let phase = trailers.get("TDD-Phase").or_else(|| trailers.get("GSD-Phase"));
+        let exception = |text: &str| {
+            let (rule, reason) = text.split_once(": ")?;
+            Some((Rule::named(rule)?, reason.to_owned()))
+        };
         Self {
             phase: phase.and_then(|phase| Phase::parse(&phase.to_lowercase())),
-            test: test("TDD-Test"),
+            tests: trailers.all("TDD-Test").filter_map(|id| TestId::parse(id).ok()).collect(),
             mode: trailers.get("TDD-Mode").and_then(Mode::parse),
             excused: test("TDD-Retired").or_else(|| test("TDD-Skipped")).or_else(|| test("TDD-Unblocked")),
+            overrides: trailers.all("TDD-Override").filter_map(exception).collect(),
+        }
+    }
+
+    /// The kind of change that it claims to be.
+    pub fn kind(&self) -> Kind {
+        match (self.phase, self.mode) {
+            (None, _) => Kind::Unclaimed,
+            (Some(_), Some(Mode::RefactorMode)) => Kind::RefactorMode,
+            (Some(Phase::Refactor), Some(Mode::Refactor)) => Kind::Task,
+            (Some(Phase::RethinkTest), Some(Mode::Mend)) => Kind::Mend,
+            (Some(Phase::Red), _) => Kind::Red,
+            (Some(Phase::Green), _) => Kind::Green,
+            (Some(Phase::Refactor), _) => Kind::Refactor,
+            (Some(Phase::RethinkTest), _) => Kind::Rethink,
         }
     }
 }
@@ -51,6 +76,11 @@ pub enum Finding {
     /// There is nothing to say about it.
     Nothing {
         /// Why.
+        reason: String,
+    },
+    /// It changes code or tests, and does not say what it is.
+    Unclaimed {
+        /// What it changes.
         reason: String,
     },
     /// It breaks the law.
@@ -78,9 +108,19 @@ impl Finding {
         Self::Broken { rule: None, reason: reason.to_owned() }
     }
 
-    /// Whether it keeps the law, or has nothing to do with it.
+    /// Whether it keeps the law.
     pub fn holds(&self) -> bool {
-        matches!(self, Self::Holds { .. } | Self::Nothing { .. })
+        matches!(self, Self::Holds { .. })
+    }
+
+    /// Whether it has nothing to do with the law.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, Self::Nothing { .. })
+    }
+
+    /// Whether it does not say what it is.
+    pub fn is_unclaimed(&self) -> bool {
+        matches!(self, Self::Unclaimed { .. })
     }
 
     /// Whether it breaks the law.
@@ -98,63 +138,84 @@ impl Finding {
 pub fn judged(ruling: &Ruling) -> Finding {
     match ruling {
         Ruling::Holds(holding) => Finding::Holds { reason: holding.reason.clone() },
-        Ruling::Refused(refusal) => match refusal.fault() {
-            Fault::Change => Finding::Broken { rule: Some(refusal.rule), reason: refusal.reason.clone() },
-            Fault::Environment => Finding::Unknown { reason: refusal.reason.clone() },
-        },
+        Ruling::Refused(refusal) => refused(refusal),
     }
 }
 
-/// A commit that claims nothing: it loosens no test but the one that it says a person took away.
-pub fn unclaimed(change: &Change, claim: &Claim) -> Finding {
-    let kept = |test: &TestChange| Some(&scope::facts(test).id) != claim.excused.as_ref();
-    let tests = change.tests.iter().filter(|test| kept(test)).cloned().collect();
-    let rest = Change { tests, ..Change::default() };
-    match scope::tests_frozen(&rest) {
-        Ok(()) if change.tests.is_empty() => Finding::nothing("it touches no test"),
-        Ok(()) => Finding::Holds { reason: "no test is loosened".to_owned() },
-        Err(refusal) => Finding::Broken { rule: Some(refusal.rule), reason: refusal.reason },
+/// A refusal as a finding.
+pub fn refused(refusal: &Refusal) -> Finding {
+    match refusal.fault() {
+        Fault::Change => Finding::Broken { rule: Some(refusal.rule), reason: refusal.reason.clone() },
+        Fault::Environment => Finding::Unknown { reason: refusal.reason.clone() },
     }
+}
+
+/// A change without the test that a person says they took away or left aside.
+#[must_use]
+pub fn without_excused(change: Change, claim: &Claim) -> Change {
+    let Some(excused) = &claim.excused else { return change };
+    let kept = |test: &TestChange| &scope::facts(test).id != excused;
+    Change { tests: change.tests.into_iter().filter(kept).collect(), ..change }
+}
+
+/// A commit that claims nothing, and tampers with no test.
+pub fn unclaimed(change: &Change, claim: &Claim) -> Finding {
+    if claim.excused.is_some() {
+        return Finding::Holds { reason: "a person's word about one test, and nothing else".to_owned() };
+    }
+    // A file that is only added beside the tests, such as `.gitkeep`, is nobody's work yet.
+    let is_work = |item: &&ItemChange| antipattern::is_code(item) || item.fate != ItemFate::Added;
+    let counts = [
+        (change.tests.len() + change.support.iter().filter(is_work).count(), "tests or what they use"),
+        (change.production.iter().filter(|item| antipattern::is_code(item)).count(), "production code"),
+    ];
+    let touched: Vec<&str> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, what)| what).collect();
+    if touched.is_empty() {
+        return Finding::nothing("it changes neither code nor tests");
+    }
+    Finding::Unclaimed { reason: format!("it changes {} and claims no phase", touched.join(" and ")) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::change::TestFacts;
-    use crate::digest::Digest;
 
     fn facts(name: &str) -> TestFacts {
-        TestFacts {
-            id: TestId::native("tests/a.rs", name),
-            path: "tests/a.rs".into(),
-            line: 1,
-            digest: Digest::of(name),
-            body: Digest::of(name),
-            assertions: Vec::new(),
-            skipped: None,
-            conditions: Vec::new(),
-            should_panic: false,
-            returns_result: false,
-            asks_production: true,
-        }
+        TestFacts::plain("tests/a.rs", name)
     }
 
     #[test]
     fn a_claim_is_read_from_trailers_of_ours_and_of_others() {
         let ours = Claim::of_message("test: x\n\nTDD-Step: 1\nTDD-Phase: red\nTDD-Test: tests/a.rs::adds\n");
         assert_eq!(ours.phase, Some(Phase::Red));
-        assert_eq!(ours.test.unwrap().as_str(), "tests/a.rs::adds");
+        assert_eq!(ours.tests, [TestId::native("tests/a.rs", "adds")]);
         assert_eq!(Claim::of_message("feat: y\n\nGSD-Phase: green\n").phase, Some(Phase::Green));
         assert_eq!(Claim::of_message("feat: y\n\nTDD-Phase: blue\n"), Claim::default());
         assert_eq!(Claim::of_message("docs: TDD-Phase: red"), Claim::default());
     }
 
     #[test]
-    fn without_a_claim_no_test_may_be_lost_but_the_one_that_a_person_retired() {
+    fn exceptions_and_modes_are_read_from_trailers() {
+        let claim = Claim::of_message(
+            "feat: x\n\nTDD-Phase: green\nTDD-Override: check-passes: an old lint\nTDD-Override: nonsense: x\n",
+        );
+        assert_eq!(claim.overrides, BTreeMap::from([(Rule::CheckPasses, "an old lint".to_owned())]));
+        let mode = Claim::of_message("refactor: x\n\nTDD-Phase: refactor\nTDD-Mode: refactor-mode\n");
+        assert_eq!(mode.kind(), Kind::RefactorMode);
+        assert_eq!(Claim::of_message("refactor: x\n\nTDD-Phase: refactor\nTDD-Mode: refactor\n").kind(), Kind::Task);
+        assert_eq!(Claim::default().kind(), Kind::Unclaimed);
+    }
+
+    #[test]
+    fn a_commit_that_changed_a_test_file_is_never_said_to_touch_no_test() {
+        let added = Change { tests: vec![TestChange::Added(facts("adds"))], ..Change::default() };
+        assert!(unclaimed(&added, &Claim::default()).is_unclaimed());
+        assert!(unclaimed(&Change::default(), &Claim::default()).is_nothing());
         let gone = Change { tests: vec![TestChange::Removed(facts("adds"))], ..Change::default() };
-        assert!(unclaimed(&gone, &Claim::default()).is_broken());
         let retired = Claim::of_message("test: retire\n\nTDD-Retired: tests/a.rs::adds\n");
-        assert!(unclaimed(&gone, &retired).holds());
-        assert!(unclaimed(&Change::default(), &Claim::default()).holds());
+        assert_eq!(without_excused(gone.clone(), &retired), Change::default());
+        assert_eq!(without_excused(gone.clone(), &Claim::default()), gone);
+        assert!(unclaimed(&Change::default(), &retired).holds());
     }
 }

@@ -1,33 +1,75 @@
-//! Judges a check that fails beside what it said before the change: only what is new is the change's fault.
+//! Judges the check command beside what it said before the change: only new complaints count.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
+use crate::command::Exit;
+use crate::law::Answer;
+use crate::report::Cause;
 use crate::rule::{Refusal, Rule};
 
-/// The refusal of a change on which the check fails. `before` is what it said without the change, if it failed there.
-pub fn refuse(command: &str, said: &str, before: Option<&str>) -> Refusal {
-    let complaints_now = complaints(said);
-    let first = complaints_now.first().copied();
-    let Some(before) = before else { return of_change(command, first) };
-    let known: BTreeSet<String> = complaints(before).into_iter().map(without_places).collect();
-    let new = complaints_now.iter().find(|line| !known.contains(&without_places(line)));
-    match new {
-        Some(new) => of_change(command, Some(new)),
-        // Where we cannot tell what is complained of, only the same words are the same complaint.
-        None if first.is_none() && without_places(said) != without_places(before) => of_change(command, None),
-        None => of_before(command, first),
+/// What was seen of a check command, or of the command that verifies work in refactor mode.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckSeen<'a> {
+    /// The command, as one line.
+    pub command: &'a str,
+    /// How it ended.
+    pub exit: &'a Exit,
+    /// All that it said.
+    pub said: &'a str,
+    /// What it said without the change, if it failed there too.
+    pub before: Option<&'a str>,
+    /// It changed files of the project, so that nothing was verified.
+    pub changed_files: bool,
+}
+
+/// The check passes, or complains of nothing but what it complained of before.
+pub fn passes(seen: &CheckSeen<'_>) -> Answer {
+    let refuse = |how: &str, next: &str| Rule::CheckPasses.refuse(format!("`{}` {how}", seen.command), next);
+    match seen.exit {
+        Exit::Passed if seen.changed_files => {
+            let reason = format!("`{}` changed the project's files, so nothing was verified", seen.command);
+            Err(Rule::SameTree.refuse(reason, "make it leave the project's files alone"))
+        }
+        Exit::Passed => Ok(()),
+        Exit::Failed(_) => failed(seen),
+        Exit::Signalled(signal) => {
+            Err(refuse(&format!("was killed by signal {signal}"), "mend it").because(Cause::Crash))
+        }
+        Exit::TimedOut => Err(refuse("did not end in time", "raise `ci.build_timeout_secs`").because(Cause::Timeout)),
+        Exit::Interrupted => Err(refuse("was interrupted", "run it again")),
+        Exit::NotStarted(why) => {
+            let next = "install it, or change the command in `tdd.yaml`";
+            Err(refuse(&format!("could not be started: {why}"), next).because(Cause::RunnerMissing))
+        }
     }
 }
 
-fn of_change(command: &str, first: Option<&str>) -> Refusal {
-    Rule::CheckPasses.refuse(format!("`{command}` fails{}", quoted(first)), "mend what it complains about")
+fn failed(seen: &CheckSeen<'_>) -> Answer {
+    let now = complaints(seen.said);
+    let Some(before) = seen.before else { return Err(refusal(seen.command, now.first().copied())) };
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for complaint in complaints(before) {
+        *known.entry(without_places(complaint)).or_default() += 1;
+    }
+    let mut is_new = |line: &&&str| match known.get_mut(&without_places(line)) {
+        Some(left) if *left > 0 => {
+            *left -= 1;
+            false
+        }
+        Some(_) | None => true,
+    };
+    match now.iter().find(|line| is_new(line)) {
+        Some(new) => Err(refusal(seen.command, Some(new))),
+        // Where we cannot tell what is complained of, only the same words are the same complaint.
+        None if now.is_empty() && without_places(seen.said) != without_places(before) => {
+            Err(refusal(seen.command, None))
+        }
+        None => Ok(()),
+    }
 }
 
-fn of_before(command: &str, first: Option<&str>) -> Refusal {
-    let reason = format!("`{command}` fails, and failed before this change too{}", quoted(first));
-    let next = "mend that first, in a commit of its own; or make an exception for a while: \
-                `tdd-cli override --rule check-passes --reason \"…\"`";
-    Rule::CheckPasses.refuse(reason, next)
+fn refusal(command: &str, first: Option<&str>) -> Refusal {
+    Rule::CheckPasses.refuse(format!("`{command}` fails{}", quoted(first)), "mend what it complains about")
 }
 
 fn quoted(line: Option<&str>) -> String {
@@ -60,8 +102,11 @@ fn without_places(line: &str) -> String {
 mod tests {
     use super::*;
 
+    /// The reason of the refusal, or `passes`.
     fn check(said: &str, before: Option<&str>, expected: &str) {
-        assert_eq!(refuse("lint", said, before).reason, expected);
+        let exit = Exit::Failed(1);
+        let seen = CheckSeen { command: "lint", exit: &exit, said, before, changed_files: false };
+        assert_eq!(passes(&seen).map_or_else(|refusal| refusal.reason, |()| "passes".to_owned()), expected);
     }
 
     #[test]
@@ -84,17 +129,30 @@ mod tests {
         let new = "`lint` fails: ./bad.go:5:14: fmt.Printf format %d has arg \"x\" of wrong type string";
         check(said, Some(before), new);
         check(said, None, new);
-        let moved = said.replace(":5:14:", ":9:14:");
-        assert!(refuse("lint", &moved, Some(said)).reason.contains("failed before this change too: ./bad.go:9:14"));
+        check(&said.replace(":5:14:", ":9:14:"), Some(said), "passes");
     }
 
     #[test]
-    fn what_failed_before_is_said_to_be_old_and_has_a_way_out() {
+    fn a_complaint_that_was_there_before_refuses_nothing() {
         let old = "error: a.py:3:1: F401 unused";
-        let said = "error: a.py:9:1: F401 unused\nerror: aborting due to 2 previous errors";
-        check(said, Some(old), "`lint` fails, and failed before this change too: error: a.py:9:1: F401 unused");
-        check("no 7 words", Some("no 8 words"), "`lint` fails, and failed before this change too");
+        check("error: a.py:9:1: F401 unused\nerror: aborting due to 2 previous errors", Some(old), "passes");
+        check("no 7 words", Some("no 8 words"), "passes");
         check("not in our words", Some("nor here"), "`lint` fails");
-        assert!(refuse("lint", said, Some(old)).next.contains("override --rule check-passes"));
+    }
+
+    #[test]
+    fn the_same_complaint_once_more_is_new() {
+        let old = "error: a.py:3:1: F401 unused";
+        let said = "error: a.py:3:1: F401 unused\nerror: a.py:9:1: F401 unused";
+        check(said, Some(old), "`lint` fails: error: a.py:9:1: F401 unused");
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_run_is_not_the_changes_fault() {
+        let exit = Exit::NotStarted("no such file".to_owned());
+        let seen = CheckSeen { command: "lint", exit: &exit, said: "", before: None, changed_files: false };
+        assert_eq!(passes(&seen).unwrap_err().cause, Some(Cause::RunnerMissing));
+        let seen = CheckSeen { exit: &Exit::Passed, changed_files: true, ..seen };
+        assert_eq!(passes(&seen).unwrap_err().rule, Rule::SameTree);
     }
 }

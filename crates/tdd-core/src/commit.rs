@@ -4,6 +4,7 @@
 //! bullet lines, so it can forge neither a section nor a trailer.
 
 use crate::cycle::{Phase, Role};
+use crate::law::Overridden;
 use crate::test_id::TestId;
 
 /// The type of a conventional commit.
@@ -74,6 +75,8 @@ pub struct StepMessage<'a> {
     pub mark: Option<&'a str>,
     /// Whether it is to be judged by another rule than others of its phase.
     pub mode: Option<Mode>,
+    /// The rules that a person made an exception from.
+    pub overridden: &'a [Overridden],
 }
 
 /// A way of working that is not that of the phase.
@@ -81,6 +84,8 @@ pub struct StepMessage<'a> {
 pub enum Mode {
     /// A task of a plan, done in refactor mode.
     Refactor,
+    /// A person's own work, in refactor mode.
+    RefactorMode,
     /// A test that was mended without a change of what it asserts.
     Mend,
 }
@@ -90,13 +95,14 @@ impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Self::Refactor => "refactor",
+            Self::RefactorMode => "refactor-mode",
             Self::Mend => "mend",
         }
     }
 
     /// Reads a trailer's value.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Refactor, Self::Mend].into_iter().find(|mode| mode.name() == text)
+        [Self::Refactor, Self::RefactorMode, Self::Mend].into_iter().find(|mode| mode.name() == text)
     }
 }
 
@@ -136,8 +142,28 @@ impl StepMessage<'_> {
         if let Some(mode) = self.mode {
             text.push_str(&format!("TDD-Mode: {}\n", mode.name()));
         }
+        text.push_str(&overrides(self.overridden));
         text.push_str(&format!("Agent-Type: tdd-{}\n", self.role));
     }
+}
+
+/// A trailer for each rule that a person made an exception from: `TDD-Override: RULE: REASON`.
+fn overrides(overridden: &[Overridden]) -> String {
+    let trailer = |it: &Overridden| format!("TDD-Override: {}: {}\n", it.rule, or_dash(&line(&it.reason, MAX_BULLET)));
+    overridden.iter().fold(String::new(), |text, it| text + &trailer(it))
+}
+
+/// The trailers of a person's own commit: what it is, the tests that it is for, and the exceptions that it needed.
+pub fn person_trailers(
+    phase: Option<Phase>,
+    tests: &[TestId],
+    mode: Option<Mode>,
+    overridden: &[Overridden],
+) -> String {
+    let phase = phase.map(|phase| format!("TDD-Phase: {phase}\n")).unwrap_or_default();
+    let tests = tests.iter().fold(String::new(), |text, test| text + &format!("TDD-Test: {test}\n"));
+    let mode = mode.map(|mode| format!("TDD-Mode: {}\n", mode.name())).unwrap_or_default();
+    format!("{phase}{tests}{mode}{}", overrides(overridden))
 }
 
 /// A header of its own, for a commit that is not a step: `chore: set up the project`.
@@ -226,6 +252,11 @@ impl Trailers {
         }
         let pairs: Option<Vec<_>> = last.lines().map(trailer).collect();
         Self(pairs.unwrap_or_default())
+    }
+
+    /// All values of a key, in their order.
+    pub fn all(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(move |(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
     }
 
     /// The value of a key, if it stands there exactly once. Two answers are none.
@@ -347,6 +378,7 @@ mod tests {
             test: Some(test),
             mark: None,
             mode: None,
+            overridden: &[],
         }
     }
 

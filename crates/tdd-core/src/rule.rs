@@ -1,8 +1,9 @@
-//! The law as one table: every rule by the name that refusals print, and the refusal itself.
+//! Every rule by the name that refusals print, with its severity, and the refusal itself.
 
 use serde::{Deserialize, Serialize};
 
 use crate::report::{Cause, Fault};
+use crate::signs::Place;
 use crate::test_id::TestId;
 
 /// The rules, in the order in which they are asked.
@@ -53,13 +54,46 @@ pub enum Rule {
     CheckPasses,
     /// The test fails when its expectation is changed, and passes under another name.
     CounterProof,
+    /// Production items are added or changed only where a test leads to them.
+    PreTestCode,
+    /// No test lost anything, whatever the change calls itself.
+    TestTampering,
     /// Changed production code does not ask whether it is under test.
     TestSensing,
+    /// A test asserts something about production.
+    EmptyTest,
+    /// New production code is executed by a test, or at least referred to.
+    Yagni,
+    /// A test makes few mocks.
+    OverMocking,
+    /// A test comes before what it tests.
+    TestAfterTheFact,
+    /// A test asserts one thing.
+    BroadAssertions,
+    /// Production code does not know the test's answer.
+    HardCodedValue,
+}
+
+/// Whether a finding stops a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// It does.
+    Block,
+    /// It is worth a thought.
+    Warn,
+}
+
+/// Whether a person may make an exception from a rule.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exceptions {
+    Allowed,
+    Never,
 }
 
 impl Rule {
     /// Every rule, in the order in which they are asked.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 31] = [
         Self::PathConfined,
         Self::ProtectedPath,
         Self::PlainText,
@@ -82,36 +116,70 @@ impl Rule {
         Self::OthersKept,
         Self::CheckPasses,
         Self::CounterProof,
+        Self::PreTestCode,
+        Self::TestTampering,
         Self::TestSensing,
+        Self::EmptyTest,
+        Self::Yagni,
+        Self::OverMocking,
+        Self::TestAfterTheFact,
+        Self::BroadAssertions,
+        Self::HardCodedValue,
     ];
+
+    /// Name, severity, and whether a person may make an exception. What guards the disk, and what makes evidence
+    /// evidence, has no exceptions: a person edits such a file with their own hands.
+    fn facts(self) -> (&'static str, Severity, Exceptions) {
+        use Exceptions::{Allowed, Never};
+        use Severity::{Block, Warn};
+        match self {
+            Self::PathConfined => ("path-confined", Block, Never),
+            Self::ProtectedPath => ("protected-path", Block, Never),
+            Self::PlainText => ("plain-text", Block, Never),
+            Self::SizeLimit => ("size-limit", Block, Never),
+            Self::OneEditPerPath => ("one-edit-per-path", Block, Never),
+            Self::EditApplies => ("edit-applies", Block, Never),
+            Self::IgnoredPath => ("ignored-path", Block, Never),
+            Self::TargetFence => ("target-fence", Block, Allowed),
+            Self::Budget => ("budget", Block, Allowed),
+            Self::RefactorMode => ("refactor-mode", Block, Allowed),
+            Self::SteeringFrozen => ("steering-frozen", Block, Allowed),
+            Self::PhaseScope => ("phase-scope", Block, Allowed),
+            Self::TestsFrozen => ("tests-frozen", Block, Allowed),
+            Self::OneBehaviour => ("one-behaviour", Block, Allowed),
+            Self::RedFirst => ("red-first", Block, Allowed),
+            Self::ClaimAfterRed => ("claim-after-red", Block, Allowed),
+            Self::SameTree => ("same-tree", Block, Never),
+            Self::TestAsserts => ("test-asserts", Block, Allowed),
+            Self::TargetPasses => ("target-passes", Block, Allowed),
+            Self::OthersKept => ("others-kept", Block, Allowed),
+            Self::CheckPasses => ("check-passes", Block, Allowed),
+            Self::CounterProof => ("counter-proof", Block, Allowed),
+            Self::PreTestCode => ("pre-test-code", Block, Allowed),
+            Self::TestTampering => ("test-tampering", Block, Allowed),
+            Self::TestSensing => ("test-sensing", Block, Allowed),
+            Self::EmptyTest => ("empty-test", Block, Allowed),
+            Self::Yagni => ("yagni", Warn, Allowed),
+            Self::OverMocking => ("over-mocking", Warn, Allowed),
+            Self::TestAfterTheFact => ("test-after-the-fact", Warn, Allowed),
+            Self::BroadAssertions => ("broad-assertions", Warn, Allowed),
+            Self::HardCodedValue => ("hard-coded-value", Warn, Allowed),
+        }
+    }
 
     /// The rule's name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::PathConfined => "path-confined",
-            Self::ProtectedPath => "protected-path",
-            Self::PlainText => "plain-text",
-            Self::SizeLimit => "size-limit",
-            Self::OneEditPerPath => "one-edit-per-path",
-            Self::EditApplies => "edit-applies",
-            Self::IgnoredPath => "ignored-path",
-            Self::TargetFence => "target-fence",
-            Self::Budget => "budget",
-            Self::RefactorMode => "refactor-mode",
-            Self::SteeringFrozen => "steering-frozen",
-            Self::PhaseScope => "phase-scope",
-            Self::TestsFrozen => "tests-frozen",
-            Self::OneBehaviour => "one-behaviour",
-            Self::RedFirst => "red-first",
-            Self::ClaimAfterRed => "claim-after-red",
-            Self::SameTree => "same-tree",
-            Self::TestAsserts => "test-asserts",
-            Self::TargetPasses => "target-passes",
-            Self::OthersKept => "others-kept",
-            Self::CheckPasses => "check-passes",
-            Self::CounterProof => "counter-proof",
-            Self::TestSensing => "test-sensing",
-        }
+        self.facts().0
+    }
+
+    /// Whether it stops a change.
+    pub fn severity(self) -> Severity {
+        self.facts().1
+    }
+
+    /// Whether a person may make an exception.
+    pub fn has_exceptions(self) -> bool {
+        self.facts().2 == Exceptions::Allowed
     }
 
     /// The rule of that name.
@@ -119,39 +187,9 @@ impl Rule {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
 
-    /// Whether a person may make an exception. What guards the disk, and what makes evidence evidence, has
-    /// none: a person edits such a file with their own hands.
-    pub fn has_exceptions(self) -> bool {
-        match self {
-            Self::PathConfined
-            | Self::ProtectedPath
-            | Self::PlainText
-            | Self::SizeLimit
-            | Self::OneEditPerPath
-            | Self::EditApplies
-            | Self::IgnoredPath
-            | Self::SameTree => false,
-            Self::TargetFence
-            | Self::Budget
-            | Self::RefactorMode
-            | Self::SteeringFrozen
-            | Self::PhaseScope
-            | Self::TestsFrozen
-            | Self::OneBehaviour
-            | Self::RedFirst
-            | Self::ClaimAfterRed
-            | Self::TestAsserts
-            | Self::TargetPasses
-            | Self::OthersKept
-            | Self::CheckPasses
-            | Self::CounterProof
-            | Self::TestSensing => true,
-        }
-    }
-
     /// A refusal by this rule.
     pub fn refuse(self, reason: impl Into<String>, next: impl Into<String>) -> Refusal {
-        Refusal { rule: self, cause: None, test: None, reason: reason.into(), next: next.into() }
+        Refusal { rule: self, cause: None, test: None, place: None, reason: reason.into(), next: next.into() }
     }
 }
 
@@ -172,6 +210,9 @@ pub struct Refusal {
     /// The test that it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<TestId>,
+    /// Where in the source, if it is about one place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
     /// Why, for this request or change.
     pub reason: String,
     /// The next legal action.
@@ -190,6 +231,13 @@ impl Refusal {
     #[must_use]
     pub fn about(mut self, test: &TestId) -> Self {
         self.test = Some(test.clone());
+        self
+    }
+
+    /// With the place in the source.
+    #[must_use]
+    pub fn at(mut self, place: &Place) -> Self {
+        self.place = Some(place.clone());
         self
     }
 
@@ -217,6 +265,15 @@ mod tests {
         }
         assert_eq!(Rule::named("no-such-rule"), None);
         assert!(Rule::ALL.is_sorted());
+    }
+
+    #[test]
+    fn the_anti_patterns_of_the_contract_block_or_warn() {
+        let of = |severity| Rule::ALL.into_iter().filter(move |rule| rule.severity() == severity).map(Rule::name);
+        let warn = ["yagni", "over-mocking", "test-after-the-fact", "broad-assertions", "hard-coded-value"];
+        assert!(of(Severity::Warn).eq(warn));
+        let block = ["pre-test-code", "test-tampering", "test-sensing", "empty-test"];
+        assert!(block.into_iter().all(|name| of(Severity::Block).any(|rule| rule == name)));
     }
 
     #[test]

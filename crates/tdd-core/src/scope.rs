@@ -384,19 +384,7 @@ mod tests {
     use crate::digest::Digest;
 
     fn test(name: &str) -> TestFacts {
-        TestFacts {
-            id: TestId::native("tests/a.rs", name),
-            path: "tests/a.rs".into(),
-            line: 1,
-            digest: Digest::of(name),
-            body: Digest::of(name),
-            assertions: Vec::new(),
-            skipped: None,
-            conditions: Vec::new(),
-            should_panic: false,
-            returns_result: false,
-            asks_production: true,
-        }
+        TestFacts::plain("tests/a.rs", name)
     }
 
     fn item(item: &str, fate: ItemFate) -> ItemChange {

@@ -44,6 +44,9 @@ pub struct Standing {
     person_edit: Option<PersonEdit>,
     #[serde(default)]
     iteration: Option<Iterating>,
+    /// The tree that refactor mode left behind, verified and not committed yet.
+    #[serde(default)]
+    refactored: Option<TreeId>,
 }
 
 /// An iteration of a program under way.
@@ -117,6 +120,7 @@ impl Standing {
                 None => self.revert(reverted),
             },
             Event::Committed(_) => {
+                self.refactored = None;
                 self.person_edit = None;
                 self.open(None);
                 self.claims.clear();
@@ -167,7 +171,10 @@ impl Standing {
             Event::LlmCall(call) => self.usage.add(call),
             Event::Override(made) => self.overrides.push(made.clone()),
             Event::RefactorBegin(begin) => self.refactor = Some(begin.clone()),
-            Event::RefactorEnd(_) => self.refactor = None,
+            Event::RefactorEnd(end) => {
+                self.refactor = None;
+                self.refactored = end.kept.then(|| end.tree.clone());
+            }
             Event::PersonEdit(edit) => self.person_edit = Some(edit.clone()),
             Event::Retired(retired) => drop(self.blocked.remove(&retired.test_id)),
             Event::IterationStart(start) => {
@@ -212,6 +219,12 @@ impl Standing {
         self.refactor.as_ref()
     }
 
+    /// Whether a tree is what a person left behind in refactor mode, or is working on in it.
+    pub fn is_of_refactor_mode(&self, tree: &TreeId) -> bool {
+        let on = self.refactor.as_ref().is_some_and(|mode| mode.mark.is_none());
+        on || self.refactored.as_ref() == Some(tree)
+    }
+
     /// Why nothing goes on, if so.
     pub fn pause(&self) -> Option<&Paused> {
         self.pause.as_ref()
@@ -223,7 +236,7 @@ impl Standing {
     }
 
     /// The exceptions that have not expired at this time, oldest first.
-    pub fn overrides(&self, now_ms: u64) -> impl Iterator<Item = &Override> {
+    pub fn overrides(&self, now_ms: u64) -> impl DoubleEndedIterator<Item = &Override> {
         self.overrides.iter().filter(move |made| made.expires > now_ms)
     }
 
@@ -234,6 +247,12 @@ impl Standing {
         rules.sort_unstable();
         rules.dedup();
         rules
+    }
+
+    /// Why a person made an exception from this rule, if one is in force at this time.
+    pub fn exception(&self, rule: Rule, now_ms: u64) -> Option<String> {
+        let mut made = self.overrides(now_ms).filter(|made| made.rule == rule && rule.has_exceptions());
+        made.next_back().map(|made| made.reason.clone())
     }
 
     /// When a test was claimed since the last attempt, as the number of an event.

@@ -59,6 +59,17 @@ impl TestId {
         self.0.split_once("::").map(|(path, _)| path)
     }
 
+    /// What it is called for short: `adds` of `tests/calc.rs::adds`.
+    pub fn short_name(&self) -> &str {
+        let name = self.0.rsplit("::").next().unwrap_or_default();
+        name.rsplit(" > ").next().unwrap_or(name)
+    }
+
+    /// Whether a person may mean it by this name: all of it, or its last part.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.short_name() == name || self.name() == Some(name) || self.0.rsplit("::").next() == Some(name)
+    }
+
     /// The runner's name in a native id.
     pub fn name(&self) -> Option<&str> {
         self.0.split_once("::").map(|(_, name)| name)

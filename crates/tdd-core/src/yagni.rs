@@ -6,20 +6,21 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::antipattern::{Case, Finding, Rule, at};
+use crate::antipattern::{Case, at, found};
 use crate::change::{ItemChange, ItemFate};
 use crate::coverage::Measurement;
+use crate::rule::{Refusal, Rule};
 use crate::signs::Place;
 
 const WHAT_TO_DO: &str = "take it out until a test asks for it";
 
 /// What nobody asked for.
-pub(crate) fn findings(case: &Case<'_>) -> Vec<Finding> {
+pub(crate) fn findings(case: &Case<'_>) -> Vec<Refusal> {
     let runs = case.measurement.map_or_else(Vec::new, |measurement| idle_runs(case, measurement));
     let unreferenced = unreferenced(case).filter(|item| !runs.iter().any(|run| run.item == *item));
     let by_name = unreferenced.map(|item| {
         let why = format!("nothing refers to {}", item.item);
-        Finding::new(Rule::Yagni, &at(item), why, WHAT_TO_DO)
+        found(Rule::Yagni, &at(item), why, WHAT_TO_DO)
     });
     runs.iter().map(Run::finding).chain(by_name).collect()
 }
@@ -33,13 +34,13 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn finding(&self) -> Finding {
+    fn finding(&self) -> Refusal {
         let item = &self.item.item;
         let why = match self.count {
             1 => format!("no test executes this line of {item}"),
             count => format!("no test executes {count} lines of {item}, from here to line {}", self.last),
         };
-        Finding::new(Rule::Yagni, &Place::new(&self.item.path, self.first), why, WHAT_TO_DO)
+        found(Rule::Yagni, &Place::new(&self.item.path, self.first), why, WHAT_TO_DO)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a copy of the project is to hold, file by file.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -150,16 +150,26 @@ impl Layout {
         Arc::new(names)
     }
 
+    /// All files, sorted by path.
+    pub(crate) fn files(&self) -> Vec<(&str, Cow<'_, Content>)> {
+        let mut files = Vec::with_capacity(self.tree.names().len() + self.other.len());
+        for (path, stored) in self.tree.iter().filter(|(_, stored)| stored.kind != FileKind::Submodule) {
+            if let Some(path) = path.as_str().filter(|path| !self.other.contains_key(*path)) {
+                files.push((path, Cow::Owned(Content::Stored(*stored))));
+            }
+        }
+        let other = self.other.iter().filter_map(|(path, content)| Some((path, content.as_ref()?)));
+        files.extend(other.map(|(path, content)| (path.as_str(), Cow::Borrowed(content))));
+        files.sort_by_key(|(path, _)| *path);
+        files
+    }
+
     pub(crate) fn get(&self, path: &str) -> Option<Cow<'_, Content>> {
         if let Some(other) = self.other.get(path) {
             return other.as_ref().map(Cow::Borrowed);
         }
         let stored = self.tree.get(path.as_bytes()).filter(|stored| stored.kind != FileKind::Submodule)?;
         Some(Cow::Owned(Content::Stored(*stored)))
-    }
-
-    pub(crate) fn name(&self, path: &str) -> Option<Stored> {
-        self.get(path).map(|content| content.name())
     }
 
     /// The folders that stand beside files of a name.
@@ -182,14 +192,6 @@ impl Layout {
         let names = self.names();
         let at = names.partition_point(|name| *name < below);
         names.get(at).is_some_and(|name| name.starts_with(&below))
-    }
-
-    /// The paths at which another layout may have something else.
-    pub(crate) fn differing(&self, other: &Self) -> BTreeSet<String> {
-        let in_trees = self.tree.differing(&other.tree);
-        let mut paths: BTreeSet<String> = in_trees.iter().filter_map(|path| path.as_str()).map(str::to_owned).collect();
-        paths.extend(self.other.keys().chain(other.other.keys()).cloned());
-        paths
     }
 }
 

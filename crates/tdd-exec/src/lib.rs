@@ -2,11 +2,16 @@
 
 pub mod clock;
 pub mod counterproof;
+pub mod error;
 pub mod git;
 mod installed;
 pub mod layout;
 pub mod ledger;
+pub mod one_test;
 pub mod process;
+pub mod program;
+pub mod project;
+pub mod recording;
 pub mod remote;
 pub mod runner;
 pub mod scratch;
@@ -15,4 +20,5 @@ pub mod state;
 pub mod text;
 pub mod vcs;
 mod walk;
+pub mod workshop;
 pub mod workspace;

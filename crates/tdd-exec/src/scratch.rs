@@ -1,6 +1,7 @@
 //! A copy of the project in `.tdd/scratch/`, kept between runs so that builds in it stay incremental.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -13,17 +14,17 @@ use std::time::{Duration, SystemTime};
 
 use tdd_lang::twin::ScratchNeeds;
 
-use crate::git::{FileKind, Repo};
+use crate::git::{FileKind, Repo, Stored};
 use crate::layout::{Content, LayOutError, Layout, ScratchError};
 use crate::state::StateDir;
-use crate::walk::{self, Folder, Kind, Look, News};
+use crate::walk::{self, Cursor, Stamp};
 
 /// The copy and what is built in it. Its place never changes, so that a build finds what it built before.
 #[derive(Clone, Debug)]
 pub struct Scratch {
     tree: PathBuf,
     products: PathBuf,
-    held: Arc<Mutex<Held>>,
+    known: Arc<Mutex<Vec<Known>>>,
     sight: Arc<Sight>,
 }
 
@@ -57,14 +58,12 @@ impl Drop for Sight {
     }
 }
 
-/// What a copy held when it was last filled.
-#[derive(Debug, Default)]
-pub(crate) struct Held {
-    layout: Layout,
-    /// What is in each folder, sorted by path; the times are those of files that were looked into.
-    seen: Option<walk::Seen>,
-    /// Begun before it is filled again.
-    ahead: Option<Look>,
+/// A file of a copy that was right when the copy was last filled.
+#[derive(Debug)]
+pub(crate) struct Known {
+    path: String,
+    stamp: Stamp,
+    content: Stored,
 }
 
 /// Younger than this, a file may be written once more without looking any different.
@@ -84,7 +83,7 @@ impl Scratch {
         };
         sight.bring_back()?;
         let (tree, products) = (folder.join("tree"), folder.join("target"));
-        Ok(Self { tree, products, held: state.held(), sight: Arc::new(sight) })
+        Ok(Self { tree, products, known: state.known(), sight: Arc::new(sight) })
     }
 
     /// Puts the copy out of sight when it is no longer used, where the project's runner would find its tests: people
@@ -108,165 +107,104 @@ impl Scratch {
     /// since, is not looked into again.
     pub fn fill(&self, repo: &Repo, layout: &Layout) -> Result<(), LayOutError> {
         self.sight.bring_back()?;
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // What goes wrong on the way leaves nothing to rely on.
-        let mut last = std::mem::take(&mut *held);
-        let known = match self.touched(&mut last, layout) {
-            Some((paths, known)) => self.put(repo, layout, paths, known)?,
-            None => self.fill_anew(repo, layout, &last)?,
-        };
+        let before = std::mem::take(&mut *held);
+        let (moment, files) = (SystemTime::now(), layout.files());
+        let found = self.tidy(&files)?;
+        let (mut found, mut before) = (Cursor::new(&found), Cursor::new(&before));
+        let mut known = Vec::with_capacity(files.len());
+        for (path, content) in &files {
+            let wanted = content.name();
+            let found = found.find(path.as_bytes(), |(path, _)| walk::bytes(path));
+            let stamp = found.map(|(_, stamp)| *stamp).filter(|stamp| stamp.is_older(YOUNG, moment));
+            let before = before.find(path.as_bytes(), |known| known.path.as_bytes());
+            let is_known = before.is_some_and(|known| Some(known.stamp) == stamp && known.content == wanted);
+            if is_known || put(repo, &self.tree.join(path), content)? == Put::WasThere {
+                known.extend(stamp.map(|stamp| Known { path: (*path).to_owned(), stamp, content: wanted }));
+            }
+        }
         *held = known;
         Ok(())
     }
 
-    /// Begins to look at the copy of the project with this state folder, while something else is done that has nothing
-    /// to do with it: the next filling will want to know what is in it.
-    pub fn look_ahead(state: &StateDir) {
-        let (held, tree) = (state.held(), state.path().join("scratch/tree"));
-        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.ahead =
-            held.seen.as_ref().filter(|seen| seen.paths().len() >= walk::MANY).and_then(|seen| seen.begin(&tree));
-    }
-
-    /// Like [`Scratch::fill`], but looks at no file that was right before: somebody may have written to it since. For
-    /// tools whose outcome is judged again, like a formatter. The next filling sees all the same what was written.
-    pub fn touch_up(&self, repo: &Repo, layout: &Layout) -> Result<(), LayOutError> {
-        self.sight.bring_back()?;
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(paths) = held.to_change(layout) else {
-            drop(held);
-            return self.fill(repo, layout);
-        };
-        let last = std::mem::take(&mut *held);
-        *held = self.put(repo, layout, paths, Held { layout: layout.clone(), ahead: None, ..last })?;
-        Ok(())
-    }
-
-    /// The files that may not be as they are to be, and all that is known besides; `None` if folders come or go.
-    fn touched(&self, last: &mut Held, layout: &Layout) -> Option<(BTreeSet<String>, Held)> {
-        let mut paths = last.to_change(layout)?;
-        let mut seen = last.seen.take()?;
-        let news = seen.look_again(&self.tree, last.ahead.take())?;
-        let changed: Option<Vec<String>> = news.iter().map(|news| changed(&seen.paths()[news.folder], news)).collect();
-        if let Some(changed) = changed.filter(|paths| paths.iter().all(|path| layout.get(path).is_some())) {
-            paths.extend(changed);
-            return Some((paths, Held { layout: layout.clone(), seen: Some(seen), ahead: None }));
-        }
-        // What is new was not looked into.
-        for News { folder, name, .. } in &news {
-            seen.forget(&seen.paths()[*folder].join(name));
-        }
-        last.seen = Some(seen);
-        None
-    }
-
-    /// Makes every folder and no other, and puts right all files but those that are known to be.
-    fn fill_anew(&self, repo: &Repo, layout: &Layout, last: &Held) -> Result<Held, LayOutError> {
-        let (moment, names) = (SystemTime::now(), layout.names());
-        let folders = folders_of(&names);
-        remove_others(&self.tree, Path::new(""), &folders, &names)?;
-        for folder in &folders {
-            let path = self.tree.join(folder);
-            fs::create_dir_all(&path).map_err(doing("make the folder", &path))?;
-        }
-        let mut listed = Vec::with_capacity(folders.len());
-        for (at, folder) in walk::list(&self.tree, &folders).into_iter().enumerate() {
-            let folder = folder.map_err(doing("list", &self.tree.join(&folders[at])))?;
-            listed.push((folders[at].clone(), folder));
-        }
-        let seen = walk::Seen::new(listed, YOUNG, moment);
-        let known = Held { layout: layout.clone(), seen: Some(seen), ahead: None };
-        let right = known.same_as(last);
-        let wrong = names.iter().filter(|path| !right.contains(path.as_str())).cloned().collect();
-        self.put(repo, layout, wrong, known)
-    }
-
-    /// Puts these files right. The times of one that had to be written are not known any more.
-    fn put(&self, repo: &Repo, layout: &Layout, paths: BTreeSet<String>, mut known: Held) -> Result<Held, LayOutError> {
-        for path in paths {
-            let Some(content) = layout.get(&path) else { continue };
-            let (full, name) = (self.tree.join(&path), content.name());
-            if Content::read(&full)?.as_ref().map(Content::name) != Some(name) {
-                write(&full, &content.bytes(repo)?, name.kind)?;
-                known.seen.iter_mut().for_each(|seen| seen.forget(Path::new(&path)));
+    /// Those of the files that no longer hold what they were filled with: whatever ran in the copy since `start` wrote
+    /// to them. A file's change time cannot be set back by the one who wrote it.
+    pub fn written_since(
+        &self,
+        layout: &Layout,
+        start: SystemTime,
+    ) -> Result<Vec<(String, Option<Content>)>, ScratchError> {
+        let start = start.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().saturating_sub(YOUNG);
+        let mut written = Vec::new();
+        for (path, content) in layout.files() {
+            let full = self.tree.join(path);
+            let changed = fs::symlink_metadata(&full).ok().map(|meta| {
+                let (seconds, nanos) = (u64::try_from(meta.ctime()), u32::try_from(meta.ctime_nsec()));
+                Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
+            });
+            if changed.is_some_and(|changed| changed < start) {
+                continue;
+            }
+            let now = Content::read(&full)?;
+            if now.as_ref().map(Content::name) != Some(content.name()) {
+                written.push((path.to_owned(), now));
             }
         }
-        Ok(known)
-    }
-}
-
-impl Held {
-    /// The files that are to be other than they were; `None` if one is to go, or a folder to come.
-    fn to_change(&self, layout: &Layout) -> Option<BTreeSet<String>> {
-        let paths = self.layout.differing(layout);
-        let folders = self.seen.as_ref()?.paths();
-        let is_folder = |folder: &Path| folders.binary_search_by(|known| known.as_path().cmp(folder)).is_ok();
-        let stays = |path: &String| layout.get(path).is_some() && Path::new(path).parent().is_some_and(is_folder);
-        Some(paths).filter(|paths| paths.iter().all(stays))
+        Ok(written)
     }
 
-    /// The files that hold what they held then, and are to hold the same now.
-    fn same_as(&self, last: &Self) -> BTreeSet<String> {
-        let before: BTreeMap<&Path, &Folder> = last.seen.iter().flat_map(walk::Seen::folders).collect();
-        let mut same = BTreeSet::new();
-        for (folder, now) in self.seen.iter().flat_map(walk::Seen::folders) {
-            let Some(before) = before.get(folder) else { continue };
-            let items = before.items.iter();
-            let before: HashMap<&OsStr, Kind> = items.map(|item| (item.name.as_os_str(), item.kind)).collect();
-            for item in now.items.iter().filter(|item| matches!(item.kind, Kind::Other(Some(_)))) {
-                let path = folder.join(&item.name);
-                if let Some(path) = path.to_str().filter(|_| before.get(item.name.as_os_str()) == Some(&item.kind))
-                    && last.layout.name(path) == self.layout.name(path)
-                {
-                    same.insert(path.to_owned());
-                }
+    /// Removes everything but these files; answers with the times of all that was there.
+    fn tidy(&self, files: &[(&str, Cow<'_, Content>)]) -> Result<Vec<(PathBuf, Stamp)>, ScratchError> {
+        let folders = folders_of(files);
+        let listed = walk::list(&self.tree, |folder| folders.contains(folder))
+            .map_err(|error| doing("list", &self.tree.join(error.folder))(error.source))?;
+        for folder in listed.skipped {
+            let full = self.tree.join(folder);
+            fs::remove_dir_all(&full).map_err(doing("remove", &full))?;
+        }
+        let mut wanted = Cursor::new(files);
+        for (path, _) in &listed.files {
+            if wanted.find(walk::bytes(path), |(path, _)| path.as_bytes()).is_none() {
+                let full = self.tree.join(path);
+                fs::remove_file(&full).map_err(doing("remove", &full))?;
             }
         }
-        same
+        Ok(listed.files)
     }
 }
 
-/// The file that may have changed; `None` if there is more to it.
-fn changed(folder: &Path, news: &News) -> Option<String> {
-    let is_file = |kind: Option<Kind>| kind != Some(Kind::Folder);
-    let path = folder.join(&news.name);
-    path.to_str().filter(|_| is_file(news.before) && is_file(news.now)).map(str::to_owned)
+/// What had to be done about a file.
+#[derive(PartialEq, Eq)]
+enum Put {
+    WasThere,
+    Written,
 }
 
-/// Every folder above these paths, the root among them, sorted.
-fn folders_of(names: &[String]) -> Vec<PathBuf> {
-    let mut folders = BTreeSet::from([PathBuf::new()]);
+fn put(repo: &Repo, path: &Path, content: &Content) -> Result<Put, LayOutError> {
+    let wanted = content.name();
+    if Content::read(path)?.as_ref().map(Content::name) == Some(wanted) {
+        return Ok(Put::WasThere);
+    }
+    write(path, &content.bytes(repo)?, wanted.kind)?;
+    Ok(Put::Written)
+}
+
+/// Every folder above these files.
+fn folders_of<'a>(files: &'a [(&str, Cow<'_, Content>)]) -> BTreeSet<&'a Path> {
+    let mut folders = BTreeSet::new();
     let mut last = Path::new("");
-    for name in names {
-        let Some(folder) = Path::new(name).parent().filter(|folder| *folder != last) else { continue };
+    for (path, _) in files {
+        let Some(folder) = Path::new(path).parent().filter(|folder| *folder != last) else { continue };
         last = folder;
-        folders.extend(folder.ancestors().map(Path::to_owned));
+        folders.extend(folder.ancestors());
     }
-    folders.into_iter().collect()
+    folders
 }
 
 fn doing(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ScratchError {
     let path = path.to_owned();
     move |source| ScratchError { action, path, source }
-}
-
-/// Removes what is not to be there.
-fn remove_others(root: &Path, folder: &Path, folders: &[PathBuf], names: &[String]) -> Result<(), ScratchError> {
-    let full = root.join(folder);
-    for entry in fs::read_dir(&full).map_err(doing("tidy up", &full))? {
-        let entry = entry.map_err(doing("tidy up", &full))?;
-        let (path, full) = (folder.join(entry.file_name()), entry.path());
-        let is_folder = entry.file_type().map_err(doing("tidy up", &full))?.is_dir();
-        let is_name = |path: &str| names.binary_search_by(|name| name.as_str().cmp(path)).is_ok();
-        if is_folder && folders.binary_search(&path).is_ok() {
-            remove_others(root, &path, folders, names)?;
-        } else if is_folder {
-            fs::remove_dir_all(&full).map_err(doing("tidy up", &full))?;
-        } else if !path.to_str().is_some_and(is_name) {
-            fs::remove_file(&full).map_err(doing("tidy up", &full))?;
-        }
-    }
-    Ok(())
 }
 
 /// Whether there is a file that needs nothing but other content, which is faster than another file.
@@ -306,8 +244,6 @@ fn write(path: &Path, bytes: &[u8], kind: FileKind) -> Result<(), ScratchError> 
 
 #[cfg(test)]
 mod tests {
-    use std::borrow::Cow;
-
     use super::*;
 
     fn files(files: &[(&str, &str)]) -> Layout {
@@ -382,9 +318,7 @@ mod tests {
             std::thread::sleep(2 * YOUNG);
         }
         scratch.fill(&repo, &wanted).unwrap();
-        let known = |(_, folder): (&Path, &Folder)| folder.items.iter().all(|item| item.kind != Kind::Other(None));
-        let all_known = scratch.held.lock().unwrap().seen.as_ref().unwrap().folders().all(known);
-        assert!(all_known, "their times are known by now");
+        assert_eq!(scratch.known.lock().unwrap().len(), 2, "their times are known by now");
         let times = fs::metadata(scratch.tree().join("a")).unwrap().modified().unwrap();
         fs::write(scratch.tree().join("a"), "2").unwrap();
         fs::File::options().write(true).open(scratch.tree().join("a")).unwrap().set_modified(times).unwrap();
@@ -449,52 +383,5 @@ mod tests {
             assert_eq!(fs::read_to_string(&file).unwrap(), "1");
             assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
         }
-    }
-
-    #[test]
-    fn what_a_touch_up_does_not_look_at_the_next_filling_does() {
-        let folder = tempfile::tempdir().unwrap();
-        let repo = Repo::init(folder.path()).unwrap();
-        let scratch = Scratch::open(&StateDir::ensure(folder.path()).unwrap()).unwrap();
-        let read = |path: &str| fs::read_to_string(scratch.tree().join(path)).unwrap();
-        for _ in 0..2 {
-            scratch.fill(&repo, &files(&[("a", "1"), ("b", "1")])).unwrap();
-            std::thread::sleep(2 * YOUNG);
-        }
-        fs::write(scratch.tree().join("b"), "2").unwrap();
-        scratch.touch_up(&repo, &files(&[("a", "3"), ("b", "1")])).unwrap();
-        assert_eq!(read("a"), "3");
-        scratch.fill(&repo, &files(&[("a", "3"), ("b", "1")])).unwrap();
-        assert_eq!(read("b"), "1");
-    }
-
-    #[test]
-    fn a_look_that_was_begun_ahead_misses_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let repo = Repo::init(folder.path()).unwrap();
-        let state = StateDir::ensure(folder.path()).unwrap();
-        let scratch = Scratch::open(&state).unwrap();
-        let paths: Vec<String> = (0..walk::MANY).map(|n| format!("{n}/a")).collect();
-        let wanted = |first: &'static str| {
-            let mut wanted: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "1")).collect();
-            wanted[0].1 = first;
-            files(&wanted)
-        };
-        let read = |path: &str| fs::read_to_string(scratch.tree().join(path)).unwrap();
-        for _ in 0..2 {
-            scratch.fill(&repo, &wanted("1")).unwrap();
-            std::thread::sleep(2 * YOUNG);
-        }
-        let is_begun = || scratch.held.lock().unwrap().ahead.is_some();
-        fs::write(scratch.tree().join("3/a"), "2").unwrap();
-        Scratch::look_ahead(&state);
-        assert!(is_begun());
-        scratch.fill(&repo, &wanted("1")).unwrap();
-        assert_eq!((read("3/a").as_str(), is_begun()), ("1", false));
-        Scratch::look_ahead(&state);
-        scratch.touch_up(&repo, &wanted("2")).unwrap();
-        assert!(!is_begun(), "it is older than what was written since");
-        scratch.fill(&repo, &wanted("1")).unwrap();
-        assert_eq!(read("0/a"), "1");
     }
 }

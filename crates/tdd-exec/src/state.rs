@@ -5,14 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::scratch::Held;
+use crate::scratch::Known;
 
 /// The `.tdd/` folder of a project.
 #[derive(Clone, Debug)]
 pub struct StateDir {
     path: PathBuf,
     /// What is known of the copy in it, for as long as this process lives.
-    held: Arc<Mutex<Held>>,
+    known: Arc<Mutex<Vec<Known>>>,
 }
 
 /// Why the folder cannot be used.
@@ -67,11 +67,11 @@ impl StateDir {
     }
 
     fn at(path: PathBuf) -> Self {
-        Self { path, held: Arc::default() }
+        Self { path, known: Arc::default() }
     }
 
-    pub(crate) fn held(&self) -> Arc<Mutex<Held>> {
-        Arc::clone(&self.held)
+    pub(crate) fn known(&self) -> Arc<Mutex<Vec<Known>>> {
+        Arc::clone(&self.known)
     }
 
     fn keep_out_of_commits(&self) -> Result<(), StateError> {

@@ -1,49 +1,95 @@
-//! The project's repository as the steps use it: an author and a clock beside it.
+//! The repository as the steps use it.
+
+use std::path::Path;
 
 use tdd_core::config::Author;
 use tdd_core::digest::{CommitId, TreeId};
-use tdd_core::seam::{Clock, RepoState, Vcs};
+use tdd_core::seam::{Head, NewCommit, RepoState, Unclean, Vcs};
 
-use crate::git::{GitError, GitPath, Head, NewCommit, Repo, Signature};
+use crate::git::{self, ChangeKind, GitError, GitPath, Repo, Signature};
 
-/// A repository, and who commits to it.
-#[derive(Clone, Copy, Debug)]
-pub struct GitVcs<'a, C> {
-    /// The repository.
-    pub repo: &'a Repo,
-    /// Author and committer.
-    pub author: &'a Author,
-    /// Tells the time of a commit.
-    pub clock: C,
-}
+/// How far back commits of the machine are looked for.
+const HISTORY: usize = 1000;
 
-impl<C: Clock> Vcs for GitVcs<'_, C> {
+impl Vcs for Repo {
     type Error = GitError;
-    type Path = GitPath;
-    type Head = Head;
+
+    fn init_if_needed(folder: &Path) -> Result<Self, GitError> {
+        match Self::discover(folder)? {
+            Some(repo) => Ok(repo),
+            None => Self::init(folder),
+        }
+    }
 
     fn read_state(&self, max_diff: usize) -> Result<RepoState, GitError> {
         Ok(RepoState {
-            last_commit_message: self.repo.last_message()?.unwrap_or_default(),
-            last_diff: self.repo.last_diff(max_diff)?,
-            files: self.repo.tree_files(&self.repo.head()?.tree)?.names().clone(),
+            last_commit_message: self.last_message()?.unwrap_or_default(),
+            last_diff: self.last_diff(max_diff)?,
+            files: self.tree_files(&self.head()?.tree)?.names().clone(),
         })
     }
 
-    fn tree_id(&self) -> Result<TreeId, GitError> {
-        self.repo.tree_id()
+    fn head(&self) -> Result<Head, GitError> {
+        Self::head(self)
     }
 
-    fn commit(&self, onto: &Head, tree: &TreeId, paths: &[GitPath], message: &str) -> Result<CommitId, GitError> {
-        let author = Signature {
-            name: self.author.author_name.clone(),
-            email: self.author.author_email.clone(),
-            time: i64::try_from(self.clock.now_ms() / 1000).unwrap_or(0),
-        };
-        self.repo.commit_paths(&NewCommit { onto, from: tree, paths, message, author: &author })
+    fn messages(&self) -> Result<Vec<String>, GitError> {
+        let messages = self.first_parent_messages(HISTORY)?;
+        messages.map(|found| found.map(|(_, message)| message)).collect()
     }
 
-    fn restore(&self, tree: &TreeId, paths: &[GitPath]) -> Result<(), GitError> {
-        self.repo.restore(paths, tree)
+    fn parent(&self, commit: &CommitId) -> Result<Option<CommitId>, GitError> {
+        self.first_parent(commit)
+    }
+
+    fn stage_all(&self) -> Result<TreeId, GitError> {
+        self.tree_id()
+    }
+
+    fn changed(&self, before: &TreeId, after: &TreeId) -> Result<Vec<String>, GitError> {
+        let mut paths = Vec::new();
+        for change in self.diff_trees(before, after)? {
+            match &change.kind {
+                ChangeKind::Renamed { from } => paths.push(from.to_string()),
+                ChangeKind::Added | ChangeKind::Modified | ChangeKind::Deleted => {}
+            }
+            paths.push(change.path.to_string());
+        }
+        Ok(paths)
+    }
+
+    fn unclean(&self) -> Result<Unclean, GitError> {
+        let dirty = self.dirty()?;
+        let names = |paths: &[GitPath]| paths.iter().map(ToString::to_string).collect();
+        Ok(Unclean { modified: names(&dirty.modified_tracked), untracked: names(&dirty.untracked) })
+    }
+
+    fn commit(&self, new: &NewCommit<'_>) -> Result<CommitId, GitError> {
+        let paths = git_paths(new.paths)?;
+        let author = signature(new.author, new.now_ms);
+        let NewCommit { onto, tree, message, .. } = *new;
+        self.commit_paths(&git::NewCommit { onto, from: tree, paths: &paths, message, author: &author })
+    }
+}
+
+/// Who signs at this time.
+pub fn signature(author: &Author, now_ms: u64) -> Signature {
+    Signature {
+        name: author.author_name.clone(),
+        email: author.author_email.clone(),
+        time: i64::try_from(now_ms / 1000).unwrap_or(0),
+    }
+}
+
+/// Paths as git keeps them.
+pub fn git_paths(paths: &[String]) -> Result<Vec<GitPath>, GitError> {
+    paths.iter().map(GitPath::new).collect()
+}
+
+impl Repo {
+    /// The person who works here, as their git configuration names them; `None` if it does not.
+    pub fn person(&self) -> Option<Author> {
+        let (name, email) = self.identity()?;
+        Some(Author { author_name: name, author_email: email })
     }
 }

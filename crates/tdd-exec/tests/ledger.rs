@@ -329,3 +329,44 @@ fn a_full_disk_loses_nothing_and_appending_goes_on_when_there_is_room_again() {
     drop(ledger);
     assert_eq!(LedgerFile::open(&dir, clock()).unwrap().session(), &expected);
 }
+
+#[test]
+fn an_append_to_a_ledger_that_was_deleted_or_replaced_is_an_error() {
+    type Happening = fn(&Path);
+    let happenings: [(&str, Happening); 4] = [
+        ("file deleted", |dir| fs::remove_file(dir.join(ledger::FILE)).unwrap()),
+        ("folder deleted", |dir| fs::remove_dir_all(dir).unwrap()),
+        ("file replaced", |dir| {
+            fs::copy(dir.join(ledger::FILE), dir.join("copy")).unwrap();
+            fs::rename(dir.join("copy"), dir.join(ledger::FILE)).unwrap();
+        }),
+        ("folder replaced", |dir| {
+            fs::remove_dir_all(dir).unwrap();
+            fs::create_dir(dir).unwrap();
+        }),
+    ];
+    for (what, happening) in happenings {
+        let project = Project::with_events(3);
+        let mut ledger = LedgerFile::open(&project.dir, clock()).unwrap();
+        happening(project.dir.path());
+        let error = ledger.append(&[event(4)]).expect_err(what);
+        assert!(error.to_string().contains("was deleted or replaced"), "{what}: {error}");
+        ledger.append(&[event(4)]).expect_err("it stays an error");
+        drop(ledger);
+        assert!(!project.dir.path().join("checkpoint.json").exists() || !what.starts_with("folder"), "{what}");
+    }
+}
+
+#[test]
+fn a_second_machine_gets_no_lock_while_the_first_works_in_a_project_whose_state_was_deleted() {
+    let folder = TempDir::new().unwrap();
+    let repo = tdd_exec::git::Repo::init(folder.path()).unwrap();
+    let dir = StateDir::ensure(repo.root()).unwrap();
+    let first = LedgerFile::open(&dir, clock()).unwrap();
+    fs::remove_dir_all(dir.path()).unwrap();
+    let again = StateDir::ensure(repo.root()).unwrap();
+    let error = LedgerFile::open(&again, clock()).expect_err("a second machine");
+    assert!(matches!(error, LedgerError::Locked { pid: Some(pid) } if pid == std::process::id()), "{error}");
+    drop(first);
+    LedgerFile::open(&again, clock()).expect("the first is gone");
+}

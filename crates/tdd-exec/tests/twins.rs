@@ -2,8 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
-use tdd_core::judge::Ruling;
-use tdd_core::proof::{Fate, MutantFate, Proof, judge_counter_proof};
+use tdd_core::proof::{Fate, MutantFate, Proof, can_fail};
 use tdd_core::report::Cause;
 use tdd_core::rule::Refusal;
 use tdd_core::seam::Runner;
@@ -59,10 +58,7 @@ fn tests_of(runner: &ProjectRunner<'_>, path: &str) -> Vec<TestItem> {
 fn rulings(prover: &Prover<'_>, runner: &ProjectRunner<'_>, path: &str) -> Vec<(String, Proof, Option<Refusal>)> {
     let prove = |test: TestItem| {
         let proof = prover.prove(path, &test, seed()).expect("proof");
-        let refused = match judge_counter_proof(&TestId::native(path, &test.name), &proof) {
-            Ruling::Holds(_) => None,
-            Ruling::Refused(breach) => Some(breach),
-        };
+        let refused = can_fail(&TestId::native(path, &test.name), &proof).err();
         (test.name, proof, refused)
     };
     tests_of(runner, path).into_iter().map(prove).collect()

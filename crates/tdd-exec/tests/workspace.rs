@@ -11,10 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tdd_core::change::Change;
 use tdd_core::digest::Digest;
-use tdd_core::gate::{Action, Edit, MAX_FILE, Permit, Verdict, judge_edits, permit_scaffold};
+use tdd_core::gate::{self, Action, Edit, Limits, MAX_FILE, Permit, Request, Verdict, permit_scaffold};
 use tdd_core::rule::Rule;
 use tdd_core::seam::Workspace as _;
+use tdd_core::session::Session;
 use tdd_exec::workspace::{FileChange, Workspace, WriteError, Written};
 use tempfile::TempDir;
 
@@ -62,6 +64,7 @@ impl Project {
         match self.write(edits).expect("write") {
             Written::Done(changes) => changes,
             Written::Refused(refusal) => panic!("{refusal}"),
+            Written::PersonChanged { paths } => panic!("{paths:?}"),
         }
     }
 
@@ -70,6 +73,7 @@ impl Project {
         let before = self.everything();
         match self.write(edits).expect("write") {
             Written::Done(changes) => panic!("{edits:?}: {changes:?}"),
+            Written::PersonChanged { paths } => panic!("{edits:?}: {paths:?}"),
             Written::Refused(refusal) => {
                 assert_eq!((refusal.rule, refusal.reason.as_str()), (rule, reason));
                 assert!(!refusal.next.is_empty());
@@ -104,7 +108,9 @@ fn collect(folder: &Path, found: &mut BTreeMap<PathBuf, String>) {
 }
 
 fn permit(edits: &[Edit]) -> Permit {
-    match judge_edits(edits, "kata.md") {
+    let change = Change::default();
+    let request = Request::of_model(edits, &change);
+    match gate::judge(&Session::default(), &request, &Limits::of_kata("kata.md")) {
         Verdict::Permit(permit) => permit,
         Verdict::Refuse(refusal) => panic!("{refusal}"),
     }
@@ -198,10 +204,8 @@ fn a_scaffold_adds_only_what_is_missing() {
 
 #[test]
 fn a_scaffold_that_names_a_file_twice_is_refused() {
-    let project = Project::new(&[]);
-    let Verdict::Permit(permit) = permit_scaffold([("a", "1"), ("a", "2")]) else { panic!("refused") };
-    let written = Workspace::open(project.root()).expect("open").write(permit).expect("write");
-    assert!(matches!(written, Written::Refused(refusal) if refusal.rule == Rule::OneEditPerPath));
+    let verdict = permit_scaffold([("a", "1"), ("a", "2")]);
+    assert!(matches!(verdict, Verdict::Refuse(refusal) if refusal.rule == Rule::OneEditPerPath));
 }
 
 #[test]
@@ -472,4 +476,85 @@ fn a_folder_on_another_disk_is_written_too() {
     let names: Vec<_> = fs::read_dir(&other).expect("list").map(|entry| entry.expect("entry").file_name()).collect();
     assert_eq!(names, ["a"]);
     assert_eq!(fs::read_dir(project.at(".tdd/tmp")).expect("list").count(), 0);
+}
+
+/// Writes over a base, and names the files that a person changed.
+fn over(project: &Project, base: &[(&str, &str)], edits: &[Edit]) -> Result<Vec<String>, Rule> {
+    let base: BTreeMap<String, Vec<u8>> =
+        base.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
+    let is_base = |path: &tdd_core::path::ConfinedPath, now: Option<&[u8]>| -> Result<bool, WriteError> {
+        Ok(base.get(path.as_str()).map(Vec::as_slice) == now)
+    };
+    let workspace = Workspace::open(project.root()).expect("open");
+    match workspace.write_over(permit(edits), is_base).expect("write") {
+        Written::Done(_) => Ok(Vec::new()),
+        Written::PersonChanged { paths } => Ok(paths.iter().map(ToString::to_string).collect()),
+        Written::Refused(refusal) => Err(refusal.rule),
+    }
+}
+
+#[test]
+fn nothing_is_written_if_a_person_changed_one_of_the_files_since_the_base() {
+    let base = [("a", "1"), ("b", "1")];
+    let edits = [
+        (upsert("b", "2"), "b"),
+        (delete("b"), "b"),
+        (replace("b", "typed", "2"), "b"),
+        (rename("b", "d"), "b"),
+        (upsert("new", "2"), "new"),
+        (rename("a", "new"), "new"),
+    ];
+    for (edit, theirs) in edits {
+        let project = Project::new(&[("a", "1"), ("b", "typed"), ("new", "mine")]);
+        let before = project.everything();
+        let named = over(&project, &base, &[upsert("c", "2"), edit.clone()]);
+        assert_eq!(named, Ok(vec![theirs.to_owned()]), "{edit:?}");
+        assert_eq!(project.everything(), before, "{edit:?}");
+    }
+}
+
+#[test]
+fn a_file_that_a_person_deleted_is_theirs_too() {
+    for edit in [upsert("a", "2"), delete("a"), replace("a", "1", "2")] {
+        let project = Project::new(&[("b", "1")]);
+        assert_eq!(over(&project, &[("a", "1"), ("b", "1")], &[edit]), Ok(vec!["a".to_owned()]));
+        assert!(!project.at("a").exists());
+    }
+}
+
+#[test]
+fn what_is_as_in_the_base_is_written_and_what_does_not_fit_is_refused() {
+    let base = [("a", "1"), ("b", "1")];
+    let project = Project::new(&base);
+    assert_eq!(over(&project, &base, &[replace("a", "x", "y")]), Err(Rule::EditApplies));
+    assert_eq!(over(&project, &base, &[upsert("a", "2"), delete("b"), upsert("sub/c", "2")]), Ok(Vec::new()));
+    assert_eq!((project.read("a").as_str(), project.read("sub/c").as_str()), ("2", "2"));
+    assert!(!project.at("b").exists());
+}
+
+#[test]
+fn what_a_person_saves_in_the_instant_of_writing_stays() {
+    for round in 0..30 {
+        let project = Project::new(&[("a", "0")]);
+        let (file, aside) = (project.at("a"), project.at("a.swap"));
+        let typing = std::thread::spawn(move || {
+            for n in 1..=30 {
+                fs::write(&aside, format!("typed {n}")).expect("save");
+                fs::rename(&aside, &file).expect("save");
+            }
+        });
+        let mut saved_over = false;
+        let is_base = |_: &tdd_core::path::ConfinedPath, _: Option<&[u8]>| -> Result<bool, WriteError> { Ok(true) };
+        for n in 0..30 {
+            let workspace = Workspace::open(project.root()).expect("open");
+            let written = workspace.write_over(permit(&[upsert("a", &format!("ours {n}"))]), is_base).expect("write");
+            saved_over |= matches!(written, Written::PersonChanged { .. });
+        }
+        typing.join().expect("a person");
+        let now = project.read("a");
+        assert!(
+            now.starts_with("ours") || now == "typed 30",
+            "round {round}, {saved_over}: an older save came back: {now}"
+        );
+    }
 }

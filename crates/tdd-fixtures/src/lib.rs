@@ -1,5 +1,7 @@
 //! Sample projects and a hermetic place to run the machine in. Depends on none of the other crates.
 
+pub mod corpus;
+pub mod machine;
 pub mod script;
 pub mod server;
 pub mod story;
@@ -196,7 +198,7 @@ fn succeeded(success: bool, said: &str) -> std::io::Result<()> {
 }
 
 /// A fixture that cannot be set up is a failed test.
-fn must<T>(what: &str, result: std::io::Result<T>) -> T {
+fn must<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> T {
     result.unwrap_or_else(|error| panic!("cannot {what}: {error}"))
 }
 

@@ -1,47 +1,143 @@
 //! The names in all of a repository, and the items of production that they lead to.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use tdd_core::signs::Place;
 
-use crate::compare::Piece;
+use crate::analysis::compare::Piece;
 use crate::item::TestItem;
+use crate::lookup::Meanings;
+use crate::reach::{Links, Walk};
 use crate::syntax::FlatTree;
+use crate::uses::{Found, Reader, Speech, segments};
 
 /// The items of production, what tests have for themselves, and the names in all of it.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
-    items: Vec<Item>,
-    /// Fixtures, helpers, hooks.
-    support: Vec<Item>,
+    pub files: Vec<File>,
+    /// Those of production, those that tests have for themselves, and the tests.
+    pub items: Vec<Item>,
     /// How often each name stands somewhere.
     counts: BTreeMap<String, usize>,
+    links: OnceCell<Links>,
+}
+
+/// A source file.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub path: String,
+    pub for_tests: bool,
+    pub names: Meanings,
 }
 
 /// Something with names in it, and mostly a name of its own.
 #[derive(Debug)]
 pub(crate) struct Item {
-    at: Place,
+    pub at: Place,
+    pub file: usize,
+    span: Range<usize>,
     /// What it is, for people.
     pub label: String,
     /// The name by which it is used; empty if it has none.
     pub name: String,
-    /// The names in it.
-    pub words: BTreeSet<String>,
+    /// It exists only for tests.
+    pub for_tests: bool,
+    pub role: Role,
+    /// The words of the route that it is registered for.
+    pub route: Vec<String>,
+    pub found: Found,
+}
+
+/// What a language knows about an item beyond its name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Role {
+    /// All names by which it is used: one declaration may have several.
+    pub names: Vec<String>,
+    /// The type that it is a member of.
+    pub owner: Option<String>,
+    pub comes: Comes,
+    /// It only hands on what it names, or is not run by a test that loads it.
+    pub is_idle: bool,
+    /// The path that it is registered for.
+    pub route: Option<String>,
+}
+
+/// By what an item is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Comes {
+    /// By its name.
+    #[default]
+    ByName,
+    /// Together with the type that it is a member of.
+    WithOwner,
+    /// As soon as its file is loaded.
+    WithFile,
+}
+
+impl Role {
+    /// That of an item with this name, and of one without any.
+    pub fn plain(name: &str) -> Self {
+        let comes = if name.is_empty() { Comes::WithFile } else { Comes::ByName };
+        Self { names: vec![name.to_owned()], comes, ..Self::default() }
+    }
+}
+
+/// A file that is added.
+pub(crate) struct Added<'t, 's> {
+    pub path: &'t str,
+    pub tree: &'t FlatTree<'s>,
+    pub pieces: Vec<Piece>,
+    /// The tests, each with the nodes that belong to it.
+    pub tests: Vec<(Place, Range<usize>, Vec<Range<usize>>)>,
+    pub for_tests: bool,
+    pub names: Meanings,
+    pub speech: Speech,
 }
 
 impl Code {
-    /// Adds a file with these items.
-    pub fn add(&mut self, path: &str, tree: &FlatTree<'_>, pieces: Vec<Piece>) {
+    /// Adds a file; `role` tells more about each of its items, by its nodes.
+    pub fn add(&mut self, added: Added<'_, '_>, role: impl Fn(&Piece, &Range<usize>) -> Role) {
+        let Added { path, tree, pieces, tests, for_tests, names, speech } = added;
         for word in tree.words(0) {
             *self.counts.entry(word.to_owned()).or_default() += 1;
         }
-        for piece in pieces.into_iter().filter(|piece| !piece.label.starts_with("use ")) {
-            let inside = (0..tree.len()).filter(|node| piece.span.contains(&tree.range(*node).start));
-            let words = inside.filter(|node| tree.is_word(*node)).map(|node| tree.text(node).to_owned());
-            let (at, words) = (Place::new(path, piece.line), words.collect());
-            let items = if piece.for_tests { &mut self.support } else { &mut self.items };
-            items.push(Item { at, label: piece.label, name: piece.name, words });
+        let reader = Reader::new(tree, speech);
+        let file = self.files.len();
+        self.files.push(File { path: path.to_owned(), for_tests, names });
+        let pieces: Vec<Piece> = pieces.into_iter().filter(|piece| !piece.label.starts_with("use ")).collect();
+        let spans = pieces.iter().map(|piece| piece.span.clone()).chain(tests.iter().map(|(_, span, _)| span.clone()));
+        let innermost = innermost(tree, &spans.collect::<Vec<_>>());
+        for (number, piece) in pieces.into_iter().enumerate() {
+            let root = nodes(tree, &piece.span);
+            let own = root.clone().filter(|node| innermost[*node] == Some(number));
+            let role = role(&piece, &root);
+            let route = role.route.as_deref().map_or_else(|| reader.route_of(&root), segments);
+            let found = reader.found(&root, own);
+            let Piece { for_tests, label, name, line, span, .. } = piece;
+            self.items.push(Item {
+                at: Place::new(path, line),
+                file,
+                span,
+                label,
+                name,
+                for_tests,
+                role,
+                route,
+                found,
+            });
+        }
+        for (at, span, parts) in tests {
+            let mut found = Found::default();
+            for part in &parts {
+                let Found { uses, texts, words } = reader.found(part, part.clone());
+                found.uses.extend(uses);
+                found.texts.extend(texts);
+                found.words.extend(words);
+            }
+            let (label, name, role, route) = (String::new(), String::new(), Role::default(), Vec::new());
+            self.items.push(Item { at, file, span, label, name, for_tests: true, role, route, found });
         }
     }
 
@@ -55,29 +151,22 @@ impl Code {
         names.flat_map(|name| self.named(name)).map(|item| (item.at.clone(), item.name.clone())).collect()
     }
 
-    /// The names in what is run before the tests of a file, whatever they say.
-    pub fn set_up(&self, path: &str, is_run: impl Fn(&Item) -> bool) -> impl Iterator<Item = &str> {
-        let here = self.support.iter().filter(move |item| item.at.path == path && is_run(item));
-        here.flat_map(|item| &item.words).map(String::as_str)
-    }
-
-    /// The items of production that these words may lead to, however far, by what tests have for themselves as well;
-    /// and by names of which `leads` says that they bring an item along.
-    pub fn reached<'w>(
-        &'w self,
-        words: impl Iterator<Item = &'w str>,
-        leads: impl Fn(&str, &Item) -> bool,
-    ) -> BTreeSet<Place> {
-        let mut known: BTreeSet<&str> = words.collect();
-        let (mut open, mut found) = (known.iter().copied().collect::<Vec<_>>(), BTreeSet::new());
-        while let Some(word) = open.pop() {
-            let support = self.support.iter().filter(|item| item.name == word);
-            let items = self.items.iter().filter(|item| item.name == word || leads(word, item));
-            let new = items.filter(|item| found.insert(item.at.clone())).collect::<Vec<_>>();
-            let words = support.chain(new).flat_map(|item| &item.words).map(String::as_str);
-            open.extend(words.filter(|word| known.insert(word)));
-        }
-        found
+    /// The items of production that the test at this place may lead to, however far, by what tests have for
+    /// themselves as well; `is_run` tells what of this is run before the test without being named.
+    pub fn reached(&self, test: &Place, is_run: impl Fn(&File, &Item) -> bool) -> BTreeSet<Place> {
+        let links = self.links.get_or_init(|| Links::of(self));
+        let Some(start) = self.items.iter().position(|item| item.label.is_empty() && item.at == *test) else {
+            return BTreeSet::new();
+        };
+        let own = &self.items[start];
+        let is_around = |item: &Item| item.span.start <= own.span.start && own.span.end <= item.span.end;
+        let comes = |item: &Item| {
+            let is_around = item.file == own.file && is_around(item);
+            item.for_tests && !item.label.is_empty() && (is_around || is_run(&self.files[item.file], item))
+        };
+        let before = self.items.iter().enumerate().filter(|(_, item)| comes(item)).map(|(number, _)| number);
+        let found = Walk::new(self, links).from(before.chain([start]));
+        found.filter(|item| !item.for_tests).map(|item| item.at.clone()).collect()
     }
 
     /// What the assertions of a test are about: one name for each, that of the maker for what the test made.
@@ -109,10 +198,32 @@ impl Code {
         let alone =
             |item: &&Item| is_plain(&item.name) && !is_used(&item.name) && self.counts.get(&item.name) == Some(&1);
         let here = |item: &&Item| paths.contains(&item.at.path);
-        self.items.iter().filter(alone).filter(here).map(|item| item.at.clone()).collect()
+        self.items
+            .iter()
+            .filter(|item| !item.for_tests)
+            .filter(alone)
+            .filter(here)
+            .map(|item| item.at.clone())
+            .collect()
     }
 
     fn named(&self, name: &str) -> impl Iterator<Item = &Item> {
-        self.items.iter().filter(move |item| !item.name.is_empty() && item.name == name)
+        self.items.iter().filter(move |item| !item.for_tests && !item.name.is_empty() && item.name == name)
     }
+}
+
+/// The nodes of these bytes.
+fn nodes(tree: &FlatTree<'_>, span: &Range<usize>) -> Range<usize> {
+    tree.behind(span.start)..tree.behind(span.end)
+}
+
+/// For each node the smallest of these spans that it begins in.
+fn innermost(tree: &FlatTree<'_>, spans: &[Range<usize>]) -> Vec<Option<usize>> {
+    let mut order: Vec<usize> = (0..spans.len()).collect();
+    order.sort_by_key(|number| std::cmp::Reverse(spans[*number].len()));
+    let mut found = vec![None; tree.len()];
+    for number in order {
+        found[nodes(tree, &spans[number])].fill(Some(number));
+    }
+    found
 }

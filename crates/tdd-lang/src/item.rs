@@ -1,5 +1,6 @@
 //! What the syntax tree of a source file says about its tests.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use tdd_core::digest::Digest;
@@ -104,8 +105,22 @@ pub struct ModuleItem {
     pub cfg: Vec<String>,
 }
 
+/// The slugs that were given to tests so far, each with the place of its test.
+#[derive(Debug, Default)]
+pub(crate) struct Slugs(BTreeMap<String, String>);
+
+impl Slugs {
+    /// Takes in the annotation of a test, if it has one: what is wrong with it.
+    pub fn add(&mut self, path: &str, test: &TestItem) -> Option<Obstacle> {
+        let slug = test.annotation.as_ref()?;
+        let place = format!("{path}:{}", test.line);
+        let first = self.0.insert(slug.clone(), place.clone());
+        bad_annotation(slug, first, place)
+    }
+}
+
 /// What is wrong with a slug at this place, which may have been given before.
-pub(crate) fn bad_annotation(slug: &str, first: Option<String>, place: String) -> Option<Obstacle> {
+fn bad_annotation(slug: &str, first: Option<String>, place: String) -> Option<Obstacle> {
     let message = match first {
         Some(first) => format!("the test id `{slug}` is given twice, at {first} and at {place}; rename one of them"),
         None if TestId::annotation(slug).is_ok() => return None,

@@ -19,6 +19,27 @@ impl Part {
     }
 }
 
+/// A test in parts.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    /// What stands before its body: the line that defines it, and its decorators.
+    pub head: Vec<Part>,
+    /// The statements of its body.
+    pub statements: Vec<Part>,
+    /// What holds tables of it elsewhere.
+    pub apart: Vec<Part>,
+}
+
+impl Parts {
+    /// Whether another test still does all that this one does: its statements stand there in the same order, with
+    /// nothing but assertions before the last of them, so that nothing keeps them from being run. Tables may gain rows.
+    pub fn are_kept_in(&self, new: &Self) -> bool {
+        let is_head_kept =
+            self.head.len() == new.head.len() && self.head.iter().zip(&new.head).all(|(old, new)| old.is_kept_in(new));
+        is_head_kept && are_somewhere(&self.apart, &new.apart) && are_kept(&self.statements, &new.statements)
+    }
+}
+
 /// Whether all statements stand in another list in the same order, with nothing but assertions before the last of them,
 /// so that nothing keeps them from being run.
 pub(crate) fn are_kept(old: &[Part], new: &[Part]) -> bool {

@@ -46,6 +46,16 @@ impl Project {
         if self.root.is_empty() { path.to_owned() } else { format!("{}/{path}", self.root) }
     }
 
+    /// Its files of which this is true, with their texts; those that are no text are left out.
+    pub(crate) fn texts<'s>(
+        &'s self,
+        sources: &'s dyn Sources,
+        is_wanted: impl Fn(&str) -> bool + 's,
+    ) -> impl Iterator<Item = (&'s String, String)> {
+        let wanted = sources.files().iter().filter(move |path| is_wanted(path) && self.below(path).is_some());
+        wanted.filter_map(|path| Some((path, sources.read(path)?)))
+    }
+
     /// A command in its folder that may take as long as a build.
     pub(crate) fn command(&self, argv: Vec<String>, settings: &Settings) -> CommandSpec {
         CommandSpec::new(argv, settings.build_timeout).in_dir(self.root.clone())
@@ -96,6 +106,16 @@ pub enum Selection {
     Only(Vec<TestId>),
 }
 
+impl Selection {
+    /// The selected tests; none if all are to run.
+    pub(crate) fn ids(&self) -> &[TestId] {
+        match self {
+            Self::All => &[],
+            Self::Only(ids) => ids,
+        }
+    }
+}
+
 /// A program that a language needs or can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
@@ -107,6 +127,22 @@ pub struct Tool {
     pub required: bool,
     /// How to get it.
     pub fix: String,
+}
+
+/// How long asking a program for its version may take.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
+
+impl Tool {
+    /// A tool without which nothing works.
+    pub(crate) fn required<S: Into<String>>(name: &str, version: impl IntoIterator<Item = S>, fix: &str) -> Self {
+        let version = CommandSpec::new(version, VERSION_TIMEOUT);
+        Self { name: name.to_owned(), version, required: true, fix: fix.to_owned() }
+    }
+
+    /// A tool that is used where it is installed.
+    pub(crate) fn optional<S: Into<String>>(name: &str, version: impl IntoIterator<Item = S>, fix: &str) -> Self {
+        Self { required: false, ..Self::required(name, version, fix) }
+    }
 }
 
 /// How much a project asks for a tool.
@@ -194,13 +230,21 @@ pub trait Language {
     /// Finds the project that holds the repository's root, or the topmost one below it.
     fn detect(&self, sources: &dyn Sources) -> Option<Project>;
     /// The files of a new project of this name, by path.
-    fn scaffold(&self, name: &str) -> BTreeMap<String, String>;
+    fn scaffold(&self, _name: &str) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
     /// The file that a new project is known by.
-    fn manifest(&self) -> &'static str;
+    fn manifest(&self) -> &'static str {
+        "tdd.yaml"
+    }
     /// The commands that a new configuration spells out, as lines of YAML below `ci:`.
-    fn configured_commands(&self) -> &'static str;
+    fn configured_commands(&self) -> &'static str {
+        ""
+    }
     /// A legal package name made from a folder's name.
-    fn package_name(&self, folder: &str) -> String;
+    fn package_name(&self, folder: &str) -> String {
+        folder.to_owned()
+    }
     /// Whether there is production code and not a single test.
     fn is_untested(&self, project: &Project, sources: &dyn Sources) -> bool;
     /// The programs it needs or can use.
@@ -211,9 +255,25 @@ pub trait Language {
     }
     /// Formats these files (repository-relative); nothing else is touched if the tool allows that.
     /// No command if there is nothing to format.
-    fn fmt(&self, project: &Project, settings: &Settings, files: &[String], sources: &dyn Sources) -> Vec<CommandSpec>;
+    fn fmt(&self, project: &Project, settings: &Settings, files: &[String], _: &dyn Sources) -> Vec<CommandSpec> {
+        let own = || files.iter().filter(|file| self.owns(file)).filter_map(|file| project.below(file)).collect();
+        let argv = settings.fmt_cmd.clone().or_else(|| self.formatter(own()));
+        argv.map(|argv| project.command(argv, settings)).into_iter().collect()
+    }
+    /// The command that formats these files, named from the project's folder, where none is configured. `None` if
+    /// there are none, or there is no formatter.
+    fn formatter(&self, _files: Vec<&str>) -> Option<Vec<String>> {
+        None
+    }
     /// Compiles and lints everything: commands that must all pass.
-    fn check(&self, project: &Project, settings: &Settings) -> Vec<CommandSpec>;
+    fn check(&self, project: &Project, settings: &Settings) -> Vec<CommandSpec> {
+        let argv = settings.check_cmd.clone().or_else(|| self.checker());
+        argv.map(|argv| project.command(argv, settings)).into_iter().collect()
+    }
+    /// The command that compiles and lints everything where none is configured.
+    fn checker(&self) -> Option<Vec<String>> {
+        None
+    }
     /// Begins a test run.
     fn suite(
         &self,
@@ -232,16 +292,29 @@ pub trait Language {
         None
     }
     /// The command that runs the tests, as it is configured or by default: what the ledger names.
-    fn test_command(&self, settings: &Settings) -> Vec<String>;
+    fn test_command(&self, settings: &Settings) -> Vec<String> {
+        let default = || self.default_test_command().iter().map(|word| (*word).to_owned()).collect();
+        settings.test_cmd.clone().unwrap_or_else(default)
+    }
+    /// The command that runs the tests where none is configured.
+    fn default_test_command(&self) -> &'static [&'static str];
     /// The file and the source of a test, if it is found by its id.
     fn find_test(&self, id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)>;
     /// How tests beside the production code import it, as a model is told: `use calc::…;`. `None` if that depends.
-    fn imports(&self, project: &Project, sources: &dyn Sources) -> Option<String>;
+    fn imports(&self, _: &Project, _: &dyn Sources) -> Option<String> {
+        None
+    }
     /// The ids of the tests that stand in this file.
     fn tests_in(&self, project: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId>;
     /// The file with the production code of `before` and the tests of `after`; `None` if there are no
     /// tests in either, so that it is as before.
-    fn compose(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String>;
+    fn compose(&self, path: &str, _before: Option<&str>, after: Option<&str>) -> Option<String> {
+        self.is_test_file(path).then(|| after.unwrap_or_default().to_owned())
+    }
+    /// Whether a file is for tests as a whole: in most languages a file is either that or holds no tests at all.
+    fn is_test_file(&self, _path: &str) -> bool {
+        false
+    }
     /// The source of a file with some names replaced by others: as names only, never inside of texts.
     fn renamed(&self, _path: &str, source: String, _names: &BTreeMap<String, String>) -> String {
         source
@@ -283,5 +356,240 @@ pub trait Language {
     /// The file without the marker that [`Language::skip`] put there; `None` if there is none.
     fn unskip(&self, path: &str, source: &str, test: &TestItem) -> Option<String>;
     /// What a build in a scratch copy of the repository needs, with its products in this folder.
-    fn scratch(&self, project: &Project, products: &str) -> ScratchNeeds;
+    fn scratch(&self, _: &Project, _products: &str) -> ScratchNeeds {
+        ScratchNeeds::default()
+    }
+}
+
+/// The methods of [`Language`] that a language answers by the function of the same purpose in a module of its folder:
+/// `detect` by `project::detect`, `skip` by `mark::skipped`.
+macro_rules! answered_by_modules {
+    () => {
+        fn detect(&self, sources: &dyn $crate::language::Sources) -> Option<$crate::language::Project> {
+            project::detect(sources)
+        }
+
+        fn manifest(&self) -> &'static str {
+            project::MANIFEST
+        }
+
+        fn configured_commands(&self) -> &'static str {
+            scaffold::COMMANDS
+        }
+
+        fn package_name(&self, folder: &str) -> String {
+            scaffold::package_name(folder)
+        }
+
+        fn is_untested(&self, project: &$crate::language::Project, sources: &dyn $crate::language::Sources) -> bool {
+            project::production_without_tests(sources, project)
+        }
+
+        fn tools(&self) -> Vec<$crate::language::Tool> {
+            argv::tools()
+        }
+
+        fn checker(&self) -> Option<Vec<String>> {
+            Some(argv::checker())
+        }
+
+        fn default_test_command(&self) -> &'static [&'static str] {
+            &test_command::DEFAULT
+        }
+
+        fn suite(
+            &self,
+            project: &$crate::language::Project,
+            settings: &$crate::language::Settings,
+            selection: $crate::language::Selection,
+        ) -> Result<Box<dyn $crate::language::Suite>, $crate::language::UnknownCommand> {
+            suite::begin(project, settings, selection)
+        }
+
+        fn coverage(
+            &self,
+            project: &$crate::language::Project,
+            settings: &$crate::language::Settings,
+            paths: &[String],
+        ) -> Option<Box<dyn $crate::language::Suite<$crate::language::Measured>>> {
+            suite::coverage(project, settings, paths)
+        }
+
+        fn find_test(
+            &self,
+            id: &tdd_core::test_id::TestId,
+            sources: &dyn $crate::language::Sources,
+        ) -> Option<(String, $crate::item::TestItem)> {
+            ids::find(id, sources)
+        }
+
+        fn owns(&self, path: &str) -> bool {
+            owns(path)
+        }
+
+        fn change(
+            &self,
+            project: &$crate::language::Project,
+            before: &dyn $crate::language::Sources,
+            after: &dyn $crate::language::Sources,
+            paths: &[String],
+        ) -> tdd_core::change::Change {
+            change::change(project, before, after, paths)
+        }
+
+        fn twins(
+            &self,
+            path: &str,
+            source: &str,
+            test: &$crate::item::TestItem,
+            seed: u64,
+            boldness: $crate::twin::Boldness,
+        ) -> Option<$crate::twin::Twins> {
+            twins::twins(path, source, test, seed, boldness)
+        }
+
+        fn value_mutants(
+            &self,
+            path: &str,
+            source: &str,
+            lines: &[std::ops::Range<usize>],
+        ) -> Vec<$crate::twin::Mutant> {
+            mutants::value_mutants(path, source, lines)
+        }
+
+        fn signs(
+            &self,
+            project: &$crate::language::Project,
+            sources: &dyn $crate::language::Sources,
+            paths: &[String],
+        ) -> tdd_core::signs::Signs {
+            signs::signs(project, sources, paths)
+        }
+
+        fn without_test(&self, path: &str, source: &str, test: &$crate::item::TestItem) -> Option<String> {
+            mark::without_test(path, source, test)
+        }
+
+        fn skip(
+            &self,
+            path: &str,
+            source: &str,
+            test: &$crate::item::TestItem,
+            reason: &str,
+            skip: $crate::language::Skip,
+        ) -> Option<String> {
+            mark::skipped(path, source, test, reason, skip)
+        }
+
+        fn unskip(&self, path: &str, source: &str, test: &$crate::item::TestItem) -> Option<String> {
+            mark::unskipped(path, source, test)
+        }
+    };
+}
+pub(crate) use answered_by_modules;
+
+/// Whether a path names a file with one of these endings.
+pub(crate) fn has_ending(path: &str, endings: &[&str]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && endings.contains(&ending))
+}
+
+/// Whether some source file of a project holds production code and none holds a test.
+pub(crate) fn has_untested_production(
+    project: &Project,
+    sources: &dyn Sources,
+    is_source: impl Fn(&str) -> bool,
+    items: impl Fn(&str, &str) -> Items,
+    is_production: impl Fn(&str) -> bool,
+) -> bool {
+    let mut has_production = false;
+    for (path, source) in project.texts(sources, is_source) {
+        let found = items(path, &source);
+        if !found.tests.is_empty() {
+            return false;
+        }
+        has_production |= found.functions > 0 && is_production(path);
+    }
+    has_production
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{laid, memory};
+    use crate::{detect, languages, named, names};
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_source_file_is_known_by_its_ending() {
+        assert!(has_ending("src/lib.rs", &["rs"]));
+        for path in ["Cargo.toml", "a.rs.txt", ".rs", "src/.rs", "rs"] {
+            assert!(!has_ending(path, &["rs"]), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_new_project_is_recognised_and_has_nothing_to_test() {
+        for name in names() {
+            let language = named(name).unwrap();
+            let files = language.scaffold("bowling");
+            assert!(files.contains_key(language.manifest()), "{name}");
+            let sources = laid(&files);
+            let project = language.detect(&sources).unwrap();
+            assert_eq!((project.root.as_str(), language.is_untested(&project, &sources)), ("", false), "{name}");
+            assert_eq!(detect(&sources).unwrap().name(), name);
+        }
+    }
+
+    #[test]
+    fn only_changed_files_of_the_language_and_the_project_are_formatted() {
+        let project = Project { root: "sub".to_owned(), description: String::new() };
+        for language in languages() {
+            let own = ["a.rs", "a.py", "a.go", "a.js"].into_iter().find(|file| language.owns(file)).unwrap();
+            let files = [&format!("sub/{own}"), "sub/README.md", own].map(str::to_owned);
+            let formatted = |files: &[String]| language.fmt(&project, &Settings::default(), files, &memory(&[]));
+            let commands = formatted(&files);
+            assert_eq!(commands.len(), 1, "{own}");
+            assert_eq!((commands[0].cwd.as_str(), commands[0].argv.last().unwrap().as_str()), ("sub", own));
+            assert!(!commands[0].argv.contains(&"README.md".to_owned()), "{own}");
+            assert_eq!(commands[0].argv.iter().filter(|word| *word == own).count(), 1, "{own}");
+            assert!(formatted(&files[1..]).is_empty(), "{own}");
+        }
+    }
+
+    #[test]
+    fn a_configured_command_is_used_as_it_is() {
+        let project = Project { root: "sub".to_owned(), description: String::new() };
+        let configured = Settings {
+            test_cmd: Some(words("make test")),
+            check_cmd: Some(words("make lint")),
+            fmt_cmd: Some(words("make fmt")),
+            ..Settings::default()
+        };
+        for language in languages() {
+            let check = language.check(&project, &configured);
+            assert_eq!(check.iter().map(CommandSpec::line).collect::<Vec<_>>(), ["make lint"]);
+            assert_eq!((check[0].cwd.as_str(), check[0].deadline), ("sub", configured.build_timeout));
+            let format = language.fmt(&project, &configured, &[], &memory(&[]));
+            assert_eq!(format.iter().map(CommandSpec::line).collect::<Vec<_>>(), ["make fmt"]);
+            assert_eq!(language.test_command(&configured), words("make test"));
+        }
+    }
+
+    #[test]
+    fn every_language_has_a_default_command_for_tests_and_checks() {
+        let project = Project { root: String::new(), description: String::new() };
+        let settings = Settings::default();
+        let line = |argv: &[String]| argv.join(" ");
+        let tests: Vec<String> = languages().iter().map(|language| line(&language.test_command(&settings))).collect();
+        assert_eq!(tests, ["cargo test --workspace", "pytest", "go test ./...", "npm test"]);
+        let checks: Vec<String> =
+            languages().iter().map(|language| line(&language.check(&project, &settings)[0].argv)).collect();
+        assert_eq!(checks[0], "cargo clippy --all-targets --workspace -- -D warnings");
+        assert_eq!(checks[2], "go vet ./...");
+        assert!(checks[1].starts_with("python3 ") && checks[3].starts_with("node "), "{checks:?}");
+    }
 }

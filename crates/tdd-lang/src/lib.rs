@@ -5,8 +5,8 @@
 //! conversation ([`language::Suite`]): the language names commands, somebody else runs them and hands back what
 //! they printed, until there is a report.
 
+mod analysis;
 mod code;
-mod compare;
 pub mod complaint;
 mod coverage;
 pub mod discover;
@@ -18,16 +18,22 @@ pub mod javascript;
 mod junit;
 mod kept;
 pub mod language;
+mod lookup;
 mod mark;
 pub mod other;
 mod parts;
 mod pattern;
 pub mod python;
+mod reach;
 pub mod rename;
+mod run;
 pub mod rust;
+mod scaffold;
 pub mod several;
+mod sort;
 mod syntax;
 pub mod twin;
+mod uses;
 
 use language::{Language, Project, Selection, Settings, Sources, Suite, UnknownCommand};
 

@@ -88,3 +88,17 @@ pub(crate) fn escaped(text: &str) -> String {
 pub(crate) fn on_one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
+
+/// The white space before a place on its line; `None` if anything else stands there.
+pub(crate) fn indent(source: &str, at: usize) -> Option<&str> {
+    let line = source.get(..at)?.rsplit('\n').next().unwrap_or_default();
+    line.trim().is_empty().then_some(line)
+}
+
+/// Where the lines of a test begin: at the annotation if it is the comment right above them, else at `start`.
+pub(crate) fn without_annotation(source: &str, start: usize, test: &TestItem, comment: &str) -> usize {
+    let above = source.get(..start).unwrap_or_default();
+    let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();
+    let annotates = test.annotation.is_some() && line.trim().starts_with(comment) && line.contains("@tdd-test-id:");
+    if annotates { start - line.len() - 1 } else { start }
+}

@@ -153,23 +153,6 @@ impl Language for Several {
         (!told.is_empty()).then(|| Project { root: String::new(), description: told.join(", ") })
     }
 
-    /// Each project is scaffolded by itself.
-    fn scaffold(&self, _: &str) -> BTreeMap<String, String> {
-        BTreeMap::new()
-    }
-
-    fn manifest(&self) -> &'static str {
-        "tdd.yaml"
-    }
-
-    fn configured_commands(&self) -> &'static str {
-        ""
-    }
-
-    fn package_name(&self, folder: &str) -> String {
-        folder.to_owned()
-    }
-
     fn is_untested(&self, _: &Project, sources: &dyn Sources) -> bool {
         let untested =
             |(at, project): (usize, Project)| self.members[at].language.is_untested(&project, &self.view(at, sources));
@@ -248,16 +231,17 @@ impl Language for Several {
         self.members.iter().flat_map(|member| one(member).concat()).collect()
     }
 
+    /// Each project has its own.
+    fn default_test_command(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn find_test(&self, id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
         let find = |at: usize| self.members[at].language.find_test(id, &self.view(at, sources));
         match id.path() {
             Some(path) => find(self.at(path)?),
             None => (0..self.members.len()).find_map(find),
         }
-    }
-
-    fn imports(&self, _: &Project, _: &dyn Sources) -> Option<String> {
-        None
     }
 
     fn tests_in(&self, _: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId> {

@@ -1,7 +1,8 @@
 //! A file's syntax tree laid out flat, so that no walk over it needs recursion: what all languages share.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::marker::PhantomData;
+use std::ops::{Deref, Range};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use tdd_core::digest::Digest;
@@ -20,6 +21,65 @@ pub(crate) struct Grammar {
     pub is_atom: fn(&tree_sitter::Node<'_>) -> bool,
     /// What was read last.
     pub known: Known,
+}
+
+/// The syntax tree of a file in the language `L`, which adds what names, statements and digests are in it.
+#[derive(Debug)]
+pub(crate) struct Tree<'a, L> {
+    flat: FlatTree<'a>,
+    language: PhantomData<L>,
+}
+
+impl<'a, L> Tree<'a, L> {
+    /// The tree of this text; broken text has one as well. `None` if there is no parser.
+    pub fn with(grammar: &'static Grammar, source: &'a str) -> Option<Self> {
+        FlatTree::parse(grammar, source).map(|flat| Self { flat, language: PhantomData })
+    }
+}
+
+/// What a language says of the nodes in its trees.
+pub(crate) trait Nodes: Sized {
+    /// Whether a node is more than punctuation, a word of the language or a comment.
+    fn is_part(tree: &Tree<'_, Self>, node: usize) -> bool;
+    /// Whether a node is a name that stands for itself, not that of a field, a method or a key.
+    fn is_name(tree: &Tree<'_, Self>, node: usize) -> bool;
+    /// Whether a node stands in a list of statements.
+    fn is_statement(tree: &Tree<'_, Self>, node: usize) -> bool;
+}
+
+impl<'a, L: Nodes> Tree<'a, L> {
+    /// The children that are more than punctuation, words of the language and comments.
+    pub fn parts(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        self.children(node).filter(|child| L::is_part(self, *child))
+    }
+
+    /// Whether a node is a name that stands for itself.
+    pub fn is_name(&self, node: usize) -> bool {
+        L::is_name(self, node)
+    }
+
+    /// The names inside of a node that stand for themselves.
+    pub fn names(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
+        self.inside(node).filter(|at| self.is_name(*at)).map(|at| self.text(at))
+    }
+
+    /// Whether a node stands in a list of statements.
+    pub fn is_statement(&self, node: usize) -> bool {
+        L::is_statement(self, node)
+    }
+
+    /// The innermost statement that a node is, or is part of.
+    pub fn statement(&self, node: usize) -> usize {
+        std::iter::once(node).chain(self.around(node)).find(|at| self.is_statement(*at)).unwrap_or(node)
+    }
+}
+
+impl<'a, L> Deref for Tree<'a, L> {
+    type Target = FlatTree<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.flat
+    }
 }
 
 /// A syntax tree: its nodes in the order in which they begin, each parent before its children.
@@ -145,6 +205,11 @@ impl<'a> FlatTree<'a> {
     /// The names inside of a node, whatever they name.
     pub fn words(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
         self.inside(node).filter(|inner| self.is_word(*inner)).map(|inner| self.text(inner))
+    }
+
+    /// Whether the parser could read all of the text.
+    pub fn parses(&self) -> bool {
+        (0..self.len()).all(|node| !self.is_broken(node))
     }
 
     /// Whether the parser could not read this node.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use tdd_core::digest::Digest;
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
@@ -41,6 +42,52 @@ impl Twins {
         let twins = self.twins.iter().flat_map(|twin| [Some(&twin.id), twin.probe.as_ref()]).flatten();
         own.chain(untruths).chain(twins).cloned().collect()
     }
+}
+
+/// Makes names for copies that production code cannot know beforehand.
+#[derive(Debug)]
+pub(crate) struct FreshNames {
+    seed: u64,
+    made: u64,
+}
+
+impl FreshNames {
+    /// Names that depend on this seed.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, made: 0 }
+    }
+
+    /// The next name, with this in front.
+    pub fn next(&mut self, prefix: &str) -> String {
+        self.made += 1;
+        let digest = Digest::of([self.seed.to_le_bytes(), self.made.to_le_bytes()].concat());
+        format!("{prefix}_{}", &digest.as_str()[..16])
+    }
+}
+
+/// The opposite of an assertion: which bytes of the file change, and to what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Opposite {
+    pub edit: (Range<usize>, String),
+    /// What is different, for people.
+    pub what: String,
+    /// The same bytes for an assertion that both sides print the same.
+    pub probe: Option<(Range<usize>, String)>,
+}
+
+/// A part of a text with some bytes replaced, each range as it is in the whole text.
+pub(crate) fn edited_part(text: &str, part: Range<usize>, edits: Vec<(Range<usize>, String)>) -> Option<String> {
+    let within = |range: Range<usize>| range.start.saturating_sub(part.start)..range.end.saturating_sub(part.start);
+    let edits = edits.into_iter().map(|(range, other)| (within(range), other)).collect();
+    Some(splice(text.get(part.clone())?, edits))
+}
+
+/// The first of all untruths for each way to assert, sorted by their names.
+pub(crate) fn one_untruth_each(told: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
+    let mut told: Vec<(String, String)> = told.collect();
+    told.sort();
+    told.dedup_by(|one, other| one.0 == other.0);
+    told
 }
 
 /// A file of production code that gives other answers than before.

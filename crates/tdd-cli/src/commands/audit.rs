@@ -10,33 +10,31 @@ use std::thread;
 use clap::Args;
 use serde::Serialize;
 use tdd_core::audit::{self, Claim, Finding};
-use tdd_core::change::Change;
-use tdd_core::commit::Mode;
 use tdd_core::cycle::Phase;
 use tdd_core::digest::CommitId;
-use tdd_core::judge::{self, Ruling};
-use tdd_core::report::Cause;
+use tdd_core::law::Kind;
+use tdd_core::pipeline;
+use tdd_core::seam::Workshop;
 use tdd_core::test_id::TestId;
 use tdd_exec::git::Repo;
+use tdd_exec::project;
 use tdd_exec::state::{StateDir, StateError};
+use tdd_exec::workshop::{ProjectWorkshop, Seen, Targets};
 
 use crate::commands::run::count;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::gates::{self, Judged};
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint, print_line};
-use crate::project;
-use crate::recording::Recording;
-use crate::trial::{Seen, Trial};
 
 /// Replay a history: was every red red, every green green, and no test loosened?
 ///
-/// Works on any history. A commit claims its phase by a `TDD-Phase` or `GSD-Phase` trailer; of one without a
-/// claim it is only asked that it loosens no test. Exit code 0 if all holds, 1 if a commit breaks the law, 3 if
-/// it could not be found out.
+/// Works on any history. A commit claims its phase by a `TDD-Phase` or `GSD-Phase` trailer. A commit without a claim
+/// is `unclaimed`: it must not loosen a test, and `--infer` finds out whether its new tests failed on the code before
+/// it. Exceptions and refactor mode count where the commit's trailers name them.
+/// Exit code 0 if nothing is broken, 1 if a commit breaks the law, 3 if it could not be found out.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  tdd-cli audit                     everything up to HEAD\n  tdd-cli audit main..feature       the commits of a branch\n  tdd-cli audit HEAD~5.. --format json"
+    after_help = "Examples:\n  tdd-cli audit                     everything up to HEAD\n  tdd-cli audit main..feature       the commits of a branch\n  tdd-cli audit --infer HEAD~30..   commits that nobody wrote trailers for\n  tdd-cli audit HEAD~5.. --format json"
 )]
 pub struct Audit {
     /// `A..B`, `A..` or `B`; by default all of HEAD's first-parent history
@@ -45,6 +43,9 @@ pub struct Audit {
     /// How many commits are looked at at the same time; by default one for each core
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>)]
     jobs: Option<NonZeroUsize>,
+    /// Judge commits without a claim by what they did
+    #[arg(long)]
+    infer: bool,
 }
 
 /// The whole audit, for programs.
@@ -53,6 +54,10 @@ struct Document {
     commits: Vec<Audited>,
     holds: usize,
     broken: usize,
+    /// They do not say what they are.
+    unclaimed: usize,
+    /// They change neither code nor tests.
+    nothing: usize,
     /// It could not be found out.
     unknown: usize,
 }
@@ -63,23 +68,27 @@ struct Audited {
     commit: CommitId,
     subject: String,
     claimed: Option<Phase>,
+    /// What it is by what it did, where it claims nothing and that was asked for.
+    inferred: Option<Phase>,
     test_id: Option<TestId>,
     #[serde(flatten)]
     finding: Finding,
 }
 
 pub fn run(args: &Audit, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.global)?;
+    let repo = project::repository(&context.place)?;
     let commits = commits(&repo, args.range.as_deref())?;
     let state = StateDir::ensure(repo.root())?;
     // Its lock keeps a second audit out of our copies.
-    let _lock = Recording::exclusive(&state, context.output)?;
+    let _lock = context.recording(&state)?;
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let audited = replay(&commits, jobs.min(commits.len().max(1)), &state, context)?;
+    let audited = replay(&commits, jobs.min(commits.len().max(1)), args.infer, &state, context)?;
     let count = |wanted: fn(&Finding) -> bool| audited.iter().filter(|it| wanted(&it.finding)).count();
     let document = Document {
         holds: count(Finding::holds),
         broken: count(Finding::is_broken),
+        unclaimed: count(Finding::is_unclaimed),
+        nothing: count(Finding::is_nothing),
         unknown: count(Finding::is_unknown),
         commits: audited,
     };
@@ -113,7 +122,13 @@ fn commits(repo: &Repo, range: Option<&str>) -> Result<Vec<CommitId>, CliError> 
 }
 
 /// Looks at the commits, several at a time, and shows each in its order.
-fn replay(commits: &[CommitId], jobs: usize, state: &StateDir, context: &Context) -> Result<Vec<Audited>, CliError> {
+fn replay(
+    commits: &[CommitId],
+    jobs: usize,
+    infer: bool,
+    state: &StateDir,
+    context: &Context,
+) -> Result<Vec<Audited>, CliError> {
     let (taken, seen) = (AtomicUsize::new(0), Seen::default());
     let done: Mutex<Vec<Option<Result<Audited, CliError>>>> = Mutex::new(commits.iter().map(|_| None).collect());
     let shown = Mutex::new(0);
@@ -126,7 +141,8 @@ fn replay(commits: &[CommitId], jobs: usize, state: &StateDir, context: &Context
                 loop {
                     let at = taken.fetch_add(1, Ordering::SeqCst);
                     let Some(commit) = commits.get(at) else { break };
-                    let audited = one(commit, job, state, seen, context);
+                    let folder = state.path().join("audit").join(job.to_string());
+                    let audited = one(commit, infer, &folder, seen, context);
                     put(done, at, audited);
                     show_in_order(done, shown, context);
                 }
@@ -159,75 +175,99 @@ fn show_in_order(done: &Mutex<Vec<Option<Result<Audited, CliError>>>>, shown: &M
     }
 }
 
-/// One commit before the judge.
-fn one(commit: &CommitId, job: usize, state: &StateDir, seen: &Seen, context: &Context) -> Result<Audited, CliError> {
+/// One commit before the judge, in a folder of its own.
+fn one(
+    commit: &CommitId,
+    infer: bool,
+    folder: &std::path::Path,
+    seen: &Seen,
+    context: &Context,
+) -> Result<Audited, CliError> {
     if context.cancel.is_cancelled() {
         return Err(CliError::Interrupted);
     }
-    let folder = state.path().join("audit").join(job.to_string());
-    fs::create_dir_all(&folder).map_err(|source| StateError::Io { action: "create", path: folder.clone(), source })?;
-    let repo = project::repository(&context.global)?;
+    fs::create_dir_all(folder).map_err(|source| StateError::Io {
+        action: "create",
+        path: folder.to_owned(),
+        source,
+    })?;
+    let repo = project::repository(&context.place)?;
     let message = repo.message(commit)?;
-    let subject = message.lines().next().unwrap_or_default().to_owned();
     let claim = Claim::of_message(&message);
-    let finding = if repo.is_cut_off(commit)? {
+    let mut audited = Audited {
+        commit: commit.clone(),
+        subject: message.lines().next().unwrap_or_default().to_owned(),
+        claimed: claim.phase,
+        inferred: None,
+        test_id: claim.tests.first().cloned(),
+        finding: Finding::nothing("there is no project in it"),
+    };
+    if repo.is_cut_off(commit)? {
         let reason = "what came before it is not in this shallow clone: `git fetch --unshallow` brings it";
-        Finding::Unknown { reason: reason.to_owned() }
-    } else {
-        match Trial::of_commit(context, commit, StateDir::ensure(&folder)?, seen.clone())? {
-            None => Finding::nothing("there is no project in it"),
-            Some(mut trial) => finding(&mut trial, &claim)?,
-        }
-    };
-    Ok(Audited { commit: commit.clone(), subject, claimed: claim.phase, test_id: claim.test, finding })
-}
-
-fn finding(trial: &mut Trial<'_>, claim: &Claim) -> Result<Finding, CliError> {
-    let change = trial.change()?;
-    let Some(phase) = claim.phase else {
-        return Ok(audit::unclaimed(&change, claim));
-    };
-    let named: Vec<TestId> = claim.test.iter().cloned().collect();
-    let judged = match phase {
-        Phase::Red => {
-            let new = || change.new_demands().map(|test| test.id.clone()).collect();
-            let targets = if named.is_empty() { new() } else { named };
-            gates::red(trial, &change, &targets)?
-        }
-        Phase::Green => {
-            let targets = if named.is_empty() { turned_green(trial, &change)? } else { named };
-            gates::green(trial, &change, &targets)?
-        }
-        Phase::Refactor if claim.mode == Some(Mode::Refactor) => gates::task(trial, &change)?,
-        Phase::Refactor => gates::refactor(trial, &change)?,
-        Phase::RethinkTest => match &claim.test {
-            Some(test) => gates::rethink(trial, &change, test, claim.mode == Some(Mode::Mend))?,
-            None => return Ok(Finding::broken("it names no test, so nobody can say what was thought over")),
-        },
-    };
-    let Judged { rulings, .. } = judged;
-    let worst = rulings.into_iter().max_by_key(|ruling| matches!(ruling, Ruling::Refused(_)));
-    Ok(worst.map_or_else(|| Finding::nothing("there was nothing to judge"), |ruling| audit::judged(&ruling)))
-}
-
-/// Where a green names no test: those that were red before it and pass now, or that came with it.
-fn turned_green(trial: &mut Trial<'_>, change: &Change) -> Result<Vec<TestId>, CliError> {
-    let new: Vec<TestId> = change.new_demands().map(|test| test.id.clone()).collect();
-    if !new.is_empty() {
-        return Ok(new);
+        audited.finding = Finding::Unknown { reason: reason.to_owned() };
+        return Ok(audited);
     }
-    let before = trial.baseline()?;
-    let after = judge::baseline_of(&trial.run()?.report);
-    let was_red = before.into_iter().filter(|(_, cause)| cause.is_some_and(Cause::is_valid_red));
-    Ok(was_red.map(|(id, _)| id).filter(|id| after.get(id) == Some(&None)).collect())
+    let change = (repo.first_parent(commit)?, commit);
+    let (state, silent) = (StateDir::ensure(folder)?, context.silent_surroundings());
+    let workshop = ProjectWorkshop::of_history(&context.place, &silent, change, state, seen.clone())?;
+    if let Some(mut workshop) = workshop {
+        workshop.granted.clone_from(&claim.overrides);
+        if claim.phase.is_none() {
+            (audited.inferred, audited.finding) = unclaimed(&mut workshop, &claim, infer)?;
+        } else {
+            audited.finding = claimed(&mut workshop, &claim)?;
+        }
+    }
+    Ok(audited)
+}
+
+/// Judges a commit by what it claims to be.
+fn claimed(workshop: &mut ProjectWorkshop, claim: &Claim) -> Result<Finding, CliError> {
+    let kind = claim.kind();
+    let targets = match kind {
+        Kind::Rethink | Kind::Mend if claim.tests.is_empty() => {
+            return Ok(Finding::broken("it names no test, so nobody can say what was thought over"));
+        }
+        Kind::Red | Kind::Green if claim.tests.is_empty() => {
+            let change = workshop.plain_change()?;
+            match workshop.targets(kind, &[], &change)? {
+                Targets::Tests(targets) => targets,
+                Targets::Refused(refusal) => return Ok(audit::refused(&refusal)),
+            }
+        }
+        _ => claim.tests.clone(),
+    };
+    let judged = pipeline::judge(workshop, kind, &targets, targets.len())?;
+    Ok(judged.worst().map_or_else(|| Finding::nothing("there was nothing to judge"), audit::judged))
+}
+
+/// Judges a commit that does not say what it is: it must not tamper with tests; more only where that is asked for.
+fn unclaimed(workshop: &mut ProjectWorkshop, claim: &Claim, infer: bool) -> Result<(Option<Phase>, Finding), CliError> {
+    // A name that changes everywhere is no tampering.
+    let change = audit::without_excused(workshop.change(Kind::Refactor)?, claim);
+    if let Some(refusal) = pipeline::tampering(workshop, &change) {
+        return Ok((None, audit::refused(&refusal)));
+    }
+    let finding = audit::unclaimed(&change, claim);
+    if !infer || !finding.is_unclaimed() {
+        return Ok((None, finding));
+    }
+    let (kind, targets) = workshop.inferred(&change)?;
+    let judged = pipeline::judge(workshop, kind, &targets, targets.len())?;
+    Ok((kind.phase(), judged.worst().map_or(finding, audit::judged)))
 }
 
 impl Audited {
     fn text(&self) -> String {
-        let claimed = self.claimed.map_or("-", Phase::name);
+        let claimed = match (self.claimed, self.inferred) {
+            (Some(phase), _) => phase.name().to_owned(),
+            (None, Some(phase)) => format!("({phase})"),
+            (None, None) => "-".to_owned(),
+        };
         let (mark, what) = match &self.finding {
             Finding::Holds { reason } => (paint(GOOD, "✓"), reason.clone()),
             Finding::Nothing { reason } => (paint(DIM, "·"), reason.clone()),
+            Finding::Unclaimed { reason } => (paint(WARN, "-"), reason.clone()),
             Finding::Broken { rule, reason } => {
                 let rule = rule.map(|rule| format!("{} ", paint(BOLD, rule))).unwrap_or_default();
                 (paint(BAD, "✗"), format!("{rule}{reason}"))
@@ -247,7 +287,8 @@ impl Document {
         };
         let broken = format!("{} broken", self.broken);
         let broken = if self.broken == 0 { broken } else { paint(BAD, broken) };
+        let unclaimed = if self.unclaimed == 0 { String::new() } else { format!(", {} unclaimed", self.unclaimed) };
         let unknown = if self.unknown == 0 { String::new() } else { format!(", {} not found out", self.unknown) };
-        format!("{all}: {} hold, {broken}{unknown}", self.holds)
+        format!("{all}: {} hold, {broken}{unclaimed}{unknown}", self.holds)
     }
 }

@@ -14,9 +14,8 @@ use tdd_core::test_id::TestId;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
-use crate::project::Workbench;
-use crate::recording::Recording;
 use crate::tally::{Tally, tally};
+use tdd_exec::project::Workbench;
 
 /// Run all tests and report each of them
 ///
@@ -56,9 +55,9 @@ struct TestLine<'a> {
 }
 
 pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
-    let bench = Workbench::open(&context.global)?;
+    let bench = Workbench::open(&context.place)?;
     let start = Instant::now();
-    let before = bench.tree()?;
+    let before = bench.repo.tree_id()?;
     let report = test(&bench, context)?;
     let duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     let command = bench.test_command();
@@ -78,17 +77,23 @@ pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
 
 fn test(bench: &Workbench, context: &Context) -> Result<Report, CliError> {
     let progress = context.output.progress();
-    let spawner = bench.spawner(context);
+    let spawner = bench.spawner(&context.surroundings());
     Ok(bench.runner(&spawner, &|label| progress.say(label)).test(&[])?)
 }
 
 /// Puts the run into the ledger, if it is about one tree.
 fn record(bench: &Workbench, context: &Context, facts: &SuiteFacts<'_>) -> Result<bool, CliError> {
-    if bench.tree()? != *facts.tree {
+    if bench.repo.tree_id()? != *facts.tree {
         context.output.note("note: the files changed while the tests ran, so the run is not recorded");
         return Ok(false);
     }
-    Recording::open(&bench.repo, context.output)?.suite(facts)
+    match context.recording_if_free(&bench.repo)? {
+        Some(mut recording) if facts.report.environment_failure().is_none() => {
+            recording.suite(facts)?;
+            Ok(true)
+        }
+        Some(_) | None => Ok(false),
+    }
 }
 
 impl<'a> Document<'a> {

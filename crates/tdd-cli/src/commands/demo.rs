@@ -7,15 +7,18 @@ use clap::{Args, ValueEnum};
 use tdd_core::commit::Trailers;
 use tdd_core::cycle::Phase;
 use tdd_core::digest::CommitId;
+use tdd_exec::error::WorkError;
 use tdd_exec::git::Repo;
 
 use crate::commands::run::show;
 use crate::commands::{doctor, init};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::machine::{self, End, Mandate, Order, Voice};
+use crate::machine;
 use crate::output::{BOLD, DIM, WARN, paint, print_line};
-use crate::project;
+use crate::voice::Voices;
+use tdd_core::machine::{End, Mandate, Order};
+use tdd_exec::project;
 
 /// See a whole run: recorded models, real tests, no network, no key
 ///
@@ -155,9 +158,9 @@ pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
         }
     })?;
     begin(&recording, &folder, &inside)?;
-    let config = project::configuration(&inside.global, &folder)?.config;
+    let config = project::configuration(&inside.place, &folder)?.config;
     let order = Order { steps: None, until_done: true, max_time: None, allow_untracked: false, cycle: false };
-    let end = machine::run(&inside, order, Mandate::default(), Voice::replayed(recording.cassette, &config)?)?;
+    let end = machine::run(&inside, order, Mandate::default(), Voices::replayed(recording.cassette, &config)?)?;
     tell(&end, &recording, &inside)?;
     finish(kata, &folder, &inside)?;
     Ok(ExitCode::from(end.exit_code()))
@@ -166,7 +169,7 @@ pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
 /// The folder that `-C` names, if it is empty, or a new one.
 fn folder(recording: &Recording, context: &Context) -> Result<PathBuf, CliError> {
     if context.global.dir.is_some() {
-        let folder = project::folder(&context.global)?;
+        let folder = project::folder(&context.place)?;
         return if init::is_empty(&folder) { Ok(folder) } else { Err(CliError::NotEmpty(folder)) };
     }
     let made = tempfile::Builder::new().prefix(&format!("tdd-{}-", recording.name)).tempdir();
@@ -207,7 +210,7 @@ fn finish(kata: Kata, folder: &Path, context: &Context) -> Result<(), CliError> 
     if output.is_json() || output.is_quiet() {
         return Ok(());
     }
-    let repo = Repo::discover(folder)?.ok_or_else(|| CliError::NoRepository(folder.to_owned()))?;
+    let repo = Repo::discover(folder)?.ok_or_else(|| WorkError::NoRepository(folder.to_owned()))?;
     let history = repo.first_parent_messages(usize::MAX)?.collect::<Result<Vec<_>, _>>()?;
     print_line(&format!("\n{}", paint(BOLD, "what git has")))?;
     for (commit, message) in &history {

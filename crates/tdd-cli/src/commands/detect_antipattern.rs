@@ -4,16 +4,20 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use tdd_core::antipattern::{self, Finding, Severity};
+use tdd_core::antipattern;
+use tdd_core::law::Kind;
+use tdd_core::pipeline;
+use tdd_core::rule::{Refusal, Severity};
+use tdd_core::test_id::TestId;
+use tdd_exec::git::Repo;
+use tdd_exec::project::{self, Workbench};
 use tdd_exec::sources::TreeSources;
 use tdd_lang::language::Sources;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::inquiry;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
-use crate::project::{self, Workbench};
-use crate::trial::{Trial, Which};
+use crate::which::Which;
 
 /// Look for the anti-patterns of test-driven development
 ///
@@ -32,6 +36,25 @@ pub struct DetectAntipattern {
     files: Vec<String>,
     #[command(flatten)]
     which: Which,
+}
+
+/// One anti-pattern in one place, for programs.
+#[derive(Debug, Serialize)]
+struct Finding {
+    rule: &'static str,
+    severity: Severity,
+    file: String,
+    line: usize,
+    why: String,
+    what_to_do: String,
+}
+
+impl From<Refusal> for Finding {
+    fn from(found: Refusal) -> Self {
+        let (file, line) = found.place.map_or((String::new(), 1), |place| (place.path, place.line));
+        let (rule, severity) = (found.rule.name(), found.rule.severity());
+        Self { rule, severity, file, line, why: found.reason, what_to_do: found.next }
+    }
 }
 
 /// The result, for programs.
@@ -53,12 +76,14 @@ struct CoverageUse {
 
 pub fn run(args: &DetectAntipattern, context: &Context) -> Result<ExitCode, CliError> {
     let (findings, unknown, unmeasured) = if args.files.is_empty() {
-        let mut trial = Trial::before_a_gate(context, &args.which)?;
-        let inquiry = inquiry::inquire(&mut trial, &args.which)?;
-        (inquiry.findings, inquiry.unknown, inquiry.unmeasured)
+        let mut workshop = context.gate_workshop(&args.which.change())?;
+        let declared = declared(&workshop.site.repo, &args.which)?;
+        let detected = pipeline::detect(&mut workshop, declared)?;
+        (detected.findings, detected.unknown, detected.unmeasured)
     } else {
         (in_files(args, context)?, None, Some("only a change is measured".to_owned()))
     };
+    let findings: Vec<Finding> = findings.into_iter().map(Finding::from).collect();
     let blocking = findings.iter().filter(|finding| finding.severity == Severity::Block).count();
     let coverage = CoverageUse { used: unmeasured.is_none(), why_not: unmeasured };
     let document = Document { findings, blocking, coverage };
@@ -70,8 +95,20 @@ pub fn run(args: &DetectAntipattern, context: &Context) -> Result<ExitCode, CliE
     Ok(ExitCode::from(u8::from(blocking > 0)))
 }
 
-fn in_files(args: &DetectAntipattern, context: &Context) -> Result<Vec<Finding>, CliError> {
-    let bench = Workbench::open(&context.global)?;
+/// What the commit that is judged says it is; nothing for work that is not committed.
+fn declared(repo: &Repo, which: &Which) -> Result<Option<(Kind, Option<TestId>)>, CliError> {
+    let commit = if let Some(rev) = &which.at {
+        repo.resolve(rev)?
+    } else {
+        let (head, tree) = (repo.head()?, repo.tree_id()?);
+        head.commit.filter(|_| head.tree == tree)
+    };
+    let message = commit.map(|commit| repo.message(&commit)).transpose()?;
+    Ok(message.as_deref().and_then(antipattern::declared))
+}
+
+fn in_files(args: &DetectAntipattern, context: &Context) -> Result<Vec<Refusal>, CliError> {
+    let bench = Workbench::open(&context.place)?;
     let paths: Result<Vec<String>, CliError> =
         args.files.iter().map(|file| path_of(file, &bench, &bench.sources, context)).collect();
     let signs = bench.language.signs(&bench.project, &bench.sources, &paths?);
@@ -85,7 +122,7 @@ fn in_files(args: &DetectAntipattern, context: &Context) -> Result<Vec<Finding>,
 fn path_of(file: &str, bench: &Workbench, sources: &TreeSources, context: &Context) -> Result<String, CliError> {
     let is_there = |path: &String| bench.language.owns(path) && sources.files().binary_search(path).is_ok();
     let from_folder = || {
-        let full = project::folder(&context.global).ok()?.join(file).canonicalize().ok()?;
+        let full = project::folder(&context.place).ok()?.join(file).canonicalize().ok()?;
         let root = bench.repo.root().canonicalize().ok()?;
         full.strip_prefix(root).ok()?.to_str().map(str::to_owned)
     };
@@ -113,6 +150,6 @@ fn finding_text(finding: &Finding) -> String {
         Severity::Warn => paint(WARN, "warn "),
     };
     let place = paint(DIM, format_args!("{}:{}", finding.file, finding.line));
-    let rule = paint(BOLD, finding.rule.name());
+    let rule = paint(BOLD, finding.rule);
     format!("{severity} {rule} {place}\n  {}\n  do: {}\n", finding.why, finding.what_to_do)
 }

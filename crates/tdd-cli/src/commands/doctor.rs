@@ -9,9 +9,11 @@ use tdd_agents::roster::{self, Seat};
 use tdd_core::command::Exit;
 use tdd_core::config::{Ci, Config};
 use tdd_core::plan::Severity;
+use tdd_exec::error::WorkError;
 use tdd_exec::git::Repo;
 use tdd_exec::ledger;
 use tdd_exec::process::{self, Spawner};
+use tdd_exec::runner::RunError;
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
 use tdd_lang::discover::{self, Found};
@@ -22,8 +24,8 @@ use crate::context::Context;
 use crate::error::{CliError, Code};
 use crate::kata;
 use crate::output::{BAD, DIM, GOOD, WARN, paint};
-use crate::project;
 use crate::servers::{self, Remark};
+use tdd_exec::project;
 
 /// Check tools, versions, configuration, repository, ledger and models
 ///
@@ -69,7 +71,7 @@ struct Document {
 }
 
 pub fn run(args: &Doctor, context: &Context) -> Result<ExitCode, CliError> {
-    let folder = project::folder(&context.global)?;
+    let folder = project::folder(&context.place)?;
     let findings = examine(&folder, args, context);
     let worst = |state| findings.iter().any(|finding| finding.state == state);
     let code = match (worst(State::Config), worst(State::Environment)) {
@@ -87,7 +89,7 @@ fn examine(folder: &Path, args: &Doctor, context: &Context) -> Vec<Finding> {
     let repo = match Repo::discover(folder) {
         Ok(Some(repo)) => Some(repo),
         Ok(None) => {
-            findings.push(failed("git", State::Config, &CliError::NoRepository(folder.to_owned())));
+            findings.push(failed("git", State::Config, &WorkError::NoRepository(folder.to_owned()).into()));
             None
         }
         Err(error) => {
@@ -113,7 +115,7 @@ fn examine(folder: &Path, args: &Doctor, context: &Context) -> Vec<Finding> {
 }
 
 fn configuration(root: &Path, context: &Context, findings: &mut Vec<Finding>) -> Config {
-    match project::configuration(&context.global, root) {
+    match project::configuration(&context.place, root) {
         Ok(project::Loaded { config, path: Some(path) }) => {
             findings.push(ok("configuration", path.display().to_string()));
             config
@@ -124,7 +126,7 @@ fn configuration(root: &Path, context: &Context, findings: &mut Vec<Finding>) ->
             config
         }
         Err(error) => {
-            findings.push(failed("configuration", State::Config, &error));
+            findings.push(failed("configuration", State::Config, &error.into()));
             Config::default()
         }
     }
@@ -172,11 +174,11 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
     let found = repo.files().map_err(CliError::from).and_then(|files| {
         let sources = TreeSources::new(repo.root(), files);
         let language = project::language_of(config, &sources, &sources)?;
-        let project = language.detect(&sources).ok_or_else(|| CliError::NoProject(repo.root().to_owned()))?;
+        let project = language.detect(&sources).ok_or_else(|| WorkError::NoProject(repo.root().to_owned()))?;
         let untested = language.is_untested(&project, &sources);
         let settings = project::settings(&config.ci);
         let known = tdd_lang::suite(language.as_ref(), &project, &settings, tdd_lang::language::Selection::All);
-        drop(known.map_err(|error| CliError::Run(error.into()))?);
+        drop(known.map_err(RunError::from)?);
         let known = project::known(config, language.as_ref(), &project, &sources);
         Ok((project, untested, unknown(&known, &sources)))
     });

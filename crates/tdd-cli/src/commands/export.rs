@@ -21,7 +21,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::print_line;
 use crate::person::PersonError;
-use crate::project;
+use tdd_exec::project;
 
 /// Export what the history shows
 #[derive(Debug, Args)]
@@ -94,13 +94,13 @@ struct GreenLine {
 
 pub fn run(args: &Export, context: &Context) -> Result<ExitCode, CliError> {
     let What::Triples(Triples { output }) = &args.what;
-    let repo = project::repository(&context.global)?;
-    let config = project::configuration(&context.global, repo.root())?.config;
+    let repo = project::repository(&context.place)?;
+    let config = project::configuration(&context.place, repo.root())?.config;
     let sources = TreeSources::new(repo.root(), repo.files()?);
     let language = project::language_of(&config, &sources, &sources)?;
     let history: Vec<_> = repo.first_parent_messages(usize::MAX)?.collect::<Result<_, _>>()?;
     let exporter = Exporter { reds: reds(&repo)?, repo, language };
-    let folder = project::folder(&context.global)?;
+    let folder = project::folder(&context.place)?;
     let mut sink = output.as_ref().map(|file| Sink::create(folder.join(file))).transpose()?;
     let found = triples::select(&history);
     for triple in &found {

@@ -13,14 +13,13 @@ use tdd_core::config::Config;
 use tdd_core::digest::CommitId;
 use tdd_core::event::{Committed, Event};
 use tdd_core::gate::{self, Verdict};
-use tdd_core::seam::{Ledger, Vcs, Workspace as _};
+use tdd_core::seam::{Clock, Ledger, NewCommit, Vcs, Workspace as _};
 use tdd_exec::clock::WallClock;
 use tdd_exec::git::{GitPath, Head, Repo};
 use tdd_exec::ledger::LedgerFile;
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
 use tdd_exec::text;
-use tdd_exec::vcs::GitVcs;
 use tdd_exec::workspace::{Workspace, Written};
 use tdd_lang::discover::{self, Found};
 use tdd_lang::language::{Language, Sources};
@@ -30,7 +29,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::kata;
 use crate::output::{BOLD, DIM, GOOD, paint};
-use crate::project;
+use tdd_exec::project;
 
 /// Set up a project: git repository, scaffold, kata and configuration
 ///
@@ -99,12 +98,12 @@ pub fn for_demo(name: &str, language: &str, kata: &str, context: &Context) -> Re
 
 /// The kata that was named.
 fn named(args: &Init, context: &Context) -> Result<Option<Kata>, CliError> {
-    let folder = project::folder(&context.global)?;
+    let folder = project::folder(&context.place)?;
     args.kata.as_deref().map(|path| Kata::read(path, &folder)).transpose()
 }
 
 fn set_up(args: &Init, kata: Option<Kata>, context: &Context) -> Result<Outcome, CliError> {
-    let folder = project::folder(&context.global)?;
+    let folder = project::folder(&context.place)?;
     let (repo, fresh) = repository(&folder, context)?;
     let plan = Plan::make(args, context, &repo, kata)?;
     plan.carry_out(&repo, fresh)
@@ -190,7 +189,7 @@ struct Plan {
 
 impl Plan {
     fn make(args: &Init, context: &Context, repo: &Repo, kata: Option<Kata>) -> Result<Self, CliError> {
-        let loaded = project::configuration(&context.global, repo.root())?;
+        let loaded = project::configuration(&context.place, repo.root())?;
         let sources = TreeSources::new(repo.root(), repo.files()?);
         let language = match &args.language {
             Some(name) => project::language(name, &loaded.config.ci)?,
@@ -226,6 +225,7 @@ impl Plan {
         };
         match Workspace::open(repo.root())?.write(permit)? {
             Written::Done(_) => {}
+            Written::PersonChanged { paths } => return Err(CliError::person_changed(&paths)),
             Written::Refused(refusal) => return Err(CliError::InTheWay(refusal.reason)),
         }
         if let Some(fresh) = fresh {
@@ -263,14 +263,18 @@ fn commit_files(repo: &Repo, onto: &Head, added: &[String], config: &Config) -> 
         return Ok(None);
     }
     let message = commit::header(CommitType::Chore, None, "set up the project for test-driven development");
-    let vcs = GitVcs { repo, author: &config.commit, clock: WallClock };
-    let commit = vcs.commit(onto, &tree, &paths, &message)?;
-    Ok(Some(Committed {
-        commit,
-        tree: repo.head()?.tree,
-        subject: message.trim_end().to_owned(),
-        files: paths.iter().map(ToString::to_string).collect(),
-    }))
+    let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
+    let new = NewCommit {
+        onto,
+        tree: &tree,
+        paths: &paths,
+        message: &message,
+        author: &config.commit,
+        now_ms: WallClock.now_ms(),
+    };
+    let commit = Vcs::commit(repo, &new)?;
+    let subject = message.trim_end().to_owned();
+    Ok(Some(Committed { commit, tree: repo.head()?.tree, subject, files: paths }))
 }
 
 /// A folder that holds a project of an unknown language does not get one of ours without being asked for.

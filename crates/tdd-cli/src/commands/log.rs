@@ -15,7 +15,7 @@ use tdd_exec::state::StateDir;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, DIM, GOOD, paint, print_line};
-use crate::project;
+use tdd_exec::project;
 
 /// Show the ledger: every event, oldest first
 ///
@@ -41,9 +41,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 pub fn run(args: &Log, context: &Context) -> Result<ExitCode, CliError> {
     let mut filter = Filter::new(args)?;
-    let repo = project::repository(&context.global)?;
+    let repo = project::repository(&context.place)?;
     let from_root =
-        |test| project::seen_from_root(&context.global, repo.root(), test, |path| repo.root().join(path).is_file());
+        |test| project::seen_from_root(&context.place, repo.root(), test, |path| repo.root().join(path).is_file());
     filter.test = filter.test.as_deref().map(from_root);
     loop {
         let records = match StateDir::find(repo.root())? {

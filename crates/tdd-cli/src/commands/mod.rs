@@ -2,6 +2,8 @@
 
 pub mod audit;
 pub mod auto_test;
+pub mod check;
+pub mod commit;
 pub mod completions;
 pub mod demo;
 pub mod detect_antipattern;
@@ -14,6 +16,7 @@ pub mod override_rule;
 pub mod plan;
 mod plan_run;
 pub mod program;
+pub mod prove;
 pub mod refactor;
 pub mod resume;
 pub mod retire;
@@ -68,6 +71,9 @@ fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
 }
 
 fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
+    if cli.global.format == Format::Markdown && !matches!(cli.command, Command::Prove(_)) {
+        return Err(CliError::NoMarkdown);
+    }
     let context = Context::new(cli.global)?;
     match cli.command {
         Command::Demo(args) => demo::run(&args, &context),
@@ -76,6 +82,9 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::Step(args) => step::run(&args, &context),
         Command::Status(args) => status::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
+        Command::Check(args) => check::run(&args, &context),
+        Command::Commit(args) => commit::run(&args, &context),
+        Command::Prove(args) => prove::run(&args, &context),
         Command::AutoTest(args) => auto_test::run(&args, &context),
         Command::ValidateRed(args) => validate_red::run(&args, &context),
         Command::ValidateGreen(args) => validate_green::run(&args, &context),

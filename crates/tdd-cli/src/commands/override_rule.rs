@@ -6,7 +6,7 @@ use clap::Args;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use tdd_core::event::{Event, Override};
 use tdd_core::rule::Rule;
-use tdd_core::seam::Clock;
+use tdd_core::seam::{Clock, Ledger};
 use tdd_exec::clock::WallClock;
 use tdd_exec::state::StateDir;
 
@@ -15,8 +15,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BOLD, paint};
 use crate::person::{self, PersonError};
-use crate::project;
-use crate::recording::Recording;
+use tdd_exec::project;
 
 /// Make an exception from a rule, with a reason, for a while
 ///
@@ -48,8 +47,8 @@ pub fn run(args: &OverrideRule, context: &Context) -> Result<ExitCode, CliError>
     }
     let reason = person::reason(&args.reason)?;
     let ttl = lasting(&args.ttl).ok_or_else(|| PersonError::BadTtl(args.ttl.clone()))?;
-    let repo = project::repository(&context.global)?;
-    let mut recording = Recording::exclusive(&StateDir::ensure(repo.root())?, context.output)?;
+    let repo = project::repository(&context.place)?;
+    let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
     let made = Override { rule, reason, expires: WallClock.now_ms().saturating_add(ttl) };
     recording.append(&[Event::Override(made.clone())])?;
     context.output.result(&made, || text(&made))?;

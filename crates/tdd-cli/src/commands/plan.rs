@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, DIM, GOOD, WARN, paint};
 use crate::person::PersonError;
-use crate::project;
+use tdd_exec::project;
 
 /// Check a plan, or carry it out
 ///
@@ -77,7 +77,7 @@ pub fn run(args: &Plan, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 fn check(Check { file }: &Check, context: &Context) -> Result<ExitCode, CliError> {
-    let plan = read(&project::folder(&context.global)?.join(file))?;
+    let plan = read(&project::folder(&context.place)?.join(file))?;
     let document = Document::new(file.clone(), plan);
     context.output.result(&document, || document.text())?;
     Ok(ExitCode::from(u8::from(!document.runs)))

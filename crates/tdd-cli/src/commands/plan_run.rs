@@ -17,9 +17,10 @@ use super::run::{self as runs, Options};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::kata::{self, KataError};
-use crate::machine::{self, Agenda, Fixed, Mandate, Order};
+use crate::machine;
 use crate::person::PersonError;
-use crate::project;
+use tdd_core::machine::{Agenda, Fixed, Mandate, Order};
+use tdd_exec::project;
 
 /// Carry out a plan, or all plans of a folder, wave by wave
 ///
@@ -41,9 +42,9 @@ pub struct Run {
 }
 
 pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
-    let plans = read(&project::folder(&context.global)?.join(&args.file))?;
-    let repo = project::repository(&context.global)?;
-    let config = project::configuration(&context.global, repo.root())?.config;
+    let plans = read(&project::folder(&context.place)?.join(&args.file))?;
+    let repo = project::repository(&context.place)?;
+    let config = project::configuration(&context.place, repo.root())?.config;
     let agenda = agenda(&plans, &repo, &config)?;
     let order = Order {
         steps: None,

@@ -5,23 +5,23 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use tdd_core::digest::TreeId;
 use tdd_core::event::{Event, RefactorBegin, RefactorEnd};
-use tdd_core::judge::{self, Holding, Ruling, Seen};
-use tdd_core::report::Report;
-use tdd_core::rule::{Refusal, Rule};
-use tdd_core::seam::Clock;
+use tdd_core::judge::Ruling;
+use tdd_core::law::Kind;
+use tdd_core::pipeline;
+use tdd_core::rule::Refusal;
+use tdd_core::seam::{Clock, Ledger, Workshop};
 use tdd_exec::clock::WallClock;
+use tdd_exec::error::WorkError;
 use tdd_exec::git::{ChangeKind, GitPath, Repo, Signature};
+use tdd_exec::project::{self, Workbench};
 use tdd_exec::state::StateDir;
+use tdd_exec::workshop::Which;
 
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, paint};
 use crate::person::{self, PersonError};
-use crate::project::{self, Workbench};
-use crate::recording::Recording;
-use crate::trial::{Trial, Which};
-use crate::verdict::{Evidence, Verdict, Verdicts};
-use crate::verification;
+use crate::verdict::Verdicts;
 
 /// Begin or end refactor mode: work of a person's own, without a red
 ///
@@ -74,9 +74,9 @@ pub fn run(args: &Refactor, context: &Context) -> Result<ExitCode, CliError> {
 fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     let reason = args.reason.as_deref().map(person::reason).transpose()?;
     // Without a project nothing could be verified, and the mode would have no end but `--discard`.
-    let repo = Workbench::open(&context.global)?.repo;
+    let repo = Workbench::open(&context.place)?.repo;
     let author = author(&repo, context)?;
-    let mut recording = Recording::exclusive(&StateDir::ensure(repo.root())?, context.output)?;
+    let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
     let standing = recording.session().standing();
     if let Some(on) = standing.refactor() {
         return Err(PersonError::RefactorModeOn { reason: on.reason.clone() }.into());
@@ -104,70 +104,31 @@ fn begun_text(begun: &RefactorBegin) -> String {
 }
 
 fn end(context: &Context) -> Result<ExitCode, CliError> {
-    let mut trial = Trial::open(context, &Which::default()).map_err(|error| match error {
-        CliError::NoProject(_) => PersonError::ProjectGone.into(),
+    let mut workshop = context.workshop(&Which::default()).map_err(|error| match error {
+        CliError::Work(WorkError::NoProject(_)) => PersonError::ProjectGone.into(),
         other => other,
     })?;
-    trial.base = begun(&trial.recording)?.base;
-    let (verdict, verified_by) = match trial.loaded.config.ci.verify_cmd.clone() {
-        Some(argv) => verified_by_command(&trial, argv)?,
-        None => verified_by_tests(&mut trial)?,
-    };
-    let verdicts = Verdicts::new(vec![verdict]);
+    let begun = workshop.session().standing().refactor().cloned().ok_or(PersonError::RefactorModeOff)?;
+    workshop.span.base = begun.base;
+    let mut judged = pipeline::judge(&mut workshop, Kind::RefactorMode, &[], 0)?;
+    judged.rulings = judged.rulings.into_iter().map(with_both_ways).collect();
+    let verdicts = Verdicts::of(&workshop, &judged);
     if verdicts.hold() {
-        let mut events: Vec<Event> = trial.change()?.renames().map(Event::TestRenamed).collect();
-        let tree = trial.tree.clone();
+        let mut events: Vec<Event> = judged.change.renames().map(Event::TestRenamed).collect();
+        let tree = workshop.span.tree.clone();
+        let by_command = workshop.verifies_by_command(Kind::RefactorMode);
+        let verified_by = match &judged.check {
+            Some(check) if by_command => check.outcome.ok.then(|| check.command.clone()),
+            Some(_) | None => Some(workshop.site.test_command()),
+        };
         events.push(Event::RefactorEnd(RefactorEnd { kept: true, tree, verified_by, kept_as: None }));
-        trial.recording.append(&events)?;
+        workshop.recording.append(&events)?;
     }
     context.output.result(&verdicts, || verdicts.text())?;
     if verdicts.hold() {
-        context.output.note("refactor mode is off; commit it when you like");
+        context.output.note("refactor mode is off; `tdd-cli commit` commits it with its trailers");
     }
     Ok(verdicts.exit_code())
-}
-
-fn begun(recording: &Recording) -> Result<RefactorBegin, CliError> {
-    Ok(recording.session().standing().refactor().cloned().ok_or(PersonError::RefactorModeOff)?)
-}
-
-/// The verdict, and what it rests on.
-type Verified = (Verdict, Option<String>);
-
-fn verified_by_command(trial: &Trial<'_>, argv: Vec<String>) -> Result<Verified, CliError> {
-    let line = project::command_line(argv.clone());
-    let mut verified_by = Some(line.clone());
-    let ruling = if trial.excepted.contains(&Rule::CheckPasses) {
-        verified_by = None;
-        holds(format!("a person made an exception: `{line}` was not run"))
-    } else {
-        let (refusal, _) = verification::by_command(trial, argv)?;
-        refusal.map_or_else(|| holds(format!("`{line}` passes")), Ruling::Refused)
-    };
-    let evidence = Evidence::new(&trial.base, line, &Report::new([], Vec::new()));
-    Ok((Verdict::new(with_both_ways(ruling), &trial.tree, evidence), verified_by))
-}
-
-fn holds(reason: String) -> Ruling {
-    Ruling::Holds(Holding { test: None, cause: None, reason })
-}
-
-fn verified_by_tests(trial: &mut Trial<'_>) -> Result<Verified, CliError> {
-    let change = trial.change()?;
-    let baseline = trial.baseline()?;
-    let run = trial.run()?;
-    let seen = Seen {
-        change: &change,
-        report: &run.report,
-        trees: (&trial.tree, &run.tree_after),
-        baseline: Some(&baseline),
-        gate: &trial.gate(&change, 0),
-        excepted: &trial.excepted,
-    };
-    let ruling = trial.checked(judge::judge_refactor_mode(&seen))?;
-    let verdict = trial.verdict(with_both_ways(ruling), &run.report);
-    let verified_by = verdict.evidence.command.clone();
-    Ok((verdict, Some(verified_by)))
 }
 
 /// A refusal that says how to go on, and how to go back.
@@ -185,10 +146,11 @@ fn with_both_ways(ruling: Ruling) -> Ruling {
 }
 
 fn discard(context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.global)?;
+    let repo = project::repository(&context.place)?;
     let author = author(&repo, context)?;
-    let mut recording = Recording::exclusive(&StateDir::ensure(repo.root())?, context.output)?;
-    let RefactorBegin { base, head: then, .. } = begun(&recording)?;
+    let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
+    let RefactorBegin { base, head: then, .. } =
+        recording.session().standing().refactor().cloned().ok_or(PersonError::RefactorModeOff)?;
     let head = repo.head()?;
     if head.commit != then {
         return Err(PersonError::head_moved(then.as_ref(), head.commit.as_ref()).into());
@@ -231,7 +193,7 @@ fn discarded_text(ended: &RefactorEnd) -> String {
 
 /// Who signs what is kept aside.
 fn author(repo: &Repo, context: &Context) -> Result<Signature, CliError> {
-    let author = project::configuration(&context.global, repo.root())?.config.commit;
+    let author = project::configuration(&context.place, repo.root())?.config.commit;
     let time = i64::try_from(WallClock.now_ms() / 1000).unwrap_or(0);
     Ok(Signature { name: author.author_name, email: author.author_email, time })
 }

@@ -6,19 +6,19 @@ use clap::Args;
 use serde::Serialize;
 use tdd_core::digest::CommitId;
 use tdd_core::event::{Committed, Event, PersonFate, Resumed};
+use tdd_core::seam::Ledger;
 use tdd_core::standing::Standing;
 use tdd_core::test_id::TestId;
+use tdd_exec::one_test::{self, Fate, OneTest, Outcome, Word};
+use tdd_exec::project;
 use tdd_exec::state::StateDir;
+use tdd_exec::workshop::{ProjectWorkshop, Which};
 use tdd_lang::language::Skip;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::one_test::{self, Fate, OneTest, Outcome, Word};
 use crate::output::{BOLD, paint};
 use crate::person::{self, PersonError};
-use crate::project;
-use crate::recording::Recording;
-use crate::trial::Trial;
 use crate::verdict::Verdicts;
 
 /// Go on after a pause, with the blocked test or without it
@@ -72,23 +72,25 @@ pub fn run(args: &Resume, context: &Context) -> Result<ExitCode, CliError> {
 type Done = Result<Document, Box<Verdicts>>;
 
 fn try_again(context: &Context) -> Result<Done, CliError> {
-    let repo = project::repository(&context.global)?;
-    let mut recording = Recording::exclusive(&StateDir::ensure(repo.root())?, context.output)?;
+    let repo = project::repository(&context.place)?;
+    let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
     let Some(pause) = recording.session().standing().pause().cloned() else { return Ok(Ok(Document::default())) };
     recording.append(&[Event::Resumed(Resumed { skipped: None, unblocked: None })])?;
     Ok(Ok(Document { resumed: true, was_paused: Some(pause.reason), ..Document::default() }))
 }
 
 fn skip(context: &Context) -> Result<Done, CliError> {
-    let trial = one_test::open(context)?;
-    let standing = trial.recording.session().standing().clone();
+    let workshop = context.workshop(&Which::default())?;
+    let standing = workshop.recording.session().standing().clone();
     let Some(pause) = standing.pause() else { return Ok(Ok(Document::default())) };
-    let target = target(&trial, &standing)?.ok_or_else(|| PersonError::NothingBlocked(pause.reason.clone()))?;
+    let target = target(&workshop, &standing)?.ok_or_else(|| PersonError::NothingBlocked(pause.reason.clone()))?;
     let reason = standing.blocked().get(&target).unwrap_or(&pause.reason);
-    let mut test = OneTest::new(trial, &target)?;
+    let mut test = OneTest::new(workshop, &target)?;
     let committed = match mark(&mut test, reason)? {
         Outcome::Done(committed) => committed,
-        Outcome::Refused(verdicts) => return Ok(Err(verdicts)),
+        Outcome::Refused(refusal, report) => {
+            return Ok(Err(Box::new(Verdicts::refused(&test.workshop, *refusal, &report))));
+        }
     };
     let (was_paused, commit) = (Some(pause.reason.clone()), Some(committed.commit));
     Ok(Ok(Document { resumed: true, was_paused, skipped: Some(target), commit, unblocked: None }))
@@ -96,12 +98,12 @@ fn skip(context: &Context) -> Result<Done, CliError> {
 
 /// The test that the pause is about: it names it, or it is blocked, or the step under way is for it. One that is
 /// marked already is not meant.
-fn target(trial: &Trial<'_>, standing: &Standing) -> Result<Option<TestId>, CliError> {
+fn target(workshop: &ProjectWorkshop, standing: &Standing) -> Result<Option<TestId>, CliError> {
     let named = standing.pause().and_then(|pause| pause.reason.strip_prefix("td-stuck: "));
     let named = named.and_then(|name| TestId::parse(name).ok());
     let of_step = standing.step().map(|step| step.targets.clone()).unwrap_or_default();
     for id in named.iter().chain(standing.blocked().keys()).chain(&of_step) {
-        if one_test::find(trial, id)?.is_some_and(|(_, item)| item.ignored.is_none()) {
+        if one_test::find(workshop, id)?.is_some_and(|(_, item)| item.ignored.is_none()) {
             return Ok(Some(id.clone()));
         }
     }
@@ -109,41 +111,43 @@ fn target(trial: &Trial<'_>, standing: &Standing) -> Result<Option<TestId>, CliE
 }
 
 /// Keeps the test from being run; where it does not even compile, from being built.
-fn mark(test: &mut OneTest<'_>, reason: &str) -> Result<Outcome, CliError> {
-    let summary = format!("skip {}", person::short_name(&test.id));
+fn mark(test: &mut OneTest, reason: &str) -> Result<Outcome, CliError> {
+    let summary = format!("skip {}", test.id.short_name());
     let word = Word { summary: &summary, reason, fate: PersonFate::Skipped };
     let mut outcome = None;
     for skip in [Skip::FromRunning, Skip::FromBuilding] {
-        let content = test.trial.language.skip(&test.path, &test.source, &test.item, reason, skip);
+        let content = test.workshop.site.language.skip(&test.path, &test.source, &test.item, reason, skip);
         let content = content.ok_or_else(|| PersonError::Inseparable(test.id.clone()))?;
         match test.make(content, Fate::Skipped(skip), &word)? {
             done @ Outcome::Done(_) => return Ok(done),
-            refused @ Outcome::Refused(_) => outcome = Some(refused),
+            refused @ Outcome::Refused(..) => outcome = Some(refused),
         }
     }
     outcome.ok_or_else(|| PersonError::Inseparable(test.id.clone()).into())
 }
 
 fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
-    let trial = one_test::open(context)?;
-    let id = project::test(&context.global, trial.repo.root(), named)?;
-    let standing = trial.recording.session().standing().clone();
+    let workshop = context.workshop(&Which::default())?;
+    let id = person::test(context, workshop.site.repo.root(), named)?;
+    let standing = workshop.recording.session().standing().clone();
     let was_paused = standing.pause().map(|pause| pause.reason.clone());
     let event = Event::Resumed(Resumed { skipped: None, unblocked: Some(id.clone()) });
-    let commit = match unmarked(&trial, &id)? {
+    let commit = match unmarked(&workshop, &id)? {
         Some(unmarked) => {
-            let mut test = OneTest::new(trial, &id)?;
-            let summary = format!("unblock {}", person::short_name(&id));
+            let mut test = OneTest::new(workshop, &id)?;
+            let summary = format!("unblock {}", id.short_name());
             let word = Word { summary: &summary, reason: "a person takes it up again", fate: PersonFate::Unblocked };
             let committed: Committed = match test.make(unmarked, Fate::Free, &word)? {
                 Outcome::Done(committed) => committed,
-                Outcome::Refused(verdicts) => return Ok(Err(verdicts)),
+                Outcome::Refused(refusal, report) => {
+                    return Ok(Err(Box::new(Verdicts::refused(&test.workshop, *refusal, &report))));
+                }
             };
             Some(committed.commit)
         }
         None if standing.blocked().contains_key(&id) => {
-            let mut trial = trial;
-            trial.recording.append(&[event])?;
+            let mut workshop = workshop;
+            workshop.recording.append(&[event])?;
             None
         }
         None => return Err(PersonError::NotBlocked(id).into()),
@@ -152,10 +156,10 @@ fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
 }
 
 /// The file of a test without our marker, if it has one.
-fn unmarked(trial: &Trial<'_>, id: &TestId) -> Result<Option<String>, CliError> {
-    let Some((path, item)) = one_test::find(trial, id)? else { return Ok(None) };
-    let source = one_test::source(trial, &path)?.unwrap_or_default();
-    Ok(trial.language.unskip(&path, &source, &item))
+fn unmarked(workshop: &ProjectWorkshop, id: &TestId) -> Result<Option<String>, CliError> {
+    let Some((path, item)) = one_test::find(workshop, id)? else { return Ok(None) };
+    let source = one_test::source(workshop, &path)?.unwrap_or_default();
+    Ok(workshop.site.language.unskip(&path, &source, &item))
 }
 
 impl Document {

@@ -7,13 +7,14 @@ use serde::Serialize;
 use tdd_core::digest::CommitId;
 use tdd_core::event::PersonFate;
 use tdd_core::test_id::TestId;
+use tdd_exec::one_test::{Fate, OneTest, Outcome, Word};
+use tdd_exec::workshop::Which;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::one_test::{self, Fate, OneTest, Outcome, Word};
 use crate::output::{BOLD, GOOD, paint};
 use crate::person::{self, PersonError};
-use crate::project;
+use crate::verdict::Verdicts;
 
 /// Remove a test whose feature is gone, in a commit of its own
 ///
@@ -43,16 +44,17 @@ struct Document {
 
 pub fn run(args: &Retire, context: &Context) -> Result<ExitCode, CliError> {
     let reason = person::reason(&args.reason)?;
-    let trial = one_test::open(context)?;
-    let id = project::test(&context.global, trial.repo.root(), &args.test)?;
-    let mut test = OneTest::new(trial, &id)?;
-    let remains = test.trial.language.without_test(&test.path, &test.source, &test.item);
+    let workshop = context.workshop(&Which::default())?;
+    let id = person::test(context, workshop.site.repo.root(), &args.test)?;
+    let mut test = OneTest::new(workshop, &id)?;
+    let remains = test.workshop.site.language.without_test(&test.path, &test.source, &test.item);
     let remains = remains.ok_or_else(|| PersonError::Inseparable(id.clone()))?;
-    let summary = format!("retire {}", person::short_name(&id));
+    let summary = format!("retire {}", id.short_name());
     let word = Word { summary: &summary, reason: &reason, fate: PersonFate::Retired };
     let committed = match test.make(remains, Fate::Gone, &word)? {
         Outcome::Done(committed) => committed,
-        Outcome::Refused(verdicts) => {
+        Outcome::Refused(refusal, report) => {
+            let verdicts = Verdicts::refused(&test.workshop, *refusal, &report);
             context.output.result(&verdicts, || verdicts.text())?;
             return Ok(verdicts.exit_code());
         }

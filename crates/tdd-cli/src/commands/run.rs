@@ -15,9 +15,11 @@ use crate::commands::init;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::kata::{self, KataError};
-use crate::machine::{self, End, Mandate, Order, Voice};
+use crate::machine;
 use crate::output::{BOLD, GOOD, WARN, paint, print_line};
-use crate::project;
+use crate::voice::Voices;
+use tdd_core::machine::{End, Mandate, Order};
+use tdd_exec::project;
 
 /// Let the three roles work, step by step, until there is a reason to stop
 ///
@@ -69,8 +71,8 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
     if let Some(kata) = &args.kata {
         set_up(kata, context)?;
     }
-    let repo = project::repository(&context.global)?;
-    let config = project::configuration(&context.global, repo.root())?.config;
+    let repo = project::repository(&context.place)?;
+    let config = project::configuration(&context.place, repo.root())?.config;
     if let Some(kata) = &args.kata {
         same_kata(kata, &repo, &config)?;
     }
@@ -96,7 +98,7 @@ pub fn work(order: Order, options: &Options, config: &Config, context: &Context)
 
 /// A model that costs something is not asked to build nothing in particular.
 fn refuse_placeholder(options: &Options, config: &Config, context: &Context) -> Result<(), CliError> {
-    let path = project::repository(&context.global)?.root().join(config.kata_description.as_str());
+    let path = project::repository(&context.place)?.root().join(config.kata_description.as_str());
     let is_nothing = || kata::read(&path).is_ok_and(|text| text == kata::PLACEHOLDER);
     if options.replay.is_none() && is_nothing() { Err(KataError::Placeholder(path).into()) } else { Ok(()) }
 }
@@ -114,13 +116,13 @@ pub fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
 }
 
 /// The models that were asked for.
-pub fn voice(options: &Options, config: &Config, context: &Context) -> Result<Voice, CliError> {
+pub fn voice(options: &Options, config: &Config, context: &Context) -> Result<Voices, CliError> {
     match &options.replay {
         Some(path) => {
             let cassette = text::read(path, MAX_CASSETTE).map_err(CliError::CassetteFile)?;
-            Voice::replayed(&cassette, config)
+            Voices::replayed(&cassette, config)
         }
-        None => Voice::configured(config, context, options.record.as_deref()),
+        None => Voices::configured(config, context, options.record.as_deref()),
     }
 }
 
@@ -139,7 +141,7 @@ pub fn show(end: &End, context: &Context) -> Result<(), CliError> {
 
 /// An empty folder becomes a project for this kata.
 fn set_up(kata: &Path, context: &Context) -> Result<(), CliError> {
-    let folder = project::folder(&context.global)?;
+    let folder = project::folder(&context.place)?;
     if init::is_empty(&folder) { init::for_run(kata, context) } else { Ok(()) }
 }
 

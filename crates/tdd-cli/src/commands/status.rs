@@ -23,8 +23,8 @@ use crate::commands::log;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
-use crate::project;
 use crate::tally::{Tally, tally};
+use tdd_exec::project;
 
 /// Show where the project stands: step, role, last commit, red and green tests
 #[derive(Debug, Args)]
@@ -105,8 +105,8 @@ fn dollars(micro_usd: u64) -> f64 {
 }
 
 pub fn run(_: &Status, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.global)?;
-    let config = project::configuration(&context.global, repo.root())?.config;
+    let repo = project::repository(&context.place)?;
+    let config = project::configuration(&context.place, repo.root())?.config;
     let session = session(&repo)?;
     let mut standing = Standing::of(&repo, &session)?;
     let ended = session.tests().iter().map(|(id, known)| (id, known.status == TestStatus::Pass));

@@ -7,8 +7,8 @@ use clap::Args;
 use crate::commands::run::{self, Options};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::machine::Order;
-use crate::project;
+use tdd_core::machine::Order;
+use tdd_exec::project;
 
 /// Run one step: the role that is on turn
 #[derive(Debug, Args)]
@@ -19,8 +19,8 @@ pub struct Step {
 }
 
 pub fn run(args: &Step, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.global)?;
-    let config = project::configuration(&context.global, repo.root())?.config;
+    let repo = project::repository(&context.place)?;
+    let config = project::configuration(&context.place, repo.root())?.config;
     let allow_untracked = args.options.allow_untracked;
     let order = Order { steps: Some(1), until_done: false, max_time: None, allow_untracked, cycle: false };
     run::work(order, &args.options, &config, context)

@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use tdd_core::law::Kind;
 
 use crate::context::Context;
 use crate::error::CliError;
 use crate::gates;
-use crate::trial::{Trial, Which};
 use crate::verdict;
+use crate::which::Which;
 
 /// Check that tests are red, and that nothing else is touched
 ///
@@ -19,17 +20,15 @@ use crate::verdict;
     after_help = "Examples:\n  tdd-cli validate-red tests/game.rs\n  tdd-cli validate-red tests/game.rs::a_strike_counts_double --format json\n  tdd-cli validate-red --at HEAD~1 tests/game.rs    a commit, in a clean copy"
 )]
 pub struct ValidateRed {
-    /// Test files or test ids
-    #[arg(required = true, value_name = "TEST")]
+    /// Tests: ids, files or unique names; by default those that the change is for
+    #[arg(value_name = "TEST")]
     targets: Vec<String>,
     #[command(flatten)]
     which: Which,
 }
 
 pub fn run(args: &ValidateRed, context: &Context) -> Result<ExitCode, CliError> {
-    let mut trial = Trial::before_a_gate(context, &args.which)?;
-    let change = trial.change()?;
-    let targets = trial.red_targets(&args.targets, &change)?;
-    let judged = gates::red(&mut trial, &change, &targets)?;
-    verdict::show(&trial, judged, context)
+    let mut workshop = context.gate_workshop(&args.which.change())?;
+    let judged = gates::judge(&mut workshop, Kind::Red, &args.targets)?;
+    verdict::show(&workshop, &judged, context)
 }

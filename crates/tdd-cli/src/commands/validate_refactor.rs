@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use tdd_core::law::Kind;
 
 use crate::context::Context;
 use crate::error::CliError;
 use crate::gates;
-use crate::trial::{Trial, Which};
 use crate::verdict;
+use crate::which::Which;
 
 /// Check that a refactor keeps every test and its outcome
 ///
@@ -21,8 +22,7 @@ pub struct ValidateRefactor {
 }
 
 pub fn run(args: &ValidateRefactor, context: &Context) -> Result<ExitCode, CliError> {
-    let mut trial = Trial::before_a_gate(context, &args.which)?;
-    let change = trial.change()?;
-    let judged = gates::refactor(&mut trial, &change)?;
-    verdict::show(&trial, judged, context)
+    let mut workshop = context.gate_workshop(&args.which.change())?;
+    let judged = gates::judge(&mut workshop, Kind::Refactor, &[])?;
+    verdict::show(&workshop, &judged, context)
 }

@@ -115,8 +115,7 @@ impl Stage {
     }
 
     pub fn commit(&self, message: &str) {
-        self.sandbox.git(&["add", "-A"]);
-        self.sandbox.git(&["commit", "-q", "-m", message]);
+        self.sandbox.commit(message);
     }
 
     pub fn command(&self, args: &[&str]) -> Command {

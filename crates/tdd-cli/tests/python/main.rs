@@ -7,48 +7,17 @@
 mod environments;
 mod odd;
 
-use std::fs;
-
-use serde_json::{Value, json};
-use tdd_fixtures::Sandbox;
+use serde_json::json;
 use tdd_fixtures::script::Script;
 
-/// A Python project that `init` made, or `None` without pytest.
-fn project() -> Option<Sandbox> {
-    let sandbox = Sandbox::new();
-    if !sandbox.has_pytest() {
-        return None;
-    }
-    assert_eq!(run(&sandbox, &["init", "--language", "python", "--name", "calc"]).0, 0);
-    Some(sandbox)
-}
+tdd_fixtures::language_tests!("python", has_pytest);
 
 const SKIPPED: &str = "skipped: there is no pytest; install it into a virtual environment and set VIRTUAL_ENV";
-
-/// Exit code and standard output, as JSON where it is.
-fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
-}
-
-fn check(sandbox: &Sandbox, expected: &[&str]) {
-    assert_eq!(sandbox.results(env!("CARGO_BIN_EXE_tdd-cli")), expected);
-}
 
 #[test]
 fn a_new_project_passes_its_own_checks() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    check(&sandbox, &[]);
-    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
-    let (_, doctor) = run(&sandbox, &["doctor"]);
-    let states: Vec<_> =
-        doctor["findings"].as_array().unwrap().iter().map(|it| (&it["subject"], &it["state"])).collect();
-    for subject in ["python", "pytest", "project"] {
-        assert!(states.contains(&(&Value::from(subject), &Value::from("ok"))), "{states:?}");
-    }
-    for word in ["begin", "end"] {
-        let (code, said) = run(&sandbox, &["refactor", word]);
-        assert_eq!(code, 0, "{said}");
-    }
+    machine(&sandbox).assert_new_project_is_ready(&["python", "pytest"]);
 }
 
 #[test]
@@ -145,15 +114,6 @@ fn production_code_that_asks_for_the_runner_blocks() {
 const RED: &str = "from calc import add\n\n\ndef test_nothing_is_zero():\n    assert add(\"\") == 0\n";
 const GREEN: &str = "def add(text):\n    return 0\n";
 
-/// Runs steps of a script; exit code and what was told.
-fn machine(sandbox: &Sandbox, steps: &str, script: &Script) -> (Option<i32>, String) {
-    fs::write(sandbox.outside().join("script.jsonl"), script.cassette()).unwrap();
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(["run", "--steps", steps, "--replay", "../script.jsonl"]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    (output.status.code(), told)
-}
-
 #[test]
 fn a_cycle_goes_round_and_ways_round_it_do_not() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
@@ -165,36 +125,14 @@ fn a_cycle_goes_round_and_ways_round_it_do_not() {
         .edits("2-implementor", 2, &[("calc.py", Some("import os\n\n\ndef add(text):\n    os._exit(0)\n"))], &said)
         .edits("2-implementor", 3, &[("calc.py", Some(GREEN))], &said)
         .writes("3-refactorer", "calc.py", "def add(_text):\n    return 0\n");
-    let (code, told) = machine(&sandbox, "3", &script);
-    assert_eq!(code, Some(0), "{told}");
-    let subjects = sandbox.git(&["log", "--format=%s"]);
-    let subjects: Vec<&str> = subjects.lines().take(3).collect();
-    assert_eq!(subjects, ["refactor: do it", "feat: answer zero", "test: do it"], "{told}");
-    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
-    assert_eq!(run(&sandbox, &["audit"]).0, 0);
+    machine(&sandbox).assert_cycle(&script);
 }
 
 #[test]
 fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblocks_it() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    let config = sandbox.read("tdd.yaml").replace("max_attempts_per_agent: 5", "max_attempts_per_agent: 2");
-    sandbox.write("tdd.yaml", config);
-    sandbox.git(&["commit", "-q", "-a", "-m", "chore: fewer attempts"]);
-    let said = json!({"summary": "answer one"});
-    let wrong = [("calc.py", Some("def add(text):\n    return 1\n"))];
-    let script = Script::new()
-        .writes("1-tester", "tests/test_add.py", RED)
-        .plans("2-implementor")
-        .edits("2-implementor", 1, &wrong, &said)
-        .edits("2-implementor", 2, &wrong, &said);
-    let (code, told) = machine(&sandbox, "2", &script);
-    assert_eq!(code, Some(4), "{told}");
-    let (code, said) = run(&sandbox, &["resume", "--skip"]);
-    assert_eq!(code, 0, "{said}");
-    check(&sandbox, &["tests/test_add.py::test_nothing_is_zero skipped"]);
-    let (code, said) = run(&sandbox, &["resume", "--unblock", "tests/test_add.py::test_nothing_is_zero"]);
-    assert_eq!(code, 0, "{said}");
-    assert_eq!(sandbox.read("tests/test_add.py"), RED);
+    let (test, wrong) = ("tests/test_add.py::test_nothing_is_zero", "def add(text):\n    return 1\n");
+    machine(&sandbox).assert_blocked_test_comes_back(test, ("tests/test_add.py", RED), ("calc.py", wrong));
 }
 
 #[test]

@@ -121,13 +121,7 @@ fn a_tester_who_cheats_is_undone_until_the_test_is_honest() {
     stage.check(
         &["run", "--steps", "4"],
         "
-        resynced at 0
-        1 red
-          test: do it
-        2 green
-          feat: do it
-        3 refactor
-          nothing
+        [first cycle]
         4 red
           refused tests-frozen
           refused tests-frozen
@@ -185,13 +179,7 @@ fn an_implementor_who_cheats_is_undone_until_the_code_is_honest() {
     stage.check(
         &["run", "--steps", "5"],
         "
-        resynced at 0
-        1 red
-          test: do it
-        2 green
-          feat: do it
-        3 refactor
-          nothing
+        [first cycle]
         4 red
           test: do it
         5 green
@@ -233,9 +221,7 @@ fn a_test_that_an_implementor_sends_back_in_another_layout_is_no_change_and_noth
     stage.check(
         &["run", "--steps", "2"],
         "
-        resynced at 0
-        1 red
-          test: do it
+        [first test]
         2 green
           undone edit-applies
           feat: do it
@@ -263,9 +249,7 @@ fn a_refactorer_who_cheats_is_undone_and_then_skipped() {
     stage.check(
         &["run", "--steps", "4"],
         "
-        resynced at 0
-        1 red
-          test: do it
+        [first test]
         2 green
           feat: do it
         3 refactor
@@ -273,7 +257,7 @@ fn a_refactorer_who_cheats_is_undone_and_then_skipped() {
           refused tests-frozen
           refused tests-frozen
           refused tests-frozen
-          refused phase-scope
+          refused tests-frozen
           skipped
         4 red
           test: do it
@@ -298,13 +282,7 @@ fn arrived(times: usize, then: &str) -> String {
     let arrivals: String = (1..=times).map(arrival).collect();
     format!(
         "
-        resynced at 0
-        1 red
-          test: do it
-        2 green
-          feat: do it
-        3 refactor
-          nothing
+        [first cycle]
         4 red
 {arrivals}{then}"
     )

@@ -34,13 +34,7 @@ fn nine_steps_go_round_the_cycle_three_times() {
 }
 
 const NINE_STEPS: &str = "
-    resynced at 0
-    1 red
-      test: do it
-    2 green
-      feat: do it
-    3 refactor
-      nothing
+    [first cycle]
     4 red
       test: do it
     5 green

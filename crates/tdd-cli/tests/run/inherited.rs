@@ -15,24 +15,24 @@ fn project(cast: Cast, tests: &str, code: &str) -> Stage {
     stage
 }
 
+/// The story of a run that begins with a green step.
+const GREEN_FIRST: &str = "
+    resynced at 0
+    1 green
+      feat: do it
+    2 refactor
+      nothing
+    3 red
+      test: do it
+    end: 3 steps done
+    exit 0
+";
+
 #[test]
 fn an_inherited_red_is_made_green_before_any_new_test() {
     let cast = Cast::new().writes("implementor", CODE_FILE, &code(2)).writes("tester", TEST_FILE, &tests(3));
     let stage = project(cast, &tests(2), &code(1));
-    stage.check(
-        &["run", "--steps", "3"],
-        "
-        resynced at 0
-        1 green
-          feat: do it
-        2 refactor
-          nothing
-        3 red
-          test: do it
-        end: 3 steps done
-        exit 0
-    ",
-    );
+    stage.check(&["run", "--steps", "3"], GREEN_FIRST);
 }
 
 #[test]
@@ -141,18 +141,5 @@ fn tests_whose_code_a_person_took_away_are_made_green_again_before_anything_else
     assert_eq!(stage.run(&["auto-test"]).code, Some(0));
     stage.sandbox.write(CODE_FILE, "//! Nothing.\n");
     stage.commit("chore: a person takes the code away");
-    stage.check(
-        &["run", "--steps", "3"],
-        "
-        resynced at 0
-        1 green
-          feat: do it
-        2 refactor
-          nothing
-        3 red
-          test: do it
-        end: 3 steps done
-        exit 0
-    ",
-    );
+    stage.check(&["run", "--steps", "3"], GREEN_FIRST);
 }

@@ -1,5 +1,8 @@
-//! A person is there too: with files of their own, with a second run, with Ctrl-C.
+//! A person is there too: with files of their own, with a second run, with Ctrl-C, at the keyboard.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
@@ -102,4 +105,139 @@ fn ctrl_c_in_the_middle_of_the_tests_puts_everything_back() {
     stage.assert_sound();
     let spent = stage.events().iter().filter(|event| event["type"] == "reverted" && event["spent"] == true).count();
     assert_eq!(spent, 0);
+}
+
+const MINE: &str = "// a line that a person typed\n";
+
+/// Adds a line of a person's own to the front of a file.
+fn types_into(path: &Path) {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    fs::write(path, format!("{MINE}{text}")).unwrap();
+}
+
+/// Runs git in a project, as a person does.
+fn git(root: &Path, args: &[&str]) {
+    let mut command = Command::new("git");
+    command.current_dir(root).args(["-c", "user.name=P", "-c", "user.email=p@example.org"]).args(args);
+    assert!(command.output().unwrap().status.success(), "git {args:?}");
+}
+
+/// A project in which a person does something while the implementor thinks.
+fn while_the_implementor_thinks(act: impl Fn(&Path) + Send + 'static) -> Stage {
+    let stage = Stage::new(three_cycles());
+    let (root, mut done) = (stage.sandbox.project(), false);
+    stage.meanwhile(move |request| {
+        if request.part() == "implementor" && request.is_edit() && !done {
+            done = true;
+            act(&root);
+        }
+    });
+    stage
+}
+
+#[test]
+fn a_line_typed_into_the_models_file_while_it_thinks_survives() {
+    let stage = while_the_implementor_thinks(|root| types_into(&root.join(CODE_FILE)));
+    let told = stage.run_unchecked(&["run", "--cycles", "1"]);
+    assert_eq!(told.code, Some(4), "{}{}", told.stdout, told.stderr);
+    assert!(told.stdout.contains(CODE_FILE), "{}", told.stdout);
+    assert!(stage.sandbox.read(CODE_FILE).starts_with(MINE));
+    assert_eq!(stage.subjects().len(), 3, "the red is kept, and nothing else: {:?}", stage.subjects());
+    // The next start must not take it for its own.
+    let again = stage.run_unchecked(&["run", "--cycles", "1"]);
+    assert_eq!(again.code, Some(2), "{}{}", again.stdout, again.stderr);
+    assert!(stage.sandbox.read(CODE_FILE).starts_with(MINE));
+    git(&stage.sandbox.project(), &["stash"]);
+    let told = stage.run(&["run", "--steps", "1"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+}
+
+#[test]
+fn an_untracked_file_that_a_person_makes_where_the_model_writes_survives() {
+    let stage = Stage::new(three_cycles());
+    let file = stage.path(TEST_FILE);
+    stage.meanwhile(move |request| {
+        if request.is_edit() && !file.exists() {
+            fs::write(&file, MINE).unwrap();
+        }
+    });
+    let told = stage.run_unchecked(&["step"]);
+    assert_ne!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert_eq!(stage.sandbox.read(TEST_FILE), MINE);
+}
+
+/// A test that waits until the person did something, so that it happens between the write and the restore.
+fn waiting_test(root: &Path) -> String {
+    let done = root.join("target/person-is-done");
+    format!(
+        "use kata::add;\n\n#[test]\nfn waits() {{\n    let done = std::path::Path::new({:?});\n    for _ in 0..600 {{\n        \
+         if done.exists() {{\n            break;\n        }}\n        \
+         std::thread::sleep(std::time::Duration::from_millis(50));\n    }}\n    assert_eq!(add(\"\"), 0);\n}}\n",
+        done.display().to_string()
+    )
+}
+
+/// Does something while the tests of the implementor's attempt run, whose function answers this. Answers with how the run ended.
+fn while_the_tests_run(answer: &str, act: impl Fn(&Path)) -> (Stage, Told) {
+    let stage = Stage::with(Cast::new(), "max_attempts_per_agent: 1");
+    let root = stage.sandbox.project();
+    let cast = Cast::new().writes("tester", TEST_FILE, &waiting_test(&root)).writes(
+        "implementor",
+        CODE_FILE,
+        &format!("//! Adds.\n\n/// The sum of the numbers in a text.\npub fn add(_by_the_model: &str) -> i64 {{\n    {answer}\n}}\n"),
+    );
+    stage.recast(cast);
+    let done: PathBuf = root.join("target/person-is-done");
+    fs::create_dir_all(root.join("target")).unwrap();
+    fs::write(&done, "").unwrap();
+    let red = stage.run(&["step"]);
+    assert_eq!(red.code, Some(0), "{}{}", red.stdout, red.stderr);
+    fs::remove_file(&done).unwrap();
+    let run = stage.begin(&["step"]);
+    assert!(
+        soon(Duration::from_mins(1), || stage.sandbox.read(CODE_FILE).contains("by_the_model")),
+        "nothing is written"
+    );
+    act(&root);
+    fs::write(&done, "").unwrap();
+    let told = Told::of(run.wait_with_output().unwrap());
+    (stage, told)
+}
+
+#[test]
+fn a_line_typed_between_the_write_and_the_restore_survives() {
+    let (stage, told) = while_the_tests_run("7", |root| types_into(&root.join(CODE_FILE)));
+    assert_ne!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert!(stage.survives(CODE_FILE, MINE.trim_end()), "the line is in no file and no ref");
+    assert!(!stage.sandbox.read(CODE_FILE).contains("by_the_model"), "the model's edit is still in the tree");
+}
+
+#[test]
+fn a_line_typed_into_another_file_stays_as_it_is() {
+    let (stage, _) = while_the_tests_run("7", |root| types_into(&root.join("kata.md")));
+    assert!(stage.sandbox.read("kata.md").starts_with(MINE));
+    assert!(!stage.sandbox.read(CODE_FILE).contains("by_the_model"), "the model's edit is still in the tree");
+}
+
+#[test]
+fn the_models_edit_leaves_the_tree_when_a_person_moves_head() {
+    type Act<'a> = &'a dyn Fn(&Path);
+    let moves: [(&str, Act<'_>); 4] = [
+        ("commit", &|root| {
+            types_into(&root.join("notes.md"));
+            git(root, &["add", "notes.md"]);
+            git(root, &["commit", "-qm", "docs: notes"]);
+        }),
+        ("amend", &|root| git(root, &["commit", "-q", "--amend", "-m", "docs: other words"])),
+        ("switch", &|root| git(root, &["switch", "-q", "-c", "elsewhere"])),
+        ("reset", &|root| git(root, &["reset", "-q", "--soft", "HEAD~1"])),
+    ];
+    for (what, act) in moves {
+        let (stage, told) = while_the_tests_run("0", act);
+        assert_ne!(told.code, Some(0), "{what}: {}{}", told.stdout, told.stderr);
+        assert!(
+            !stage.sandbox.read(CODE_FILE).contains("by_the_model"),
+            "{what}: the model's edit is still in the tree"
+        );
+    }
 }

@@ -28,7 +28,11 @@ pub struct Stage {
     pub sandbox: Sandbox,
     pub server: Server,
     cast: Arc<Mutex<Cast>>,
+    person: Arc<Mutex<Person>>,
 }
+
+/// What a person does when a model is asked.
+type Person = Box<dyn FnMut(&Request) + Send>;
 
 /// What became of a run.
 pub struct Told {
@@ -47,15 +51,36 @@ impl Stage {
     /// what belongs there.
     pub fn with(cast: Cast, settings: &str) -> Self {
         let cast = Arc::new(Mutex::new(cast));
-        let playing = Arc::clone(&cast);
-        let server = Server::by(move |request: &Request| -> Reply { playing.lock().unwrap().reply(request) });
-        let stage = Self { sandbox: Sandbox::new(), server, cast };
+        let person: Arc<Mutex<Person>> = Arc::new(Mutex::new(Box::new(|_: &Request| {})));
+        let (playing, acting) = (Arc::clone(&cast), Arc::clone(&person));
+        let server = Server::by(move |request: &Request| -> Reply {
+            (acting.lock().unwrap())(request);
+            playing.lock().unwrap().reply(request)
+        });
+        let stage = Self { sandbox: Sandbox::new(), server, cast, person };
         let output = stage.command(&["init", "--name", "kata"]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         stage.sandbox.write("kata.md", kata::KATA);
         stage.sandbox.write("tdd.yaml", config(&stage.server.url(), settings));
         stage.commit("chore: say what to build");
         stage
+    }
+
+    /// From now on a person acts whenever a model is asked, before it answers.
+    pub fn meanwhile(&self, act: impl FnMut(&Request) + Send + 'static) {
+        *self.person.lock().unwrap() = Box::new(act);
+    }
+
+    /// A run to its end, whatever it leaves behind.
+    pub fn run_unchecked(&self, args: &[&str]) -> Told {
+        Told::of(assert_cmd::Command::from_std(self.command(args)).timeout(LIMIT).output().unwrap())
+    }
+
+    /// Whether a text is in a file of the working tree, or in a commit that a ref of ours keeps.
+    pub fn survives(&self, path: &str, text: &str) -> bool {
+        let kept = self.sandbox.git(&["for-each-ref", "--format=%(refname)", "refs/tdd/kept"]);
+        let in_refs = kept.lines().any(|name| self.sandbox.git(&["show", &format!("{name}:{path}")]).contains(text));
+        in_refs || fs::read_to_string(self.path(path)).is_ok_and(|content| content.contains(text))
     }
 
     /// Other models take over.
@@ -65,8 +90,7 @@ impl Stage {
 
     /// A person's commit of everything.
     pub fn commit(&self, message: &str) {
-        self.sandbox.git(&["add", "-A"]);
-        self.sandbox.git(&["commit", "-q", "-m", message]);
+        self.sandbox.commit(message);
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
@@ -170,12 +194,52 @@ fn config(url: &str, settings: &str) -> String {
     )
 }
 
-/// Holds a text against one that is written with a margin.
+/// What many stories have in common: a line `[first test]` stands for the lines behind that name.
+const CHAPTERS: [(&str, &[&str]); 5] = [
+    ("[first test]", &["resynced at 0", "1 red", "  test: do it"]),
+    (
+        "[first cycle]",
+        &["resynced at 0", "1 red", "  test: do it", "2 green", "  feat: do it", "3 refactor", "  nothing"],
+    ),
+    (
+        "[first test in doubt]",
+        &[
+            "resynced at 0",
+            "1 red",
+            "  test: do it",
+            "2 green",
+            "  undone target-passes assertion",
+            "  undone target-passes assertion",
+            "  repair",
+            "  undone target-passes assertion",
+            "2 rethink-test",
+        ],
+    ),
+    (
+        "[green and refactored in three steps]",
+        &["3 green", "  feat: do it", "4 refactor", "  nothing", "end: 3 steps done", "exit 0"],
+    ),
+    (
+        "[three attempts in vain]",
+        &[
+            "  undone target-passes assertion",
+            "  undone target-passes assertion",
+            "  repair",
+            "  undone target-passes assertion",
+        ],
+    ),
+];
+
+/// Holds a text against one that is written with a margin, and whose lines may stand for [`CHAPTERS`].
 #[track_caller]
 pub fn assert_told(told: &str, expected: &str) {
     let lines: Vec<&str> = expected.trim_end().lines().skip_while(|line| line.trim().is_empty()).collect();
     let margin = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or_default();
-    let expected = lines.iter().fold(String::new(), |text, line| text + &line[margin..] + "\n");
+    let whole = |line: &&str| match CHAPTERS.iter().find(|(name, _)| *name == line.trim()) {
+        Some((_, chapter)) => chapter.iter().map(|line| (*line).to_owned()).collect(),
+        None => vec![line[margin..].to_owned()],
+    };
+    let expected = lines.iter().flat_map(whole).fold(String::new(), |text, line| text + &line + "\n");
     assert!(told == expected, "expected:\n{expected}\ntold:\n{told}");
 }
 

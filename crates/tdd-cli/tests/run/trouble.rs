@@ -33,13 +33,7 @@ fn what_may_pass_is_asked_for_again_and_costs_no_attempt() {
     stage.check(
         &["run", "--cycles", "1"],
         "
-        resynced at 0
-        1 red
-          test: do it
-        2 green
-          feat: do it
-        3 refactor
-          nothing
+        [first cycle]
         end: 3 steps done
         exit 0
     ",
@@ -157,9 +151,7 @@ fn a_test_that_hangs_is_ended_with_all_that_it_started() {
     stage.check(
         &["run", "--steps", "4"],
         "
-        resynced at 0
-        1 red
-          test: do it
+        [first test]
         2 green
           undone target-passes timeout
           feat: do it

@@ -1,8 +1,9 @@
 //! The rules that look at single edits: where they lead, what they carry, and whether they agree.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use super::{Action, Edit, PermittedAction, PermittedEdit};
+use super::{Action, Asked, Edit, PermittedAction, PermittedEdit, Speaker};
+use crate::law::Answer;
 use crate::path::{ConfinedPath, PathError, RepoPath};
 use crate::program;
 use crate::rule::{Refusal, Rule};
@@ -12,59 +13,83 @@ pub const MAX_FILE: usize = 1 << 20;
 /// Largest sum of what one request may write, in bytes.
 pub const MAX_REQUEST: usize = 8 << 20;
 
-/// A path that a person's command may write: like a model's, but `tdd.yaml` and programs are among them.
-pub fn own_path(text: &str) -> Result<ConfinedPath, PathError> {
+/// Every path leads to a file inside the project.
+pub fn path_confined(asked: &Asked<'_>) -> Answer {
+    first_path_error(asked, |error| !matches!(error, PathError::Protected(_)))
+}
+
+/// No path leads to git's folder, the machine's state, its configuration or the kata.
+pub fn protected_path(asked: &Asked<'_>) -> Answer {
+    first_path_error(asked, |error| matches!(error, PathError::Protected(_)))
+}
+
+fn first_path_error(asked: &Asked<'_>, counts: impl Fn(&PathError) -> bool) -> Answer {
+    let paths = asked.request.edits.iter().flat_map(paths);
+    let checked = paths.map(|path| confined(path, asked.request.speaker, asked.limits.kata));
+    let errors = checked.filter_map(Result::err);
+    errors.into_iter().find(counts).map_or(Ok(()), |error| Err(path_refusal(&error)))
+}
+
+/// A path that this speaker may write: a person's command may write `tdd.yaml` and programs too.
+fn confined(text: &str, speaker: Speaker<'_>, kata: &str) -> Result<ConfinedPath, PathError> {
+    let own = speaker == Speaker::Scaffold && (text == "tdd.yaml" || program::is_ours(text));
     match RepoPath::new(text) {
-        Ok(path) => Ok(path.confined().clone()),
-        Err(PathError::Protected(_)) if text == "tdd.yaml" || program::is_ours(text) => ConfinedPath::new(text),
+        Err(PathError::Protected(_)) if own => ConfinedPath::new(text),
         Err(error) => Err(error),
+        Ok(path) if path.as_str().to_lowercase() == kata.to_lowercase() => Err(PathError::Protected(text.to_owned())),
+        Ok(path) => Ok(path.confined().clone()),
     }
 }
 
-/// Checks edits by themselves, path by path: all of them or none.
-pub fn check_edits(edits: &[Edit], kata: &str) -> Result<Vec<PermittedEdit>, Refusal> {
-    check_sizes(edits)?;
-    let permitted = edits.iter().map(|edit| check_edit(edit, kata)).collect::<Result<Vec<_>, _>>()?;
-    check_paths_differ(&permitted)?;
-    Ok(permitted)
+/// What is written is text.
+pub fn plain_text(asked: &Asked<'_>) -> Answer {
+    let binary = |edit: &&Edit| content(&edit.action).is_some_and(|content| content.contains('\0'));
+    asked.request.edits.iter().find(binary).map_or(Ok(()), |edit| {
+        let reason = format!("the content for `{}` is binary (it has a NUL)", edit.path.escape_debug());
+        Err(Rule::PlainText.refuse(reason, "write text; a person adds binary files"))
+    })
+}
+
+/// A replacement says what it replaces.
+pub fn edit_applies(asked: &Asked<'_>) -> Answer {
+    let of_nothing = |edit: &&Edit| matches!(&edit.action, Action::Replace { find, .. } if find.is_empty());
+    asked.request.edits.iter().find(of_nothing).map_or(Ok(()), |edit| {
+        let reason = format!("the text to find in `{}` is empty", edit.path);
+        Err(Rule::EditApplies.refuse(reason, "give the text to replace, or upsert the whole file"))
+    })
+}
+
+fn content(action: &Action) -> Option<&str> {
+    match action {
+        Action::Upsert { content } | Action::Create { content } | Action::Replace { content, .. } => Some(content),
+        Action::Delete | Action::Rename { .. } => None,
+    }
+}
+
+/// An edit that every rule has let through.
+pub fn permitted(edit: &Edit, speaker: Speaker<'_>) -> Result<PermittedEdit, Refusal> {
+    let path = |text: &str| confined(text, speaker, "").map_err(|error| path_refusal(&error));
+    let action = match &edit.action {
+        Action::Upsert { content } => PermittedAction::Upsert(content.clone()),
+        Action::Create { content } => PermittedAction::Create(content.clone()),
+        Action::Delete => PermittedAction::Delete,
+        Action::Rename { to } => PermittedAction::Rename(path(to)?),
+        Action::Replace { find, content } => PermittedAction::Replace { find: find.clone(), content: content.clone() },
+    };
+    Ok(PermittedEdit { path: path(&edit.path)?, action })
 }
 
 /// The paths that an edit touches.
 pub fn paths(edit: &Edit) -> impl Iterator<Item = &str> {
     let to = match &edit.action {
         Action::Rename { to } => Some(to.as_str()),
-        Action::Upsert { .. } | Action::Delete | Action::Replace { .. } => None,
+        Action::Upsert { .. } | Action::Create { .. } | Action::Delete | Action::Replace { .. } => None,
     };
     std::iter::once(edit.path.as_str()).chain(to)
 }
 
-fn check_edit(edit: &Edit, kata: &str) -> Result<PermittedEdit, Refusal> {
-    let path = check_path(&edit.path, kata)?;
-    let action = match &edit.action {
-        Action::Upsert { content } => PermittedAction::Upsert(check_text(&edit.path, content)?),
-        Action::Delete => PermittedAction::Delete,
-        Action::Rename { to } => PermittedAction::Rename(check_path(to, kata)?),
-        Action::Replace { find, content } => {
-            if find.is_empty() {
-                let reason = format!("the text to find in `{}` is empty", edit.path);
-                return Err(Rule::EditApplies.refuse(reason, "give the text to replace, or upsert the whole file"));
-            }
-            PermittedAction::Replace { find: find.clone(), content: check_text(&edit.path, content)? }
-        }
-    };
-    Ok(PermittedEdit { path, action })
-}
-
-fn check_path(text: &str, kata: &str) -> Result<ConfinedPath, Refusal> {
-    let path = RepoPath::new(text).map_err(|error| path_refusal(&error))?;
-    if path.as_str().to_lowercase() == kata.to_lowercase() {
-        return Err(path_refusal(&PathError::Protected(text.to_owned())));
-    }
-    Ok(path.confined().clone())
-}
-
 /// What a path that cannot be is refused with.
-pub fn path_refusal(error: &PathError) -> Refusal {
+fn path_refusal(error: &PathError) -> Refusal {
     match error {
         PathError::Protected(_) => {
             Rule::ProtectedPath.refuse(error.to_string(), "leave it out and edit the project's own files")
@@ -80,21 +105,11 @@ pub fn path_refusal(error: &PathError) -> Refusal {
     }
 }
 
-fn check_text(path: &str, content: &str) -> Result<String, Refusal> {
-    if content.contains('\0') {
-        let reason = format!("the content for `{}` is binary (it has a NUL)", path.escape_debug());
-        return Err(Rule::PlainText.refuse(reason, "write text; a person adds binary files"));
-    }
-    Ok(content.to_owned())
-}
-
-fn check_sizes(edits: &[Edit]) -> Result<(), Refusal> {
+/// No file and no request is too large.
+pub fn size_limit(asked: &Asked<'_>) -> Answer {
     let mut total = 0;
-    for edit in edits {
-        let size = match &edit.action {
-            Action::Upsert { content } | Action::Replace { content, .. } => content.len(),
-            Action::Delete | Action::Rename { .. } => 0,
-        };
+    for edit in asked.request.edits {
+        let size = content(&edit.action).map_or(0, str::len);
         total += size;
         if size > MAX_FILE {
             let reason =
@@ -109,23 +124,12 @@ fn check_sizes(edits: &[Edit]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Paths are compared without case, and a file is not also a folder of the same request.
-fn check_paths_differ(edits: &[PermittedEdit]) -> Result<(), Refusal> {
-    let mut seen = BTreeMap::new();
-    for edit in edits {
-        let target = match &edit.action {
-            PermittedAction::Rename(to) => Some(to),
-            PermittedAction::Upsert(_)
-            | PermittedAction::Create(_)
-            | PermittedAction::Delete
-            | PermittedAction::Replace { .. } => None,
-        };
-        for path in std::iter::once(&edit.path).chain(target) {
-            if seen.insert(path.as_str().to_lowercase(), path).is_some() {
-                let reason = format!("`{path}` is named twice");
-                return Err(Rule::OneEditPerPath.refuse(reason, "give each file one edit with its final content"));
-            }
-        }
-    }
-    Ok(())
+/// Each file has one edit. Paths are compared without case.
+pub fn one_edit_per_path(asked: &Asked<'_>) -> Answer {
+    let mut seen = BTreeSet::new();
+    let twice = asked.request.edits.iter().flat_map(paths).find(|path| !seen.insert(path.to_lowercase()));
+    twice.map_or(Ok(()), |path| {
+        let reason = format!("`{path}` is named twice");
+        Err(Rule::OneEditPerPath.refuse(reason, "give each file one edit with its final content"))
+    })
 }

@@ -6,24 +6,25 @@
 //! let forged = tdd_core::gate::Permit { edits: Vec::new() };
 //! ```
 
-mod edits;
+pub(crate) mod edits;
 mod preview;
+pub(crate) mod request;
 #[cfg(test)]
 mod tests;
 
 use crate::change::Change;
+use crate::config::Gate;
 use crate::cycle::Phase;
 use crate::event::Status;
+use crate::law::{Court, Kind, Subject};
 use crate::path::ConfinedPath;
 use crate::program::fence::Fence;
 use crate::report::Cause;
 use crate::rule::{Refusal, Rule};
-use crate::scope;
 use crate::session::{Known, Session};
 use crate::test_id::TestId;
 
 pub use edits::{MAX_FILE, MAX_REQUEST};
-use edits::{check_edits, own_path, path_refusal};
 pub use preview::{Files, preview, replace_once};
 
 /// One change that somebody wishes to make to one file. Nothing in it has been checked.
@@ -40,6 +41,11 @@ pub struct Edit {
 pub enum Action {
     /// Write the whole content, whether the file is there or not.
     Upsert {
+        /// The new content.
+        content: String,
+    },
+    /// Write a file that is not there yet; one that is there stays as it is.
+    Create {
         /// The new content.
         content: String,
     },
@@ -112,9 +118,37 @@ pub enum Verdict {
     Refuse(Refusal),
 }
 
+/// Who wants to change files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker<'a> {
+    /// A model, in a step or through another door.
+    Model,
+    /// A person, about this one test.
+    Person(&'a TestId),
+    /// `init` and its kin, on behalf of a person: what they add.
+    Scaffold,
+}
+
+/// What a rethink rests on: a test changes only where the kata proves it wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A sentence of the kata, or a file of the project, proves it.
+    Proven,
+    /// Nothing was quoted.
+    Empty,
+    /// What was quoted is not there.
+    Unfounded,
+}
+
 /// A wish to change files, with what it would come to.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
+    /// Whose wish it is.
+    pub speaker: Speaker<'a>,
+    /// Nothing more is to come: rules about what must be there are asked too.
+    pub finished: bool,
+    /// What a rethink rests on.
+    pub source: Source,
     /// The edits.
     pub edits: &'a [Edit],
     /// What they would do to the tree that the step started from.
@@ -142,36 +176,100 @@ pub struct Limits<'a> {
     pub max_micro_usd: Option<u64>,
     /// The files that a program may touch; `None` where no program is at work.
     pub fence: Option<&'a Fence>,
+    /// Files that say what to do, and that only a person changes.
+    pub protected: &'a [String],
+    /// The test that a red must bring, and the file that it belongs in.
+    pub wanted: Option<(&'a TestId, &'a str)>,
 }
 
-/// A rule of the gate: it looks at all that there is, and says no or nothing.
-type Check = fn(&Session, &Request<'_>, &Limits<'_>) -> Result<(), Refusal>;
+impl<'a> Limits<'a> {
+    /// No limits but the path of the kata.
+    pub fn of_kata(kata: &'a str) -> Self {
+        Self {
+            kata,
+            now_ms: 0,
+            max_attempts: u32::MAX,
+            max_new_tests: u32::MAX,
+            max_tokens: None,
+            max_micro_usd: None,
+            fence: None,
+            protected: &[],
+            wanted: None,
+        }
+    }
+}
 
-/// The rules that look at more than single edits, in the order in which they are asked.
-const CHECKS: [(Rule, Check); 11] = [
-    (Rule::ProtectedPath, untracked_path),
-    (Rule::IgnoredPath, ignored_path),
-    (Rule::TargetFence, target_fence),
-    (Rule::Budget, budget),
-    (Rule::RefactorMode, refactor_mode),
-    (Rule::SteeringFrozen, steering_frozen),
-    (Rule::PhaseScope, phase_scope),
-    (Rule::TestsFrozen, tests_frozen),
-    (Rule::OneBehaviour, one_behaviour),
-    (Rule::RedFirst, red_first),
-    (Rule::ClaimAfterRed, claim_after_red),
-];
+impl<'a> Request<'a> {
+    /// A model's finished wish, with nothing in its way.
+    pub fn of_model(edits: &'a [Edit], change: &'a Change) -> Self {
+        let (speaker, source) = (Speaker::Model, Source::Proven);
+        Self { speaker, finished: true, source, edits, change, ignored: &[], untracked: &[] }
+    }
+}
 
-/// Judges a request before it touches the disk: all of it or nothing.
+/// All that the rules of the gate look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// What kind of change it would be.
+    pub kind: Kind,
+    /// What happened so far.
+    pub session: &'a Session,
+    /// The wish.
+    pub request: &'a Request<'a>,
+    /// What else the rules depend on.
+    pub limits: &'a Limits<'a>,
+}
+
+/// Judges a request before it touches the disk: all of it or nothing. No other function makes a permit.
 pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> Verdict {
-    let excepted = session.standing().exceptions(limits.now_ms);
-    let permitted = check_edits(request.edits, limits.kata).and_then(|edits| {
-        let asked = CHECKS.iter().filter(|(rule, _)| !excepted.contains(rule));
-        asked.into_iter().try_for_each(|(_, check)| check(session, request, limits)).map(|()| edits)
-    });
-    match permitted {
+    let asked = Asked { kind: kind(session, request), session, request, limits };
+    let exceptions = |rule| session.standing().exception(rule, limits.now_ms);
+    let target = match request.speaker {
+        Speaker::Person(test) => Some(test),
+        Speaker::Model | Speaker::Scaffold => session.standing().step().and_then(|step| step.targets.first()),
+    };
+    let was_green = target.and_then(|test| session.tests().get(test)).is_some_and(|known| known.was_green);
+    let most = std::num::NonZeroU32::new(limits.max_new_tests).unwrap_or(std::num::NonZeroU32::MIN);
+    let gate = Gate { max_new_tests: most, ..Gate::default() };
+    let subject = Subject { kind: asked.kind, target, targets: &[], was_green, gate: &gate };
+    let permitted = Court::new(&exceptions).ask_request(&asked, &subject);
+    match permitted.and_then(|()| request.edits.iter().map(|edit| edits::permitted(edit, request.speaker)).collect()) {
         Ok(edits) => Verdict::Permit(Permit { edits }),
         Err(refusal) => Verdict::Refuse(refusal),
+    }
+}
+
+/// Whether edits are legal by themselves, path by path: asked before anything is read or laid out by them.
+pub fn check_edits(edits: &[Edit], kata: &str) -> Result<(), Refusal> {
+    let (session, change) = (Session::default(), Change::default());
+    let request = Request::of_model(edits, &change);
+    let asked = Asked { kind: Kind::Red, session: &session, request: &request, limits: &Limits::of_kata(kata) };
+    Court::new(crate::law::NO_EXCEPTIONS).ask_edits(&asked)
+}
+
+/// What kind of change is asked for: that of the step under way; outside of a step one that touches production is a
+/// green and any other a red.
+fn kind(session: &Session, request: &Request<'_>) -> Kind {
+    match request.speaker {
+        Speaker::Scaffold => return Kind::Scaffold,
+        Speaker::Person(_) => return Kind::OneTest,
+        Speaker::Model => {}
+    }
+    let standing = session.standing();
+    match (standing.step(), standing.refactor()) {
+        (Some(step), _) if step.free => Kind::Task,
+        (Some(step), _) => match step.phase {
+            Phase::Red => Kind::Red,
+            Phase::Green => Kind::Green,
+            Phase::Refactor => Kind::Refactor,
+            Phase::RethinkTest => match step.targets.first() {
+                Some(target) if standing.is_to_be_mended(target) => Kind::Mend,
+                Some(_) | None => Kind::Rethink,
+            },
+        },
+        (None, Some(_)) => Kind::RefactorMode,
+        (None, None) if request.change.production.is_empty() => Kind::Red,
+        (None, None) => Kind::Green,
     }
 }
 
@@ -194,167 +292,11 @@ pub fn judge_claim(session: &Session, test: &TestId) -> Result<(), Refusal> {
     }
 }
 
-fn untracked_path(_: &Session, request: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
-    match request.untracked.first() {
-        None => Ok(()),
-        Some(path) => Err(Rule::ProtectedPath
-            .refuse(format!("a person has a file of their own at `{path}`, not committed yet"), "use another path")),
-    }
-}
-
-fn ignored_path(_: &Session, request: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
-    match request.ignored.first() {
-        None => Ok(()),
-        Some(path) => Err(Rule::IgnoredPath.refuse(
-            format!("git ignores `{path}`, so what is in it would be tested and not kept"),
-            "use a path that is not ignored",
-        )),
-    }
-}
-
-fn target_fence(_: &Session, request: &Request<'_>, limits: &Limits<'_>) -> Result<(), Refusal> {
-    limits.fence.map_or(Ok(()), |fence| fence.check(request.edits.iter().flat_map(edits::paths)))
-}
-
-fn budget(session: &Session, _: &Request<'_>, limits: &Limits<'_>) -> Result<(), Refusal> {
-    let standing = session.standing();
-    if let Some(pause) = standing.pause() {
-        return Err(Rule::Budget.refuse(format!("the machine is paused: {}", pause.reason), pause.next.clone()));
-    }
-    let usage = standing.usage();
-    if limits.max_tokens.is_some_and(|most| usage.tokens() >= most) {
-        let reason = format!("all tokens are spent: {}", usage.tokens());
-        return Err(Rule::Budget.refuse(reason, "raise `llm.budget.tokens`"));
-    }
-    if limits.max_micro_usd.is_some_and(|most| usage.micro_usd >= most) {
-        return Err(Rule::Budget.refuse("all money is spent", "raise `llm.budget.usd`"));
-    }
-    let Some(step) = standing.step() else { return Ok(()) };
-    let spent = standing.spent(&step.subject());
-    if spent >= limits.max_attempts {
-        return Err(Rule::Budget.refuse(format!("all {spent} attempts are spent"), "`tdd-cli resume` tries again"));
-    }
-    Ok(())
-}
-
-fn refactor_mode(session: &Session, _: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
-    match (session.standing().step(), session.standing().refactor()) {
-        (Some(step), Some(_)) if step.free => Ok(()),
-        (Some(step), None) if step.free => {
-            let reason = format!("step {} belongs to refactor mode, and that is over", step.step);
-            Err(Rule::RefactorMode.refuse(reason, "`tdd-cli plan run` begins it anew"))
-        }
-        (Some(step), Some(_)) => Err(Rule::RefactorMode.refuse(
-            format!("refactor mode is on, and step {} is under way", step.step),
-            "`tdd-cli refactor end` first",
-        )),
-        (None, _) | (_, None) => Ok(()),
-    }
-}
-
-/// What kind of change is asked for: that of the step under way, unless that is in refactor mode; outside of a step one that touches
-/// production is a green and any other a red. In refactor mode there is no such kind.
-fn phase(session: &Session, request: &Request<'_>) -> Option<Phase> {
-    match (session.standing().step(), session.standing().refactor()) {
-        (Some(step), _) if step.free => None,
-        (Some(step), _) => Some(step.phase),
-        (None, Some(_)) => None,
-        (None, None) if request.change.production.is_empty() => Some(Phase::Red),
-        (None, None) => Some(Phase::Green),
-    }
-}
-
-fn steering_frozen(session: &Session, request: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
-    phase(session, request).map_or(Ok(()), |_| scope::steering_frozen(request.change))
-}
-
-fn phase_scope(session: &Session, request: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
-    match phase(session, request) {
-        Some(Phase::Red | Phase::RethinkTest) => scope::red_changes_tests_only(request.change),
-        Some(Phase::Refactor) => scope::one_side_only(request.change),
-        Some(Phase::Green) | None => Ok(()),
-    }
-}
-
-fn tests_frozen(session: &Session, request: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
-    let change = request.change;
-    match phase(session, request) {
-        Some(Phase::Red) => scope::tests_frozen_at_red(change),
-        Some(Phase::Green) => scope::green_changes_production_only(change),
-        Some(Phase::Refactor) => scope::tests_kept(change).and_then(|()| scope::support_kept(change)),
-        Some(Phase::RethinkTest) => {
-            let target = session.standing().step().and_then(|step| step.targets.first());
-            let Some(target) = target else { return scope::tests_frozen(change) };
-            if session.standing().is_to_be_mended(target) {
-                return scope::mends_one_test(change, target);
-            }
-            let was_green = session.tests().get(target).is_some_and(|known| known.was_green);
-            scope::rethink_changes_one_test(change, target, was_green)
-        }
-        // A person may do to tests what they like; a model never may.
-        None if session.standing().step().is_some() => scope::tests_frozen(change),
-        None => Ok(()),
-    }
-}
-
-fn one_behaviour(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> Result<(), Refusal> {
-    match phase(session, request) {
-        Some(Phase::Red) => scope::one_behaviour(request.change, limits.max_new_tests),
-        Some(Phase::Green | Phase::Refactor | Phase::RethinkTest) | None => Ok(()),
-    }
-}
-
-/// The tests that a green is for: the step's own, or, outside of a step, every red one.
-fn targets(session: &Session) -> Vec<&TestId> {
-    match session.standing().step() {
-        Some(step) => step.targets.iter().collect(),
-        None => session.red().collect(),
-    }
-}
-
-fn red_first(session: &Session, request: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
-    if phase(session, request) != Some(Phase::Green) {
-        return Ok(());
-    }
-    let targets = targets(session);
-    if targets.is_empty() {
-        let next = "write a test that fails, and let the machine see it: `tdd-cli validate-red`";
-        return Err(Rule::RedFirst.refuse("production code changes only for a red test, and there is none", next));
-    }
-    targets.into_iter().try_for_each(|target| judge_claim(session, target))
-}
-
-fn claim_after_red(session: &Session, request: &Request<'_>, _: &Limits<'_>) -> Result<(), Refusal> {
-    if phase(session, request) != Some(Phase::Green) {
-        return Ok(());
-    }
-    let seen_red = |test: &TestId| session.tests().get(test).and_then(|known| known.red.as_ref()).map(|red| red.at);
-    let claimed = |test: &&TestId| session.standing().claimed_at(test) > seen_red(test);
-    let targets = targets(session);
-    if targets.iter().any(claimed) {
-        return Ok(());
-    }
-    let names: Vec<_> = targets.iter().map(|test| format!("`{test}`")).collect();
-    let next = format!("claim {} first", names.join(" or "));
-    Err(Rule::ClaimAfterRed.refuse("the change does not say which red test it is for", next))
-}
-
-/// Judges edits by themselves, path by path: all of them or none. `kata` is the file that says what to build.
-pub fn judge_edits(edits: &[Edit], kata: &str) -> Verdict {
-    match check_edits(edits, kata) {
-        Ok(edits) => Verdict::Permit(Permit { edits }),
-        Err(refusal) => Verdict::Refuse(refusal),
-    }
-}
-
 /// Leave to do what a person said about one test: remove it, mark it as skipped, or take that mark away. `change`
 /// is what the edit would do; where that is more than this, the answer is no.
 pub fn permit_person(edit: &Edit, change: &Change, test: &TestId, kata: &str) -> Verdict {
-    let permitted = check_edits(std::slice::from_ref(edit), kata);
-    match permitted.and_then(|edits| scope::one_test_only(change, test).map(|()| edits)) {
-        Ok(edits) => Verdict::Permit(Permit { edits }),
-        Err(refusal) => Verdict::Refuse(refusal),
-    }
+    let request = Request { speaker: Speaker::Person(test), ..Request::of_model(std::slice::from_ref(edit), change) };
+    judge(&Session::default(), &request, &Limits::of_kata(kata))
 }
 
 /// Leave to add files that are not there yet: what `init` does on a person's behalf. Git's folder and
@@ -364,13 +306,12 @@ where
     P: AsRef<str>,
     C: Into<String>,
 {
-    let mut edits = Vec::new();
-    for (path, content) in files {
-        let path = match own_path(path.as_ref()) {
-            Ok(path) => path,
-            Err(error) => return Verdict::Refuse(path_refusal(&error)),
-        };
-        edits.push(PermittedEdit { path, action: PermittedAction::Create(content.into()) });
-    }
-    Verdict::Permit(Permit { edits })
+    let create = |(path, content): (P, C)| Edit {
+        path: path.as_ref().to_owned(),
+        action: Action::Create { content: content.into() },
+    };
+    let edits: Vec<Edit> = files.into_iter().map(create).collect();
+    let change = Change::default();
+    let request = Request { speaker: Speaker::Scaffold, ..Request::of_model(&edits, &change) };
+    judge(&Session::default(), &request, &Limits::of_kata(""))
 }

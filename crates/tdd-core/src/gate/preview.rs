@@ -18,7 +18,9 @@ pub fn preview(edits: &[Edit], read: impl Fn(&str) -> Option<String>) -> Result<
     for Edit { path, action } in edits {
         let existing = || read(path).ok_or_else(|| missing(path));
         match action {
-            Action::Upsert { content } => drop(files.insert(path.clone(), Some(content.clone()))),
+            Action::Upsert { content } | Action::Create { content } => {
+                files.insert(path.clone(), Some(content.clone()));
+            }
             Action::Delete => {
                 existing()?;
                 files.insert(path.clone(), None);

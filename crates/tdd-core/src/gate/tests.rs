@@ -9,12 +9,9 @@ fn upsert(path: &str, content: &str) -> Edit {
 }
 
 fn check(edits: &[Edit], expected: Option<Rule>) {
-    let rule = match judge_edits(edits, "docs/kata.md") {
-        Verdict::Permit(permit) => {
-            assert_eq!(permit.into_edits().len(), edits.len());
-            None
-        }
-        Verdict::Refuse(refusal) => {
+    let rule = match check_edits(edits, "docs/kata.md") {
+        Ok(()) => None,
+        Err(refusal) => {
             assert!(!refusal.reason.is_empty() && !refusal.next.is_empty());
             Some(refusal.rule)
         }
@@ -145,19 +142,7 @@ mod law {
     }
 
     fn facts(name: &str) -> TestFacts {
-        TestFacts {
-            id: TestId::native("tests/a.rs", name),
-            path: "tests/a.rs".into(),
-            line: 1,
-            digest: Digest::of(name),
-            body: Digest::of(name),
-            assertions: vec![Digest::of("assertion")],
-            skipped: None,
-            conditions: Vec::new(),
-            should_panic: false,
-            returns_result: false,
-            asks_production: true,
-        }
+        TestFacts { assertions: vec![Digest::of("assertion")], ..TestFacts::plain("tests/a.rs", name) }
     }
 
     fn tests(changes: Vec<TestChange>) -> Change {
@@ -168,13 +153,12 @@ mod law {
 
     fn limits() -> Limits<'static> {
         Limits {
-            kata: "kata.md",
             now_ms: NOW,
             max_attempts: 2,
             max_new_tests: 1,
             max_tokens: Some(100),
             max_micro_usd: Some(50),
-            fence: None,
+            ..Limits::of_kata("kata.md")
         }
     }
 
@@ -189,7 +173,7 @@ mod law {
             session.apply(event);
         }
         let edits = [upsert("src/lib.rs", "x")];
-        let request = Request { edits: &edits, change, ignored: &[], untracked };
+        let request = Request { untracked, ..Request::of_model(&edits, change) };
         match judge(&session, &request, &limits()) {
             Verdict::Permit(_) => None,
             Verdict::Refuse(refusal) => {
@@ -204,7 +188,7 @@ mod law {
         let fence = Fence::read(&["- `src/**`"]);
         let verdict = |edits: &[Edit]| {
             let change = tests(vec![TestChange::Added(facts("new"))]);
-            let request = Request { edits, change: &change, ignored: &[], untracked: &[] };
+            let request = Request::of_model(edits, &change);
             match judge(&Session::default(), &request, &Limits { fence: Some(&fence), ..limits() }) {
                 Verdict::Permit(_) => None,
                 Verdict::Refuse(refusal) => Some(refusal.rule),
@@ -383,7 +367,7 @@ mod law {
     #[test]
     fn what_git_ignores_is_not_edited() {
         let (edits, change) = ([upsert("target/x", "x")], Change::default());
-        let request = Request { edits: &edits, change: &change, ignored: &["target/x".to_owned()], untracked: &[] };
+        let request = Request { ignored: &["target/x".to_owned()], ..Request::of_model(&edits, &change) };
         let Verdict::Refuse(refusal) = judge(&Session::default(), &request, &limits()) else { panic!("permitted") };
         assert_eq!(refusal.rule, Rule::IgnoredPath);
     }

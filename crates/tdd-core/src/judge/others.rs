@@ -2,13 +2,18 @@
 
 use super::{Baseline, Seen};
 use crate::change::{Change, TestChange};
+use crate::law::{Answer, Kind, Subject};
 use crate::report::{Cause, Obstacle, Outcome};
-use crate::rule::{Refusal, Rule};
+use crate::rule::Rule;
 use crate::test_id::TestId;
 
 /// Every test but the targets is as it was in the baseline; where nobody looked, it must pass. A test that
 /// a missing symbol takes down keeps its result. A test that moved is held to the result that it had.
-pub(super) fn others_kept(seen: &Seen<'_>, targets: &[&TestId]) -> Result<(), Refusal> {
+pub(crate) fn others_kept(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+    if subject.kind == Kind::Task && !subject.gate.test_gate {
+        return Ok(());
+    }
+    let targets = own_tests(subject);
     let red = !targets.is_empty();
     for obstacle in seen.report.obstacles() {
         obstacle_allowed(obstacle, seen, red)?;
@@ -25,8 +30,24 @@ pub(super) fn others_kept(seen: &Seen<'_>, targets: &[&TestId]) -> Result<(), Re
     })
 }
 
+/// The tests that are judged by themselves: those of a red, or the one that a rethink or a person speaks of.
+fn own_tests<'a>(subject: &Subject<'a>) -> Vec<&'a TestId> {
+    match subject.kind {
+        Kind::Red => subject.targets.iter().chain(subject.target).collect(),
+        Kind::Rethink | Kind::Mend | Kind::Unblock => subject.target.into_iter().collect(),
+        Kind::Green
+        | Kind::NewTests
+        | Kind::Refactor
+        | Kind::Task
+        | Kind::RefactorMode
+        | Kind::OneTest
+        | Kind::Scaffold
+        | Kind::Unclaimed => Vec::new(),
+    }
+}
+
 /// No test's source is gone: where the base could not be built, nobody ran what it held.
-pub(super) fn none_removed(change: &Change) -> Result<(), Refusal> {
+pub(crate) fn none_removed(change: &Change) -> Answer {
     let gone = change.tests.iter().find_map(|test| match test {
         TestChange::Removed(facts) => Some(&facts.id),
         TestChange::Added(_) | TestChange::Moved { .. } | TestChange::Changed { .. } => None,
@@ -34,7 +55,7 @@ pub(super) fn none_removed(change: &Change) -> Result<(), Refusal> {
     gone.map_or(Ok(()), |id| Err(Rule::OthersKept.refuse(format!("`{id}` is gone"), "bring it back").about(id)))
 }
 
-fn obstacle_allowed(obstacle: &Obstacle, seen: &Seen<'_>, red: bool) -> Result<(), Refusal> {
+fn obstacle_allowed(obstacle: &Obstacle, seen: &Seen<'_>, red: bool) -> Answer {
     let known = |id: &TestId| seen.baseline.and_then(|baseline| baseline.get(id)).is_some();
     let as_before = seen.baseline.is_some_and(|baseline| {
         !obstacle.tests.is_empty() && obstacle.tests.iter().all(|id| baseline.get(id) == Some(&Some(obstacle.cause)))
@@ -54,7 +75,7 @@ fn obstacle_allowed(obstacle: &Obstacle, seen: &Seen<'_>, red: bool) -> Result<(
     Err(Rule::OthersKept.refuse(reason, next).because(obstacle.cause))
 }
 
-fn other_kept(id: &TestId, outcome: &Outcome, seen: &Seen<'_>) -> Result<(), Refusal> {
+fn other_kept(id: &TestId, outcome: &Outcome, seen: &Seen<'_>) -> Answer {
     let Some(cause) = outcome.cause() else { return Ok(()) };
     let was_called = moves(seen.change).find(|(_, after)| *after == id).map_or(id, |(before, _)| before);
     let before = seen.baseline.and_then(|baseline| baseline.get(was_called));

@@ -1,14 +1,20 @@
 //! What becomes of the test that a red or a green is about.
 
-use super::{Baseline, Seen};
+use super::{Baseline, Seen, revised};
 use crate::change::{Change, TestFacts};
+use crate::law::{Answer, Kind, Subject};
 use crate::report::{Cause, Outcome, Report};
 use crate::rule::{Refusal, Rule};
 use crate::test_id::TestId;
 
-pub(super) fn red_again(seen: &Seen<'_>, target: &TestId) -> Result<Cause, Refusal> {
+/// A test that was thought over or mended is red again, unless it was withdrawn.
+pub(crate) fn fails_again(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+    let Some(target) = subject.target else { return Ok(()) };
+    if subject.kind == Kind::Rethink && revised(seen.change, target).is_none() {
+        return Ok(());
+    }
     match fate(seen.report, target)? {
-        (Some(cause), _) if seen.gate.takes_for_red(cause) => Ok(cause),
+        (Some(cause), _) if subject.gate.takes_for_red(cause) => Ok(()),
         (Some(cause), message) => Err(invalid(cause, target, &message)),
         (None, _) => {
             let reason = format!("`{target}` passes now, so nothing is left to implement");
@@ -19,9 +25,10 @@ pub(super) fn red_again(seen: &Seen<'_>, target: &TestId) -> Result<Cause, Refus
 }
 
 /// The target is new or has gained assertions, was run or tried, and failed for a valid cause.
-pub(super) fn fails_validly(seen: &Seen<'_>, target: &TestId) -> Result<Cause, Refusal> {
+pub(crate) fn fails_validly(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+    let Some(target) = subject.target else { return Ok(()) };
     let (cause, message) = fate(seen.report, target)?;
-    if let Some(cause) = cause.filter(|cause| !seen.gate.takes_for_red(*cause)) {
+    if let Some(cause) = cause.filter(|cause| !subject.gate.takes_for_red(*cause)) {
         return Err(invalid(cause, target, &message));
     }
     if !seen.change.new_demands().any(|test| &test.id == target) {
@@ -29,11 +36,17 @@ pub(super) fn fails_validly(seen: &Seen<'_>, target: &TestId) -> Result<Cause, R
         let next = "write a new test, or add an assertion to this one; `--base REV` names another base";
         return Err(Rule::RedFirst.refuse(reason, next).because(Cause::TargetNotFound).about(target));
     }
-    cause.ok_or_else(|| {
-        let reason = format!("`{target}` passes already");
-        let next = "keep it if it documents something, and write a test for what is not there yet";
-        Rule::RedFirst.refuse(reason, next).because(Cause::UnexpectedGreen).about(target)
-    })
+    if cause.is_some() {
+        return Ok(());
+    }
+    let reason = format!("`{target}` passes already");
+    let next = "keep it if it documents something, and write a test for what is not there yet";
+    Err(Rule::RedFirst.refuse(reason, next).because(Cause::UnexpectedGreen).about(target))
+}
+
+/// Why a test failed, as far as anybody can say.
+pub(crate) fn cause_of(report: &Report, target: &TestId) -> Option<Cause> {
+    fate(report, target).ok().and_then(|(cause, _)| cause)
 }
 
 /// What became of a test: passed (`None`), or why not. An error if nobody can say.
@@ -106,11 +119,22 @@ pub(super) fn headline(message: &str) -> String {
     format!("{first} {}", rest.join(", ")).trim_end().to_owned()
 }
 
-pub(super) fn asserts(change: &Change, target: &TestId) -> Result<(), Refusal> {
+/// The target of a red can fail, and asks something of production.
+pub(crate) fn asserts_more(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+    subject.target.map_or(Ok(()), |target| asserts(seen.change, target))
+}
+
+/// A revised test can fail, and asks something of production.
+pub(crate) fn still_asserts(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+    let test = subject.target.and_then(|target| revised(seen.change, target));
+    test.map_or(Ok(()), asserts_something)
+}
+
+pub(crate) fn asserts(change: &Change, target: &TestId) -> Answer {
     change.new_demands().find(|test| &test.id == target).map_or(Ok(()), asserts_something)
 }
 
-pub(super) fn asserts_something(test: &TestFacts) -> Result<(), Refusal> {
+fn asserts_something(test: &TestFacts) -> Answer {
     let target = &test.id;
     let reason = match (test.can_fail(), test.asks_production) {
         (true, true) => return Ok(()),
@@ -120,17 +144,18 @@ pub(super) fn asserts_something(test: &TestFacts) -> Result<(), Refusal> {
     Err(Rule::TestAsserts.refuse(reason, "assert what production does").because(Cause::VacuousTest).about(target))
 }
 
-pub(super) fn any_target(targets: &[&TestId]) -> Result<(), Refusal> {
-    if targets.is_empty() {
+/// Every target of a green was red before it.
+pub(crate) fn were_red(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+    if subject.targets.is_empty() {
         let next = "write a test that fails, and let the machine see it: `tdd-cli validate-red`";
         return Err(Rule::RedFirst.refuse("a green is for a red test, and none is named", next));
     }
-    Ok(())
+    subject.targets.iter().try_for_each(|target| was_red_before(subject, target, seen.baseline))
 }
 
-pub(super) fn was_red_before(seen: &Seen<'_>, target: &TestId, was_red: &Baseline) -> Result<(), Refusal> {
-    match was_red.get(target) {
-        Some(Some(cause)) if seen.gate.takes_for_red(*cause) => Ok(()),
+fn was_red_before(subject: &Subject<'_>, target: &TestId, before: Option<&Baseline>) -> Answer {
+    match before.and_then(|before| before.get(target)) {
+        Some(Some(cause)) if subject.gate.takes_for_red(*cause) => Ok(()),
         Some(Some(cause)) => Err(invalid(*cause, target, "")),
         Some(None) => {
             let reason = format!("`{target}` passed before the change, so the change did not make it pass");
@@ -145,7 +170,12 @@ pub(super) fn was_red_before(seen: &Seen<'_>, target: &TestId, was_red: &Baselin
     }
 }
 
-pub(super) fn passes(report: &Report, target: &TestId) -> Result<(), Refusal> {
+/// Every target of a green passes.
+pub(crate) fn all_pass(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+    subject.targets.iter().try_for_each(|target| passes(seen.report, target))
+}
+
+pub(crate) fn passes(report: &Report, target: &TestId) -> Answer {
     // Where a library does not build, nobody can say which tests would have been there.
     let unbuilt = |breach| match report.obstacles().first() {
         Some(obstacle) => Ok((Some(obstacle.cause), obstacle.message.clone())),

@@ -1,11 +1,96 @@
 //! Every rule of the judge, from both sides.
 
-use super::target::{headline, invalid};
-use super::*;
-use crate::change::{ItemChange, ItemFate, SteeringChange};
-use crate::config::RedCompile;
-use crate::digest::Digest;
-use crate::report::{Obstacle, Outcome, TestResult};
+use super::target::{headline, invalid, passes};
+use super::{Baseline, Ruling, baseline_of, needs_baseline};
+use crate::antipattern::{self, Case};
+use crate::change::{Change, ItemChange, ItemFate, SteeringChange, TestChange, TestFacts};
+use crate::check::{self, CheckSeen};
+use crate::command::Exit;
+use crate::config::{Gate, RedCompile};
+use crate::digest::{Digest, TreeId};
+use crate::law::{Court, Kind, NO_EXCEPTIONS, Subject};
+use crate::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use crate::rule::{Refusal, Rule};
+use crate::signs::{Sensing, Signs};
+use crate::test_id::TestId;
+
+/// What a test sets up: what was seen of a change, how strict it is judged, and the exceptions in force.
+#[derive(Clone, Copy)]
+struct Seen<'a> {
+    change: &'a Change,
+    report: &'a Report,
+    trees: (&'a TreeId, &'a TreeId),
+    baseline: Option<&'a Baseline>,
+    gate: &'a Gate,
+    excepted: &'a [Rule],
+}
+
+impl Seen<'_> {
+    fn judge(&self, kind: Kind, target: Option<&TestId>, targets: &[&TestId], was_green: bool) -> Ruling {
+        let exceptions = |rule: Rule| self.excepted.contains(&rule).then(|| "for a test".to_owned());
+        let targets: Vec<TestId> = targets.iter().map(|&target| target.clone()).collect();
+        let subject = Subject { kind, target, targets: &targets, was_green, gate: self.gate };
+        let (change, report, trees, baseline) = (self.change, self.report, self.trees, self.baseline);
+        let seen = super::Seen { change, report, trees, baseline, absent: &[] };
+        super::judge(&mut Court::new(&exceptions), &subject, &seen)
+    }
+}
+
+fn judge_red(seen: &Seen<'_>, target: &TestId, targets: &[&TestId]) -> Ruling {
+    seen.judge(Kind::Red, Some(target), targets, false)
+}
+
+fn judge_green(seen: &Seen<'_>, targets: &[&TestId], was_red: &Baseline) -> Ruling {
+    let mut before = seen.baseline.cloned().unwrap_or_default();
+    before.extend(was_red.clone());
+    Seen { baseline: Some(&before), ..*seen }.judge(Kind::Green, targets.first().copied(), targets, false)
+}
+
+fn judge_rethink(seen: &Seen<'_>, target: &TestId, was_green: bool) -> Ruling {
+    seen.judge(Kind::Rethink, Some(target), &[target], was_green)
+}
+
+fn judge_refactor(seen: &Seen<'_>) -> Ruling {
+    seen.judge(Kind::Refactor, None, &[], false)
+}
+
+fn judge_refactor_mode(seen: &Seen<'_>) -> Ruling {
+    seen.judge(Kind::RefactorMode, None, &[], false)
+}
+
+fn judge_task(seen: &Seen<'_>) -> Ruling {
+    seen.judge(Kind::Task, None, &[], false)
+}
+
+fn judge_new_tests(change: &Change) -> Option<Refusal> {
+    let subject =
+        Subject { kind: Kind::NewTests, target: None, targets: &[], was_green: false, gate: &Gate::default() };
+    Court::new(NO_EXCEPTIONS).ask_change(&subject, change).err()
+}
+
+fn judge_check(passed: bool, command: &str, said: &str) -> Option<Refusal> {
+    let exit = if passed { Exit::Passed } else { Exit::Failed(1) };
+    judge_verification(&exit, command, said)
+}
+
+fn judge_verification(exit: &Exit, command: &str, said: &str) -> Option<Refusal> {
+    check::passes(&CheckSeen { command, exit, said, before: None, changed_files: false }).err()
+}
+
+fn judge_sensing(change: &Change, signs: &Signs) -> Option<Refusal> {
+    let (never_red, since) = (std::collections::BTreeSet::new(), std::collections::BTreeMap::new());
+    let case = Case {
+        change,
+        signs,
+        reds: &[],
+        kind: Kind::Green,
+        target: None,
+        never_red: &never_red,
+        since: &since,
+        measurement: None,
+    };
+    antipattern::sensing(&case).into_iter().next()
+}
 
 fn id(name: &str) -> TestId {
     TestId::native("tests/a.rs", name)
@@ -13,17 +98,10 @@ fn id(name: &str) -> TestId {
 
 fn test(name: &str, assertions: &[&str]) -> TestFacts {
     TestFacts {
-        id: id(name),
-        path: "tests/a.rs".into(),
-        line: 1,
         digest: Digest::of(format!("{name}{assertions:?}")),
         body: Digest::of(format!("{assertions:?}")),
         assertions: assertions.iter().map(Digest::of).collect(),
-        skipped: None,
-        conditions: Vec::new(),
-        should_panic: false,
-        returns_result: false,
-        asks_production: true,
+        ..TestFacts::plain("tests/a.rs", name)
     }
 }
 
@@ -248,7 +326,8 @@ fn a_run_that_changed_the_files_is_void() {
         excepted: &[],
     };
     assert_eq!(answer(judge_red(&seen, &id("new"), &[&id("new")])), Some((Rule::SameTree, None)));
-    assert_eq!(answer(judge_refactor(&seen)), Some((Rule::SameTree, None)));
+    let nothing = Change::default();
+    assert_eq!(answer(judge_refactor(&Seen { change: &nothing, ..seen })), Some((Rule::SameTree, None)));
 }
 
 #[test]

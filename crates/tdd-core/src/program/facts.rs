@@ -169,6 +169,7 @@ mod tests {
         let files = ["src/lib.rs: adds fn `add`".to_owned()];
         StepMessage {
             mode: None,
+            overridden: &[],
             kind: CommitType::of(phase, None),
             scope: Some("add"),
             summary: "adds two numbers",

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tdd_core::change::{Change, ItemChange, ItemFate, SteeringChange, TestChange, TestFacts};
 use tdd_core::digest::{Digest, TreeId};
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use tdd_core::signs::{Place, TestSigns};
 use tdd_core::test_id::TestId;
 
 /// How many features the kata asks for.
@@ -61,6 +62,14 @@ pub struct Project {
     pub documents: u8,
     /// A file of tests that does not parse.
     pub garbled: Option<u8>,
+}
+
+/// Where comparison is written.
+const EQ_LINE: usize = 1;
+
+/// Where a feature is written.
+fn feature_line(feature: u8) -> usize {
+    10 + usize::from(feature)
 }
 
 pub fn id((file, name): (u8, u8)) -> TestId {
@@ -172,6 +181,32 @@ impl Project {
         }
     }
 
+    /// What a test leads to: the features that it asks for, and what compares them.
+    pub fn signs(&self, key: (u8, u8)) -> TestSigns {
+        let test = &self.tests[&key];
+        let asked = test.asks.iter().filter_map(|ask| match ask {
+            Ask::Feature(it) | Ask::Never(it) => Some(Place::new("src/lib.rs", feature_line(*it))),
+            Ask::Own | Ask::Absurd | Ask::Hang => None,
+        });
+        TestSigns {
+            at: Place::new(&path(key.0), 1),
+            name: format!("t{}", key.1),
+            asserts: !test.asks.is_empty() || test.panics,
+            assertions: test.asks.len(),
+            mocks: Vec::new(),
+            subjects: Vec::new(),
+            samples: Vec::new(),
+            reaches: asked.chain([Place::new("src/lib.rs", EQ_LINE)]).collect(),
+            asks: BTreeMap::new(),
+        }
+    }
+
+    /// Whether a test asks for a feature.
+    pub fn reaches(&self, test: &TestId, feature: u8) -> bool {
+        let asks = |ask: &Ask| matches!(ask, Ask::Feature(it) | Ask::Never(it) if *it == feature);
+        self.tests.iter().any(|(key, it)| &id(*key) == test && it.asks.iter().any(asks))
+    }
+
     /// What a change does, as the language would tell it.
     pub fn change_to(&self, after: &Self) -> Change {
         Change {
@@ -212,10 +247,10 @@ impl Project {
     }
 
     fn production_changes(&self, after: &Self) -> Vec<ItemChange> {
-        let item = |item: String, fate| ItemChange {
+        let item = |item: String, line, fate| ItemChange {
             path: "src/lib.rs".to_owned(),
             item: format!("fn `{item}`"),
-            line: 1,
+            line,
             fate,
         };
         let features = (0..FEATURES).filter_map(|it| {
@@ -225,11 +260,11 @@ impl Project {
                 (_, None) => ItemFate::Removed,
                 (Some(_), Some(_)) => ItemFate::Changed,
             };
-            Some(item(format!("feature{it}"), fate))
+            Some(item(format!("feature{it}"), feature_line(it), fate))
         });
         let traits = [(self.disarmed, after.disarmed), (self.broken, after.broken), (self.lint, after.lint)];
         let traits = traits.into_iter().filter(|(before, now)| before != now);
-        features.chain(traits.map(|_| item("eq".to_owned(), ItemFate::Changed))).collect()
+        features.chain(traits.map(|_| item("eq".to_owned(), EQ_LINE, ItemFate::Changed))).collect()
     }
 
     fn steering_changes(&self, after: &Self) -> Vec<SteeringChange> {

@@ -10,8 +10,8 @@ use tdd_core::report::Cause;
 use tdd_core::rule::Refusal;
 use tdd_core::test_id::TestId;
 
-use crate::machine::Machine;
 use crate::project::{Project, Test, id};
+use crate::run::Game;
 
 /// A change that is about to be committed.
 pub struct Kept<'a> {
@@ -68,6 +68,11 @@ fn check_green(kept: &Kept<'_>) {
         assert_eq!(honest(kept).fate(*key), None, "{key:?} does not pass");
     }
     check_all_pass(kept);
+    let asked = |feature: &u8| targets.iter().any(|target| kept.after.reaches(target, *feature));
+    let new = kept.after.production.iter().filter(|(it, code)| kept.before.production.get(it) != Some(code));
+    for (feature, _) in new {
+        assert!(asked(feature) || kept.inherits, "feature {feature} came with no test that asks for it");
+    }
 }
 
 fn check_rethink(kept: &Kept<'_>, target: &TestId) {
@@ -102,7 +107,8 @@ fn check_refactor(kept: &Kept<'_>) {
 
 /// After a green and a refactor everything passes; what a person left aside stays aside.
 fn check_all_pass(kept: &Kept<'_>) {
-    assert!(!kept.after.lint && !kept.after.broken, "the check fails");
+    let new_lint = kept.after.lint && !kept.before.lint;
+    assert!(!new_lint && !kept.after.broken, "the check fails");
     for key in kept.after.tests.keys() {
         let aside = kept.after.tests[key].skipped;
         let inherited =
@@ -207,9 +213,9 @@ pub fn check_paths(permit: Permit) {
 }
 
 /// An undone attempt leaves nothing behind: what is known is what the kept tree says.
-pub fn check_nothing_left(machine: &Machine) {
-    for result in machine.head.run().results() {
-        let known = machine.session.tests().get(&result.id).and_then(|known| known.cause);
+pub fn check_nothing_left(game: &Game) {
+    for result in game.head().run().results() {
+        let known = game.session().tests().get(&result.id).and_then(|known| known.cause);
         assert_eq!(known, result.outcome.cause(), "{} is known otherwise than it is", result.id);
     }
 }

@@ -8,7 +8,8 @@ use super::diff::file_kind;
 use super::error::Doing;
 use super::head::{commit_id, oid};
 use super::moving::Move;
-use super::private::portable;
+use super::private::{portable, written};
+use super::snapshot::GITLINK;
 use super::tracked::Staged;
 use super::{FileKind, GitError, GitPath, Head, Repo, Result};
 
@@ -46,7 +47,6 @@ impl Repo {
     /// [`Repo::discover`] puts it right.
     pub fn commit_paths(&self, new: &NewCommit<'_>) -> Result<CommitId> {
         self.refuse_while_unfinished()?;
-        let known = self.published();
         let _ours = self.lock_private()?;
         let locked = self.lock_user_index()?;
         let expected = self.expect_head(new.onto)?;
@@ -55,15 +55,11 @@ impl Repo {
         if tree == oid(&new.onto.tree.0)? {
             return Err(GitError::NothingToCommit);
         }
-        let before = locked.stamp();
-        let index = locked.prepare(&entries, known)?;
+        locked.prepare(&entries)?;
         let commit = self.write_commit(tree, expected, new.message, new.author)?;
         locked.note(commit)?;
         self.move_head(new.onto, expected, commit, new.message)?;
-        locked.publish(|after| {
-            self.note_committed(&entries, before, after);
-            self.keep_published(index, after);
-        })?;
+        locked.publish()?;
         Ok(commit_id(commit))
     }
 
@@ -132,7 +128,8 @@ impl Repo {
 
     /// What each path is in the verified tree, with the file times of our own index where it saw the same content.
     pub(super) fn entries(&self, from: &TreeId, paths: &[GitPath]) -> Result<Vec<Staged>> {
-        let (seen, time) = self.seen()?;
+        let seen = self.private_index()?;
+        let time = written(&seen);
         let mut entries = Vec::new();
         for path in paths {
             let path = GitPath::new(path.as_bytes())?;
@@ -145,16 +142,13 @@ impl Repo {
         Ok(entries)
     }
 
-    fn blob_entry(&self, tree: &TreeId, path: &GitPath) -> Result<Option<IndexEntry>> {
+    pub(super) fn blob_entry(&self, tree: &TreeId, path: &GitPath) -> Result<Option<IndexEntry>> {
         let Some(found) = self.entry(tree, path)? else { return Ok(None) };
-        let mode = match file_kind(found.filemode()) {
-            Some(FileKind::File) => 0o100_644,
-            Some(FileKind::Executable) => 0o100_755,
-            Some(FileKind::Symlink) => 0o120_000,
-            Some(FileKind::Submodule) => return Err(GitError::Submodule { path: path.clone() }),
-            None => return Ok(None),
-        };
-        Ok(Some(entry(path, found.id(), mode)))
+        match file_kind(found.filemode()) {
+            Some(FileKind::Submodule) => Err(GitError::Submodule { path: path.clone() }),
+            Some(kind) => Ok(Some(entry(path, found.id(), mode_of(kind)))),
+            None => Ok(None),
+        }
     }
 
     pub(super) fn tree_with(&self, base: &TreeId, entries: &[Staged]) -> Result<Oid> {
@@ -218,6 +212,16 @@ fn file_mode(mode: u32) -> Option<FileMode> {
         0o100_755 => Some(FileMode::BlobExecutable),
         0o120_000 => Some(FileMode::Link),
         _ => None,
+    }
+}
+
+/// How git writes a kind of file.
+pub(super) fn mode_of(kind: FileKind) -> u32 {
+    match kind {
+        FileKind::File => 0o100_644,
+        FileKind::Executable => 0o100_755,
+        FileKind::Symlink => 0o120_000,
+        FileKind::Submodule => GITLINK,
     }
 }
 

@@ -98,6 +98,12 @@ pub enum GitError {
         /// The path, from the root of the working tree.
         path: GitPath,
     },
+    /// Somebody writes a file again and again while we compare it.
+    #[error("`{path}` changes all the time, so it cannot be put back")]
+    StillChanging {
+        /// The path, from the root of the working tree.
+        path: GitPath,
+    },
     /// A submodule is never restored or staged by us.
     #[error("`{path}` is a submodule")]
     Submodule {
@@ -171,6 +177,7 @@ impl GitError {
             }
             Self::CheckedOut { .. } => Some("check another branch out: `git switch -`".to_owned()),
             Self::ThroughSymlink { through, .. } => Some(format!("make `{through}` a real folder")),
+            Self::StillChanging { path } => Some(format!("stop what writes `{path}`, then run it again")),
             Self::InTheWay { path } => Some(format!("move what lies in `{path}` elsewhere")),
             Self::Io { path, source, .. } if source.kind() == std::io::ErrorKind::AlreadyExists => {
                 Some(format!("move `{}` away", path.display()))

@@ -7,16 +7,7 @@ use tdd_core::program;
 use super::error::Doing;
 use super::{GitError, Repo, Result};
 
-/// Where HEAD is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// The commit; `None` while the branch is unborn.
-    pub commit: Option<CommitId>,
-    /// The branch, without `refs/heads/`; `None` if HEAD is detached.
-    pub branch: Option<String>,
-    /// The commit's tree; the empty tree while the branch is unborn.
-    pub tree: TreeId,
-}
+pub use tdd_core::seam::Head;
 
 impl Repo {
     /// Where HEAD is now.

@@ -10,6 +10,21 @@ use super::head::{commit_id, oid};
 use super::{GitError, GitPath, Repo, Result};
 
 impl Repo {
+    /// Name and address of the person, from their git configuration.
+    pub(crate) fn identity(&self) -> Option<(String, String)> {
+        let signature = self.git.signature().ok()?;
+        Some((signature.name().ok()?.to_owned(), signature.email().ok()?.to_owned()))
+    }
+
+    /// Where two histories part; `None` if they have nothing in common.
+    pub fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>> {
+        match self.git.merge_base(oid(&one.0)?, oid(&other.0)?) {
+            Ok(base) => Ok(Some(commit_id(base))),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(error).doing("find where two histories part"),
+        }
+    }
+
     /// The commit that a person calls `rev`: a branch, a tag, an id, `HEAD^`; `None` if there is none.
     pub fn resolve(&self, rev: &str) -> Result<Option<CommitId>> {
         match self.git.revparse_single(rev).and_then(|found| found.peel_to_commit()) {

@@ -87,17 +87,6 @@ impl Listing {
         self.paths.ending(end).iter().map(|at| &self.paths.names[*at]).collect()
     }
 
-    /// The paths at which another tree has something else.
-    pub(crate) fn differing(&self, other: &Self) -> Vec<GitPath> {
-        if Arc::ptr_eq(&self.paths, &other.paths) {
-            let pairs = self.paths.all.iter().zip(self.stored.iter().zip(&other.stored));
-            return pairs.filter(|(_, (one, other))| one != other).map(|(path, _)| path.clone()).collect();
-        }
-        let mine = self.iter().filter(|(path, stored)| other.get(path.as_bytes()) != Some(*stored));
-        let theirs = other.iter().filter(|(path, _)| self.get(path.as_bytes()).is_none());
-        mine.chain(theirs).map(|(path, _)| path.clone()).collect()
-    }
-
     /// The same with something else at these paths.
     fn with(&self, changes: &[(GitPath, Option<Stored>)]) -> Self {
         let submodule = |stored: &Stored| stored.kind == FileKind::Submodule;

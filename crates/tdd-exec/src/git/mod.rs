@@ -7,9 +7,9 @@ mod commit;
 mod diff;
 mod error;
 mod head;
-mod held;
 mod history;
 mod listing;
+mod look;
 mod memory;
 mod moving;
 mod path;
@@ -21,7 +21,7 @@ mod status;
 mod take_back;
 mod tracked;
 mod user_index;
-mod witness;
+mod withdraw;
 mod worktree;
 
 use std::cell::RefCell;
@@ -39,23 +39,18 @@ pub use listing::{Listing, Stored};
 pub use memory::Lineage;
 pub use path::GitPath;
 pub use status::Dirty;
+pub use withdraw::{PersonsFile, PersonsFileNow, Withdrawal};
 pub use worktree::Worktree;
 
-pub use crate::walk::Look;
-
 use error::{Doing, DoingIo};
-use held::Held;
 use listing::{Contents, KEPT_BYTES};
-use tracked::Tracked;
-use user_index::Next;
+use look::Look;
 
 /// A git repository with a working tree.
 pub struct Repo {
     git: Repository,
     root: PathBuf,
-    tracked: RefCell<Option<Arc<Tracked>>>,
-    held: RefCell<Option<Held>>,
-    published: RefCell<Option<Next>>,
+    last_look: RefCell<Option<Look>>,
     listings: RefCell<Vec<(TreeId, Arc<Listing>)>>,
     contents: RefCell<Contents>,
 }
@@ -105,9 +100,8 @@ impl Repo {
     fn new(git: Repository) -> Result<Self> {
         let bare = || GitError::Bare { path: git.path().to_owned() };
         let root = git.workdir().ok_or_else(bare)?.to_owned();
-        let (tracked, held, published) = (RefCell::default(), RefCell::default(), RefCell::default());
         let (listings, contents) = (RefCell::default(), RefCell::new(Contents::new(KEPT_BYTES)));
-        let repo = Self { git, root, tracked, held, published, listings, contents };
+        let repo = Self { git, root, last_look: RefCell::default(), listings, contents };
         repo.heal_move()?;
         repo.heal()?;
         Ok(repo)
@@ -118,15 +112,6 @@ impl Repo {
         let fresh = Repository::open(&self.root).doing("open the repository again")?;
         fresh.add_ignore_rule(STATE_RULES).doing("set the rules for `.tdd/`")?;
         Ok(fresh)
-    }
-}
-
-impl Drop for Repo {
-    fn drop(&mut self) {
-        // Nothing of git goes on when its owner is gone.
-        drop(self.published());
-        // What is lost if this fails is some time.
-        self.let_go().ok();
     }
 }
 

@@ -5,12 +5,14 @@
 
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use git2::build::CheckoutBuilder;
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, openat, renameat};
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use nix::fcntl::{RenameFlags, renameat2};
 use nix::sys::stat::{Mode, SFlag, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
 use tdd_core::digest::TreeId;
@@ -18,6 +20,7 @@ use tdd_core::digest::TreeId;
 use super::diff::file_kind;
 use super::error::{Doing, DoingIo};
 use super::path::as_path;
+use super::withdraw::{Found, OnDisk, Raw};
 use super::{FileKind, GitError, GitPath, Repo, Result};
 
 impl Repo {
@@ -39,6 +42,40 @@ impl Repo {
             self.write_back(&root, batch, tree)?;
         }
         Ok(())
+    }
+
+    /// Puts one path to what it is in that tree, if it still holds what was seen there. Otherwise nothing changes.
+    ///
+    /// The file is exchanged with the new one first and compared then: what a person saves in between comes back.
+    pub(super) fn replace(&self, path: &GitPath, tree: &TreeId, seen: &OnDisk) -> Result<Replaced> {
+        let _ours = self.lock_private()?;
+        let root = open_root(&self.root)?;
+        let full = self.root.join(path.as_path());
+        let kind = self.entry(tree, path)?.and_then(|entry| file_kind(entry.filemode()));
+        let missing = if kind.is_some() { Missing::Make } else { Missing::Stop };
+        let Some((folder, name)) = open_folder(&root, path, missing)? else { return Ok(Replaced::Done) };
+        let (scratch, new) = match kind {
+            Some(FileKind::Submodule) => return Err(GitError::Submodule { path: path.clone() }),
+            Some(kind) => {
+                let scratch = self.check_out(&[(path.clone(), kind)], tree)?;
+                let new = scratch.dir.join(path.as_path());
+                (scratch, Some((new, kind)))
+            }
+            None => (Scratch::new(self.private("restore"))?, None),
+        };
+        let place = Place { folder: &folder, name: as_path(name), full: &full };
+        let replaced = match (&new, seen) {
+            (Some((new, kind)), OnDisk::File { raw, .. }) => place.exchange(new, *kind, raw),
+            (Some((new, kind)), OnDisk::Nothing) => place.create(new, *kind),
+            (None, OnDisk::File { raw, .. }) => place.take_away(&scratch.dir.join("taken"), raw),
+            (None, OnDisk::Nothing) => Ok(Replaced::Done),
+            (_, OnDisk::Other) => return Err(GitError::InTheWay { path: path.clone() }),
+        };
+        let replaced = replaced.doing_io("put back", &full)?;
+        if new.is_none() && replaced == Replaced::Done {
+            remove_empty_folders(&root, path);
+        }
+        Ok(replaced)
     }
 
     fn delete(&self, plan: &Plan, root: &OwnedFd, path: &GitPath) -> Result<()> {
@@ -94,6 +131,114 @@ impl Repo {
         };
         moved.doing_io("write", &self.root.join(path.as_path()))
     }
+}
+
+/// Whether a file could be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Replaced {
+    Done,
+    /// It no longer held what was seen there, and was left alone.
+    ChangedMeanwhile,
+}
+
+/// A name in an open folder.
+struct Place<'a> {
+    folder: &'a OwnedFd,
+    name: &'a Path,
+    full: &'a Path,
+}
+
+impl Place<'_> {
+    fn exchange(&self, new: &Path, kind: FileKind, seen: &Raw) -> std::io::Result<Replaced> {
+        let Found::File(ours) = Raw::read(new)? else { return Err(std::io::ErrorKind::NotFound.into()) };
+        match exchange(AT_FDCWD, new, self.folder, self.name) {
+            Ok(()) if holds(new, seen)? => Ok(Replaced::Done),
+            Ok(()) => self.exchange_back(new, ours),
+            Err(Errno::ENOENT) => Ok(Replaced::ChangedMeanwhile),
+            // A file system that cannot exchange, or the git folder is on another one.
+            Err(Errno::EINVAL | Errno::ENOSYS | Errno::EXDEV) if !holds(self.full, seen)? => {
+                Ok(Replaced::ChangedMeanwhile)
+            }
+            Err(Errno::EINVAL | Errno::ENOSYS | Errno::EXDEV) => {
+                match renameat(AT_FDCWD, new, self.folder, self.name) {
+                    Err(Errno::EXDEV) => copy_across(new, self.folder, self.name, kind)?,
+                    moved => moved?,
+                }
+                Ok(Replaced::Done)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Puts a person's file back in its place. A person may save once more in between: the newest version stays.
+    fn exchange_back(&self, aside: &Path, ours: Raw) -> std::io::Result<Replaced> {
+        let mut last_put = ours;
+        loop {
+            let Found::File(put) = Raw::read(aside)? else { return Err(std::io::ErrorKind::NotFound.into()) };
+            exchange(AT_FDCWD, aside, self.folder, self.name)?;
+            if holds(aside, &last_put)? {
+                return Ok(Replaced::ChangedMeanwhile);
+            }
+            last_put = put;
+        }
+    }
+
+    fn create(&self, new: &Path, kind: FileKind) -> std::io::Result<Replaced> {
+        match rename_to_free(AT_FDCWD, new, self.folder, self.name) {
+            Ok(()) => Ok(Replaced::Done),
+            Err(Errno::EEXIST) => Ok(Replaced::ChangedMeanwhile),
+            Err(Errno::EINVAL | Errno::ENOSYS | Errno::EXDEV) if self.full.symlink_metadata().is_ok() => {
+                Ok(Replaced::ChangedMeanwhile)
+            }
+            Err(Errno::EINVAL | Errno::ENOSYS | Errno::EXDEV) => {
+                copy_across(new, self.folder, self.name, kind)?;
+                Ok(Replaced::Done)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn take_away(&self, aside: &Path, seen: &Raw) -> std::io::Result<Replaced> {
+        match renameat(self.folder, self.name, AT_FDCWD, aside) {
+            Ok(()) if holds(aside, seen)? => Ok(Replaced::Done),
+            // If the person saved once more, their newer version stays.
+            Ok(()) => match rename_to_free(AT_FDCWD, aside, self.folder, self.name) {
+                Ok(()) | Err(Errno::EEXIST) => Ok(Replaced::ChangedMeanwhile),
+                Err(error) => Err(error.into()),
+            },
+            Err(Errno::ENOENT) => Ok(Replaced::Done),
+            Err(Errno::EXDEV) if !holds(self.full, seen)? => Ok(Replaced::ChangedMeanwhile),
+            Err(Errno::EXDEV) => {
+                unlinkat(self.folder, self.name, UnlinkatFlags::NoRemoveDir)?;
+                Ok(Replaced::Done)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn holds(path: &Path, seen: &Raw) -> std::io::Result<bool> {
+    Ok(matches!(Raw::read(path)?, Found::File(found) if found == *seen))
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn exchange(from: impl AsFd, name: &Path, to: impl AsFd, new_name: &Path) -> nix::Result<()> {
+    renameat2(from, name, to, new_name, RenameFlags::RENAME_EXCHANGE)
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn rename_to_free(from: impl AsFd, name: &Path, to: impl AsFd, new_name: &Path) -> nix::Result<()> {
+    renameat2(from, name, to, new_name, RenameFlags::RENAME_NOREPLACE)
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn exchange(_: impl AsFd, _: &Path, _: impl AsFd, _: &Path) -> nix::Result<()> {
+    Err(Errno::ENOSYS)
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn rename_to_free(_: impl AsFd, _: &Path, _: impl AsFd, _: &Path) -> nix::Result<()> {
+    Err(Errno::ENOSYS)
 }
 
 /// What is to be done, deletions first and attributes files before what they bear on.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use git2::Repository;
@@ -10,7 +11,6 @@ use tdd_core::digest::Digest;
 
 use super::error::{Doing, DoingIo};
 use super::path::as_path;
-use super::witness::folders;
 use super::{Repo, Result};
 
 /// Digests of all that decides what a file's times cannot tell: whether it is ignored, and how it is converted.
@@ -30,11 +30,6 @@ impl Rules {
         Ok(Self { ignoring: Digest::of(ignoring_outside(git)?), converting: converting(git)? })
     }
 
-    /// The same, if nobody knows any more what was ignored: that is to be found out anew.
-    pub(super) fn forgetting_ignored(self) -> Self {
-        Self { ignoring: Digest::zero(), ..self }
-    }
-
     /// Those of the last call, if there was one.
     pub(super) fn remembered(repo: &Repo) -> Option<Self> {
         let text = fs::read(repo.private("rules")).ok()?;
@@ -50,6 +45,10 @@ impl Rules {
         let text = format!("[\"{}\",\"{}\"]\n", self.ignoring, self.converting);
         fs::write(&path, text).doing_io("write", &path)
     }
+}
+
+pub(super) fn is_ignored(git: &Repository, path: &Path) -> Result<bool> {
+    git.is_path_ignored(path).doing_at("check the ignore rules for", path.as_os_str().as_bytes())
 }
 
 /// The ignore files that bear on the untracked paths, and those paths.
@@ -71,6 +70,21 @@ fn ignoring_outside(git: &Repository) -> Result<Vec<u8>> {
     bytes.extend(file_setting(git, "core.excludesfile")?);
     bytes.extend(default_excludes().map(|path| content_of(&path)).unwrap_or_default());
     Ok(bytes)
+}
+
+/// Every folder above these paths, the root among them.
+pub(super) fn folders<'a>(paths: impl Iterator<Item = &'a [u8]>) -> BTreeSet<&'a [u8]> {
+    let mut folders = BTreeSet::from([&b""[..]]);
+    for path in paths {
+        let mut rest = path;
+        while let Some(end) = rest.iter().rposition(|byte| *byte == b'/') {
+            rest = &rest[..end];
+            if !folders.insert(rest) {
+                break;
+            }
+        }
+    }
+    folders
 }
 
 /// Where git looks for a user's ignore rules if no setting says otherwise.

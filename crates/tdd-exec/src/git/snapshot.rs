@@ -5,8 +5,7 @@
 //! is our own state in `.tdd/`.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::ErrorKind;
+use std::fs::{self, File};
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -14,14 +13,12 @@ use git2::{Delta, Diff, DiffDelta, DiffOptions, FileMode, Index, Oid, Repository
 use tdd_core::digest::TreeId;
 
 use super::error::{Doing, DoingIo};
-use super::held::{Begun, Held};
+use super::look::{Listing, Look};
 use super::path::as_path;
 use super::private::{PrivateLock, RACY_MARGIN, portable, without_times, written};
-use super::rules::Rules;
+use super::rules::{Rules, is_ignored};
 use super::tracked::{Tracked, copy, find, sorted};
-use super::witness::is_ignored;
 use super::{GitError, GitPath, Repo, Result};
-use crate::walk::Look;
 
 /// Git's mode of a submodule.
 pub(super) const GITLINK: u32 = 0o160_000;
@@ -31,17 +28,15 @@ impl Repo {
     ///
     /// All its content is in the object database afterwards, and safe from `git gc` until the next call.
     pub fn tree_id(&self) -> Result<TreeId> {
-        Ok(Snapshot::take(self)?.tree)
-    }
-
-    /// Begins to look at the working tree, while something else is done that does not write to it.
-    pub fn begin_look(&self) -> Option<Look> {
-        self.held.borrow().as_ref()?.witness.as_ref()?.begin(&self.root)
-    }
-
-    /// The id of the working tree as that look saw it, with these paths as they are now; without a look, as it is.
-    pub fn tree_id_since(&self, look: Option<Look>, written: &[GitPath]) -> Result<TreeId> {
-        Ok(Snapshot::since(self, Begun { look, written })?.tree)
+        let ours = self.lock_private()?;
+        // An error on the way leaves no look to rely on.
+        let last = self.last_look.take();
+        let Some(look) = last.map(|last| last.again(self)).transpose()?.flatten() else {
+            return Ok(Snapshot::take_with(self, ours)?.tree);
+        };
+        let tree = look.tree.clone();
+        self.last_look.replace(Some(look));
+        Ok(tree)
     }
 
     /// Lets go of the last tree, so that no ref leads to files that are nobody's business; the next call reads
@@ -51,6 +46,37 @@ impl Repo {
         match self.git.find_reference(&self.tree_ref()) {
             Ok(mut anchor) => anchor.delete().doing("let go of the tree"),
             Err(_) => Ok(()),
+        }
+    }
+
+    /// The tree of the last call, if nobody removed its anchor: only then are the objects of our index safe.
+    pub(super) fn kept_tree(&self) -> Option<Oid> {
+        self.git.refname_to_id(&self.tree_ref()).ok()
+    }
+
+    pub(super) fn keep_tree(&self, tree: Oid) -> Result<()> {
+        if self.kept_tree() == Some(tree) {
+            return Ok(());
+        }
+        let name = self.tree_ref();
+        let anchor = || self.git.reference(&name, tree, /* force */ true, "the working tree as it was last seen");
+        let anchored = match anchor() {
+            // We hold our own lock, so nobody else of ours is at work here: a kill left this one behind.
+            Err(error) if error.code() == git2::ErrorCode::Locked => {
+                drop(fs::remove_file(self.git.commondir().join(format!("{name}.lock"))));
+                anchor()
+            }
+            anchored => anchored,
+        };
+        anchored.doing("anchor the tree").map(drop)
+    }
+
+    /// Each working tree of a repository has its own.
+    pub(super) fn tree_ref(&self) -> String {
+        let name = self.git.path().file_name().filter(|_| self.git.is_worktree());
+        match name {
+            Some(name) => format!("refs/tdd/trees/worktrees/{}", name.to_string_lossy()),
+            None => "refs/tdd/trees/main".to_owned(),
         }
     }
 }
@@ -65,25 +91,37 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Looks at every file's times, reads those that may have changed.
+    /// Compares every file's times with those in our index, and reads the files that may have changed.
     pub(super) fn take(repo: &Repo) -> Result<Self> {
-        Self::since(repo, Begun::default())
+        let lock = repo.lock_private()?;
+        Self::take_with(repo, lock)
     }
 
-    fn since(repo: &Repo, begun: Begun<'_>) -> Result<Self> {
-        let lock = repo.lock_private()?;
-        // What goes wrong on the way leaves nothing to rely on.
-        let last = repo.held.take();
-        let held = match last.map(|held| held.again(repo, begun)).transpose()?.flatten() {
-            Some(held) => held,
-            None => Held::anew(repo)?,
-        };
-        let index = held.git.index().doing("use our index")?;
-        let tree = TreeId(held.tree.to_string());
-        let untracked = held.untracked.clone();
-        repo.held.replace(Some(held).filter(|held| held.witness.is_some()));
-        Ok(Self { tree, index, untracked, _lock: lock })
+    fn take_with(repo: &Repo, lock: PrivateLock) -> Result<Self> {
+        let git = repo.fresh()?;
+        let mut index = repo.private_index()?;
+        if repo.kept_tree().is_none() {
+            index.clear().doing("empty our index")?;
+        }
+        git.set_index(&mut index).doing("use our index")?;
+        let before = written(&index);
+        let mut work = Work { repo, git, index, untracked: BTreeSet::new(), sparse: BTreeSet::new(), touched: false };
+        let tracked = Tracked::read(repo)?;
+        work.adopt(&tracked)?;
+        // Listed before it is compared: what changes in between is seen by the next look.
+        let listed = Listing::take(repo, &work.git, &work.index)?;
+        work.refresh()?;
+        let tree = TreeId(work.write(before)?.to_string());
+        let listed = listed.filter(|_| work.sparse.is_empty() && is_plain(&work.git));
+        repo.last_look.replace(listed.map(|listed| Look::new(&tree, &tracked, &work.git, listed)).transpose()?);
+        Ok(Self { tree, index: work.index, untracked: work.untracked, _lock: lock })
     }
+}
+
+/// Whether names, modes and links on the disk are what a tree says.
+fn is_plain(git: &Repository) -> bool {
+    let set = |name: &str| git.config().and_then(|config| config.get_bool(name)).ok();
+    set("core.ignorecase") != Some(true) && set("core.filemode") != Some(false) && set("core.symlinks") != Some(false)
 }
 
 fn exists(repo: &Repo, path: &[u8]) -> bool {
@@ -91,18 +129,18 @@ fn exists(repo: &Repo, path: &[u8]) -> bool {
 }
 
 /// The private index while it is being brought up to date.
-pub(super) struct Work<'repo> {
-    pub(super) repo: &'repo Repo,
-    pub(super) git: Repository,
-    pub(super) index: Index,
-    pub(super) untracked: BTreeSet<Vec<u8>>,
-    pub(super) sparse: BTreeSet<Vec<u8>>,
-    pub(super) touched: bool,
+struct Work<'repo> {
+    repo: &'repo Repo,
+    git: Repository,
+    index: Index,
+    untracked: BTreeSet<Vec<u8>>,
+    sparse: BTreeSet<Vec<u8>>,
+    touched: bool,
 }
 
 impl Work<'_> {
     /// Puts into our index what it lacks of the user's; what only ours has is untracked.
-    pub(super) fn adopt(&mut self, tracked: &Tracked) -> Result<()> {
+    fn adopt(&mut self, tracked: &Tracked) -> Result<()> {
         let ours = sorted(&self.index);
         let ours_only = ours.iter().filter(|entry| find(&tracked.entries, &entry.path).is_none());
         self.untracked.extend(ours_only.map(|entry| entry.path.clone()));
@@ -120,16 +158,16 @@ impl Work<'_> {
         Ok(())
     }
 
-    pub(super) fn refresh(&mut self) -> Result<()> {
+    fn refresh(&mut self) -> Result<()> {
         let (before, now) = (Rules::remembered(self.repo), self.rules()?);
         if before.as_ref().is_none_or(|before| before.ignoring != now.ignoring) {
             self.drop_ignored()?;
         }
         let conversion_changed = before.is_some_and(|before| before.converting != now.converting);
-        let attributes_changed = self.apply_changes(None)?;
+        let attributes_changed = self.apply_changes()?;
         if conversion_changed || attributes_changed {
             self.forget_times()?;
-            self.apply_changes(None)?;
+            self.apply_changes()?;
         }
         Ok(())
     }
@@ -148,9 +186,9 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Takes over all that differs on disk, or of these paths alone; says whether an attributes file was among it.
-    pub(super) fn apply_changes(&mut self, only: Option<&[Vec<u8>]>) -> Result<bool> {
-        let changes = Changes::of(&self.changed(only)?)?;
+    /// Takes over all that differs on disk; says whether an attributes file was among it.
+    fn apply_changes(&mut self) -> Result<bool> {
+        let changes = Changes::of(&self.changed()?)?;
         let mut attributes = false;
         for path in changes.gone {
             attributes |= is_attributes(&path);
@@ -173,57 +211,8 @@ impl Work<'_> {
         Ok(attributes)
     }
 
-    /// The same for a few paths, each by itself: a comparison goes through the whole index, however few are asked for.
-    pub(super) fn apply(&mut self, paths: &[Vec<u8>]) -> Result<()> {
-        let states = paths.iter().map(|path| self.state(path)).collect::<Option<Vec<_>>>();
-        let Some(states) = states.filter(|_| !self.folds_case()) else { return self.compare(paths) };
-        for (path, (is_known, is_there)) in paths.iter().zip(states) {
-            match (is_known, is_there) {
-                (true, true) => self.add(path)?,
-                (true, false) => self.remove(path)?,
-                (false, true) if !is_ignored(&self.git, as_path(path))? => {
-                    self.add(path)?;
-                    self.untracked.insert(path.clone());
-                }
-                (false, true | false) => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads these files, whatever their times say.
-    fn compare(&mut self, paths: &[Vec<u8>]) -> Result<()> {
-        for path in paths {
-            if let Some(entry) = self.index.get_path(as_path(path), 0) {
-                self.index.add(&without_times(entry)).doing_at("look again at", path)?;
-            }
-        }
-        self.apply_changes(Some(paths)).map(drop)
-    }
-
-    /// Whether our index has a path, and the disk has a file or a link there; `None` if it is neither so nor nothing.
-    fn state(&self, path: &[u8]) -> Option<(bool, bool)> {
-        let known = self.index.get_path(as_path(path), 0);
-        if known.as_ref().is_some_and(|known| known.mode == GITLINK) {
-            return None;
-        }
-        match self.repo.root.join(as_path(path)).symlink_metadata() {
-            Ok(found) => (found.is_file() || found.is_symlink()).then_some((known.is_some(), true)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Some((known.is_some(), false)),
-            Err(_) => None,
-        }
-    }
-
-    /// Whether two names may be one file's.
-    fn folds_case(&self) -> bool {
-        self.git.config().and_then(|config| config.get_bool("core.ignorecase")).unwrap_or(false)
-    }
-
-    fn changed(&self, only: Option<&[Vec<u8>]>) -> Result<Diff<'_>> {
+    fn changed(&self) -> Result<Diff<'_>> {
         let mut options = DiffOptions::new();
-        for path in only.into_iter().flatten() {
-            options.pathspec(path.as_slice()).disable_pathspec_match(true);
-        }
         options
             .include_untracked(true)
             .recurse_untracked_dirs(true)
@@ -231,7 +220,7 @@ impl Work<'_> {
             .include_typechange(true)
             .ignore_submodules(true)
             .skip_binary_check(true)
-            .update_index(only.is_none());
+            .update_index(true);
         self.git.diff_index_to_workdir(Some(&self.index), Some(&mut options)).doing("look at the working tree")
     }
 
@@ -278,7 +267,7 @@ impl Work<'_> {
     }
 
     /// The tree is anchored before the index that relies on its objects is written.
-    pub(super) fn write(&mut self, before: Option<SystemTime>) -> Result<Oid> {
+    fn write(&mut self, before: Option<SystemTime>) -> Result<Oid> {
         let tree = self.index.write_tree().doing("write the tree")?;
         self.repo.keep_tree(tree)?;
         if self.touched {
@@ -297,7 +286,7 @@ impl Work<'_> {
 }
 
 /// An index is to be as old as the look that it tells of.
-pub(super) fn look_older(index: &Index, looked: SystemTime) -> Result<()> {
+fn look_older(index: &Index, looked: SystemTime) -> Result<()> {
     let Some(path) = index.path() else { return Ok(()) };
     let older = looked.checked_sub(RACY_MARGIN).unwrap_or(SystemTime::UNIX_EPOCH);
     let file = File::options().append(true).open(path).doing_io("open", path)?;

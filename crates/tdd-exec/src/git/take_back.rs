@@ -27,11 +27,11 @@ impl Repo {
             self.check_ready_to_commit()?;
             let _ours = self.lock_private()?;
             let locked = self.lock_user_index()?;
-            locked.prepare(&self.entries(&to_tree, &paths)?, None)?;
+            locked.prepare(&self.entries(&to_tree, &paths)?)?;
             let target = oid(&to.0)?;
             locked.note(target)?;
             self.move_head(&head, Some(oid(&commit.0)?), target, "a discarded iteration")?;
-            locked.publish(|_| ())?;
+            locked.publish()?;
         }
         let working = self.tree_id()?;
         let mut ours: Vec<GitPath> = Vec::new();

@@ -1,14 +1,13 @@
-//! What the user's index says is tracked, read again only where its file is another.
+//! What the user's index says is tracked.
 
-use std::fs;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use git2::{Index, IndexEntry};
+use tdd_core::digest::Digest;
 
 use super::error::Doing;
-use super::private::{RACY_MARGIN, written};
+use super::private::written;
+use super::snapshot::GITLINK;
 use super::{GitPath, Repo, Result, is_state};
 use crate::walk::Stamp;
 
@@ -23,49 +22,40 @@ pub(super) struct Tracked {
     pub(super) skipped: Vec<Vec<u8>>,
     /// When the index was written.
     pub(super) written: Option<SystemTime>,
-    /// The index file that was read; `None` if a new one might look the same.
+    /// The index file that was read.
     pub(super) stamp: Option<Stamp>,
 }
 
 impl Tracked {
-    /// The index as it is now; what was read before will do if the file is the same, and was old enough by then for
-    /// a new one to look different.
-    pub(super) fn read(repo: &Repo) -> Result<Arc<Self>> {
+    /// The index as it is now.
+    pub(super) fn read(repo: &Repo) -> Result<Self> {
+        const SKIP_WORKTREE: u16 = 1 << 14;
         let path = repo.git.path().join("index");
-        let now = Stamp::at(&path);
-        if let Some(known) = repo.tracked.borrow().as_ref().filter(|known| now.is_some() && known.stamp == now) {
-            return Ok(Arc::clone(known));
+        let stamp = Stamp::at(&path);
+        let index = Index::open(&path).doing("read the user's index")?;
+        let mut entries = sorted(&index);
+        entries.retain(|entry| !is_state(&entry.path));
+        let skipped = entries.iter().filter(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
+        let skipped = skipped.map(|entry| entry.path.clone()).collect();
+        Ok(Self { entries, skipped, written: written(&index), stamp })
+    }
+
+    /// Names the paths that are tracked, and the commits of submodules: what a tree takes from the user's index.
+    pub(super) fn paths(&self) -> Digest {
+        let mut bytes = Vec::new();
+        for entry in &self.entries {
+            bytes.extend_from_slice(&entry.path);
+            bytes.push(0);
+            if entry.mode == GITLINK {
+                bytes.extend_from_slice(entry.id.as_bytes());
+            }
         }
-        let mut index = Self::parse(&path)?;
-        let age = index.written.and_then(|written| SystemTime::now().duration_since(written).ok());
-        index.stamp = now.filter(|_| age.is_some_and(|age| age > RACY_MARGIN));
-        let index = Arc::new(index);
-        repo.tracked.replace(Some(Arc::clone(&index)));
-        Ok(index)
+        Digest::of(bytes)
     }
 
     /// Whether this path is among them; our own state never is.
     pub(super) fn holds(&self, path: &[u8]) -> bool {
         find(&self.entries, path).is_some()
-    }
-
-    fn parse(path: &Path) -> Result<Self> {
-        const SKIP_WORKTREE: u16 = 1 << 14;
-        let index = Index::open(path).doing("read the user's index")?;
-        let mut entries = sorted(&index);
-        entries.retain(|entry| !is_state(&entry.path));
-        let skipped = entries.iter().filter(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
-        let skipped = skipped.map(|entry| entry.path.clone()).collect();
-        Ok(Self { entries, skipped, written: written(&index), stamp: None })
-    }
-
-    fn set(&mut self, path: &[u8], entry: Option<&IndexEntry>) {
-        match (self.entries.binary_search_by(|known| known.path.as_slice().cmp(path)), entry) {
-            (Ok(at), Some(entry)) => self.entries[at] = copy(entry),
-            (Ok(at), None) => drop(self.entries.remove(at)),
-            (Err(at), Some(entry)) => self.entries.insert(at, copy(entry)),
-            (Err(_), None) => {}
-        }
     }
 }
 
@@ -84,21 +74,4 @@ pub(super) fn find<'a>(entries: &'a [IndexEntry], path: &[u8]) -> Option<&'a Ind
 
 pub(super) fn copy(entry: &IndexEntry) -> IndexEntry {
     IndexEntry { path: entry.path.clone(), ..*entry }
-}
-
-impl Repo {
-    /// Notes what a commit of ours made of the user's index, so that it need not be read again. Only for the one who
-    /// holds its lock: `before` and `after` are the file as it was and as it is.
-    pub(super) fn note_tracked(&self, changes: &[Staged], before: Option<Stamp>, after: Option<Stamp>) {
-        let Some(mut tracked) = self.tracked.take().and_then(Arc::into_inner) else { return };
-        if before.is_none() || tracked.stamp != before || !tracked.skipped.is_empty() {
-            return;
-        }
-        for (path, entry) in changes.iter().filter(|(path, _)| !is_state(path.as_bytes())) {
-            tracked.set(path.as_bytes(), entry.as_ref());
-        }
-        tracked.stamp = after;
-        tracked.written = fs::metadata(self.git.path().join("index")).and_then(|meta| meta.modified()).ok();
-        self.tracked.replace(Some(Arc::new(tracked)));
-    }
 }

@@ -1,44 +1,69 @@
 //! One writer at a time, and its name for the others.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use git2::{Repository, RepositoryOpenFlags};
 use nix::fcntl::OFlag;
 
 use super::LedgerError;
 
 /// The exclusive right to append. The operating system takes it back when the process ends, however.
+///
+/// One file is in `.tdd/`, a second one in the git folder of the working tree: `.tdd/` can be deleted and made anew
+/// while its machine still works.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: File,
+    _state: File,
+    _git: Option<File>,
 }
 
 impl Lock {
-    /// Takes the lock of this folder, or says who has it.
+    /// Takes the locks of this state folder and of the repository around it, or says who has them.
     pub(super) fn take(dir: &Path) -> Result<Self, LedgerError> {
-        let path = dir.join("lock");
-        let io = |source| LedgerError::Io { action: "lock", path: path.clone(), source };
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .custom_flags(OFlag::O_NOFOLLOW.bits())
-            .open(&path)
-            .map_err(io)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(LedgerError::Locked { pid: holder(&mut file) }),
-            Err(TryLockError::Error(source)) => return Err(io(source)),
-        }
-        file.set_len(0).map_err(io)?;
-        file.rewind().map_err(io)?;
-        // The name is a courtesy to others; a full disk must not keep us from reading the ledger.
-        let _named = write!(file, "{}", std::process::id());
-        Ok(Self { _file: file })
+        let git = git_folder(dir).map(|folder| in_folder(&folder.join("tdd-machine"))).transpose()?;
+        Ok(Self { _state: take(&dir.join("lock"))?, _git: git })
     }
+}
+
+/// The git folder of the working tree that this state folder is in, if there is one.
+fn git_folder(dir: &Path) -> Option<PathBuf> {
+    let no_ceiling: [&Path; 0] = [];
+    let git = Repository::open_ext(dir.parent()?, RepositoryOpenFlags::NO_SEARCH, no_ceiling).ok()?;
+    Some(git.path().to_owned())
+}
+
+fn in_folder(folder: &Path) -> Result<File, LedgerError> {
+    fs::create_dir_all(folder).map_err(|source| LedgerError::Io {
+        action: "create",
+        path: folder.to_owned(),
+        source,
+    })?;
+    take(&folder.join("ledger.lock"))
+}
+
+fn take(path: &Path) -> Result<File, LedgerError> {
+    let io = |source| LedgerError::Io { action: "lock", path: path.to_owned(), source };
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .custom_flags(OFlag::O_NOFOLLOW.bits())
+        .open(path)
+        .map_err(io)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(LedgerError::Locked { pid: holder(&mut file) }),
+        Err(TryLockError::Error(source)) => return Err(io(source)),
+    }
+    file.set_len(0).map_err(io)?;
+    file.rewind().map_err(io)?;
+    // The name is a courtesy to others; a full disk must not keep us from reading the ledger.
+    let _named = write!(file, "{}", std::process::id());
+    Ok(file)
 }
 
 fn holder(file: &mut File) -> Option<u32> {

@@ -4,9 +4,9 @@ mod checkpoint;
 mod lock;
 mod scan;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
@@ -70,6 +70,12 @@ pub enum LedgerError {
         path: PathBuf,
         /// Why.
         source: io::Error,
+    },
+    /// The file that we append to is no longer the project's ledger.
+    #[error("`{path}` was deleted or replaced while this process was at work", path = path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
     },
     /// Reading, locking or repairing failed.
     #[error("cannot {action} `{path}`", path = path.display())]
@@ -164,13 +170,20 @@ impl<C: Clock> LedgerFile<C> {
     /// Writes bytes at the end, and sees to it that all there is gets to the disk, unless that can wait; takes
     /// them back if it fails.
     fn write(&mut self, bytes: &[u8], can_wait: bool) -> Result<(), LedgerError> {
-        let failed = |source| LedgerError::Append { path: self.path.clone(), source };
+        let path = self.path.clone();
+        let failed = |source| LedgerError::Append { path, source };
         if self.broken {
+            self.check_in_place()?;
             return Err(failed(io::Error::other("an earlier append failed and could not be taken back")));
         }
+        self.check_in_place()?;
         let written = self.file.write_all(bytes).and_then(|()| if can_wait { Ok(()) } else { self.file.sync_data() });
         match written {
-            Ok(()) => self.unsynced = can_wait,
+            Ok(()) => {
+                self.unsynced = can_wait;
+                // Deleted while we wrote: what this event allows must not be done.
+                self.check_in_place()?;
+            }
             Err(error) => {
                 self.broken = self.file.set_len(self.end.len).and_then(|()| self.file.sync_data()).is_err();
                 return Err(failed(error));
@@ -181,6 +194,18 @@ impl<C: Clock> LedgerFile<C> {
 }
 
 impl<C> LedgerFile<C> {
+    /// Checks that the file we hold open is still the one at the ledger's path. If not, nothing more is written.
+    fn check_in_place(&mut self) -> Result<(), LedgerError> {
+        let held = self.file.metadata();
+        let found = fs::symlink_metadata(&self.path);
+        let is_same = |held: &Metadata, found: &Metadata| (held.dev(), held.ino()) == (found.dev(), found.ino());
+        if held.is_ok_and(|held| found.is_ok_and(|found| is_same(&held, &found))) {
+            return Ok(());
+        }
+        self.broken = true;
+        Err(LedgerError::Gone { path: self.path.clone() })
+    }
+
     fn save(&mut self) {
         let known = std::mem::take(&mut self.pieces);
         self.pieces = Checkpoint::save(&self.file, &self.path, &self.end, &self.session, known);

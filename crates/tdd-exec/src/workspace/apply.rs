@@ -92,9 +92,11 @@ impl<'a> Made<'a> {
         let (way, name) = split(step.path.as_str());
         let folder = if step.after.is_some() { self.make_way(way)? } else { walk(self.root, way)? };
         step.check_unchanged(&folder, name)?;
-        match &mut step.after {
-            Some(after) => after.name(&folder, name)?,
-            None => folder.remove(name)?,
+        match (&mut step.after, step.before) {
+            (Some(after), Some(before)) => after.replace(&folder, name, before)?,
+            (Some(after), None) => after.name_free(&folder, name)?,
+            (None, Some(before)) => staging::take_away(step.staging, &folder, name, before)?,
+            (None, None) => {}
         }
         step.made = true;
         folder.sync()
@@ -148,12 +150,16 @@ impl Prepared<'_> {
         if now.as_ref() == self.before { Ok(()) } else { Err(changed()) }
     }
 
+    /// Only over what we wrote: what a person made of it meanwhile stays.
     fn put_back(&mut self, root: &Folder) -> io::Result<()> {
         let (way, name) = split(self.path.as_str());
         let folder = walk(root, way)?;
-        match self.keep()? {
-            Some(before) => before.name(&folder, name)?,
-            None => folder.remove(name)?,
+        let (after, staging) = (self.after.as_ref().map(Staged::content), self.staging);
+        match (self.keep()?, after) {
+            (Some(before), Some(after)) => before.replace(&folder, name, after)?,
+            (Some(before), None) => before.name_free(&folder, name)?,
+            (None, Some(after)) => staging::take_away(staging, &folder, name, after)?,
+            (None, None) => {}
         }
         folder.sync()
     }
@@ -163,8 +169,18 @@ impl Prepared<'_> {
     }
 }
 
-fn changed() -> io::Error {
-    io::Error::other("somebody else changed it at the same time")
+/// Somebody else wrote a file that we were about to write.
+#[derive(Debug, thiserror::Error)]
+#[error("somebody else changed it at the same time")]
+struct Changed;
+
+pub(super) fn changed() -> io::Error {
+    io::Error::other(Changed)
+}
+
+/// Whether a step failed because somebody else wrote the file.
+pub(super) fn is_changed(error: &io::Error) -> bool {
+    matches!(error.get_ref(), Some(inner) if inner.is::<Changed>())
 }
 
 /// Opens a folder of the project; a link on the way is an error.

@@ -9,6 +9,8 @@ use std::path::Path;
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat, renameat};
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use nix::fcntl::{RenameFlags, renameat2};
 use nix::sys::stat::{Mode, SFlag, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, fsync, unlinkat};
 
@@ -114,6 +116,22 @@ impl Folder {
         Ok(renameat(&self.0, name, &to.0, new_name)?)
     }
 
+    /// Exchanges two files in one instant; `false` if this is not possible here.
+    pub(super) fn exchange(&self, name: &str, to: &Self, other: &str) -> io::Result<bool> {
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        return supported(renameat2(&self.0, name, &to.0, other, RenameFlags::RENAME_EXCHANGE));
+        #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+        return supported(Err((name, &to.0, other)).map_err(|_| Errno::ENOSYS));
+    }
+
+    /// Moves a file to a name that must be free; `false` if this is not possible here.
+    pub(super) fn rename_to_free(&self, name: &str, to: &Self, new_name: &str) -> io::Result<bool> {
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        return supported(renameat2(&self.0, name, &to.0, new_name, RenameFlags::RENAME_NOREPLACE));
+        #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+        return supported(Err((name, &to.0, new_name)).map_err(|_| Errno::ENOSYS));
+    }
+
     /// Removes a file.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, UnlinkatFlags::NoRemoveDir)?)
@@ -134,6 +152,14 @@ impl Folder {
     /// Waits until its names are on the disk.
     pub(super) fn sync(&self) -> io::Result<()> {
         Ok(fsync(&self.0)?)
+    }
+}
+
+fn supported(done: nix::Result<()>) -> io::Result<bool> {
+    match done {
+        Ok(()) => Ok(true),
+        Err(Errno::EINVAL | Errno::ENOSYS | Errno::EXDEV) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -33,6 +33,11 @@ pub enum Written {
     Done(Vec<FileChange>),
     /// It does not fit the files as they are; none of it is on the disk.
     Refused(Refusal),
+    /// A person changed these files since the step's base; none of it is on the disk.
+    PersonChanged {
+        /// The files, in the order of the edits.
+        paths: Vec<ConfinedPath>,
+    },
 }
 
 /// One file that changed.
@@ -63,6 +68,58 @@ impl Workspace {
     }
 }
 
+impl Workspace {
+    /// Makes the permitted changes over a base. Each file is compared with the base before the first one is written, and
+    /// once more in the instant in which it is replaced: a file that a person changed stays, and so does every other.
+    ///
+    /// `is_base` says whether these bytes, or nothing, are what the base has at a path.
+    pub fn write_over<E: From<WriteError>>(
+        &self,
+        permit: Permit,
+        mut is_base: impl FnMut(&ConfinedPath, Option<&[u8]>) -> Result<bool, E>,
+    ) -> Result<Written, E> {
+        let edits = permit.into_edits();
+        let named: Vec<ConfinedPath> = edits.iter().flat_map(plan::paths).cloned().collect();
+        let steps = match plan::plan(&self.root, edits) {
+            Ok(steps) => steps,
+            Err(Halt::Failed(error)) => return Err(error.into()),
+            Err(Halt::Refused(refusal)) => {
+                let mut paths = Vec::new();
+                for path in named {
+                    let is_base = match plan::found(&self.root, &path) {
+                        Ok(found) => is_base(&path, found.as_deref())?,
+                        // A link that is in the base is refused for what it is.
+                        Err(_) => true,
+                    };
+                    paths.extend((!is_base).then_some(path));
+                }
+                // An edit that does not fit is the person's doing where the file is.
+                return Ok(if paths.is_empty() { Written::Refused(refusal) } else { Written::PersonChanged { paths } });
+            }
+        };
+        let mut paths = Vec::new();
+        for step in &steps {
+            if !is_base(&step.path, step.before.as_ref().map(|before| before.bytes.as_slice()))? {
+                paths.push(step.path.clone());
+            }
+        }
+        if !paths.is_empty() {
+            return Ok(Written::PersonChanged { paths });
+        }
+        Ok(self.apply(steps)?)
+    }
+
+    fn apply(&self, steps: Vec<Step>) -> Result<Written, WriteError> {
+        match apply::apply(&self.root, &steps) {
+            Ok(()) => Ok(Written::Done(steps.into_iter().map(Step::change).collect())),
+            Err(WriteError::Write { path, source }) if apply::is_changed(&source) => {
+                Ok(Written::PersonChanged { paths: vec![path] })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
 impl seam::Workspace for Workspace {
     type Error = WriteError;
     type Written = Written;
@@ -75,7 +132,6 @@ impl seam::Workspace for Workspace {
             Err(Halt::Refused(refusal)) => return Ok(Written::Refused(refusal)),
             Err(Halt::Failed(error)) => return Err(error),
         };
-        apply::apply(&self.root, &steps)?;
-        Ok(Written::Done(steps.into_iter().map(Step::change).collect()))
+        self.apply(steps)
     }
 }

@@ -38,6 +38,23 @@ impl From<Refusal> for Halt {
     }
 }
 
+/// The paths that an edit touches.
+pub(super) fn paths(edit: &PermittedEdit) -> impl Iterator<Item = &ConfinedPath> {
+    let to = match &edit.action {
+        PermittedAction::Rename(to) => Some(to),
+        PermittedAction::Create(_)
+        | PermittedAction::Upsert(_)
+        | PermittedAction::Delete
+        | PermittedAction::Replace { .. } => None,
+    };
+    [&edit.path].into_iter().chain(to)
+}
+
+/// What a file holds, `None` if nothing is there; an error if something else than a file stands there.
+pub(super) fn found(root: &Folder, path: &ConfinedPath) -> Result<Option<Vec<u8>>, Halt> {
+    Ok(look(root, path)?.map(|content| content.bytes))
+}
+
 /// The steps that make the edits, in their order. A file that is as wished already needs none.
 pub(super) fn plan(root: &Folder, edits: Vec<PermittedEdit>) -> Result<Vec<Step>, Halt> {
     let mut steps = Vec::new();

@@ -119,43 +119,6 @@ fn what_one_process_saw_helps_the_next_and_misleads_nobody() {
     check_tree(&sandbox);
 }
 
-#[test]
-fn a_look_that_was_begun_before_a_write_is_completed_by_what_was_written() {
-    let sandbox = old();
-    let repo = sandbox.repo();
-    repo.tree_id().expect("a tree");
-    let writes: [(&[&str], &dyn Fn()); 6] = [
-        (&[], &|| {}),
-        (&["a", "sub/c"], &|| {
-            backdated(&sandbox, "a", "1111");
-            sandbox.write("sub/c", "changed");
-        }),
-        (&["sub/new"], &|| sandbox.write("sub/new", "x")),
-        (&["b"], &|| sandbox.remove("b")),
-        (&["new/folder/file"], &|| sandbox.write("new/folder/file", "x")),
-        (&[".gitignore"], &|| sandbox.write(".gitignore", "new\n")),
-    ];
-    for (paths, write) in writes {
-        let look = repo.begin_look();
-        write();
-        assert_eq!(repo.tree_id_since(look, &paths_of(paths)).expect("a tree").0, sandbox.gits_tree(), "{paths:?}");
-        assert_eq!(repo.tree_id().expect("a tree").0, sandbox.gits_tree());
-    }
-}
-
-#[test]
-fn what_others_write_after_a_look_was_begun_is_seen_by_the_next() {
-    let sandbox = old();
-    let repo = sandbox.repo();
-    let before = repo.tree_id().expect("a tree");
-    let look = repo.begin_look().expect("a look");
-    // It has seen everything by then.
-    sleep(Duration::from_millis(200));
-    sandbox.write("sub/c", "theirs");
-    assert_eq!(repo.tree_id_since(Some(look), &[]).expect("a tree"), before);
-    assert_eq!(repo.tree_id().expect("a tree").0, sandbox.gits_tree());
-}
-
 /// Writes a file and gives it the time that it had.
 fn backdated(sandbox: &Sandbox, path: &str, content: &str) {
     let full = sandbox.root.join(path);

@@ -1,10 +1,6 @@
 //! A commit holds exactly the verified bytes of its paths, and the user's own work stays as it is.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::thread::sleep;
-use std::time::Duration;
 
 use tdd_exec::git::{GitError, NewCommit, Repo};
 
@@ -70,61 +66,6 @@ fn the_tested_bytes_are_committed_even_if_the_file_changed_since() {
     repo.commit_paths(&new).expect("a commit");
     assert_eq!(sandbox.git(&["show", "HEAD:a"]), "tested");
     assert_eq!(sandbox.git(&["status", "--porcelain"]), " M a");
-}
-
-#[test]
-fn a_commit_whose_index_was_written_ahead_is_like_any_other() {
-    let sandbox = Sandbox::with(&[("a", "0"), ("b", "0"), ("theirs", "0")]);
-    let repo = sandbox.repo();
-    let place = sandbox.root.join(".git/tdd-machine/next-index");
-    let happenings: [(&dyn Fn(), bool, &str); 6] = [
-        (&|| {}, true, ""),
-        (&|| {}, true, ""),
-        (&|| sandbox.write("a", "another"), false, ""),
-        (&|| drop(sandbox.git(&["rm", "-q", "--cached", "theirs"])), false, "D  theirs\n?? theirs"),
-        (&|| fs::write(&place, "broken").expect("a written file"), false, "D  theirs\n?? theirs"),
-        (&|| sandbox.write("b", "1"), true, " M b\nD  theirs\n?? theirs"),
-    ];
-    for (n, (happening, is_taken, status)) in happenings.into_iter().enumerate() {
-        sandbox.write("a", format!("step {n}"));
-        repo.write_ahead(&repo.tree_id().expect("a tree"), &paths_of(&["a", "gone"]));
-        while !ahead_is_written(&place) {
-            sleep(Duration::from_millis(5));
-        }
-        // While it is open, no other file gets its number.
-        let written = fs::File::open(&place).expect("an index");
-        happening();
-        commit_onto(&repo, &repo.head().expect("a HEAD"), &["a", "gone"]).expect("a commit");
-        let index = fs::metadata(sandbox.root.join(".git/index")).expect("an index");
-        assert_eq!(index.ino() == written.metadata().expect("an index").ino(), is_taken, "{n}");
-        assert_eq!(sandbox.git(&["status", "--porcelain"]), status, "{n}");
-        assert_eq!(sandbox.git(&["show", "HEAD:a"]), sandbox.read("a"), "{n}");
-    }
-    sandbox.write("a", "step");
-    repo.write_ahead(&repo.tree_id().expect("a tree"), &paths_of(&["a"]));
-    commit_onto(&repo, &repo.head().expect("a HEAD"), &["b"]).expect("a commit of something else");
-    assert_eq!(sandbox.git(&["status", "--porcelain"]), " M a\nD  theirs\n?? theirs");
-    assert!(!place.exists());
-}
-
-#[test]
-fn nothing_is_written_ahead_where_a_commit_was_cut_short() {
-    let sandbox = Sandbox::with(&[("a", "0")]);
-    let repo = sandbox.repo();
-    sandbox.write("a", "1");
-    let tree = repo.tree_id().expect("a tree");
-    sandbox.write(".git/index.lock", format!("tdd-machine {}\n", i32::MAX));
-    sandbox.write(".git/tdd-machine/next-index", "needed by who puts it right");
-    repo.write_ahead(&tree, &paths_of(&["a"]));
-    drop(repo);
-    assert_eq!(sandbox.read(".git/tdd-machine/next-index"), "needed by who puts it right");
-}
-
-/// Whether nothing more is done to what is there.
-fn ahead_is_written(place: &Path) -> bool {
-    let old =
-        |meta: fs::Metadata| meta.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age.as_millis() > 50));
-    fs::metadata(place).is_ok_and(old)
 }
 
 #[test]

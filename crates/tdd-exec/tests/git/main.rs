@@ -11,4 +11,5 @@ mod sandbox;
 mod status;
 mod take_back;
 mod tree;
+mod withdraw;
 mod worktree;

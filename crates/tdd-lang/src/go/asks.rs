@@ -9,6 +9,7 @@ use super::known::{Known, folder, imports, is_builtin};
 use super::suites::{claims, methods};
 use super::syntax::Tree;
 use super::tables::rows;
+use crate::analysis::asks::settle;
 use crate::item::TestItem;
 
 /// Knows which names of a test file lead to production.
@@ -135,19 +136,12 @@ impl<'t, 's> Asker<'t, 's> {
             .filter(|node| tree.field(*node) == Some("parameters"))
             .flat_map(|list| testing_parameters(tree, list))
             .collect();
-        loop {
-            let before = leading.len();
-            for node in tree.inside(function) {
-                for name in self.follow(node, &leading) {
-                    if !tests.contains(name) && !is_builtin(name) && !self.foreign.contains(name) {
-                        leading.insert(name);
-                    }
-                }
-            }
-            if leading.len() == before {
-                return leading;
-            }
-        }
+        let may_lead = |name: &&str| !tests.contains(name) && !is_builtin(name) && !self.foreign.contains(name);
+        settle(&mut leading, &tree.inside(function), |node, leading| {
+            let new = self.follow(node, leading).into_iter().filter(may_lead).collect::<Vec<_>>();
+            leading.extend(new);
+        });
+        leading
     }
 
     /// What takes a value, takes what that leads to.

@@ -2,9 +2,7 @@
 //!
 //! Layout and comments are nothing, but for directives and what examples print.
 
-use std::collections::BTreeSet;
-
-use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange, TestFacts};
+use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange};
 
 use super::asks::Asker;
 use super::items::items;
@@ -15,7 +13,7 @@ use super::pieces::pieces;
 use super::sort::sort;
 use super::statements;
 use super::syntax::Tree;
-use crate::compare::{self, Dialect, Piece};
+use crate::analysis::compare::{self, Dialect, FileFacts};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
@@ -24,7 +22,15 @@ const STEERING_ITEMS: [&str; 3] = ["func `TestMain`", "func `init`", "a build co
 
 /// What changed between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-    let mut change = compare::change(&Go { project }, before, after, paths);
+    let dialect = Dialect {
+        know: &|sources| Known::of(project, sources),
+        sort: &sort,
+        owns: &owns,
+        read: &read,
+        steering: &|path, before, after, _| manifest::compare(path, before, after),
+        is_kept: &|_, before, after| statements::is_kept(before, after),
+    };
+    let mut change = compare::change(&dialect, before, after, paths);
     let (steering, support): (Vec<ItemChange>, Vec<ItemChange>) =
         change.support.into_iter().partition(|item| STEERING_ITEMS.contains(&item.item.as_str()));
     change.support = support;
@@ -41,85 +47,31 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
     change
 }
 
-struct Go<'p> {
-    project: &'p Project,
-}
-
-impl Dialect for Go<'_> {
-    type Known = Known;
-
-    fn know(&self, sources: &dyn Sources) -> Known {
-        Known::of(self.project, sources)
-    }
-
-    fn sort(&self, path: &str) -> Sort {
-        sort(path)
-    }
-
-    fn owns(&self, path: &str) -> bool {
-        owns(path)
-    }
-
-    fn parses(&self, _: &str, source: &str) -> bool {
-        Tree::parse(source).is_some_and(|tree| tree.parses())
-    }
-
-    fn read(&self, known: &Known, path: &str, source: &str) -> (Vec<(TestFacts, TestItem)>, Vec<Piece>) {
-        let Some(tree) = Tree::parse(source) else { return (Vec::new(), Vec::new()) };
-        let found = items(path, source);
-        let asker = Asker::new(&tree, known, path);
-        let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
-        let facts = |item: &TestItem| compare::facts(path, item, asker.assertions(item), asker.asks_production(item));
-        (found.tests.into_iter().map(|item| (facts(&item), item)).collect(), pieces)
-    }
-
-    fn steering(&self, path: &str, before: &str, after: &str, _: &BTreeSet<&str>) -> Vec<SteeringChange> {
-        manifest::compare(path, before, after)
-    }
-
-    fn is_kept(&self, _: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
-        statements::is_kept(before, after)
-    }
+/// What a source file holds.
+fn read(known: &Known, path: &str, source: &str) -> FileFacts {
+    let Some(tree) = Tree::parse(source) else { return FileFacts::default() };
+    let found = items(path, source);
+    let asker = Asker::new(&tree, known, path);
+    let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
+    let ask = |item: &TestItem| (asker.assertions(item), asker.asks_production(item));
+    FileFacts::new(path, found, ask, pieces, tree.parses())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::memory;
-    use tdd_core::change::TestChange;
+    use crate::fixture::{change_between, told};
 
     const MODULE: (&str, &str) = ("go.mod", "module calc\n");
     const TEST: &str = "package calc\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Error(\"no\")\n\t}\n}\n";
 
     fn of(before: &[(&str, &str)], after: &[(&str, &str)]) -> Change {
-        let project = Project { root: String::new(), description: String::new() };
-        let paths: BTreeSet<String> = before.iter().chain(after).map(|(path, _)| (*path).to_owned()).collect();
-        let with = |files: &[(&str, &str)]| {
-            let module = (!files.iter().any(|(path, _)| *path == "go.mod")).then_some(MODULE);
-            memory(&files.iter().copied().chain(module).collect::<Vec<_>>())
-        };
-        let (before, after) = (with(before), with(after));
-        let differ = |path: &String| before.read(path) != after.read(path);
-        let paths: Vec<String> = paths.into_iter().filter(differ).collect();
-        change(&project, &before, &after, &paths)
+        let (before, after) = ([before, &[MODULE]].concat(), [after, &[MODULE]].concat());
+        change_between(&before, &after, change)
     }
 
     fn check(before: &[(&str, &str)], after: &[(&str, &str)], expected: &[&str]) {
-        let change = of(before, after);
-        let test = |test: &TestChange| match test {
-            TestChange::Added(facts) => format!("+{}", facts.id),
-            TestChange::Removed(facts) => format!("-{}", facts.id),
-            TestChange::Moved { before, after } => format!("{} -> {}", before.id, after.id),
-            TestChange::Changed { after, only_added, .. } => format!("~{} {only_added}", after.id),
-        };
-        let item = |kind: &'static str| move |item: &ItemChange| format!("{kind} {} {:?}", item.item, item.fate);
-        let steering =
-            change.steering.iter().map(|it| format!("steering {}{}", it.what, if it.free { " free" } else { "" }));
-        let found = change.tests.iter().map(test).chain(change.support.iter().map(item("support")));
-        let found = found.chain(change.production.iter().map(item("production"))).chain(steering);
-        let found: Vec<String> =
-            found.chain(change.unreadable.iter().map(|path| format!("unreadable {path}"))).collect();
-        assert_eq!(found, expected, "{after:?}");
+        assert_eq!(told(&of(before, after)), expected, "{after:?}");
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! Gives each test its id, and finds the tests of an id again.
 
-use std::collections::BTreeMap;
-
 use tdd_core::report::Obstacle;
 use tdd_core::test_id::TestId;
 
-use crate::item::{TestItem, bad_annotation};
+use crate::item::{Slugs, TestItem};
 use crate::language::{Project, Sources};
 
 use super::items::{is_test_file, items};
@@ -36,15 +34,10 @@ impl Ids {
     /// Reads all files that hold tests.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let mut ids = Self::default();
-        let mut slugs: BTreeMap<String, String> = BTreeMap::new();
-        for path in sources.files().iter().filter(|path| is_test_file(path) && project.below(path).is_some()) {
-            let Some(source) = sources.read(path) else { continue };
+        let mut slugs = Slugs::default();
+        for (path, source) in project.texts(sources, is_test_file) {
             for item in items(path, &source).tests {
-                let place = format!("{path}:{}", item.line);
-                if let Some(slug) = &item.annotation {
-                    let first = slugs.insert(slug.clone(), place.clone());
-                    ids.obstacles.extend(bad_annotation(slug, first, place));
-                }
+                ids.obstacles.extend(slugs.add(path, &item));
                 ids.tests.push(Located { path: path.clone(), item });
             }
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::language::{Project, Sources};
+use crate::lookup::Origin;
 
 use super::items::{assertions, is_test, is_test_file};
 use super::owns;
@@ -36,14 +37,16 @@ pub(super) struct Known {
     production: BTreeMap<String, BTreeSet<String>>,
     /// What test files declare that is no test.
     tests: BTreeMap<String, BTreeMap<String, Declared>>,
-    /// The names of production's packages.
-    packages: BTreeSet<String>,
+    /// The names of production's packages, by folder.
+    packages: BTreeMap<String, String>,
+    /// Where the module begins that the project is.
+    root: String,
 }
 
 impl Known {
     /// Reads all sources of a project.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
-        let mut known = Self { modules: modules(project, sources), ..Self::default() };
+        let mut known = Self { modules: modules(project, sources), root: project.root.clone(), ..Self::default() };
         let ours = |path: &&String| owns(path) && !steers(path) && project.below(path).is_some();
         for path in sources.files().iter().filter(ours) {
             let Some(source) = sources.read(path) else { continue };
@@ -51,7 +54,7 @@ impl Known {
             if is_test_file(path) {
                 known.tests.entry(folder(path).to_owned()).or_default().extend(declared(&tree));
             } else {
-                known.packages.insert(tree.package().to_owned());
+                known.packages.insert(folder(path).to_owned(), tree.package().to_owned());
                 known.production.entry(folder(path).to_owned()).or_default().extend(defined(&tree));
             }
         }
@@ -82,7 +85,27 @@ impl Known {
 
     /// Whether a package of production has this name.
     pub fn is_package(&self, name: &str) -> bool {
-        self.packages.contains(name)
+        self.packages.values().any(|package| package == name)
+    }
+
+    /// The folder of a package of the project's own module.
+    pub fn folder_of(&self, import: &str) -> Option<String> {
+        let rest = import.strip_prefix(self.modules.first()?)?;
+        let below = rest.strip_prefix('/').or_else(|| rest.is_empty().then_some(""))?;
+        let folder = if self.root.is_empty() || below.is_empty() {
+            format!("{}{below}", self.root)
+        } else {
+            format!("{}/{below}", self.root)
+        };
+        self.packages.contains_key(&folder).then_some(folder)
+    }
+
+    /// The name of the package that stands there.
+    pub fn package_in(&self, origin: &Origin) -> Option<&str> {
+        match origin {
+            Origin::Files(folders) => self.packages.get(folders.first()?).map(String::as_str),
+            Origin::Foreign | Origin::Starter | Origin::Unknown => None,
+        }
     }
 }
 

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use tdd_core::change::SteeringChange;
 
+use crate::analysis::steering::{changed, frozen};
+
 /// What changed between two texts of a file that steers.
 pub(super) fn compare(path: &str, before: &str, after: &str) -> Vec<SteeringChange> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let told = |what: String, free: bool| SteeringChange { path: path.to_owned(), what, free };
+    let told = |what: String, free: bool| changed(path, what, free);
     match name {
         "go.mod" => {
             let (old, new) = (directives(before), directives(after));
@@ -23,7 +25,7 @@ pub(super) fn compare(path: &str, before: &str, after: &str) -> Vec<SteeringChan
             changed.into_iter().collect()
         }
         _ if before == after => Vec::new(),
-        _ => vec![told("its text".to_owned(), /* free */ false)],
+        _ => frozen(path, "its text"),
     }
 }
 

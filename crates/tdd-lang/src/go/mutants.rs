@@ -20,8 +20,8 @@ enum Answer {
 }
 
 /// The file with the items on these lines answering otherwise, in the order in which to try.
-pub(super) fn value_mutants(source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
-    let Some(tree) = Tree::parse(source).filter(Tree::parses) else { return Vec::new() };
+pub(super) fn value_mutants(_: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
+    let Some(tree) = Tree::parse(source).filter(|tree| tree.parses()) else { return Vec::new() };
     let begins = |node: usize| lines.iter().any(|range| range.contains(&tree.line(node)));
     let is_item = |node: &usize| {
         let at_top = !tree.around(*node).any(|outer| tree.kind(outer) == "block");
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn functions_and_constants_answer_otherwise() {
         let source = "package a\n\nconst X = 1\n\nfunc F(a int) (n int, err error) {\n\treturn a, nil\n}\n\nfunc (t *T) M() {}\n\nfunc G() *T { return nil }\n";
-        let made = value_mutants(source, std::slice::from_ref(&(3..12)));
+        let made = value_mutants("a.go", source, std::slice::from_ref(&(3..12)));
         let said: Vec<&str> = made.iter().map(|mutant| mutant.what.as_str()).collect();
         assert_eq!(
             said,
@@ -111,6 +111,6 @@ mod tests {
             ]
         );
         assert!(made.iter().all(|mutant| Tree::parse(&mutant.source).unwrap().parses()));
-        assert!(value_mutants(source, std::slice::from_ref(&(20..21))).is_empty());
+        assert!(value_mutants("a.go", source, std::slice::from_ref(&(20..21))).is_empty());
     }
 }

@@ -1,10 +1,13 @@
 //! Recognises a Go module, and one that has code but no tests.
 
-use crate::language::{Project, Sources, join};
+use crate::language::{Project, Sources, has_untested_production, join};
 
 use super::items::items;
 use super::owns;
 use super::sort::steers;
+
+/// The file that a new project is known by.
+pub const MANIFEST: &str = "go.mod";
 
 /// The module of the repository's root, or else the topmost one.
 pub fn detect(sources: &dyn Sources) -> Option<Project> {
@@ -35,16 +38,8 @@ fn depth(folder: &str) -> usize {
 
 /// Whether there are functions that no test can be for, because there is no test at all.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
-    let mut has_production = false;
-    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some() && !steers(path)) {
-        let Some(source) = sources.read(path) else { continue };
-        let found = items(path, &source);
-        if !found.tests.is_empty() {
-            return false;
-        }
-        has_production |= found.functions > 0;
-    }
-    has_production
+    let is_source = |path: &str| owns(path) && !steers(path);
+    has_untested_production(project, sources, is_source, items, |_| true)
 }
 
 #[cfg(test)]

@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What a name begins with that could not stand by itself.
-const PREFIX: &str = "kata";
-
-/// No package needs a longer name than this.
-const LONGEST: usize = 64;
+use crate::scaffold::{LONGEST, PREFIX};
 
 /// Words that mean something else, or name a package of the standard library that tests use.
 const TAKEN: [&str; 14] = [
@@ -39,19 +35,7 @@ pub fn package_name(folder: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::project::{detect, production_without_tests};
     use super::*;
-    use crate::fixture::memory;
-
-    #[test]
-    fn a_new_module_is_recognised_and_has_nothing_to_test() {
-        let files = scaffold("bowling");
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        let sources = memory(&files);
-        let project = detect(&sources).unwrap();
-        assert_eq!(project.description, "Go module `bowling`");
-        assert!(!production_without_tests(&sources, &project));
-    }
 
     #[test]
     fn a_folder_gives_a_legal_name() {

@@ -1,6 +1,6 @@
 //! Sees the signs of anti-patterns in Go code: in its syntax, and in what its names lead to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use tdd_core::change::Sort;
 use tdd_core::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
@@ -9,11 +9,15 @@ use super::asks::Asker;
 use super::items::{called, function, items};
 use super::known::Known;
 use super::owns;
-use super::pieces::pieces;
+use super::pieces::{pieces, receiver};
 use super::sort::sort;
+use super::suites::methods;
 use super::syntax::Tree;
+use super::uses::{SPEECH, meanings, role};
 use super::value::literals;
-use crate::code::{Code, Item};
+use crate::analysis::compare::Piece;
+use crate::analysis::signs::{self, nodes_within, sample};
+use crate::code::{Added, Code};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
@@ -34,8 +38,8 @@ const SENSING: [(&str, &str); 11] = [
 
 /// What is seen in these files, among all of the repository's.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-    let code = read(project, sources);
     let known = Known::of(project, sources);
+    let code = read(project, sources, &known);
     let mut signs = Signs::default();
     for path in paths.iter().filter(|path| owns(path)) {
         let Some(source) = sources.read(path) else { continue };
@@ -57,48 +61,48 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
     signs
 }
 
-/// Methods that are called through an interface of the standard library, so that no test need name them.
-const IMPLICIT: [&str; 20] = [
-    "As",
-    "Close",
-    "Error",
-    "Format",
-    "GoString",
-    "Is",
-    "Len",
-    "Less",
-    "MarshalJSON",
-    "MarshalText",
-    "Pop",
-    "Push",
-    "Read",
-    "ServeHTTP",
-    "String",
-    "Swap",
-    "UnmarshalJSON",
-    "UnmarshalText",
-    "Unwrap",
-    "Write",
-];
-
 /// Used without being named anywhere.
 const USED: [&str; 5] = ["main", "init", "_", "String", "Error"];
 
 /// All that the project holds in this language.
-fn read(project: &Project, sources: &dyn Sources) -> Code {
+pub(super) fn read(project: &Project, sources: &dyn Sources, known: &Known) -> Code {
     let mut code = Code::default();
+    let handed = all_methods(project, sources);
     for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
         let Some(source) = sources.read(path) else { continue };
         let Some(tree) = Tree::parse(&source) else { continue };
-        code.add(path, &tree, pieces(&tree, &items(path, &source), sort(path) != Sort::Production));
+        let (found, for_tests) = (items(path, &source), sort(path) != Sort::Production);
+        let tests = found.tests.iter().filter_map(|test| {
+            let node = function(&tree, &test.span)?;
+            let parts = std::iter::once(node).chain(methods(&tree, node)).map(|part| tree.inside(part));
+            Some((Place::new(path, test.line), test.span.clone(), parts.collect()))
+        });
+        let is_item = |piece: &Piece| piece.label != "the package's name";
+        let added = Added {
+            path,
+            tree: &tree,
+            pieces: pieces(&tree, &found, for_tests).into_iter().filter(is_item).collect(),
+            tests: tests.collect(),
+            for_tests,
+            names: meanings(&tree, path, known),
+            speech: SPEECH,
+        };
+        code.add(added, |piece, nodes| role(&tree, piece, nodes, &handed));
     }
     code
 }
 
-/// With a type come the methods that others call without naming them.
-fn brings(name: &str, item: &Item) -> bool {
-    let of = item.label.strip_prefix("func `").and_then(|label| label.strip_suffix('`')?.split_once('.'));
-    of.is_some_and(|(of, method)| of == name && IMPLICIT.contains(&method))
+/// All methods of all types, each with the name of its type.
+fn all_methods(project: &Project, sources: &dyn Sources) -> Vec<(String, String)> {
+    let ours = sources.files().iter().filter(|path| owns(path) && project.below(path).is_some());
+    let of_file = |path: &String| {
+        let source = sources.read(path)?;
+        let tree = Tree::parse(&source)?;
+        let declared = tree.children(0).filter(|node| tree.kind(*node) == "method_declaration");
+        let named = declared.map(|node| (receiver(&tree, node).to_owned(), tree.named(node, "name").to_owned()));
+        Some(named.collect::<Vec<_>>())
+    };
+    ours.filter_map(of_file).flatten().collect()
 }
 
 fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
@@ -113,7 +117,7 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
         mocks: mocks.collect(),
         subjects: subjects(code, tree, node, test),
         samples: samples(tree, node),
-        reaches: code.reached(tree.words(node), brings),
+        reaches: code.reached(&Place::new(path, test.line), |_, _| false),
         asks: code.asked(calls.map(|call| called(tree, call))),
     })
 }
@@ -171,11 +175,7 @@ fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
             }
             _ => continue,
         };
-        let all = |sides: Vec<usize>| sides.into_iter().flat_map(|side| literals(tree, side)).collect::<BTreeSet<_>>();
-        let sample = Sample { inputs: all(asked), expected: all(expected) };
-        if !sample.inputs.is_empty() && !sample.expected.is_empty() {
-            found.push(sample);
-        }
+        found.extend(sample(asked, expected, |side| literals(tree, side)));
     }
     found
 }
@@ -183,11 +183,7 @@ fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
 fn production(tree: &Tree<'_>, path: &str, source: &str, signs: &mut Signs) {
     for piece in pieces(tree, &items(path, source), /* for_tests */ false) {
         let item = Place::new(path, piece.line);
-        let within = |node: &usize| {
-            let range = tree.range(*node);
-            piece.span.start <= range.start && range.end <= piece.span.end
-        };
-        for node in (0..tree.len()).filter(within) {
+        for node in nodes_within(tree, 0, &piece.span) {
             let what = sense(tree, node);
             signs.sensing.extend(what.map(|what| Sensing { item: item.clone(), line: tree.line(node), what }));
             signs.answers.extend(answer(tree, node, &item));
@@ -228,17 +224,14 @@ fn answer(tree: &Tree<'_>, node: usize, item: &Place) -> Option<Answer> {
         "expression_case" => (tree.child(node, "value")?, *tree.statements(node).first()?),
         _ => return None,
     };
-    let returned: BTreeSet<String> = match tree.kind(first) {
-        "return_statement" => literals(tree, first).into_iter().collect(),
-        _ => BTreeSet::new(),
-    };
-    let compared: BTreeSet<String> = literals(tree, compared).into_iter().collect();
-    let line = tree.line(node);
-    (!compared.is_empty() && !returned.is_empty()).then(|| Answer { item: item.clone(), line, compared, returned })
+    let returned = (tree.kind(first) == "return_statement").then(|| literals(tree, first));
+    signs::answer(item, tree.line(node), literals(tree, compared), returned.into_iter().flatten())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::fixture::memory;
 

@@ -4,52 +4,27 @@ use tdd_core::change::Sort;
 
 use super::items::is_test_file;
 use super::owns;
+use crate::sort::sorted;
 
-/// Files that steer building, running or checking wherever they stand.
-const STEERING_NAMES: [&str; 14] = [
-    "go.mod",
-    "go.sum",
-    "go.work",
-    "go.work.sum",
-    "go.env",
-    "Makefile",
-    "Taskfile.yml",
-    "magefile.go",
-    "justfile",
-    ".justfile",
-    ".gitignore",
-    ".gitattributes",
-    "tdd.yaml",
-    ".pre-commit-config.yaml",
-];
+/// Files that steer building, running or checking wherever they stand, beside those that do in all languages.
+const STEERING_NAMES: [&str; 8] =
+    ["go.mod", "go.sum", "go.work", "go.work.sum", "go.env", "Taskfile.yml", "magefile.go", ".pre-commit-config.yaml"];
 
-/// Folders all of whose files steer.
-const STEERING_FOLDERS: [&str; 6] = [".ci", ".circleci", ".config", ".github", ".gitlab", "vendor"];
+/// Folders all of whose files steer, beside those of all languages.
+const STEERING_FOLDERS: [&str; 1] = ["vendor"];
 
 /// What a path is, whether or not there is a file yet.
 pub fn sort(path: &str) -> Sort {
-    let mut folders = path.split('/').rev().skip(1);
     let is_code = [".s", ".S", ".c", ".h", ".cc", ".cpp", ".m"].iter().any(|ending| path.ends_with(ending));
-    if steers(path) {
-        Sort::Steering
-    } else if is_test_file(path) || folders.any(|folder| folder == "testdata") {
-        Sort::Test
-    } else if owns(path) || is_code {
-        Sort::Production
-    } else {
-        Sort::Document
-    }
+    let is_data = path.split('/').rev().skip(1).any(|folder| folder == "testdata");
+    sorted(steers(path), is_test_file(path) || is_data, owns(path) || is_code)
 }
 
 /// Whether a path steers by its name alone.
 pub(super) fn steers(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let mut folders = path.split('/').rev().skip(1);
     let is_linked = [".syso", ".a", ".o", ".so"].iter().any(|ending| name.ends_with(ending));
-    STEERING_NAMES.contains(&name)
-        || is_linked
-        || name.starts_with(".golangci.")
-        || folders.any(|folder| STEERING_FOLDERS.contains(&folder))
+    crate::sort::steers(path, &STEERING_NAMES, &STEERING_FOLDERS) || is_linked || name.starts_with(".golangci.")
 }
 
 #[cfg(test)]

@@ -7,39 +7,31 @@ use super::suites::methods;
 use super::syntax::Tree;
 use super::tables::{beside, elements, tables};
 use crate::item::TestItem;
-use crate::kept::{Part, are_kept, are_somewhere};
+use crate::kept::{Part, Parts};
 
-/// Whether a test still does all that it did: its statements stand in another one in the same order, with nothing
-/// but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
+/// Whether a test still does all that it did; each method that it runs as a suite is kept like a test.
 pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(before), parts(after)) else { return false };
-    let is_part_kept = |(name, part): &(String, Parts)| {
-        new.suite.iter().any(|(other, found)| other == name && is_whole_kept(part, found))
+    let is_method_kept = |(name, method): &(String, Parts)| {
+        new.methods.iter().any(|(other, found)| other == name && method.are_kept_in(found))
     };
-    is_whole_kept(&old, &new) && are_somewhere(&old.apart, &new.apart) && old.suite.iter().all(is_part_kept)
+    old.test.are_kept_in(&new.test) && old.methods.iter().all(is_method_kept)
 }
 
-fn is_whole_kept(old: &Parts, new: &Parts) -> bool {
-    old.head == new.head && are_kept(&old.statements, &new.statements)
+/// A test in parts, with the methods that it runs as a suite, by name.
+struct Suite {
+    test: Parts,
+    methods: Vec<(String, Parts)>,
 }
 
-/// A test in parts: what stands before its body, and each statement of that.
-struct Parts {
-    head: Digest,
-    statements: Vec<Part>,
-    /// The methods that it runs as a suite, by name.
-    suite: Vec<(String, Parts)>,
-    /// What holds tables of it elsewhere.
-    apart: Vec<Part>,
-}
-
-fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
+fn parts((source, test): (&str, &TestItem)) -> Option<Suite> {
     let tree = Tree::parse(source)?;
     let function = function(&tree, &test.span)?;
-    let part = |method: usize| Some((tree.named(method, "name").to_owned(), parts_of(&tree, method)?));
-    let suite = methods(&tree, function).into_iter().filter_map(part).collect();
+    let method = |method: usize| Some((tree.named(method, "name").to_owned(), parts_of(&tree, method)?));
+    let methods = methods(&tree, function).into_iter().filter_map(method).collect();
     let apart = beside(&tree, function).into_iter().map(|(spec, table)| part_of(&tree, spec, Some(table)));
-    parts_of(&tree, function).map(|parts| Parts { suite, apart: apart.collect(), ..parts })
+    let test = Parts { apart: apart.collect(), ..parts_of(&tree, function)? };
+    Some(Suite { test, methods })
 }
 
 fn parts_of(tree: &Tree<'_>, function: usize) -> Option<Parts> {
@@ -47,13 +39,10 @@ fn parts_of(tree: &Tree<'_>, function: usize) -> Option<Parts> {
     let tables = tables(tree, function);
     let table_in = |node: usize| tables.iter().copied().find(|table| tree.inside(node).contains(table));
     let statement = |node: usize| part_of(tree, node, table_in(node));
-    let output = tree.output(function).map(|from| Part {
-        words: tree.digest(from..tree.past(body)),
-        rows: Vec::new(),
-        asserts: false,
-    });
+    let plain = |words: Digest| Part { words, rows: Vec::new(), asserts: false };
+    let output = tree.output(function).map(|from| plain(tree.digest(from..tree.past(body))));
     let statements = tree.statements(body).into_iter().map(statement).chain(output).collect();
-    Some(Parts { head: tree.digest(function..body), statements, suite: Vec::new(), apart: Vec::new() })
+    Some(Parts { head: vec![plain(tree.digest(function..body))], statements, apart: Vec::new() })
 }
 
 fn part_of(tree: &Tree<'_>, node: usize, table: Option<usize>) -> Part {

@@ -1,11 +1,12 @@
 //! A Go file's syntax tree, and what names, statements and digests are in it.
 
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use tdd_core::digest::Digest;
 
-use crate::syntax::{FlatTree, Grammar, Known, SEPARATOR};
+use super::Go;
+use crate::syntax::{Grammar, Known, Nodes, SEPARATOR};
 
 static GRAMMAR: Grammar =
     Grammar { language: LazyLock::new(|| tree_sitter_go::LANGUAGE.into()), is_atom, known: Known::new() };
@@ -18,34 +19,12 @@ const STATEMENTS: [&str; 5] =
     ["source_file", "statement_list", "field_declaration_list", "import_spec_list", "interface_type"];
 
 /// The tree of one file.
-#[derive(Debug)]
-pub(super) struct Tree<'a>(FlatTree<'a>);
-
-impl<'a> Deref for Tree<'a> {
-    type Target = FlatTree<'a>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+pub(super) type Tree<'a> = crate::syntax::Tree<'a, Go>;
 
 impl<'a> Tree<'a> {
     /// The tree of this text; broken text has one as well. `None` if there is no parser.
     pub fn parse(source: &'a str) -> Option<Self> {
-        FlatTree::parse(&GRAMMAR, source).map(Self)
-    }
-
-    /// Whether the text is free of errors.
-    pub fn parses(&self) -> bool {
-        (0..self.len()).all(|node| !self.is_broken(node))
-    }
-
-    /// The children that are neither punctuation nor comments.
-    pub fn parts(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        self.children(node).filter(|child| {
-            let kind = self.kind(*child);
-            kind != "comment" && kind.len() > 1 && kind.starts_with(|c: char| c.is_ascii_lowercase())
-        })
+        Self::with(&GRAMMAR, source)
     }
 
     /// The statements of a block or of a case.
@@ -53,12 +32,6 @@ impl<'a> Tree<'a> {
         let of = |node: usize| self.parts(node).collect::<Vec<_>>();
         let list = self.children(block).find(|child| self.kind(*child) == "statement_list");
         list.map(of).unwrap_or_default()
-    }
-
-    /// The statement that a node is part of: the innermost one.
-    pub fn statement(&self, node: usize) -> usize {
-        let is_statement = |at: &usize| matches!(self.kind(self.parent(*at)), "statement_list" | "source_file");
-        std::iter::once(node).chain(self.around(node)).find(is_statement).unwrap_or(node)
     }
 
     /// The text of the child that is this to its parent.
@@ -70,23 +43,6 @@ impl<'a> Tree<'a> {
     pub fn package(&self) -> &'a str {
         let clause = self.children(0).find(|child| self.kind(*child) == "package_clause");
         clause.and_then(|clause| self.parts(clause).last()).map_or("", |name| self.text(name))
-    }
-
-    /// The names inside of a node: identifiers that stand for themselves, not fields, methods or keys of literals.
-    pub fn names(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
-        self.inside(node).filter(|at| self.is_name(*at)).map(|at| self.text(at))
-    }
-
-    /// Whether a node is an identifier that stands for itself.
-    pub fn is_name(&self, node: usize) -> bool {
-        let is_key = || {
-            let element = self.parent(node);
-            self.kind(element) == "literal_element" && self.field(element) == Some("key")
-        };
-        let is_of_package = || self.kind(self.parent(node)) == "qualified_type" && self.field(node) == Some("name");
-        matches!(self.kind(node), "identifier" | "type_identifier" | "package_identifier")
-            && !is_key()
-            && !is_of_package()
     }
 
     /// The digest of the tokens of these nodes, comments left out but for those that mean something.
@@ -135,6 +91,28 @@ impl<'a> Tree<'a> {
         let is_example = self.named(function, "name").starts_with("Example");
         let mut comments = self.inside(function).filter(|node| self.kind(*node) == "comment");
         if is_example { comments.find(|node| says(self.text(*node))) } else { None }
+    }
+}
+
+impl Nodes for Go {
+    fn is_part(tree: &Tree<'_>, node: usize) -> bool {
+        let kind = tree.kind(node);
+        kind != "comment" && kind.len() > 1 && kind.starts_with(|c: char| c.is_ascii_lowercase())
+    }
+
+    fn is_name(tree: &Tree<'_>, node: usize) -> bool {
+        let is_key = || {
+            let element = tree.parent(node);
+            tree.kind(element) == "literal_element" && tree.field(element) == Some("key")
+        };
+        let is_of_package = || tree.kind(tree.parent(node)) == "qualified_type" && tree.field(node) == Some("name");
+        matches!(tree.kind(node), "identifier" | "type_identifier" | "package_identifier")
+            && !is_key()
+            && !is_of_package()
+    }
+
+    fn is_statement(tree: &Tree<'_>, node: usize) -> bool {
+        matches!(tree.kind(tree.parent(node)), "statement_list" | "source_file")
     }
 }
 

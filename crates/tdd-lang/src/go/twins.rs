@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use tdd_core::digest::Digest;
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
@@ -11,21 +10,21 @@ use super::items::{assertions, function};
 use super::syntax::Tree;
 use crate::item::TestItem;
 use crate::syntax::splice;
-use crate::twin::{Boldness, Twins};
+use crate::twin::{Boldness, FreshNames, Twins, edited_part, one_untruth_each};
 
 /// Changes of some bytes.
 type Edits = Vec<(Range<usize>, String)>;
 
 /// The file with the copies in it; `None` if the test cannot be copied.
 pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
-    let tree = Tree::parse(source).filter(Tree::parses)?;
+    let tree = Tree::parse(source).filter(|tree| tree.parses())?;
     let function = function(&tree, &test.span)?;
     // Who asks for the test's name compares with something that is kept under that name.
     if tree.inside(function).any(|node| tree.kind(node) == "call_expression" && tree.text(node) == "t.Name()") {
         return None;
     }
-    let mut writer = Writer { path, tree: &tree, source, function, seed, named: 0, text: String::new() };
-    let (printing, testing) = (writer.name("fmt"), writer.name("testing"));
+    let mut writer = Writer { path, tree: &tree, source, function, names: FreshNames::new(seed), text: String::new() };
+    let (printing, testing) = (writer.names.next("fmt"), writer.names.next("testing"));
     let copy = writer.copy(Vec::new())?;
     let sound = writer.control(&testing, "");
     let broken = writer.control(&testing, "t.FailNow()");
@@ -46,8 +45,7 @@ struct Writer<'a, 's> {
     tree: &'a Tree<'s>,
     source: &'a str,
     function: usize,
-    seed: u64,
-    named: u64,
+    names: FreshNames,
     text: String,
 }
 
@@ -56,7 +54,7 @@ impl Writer<'_, '_> {
     fn copy(&mut self, edits: Edits) -> Option<(String, TestId)> {
         let own = self.tree.named(self.function, "name");
         let prefix = ["Test", "Fuzz", "Example"].into_iter().find(|prefix| own.starts_with(prefix))?;
-        let name = self.name(prefix);
+        let name = self.names.next(prefix);
         self.write(self.function, &name, edits)?;
         Some((name.clone(), TestId::native(self.path, &name)))
     }
@@ -65,26 +63,21 @@ impl Writer<'_, '_> {
     fn write(&mut self, function: usize, name: &str, mut edits: Edits) -> Option<()> {
         let span = self.tree.range(function);
         edits.push((self.tree.range(self.tree.child(function, "name")?), name.to_owned()));
-        let within = |range: Range<usize>| range.start.saturating_sub(span.start)..range.end.saturating_sub(span.start);
-        let edits = edits.into_iter().map(|(range, text)| (within(range), text)).collect();
-        let text = splice(self.source.get(span.clone())?, edits);
+        let text = edited_part(self.source, span, edits)?;
         self.text += &format!("\n\n{text}");
         Some(())
     }
 
     /// A test of our own beside it.
     fn control(&mut self, testing: &str, body: &str) -> TestId {
-        let name = self.name("Test");
+        let name = self.names.next("Test");
         self.text += &format!("\n\nfunc {name}(t *{testing}.T) {{\n\t{body}\n}}");
         TestId::native(self.path, &name)
     }
 
     /// Each way in which the test asserts tells one untruth.
     fn untruths(&mut self, test: &TestItem, testing: &str) -> Vec<(String, TestId)> {
-        let mut told: Vec<(String, String)> =
-            self.nodes(test).into_iter().flat_map(|node| untruths(self.tree, node)).collect();
-        told.sort();
-        told.dedup_by(|one, other| one.0 == other.0);
+        let told = one_untruth_each(self.nodes(test).into_iter().flat_map(|node| untruths(self.tree, node)));
         told.into_iter().map(|(name, text)| (name, self.control(testing, &text))).collect()
     }
 
@@ -138,7 +131,7 @@ impl Writer<'_, '_> {
     fn through(&mut self) -> Option<Vec<Twin>> {
         let tree = self.tree;
         let helpers = self.helpers();
-        let others: Vec<(usize, String)> = helpers.iter().map(|helper| (*helper, self.name("helper"))).collect();
+        let others: Vec<(usize, String)> = helpers.iter().map(|helper| (*helper, self.names.next("helper"))).collect();
         let renamed = |function: usize| -> Edits {
             let calls = tree.inside(function).filter(|node| tree.kind(*node) == "call_expression");
             let names = calls.filter_map(|call| tree.child(call, "function"));
@@ -203,13 +196,6 @@ impl Writer<'_, '_> {
             self.tree.inside(self.function).find(|node| asserts(node) && self.tree.range(*node) == *span)
         };
         test.assertions.iter().filter_map(|assertion| find(&assertion.span)).collect()
-    }
-
-    /// A name that cannot be known beforehand.
-    fn name(&mut self, prefix: &str) -> String {
-        self.named += 1;
-        let digest = Digest::of([self.seed.to_le_bytes(), self.named.to_le_bytes()].concat());
-        format!("{prefix}_{}", &digest.as_str()[..16])
     }
 }
 

@@ -1,12 +1,6 @@
 //! Names the commands that format and check a JavaScript project, and the programs that it needs.
 
-use std::time::Duration;
-
-use tdd_core::command::CommandSpec;
-
-use crate::language::{Project, Settings, Tool};
-
-use super::owns;
+use crate::language::Tool;
 
 /// Looks for prettier, eslint and tsc in the project and uses what is there.
 const TOOL: &str = include_str!("tool.mjs");
@@ -14,40 +8,25 @@ const TOOL: &str = include_str!("tool.mjs");
 /// What runs TypeScript where node's own runner does: node itself, or tsx.
 pub const TYPES_IN_NODE: &str = "types in node";
 
-/// Asking a program for its version takes no longer than this.
-const A_MOMENT: Duration = Duration::from_secs(20);
-
-/// Formats these files (relative to the repository's root); `None` if there is nothing to format.
-pub fn fmt(project: &Project, settings: &Settings, files: &[String]) -> Option<CommandSpec> {
-    if let Some(configured) = &settings.fmt_cmd {
-        return Some(project.command(configured.clone(), settings));
-    }
-    let ours: Vec<&str> = files.iter().filter(|file| owns(file)).filter_map(|file| project.below(file)).collect();
-    (!ours.is_empty()).then(|| project.command(tool("prettier", &[&["format"], ours.as_slice()].concat()), settings))
+/// The command that formats these files; `None` if there are none.
+pub fn formatter(files: &[&str]) -> Option<Vec<String>> {
+    (!files.is_empty()).then(|| tool("prettier", &[&["format"], files].concat()))
 }
 
-/// Lints everything and checks its types, or at least reads it, so that no file with a broken syntax passes.
-pub fn check(project: &Project, settings: &Settings) -> CommandSpec {
-    let argv = settings.check_cmd.clone().unwrap_or_else(|| tool("eslint and tsc, or the syntax alone", &["check"]));
-    project.command(argv, settings)
+/// The command that lints everything and checks its types, or at least reads it, so that no file with a broken syntax
+/// passes.
+pub fn checker() -> Vec<String> {
+    tool("eslint and tsc, or the syntax alone", &["check"])
 }
 
 /// The programs that a JavaScript project needs or can use.
 pub fn tools() -> Vec<Tool> {
-    let named = |name: &str, argv: Vec<String>, required: bool, fix: &str| Tool {
-        name: name.to_owned(),
-        version: CommandSpec::new(argv, A_MOMENT),
-        required,
-        fix: fix.to_owned(),
-    };
-    let node = ["node", "--version"].map(str::to_owned).to_vec();
-    let optional = |name: &str, fix: &str| named(name, tool("version", &["version", name]), false, fix);
+    let optional = |name: &str, fix: &str| Tool::optional(name, tool("version", &["version", name]), fix);
     vec![
-        named("node", node, true, "install Node.js 20 or later: https://nodejs.org/"),
-        named(
+        Tool::required("node", ["node", "--version"], "install Node.js 20 or later: https://nodejs.org/"),
+        Tool::optional(
             TYPES_IN_NODE,
             tool("types in node", &["types-in-node"]),
-            false,
             "use node 22.18 or later, or `npm install --save-dev tsx`",
         ),
         optional("vitest", "`npm install`, or `npm install --save-dev vitest` where the package does not ask for it"),
@@ -75,24 +54,10 @@ fn tool(called: &str, task: &[&str]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn project(root: &str) -> Project {
-        Project { root: root.to_owned(), description: String::new() }
-    }
-
     #[test]
-    fn only_the_changed_sources_are_formatted() {
-        let files = ["sub/a.ts", "sub/README.md", "b.js"].map(str::to_owned);
-        let made = fmt(&project("sub"), &Settings::default(), &files).unwrap();
-        assert_eq!((made.cwd.as_str(), &made.argv[5..]), ("sub", &["format".to_owned(), "a.ts".to_owned()][..]));
-        assert_eq!(fmt(&project(""), &Settings::default(), &files[1..2]), None);
-    }
-
-    #[test]
-    fn a_configured_command_is_used_as_it_is() {
-        let words = |text: &str| Some(text.split(' ').map(str::to_owned).collect::<Vec<_>>());
-        let settings = Settings { check_cmd: words("make lint"), fmt_cmd: words("make fmt"), ..Settings::default() };
-        assert_eq!(check(&project(""), &settings).line(), "make lint");
-        assert_eq!(fmt(&project(""), &settings, &[]).unwrap().line(), "make fmt");
+    fn the_script_is_told_which_files_to_format() {
+        assert_eq!(formatter(&["a.ts"]).unwrap()[5..], ["format", "a.ts"]);
+        assert_eq!(formatter(&[]), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use tdd_core::digest::Digest;
 
+use crate::analysis::asks::{settle, shown};
 use crate::item::TestItem;
 
 use super::assertion::{Asserting, assertions};
@@ -53,22 +54,9 @@ impl<'t, 's> Asker<'t, 's> {
             asker.bound.extend(declared(tree, *node));
         }
         let mut leading = BTreeSet::new();
-        asker.settle(&outside, &mut leading);
+        settle(&mut leading, &outside.iter().copied(), |node, leading| asker.follow(node, leading));
         asker.leading = leading;
         asker
-    }
-
-    /// Follows names until nothing is new.
-    fn settle(&self, nodes: &[usize], leading: &mut BTreeSet<&'s str>) {
-        loop {
-            let before = leading.len();
-            for node in nodes {
-                self.follow(*node, leading);
-            }
-            if leading.len() == before {
-                return;
-            }
-        }
     }
 
     /// What takes a value, takes what that leads to.
@@ -99,6 +87,7 @@ impl<'t, 's> Asker<'t, 's> {
             }
             "call_expression" => (child("function"), child("arguments")),
             "new_expression" => (child("constructor"), child("arguments")),
+            "arguments" => (Some(node), self.filled(node)),
             "function_declaration" | "class_declaration" | "generator_function_declaration" => {
                 (child("body"), child("name"))
             }
@@ -110,6 +99,14 @@ impl<'t, 's> Asker<'t, 's> {
             let makes = |name: &&str| !matches!(*name, "test" | "it" | "describe" | "expect" | "assert");
             leading.extend(tree.names(to).filter(makes));
         }
+    }
+
+    /// What takes in the arguments of a call: `found` of `found.push(line)`.
+    fn filled(&self, arguments: usize) -> Option<usize> {
+        const FILLING: [&str; 6] = ["push", "unshift", "add", "set", "append", "write"];
+        let function = self.tree.child(self.tree.parent(arguments), "function")?;
+        let name = self.tree.child(function, "property").map(|name| self.tree.text(name));
+        self.tree.child(function, "object").filter(|_| name.is_some_and(|name| FILLING.contains(&name)))
     }
 
     /// Whether the statement on this line has to do with production.
@@ -194,9 +191,12 @@ impl<'t, 's> Asker<'t, 's> {
             let parameters = making.body.and_then(|body| tree.child(body, "parameters"));
             leading.extend(parameters.into_iter().flat_map(|list| tree.names(list).collect::<Vec<_>>()));
         }
-        self.settle(&nodes, &mut leading);
-        if leading.iter().any(|name| tree.names(making.call).any(|used| used == *name)) {
-            leading.extend(SHOWING.into_iter().filter(|name| tree.names(making.call).any(|used| used == *name)));
+        settle(&mut leading, &nodes.iter().copied(), |node, leading| self.follow(node, leading));
+        let used = tree.names(making.call).collect();
+        if leading.iter().any(|name| BTreeSet::contains(&used, name)) {
+            leading.extend(shown(&leading, &used, SHOWING));
+            let spies = nodes.iter().copied().filter(|node| is_spied(tree, *node)).collect::<Vec<_>>();
+            settle(&mut leading, &spies.into_iter(), |node, leading| self.follow(node, leading));
         }
         leading
     }
@@ -209,6 +209,13 @@ impl<'t, 's> Asker<'t, 's> {
         };
         tree.names(node).any(|name| leading.contains(name)) || tree.inside(node).any(reaches)
     }
+}
+
+/// Whether a name is given to what watches a method of something: `const log = t.mock.method(console, 'log')`.
+fn is_spied(tree: &Tree<'_>, node: usize) -> bool {
+    let value = tree.child(node, "value").filter(|_| tree.kind(node) == "variable_declarator");
+    let function = value.and_then(|value| tree.child(value, "function")).map_or("", |function| tree.text(function));
+    function.ends_with("mock.method") || function.ends_with(".spyOn")
 }
 
 /// The names that an import brings in.
@@ -267,6 +274,14 @@ mod tests {
                 "assert.equal(s.size, 0)",
             ),
             ("import { run } from './calc.js'", "const f = vi.fn(); run(f); expect(f).toHaveBeenCalled()"),
+            (
+                "import { lines } from './calc.js'",
+                "const found = []; for await (const a of lines()) found.push(a); assert.deepEqual(found, [1])",
+            ),
+            (
+                "import { greet } from './calc.js'",
+                "const log = t.mock.method(console, 'log'); greet(); assert.deepEqual(log.mock.calls[0].arguments, ['x'])",
+            ),
             ("import { read } from './calc.js'", "read((error, text) => { assert.equal(text, 'x') })"),
             ("import { main } from './calc.js'", "main(); expect(document.title).toBe('x')"),
             ("import { add } from './calc.js'\nfunction sums(a) { assert.equal(add(a), a) }", "sums(1)"),
@@ -286,6 +301,7 @@ mod tests {
             ("import fs from 'node:fs'", "assert.ok(fs.existsSync('.'))"),
             ("import { add } from './calc.js'", "const add = () => 3; assert.equal(add(1, 2), 3)"),
             ("import { add } from './calc.js'", "const t2 = 1; expect(t2).toBe(1)"),
+            ("import { add } from './calc.js'", "const f = vi.fn(() => 3); add(1, 2); expect(f()).toBe(3)"),
         ] {
             assert!(!asks(around, body), "{around}\n{body}");
         }

@@ -2,9 +2,7 @@
 //!
 //! Layout, comments and the taste of formatters are nothing.
 
-use std::collections::BTreeSet;
-
-use tdd_core::change::{Change, Sort, SteeringChange, TestFacts};
+use tdd_core::change::{Change, Sort, SteeringChange};
 use tdd_core::digest::Digest;
 
 use super::asks::Asker;
@@ -16,13 +14,21 @@ use super::pieces::pieces;
 use super::sort::sort;
 use super::statements;
 use super::syntax::Tree;
-use crate::compare::{self, Dialect, Piece};
+use crate::analysis::compare::{self, Dialect, FileFacts};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
 /// What changed between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-    let mut change = compare::change(&JavaScript { project }, before, after, paths);
+    let dialect = Dialect {
+        know: &|sources| Modules::of(project, sources),
+        sort: &sort,
+        owns: &owns,
+        read: &read,
+        steering: &manifest::compare,
+        is_kept: &statements::is_kept,
+    };
+    let mut change = compare::change(&dialect, before, after, paths);
     for path in paths.iter().filter(|path| owns(path) && sort(path) == Sort::Production) {
         let inner = |sources: &dyn Sources| sources.read(path).map_or_else(Vec::new, |text| in_source(path, &text));
         if inner(before) != inner(after) {
@@ -47,77 +53,27 @@ fn in_source(path: &str, source: &str) -> Vec<Digest> {
     (0..tree.len()).filter(|node| asks(*node)).map(|node| tree.digest(tree.inside(node))).collect()
 }
 
-struct JavaScript<'p> {
-    project: &'p Project,
-}
-
-impl Dialect for JavaScript<'_> {
-    type Known = Modules;
-
-    fn know(&self, sources: &dyn Sources) -> Modules {
-        Modules::of(self.project, sources)
-    }
-
-    fn sort(&self, path: &str) -> Sort {
-        sort(path)
-    }
-
-    fn owns(&self, path: &str) -> bool {
-        owns(path)
-    }
-
-    fn parses(&self, path: &str, source: &str) -> bool {
-        Tree::parse(path, source).is_some_and(|tree| tree.parses())
-    }
-
-    fn read(&self, modules: &Modules, path: &str, source: &str) -> (Vec<(TestFacts, TestItem)>, Vec<Piece>) {
-        let Some(tree) = Tree::parse(path, source) else { return (Vec::new(), Vec::new()) };
-        let found = items(path, source);
-        let asker = Asker::new(path, &tree, modules);
-        let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
-        let facts = |item: &TestItem| compare::facts(path, item, asker.assertions(item), asker.asks_production(item));
-        (found.tests.into_iter().map(|item| (facts(&item), item)).collect(), pieces)
-    }
-
-    fn steering(&self, path: &str, before: &str, after: &str, paths: &BTreeSet<&str>) -> Vec<SteeringChange> {
-        manifest::compare(path, before, after, paths)
-    }
-
-    fn is_kept(&self, path: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
-        statements::is_kept(path, before, after)
-    }
+/// What a source file holds.
+fn read(modules: &Modules, path: &str, source: &str) -> FileFacts {
+    let Some(tree) = Tree::parse(path, source) else { return FileFacts::default() };
+    let found = items(path, source);
+    let asker = Asker::new(path, &tree, modules);
+    let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
+    let ask = |item: &TestItem| (asker.assertions(item), asker.asks_production(item));
+    FileFacts::new(path, found, ask, pieces, tree.parses())
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::memory;
-    use tdd_core::change::{ItemChange, TestChange};
-
     use super::*;
+    use crate::fixture::{change_between, told};
 
     const HEAD: &str =
         "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport { add } from './calc.js';\n\n";
     const TEST: &str = "test('a', () => {\n  assert.equal(add(1, 2), 3);\n});\n";
 
     fn said(before: &[(&str, &str)], after: &[(&str, &str)]) -> Vec<String> {
-        let project = Project { root: String::new(), description: String::new() };
-        let paths: BTreeSet<String> = before.iter().chain(after).map(|(path, _)| (*path).to_owned()).collect();
-        let (before, after) = (memory(before), memory(after));
-        let differ = |path: &String| before.read(path) != after.read(path);
-        let paths: Vec<String> = paths.into_iter().filter(differ).collect();
-        let change = change(&project, &before, &after, &paths);
-        let test = |test: &TestChange| match test {
-            TestChange::Added(facts) => format!("+{}", facts.id),
-            TestChange::Removed(facts) => format!("-{}", facts.id),
-            TestChange::Moved { before, after } => format!("{} -> {}", before.id, after.id),
-            TestChange::Changed { after, only_added, .. } => format!("~{} {only_added}", after.id),
-        };
-        let item = |kind: &'static str| move |item: &ItemChange| format!("{kind} {} {:?}", item.item, item.fate);
-        let steering =
-            change.steering.iter().map(|it| format!("steering {}{}", it.what, if it.free { " free" } else { "" }));
-        let found = change.tests.iter().map(test).chain(change.support.iter().map(item("support")));
-        let found = found.chain(change.production.iter().map(item("production"))).chain(steering);
-        found.chain(change.unreadable.iter().map(|path| format!("unreadable {path}"))).collect()
+        told(&change_between(before, after, change))
     }
 
     /// A test file as it was and as it is.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::assertion::{Asserting, Expectation, expectation};
 use super::syntax::Tree;
 use super::value::changed;
-use crate::twin::Boldness;
+use crate::twin::{Boldness, Opposite};
 
 /// Functions of `assert` that compare their first two arguments.
 const EQUALITIES: [&str; 5] = ["equal", "strictEqual", "deepEqual", "deepStrictEqual", "partialDeepStrictEqual"];
@@ -32,16 +32,6 @@ const MATCHERS: [&str; 16] = [
 
 /// Matchers of what is thrown.
 const THROWING: [&str; 4] = ["toThrow", "toThrowError", "throw", "throws"];
-
-/// An assertion altered so that it must fail where the original holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Opposite {
-    /// Which bytes of the file change, and to what.
-    pub edit: (Range<usize>, String),
-    pub what: String,
-    /// The same for an assertion that both sides print the same.
-    pub probe: Option<(Range<usize>, String)>,
-}
 
 /// The opposites of an assertion; `print` is a function that prints any value.
 pub(super) fn opposites(

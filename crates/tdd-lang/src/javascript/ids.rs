@@ -6,7 +6,7 @@ use tdd_core::digest::Digest;
 use tdd_core::report::Obstacle;
 use tdd_core::test_id::TestId;
 
-use crate::item::{TestItem, bad_annotation};
+use crate::item::{Slugs, TestItem};
 use crate::language::{Project, Sources};
 
 use super::items::{is_test_file, located};
@@ -42,21 +42,14 @@ impl Ids {
     /// Reads all files that may hold tests.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let mut ids = Self::default();
-        let mut slugs: BTreeMap<String, String> = BTreeMap::new();
-        for path in sources.files().iter().filter(|path| is_test_file(path) && project.below(path).is_some()) {
-            let Some(source) = sources.read(path) else { continue };
+        let mut slugs = Slugs::default();
+        for (path, source) in project.texts(sources, is_test_file) {
             let Some(tree) = Tree::parse(path, &source) else { continue };
             if !tree.parses() {
                 ids.broken.push(path.clone());
             }
             let tests = in_tree(&tree);
-            for test in &tests {
-                if let Some(slug) = &test.item.annotation {
-                    let place = format!("{path}:{}", test.item.line);
-                    let first = slugs.insert(slug.clone(), place.clone());
-                    ids.obstacles.extend(bad_annotation(slug, first, place));
-                }
-            }
+            ids.obstacles.extend(tests.iter().filter_map(|test| slugs.add(path, &test.item)));
             ids.files.insert(path.clone(), tests);
         }
         ids

@@ -7,6 +7,7 @@ use tdd_core::change::SteeringChange;
 
 use super::owns;
 use super::syntax::Tree;
+use crate::analysis::steering::{frozen, is_same_text, of_keys, of_lock_file, of_source};
 
 /// Lock files, which go with their manifest.
 const LOCKS: [&str; 6] =
@@ -21,29 +22,22 @@ const REQUIREMENTS: [&str; 4] = ["dependencies", "devDependencies", "peerDepende
 
 /// What differs between two texts of a file that steers.
 pub(super) fn compare(path: &str, before: &str, after: &str, paths: &BTreeSet<&str>) -> Vec<SteeringChange> {
-    let one = |what: String, free: bool| SteeringChange { path: path.to_owned(), what, free };
     let name = path.rsplit('/').next().unwrap_or(path);
-    if before.replace("\r\n", "\n") == after.replace("\r\n", "\n") {
+    if is_same_text(before, after) {
         return Vec::new();
     }
     if LOCKS.contains(&name) {
-        let with_manifest = paths.iter().any(|path| path.ends_with("package.json"));
-        return if with_manifest {
-            Vec::new()
-        } else {
-            vec![one("a lock file without its manifest".to_owned(), false)]
-        };
+        return of_lock_file(path, paths, &["package.json"]);
     }
     if owns(path) {
         let digest = |text: &str| Tree::parse(path, text).map(|tree| tree.digest(0..tree.len()));
-        return if digest(before) == digest(after) { Vec::new() } else { vec![one("its text".to_owned(), false)] };
+        return of_source(path, digest(before), digest(after));
     }
     match (serde_json::from_str::<Value>(before), serde_json::from_str::<Value>(after)) {
-        (Ok(before), Ok(after)) => keys(&before, &after)
-            .into_iter()
-            .map(|(key, free)| one(format!("`{key}`"), free && name == "package.json"))
-            .collect(),
-        _ => vec![one("its text".to_owned(), false)],
+        (Ok(before), Ok(after)) => of_keys(path, &flat(&before), &flat(&after), |key, old, new| {
+            name == "package.json" && is_free(key, old, new)
+        }),
+        _ => frozen(path, "its text"),
     }
 }
 
@@ -54,14 +48,11 @@ pub(super) fn requirements(text: &str) -> BTreeSet<String> {
     tables.flat_map(|table| table.keys().cloned()).collect()
 }
 
-/// The keys whose values differ, and whether that is nobody's harm.
-fn keys(before: &Value, after: &Value) -> Vec<(String, bool)> {
-    let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
-    flatten("", before, &mut old);
-    flatten("", after, &mut new);
-    let all: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let differ = all.into_iter().filter(|key| old.get(*key) != new.get(*key));
-    differ.map(|key| (key.clone(), is_free(key, old.get(key), new.get(key)))).collect()
+/// The values of a manifest and of the tables in it, by their keys.
+fn flat(manifest: &Value) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    flatten("", manifest, &mut found);
+    found
 }
 
 fn flatten(outer: &str, value: &Value, found: &mut BTreeMap<String, Value>) {

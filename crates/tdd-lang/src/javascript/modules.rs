@@ -106,6 +106,11 @@ impl Modules {
     }
 }
 
+/// Whether a module starts programs, or loads other modules by their names.
+pub(super) fn is_starter(module: &str) -> bool {
+    REACHING.contains(&module.strip_prefix("node:").unwrap_or(module))
+}
+
 /// The names of all packages in the repository.
 fn siblings(sources: &dyn Sources) -> Vec<String> {
     let manifests = sources.files().iter().filter(|path| path.ends_with("/package.json"));

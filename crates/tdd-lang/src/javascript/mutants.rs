@@ -13,7 +13,7 @@ const ANSWERS: [&str; 3] = ["undefined", "1", "\"t_other\""];
 ///
 /// A function counts if it, or the class or the declaration around it, begins on one of the lines.
 pub(super) fn value_mutants(path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
-    let Some(tree) = Tree::parse(path, source).filter(Tree::parses) else { return Vec::new() };
+    let Some(tree) = Tree::parse(path, source).filter(|tree| tree.parses()) else { return Vec::new() };
     let begins = |node: usize| lines.iter().any(|range| range.contains(&tree.line(node)));
     let is_new = |node: usize| {
         begins(node) || tree.around(node).any(|outer| outer > 0 && is_item(&tree, outer) && begins(outer))

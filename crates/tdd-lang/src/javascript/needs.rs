@@ -2,14 +2,15 @@
 
 use serde_json::Value;
 
-use crate::language::{Demand, Project, Settings, Sources, Tool, join};
+use crate::language::{Demand, Language, Project, Settings, Sources, Tool, join};
 
+use super::JavaScript;
 use super::argv::TYPES_IN_NODE;
 use super::items::is_test_file;
 use super::manifest::requirements;
 use super::project::is_typed;
 use super::runner::chosen;
-use super::suite::{is_typed as is_typed_file, test_command};
+use super::suite::is_typed as is_typed_file;
 use super::test_command::{Program, TestCommand};
 
 /// How much a project asks for a tool.
@@ -29,7 +30,7 @@ pub(super) fn demand(tool: &Tool, project: &Project, settings: &Settings, source
 }
 
 fn runner(project: &Project, settings: &Settings, sources: &dyn Sources) -> Option<Program> {
-    let command = TestCommand::parse(&test_command(settings)).ok()?;
+    let command = TestCommand::parse(&JavaScript::Plain.test_command(settings)).ok()?;
     chosen(&command, project, sources).ok().map(|run| run.program)
 }
 

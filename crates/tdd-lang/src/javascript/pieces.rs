@@ -8,7 +8,7 @@ use super::call::{Kind, MAKERS, Makers, required};
 use super::items::{tables_apart, whole};
 use super::syntax::{DEEPEST, Tree};
 use super::title::title;
-use crate::compare::Piece;
+use crate::analysis::compare::Piece;
 use crate::item::Items;
 
 /// The items of a file; with `for_tests` all of them are for tests.

@@ -2,12 +2,15 @@
 
 use serde_json::Value;
 
-use crate::language::{Project, Sources};
+use crate::language::{Project, Sources, has_untested_production};
 
 use super::items::{is_test_name, items};
 use super::owns;
 use super::runner::depended_on;
 use crate::language::join;
+
+/// The file that a new project is known by.
+pub const MANIFEST: &str = "package.json";
 
 /// Lock files, and what they mean.
 const LOCKS: [(&str, &str); 5] = [
@@ -56,16 +59,7 @@ pub fn is_typed(root: &str, sources: &dyn Sources) -> bool {
 
 /// Whether there are functions that no test can be for, because there is no test at all.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
-    let mut has_production = false;
-    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
-        let Some(source) = sources.read(path) else { continue };
-        let found = items(path, &source);
-        if !found.tests.is_empty() {
-            return false;
-        }
-        has_production |= found.functions > 0 && !super::sort::steers(path);
-    }
-    has_production
+    has_untested_production(project, sources, owns, items, |path| !super::sort::steers(path))
 }
 
 #[cfg(test)]

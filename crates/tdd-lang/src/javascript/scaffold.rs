@@ -2,13 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::scaffold::{dashed_name, is_plain};
+
 use super::JavaScript;
-
-/// What a name begins with that could not stand by itself.
-const PREFIX: &str = "kata";
-
-/// No package needs a longer name than this.
-const LONGEST: usize = 64;
 
 // Without a slash at its end, so that a link of that name is ignored as well.
 const IGNORED: &str = "node_modules\ncoverage/\ndist/\n*.tsbuildinfo\n.env\n";
@@ -59,44 +55,23 @@ pub fn scaffold(name: &str, language: JavaScript) -> BTreeMap<String, String> {
 
 /// A legal package name made from a folder's name.
 pub fn package_name(folder: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let plain: String = folder.to_lowercase().chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
-    let parts: Vec<&str> = plain.split('-').filter(|part| !part.is_empty()).collect();
-    let name = parts.join("-");
-    let stands_alone = name.starts_with(|c: char| c.is_ascii_lowercase()) && name != "node" && name != "test";
-    let name = if stands_alone { name } else { [PREFIX, &name].join("-") };
-    let short: String = name.chars().take(LONGEST).collect();
-    short.trim_end_matches('-').to_owned()
+    dashed_name(folder, is_plain, |name| matches!(name, "node" | "test"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::project::{detect, production_without_tests};
     use super::*;
-    use crate::fixture::memory;
-    use crate::language::Language as _;
 
     #[test]
-    fn a_new_project_is_recognised_and_has_nothing_to_test() {
-        for language in [JavaScript::Plain, JavaScript::Typed] {
-            let files = scaffold("bowling", language);
-            let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-            let sources = memory(&files);
-            let project = detect(&sources).unwrap();
-            assert_eq!((project.root.as_str(), production_without_tests(&sources, &project)), ("", false));
-            assert_eq!(crate::detect(&sources).unwrap().name(), language.name());
-            for (_, text) in files.iter().filter(|(_, text)| text.starts_with('{')) {
-                assert!(serde_json::from_str::<serde_json::Value>(text).is_ok(), "{text}");
-            }
+    fn the_files_of_a_new_project_can_be_read() {
+        let files = [JavaScript::Plain, JavaScript::Typed].map(|language| scaffold("bowling", language));
+        for text in files.iter().flat_map(|files| files.values()).filter(|text| text.starts_with('{')) {
+            assert!(serde_json::from_str::<serde_json::Value>(text).is_ok(), "{text}");
         }
     }
 
     #[test]
-    fn a_folder_gives_a_legal_name() {
-        for (folder, name) in
-            [("Bowling Game", "bowling-game"), ("7 wonders", "kata-7-wonders"), ("_", "kata"), ("test", "kata-test")]
-        {
-            assert_eq!(package_name(folder), name);
-        }
+    fn no_package_is_called_like_a_tool() {
+        assert_eq!(["test", "node"].map(package_name), ["kata-test", "kata-node"]);
     }
 }

@@ -1,6 +1,6 @@
 //! Sees the signs of anti-patterns in JavaScript code: in its syntax, and in what its names lead to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use tdd_core::change::Sort;
 use tdd_core::signs::{Answer, Place, Sample, Signs, TestSigns};
@@ -13,9 +13,10 @@ use super::pieces::pieces;
 use super::sense::sensing;
 use super::sort::sort;
 use super::syntax::Tree;
+use super::uses::{IMPLICIT, SPEECH, meanings, role};
 use super::value::literals;
-use crate::code::Code;
-use crate::compare::Piece;
+use crate::analysis::signs::{self, nodes_within, sample};
+use crate::code::{Added, Code};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
@@ -41,8 +42,8 @@ const MOCKS: [&str; 16] = [
 
 /// What is seen in these files, among all of the repository's.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-    let code = read(project, sources);
     let modules = Modules::of(project, sources);
+    let code = read(project, sources, &modules);
     let mut signs = Signs::default();
     for path in paths.iter().filter(|path| owns(path)) {
         let Some(source) = sources.read(path) else { continue };
@@ -64,49 +65,40 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
     signs
 }
 
-/// Methods that are called without being named.
-const IMPLICIT: [&str; 7] =
-    ["constructor", "toString", "toJSON", "valueOf", "iterator", "asyncIterator", "toPrimitive"];
-
 /// All that the project holds in this language.
-fn read(project: &Project, sources: &dyn Sources) -> Code {
+pub(super) fn read(project: &Project, sources: &dyn Sources, modules: &Modules) -> Code {
     let mut code = Code::default();
     for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
         let Some(source) = sources.read(path) else { continue };
         let Some(tree) = Tree::parse(path, &source) else { continue };
-        let for_tests = sort(path) != Sort::Production;
-        let mut pieces = pieces(&tree, &items(path, &source), for_tests);
-        for piece in pieces.iter_mut().filter(|_| !for_tests) {
-            piece.name = known_as(&tree, piece);
-        }
-        code.add(path, &tree, pieces);
+        let (found, for_tests) = (items(path, &source), sort(path) != Sort::Production);
+        let names = meanings(&tree, path, modules);
+        let tests = found.tests.iter().filter_map(|test| {
+            Some((Place::new(path, test.line), test.span.clone(), vec![tree.inside(node_of(&tree, test)?)]))
+        });
+        let added = Added {
+            path,
+            tree: &tree,
+            pieces: pieces(&tree, &found, for_tests),
+            tests: tests.collect(),
+            for_tests,
+            names: names.clone(),
+            speech: SPEECH,
+        };
+        code.add(added, |piece, nodes| role(&tree, &names, piece, nodes));
     }
     code
 }
 
-/// The name by which others use an item: of one in brackets its last word, of one that is exported by an assignment
-/// the name that it is given.
-fn known_as(tree: &Tree<'_>, piece: &Piece) -> String {
-    if let Some(inside) = piece.name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
-        return inside.rsplit('.').next().unwrap_or(inside).to_owned();
-    }
-    let is_it =
-        |node: &usize| tree.range(*node).start == piece.span.start && tree.kind(*node) == "assignment_expression";
-    let left = (0..tree.len()).find(is_it).filter(|_| piece.name.is_empty()).and_then(|node| tree.child(node, "left"));
-    match left.map(|left| tree.text(left)) {
-        Some(left) if left.starts_with("module.exports.") || left.starts_with("exports.") => {
-            left.rsplit('.').next().unwrap_or(left).to_owned()
-        }
-        Some(_) | None => piece.name.clone(),
-    }
+/// The node of a test.
+fn node_of(tree: &Tree<'_>, test: &TestItem) -> Option<usize> {
+    (1..tree.len()).find(|node| tree.range(*node) == test.span)
 }
 
 fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
-    let node = (1..tree.len()).find(|node| tree.range(*node) == test.span)?;
+    let node = node_of(tree, test)?;
     let calls: Vec<usize> = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression").collect();
     let mocks = calls.iter().filter(|call| is_mock(tree, **call)).map(|call| tree.text(*call).to_owned());
-    // A hook has no name.
-    let words = tree.words(node).chain(code.set_up(path, |item| item.name.is_empty()));
     let made = tree.inside(node).filter(|inner| tree.kind(*inner) == "new_expression");
     let asks = calls.iter().copied().chain(made).map(|call| called(tree, call));
     Some(TestSigns {
@@ -117,7 +109,7 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
         mocks: mocks.collect(),
         subjects: subjects(code, tree, node, test),
         samples: samples(tree, node, test),
-        reaches: code.reached(words, |_, _| false),
+        reaches: code.reached(&Place::new(path, test.line), |_, _| false),
         asks: code.asked(asks),
     })
 }
@@ -166,11 +158,7 @@ fn samples(tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<Sample> {
         let has_call =
             |side: &usize| tree.inside(*side).any(|at| matches!(tree.kind(at), "call_expression" | "new_expression"));
         let (asked, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(has_call);
-        let all = |sides: Vec<usize>| sides.into_iter().flat_map(|side| literals(tree, side)).collect::<BTreeSet<_>>();
-        let sample = Sample { inputs: all(asked), expected: all(expected) };
-        if !sample.inputs.is_empty() && !sample.expected.is_empty() {
-            found.push(sample);
-        }
+        found.extend(sample(asked, expected, |side| literals(tree, side)));
     }
     found
 }
@@ -181,11 +169,7 @@ fn production(tree: &Tree<'_>, path: &str, source: &str, signs: &mut Signs) {
         if piece.label.starts_with("class ") {
             continue;
         }
-        let within = |node: &usize| {
-            let range = tree.range(*node);
-            piece.span.start <= range.start && range.end <= piece.span.end
-        };
-        let nodes: Vec<usize> = (1..tree.len()).filter(within).collect();
+        let nodes: Vec<usize> = nodes_within(tree, 1, &piece.span).collect();
         signs.sensing.extend(sensing(tree, &nodes, &item));
         signs.answers.extend(nodes.into_iter().filter_map(|node| answer(tree, node, &item)));
     }
@@ -204,15 +188,14 @@ fn answer(tree: &Tree<'_>, node: usize, item: &Place) -> Option<Answer> {
         _ => body,
     };
     let is_answer = tree.kind(node) == "ternary_expression" || tree.kind(first) == "return_statement";
-    let returned: BTreeSet<String> =
-        if is_answer { literals(tree, first).into_iter().collect() } else { BTreeSet::new() };
-    let compared: BTreeSet<String> = literals(tree, condition).into_iter().collect();
-    let line = tree.line(node);
-    (!compared.is_empty() && !returned.is_empty()).then(|| Answer { item: item.clone(), line, compared, returned })
+    let returned = is_answer.then(|| literals(tree, first));
+    signs::answer(item, tree.line(node), literals(tree, condition), returned.into_iter().flatten())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::fixture::memory;
 
@@ -225,7 +208,7 @@ mod tests {
     #[test]
     fn helpers_hooks_and_members_without_a_plain_name_lead_on() {
         let production = "export class Cart {\n  #a = 1;\n  toString() { return `${this.#a}`; }\n  *[Symbol.iterator]() {}\n}\nmodule.exports.sum = 1;\n";
-        let head = "import { test, describe, beforeEach } from 'node:test';\n";
+        let head = "import { test, describe, beforeEach } from 'node:test';\nimport { Cart, sum } from './calc.js';\n";
         for (test, expected) in [
             ("function make() { return new Cart(); }\ntest('a', () => { assert.equal(`${make()}`, 'x'); });\n", 4),
             (

@@ -4,9 +4,10 @@ use tdd_core::change::Sort;
 
 use super::items::{in_test_folder, is_test_file};
 use super::{ENDINGS, owns};
+use crate::sort::sorted;
 
 /// Files that steer running or checking wherever they stand.
-const STEERING_NAMES: [&str; 34] = [
+const STEERING_NAMES: [&str; 28] = [
     "package.json",
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -34,12 +35,6 @@ const STEERING_NAMES: [&str; 34] = [
     ".browserslistrc",
     ".pnp.cjs",
     ".pnp.loader.mjs",
-    "Makefile",
-    "justfile",
-    ".justfile",
-    ".gitignore",
-    ".gitattributes",
-    "tdd.yaml",
     "setupTests",
 ];
 
@@ -77,33 +72,22 @@ const STEERING_STARTS: [&str; 30] = [
     ".mocharc",
 ];
 
-/// Folders all of whose files steer.
-const STEERING_FOLDERS: [&str; 9] =
-    ["node_modules", ".ci", ".circleci", ".config", ".github", ".gitlab", ".yarn", ".husky", ".vscode"];
+/// Folders all of whose files steer, beside those of all languages.
+const STEERING_FOLDERS: [&str; 4] = ["node_modules", ".yarn", ".husky", ".vscode"];
 
 /// What a path is, whether or not there is a file yet.
 pub fn sort(path: &str) -> Sort {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
-    if steers(path) {
-        Sort::Steering
-    } else if is_test_file(path) || in_test_folder(folders) {
-        Sort::Test
-    } else if owns(path) || is_loaded(path) {
-        Sort::Production
-    } else {
-        Sort::Document
-    }
+    sorted(steers(path), is_test_file(path) || in_test_folder(folders), owns(path) || is_loaded(path))
 }
 
 /// Whether a path steers by its name alone.
 pub(super) fn steers(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let mut folders = path.split('/').rev().skip(1);
-    STEERING_NAMES.contains(&name)
+    crate::sort::steers(path, &STEERING_NAMES, &STEERING_FOLDERS)
         || STEERING_STARTS.iter().any(|start| name.starts_with(start))
         || name.rsplit_once('.').is_some_and(|(_, ending)| ending == "node")
         || name == path && owns(name) && name.contains(".config.")
-        || folders.any(|folder| STEERING_FOLDERS.contains(&folder))
 }
 
 /// Whether a file is code that a program of ours may load though it is not written in our languages.

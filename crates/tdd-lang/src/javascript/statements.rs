@@ -7,24 +7,12 @@ use super::items::{located, whole};
 use super::syntax::Tree;
 use super::tables::{rows, tables};
 use crate::item::TestItem;
-use crate::kept::{Part, are_kept, are_somewhere};
+use crate::kept::{Part, Parts};
 
-/// Whether a test still does all that it did: its statements stand in another one in the same order, with
-/// nothing but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
+/// Whether a test still does all that it did.
 pub(super) fn is_kept(path: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(path, before), parts(path, after)) else { return false };
-    old.head.is_kept_in(&new.head)
-        && are_somewhere(&old.apart, &new.apart)
-        && are_kept(&old.statements, &new.statements)
-}
-
-/// A test in parts.
-struct Parts {
-    /// What stands before its body.
-    head: Part,
-    statements: Vec<Part>,
-    /// What holds tables of it elsewhere.
-    apart: Vec<Part>,
+    old.are_kept_in(&new)
 }
 
 fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
@@ -52,7 +40,7 @@ fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
     let statements = statements.into_iter().filter(|node| tree.kind(*node) != "comment");
     Some(Parts {
         statements: statements.map(|node| part(tree.inside(plain(&tree, node)))).collect(),
-        head: part(making.call..body),
+        head: vec![part(making.call..body)],
         apart: tables.apart.iter().map(|apart| part(tree.inside(*apart))).collect(),
     })
 }

@@ -1,11 +1,12 @@
 //! The syntax tree of a JavaScript or TypeScript file, and what names, statements and digests are in it.
 
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use tdd_core::digest::Digest;
 
-use crate::syntax::{FlatTree, Grammar, Known, SEPARATOR};
+use super::JavaScript;
+use crate::syntax::{Grammar, Known, Nodes, SEPARATOR};
 
 static JAVASCRIPT: Grammar =
     Grammar { language: LazyLock::new(|| tree_sitter_javascript::LANGUAGE.into()), is_atom, known: Known::new() };
@@ -27,16 +28,7 @@ pub(super) const DEEPEST: usize = 400;
 const VALUES: [&str; 6] = ["this", "super", "null", "true", "false", "undefined"];
 
 /// The tree of one file.
-#[derive(Debug)]
-pub(super) struct Tree<'a>(FlatTree<'a>);
-
-impl<'a> Deref for Tree<'a> {
-    type Target = FlatTree<'a>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+pub(super) type Tree<'a> = crate::syntax::Tree<'a, JavaScript>;
 
 impl<'a> Tree<'a> {
     /// The tree of the text of this file; broken text has one as well. `None` if there is no parser.
@@ -46,39 +38,7 @@ impl<'a> Tree<'a> {
             "tsx" => &TSX,
             _ => &JAVASCRIPT,
         };
-        FlatTree::parse(grammar, source).map(Self)
-    }
-
-    /// Whether the text is free of errors.
-    pub fn parses(&self) -> bool {
-        (0..self.len()).all(|node| !self.is_broken(node))
-    }
-
-    /// The children that are neither punctuation, nor words of the language, nor comments.
-    pub fn parts(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        self.children(node).filter(|child| {
-            let kind = self.kind(*child);
-            let is_word = self.is_leaf(*child) && kind == self.text(*child) && !VALUES.contains(&kind);
-            kind != "comment" && !is_word
-        })
-    }
-
-    /// The statement that a node is part of: the innermost one.
-    pub fn statement(&self, node: usize) -> usize {
-        std::iter::once(node).chain(self.around(node)).find(|at| self.is_statement(*at)).unwrap_or(node)
-    }
-
-    /// The names inside of a node that stand for themselves, not those of properties.
-    pub fn names(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
-        self.inside(node).filter(|at| self.is_name(*at)).map(|at| self.text(at))
-    }
-
-    /// Whether a node is a name that stands for itself.
-    pub fn is_name(&self, node: usize) -> bool {
-        matches!(
-            self.kind(node),
-            "identifier" | "shorthand_property_identifier" | "shorthand_property_identifier_pattern"
-        )
+        Self::with(grammar, source)
     }
 
     /// Whether a node is a function, whatever it is called.
@@ -130,12 +90,6 @@ impl<'a> Tree<'a> {
         Digest::of(bytes)
     }
 
-    /// Whether a node stands in a list of statements, or of a class's members.
-    pub fn is_statement(&self, node: usize) -> bool {
-        let holds = |kind: &str| matches!(kind, "program" | "statement_block" | "class_body" | "switch_case");
-        node > 0 && holds(self.kind(self.parent(node))) && !self.is_leaf(node)
-    }
-
     /// A comment, or what a formatter adds and takes away: the end of a statement, a comma at the end of a list.
     fn says_nothing(&self, node: usize) -> bool {
         match self.kind(node) {
@@ -163,6 +117,27 @@ impl<'a> Tree<'a> {
             Some(inner) if !inner.contains(['\'', '"', '\\']) => format!("\"{inner}\""),
             _ => text,
         }
+    }
+}
+
+impl Nodes for JavaScript {
+    fn is_part(tree: &Tree<'_>, node: usize) -> bool {
+        let kind = tree.kind(node);
+        let is_word = tree.is_leaf(node) && kind == tree.text(node) && !VALUES.contains(&kind);
+        kind != "comment" && !is_word
+    }
+
+    fn is_name(tree: &Tree<'_>, node: usize) -> bool {
+        matches!(
+            tree.kind(node),
+            "identifier" | "shorthand_property_identifier" | "shorthand_property_identifier_pattern"
+        )
+    }
+
+    /// Members of a class count as statements.
+    fn is_statement(tree: &Tree<'_>, node: usize) -> bool {
+        let holds = |kind: &str| matches!(kind, "program" | "statement_block" | "class_body" | "switch_case");
+        node > 0 && holds(tree.kind(tree.parent(node))) && !tree.is_leaf(node)
     }
 }
 

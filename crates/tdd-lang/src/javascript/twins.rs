@@ -2,27 +2,26 @@
 
 use std::ops::Range;
 
-use tdd_core::digest::Digest;
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
 use super::assertion::{Asserting, assertions};
 use super::call::Making;
-use super::expectation::{Opposite, opposites, untruth};
+use super::expectation::{opposites, untruth};
 use super::items::located;
 use super::suite::is_typed;
 use super::syntax::Tree;
 use super::title::JOINT;
 use crate::item::TestItem;
 use crate::syntax::splice;
-use crate::twin::{Boldness, Twins};
+use crate::twin::{Boldness, FreshNames, Opposite, Twins, edited_part, one_untruth_each};
 
 /// What is changed in a copy need not have the right type: it is there to fail.
 const UNCHECKED: &str = "// @ts-nocheck\n";
 
 /// The file with the copies in it; `None` if the test cannot be copied.
 pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
-    let tree = Tree::parse(path, source).filter(Tree::parses)?;
+    let tree = Tree::parse(path, source).filter(|tree| tree.parses())?;
     let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
     let span = tree.range(making.call);
     // What is stored is stored under the name of the test, which a copy does not have.
@@ -30,8 +29,9 @@ pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldne
         return None;
     }
     let asserting = Asserting::of(&tree);
-    let mut writer = Writer { path, tree: &tree, asserting, test, making, seed, named: 0, copies: Vec::new() };
-    let print = writer.name("print");
+    let mut writer =
+        Writer { path, tree: &tree, asserting, test, making, names: FreshNames::new(seed), copies: Vec::new() };
+    let print = writer.names.next("print");
     let copy = writer.copy(None)?;
     let sound = writer.control("");
     let broken = writer.control("throw new Error(\"broken\");");
@@ -70,26 +70,24 @@ struct Writer<'a, 's> {
     asserting: Asserting<'s>,
     test: &'a TestItem,
     making: Making,
-    seed: u64,
-    named: u64,
+    names: FreshNames,
     copies: Vec<String>,
 }
 
 impl Writer<'_, '_> {
     /// The test under another name, with some bytes changed.
     fn copy(&mut self, edit: Option<(Range<usize>, String)>) -> Option<(String, TestId)> {
-        let name = self.name("t");
+        let name = self.names.next("t");
         let span = self.tree.range(self.making.call);
-        let within = |range: Range<usize>| range.start.saturating_sub(span.start)..range.end.saturating_sub(span.start);
-        let mut edits = vec![(within(self.tree.range(self.making.title)), format!("\"{name}\""))];
-        edits.extend(edit.map(|(range, text)| (within(range), text)));
-        let copy = splice(self.tree.source().get(span)?, edits);
+        let mut edits = vec![(self.tree.range(self.making.title), format!("\"{name}\""))];
+        edits.extend(edit);
+        let copy = edited_part(self.tree.source(), span, edits)?;
         Some(self.write(&name, copy))
     }
 
     /// A test of our own beside it.
     fn control(&mut self, body: &str) -> TestId {
-        let name = self.name("t");
+        let name = self.names.next("t");
         let base = self.tree.text(self.making.base).to_owned();
         self.write(&name, format!("{base}(\"{name}\", () => {{ {body} }})")).1
     }
@@ -107,9 +105,7 @@ impl Writer<'_, '_> {
     /// Each way in which the test asserts tells one untruth.
     fn untruths(&mut self) -> Vec<(String, TestId)> {
         let told = self.assertions().into_iter().filter_map(|node| untruth(self.tree, &self.asserting, node));
-        let mut told: Vec<(String, String)> = told.collect();
-        told.sort();
-        told.dedup_by(|one, other| one.0 == other.0);
+        let told = one_untruth_each(told);
         told.into_iter().map(|(name, text)| (name, self.control(&format!("{text};")))).collect()
     }
 
@@ -128,13 +124,6 @@ impl Writer<'_, '_> {
     fn assertions(&self) -> Vec<usize> {
         let body = self.making.body.map_or(0..0, |body| self.tree.inside(body));
         assertions(self.tree, &self.asserting, body)
-    }
-
-    /// A name that cannot be known beforehand.
-    fn name(&mut self, prefix: &str) -> String {
-        self.named += 1;
-        let digest = Digest::of([self.seed.to_le_bytes(), self.named.to_le_bytes()].concat());
-        format!("{prefix}_{}", &digest.as_str()[..16])
     }
 }
 

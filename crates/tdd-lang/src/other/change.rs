@@ -1,52 +1,31 @@
 //! Tells what a change did where nothing is known but lines.
 
-use std::collections::BTreeSet;
-
-use tdd_core::change::{Change, Sort, SteeringChange, TestFacts};
+use tdd_core::change::{Change, TestFacts};
 
 use super::{items, sort, test_id};
-use crate::compare::{self, Dialect, Piece};
+use crate::analysis::compare::{self, Dialect, FileFacts};
+use crate::analysis::steering::frozen;
 use crate::item::TestItem;
 use crate::language::Sources;
 
 /// What changed between two trees that differ in these paths.
 pub(super) fn change(before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-    compare::change(&Lines, before, after, paths)
+    let dialect = Dialect {
+        know: &|_| (),
+        sort: &sort::sort,
+        owns: &sort::is_test_source,
+        read: &|(), path, source| read(path, source),
+        steering: &|path, before, after, _| if before == after { Vec::new() } else { frozen(path, "its content") },
+        is_kept: &|_, before, after| items::is_kept(before, after),
+    };
+    compare::change(&dialect, before, after, paths)
 }
 
-struct Lines;
-
-impl Dialect for Lines {
-    type Known = ();
-
-    fn know(&self, _: &dyn Sources) {}
-
-    fn sort(&self, path: &str) -> Sort {
-        sort::sort(path)
-    }
-
-    fn owns(&self, path: &str) -> bool {
-        sort::is_test_source(path)
-    }
-
-    fn parses(&self, _: &str, _: &str) -> bool {
-        true
-    }
-
-    fn read(&self, (): &(), path: &str, source: &str) -> (Vec<(TestFacts, TestItem)>, Vec<Piece>) {
-        let tests = items::items(source).tests;
-        let pieces = items::head(source, tests.first()).into_iter().collect();
-        (tests.into_iter().map(|test| (facts(path, &test), test)).collect(), pieces)
-    }
-
-    fn steering(&self, path: &str, before: &str, after: &str, _: &BTreeSet<&str>) -> Vec<SteeringChange> {
-        let change = SteeringChange { path: path.to_owned(), what: "its content".to_owned(), free: false };
-        if before == after { Vec::new() } else { vec![change] }
-    }
-
-    fn is_kept(&self, _: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
-        items::is_kept(before, after)
-    }
+/// What a test file holds: without a syntax tree, every text parses.
+fn read(path: &str, source: &str) -> FileFacts {
+    let tests = items::items(source).tests;
+    let pieces = items::head(source, tests.first()).into_iter().collect();
+    FileFacts { parses: true, tests: tests.into_iter().map(|test| (facts(path, &test), test)).collect(), pieces }
 }
 
 fn facts(path: &str, test: &TestItem) -> TestFacts {

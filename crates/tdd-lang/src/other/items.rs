@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use tdd_core::digest::Digest;
 
-use crate::compare::Piece;
+use crate::analysis::compare::Piece;
 use crate::item::{Assertion, Items, TestItem};
 
 /// A line that says that what follows is a test.

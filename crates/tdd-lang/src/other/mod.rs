@@ -11,13 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use tdd_core::change::{Change, Sort};
-use tdd_core::command::CommandSpec;
 use tdd_core::signs::{Place, Signs, TestSigns};
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
 use crate::language::{Language, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
-use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
+use crate::twin::{Boldness, Mutant, Twins};
 
 /// A project of which only its commands are known.
 #[derive(Clone, Copy, Debug)]
@@ -36,22 +35,6 @@ impl Language for Other {
         Some(Project { root: root.to_owned(), description: "project with a JUnit report".to_owned() })
     }
 
-    fn scaffold(&self, _: &str) -> BTreeMap<String, String> {
-        BTreeMap::new()
-    }
-
-    fn manifest(&self) -> &'static str {
-        "tdd.yaml"
-    }
-
-    fn configured_commands(&self) -> &'static str {
-        ""
-    }
-
-    fn package_name(&self, folder: &str) -> String {
-        folder.to_owned()
-    }
-
     fn is_untested(&self, project: &Project, sources: &dyn Sources) -> bool {
         let sorted =
             |sort: Sort| sources.files().iter().any(|path| project.below(path).is_some() && sort::sort(path) == sort);
@@ -62,21 +45,13 @@ impl Language for Other {
         Vec::new()
     }
 
-    fn fmt(&self, project: &Project, settings: &Settings, _: &[String], _: &dyn Sources) -> Vec<CommandSpec> {
-        command(project, settings, settings.fmt_cmd.as_ref())
-    }
-
-    fn check(&self, project: &Project, settings: &Settings) -> Vec<CommandSpec> {
-        command(project, settings, settings.check_cmd.as_ref())
-    }
-
     fn suite(&self, _: &Project, settings: &Settings, _: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
         let command = self.test_command(settings).join(" ");
         Err(UnknownCommand { command, reason: "it needs `ci.junit`, the report that it writes".into() })
     }
 
-    fn test_command(&self, settings: &Settings) -> Vec<String> {
-        settings.test_cmd.clone().unwrap_or_else(|| ["make", "test"].map(str::to_owned).to_vec())
+    fn default_test_command(&self) -> &'static [&'static str] {
+        &["make", "test"]
     }
 
     fn find_test(&self, id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
@@ -92,10 +67,6 @@ impl Language for Other {
         })
     }
 
-    fn imports(&self, _: &Project, _: &dyn Sources) -> Option<String> {
-        None
-    }
-
     fn tests_in(&self, _: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId> {
         if !sort::is_test_source(path) {
             return Vec::new();
@@ -104,8 +75,8 @@ impl Language for Other {
         tests.iter().map(|test| test_id(path, test)).collect()
     }
 
-    fn compose(&self, path: &str, _: Option<&str>, after: Option<&str>) -> Option<String> {
-        sort::is_test_source(path).then(|| after.unwrap_or_default().to_owned())
+    fn is_test_file(&self, path: &str) -> bool {
+        sort::is_test_source(path)
     }
 
     /// What is production is compared as a whole.
@@ -153,10 +124,6 @@ impl Language for Other {
     fn unskip(&self, _: &str, _: &str, _: &TestItem) -> Option<String> {
         None
     }
-
-    fn scratch(&self, _: &Project, _: &str) -> ScratchNeeds {
-        ScratchNeeds::default()
-    }
 }
 
 /// The folder that both are in.
@@ -164,11 +131,6 @@ fn common<'a>(one: &'a str, other: &str) -> &'a str {
     let is_in = |folder: &str| other == folder || other.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     let folders = std::iter::successors(Some(one), |folder| folder.rsplit_once('/').map(|(outer, _)| outer));
     folders.take_while(|folder| !folder.is_empty()).find(|folder| is_in(folder)).unwrap_or("")
-}
-
-fn command(project: &Project, settings: &Settings, argv: Option<&Vec<String>>) -> Vec<CommandSpec> {
-    let of = |argv: &Vec<String>| project.command(argv.clone(), settings);
-    argv.map(of).into_iter().collect()
 }
 
 fn test_id(path: &str, test: &TestItem) -> TestId {

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use tdd_core::digest::Digest;
 
+use crate::analysis::asks::{settle, shown};
 use crate::item::TestItem;
 
 use super::items::{assertions, called, definition, name};
@@ -145,7 +146,9 @@ impl<'t, 's> Asker<'t, 's> {
             }
             _ => {
                 let object = tree.child(node, "function").and_then(|called| tree.child(called, "object"));
-                let object = object.filter(|object| tree.text(*object) != "self");
+                // Of what `unittest` gives to `self`, only the arguments are asked about.
+                let is_own = |object: &usize| tree.text(*object) != "self" || called(tree, node).starts_with("assert_");
+                let object = object.filter(is_own);
                 tree.child(node, "arguments").into_iter().chain(object).collect()
             }
         }
@@ -181,18 +184,8 @@ impl<'t, 's> Asker<'t, 's> {
         for import in tree.inside(function).filter(|node| is_import(tree, *node)) {
             leading.extend(imported(tree, import, &Modules::default()).0);
         }
-        loop {
-            let before = leading.len();
-            for node in tree.inside(function) {
-                self.follow(node, &mut leading);
-            }
-            if leading.len() == before {
-                break;
-            }
-        }
-        if leading.iter().any(|name| tree.names(function).any(|used| used == *name)) {
-            leading.extend(HANDED.into_iter().filter(|name| tree.names(function).any(|used| used == *name)));
-        }
+        settle(&mut leading, &tree.inside(function), |node, leading| self.follow(node, leading));
+        leading.extend(shown(&leading, &tree.names(function).collect(), HANDED));
         leading
     }
 
@@ -206,6 +199,7 @@ impl<'t, 's> Asker<'t, 's> {
             "named_expression" => (tree.child(node, "value"), tree.child(node, "name")),
             "as_pattern" => (tree.children(node).next(), tree.child(node, "alias")),
             "call" => (tree.child(node, "function"), tree.child(node, "arguments")),
+            "argument_list" => (Some(node), self.filled(node)),
             "function_definition" => (tree.child(node, "body"), tree.child(node, "name")),
             _ => return,
         };
@@ -215,6 +209,14 @@ impl<'t, 's> Asker<'t, 's> {
             let names: Vec<&str> = tree.names(to).filter(|name| !is_builtin(name) || *name == "self").collect();
             leading.extend(names);
         }
+    }
+
+    /// What takes in the arguments of a call: `found` of `found.append(line)`.
+    fn filled(&self, arguments: usize) -> Option<usize> {
+        const FILLING: [&str; 5] = ["append", "add", "extend", "insert", "update"];
+        let function = self.tree.child(self.tree.parent(arguments), "function")?;
+        let name = self.tree.child(function, "attribute").map(|name| self.tree.text(name));
+        self.tree.child(function, "object").filter(|_| name.is_some_and(|name| FILLING.contains(&name)))
     }
 
     /// The parameters of a function that may come from production: fixtures, and an object that was set up.
@@ -242,6 +244,9 @@ impl<'t, 's> Asker<'t, 's> {
             return false;
         };
         let Some(body) = tree.child(class, "body") else { return false };
+        if tree.child(class, "superclasses").is_some_and(|bases| self.leads(bases, &self.leading)) {
+            return true;
+        }
         let others =
             tree.children(body).filter(|statement| !name(tree, definition(tree, *statement)).starts_with("test"));
         others.into_iter().any(|statement| self.leads(statement, &self.leading))
@@ -337,6 +342,14 @@ mod tests {
                 "def test_a():\n    is_sum(1, 2)",
             ),
             ("", "def test_a():\n    from calc import add\n    assert add(1, 2) == 3"),
+            (
+                "from calc import lines",
+                "def test_a():\n    seen = []\n    for line in lines():\n        seen.append(line)\n    assert seen == [1]",
+            ),
+            (
+                "from support import Case\nclass TestX(Case):",
+                "    def test_a(self):\n        self.stack.push(1)\n        self.assert_size(1)",
+            ),
         ] {
             assert!(asks(around, test), "{around}\n{test}");
         }
@@ -353,6 +366,10 @@ mod tests {
             (
                 "import calc\nfrom unittest import TestCase\nclass A(TestCase):",
                 "    def test_a(self):\n        self.assertEqual(1, 1)",
+            ),
+            (
+                "import calc\nfrom unittest import TestCase\nclass A(TestCase):",
+                "    def test_a(self):\n        self.assert_size(1)",
             ),
         ] {
             assert!(!asks(around, test), "{around}\n{test}");

@@ -2,9 +2,7 @@
 //!
 //! Layout, comments and documentation without examples are nothing.
 
-use std::collections::BTreeSet;
-
-use tdd_core::change::{Change, Sort, SteeringChange, TestFacts};
+use tdd_core::change::{Change, Sort};
 
 use super::asks::Asker;
 use super::items::items;
@@ -16,7 +14,7 @@ use super::pieces::pieces;
 use super::sort::sort;
 use super::statements;
 use super::syntax::Tree;
-use crate::compare::{self, Dialect, Piece};
+use crate::analysis::compare::{self, Dialect, FileFacts};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
@@ -24,86 +22,40 @@ use crate::language::{Project, Sources};
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
     // What steers is frozen, so that both trees have the same names; a new project has its own.
     let names = if before.files().is_empty() { Names::of(project, after) } else { Names::of(project, before) };
-    compare::change(&Python { project, names }, before, after, paths)
+    let dialect = Dialect {
+        know: &|sources| Modules::of(project, sources),
+        sort: &|path| sort(path, &names),
+        owns: &owns,
+        read: &|modules, path, source| read(modules, &names, path, source),
+        steering: &manifest::compare,
+        is_kept: &|_, before, after| statements::is_kept(before, after),
+    };
+    compare::change(&dialect, before, after, paths)
 }
 
-struct Python<'p> {
-    project: &'p Project,
-    names: Names,
-}
-
-impl Dialect for Python<'_> {
-    type Known = Modules;
-
-    fn know(&self, sources: &dyn Sources) -> Modules {
-        Modules::of(self.project, sources)
-    }
-
-    fn sort(&self, path: &str) -> Sort {
-        sort(path, &self.names)
-    }
-
-    fn owns(&self, path: &str) -> bool {
-        owns(path)
-    }
-
-    fn parses(&self, _: &str, source: &str) -> bool {
-        Tree::parse(source).is_some_and(|tree| tree.parses())
-    }
-
-    fn read(&self, modules: &Modules, path: &str, source: &str) -> (Vec<(TestFacts, TestItem)>, Vec<Piece>) {
-        let Some(tree) = Tree::parse(source) else { return (Vec::new(), Vec::new()) };
-        let found = items(path, source, &self.names);
-        let asker = Asker::new(&tree, modules);
-        let pieces = pieces(&tree, &found, sort(path, &self.names) == Sort::Test);
-        let facts = |item: &TestItem| compare::facts(path, item, asker.assertions(item), asker.asks_production(item));
-        (found.tests.into_iter().map(|item| (facts(&item), item)).collect(), pieces)
-    }
-
-    fn steering(&self, path: &str, before: &str, after: &str, paths: &BTreeSet<&str>) -> Vec<SteeringChange> {
-        manifest::compare(path, before, after, paths)
-    }
-
-    fn is_kept(&self, _: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
-        statements::is_kept(before, after)
-    }
+/// What a source file holds.
+fn read(modules: &Modules, names: &Names, path: &str, source: &str) -> FileFacts {
+    let Some(tree) = Tree::parse(source) else { return FileFacts::default() };
+    let found = items(path, source, names);
+    let asker = Asker::new(&tree, modules);
+    let pieces = pieces(&tree, &found, sort(path, names) == Sort::Test);
+    let ask = |item: &TestItem| (asker.assertions(item), asker.asks_production(item));
+    FileFacts::new(path, found, ask, pieces, tree.parses())
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::memory;
-    use tdd_core::change::{ItemChange, TestChange};
-
     use super::*;
+    use crate::fixture::{change_between, told};
 
     const TEST: &str = "from calc import add\n\n\ndef test_a():\n    assert add(1, 2) == 3\n";
 
     fn of(before: &[(&str, &str)], after: &[(&str, &str)]) -> Change {
-        let project = Project { root: String::new(), description: String::new() };
-        let paths: BTreeSet<String> = before.iter().chain(after).map(|(path, _)| (*path).to_owned()).collect();
-        let (before, after) = (memory(before), memory(after));
-        let differ = |path: &String| before.read(path) != after.read(path);
-        let paths: Vec<String> = paths.into_iter().filter(differ).collect();
-        change(&project, &before, &after, &paths)
-    }
-
-    fn said(change: &Change) -> Vec<String> {
-        let test = |test: &TestChange| match test {
-            TestChange::Added(facts) => format!("+{}", facts.id),
-            TestChange::Removed(facts) => format!("-{}", facts.id),
-            TestChange::Moved { before, after } => format!("{} -> {}", before.id, after.id),
-            TestChange::Changed { after, only_added, .. } => format!("~{} {only_added}", after.id),
-        };
-        let item = |kind: &'static str| move |item: &ItemChange| format!("{kind} {} {:?}", item.item, item.fate);
-        let steering =
-            change.steering.iter().map(|it| format!("steering {}{}", it.what, if it.free { " free" } else { "" }));
-        let found = change.tests.iter().map(test).chain(change.support.iter().map(item("support")));
-        let found = found.chain(change.production.iter().map(item("production"))).chain(steering);
-        found.chain(change.unreadable.iter().map(|path| format!("unreadable {path}"))).collect()
+        change_between(before, after, change)
     }
 
     fn check(before: &[(&str, &str)], after: &[(&str, &str)], expected: &[&str]) {
-        assert_eq!(said(&of(before, after)), expected, "{after:?}");
+        assert_eq!(told(&of(before, after)), expected, "{after:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::items::called;
 use super::syntax::Tree;
 use super::value::changed;
-use crate::twin::Boldness;
+use crate::twin::{Boldness, Opposite};
 
 /// Assertions of `unittest` and of mocks, each with its opposite.
 const OPPOSITES: [(&str, &str); 13] = [
@@ -36,16 +36,6 @@ const EQUALITIES: [&str; 9] = [
     "assertCountEqual",
     "assertMultiLineEqual",
 ];
-
-/// An assertion altered so that it must fail where the original holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Opposite {
-    /// Which bytes of the file change, and to what.
-    pub edit: (Range<usize>, String),
-    pub what: String,
-    /// The same bytes for an assertion that both sides print the same.
-    pub probe: Option<(Range<usize>, String)>,
-}
 
 /// The opposites of an assertion; `never` is a context that fails if anything is raised in it.
 pub(super) fn opposites(tree: &Tree<'_>, node: usize, boldness: Boldness, never: &str) -> Vec<Opposite> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tdd_core::report::Obstacle;
 use tdd_core::test_id::TestId;
 
-use crate::item::{TestItem, bad_annotation};
+use crate::item::{Slugs, TestItem};
 use crate::language::{Project, Sources};
 
 use super::items::items;
@@ -31,17 +31,11 @@ impl Ids {
     /// Reads all files that may hold tests.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let mut ids = Self::default();
-        let mut slugs: BTreeMap<String, String> = BTreeMap::new();
+        let mut slugs = Slugs::default();
         let names = Names::of(project, sources);
-        let files = sources.files().iter().filter(|path| names.is_test_file(path) && project.below(path).is_some());
-        for path in files {
-            let Some(source) = sources.read(path) else { continue };
+        for (path, source) in project.texts(sources, |path| names.is_test_file(path)) {
             for item in items(path, &source, &names).tests {
-                let place = format!("{path}:{}", item.line);
-                if let Some(slug) = &item.annotation {
-                    let first = slugs.insert(slug.clone(), place.clone());
-                    ids.obstacles.extend(bad_annotation(slug, first, place));
-                }
+                ids.obstacles.extend(slugs.add(path, &item));
                 let located = Located { path: path.clone(), item };
                 ids.tests.entry(format!("{path}::{}", located.item.name)).or_default().push(located);
             }

@@ -8,6 +8,7 @@ use toml::Value;
 use super::owns;
 use super::sort::is_requirements;
 use super::syntax::Tree;
+use crate::analysis::steering::{changed, frozen, is_same_text, of_keys, of_lock_file, of_source};
 
 /// Keys under which requirements stand.
 const REQUIREMENTS: [&str; 4] =
@@ -18,32 +19,24 @@ const LOCKS: [&str; 4] = ["uv.lock", "poetry.lock", "Pipfile.lock", "pdm.lock"];
 
 /// What differs between two texts of a file that steers.
 pub(super) fn compare(path: &str, before: &str, after: &str, paths: &BTreeSet<&str>) -> Vec<SteeringChange> {
-    let one = |what: String, free: bool| SteeringChange { path: path.to_owned(), what, free };
     let name = path.rsplit('/').next().unwrap_or(path);
-    if before.replace("\r\n", "\n") == after.replace("\r\n", "\n") {
+    if is_same_text(before, after) {
         return Vec::new();
     }
     if LOCKS.contains(&name) {
-        let with_manifest = paths.iter().any(|path| path.ends_with("pyproject.toml") || path.ends_with("Pipfile"));
-        return if with_manifest {
-            Vec::new()
-        } else {
-            vec![one("a lock file without its manifest".to_owned(), false)]
-        };
+        return of_lock_file(path, paths, &["pyproject.toml", "Pipfile"]);
     }
     if is_requirements(name) {
         let free = only_new(&lines(before), &lines(after));
-        return vec![one(if free { "a new requirement" } else { "its text" }.to_owned(), free)];
+        return vec![changed(path, if free { "a new requirement" } else { "its text" }, free)];
     }
     if owns(path) {
         let digest = |text: &str| Tree::parse(text).map(|tree| tree.digest(0..tree.len()));
-        return if digest(before) == digest(after) { Vec::new() } else { vec![one("its text".to_owned(), false)] };
+        return of_source(path, digest(before), digest(after));
     }
     match (before.parse::<toml::Table>(), after.parse::<toml::Table>()) {
-        (Ok(before), Ok(after)) if is_toml(name) => {
-            keys(&before, &after).into_iter().map(|(key, free)| one(format!("`{key}`"), free)).collect()
-        }
-        _ => vec![one("its text".to_owned(), false)],
+        (Ok(before), Ok(after)) if is_toml(name) => of_keys(path, &flat(&before), &flat(&after), is_free),
+        _ => frozen(path, "its text"),
     }
 }
 
@@ -52,8 +45,7 @@ pub(super) fn requirements(name: &str, text: &str) -> String {
     if !is_toml(name) {
         return text.to_owned();
     }
-    let mut found = BTreeMap::new();
-    flatten("", &text.parse::<toml::Table>().unwrap_or_default(), &mut found);
+    let found = flat(&text.parse::<toml::Table>().unwrap_or_default());
     let wanted =
         found.into_iter().filter(|(key, _)| key.contains("dependencies") || key.starts_with("dependency-groups"));
     let said = wanted.map(|(key, value)| format!("{} {value:?}", key.rsplit('.').next().unwrap_or_default()));
@@ -77,14 +69,11 @@ fn only_new(before: &[String], after: &[String]) -> bool {
         && new.into_iter().all(|line| plain(line.split(';').next().unwrap_or(line)))
 }
 
-/// The keys whose values differ, and whether that is nobody's harm.
-fn keys(before: &toml::Table, after: &toml::Table) -> Vec<(String, bool)> {
-    let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
-    flatten("", before, &mut old);
-    flatten("", after, &mut new);
-    let all: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let differ = all.into_iter().filter(|key| old.get(*key) != new.get(*key));
-    differ.map(|key| (key.clone(), is_free(key, old.get(key), new.get(key)))).collect()
+/// The values of a table and of the tables in it, by their keys.
+fn flat(table: &toml::Table) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    flatten("", table, &mut found);
+    found
 }
 
 fn flatten(outer: &str, table: &toml::Table, found: &mut BTreeMap<String, Value>) {

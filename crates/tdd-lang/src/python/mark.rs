@@ -8,7 +8,9 @@ use super::syntax::Tree;
 use super::tables::outside;
 use crate::item::{Items, TestItem};
 use crate::language::Skip;
-use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_comment, without_tables};
+use crate::mark::{
+    escaped, indent, only_lacks, only_runs, only_skips, without_annotation, without_comment, without_tables,
+};
 
 /// How our marker goes on; a person's own is left alone.
 const OURS: &str = ".mark.skip(reason=\"TODO: ";
@@ -23,7 +25,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
         return Some([lighter.get(..own.span.start)?, "pass", lighter.get(own.span.end..)?].concat());
     }
     let lines = whole_lines(&lighter, &own.span)?;
-    let start = without_annotation(&lighter, lines.start, &own);
+    let start = without_annotation(&lighter, lines.start, &own, "#");
     let above = lighter.get(..start)?;
     let after = lighter.get(lines.end..)?;
     let above = match above.trim_end_matches(['\n', ' ']) {
@@ -126,20 +128,6 @@ fn whole_lines(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     let (line, newline) = rest.split_once('\n').map_or((rest, 0), |(line, _)| (line, 1));
     let is_free = line.trim().is_empty() || line.trim_start().starts_with('#');
     is_free.then(|| start..span.end + line.len() + newline)
-}
-
-/// What stands before a place on its line, if that is white space alone.
-fn indent(source: &str, at: usize) -> Option<&str> {
-    let line = source.get(..at)?.rsplit('\n').next().unwrap_or_default();
-    line.trim().is_empty().then_some(line)
-}
-
-/// Where the annotation of a test begins, if it is the line above it.
-fn without_annotation(source: &str, start: usize, test: &TestItem) -> usize {
-    let above = source.get(..start).unwrap_or_default();
-    let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();
-    let annotates = test.annotation.is_some() && line.trim().starts_with('#') && line.contains("@tdd-test-id:");
-    if annotates { start - line.len() - 1 } else { start }
 }
 
 #[cfg(test)]

@@ -22,28 +22,26 @@ mod syntax;
 mod tables;
 pub mod test_command;
 mod twins;
+mod uses;
 mod value;
 mod workspace;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use tdd_core::change::{Change, Sort};
-use tdd_core::command::CommandSpec;
-use tdd_core::signs::Signs;
+use tdd_core::change::Sort;
 use tdd_core::test_id::TestId;
 
-use crate::item::{Items, TestItem};
-use crate::language::{
-    Language, Measured, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand, join,
-};
-use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
+use crate::item::Items;
+use crate::language::{Language, Project, Sources, answered_by_modules, has_ending, join};
+use crate::twin::ScratchNeeds;
 
 /// The Python language, through pytest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Python;
 
 impl Language for Python {
+    answered_by_modules!();
+
     fn name(&self) -> &'static str {
         "python"
     }
@@ -52,66 +50,12 @@ impl Language for Python {
         project::is_manifest(name)
     }
 
-    fn detect(&self, sources: &dyn Sources) -> Option<Project> {
-        project::detect(sources)
-    }
-
     fn scaffold(&self, name: &str) -> BTreeMap<String, String> {
         scaffold::scaffold(name)
     }
 
-    fn manifest(&self) -> &'static str {
-        "pyproject.toml"
-    }
-
-    fn configured_commands(&self) -> &'static str {
-        scaffold::COMMANDS
-    }
-
-    fn package_name(&self, folder: &str) -> String {
-        scaffold::package_name(folder)
-    }
-
-    fn is_untested(&self, project: &Project, sources: &dyn Sources) -> bool {
-        project::production_without_tests(sources, project)
-    }
-
-    fn tools(&self) -> Vec<Tool> {
-        argv::tools()
-    }
-
-    fn fmt(&self, project: &Project, settings: &Settings, files: &[String], _: &dyn Sources) -> Vec<CommandSpec> {
-        argv::fmt(project, settings, files).into_iter().collect()
-    }
-
-    fn check(&self, project: &Project, settings: &Settings) -> Vec<CommandSpec> {
-        vec![argv::check(project, settings)]
-    }
-
-    fn suite(
-        &self,
-        project: &Project,
-        settings: &Settings,
-        selection: Selection,
-    ) -> Result<Box<dyn Suite>, UnknownCommand> {
-        suite::begin(project, settings, selection)
-    }
-
-    fn coverage(&self, project: &Project, settings: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured>>> {
-        suite::coverage(project, settings, paths)
-    }
-
-    fn test_command(&self, settings: &Settings) -> Vec<String> {
-        suite::test_command(settings)
-    }
-
-    fn find_test(&self, id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
-        ids::find(id, sources)
-    }
-
-    /// Modules lie flat beside `tests/`, or wherever the project has them: that cannot be said in one line.
-    fn imports(&self, _: &Project, _: &dyn Sources) -> Option<String> {
-        None
+    fn formatter(&self, files: Vec<&str>) -> Option<Vec<String>> {
+        argv::formatter(&files)
     }
 
     fn tests_in(&self, project: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId> {
@@ -119,18 +63,13 @@ impl Language for Python {
         ids.in_file(path).map(|(node, _)| ids.id(node)).collect()
     }
 
-    /// A file is for tests as a whole, or not at all.
-    fn compose(&self, path: &str, _: Option<&str>, after: Option<&str>) -> Option<String> {
-        names::Names::default().is_test_file(path).then(|| after.unwrap_or_default().to_owned())
+    fn is_test_file(&self, path: &str) -> bool {
+        names::Names::default().is_test_file(path)
     }
 
     fn renamed(&self, path: &str, source: String, names: &BTreeMap<String, String>) -> String {
         let tree = if self.owns(path) { syntax::Tree::parse(&source) } else { None };
         tree.map(|tree| crate::syntax::renamed(&tree, names)).unwrap_or(source)
-    }
-
-    fn owns(&self, path: &str) -> bool {
-        owns(path)
     }
 
     fn items(&self, path: &str, source: &str) -> Items {
@@ -146,34 +85,6 @@ impl Language for Python {
         paths.iter().map(|path| sort::sort(path, &names)).collect()
     }
 
-    fn change(&self, project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-        change::change(project, before, after, paths)
-    }
-
-    fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
-        twins::twins(path, source, test, seed, boldness)
-    }
-
-    fn value_mutants(&self, _: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
-        mutants::value_mutants(source, lines)
-    }
-
-    fn signs(&self, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-        signs::signs(project, sources, paths)
-    }
-
-    fn without_test(&self, path: &str, source: &str, test: &TestItem) -> Option<String> {
-        mark::without_test(path, source, test)
-    }
-
-    fn skip(&self, path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
-        mark::skipped(path, source, test, reason, skip)
-    }
-
-    fn unskip(&self, path: &str, source: &str, test: &TestItem) -> Option<String> {
-        mark::unskipped(path, source, test)
-    }
-
     /// Nothing is built. What manages an environment keeps its lock file up to date.
     fn scratch(&self, project: &Project, _: &str) -> ScratchNeeds {
         let files =
@@ -184,5 +95,5 @@ impl Language for Python {
 
 /// Whether a file is Python source.
 fn owns(path: &str) -> bool {
-    path.strip_suffix(".py").is_some_and(|name| !name.is_empty() && !name.ends_with('/'))
+    has_ending(path, &["py"])
 }

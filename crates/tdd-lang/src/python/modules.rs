@@ -85,6 +85,11 @@ impl Modules {
     }
 }
 
+/// Whether a module starts programs, or loads other modules by their names.
+pub(super) fn is_starter(top: &str) -> bool {
+    REACHING.contains(&top)
+}
+
 fn is_foreign(top: &str) -> bool {
     FOREIGN.contains(&format!(" {top} "))
 }

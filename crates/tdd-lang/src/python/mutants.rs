@@ -12,8 +12,8 @@ const ANSWERS: [&str; 3] = ["None", "1", "\"t_other\""];
 /// The file with the items on these lines answering otherwise, in the order in which to try.
 ///
 /// A function counts if it, or the class around it, begins on one of the lines.
-pub(super) fn value_mutants(source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
-    let Some(tree) = Tree::parse(source).filter(Tree::parses) else { return Vec::new() };
+pub(super) fn value_mutants(_: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
+    let Some(tree) = Tree::parse(source).filter(|tree| tree.parses()) else { return Vec::new() };
     let begins = |node: usize| lines.iter().any(|range| range.contains(&tree.line(node)));
     let is_new = |node: usize| begins(node) || tree.around(node).any(|outer| is_item(&tree, outer) && begins(outer));
     let new: Vec<usize> = (1..tree.len()).filter(|node| is_item(&tree, *node) && is_new(*node)).collect();
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn new_functions_and_constants_answer_otherwise() {
         let source = "X = 1\ndef f(a):\n    b = a\n    return b\ndef old():\n    return 1\nclass C:\n    def m(self):\n        return 1\n";
-        let made = value_mutants(source, &[1..3, 7..8]);
+        let made = value_mutants("a.py", source, &[1..3, 7..8]);
         assert_eq!(made.len(), 3);
         assert_eq!(
             made[0].source,
@@ -69,6 +69,6 @@ mod tests {
     #[test]
     fn what_answers_nothing_is_left_alone() {
         let first = 1..2;
-        assert!(value_mutants("class C:\n    def __init__(self):\n        self.a = b\n", &[first]).is_empty());
+        assert!(value_mutants("a.py", "class C:\n    def __init__(self):\n        self.a = b\n", &[first]).is_empty());
     }
 }

@@ -8,7 +8,7 @@ use tdd_core::digest::Digest;
 use super::items::{definition, name};
 use super::syntax::Tree;
 use super::tables::outside;
-use crate::compare::Piece;
+use crate::analysis::compare::Piece;
 use crate::item::Items;
 
 /// The items of a file; with `for_tests` all of them are for tests.
@@ -90,14 +90,7 @@ impl Taker<'_, '_> {
 
     fn add(&mut self, nodes: Range<usize>, at: usize, label: String, name: &str) {
         let tree = self.tree;
-        self.found.push(Piece {
-            for_tests: self.for_tests,
-            of_test: self.tables.contains(&at),
-            label,
-            name: name.to_owned(),
-            line: tree.line(at),
-            digest: tree.digest(nodes),
-            span: tree.range(at),
-        });
+        let (for_tests, of_test) = (self.for_tests, self.tables.contains(&at));
+        self.found.push(Piece { for_tests, of_test, ..Piece::at(tree, at, label, name, tree.digest(nodes)) });
     }
 }

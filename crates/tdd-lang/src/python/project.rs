@@ -1,10 +1,13 @@
 //! Recognises a Python project, and one that has code but no tests.
 
-use crate::language::{Project, Sources, join};
+use crate::language::{Project, Sources, has_untested_production, join};
 
 use super::items::items;
 use super::names::Names;
 use super::owns;
+
+/// The file that a new project is known by.
+pub const MANIFEST: &str = "pyproject.toml";
 
 /// Files that make a folder a project, the most telling first, and what they mean.
 const MANIFESTS: [(&str, &str); 9] = [
@@ -70,17 +73,9 @@ pub fn is_manifest(name: &str) -> bool {
 
 /// Whether there are functions that no test can be for, because there is no test at all.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
-    let mut has_production = false;
     let names = Names::of(project, sources);
-    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
-        let Some(source) = sources.read(path) else { continue };
-        let found = items(path, &source, &names);
-        if !found.tests.is_empty() {
-            return false;
-        }
-        has_production |= found.functions > 0 && !super::sort::steers(path);
-    }
-    has_production
+    let items = |path: &str, source: &str| items(path, source, &names);
+    has_untested_production(project, sources, owns, items, |path| !super::sort::steers(path))
 }
 
 #[cfg(test)]

@@ -2,11 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What a name begins with that could not stand by itself.
-const PREFIX: &str = "kata";
-
-/// No package needs a longer name than this.
-const LONGEST: usize = 64;
+use crate::scaffold::{dashed_name, is_plain};
 
 const IGNORED: &str =
     ".venv\nvenv/\n__pycache__/\n*.pyc\n.pytest_cache/\n.ruff_cache/\n*.egg-info/\nbuild/\ndist/\n.coverage\n";
@@ -33,38 +29,15 @@ pub fn scaffold(name: &str) -> BTreeMap<String, String> {
 
 /// A legal package name made from a folder's name.
 pub fn package_name(folder: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let plain: String = folder.to_lowercase().chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
-    let parts: Vec<&str> = plain.split('-').filter(|part| !part.is_empty()).collect();
-    let name = parts.join("-");
-    let stands_alone = name.starts_with(|c: char| c.is_ascii_lowercase());
-    let name = if stands_alone { name } else { [PREFIX, &name].join("-") };
-    let short: String = name.chars().take(LONGEST).collect();
-    short.trim_end_matches('-').to_owned()
+    dashed_name(folder, is_plain, |_| false)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::project::{detect, production_without_tests};
     use super::*;
-    use crate::fixture::memory;
 
     #[test]
-    fn a_new_project_is_recognised_and_has_nothing_to_test() {
-        let files = scaffold("bowling");
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        let sources = memory(&files);
-        let project = detect(&sources).unwrap();
-        assert_eq!((project.root.as_str(), production_without_tests(&sources, &project)), ("", false));
+    fn the_manifest_of_a_new_project_can_be_read() {
         assert!(scaffold("bowling")["pyproject.toml"].parse::<toml::Table>().is_ok());
-    }
-
-    #[test]
-    fn a_folder_gives_a_legal_name() {
-        for (folder, name) in
-            [("Bowling Game", "bowling-game"), ("7 wonders", "kata-7-wonders"), ("_", "kata"), ("a__b", "a-b")]
-        {
-            assert_eq!(package_name(folder), name);
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Sees the signs of anti-patterns in Python code: in its syntax, and in what its names lead to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use tdd_core::change::Sort;
 use tdd_core::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
@@ -13,9 +13,10 @@ use super::owns;
 use super::pieces::pieces;
 use super::sort::sort;
 use super::syntax::Tree;
+use super::uses::{ModuleFiles, SPEECH, meanings, role};
 use super::value::literals;
-use crate::code::{Code, Item};
-use crate::compare::Piece;
+use crate::analysis::signs::{self, nodes_within, sample};
+use crate::code::{Added, Code, File, Item};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
@@ -41,7 +42,7 @@ const SENSING: [(&str, &str); 11] = [
 /// What is seen in these files, among all of the repository's.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
     let modules = Modules::of(project, sources);
-    let code = read(project, sources, modules.names());
+    let code = read(project, sources, &modules);
     let mut signs = Signs::default();
     for path in paths.iter().filter(|path| owns(path)) {
         let Some(source) = sources.read(path) else { continue };
@@ -76,23 +77,46 @@ const SET_UP: [&str; 8] = [
 ];
 
 /// All that the project holds in this language.
-fn read(project: &Project, sources: &dyn Sources, names: &Names) -> Code {
+pub(super) fn read(project: &Project, sources: &dyn Sources, modules: &Modules) -> Code {
     let mut code = Code::default();
+    let files = ModuleFiles::of(project, sources);
     for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
         let Some(source) = sources.read(path) else { continue };
         let Some(tree) = Tree::parse(&source) else { continue };
-        code.add(path, &tree, pieces(&tree, &items(path, &source, names), sort(path, names) != Sort::Production));
+        let found = items(path, &source, modules.names());
+        let for_tests = sort(path, modules.names()) != Sort::Production;
+        let names = meanings(&tree, path, modules, &files);
+        let tests = found.tests.iter().filter_map(|test| {
+            Some((Place::new(path, test.line), test.span.clone(), vec![tree.inside(node_of(&tree, test)?)]))
+        });
+        let added = Added {
+            path,
+            tree: &tree,
+            pieces: pieces(&tree, &found, for_tests),
+            tests: tests.collect(),
+            for_tests,
+            names: names.clone(),
+            speech: SPEECH,
+        };
+        code.add(added, |piece, nodes| role(&tree, &names, piece, nodes));
     }
     code
 }
 
+/// The node of a test.
+fn node_of(tree: &Tree<'_>, test: &TestItem) -> Option<usize> {
+    (0..tree.len()).find(|node| tree.range(*node) == test.span && !name(tree, definition(tree, *node)).is_empty())
+}
+
 fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
-    let node = (0..tree.len())
-        .find(|node| tree.range(*node) == test.span && !name(tree, definition(tree, *node)).is_empty())?;
+    let node = node_of(tree, test)?;
     let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call");
     let mocks = calls.clone().filter(|call| is_mock(tree, *call)).map(|call| tree.text(call).to_owned());
-    let is_run = |item: &Item| SET_UP.contains(&item.name.as_str()) || item.words.contains("autouse");
-    let words = tree.words(node).chain(code.set_up(path, is_run));
+    let is_run = |file: &File, item: &Item| {
+        let folder = file.path.strip_suffix("conftest.py").filter(|_| file.path.ends_with("conftest.py"));
+        let sees = file.path == path || folder.is_some_and(|folder| path.starts_with(folder));
+        sees && (SET_UP.contains(&item.name.as_str()) || item.found.words.contains("autouse"))
+    };
     Some(TestSigns {
         at: Place::new(path, test.line),
         name: test.name.clone(),
@@ -101,7 +125,7 @@ fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, t
         mocks: mocks.collect(),
         subjects: subjects(code, tree, node, test),
         samples: samples(tree, node),
-        reaches: code.reached(words, |_, _| false),
+        reaches: code.reached(&Place::new(path, test.line), is_run),
         asks: code.asked(calls.map(|call| called(tree, call))),
     })
 }
@@ -139,11 +163,7 @@ fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
         };
         let has_call = |side: usize| tree.inside(side).any(|at| tree.kind(at) == "call");
         let (asked, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(|side| has_call(*side));
-        let all = |sides: Vec<usize>| sides.into_iter().flat_map(|side| literals(tree, side)).collect::<BTreeSet<_>>();
-        let sample = Sample { inputs: all(asked), expected: all(expected) };
-        if !sample.inputs.is_empty() && !sample.expected.is_empty() {
-            found.push(sample);
-        }
+        found.extend(sample(asked, expected, |side| literals(tree, side)));
     }
     found
 }
@@ -151,7 +171,7 @@ fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
 fn production(tree: &Tree<'_>, path: &str, source: &str, signs: &mut Signs) {
     for piece in pieces(tree, &items(path, source, &Names::default()), /* for_tests */ false) {
         let item = Place::new(path, piece.line);
-        let nodes: Vec<usize> = (0..tree.len()).filter(|node| within(tree, *node, &piece)).collect();
+        let nodes: Vec<usize> = nodes_within(tree, 0, &piece.span).collect();
         let is_class = piece.label.starts_with("class ");
         for node in nodes.iter().copied().filter(|node| is_simple(tree, *node) && !is_class) {
             let senses = sense(tree.text(node));
@@ -162,11 +182,6 @@ fn production(tree: &Tree<'_>, path: &str, source: &str, signs: &mut Signs) {
         }
     }
     signs.sensing.dedup();
-}
-
-fn within(tree: &Tree<'_>, node: usize, piece: &Piece) -> bool {
-    let range = tree.range(node);
-    piece.span.start <= range.start && range.end <= piece.span.end
 }
 
 /// A statement without others inside, or the condition of one.
@@ -201,17 +216,14 @@ fn answer(tree: &Tree<'_>, node: usize, item: &Place) -> Option<Answer> {
         _ => return None,
     };
     let first = tree.parts(body).next()?;
-    let returned: BTreeSet<String> = match tree.kind(first) {
-        "return_statement" => literals(tree, first).collect(),
-        _ => BTreeSet::new(),
-    };
-    let compared: BTreeSet<String> = literals(tree, condition).collect();
-    let line = tree.line(node);
-    (!compared.is_empty() && !returned.is_empty()).then(|| Answer { item: item.clone(), line, compared, returned })
+    let returned = (tree.kind(first) == "return_statement").then(|| literals(tree, first));
+    signs::answer(item, tree.line(node), literals(tree, condition), returned.into_iter().flatten())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::fixture::memory;
 
@@ -254,7 +266,8 @@ mod tests {
             "@pytest.fixture(autouse=True)\ndef x():\n    g.c = Cart()\ndef test_a():\n    assert repr(g.c) == 'x'\n",
             "class TestA:\n    def setup_method(self):\n        self.c = Cart()\n    def test_a(self):\n        assert repr(self.c) == 'x'\n",
         ] {
-            assert_eq!(of(production, test).tests[0].reaches.len(), 2, "{test}");
+            let test = format!("from calc import Cart\n{test}");
+            assert_eq!(of(production, &test).tests[0].reaches.len(), 2, "{test}");
         }
         let unused = "def make():\n    return Cart()\ndef test_a():\n    assert f() == 1\n";
         assert!(of(production, unused).tests[0].reaches.is_empty());

@@ -4,9 +4,10 @@ use tdd_core::change::Sort;
 
 use super::names::Names;
 use super::owns;
+use crate::sort::sorted;
 
 /// Files that steer running or checking wherever they stand.
-const STEERING_NAMES: [&str; 36] = [
+const STEERING_NAMES: [&str; 30] = [
     "pyproject.toml",
     "setup.py",
     "setup.cfg",
@@ -36,12 +37,6 @@ const STEERING_NAMES: [&str; 36] = [
     "pyrightconfig.json",
     ".pre-commit-config.yaml",
     "MANIFEST.in",
-    "Makefile",
-    "justfile",
-    ".justfile",
-    ".gitignore",
-    ".gitattributes",
-    "tdd.yaml",
     "pyvenv.cfg",
 ];
 
@@ -65,36 +60,26 @@ const STEERING_MODULES: [&str; 16] = [
     "mock",
 ];
 
-/// Folders all of whose files steer.
-const STEERING_FOLDERS: [&str; 8] =
-    [".ci", ".circleci", ".config", ".github", ".gitlab", ".venv", "venv", "site-packages"];
+/// Folders all of whose files steer, beside those of all languages.
+const STEERING_FOLDERS: [&str; 3] = [".venv", "venv", "site-packages"];
 
 /// What a path is, whether or not there is a file yet.
 pub(super) fn sort(path: &str, names: &Names) -> Sort {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
-    if steers(path) {
-        Sort::Steering
-    } else if names.is_test_file(path) || names.is_test_folder(folders) {
-        Sort::Test
-    } else if owns(path) {
-        Sort::Production
-    } else {
-        Sort::Document
-    }
+    sorted(steers(path), names.is_test_file(path) || names.is_test_folder(folders), owns(path))
 }
 
 /// Whether a path steers by its name alone.
 pub(super) fn steers(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let first = |part: &str| part.split('.').next().unwrap_or_default().to_owned();
-    let mut folders = path.split('/').rev().skip(1);
+    let stem = name.split('.').next().unwrap_or_default();
     let is_compiled = [".pth", ".pyc", ".pyo", ".pyd", ".so"].iter().any(|ending| name.ends_with(ending));
-    let is_module = owns(name) && STEERING_MODULES.contains(&first(name).as_str());
-    STEERING_NAMES.contains(&name)
+    let is_module = owns(name) && STEERING_MODULES.contains(&stem);
+    crate::sort::steers(path, &STEERING_NAMES, &STEERING_FOLDERS)
         || is_compiled
         || is_module
         || is_requirements(name)
-        || folders.any(|folder| STEERING_FOLDERS.contains(&folder) || STEERING_MODULES.contains(&folder))
+        || path.split('/').rev().skip(1).any(|folder| STEERING_MODULES.contains(&folder))
 }
 
 /// Whether a file lists what is to be installed.

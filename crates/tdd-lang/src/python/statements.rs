@@ -8,25 +8,12 @@ use super::items::{called, definition};
 use super::syntax::Tree;
 use super::tables::{outside, rows, tables};
 use crate::item::TestItem;
-use crate::kept::{Part, are_kept, are_somewhere};
+use crate::kept::{Part, Parts};
 
-/// Whether a test still does all that it did: its statements stand in another one in the same order, with
-/// nothing but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
+/// Whether a test still does all that it did.
 pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(before), parts(after)) else { return false };
-    let same = |(old, new): (&Part, &Part)| old.is_kept_in(new);
-    let is_head_kept = old.head.len() == new.head.len() && old.head.iter().zip(&new.head).all(same);
-    is_head_kept && are_somewhere(&old.apart, &new.apart) && are_kept(&old.statements, &new.statements)
-}
-
-/// A test in parts.
-struct Parts {
-    /// Its decorators, and the line that defines it.
-    head: Vec<Part>,
-    /// Its body.
-    statements: Vec<Part>,
-    /// What holds tables of it elsewhere.
-    apart: Vec<Part>,
+    old.are_kept_in(&new)
 }
 
 fn part_of(tree: &Tree<'_>, nodes: Range<usize>, tables: &[usize]) -> Part {

@@ -1,11 +1,12 @@
 //! A Python file's syntax tree, and what names, statements and digests are in it.
 
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use tdd_core::digest::Digest;
 
-use crate::syntax::{FlatTree, Grammar, Known, SEPARATOR};
+use super::Python;
+use crate::syntax::{Grammar, Known, Nodes, SEPARATOR};
 
 static GRAMMAR: Grammar =
     Grammar { language: LazyLock::new(|| tree_sitter_python::LANGUAGE.into()), is_atom, known: Known::new() };
@@ -15,49 +16,12 @@ const STATEMENT: u8 = 0xfe;
 const BLOCK: u8 = 0xfd;
 
 /// The tree of one file.
-#[derive(Debug)]
-pub(super) struct Tree<'a>(FlatTree<'a>);
-
-impl<'a> Deref for Tree<'a> {
-    type Target = FlatTree<'a>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+pub(super) type Tree<'a> = crate::syntax::Tree<'a, Python>;
 
 impl<'a> Tree<'a> {
     /// The tree of this text; broken text has one as well. `None` if there is no parser.
     pub fn parse(source: &'a str) -> Option<Self> {
-        FlatTree::parse(&GRAMMAR, source).map(Self)
-    }
-
-    /// The children that are neither punctuation nor comments.
-    pub fn parts(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        self.children(node).filter(|child| {
-            let kind = self.kind(*child);
-            kind != "comment" && kind.starts_with(|c: char| c.is_ascii_lowercase())
-        })
-    }
-
-    /// The statement that a node is part of: the outermost one inside of the nearest block.
-    pub fn statement(&self, node: usize) -> usize {
-        std::iter::once(node).chain(self.around(node)).find(|at| self.is_statement(*at)).unwrap_or(node)
-    }
-
-    /// The names inside of a node: identifiers that stand for themselves, not attributes or keywords of calls.
-    pub fn names(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
-        self.inside(node).filter(|at| self.is_name(*at)).map(|at| self.text(at))
-    }
-
-    /// Whether a node is an identifier that stands for itself.
-    pub fn is_name(&self, node: usize) -> bool {
-        let is_part = match self.kind(self.parent(node)) {
-            "attribute" => self.field(node) == Some("attribute"),
-            "keyword_argument" => self.field(node) == Some("name"),
-            _ => false,
-        };
-        self.kind(node) == "identifier" && !is_part
+        Self::with(&GRAMMAR, source)
     }
 
     /// The digest of the tokens of these nodes, comments and documentation left out.
@@ -94,11 +58,6 @@ impl<'a> Tree<'a> {
         Digest::of(bytes)
     }
 
-    /// Whether the text is free of errors.
-    pub fn parses(&self) -> bool {
-        (0..self.len()).all(|node| !self.is_broken(node))
-    }
-
     /// A token as any formatter would leave it: a text stands in double quotes where both kinds mean the same.
     fn token(&self, node: usize) -> String {
         let text = self.text(node).replace("\r\n", "\n");
@@ -110,10 +69,6 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn is_statement(&self, node: usize) -> bool {
-        node > 0 && matches!(self.kind(self.parent(node)), "module" | "block")
-    }
-
     /// A comment, or a text that stands by itself and holds no examples that could be run.
     fn says_nothing(&self, node: usize) -> bool {
         let is_text = || {
@@ -123,6 +78,26 @@ impl<'a> Tree<'a> {
                 && self.past(node + 1) == self.past(node)
         };
         self.kind(node) == "comment" || is_text() && !self.text(node).contains(">>>")
+    }
+}
+
+impl Nodes for Python {
+    fn is_part(tree: &Tree<'_>, node: usize) -> bool {
+        let kind = tree.kind(node);
+        kind != "comment" && kind.starts_with(|c: char| c.is_ascii_lowercase())
+    }
+
+    fn is_name(tree: &Tree<'_>, node: usize) -> bool {
+        let is_part = match tree.kind(tree.parent(node)) {
+            "attribute" => tree.field(node) == Some("attribute"),
+            "keyword_argument" => tree.field(node) == Some("name"),
+            _ => false,
+        };
+        tree.kind(node) == "identifier" && !is_part
+    }
+
+    fn is_statement(tree: &Tree<'_>, node: usize) -> bool {
+        node > 0 && matches!(tree.kind(tree.parent(node)), "module" | "block")
     }
 }
 

@@ -1,27 +1,27 @@
 //! Writes the copies of a test that the counter-proof runs into the test's own file, right behind it.
 
-use tdd_core::digest::Digest;
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
-use super::expectation::{Opposite, opposites, untruth};
+use super::expectation::{opposites, untruth};
 use super::items::definition;
 use super::syntax::Tree;
 use crate::item::TestItem;
 use crate::syntax::splice;
-use crate::twin::{Boldness, Twins};
+use crate::twin::{Boldness, FreshNames, Opposite, Twins, edited_part, one_untruth_each};
 
 /// The file with the copies in it; `None` if the test cannot be copied.
 pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
-    let tree = Tree::parse(source).filter(Tree::parses)?;
+    let tree = Tree::parse(source).filter(|tree| tree.parses())?;
     let is_it =
         |node: &usize| tree.range(*node) == test.span && tree.kind(definition(&tree, *node)) == "function_definition";
     let statement = (0..tree.len()).find(is_it)?;
     if tree.names(statement).any(|name| name == "snapshot" || name == "benchmark") {
         return None;
     }
-    let mut writer = Writer { path, tree: &tree, source, test, statement, seed, named: 0, text: String::new() };
-    let never = writer.name("Never");
+    let mut writer =
+        Writer { path, tree: &tree, source, test, statement, names: FreshNames::new(seed), text: String::new() };
+    let never = writer.names.next("Never");
     let copy = writer.copy(None)?;
     let sound = writer.control("pass");
     let broken = writer.control("raise AssertionError(\"broken\")");
@@ -44,8 +44,7 @@ struct Writer<'a, 's> {
     source: &'a str,
     test: &'a TestItem,
     statement: usize,
-    seed: u64,
-    named: u64,
+    names: FreshNames,
     text: String,
 }
 
@@ -54,11 +53,9 @@ impl Writer<'_, '_> {
     fn copy(&mut self, edit: Option<(std::ops::Range<usize>, String)>) -> Option<(String, TestId)> {
         let name = self.test_name();
         let own = self.tree.child(definition(self.tree, self.statement), "name")?;
-        let start = self.test.span.start;
-        let within = |range: std::ops::Range<usize>| range.start.saturating_sub(start)..range.end.saturating_sub(start);
-        let mut edits = vec![(within(self.tree.range(own)), name.clone())];
-        edits.extend(edit.map(|(range, text)| (within(range), text)));
-        let function = splice(self.source.get(self.test.span.clone())?, edits);
+        let mut edits = vec![(self.tree.range(own), name.clone())];
+        edits.extend(edit);
+        let function = edited_part(self.source, self.test.span.clone(), edits)?;
         Some(self.write(&name, &function))
     }
 
@@ -86,10 +83,7 @@ impl Writer<'_, '_> {
 
     /// Each way in which the test asserts tells one untruth.
     fn untruths(&mut self) -> Vec<(String, TestId)> {
-        let mut told: Vec<(String, String)> =
-            self.assertions().into_iter().filter_map(|node| untruth(self.tree, node)).collect();
-        told.sort();
-        told.dedup_by(|one, other| one.0 == other.0);
+        let told = one_untruth_each(self.assertions().into_iter().filter_map(|node| untruth(self.tree, node)));
         told.into_iter().map(|(name, text)| (name, self.control(&text))).collect()
     }
 
@@ -116,14 +110,7 @@ impl Writer<'_, '_> {
     /// A name that pytest takes for a test's: where that is configured, one that begins and ends as this test's does.
     fn test_name(&mut self) -> String {
         let own = self.test.name.rsplit("::").next().unwrap_or_default().to_owned();
-        if own.starts_with("test") { self.name("test") } else { format!("{}_{own}", self.name(&own)) }
-    }
-
-    /// A name that cannot be known beforehand.
-    fn name(&mut self, prefix: &str) -> String {
-        self.named += 1;
-        let digest = Digest::of([self.seed.to_le_bytes(), self.named.to_le_bytes()].concat());
-        format!("{prefix}_{}", &digest.as_str()[..16])
+        if own.starts_with("test") { self.names.next("test") } else { format!("{}_{own}", self.names.next(&own)) }
     }
 
     fn indent(&self) -> &str {

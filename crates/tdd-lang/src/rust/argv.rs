@@ -1,16 +1,11 @@
 //! Names the commands that format and check a cargo project, and the programs that it needs.
 
-use std::time::Duration;
-
 use tdd_core::command::CommandSpec;
 
 use crate::language::{Project, Settings, Sources, Tool};
 
 use super::manifest::edition;
 use super::owns;
-
-/// Asking a program for its version takes no longer than this.
-const A_MOMENT: Duration = Duration::from_secs(20);
 
 /// Formats these files (relative to the repository's root); `None` if there is nothing to format.
 ///
@@ -33,46 +28,27 @@ pub fn fmt(project: &Project, settings: &Settings, files: &[String], sources: &d
     Some(project.command(argv, settings))
 }
 
-/// Compiles and lints everything.
-pub fn check(project: &Project, settings: &Settings) -> CommandSpec {
-    let default = || words(&["cargo", "clippy", "--all-targets", "--workspace", "--", "-D", "warnings"]);
-    let argv = settings.check_cmd.clone().unwrap_or_else(default);
-    project.command(argv, settings)
+/// The command that compiles and lints everything.
+pub fn checker() -> Vec<String> {
+    words(&["cargo", "clippy", "--all-targets", "--workspace", "--", "-D", "warnings"])
 }
 
 /// The programs that a cargo project needs or can use.
 pub fn tools() -> Vec<Tool> {
     let rustup = "install Rust with rustup: https://rustup.rs";
     vec![
-        tool("cargo", &["cargo", "--version"], Need::Required, rustup),
-        tool("rustc", &["rustc", "--version"], Need::Required, rustup),
-        tool("rustfmt", &["rustfmt", "--version"], Need::Required, "rustup component add rustfmt"),
-        tool("clippy", &["cargo", "clippy", "--version"], Need::Required, "rustup component add clippy"),
-        tool(
-            "cargo-nextest",
-            &["cargo", "nextest", "--version"],
-            Need::Optional,
-            "cargo install --locked cargo-nextest",
-        ),
-        tool(
+        Tool::required("cargo", ["cargo", "--version"], rustup),
+        Tool::required("rustc", ["rustc", "--version"], rustup),
+        Tool::required("rustfmt", ["rustfmt", "--version"], "rustup component add rustfmt"),
+        Tool::required("clippy", ["cargo", "clippy", "--version"], "rustup component add clippy"),
+        Tool::optional("cargo-nextest", ["cargo", "nextest", "--version"], "cargo install --locked cargo-nextest"),
+        Tool::optional(
             "cargo-llvm-cov",
-            &["cargo", "llvm-cov", "--version"],
-            Need::Optional,
+            ["cargo", "llvm-cov", "--version"],
             "rustup component add llvm-tools && cargo install --locked cargo-llvm-cov; \
              without it `detect-antipattern` cannot see which new lines no test executes",
         ),
     ]
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Need {
-    Required,
-    Optional,
-}
-
-fn tool(name: &str, version: &[&str], need: Need, fix: &str) -> Tool {
-    let version = CommandSpec::new(version.iter().copied(), A_MOMENT);
-    Tool { name: name.to_owned(), version, required: need == Need::Required, fix: fix.to_owned() }
 }
 
 fn is_cargo_fmt(argv: &[String]) -> bool {
@@ -139,15 +115,6 @@ mod tests {
         for other in [&["cargo", "+nightly", "fmt"][..], &["make", "fmt"]] {
             check_fmt("", &formatting(other), &["a.rs"], Some(&other.join(" ")));
         }
-    }
-
-    #[test]
-    fn everything_is_checked_with_warnings_denied_unless_configured() {
-        let default = check(&project("sub"), &Settings::default());
-        assert_eq!(default.line(), "cargo clippy --all-targets --workspace -- -D warnings");
-        assert_eq!((default.cwd.as_str(), default.deadline), ("sub", Settings::default().build_timeout));
-        let settings = Settings { check_cmd: Some(words(&["make", "lint"])), ..Settings::default() };
-        assert_eq!(check(&project(""), &settings).line(), "make lint");
     }
 
     #[test]

@@ -8,14 +8,14 @@ use super::syntax::Tree;
 use super::tables::tables_in;
 use crate::item::TestItem;
 use crate::language::Skip;
-use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_tables};
+use crate::mark::{escaped, indent, only_lacks, only_runs, only_skips, without_annotation, without_tables};
 
 /// The file without the test, the annotation above it, and one of the blank lines around it.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let tables = tables_in(&Tree::parse(source)?, &test.span).into_iter().filter_map(|table| table.apart);
     let (lighter, own) = without_tables(source, tables.collect(), test, |source| items(path, source))?;
     let lines = whole_lines(&lighter, &own.span);
-    let start = without_annotation(&lighter, lines.start, &own);
+    let start = without_annotation(&lighter, lines.start, &own, "//");
     let gap = blank_line(&lighter, &(start..lines.end));
     let changed = [lighter.get(..gap.start)?, lighter.get(gap.end..)?].concat();
     only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
@@ -65,20 +65,6 @@ fn whole_lines(source: &str, span: &Range<usize>) -> Range<usize> {
     let (line, newline) = rest.split_once('\n').map_or((rest, 0), |(line, _)| (line, 1));
     let end = if line.trim().is_empty() { span.end + line.len() + newline } else { span.end };
     start..end
-}
-
-/// What stands before a place on its line, if that is white space alone.
-fn indent(source: &str, at: usize) -> Option<&str> {
-    let line = source.get(..at)?.rsplit('\n').next().unwrap_or_default();
-    line.trim().is_empty().then_some(line)
-}
-
-/// Where the annotation of a test begins, if it is the line above it.
-fn without_annotation(source: &str, start: usize, test: &TestItem) -> usize {
-    let above = source.get(..start).unwrap_or_default();
-    let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();
-    let annotates = test.annotation.is_some() && line.trim().starts_with("//") && line.contains("@tdd-test-id:");
-    if annotates { start - line.len() - 1 } else { start }
 }
 
 /// The lines with a blank one after them, or before them.

@@ -40,23 +40,24 @@ mod walk;
 mod word;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
+use tdd_core::change::Sort;
 use tdd_core::change::TestChange;
-use tdd_core::change::{Change, Sort};
 use tdd_core::command::CommandSpec;
-use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
-use crate::item::{Items, TestItem};
-use crate::language::{Language, Measured, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
-use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
+use self::antipattern as signs;
+use crate::item::Items;
+use crate::language::{Language, Project, Settings, Sources, answered_by_modules, has_ending};
+use crate::twin::ScratchNeeds;
 
 /// The Rust language, through cargo.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rust;
 
 impl Language for Rust {
+    answered_by_modules!();
+
     fn name(&self) -> &'static str {
         "rust"
     }
@@ -66,61 +67,12 @@ impl Language for Rust {
         targets::is_member(project, folder, sources)
     }
 
-    fn detect(&self, sources: &dyn Sources) -> Option<Project> {
-        project::detect(sources)
-    }
-
     fn scaffold(&self, name: &str) -> BTreeMap<String, String> {
         scaffold::scaffold(name)
     }
 
-    fn manifest(&self) -> &'static str {
-        "Cargo.toml"
-    }
-
-    fn configured_commands(&self) -> &'static str {
-        scaffold::COMMANDS
-    }
-
-    fn package_name(&self, folder: &str) -> String {
-        scaffold::package_name(folder)
-    }
-
-    fn is_untested(&self, project: &Project, sources: &dyn Sources) -> bool {
-        project::production_without_tests(sources, project)
-    }
-
-    fn tools(&self) -> Vec<Tool> {
-        argv::tools()
-    }
-
     fn fmt(&self, project: &Project, settings: &Settings, files: &[String], sources: &dyn Sources) -> Vec<CommandSpec> {
         argv::fmt(project, settings, files, sources).into_iter().collect()
-    }
-
-    fn check(&self, project: &Project, settings: &Settings) -> Vec<CommandSpec> {
-        vec![argv::check(project, settings)]
-    }
-
-    fn suite(
-        &self,
-        project: &Project,
-        settings: &Settings,
-        selection: Selection,
-    ) -> Result<Box<dyn Suite>, UnknownCommand> {
-        suite::begin(project, settings, selection)
-    }
-
-    fn coverage(&self, project: &Project, settings: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured>>> {
-        suite::coverage(project, settings, paths)
-    }
-
-    fn test_command(&self, settings: &Settings) -> Vec<String> {
-        settings.test_cmd.clone().unwrap_or_else(|| test_command::DEFAULT.map(str::to_owned).to_vec())
-    }
-
-    fn find_test(&self, id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
-        ids::find(id, sources)
     }
 
     fn imports(&self, project: &Project, sources: &dyn Sources) -> Option<String> {
@@ -145,16 +97,8 @@ impl Language for Rust {
         tree.map(|tree| crate::syntax::renamed(&tree, names)).unwrap_or(source)
     }
 
-    fn owns(&self, path: &str) -> bool {
-        owns(path)
-    }
-
     fn items(&self, path: &str, source: &str) -> Items {
         items::items(path, source)
-    }
-
-    fn change(&self, project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-        change::change(project, before, after, paths)
     }
 
     fn sort(&self, project: &Project, path: &str, sources: &dyn Sources) -> Sort {
@@ -174,30 +118,6 @@ impl Language for Rust {
         let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
         let indent = text.get(before..).map_or(0, |rest| rest.len() - rest.trim_start().len());
         !production::Production::of(sources, BTreeSet::new()).holds(path, before + indent)
-    }
-
-    fn twins(&self, _: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
-        twins::twins(source, test, seed, boldness)
-    }
-
-    fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
-        mutants::value_mutants(path, source, lines)
-    }
-
-    fn signs(&self, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-        antipattern::signs(project, sources, paths)
-    }
-
-    fn without_test(&self, path: &str, source: &str, test: &TestItem) -> Option<String> {
-        mark::without_test(path, source, test)
-    }
-
-    fn skip(&self, path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
-        mark::skipped(path, source, test, reason, skip)
-    }
-
-    fn unskip(&self, path: &str, source: &str, test: &TestItem) -> Option<String> {
-        mark::unskipped(path, source, test)
     }
 
     fn scratch(&self, project: &Project, products: &str) -> ScratchNeeds {
@@ -224,18 +144,5 @@ impl Sources for Nothing {
 
 /// Whether a file is Rust source.
 fn owns(path: &str) -> bool {
-    path.strip_suffix(".rs").is_some_and(|name| !name.is_empty() && !name.ends_with('/'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rust_source_is_known_by_its_ending() {
-        assert!(owns("src/lib.rs"));
-        for path in ["Cargo.toml", "a.rs.txt", ".rs", "src/.rs", "rs"] {
-            assert!(!owns(path), "{path}");
-        }
-    }
+    has_ending(path, &["rs"])
 }

@@ -1,10 +1,13 @@
 //! Recognises a cargo project, and one that has code but no tests.
 
-use crate::language::{Project, Sources};
+use crate::language::{Project, Sources, has_untested_production};
 
 use super::items::items;
 use super::manifest::Manifest;
 use super::owns;
+
+/// The file that a new project is known by.
+pub const MANIFEST: &str = "Cargo.toml";
 
 /// The project of the `Cargo.toml` in the repository's root, else of the topmost one below it; of
 /// several at the same height, the first by name, and the description says so.
@@ -22,16 +25,8 @@ pub fn detect(sources: &dyn Sources) -> Option<Project> {
 /// Whether there are functions in `src` that no test can be for, because there is no test at all.
 /// A project without any function is not without tests: there is nothing to test yet.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
-    let mut has_production = false;
-    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
-        let Some(source) = sources.read(path) else { continue };
-        let found = items(path, &source);
-        if !found.tests.is_empty() {
-            return false;
-        }
-        has_production |= found.functions > 0 && path.split('/').any(|folder| folder == "src");
-    }
-    has_production
+    let is_in_src = |path: &str| path.split('/').any(|folder| folder == "src");
+    has_untested_production(project, sources, owns, items, is_in_src)
 }
 
 /// Some test in the `src` or `tests` of the project, or only of these packages of it, as `path::name`.

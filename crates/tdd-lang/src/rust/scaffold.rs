@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::scaffold::{dashed_name, is_plain};
+
 use super::word::is_reserved;
 
 /// Names that cargo refuses, or that would hide something of the language's own.
@@ -42,12 +44,6 @@ const TAKEN: [&str; 31] = [
 /// Names that Windows keeps for devices.
 const DEVICES: [&str; 6] = ["aux", "con", "nul", "prn", "com", "lpt"];
 
-/// What a name begins with that could not stand by itself.
-const PREFIX: &str = "kata";
-
-/// No package needs a longer name than this.
-const LONGEST: usize = 64;
-
 /// What a new configuration spells out.
 pub const COMMANDS: &str = r#"  test_cmd: ["cargo", "test", "--all"]
   check_cmd: ["cargo", "clippy", "--all", "--", "-D", "warnings"]
@@ -79,21 +75,12 @@ pub fn scaffold(name: &str) -> BTreeMap<String, String> {
 
 /// A legal package name made from a folder's name.
 pub fn package_name(folder: &str) -> String {
-    let plain: String = folder.to_lowercase().chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
-    let parts: Vec<&str> = plain.split('-').filter(|part| !part.is_empty()).collect();
-    let name = parts.join("-");
-    let name = if stands_alone(&name) { name } else { [PREFIX, &name].join("-") };
-    let short: String = name.chars().take(LONGEST).collect();
-    short.trim_end_matches('-').to_owned()
+    dashed_name(folder, |c| is_plain(c) || c == '_', is_taken)
 }
 
-fn is_plain(c: char) -> bool {
-    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'
-}
-
-fn stands_alone(name: &str) -> bool {
+fn is_taken(name: &str) -> bool {
     let is_device = DEVICES.contains(&name.trim_end_matches(|c: char| c.is_ascii_digit()));
-    name.starts_with(|c: char| c.is_ascii_lowercase()) && !is_reserved(name) && !TAKEN.contains(&name) && !is_device
+    is_reserved(name) || TAKEN.contains(&name) || is_device
 }
 
 #[cfg(test)]
@@ -101,7 +88,8 @@ mod tests {
     use super::super::items::items;
     use super::super::project::{detect, production_without_tests};
     use super::*;
-    use crate::fixture::memory;
+    use crate::fixture::laid;
+    use crate::scaffold::LONGEST;
 
     #[test]
     fn a_package_name_is_legal_whatever_the_folder_is_called() {
@@ -136,7 +124,7 @@ mod tests {
     #[test]
     fn a_scaffold_is_a_package_with_no_items_and_no_tests() {
         let files = scaffold("calc");
-        let sources = memory(&files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>());
+        let sources = laid(&files);
         let project = detect(&sources).unwrap();
         assert_eq!(project.description, "cargo package `calc`");
         assert!(!production_without_tests(&sources, &project));

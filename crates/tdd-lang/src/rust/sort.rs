@@ -238,10 +238,11 @@ mod tests {
     use super::*;
     use crate::fixture::memory;
 
-    fn check(files: &[(&str, &str)], expected: &[(&str, Sort)]) {
+    fn check(files: &[(&str, &str)], expected: &[(Sort, &[&str])]) {
         let project = Project { root: String::new(), description: String::new() };
-        for (path, sorted) in expected {
-            assert_eq!(sort(&project, path, &memory(files)), *sorted, "{path}");
+        let paths = expected.iter().flat_map(|(sorted, paths)| paths.iter().map(move |path| (*sorted, path)));
+        for (sorted, path) in paths {
+            assert_eq!(sort(&project, path, &memory(files)), sorted, "{path}");
         }
     }
 
@@ -273,31 +274,29 @@ mod tests {
             ".gitattributes",
             "tdd.yaml",
         ] {
-            check(&[PACKAGE], &[(path, Sort::Steering)]);
+            check(&[PACKAGE], &[(Sort::Steering, &[path])]);
         }
     }
 
     #[test]
     fn a_path_is_sorted_by_its_folder_if_nothing_leads_to_it() {
         let expected = [
-            ("src/lib.rs", Sort::Production),
-            ("src/new.rs", Sort::Production),
-            ("src/build.rs", Sort::Production),
-            ("examples/e.rs", Sort::Production),
-            ("src/tests/x.rs", Sort::Production),
-            ("tests/a.rs", Sort::Test),
-            ("tests/common/mod.rs", Sort::Test),
-            ("tests/build.rs", Sort::Test),
-            ("tests/data/a.json", Sort::Test),
-            ("benches/b.rs", Sort::Test),
-            ("crates/a/tests/a.rs", Sort::Test),
-            ("src/snapshots/a.snap", Sort::Test),
-            ("src/a.snap.new", Sort::Test),
-            ("testdata/a.txt", Sort::Test),
-            ("README.md", Sort::Document),
-            ("LICENSE", Sort::Document),
-            ("kata.md", Sort::Document),
-            ("data/a.json", Sort::Document),
+            (Sort::Production, &["src/lib.rs", "src/new.rs", "src/build.rs", "examples/e.rs", "src/tests/x.rs"][..]),
+            (
+                Sort::Test,
+                &[
+                    "tests/a.rs",
+                    "tests/common/mod.rs",
+                    "tests/build.rs",
+                    "tests/data/a.json",
+                    "benches/b.rs",
+                    "crates/a/tests/a.rs",
+                    "src/snapshots/a.snap",
+                    "src/a.snap.new",
+                    "testdata/a.txt",
+                ][..],
+            ),
+            (Sort::Document, &["README.md", "LICENSE", "kata.md", "data/a.json"][..]),
         ];
         check(&[PACKAGE, ("src/lib.rs", "")], &expected);
     }
@@ -320,12 +319,8 @@ mod tests {
             ("support/x.rs", ""),
         ];
         let expected = [
-            ("src/a.rs", Sort::Production),
-            ("src/both.rs", Sort::Production),
-            ("src/checks.rs", Sort::Test),
-            ("src/checks/deep.rs", Sort::Test),
-            ("support/x.rs", Sort::Test),
-            ("tests/sly.rs", Sort::Production),
+            (Sort::Production, &["src/a.rs", "src/both.rs", "tests/sly.rs"][..]),
+            (Sort::Test, &["src/checks.rs", "src/checks/deep.rs", "support/x.rs"][..]),
         ];
         check(&files, &expected);
     }
@@ -342,12 +337,8 @@ mod tests {
             ("tests/t.rs", ""),
         ];
         let expected = [
-            ("make/it.rs", Sort::Steering),
-            ("make/part.rs", Sort::Steering),
-            ("src/lib.rs", Sort::Steering),
-            ("src/a.rs", Sort::Steering),
-            ("src/tests.rs", Sort::Test),
-            ("tests/t.rs", Sort::Test),
+            (Sort::Steering, &["make/it.rs", "make/part.rs", "src/lib.rs", "src/a.rs"][..]),
+            (Sort::Test, &["src/tests.rs", "tests/t.rs"][..]),
         ];
         check(&files, &expected);
     }
@@ -366,12 +357,9 @@ mod tests {
             ("tests/t.rs", "const D: &str = include_str!(\"../data/d.txt\");"),
         ];
         let expected = [
-            ("README.md", Sort::Document),
-            ("data/a.txt", Sort::Production),
-            ("src/b.bin", Sort::Test),
-            ("gen/c.in", Sort::Production),
-            ("data/d.txt", Sort::Test),
-            ("data/e.txt", Sort::Document),
+            (Sort::Document, &["README.md", "data/e.txt"][..]),
+            (Sort::Production, &["data/a.txt", "gen/c.in"][..]),
+            (Sort::Test, &["src/b.bin", "data/d.txt"][..]),
         ];
         check(&files, &expected);
     }

@@ -1,12 +1,13 @@
 //! A Rust file's syntax tree, and what tokens and digests are in it.
 
 use std::borrow::Cow;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use tdd_core::digest::Digest;
 
-use crate::syntax::{FlatTree, Grammar, Known, SEPARATOR};
+use super::Rust;
+use crate::syntax::{Grammar, Known, SEPARATOR};
 
 static GRAMMAR: Grammar = Grammar {
     language: LazyLock::new(|| tree_sitter_rust::LANGUAGE.into()),
@@ -18,21 +19,12 @@ static GRAMMAR: Grammar = Grammar {
 const ATOMS: [&str; 5] = ["string_literal", "raw_string_literal", "char_literal", "line_comment", "block_comment"];
 
 /// The tree of one file. The range of a doc comment in it includes its line's end.
-#[derive(Debug)]
-pub(super) struct Tree<'a>(FlatTree<'a>);
-
-impl<'a> Deref for Tree<'a> {
-    type Target = FlatTree<'a>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+pub(super) type Tree<'a> = crate::syntax::Tree<'a, Rust>;
 
 impl<'a> Tree<'a> {
     /// The tree of this text; broken text has one as well. `None` if there is no parser.
     pub fn parse(source: &'a str) -> Option<Self> {
-        FlatTree::parse(&GRAMMAR, source).map(Self)
+        Self::with(&GRAMMAR, source)
     }
 
     /// Whether a node is a comment.

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use tdd_core::digest::Digest;
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
@@ -13,19 +12,19 @@ use super::expectation::{BREAK, opposite, untruth};
 use super::syntax::Tree;
 use crate::item::{Assertion, TestItem};
 use crate::syntax::splice;
-use crate::twin::{Boldness, Twins};
+use crate::twin::{Boldness, FreshNames, Twins, edited_part};
 
 /// A copy must not fail to compile because the project is strict about style.
 const LENIENT: &str = "#[allow(warnings, unconditional_panic, overflowing_literals, arithmetic_overflow)]";
 
 /// The file with the copies in it; `None` if the test cannot be copied.
-pub(super) fn twins(source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+pub(super) fn twins(_: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
     let tree = Tree::parse(source).filter(Tree::parses)?;
     if test.assertions.iter().any(|assertion| assertion.kind.contains("snapshot")) {
         return None;
     }
     let original = Original::find(&tree, source, test)?;
-    let mut writer = Writer { original, source, seed, boldness, named: 0, text: String::new() };
+    let mut writer = Writer { original, source, boldness, names: FreshNames::new(seed), text: String::new() };
     let copy = writer.test(&Alteration::default())?;
     let sound = writer.control("")?;
     let broken = writer.control(BREAK)?;
@@ -81,20 +80,17 @@ struct Alteration {
 struct Writer<'a> {
     original: Original,
     source: &'a str,
-    seed: u64,
     boldness: Boldness,
-    named: u64,
+    names: FreshNames,
     text: String,
 }
 
 impl Writer<'_> {
     fn test(&mut self, alteration: &Alteration) -> Option<(String, TestId)> {
-        let name = self.name();
-        let range = self.original.function.clone();
-        let within = |part: &Range<usize>| part.start - range.start..part.end - range.start;
-        let mut edits = vec![(within(&self.original.name), name.clone())];
-        edits.extend(alteration.edit.iter().map(|(part, text)| (within(part), text.clone())));
-        let function = splice(self.source.get(range.clone())?, edits);
+        let name = self.names.next("t");
+        let mut edits = vec![(self.original.name.clone(), name.clone())];
+        edits.extend(alteration.edit.clone());
+        let function = edited_part(self.source, self.original.function.clone(), edits)?;
         let attributes = self.original.attributes.clone().into_iter().map(|attribute| match &alteration.should_panic {
             Some(other) if attribute.contains("should_panic") => other.clone(),
             _ => attribute,
@@ -105,7 +101,7 @@ impl Writer<'_> {
 
     /// A test of our own, with the compiler's own `#[test]` where its path can be written (not in edition 2015).
     fn control(&mut self, body: &str) -> Option<(String, TestId)> {
-        let name = self.name();
+        let name = self.names.next("t");
         let attribute = match self.boldness {
             Boldness::ChangeValues => "#[::core::prelude::v1::test]",
             Boldness::NegateOnly => "#[test]",
@@ -147,7 +143,7 @@ impl Writer<'_> {
     fn panicking(&mut self, test: &TestItem) -> Option<Vec<Twin>> {
         let mut altered = vec![(String::new(), "is not meant to panic")];
         if test.expected_panic.is_some() {
-            let other = self.name();
+            let other = self.names.next("t");
             altered.push((format!("#[should_panic(expected = \"{other}\")]"), "expects another message of the panic"));
         }
         let mut twins = Vec::new();
@@ -156,13 +152,6 @@ impl Writer<'_> {
             twins.push(Twin { name, id, line: test.line, what: what.to_owned(), probe: None });
         }
         Some(twins)
-    }
-
-    /// A name that cannot be known beforehand.
-    fn name(&mut self) -> String {
-        self.named += 1;
-        let digest = Digest::of([self.seed.to_le_bytes(), self.named.to_le_bytes()].concat());
-        format!("t_{}", &digest.as_str()[..16])
     }
 
     fn line(&self, byte: usize) -> usize {
@@ -177,7 +166,7 @@ mod tests {
 
     fn of(source: &str) -> Option<Twins> {
         let test = items("src/lib.rs", source).tests.remove(0);
-        twins(source, &test, 7, Boldness::ChangeValues)
+        twins("src/lib.rs", source, &test, 7, Boldness::ChangeValues)
     }
 
     #[test]
@@ -243,7 +232,7 @@ mod tests {
     fn names_depend_on_the_seed_alone() {
         let source = "#[test] fn t() { assert!(f()); }";
         let test = items("a.rs", source).tests.remove(0);
-        let named = |seed| twins(source, &test, seed, Boldness::ChangeValues).unwrap().copy;
+        let named = |seed| twins("src/lib.rs", source, &test, seed, Boldness::ChangeValues).unwrap().copy;
         assert_eq!(named(1), named(1));
         assert_ne!(named(1), named(2));
     }

@@ -8,6 +8,30 @@ const RESERVED: [&str; 53] = [
     "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "_",
 ];
 
+/// Macros of the standard library that only compute, print or wrap what is inside of them.
+pub(super) const COMPUTING_MACROS: [&str; 20] = [
+    "vec",
+    "format",
+    "format_args",
+    "matches",
+    "print",
+    "println",
+    "eprint",
+    "eprintln",
+    "dbg",
+    "write",
+    "writeln",
+    "concat",
+    "stringify",
+    "line",
+    "file",
+    "column",
+    "cfg",
+    "env",
+    "option_env",
+    "thread_local",
+];
+
 /// Whether a word is reserved.
 pub(super) fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 use tdd_core::program::definition::Problem;
+use tdd_exec::program::found::{self, Found};
 
-use super::found::{self, Found};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, DIM, GOOD, paint};
-use crate::project;
+use tdd_exec::project;
 
 /// Say what keeps a program from running, with file and line
 ///
@@ -39,7 +39,7 @@ struct Document {
 }
 
 pub fn run(args: &Check, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.global)?;
+    let repo = project::repository(&context.place)?;
     let document = Document::of(found::find(&repo, &args.name)?);
     context.output.result(&document, || document.text())?;
     Ok(ExitCode::from(u8::from(!document.runs)))

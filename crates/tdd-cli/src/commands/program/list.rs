@@ -9,8 +9,9 @@ use tdd_core::program::page;
 use tdd_core::program::schedule::Standing;
 use tdd_core::seam::Clock;
 use tdd_exec::clock::WallClock;
+use tdd_exec::program::{Desk, found};
 
-use super::{Desk, found};
+use super::desk;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, DIM, GOOD, WARN, paint};
@@ -34,7 +35,7 @@ struct Row {
 }
 
 pub fn run(context: &Context) -> Result<ExitCode, CliError> {
-    let desk = Desk::open(context)?;
+    let desk = desk(context)?;
     let mut rows = Vec::new();
     for name in found::names(&desk.repo)?.into_keys() {
         rows.push(row(&desk, &name));
@@ -43,7 +44,7 @@ pub fn run(context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(desk: &Desk<'_>, name: &str) -> Row {
+fn row(desk: &Desk, name: &str) -> Row {
     let program = name.to_owned();
     let unready = |why: String| Row { program, standing: "not-ready", why: Some(why), iterations: 0, best: None };
     let found = match found::find(&desk.repo, name) {

@@ -1,14 +1,7 @@
 //! `program`: work that goes on by itself, iteration by iteration, under the same gates.
 
-mod brief;
 mod check;
-pub mod error;
-mod evaluate;
-mod found;
-mod iterate;
-mod judge;
 mod list;
-mod memory;
 mod new;
 mod resume;
 mod run;
@@ -17,15 +10,10 @@ mod status;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use tdd_core::config::Config;
-use tdd_exec::git::{Repo, Signature};
-use tdd_exec::process::Spawner;
+use tdd_exec::program::Desk;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::project;
-use found::Found;
-use memory::Memory;
 
 /// Set up, check, run and steer programs
 ///
@@ -63,50 +51,7 @@ pub fn run(args: &Program, context: &Context) -> Result<ExitCode, CliError> {
     }
 }
 
-/// What every command about programs needs.
-struct Desk<'a> {
-    context: &'a Context,
-    repo: Repo,
-    config: Config,
-}
-
-impl<'a> Desk<'a> {
-    fn open(context: &'a Context) -> Result<Self, CliError> {
-        let repo = project::repository(&context.global)?;
-        let config = project::configuration(&context.global, repo.root())?.config;
-        Ok(Self { context, repo, config })
-    }
-
-    /// The memory of a program; without a remote, or with this one, or with the one that its front matter names.
-    fn memory<'d>(&'d self, found: &'d Found, remote: Option<&str>) -> Memory<'d> {
-        Memory {
-            repo: &self.repo,
-            found,
-            author: self.signature(),
-            spawner: self.git_spawner(),
-            remote: remote.map(str::to_owned).or_else(|| found.definition.remote.clone()),
-        }
-    }
-
-    fn signature(&self) -> Signature {
-        use tdd_core::seam::Clock as _;
-        let author = &self.config.commit;
-        let seconds = tdd_exec::clock::WallClock.now_ms() / 1000;
-        Signature {
-            name: author.author_name.clone(),
-            email: author.author_email.clone(),
-            time: i64::try_from(seconds).unwrap_or(0),
-        }
-    }
-
-    /// What starts a program's scripts: they see no secrets.
-    fn spawner(&self) -> Spawner {
-        Spawner::new(self.repo.root(), std::env::vars_os()).with_cancel(self.context.cancel.clone())
-    }
-
-    /// What starts git for a remote: it may ask the user's agent for their key.
-    fn git_spawner(&self) -> Spawner {
-        let agent = std::env::var("SSH_AUTH_SOCK").ok().map(|path| ("SSH_AUTH_SOCK".to_owned(), path));
-        self.spawner().with_vars(agent)
-    }
+/// Opens the repository for work on its programs.
+fn desk(context: &Context) -> Result<Desk, CliError> {
+    Ok(Desk::open(context.place.clone(), context.surroundings())?)
 }

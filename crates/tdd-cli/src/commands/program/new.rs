@@ -9,15 +9,14 @@ use tdd_core::program::definition::Problem;
 use tdd_core::program::{FOLDER, is_name};
 use tdd_core::seam::Workspace as _;
 use tdd_exec::git::Repo;
+use tdd_exec::program::{ProgramError, found};
 use tdd_exec::text;
 use tdd_exec::workspace::{Workspace, Written};
 
-use super::error::ProgramError;
-use super::found;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, paint};
-use crate::project;
+use tdd_exec::project;
 
 /// Lay a program out, and list all that is to be filled in
 ///
@@ -81,7 +80,7 @@ struct Document {
 }
 
 pub fn run(args: &New, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.global)?;
+    let repo = project::repository(&context.place)?;
     if !is_name(&args.name) {
         return Err(ProgramError::Name(args.name.clone()).into());
     }
@@ -128,6 +127,7 @@ fn write(repo: &Repo, files: &[(String, String)]) -> Result<Vec<String>, CliErro
     };
     match Workspace::open(repo.root())?.write(permit)? {
         Written::Done(_) => Ok(files.iter().map(|(path, _)| path.clone()).collect()),
+        Written::PersonChanged { paths } => Err(CliError::person_changed(&paths)),
         Written::Refused(refusal) => Err(CliError::InTheWay(refusal.reason)),
     }
 }

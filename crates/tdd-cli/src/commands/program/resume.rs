@@ -6,15 +6,15 @@ use clap::Args;
 use serde::Serialize;
 use tdd_core::program::schedule::Standing;
 use tdd_core::program::state::{Happened, Who};
-use tdd_core::seam::Clock;
+use tdd_core::seam::{Clock, Ledger};
 use tdd_exec::clock::WallClock;
+use tdd_exec::program::found;
 
-use super::{Desk, found};
+use super::desk;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::person::PersonError;
-use crate::project;
-use crate::recording::Recording;
+use tdd_exec::project;
 
 /// Stop a program until a person lets it go on
 #[derive(Debug, Args)]
@@ -70,14 +70,15 @@ pub fn resume(args: &Resume, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 fn tell(name: &str, remote: Option<&str>, happened: &Happened, context: &Context) -> Result<ExitCode, CliError> {
-    let desk = Desk::open(context)?;
+    let desk = desk(context)?;
     let found = found::find(&desk.repo, name)?;
     let memory = desk.memory(&found, remote);
     memory.fetch()?;
     let state = memory.tell(std::slice::from_ref(happened))?;
-    let repo = project::repository(&context.global)?;
-    let machine = Recording::open(&repo, context.output)?;
-    let pause = machine.session().standing().pause().filter(|_| state.pause().is_none());
+    let repo = project::repository(&context.place)?;
+    let machine = context.recording_if_free(&repo)?;
+    let paused = machine.as_ref().and_then(|machine| machine.session().standing().pause());
+    let pause = paused.filter(|_| state.pause().is_none());
     let document = Document {
         program: name.to_owned(),
         standing: Standing::of(found.definition.schedule, &state, WallClock.now_ms()),

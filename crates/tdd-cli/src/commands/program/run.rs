@@ -6,17 +6,19 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
+use tdd_core::machine::End;
 use tdd_core::program::iteration::{Iteration, Outcome};
 use tdd_core::program::schedule::Standing;
 use tdd_core::seam::Clock;
 use tdd_exec::clock::WallClock;
+use tdd_exec::program::{Desk, ProgramError, Went, Worker, found};
+use tdd_exec::recording::Recording;
 
-use super::error::ProgramError;
-use super::iterate::{Went, Worker};
-use super::{Desk, found};
-use crate::commands::run::{Options, count, minutes, show};
+use super::desk;
+use crate::commands::run::{Options, count, minutes, show, voice};
 use crate::context::Context;
 use crate::error::{CliError, Code};
+use crate::machine;
 use crate::output::{BAD, GOOD, WARN, paint, print_line};
 
 /// Run iterations of a program, or of all that are due
@@ -64,49 +66,49 @@ const NOTHING_DUE: u8 = 1;
 const FOR_A_PERSON: u8 = 4;
 
 pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
-    let desk = Desk::open(context)?;
+    let desk = desk(context)?;
     match &args.name {
-        Some(name) => program(args, name, &desk).map(ExitCode::from),
-        None => all_due(args, &desk),
+        Some(name) => program(args, name, &desk, context).map(ExitCode::from),
+        None => all_due(args, &desk, context),
     }
 }
 
-fn all_due(args: &Run, desk: &Desk<'_>) -> Result<ExitCode, CliError> {
+fn all_due(args: &Run, desk: &Desk, context: &Context) -> Result<ExitCode, CliError> {
     let mut code = None;
     for name in found::names(&desk.repo)?.into_keys() {
-        match if_due(args, &name, desk) {
+        match if_due(args, &name, desk, context) {
             Ok(Some(ended)) if ended == Code::Interrupted as u8 => return Ok(ExitCode::from(ended)),
             Ok(ended) => code = code.max(ended),
             Err(error) if error.code() == Code::Interrupted => return Err(error),
             // What stops one program is no reason to let the others wait.
             Err(error) => {
                 code = code.max(Some(error.code() as u8));
-                desk.context.output.note(format_args!("{name}: {error}"));
-                desk.context.output.note(error.hint().unwrap_or_default());
+                context.output.note(format_args!("{name}: {error}"));
+                context.output.note(error.hint().unwrap_or_default());
             }
         }
     }
     if code.is_none() {
-        desk.context.output.note("nothing is due");
+        context.output.note("nothing is due");
     }
     Ok(ExitCode::from(code.unwrap_or(NOTHING_DUE)))
 }
 
 /// The exit code of a program that was due.
-fn if_due(args: &Run, name: &str, desk: &Desk<'_>) -> Result<Option<u8>, CliError> {
+fn if_due(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<Option<u8>, CliError> {
     let found = found::find(&desk.repo, name)?;
     if !found.problems.is_empty() {
-        desk.context.output.note(format_args!("note: `{name}` is not ready; `tdd-cli program check {name}`"));
+        context.output.note(format_args!("note: `{name}` is not ready; `tdd-cli program check {name}`"));
         return Ok(None);
     }
     let memory = desk.memory(&found, args.remote.as_deref());
     memory.fetch()?;
     let standing = Standing::of(found.definition.schedule, &memory.load()?, WallClock.now_ms());
-    if standing.is_due() { program(args, name, desk).map(Some) } else { Ok(None) }
+    if standing.is_due() { program(args, name, desk, context).map(Some) } else { Ok(None) }
 }
 
 /// Iterations of one program; gives the exit code.
-fn program(args: &Run, name: &str, desk: &Desk<'_>) -> Result<u8, CliError> {
+fn program(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<u8, CliError> {
     let found = found::find(&desk.repo, name)?.ready()?;
     let strategy = match &found.definition.strategy {
         Ok(strategy) => *strategy,
@@ -114,28 +116,60 @@ fn program(args: &Run, name: &str, desk: &Desk<'_>) -> Result<u8, CliError> {
     };
     let memory = desk.memory(&found, args.remote.as_deref());
     memory.fetch()?;
-    let worker = Worker { desk, found: &found, strategy, memory, options: &args.options, max_time: args.max_minutes };
+    let opened = |recording: &mut Recording| {
+        context.mention_repair(recording);
+        if context.output.is_json() {
+            recording.echo_to(machine::print_records());
+        }
+    };
+    let worker = Worker {
+        desk,
+        found: &found,
+        strategy,
+        memory,
+        allow_untracked: args.options.allow_untracked,
+        max_time: args.max_minutes,
+        opened: &opened,
+    };
     for _ in 0..args.iterations.get() {
         worker.memory.fetch()?;
-        if let Some(code) = stands_still(&worker, name)? {
+        if let Some(code) = stands_still(&worker, name, context)? {
             return Ok(code);
         }
-        match worker.iterate()? {
-            Went::Over(iteration) => tell(desk.context, name, &iteration)?,
-            Went::Left(end) => {
-                show(&end, desk.context)?;
-                return Ok(end.exit_code());
-            }
+        if let Some(end) = iterate(&worker, args, name, context)? {
+            show(&end, context)?;
+            return Ok(end.exit_code());
         }
     }
     let state = worker.memory.load()?;
     Ok(if state.pause().is_some() { FOR_A_PERSON } else { 0 })
 }
 
+/// One iteration, with the machine at work wherever it asks for that. An end if the iteration is not over by it: then
+/// the next run goes on with it.
+fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Result<Option<End>, CliError> {
+    loop {
+        let (order, mandate) = match worker.iterate()? {
+            Went::Over(iteration) => return tell(context, name, &iteration).map(|()| None),
+            Went::Paused(end) => return Ok(Some(end)),
+            Went::Modified { path, more } => return Err(CliError::Modified { path, more }),
+            Went::Untracked { path, more } => return Err(CliError::Untracked { path, more }),
+            Went::Work(order, mandate) => (order, *mandate),
+        };
+        let voices = voice(&args.options, &worker.desk.config, context)?;
+        match machine::run(context, order, mandate, voices)? {
+            End::Steps { .. } | End::Done { .. } | End::Stopped { .. } => {}
+            // Only a plan comes to these.
+            End::Fulfilled { .. } | End::Lacking { .. } => {}
+            end @ (End::Time { .. } | End::Spent { .. } | End::Interrupted) => return Ok(Some(end)),
+        }
+    }
+}
+
 /// Why no iteration is begun, as an exit code. Paused means paused, unless an iteration has to be brought to its end.
-fn stands_still(worker: &Worker<'_>, name: &str) -> Result<Option<u8>, CliError> {
+fn stands_still(worker: &Worker<'_>, name: &str, context: &Context) -> Result<Option<u8>, CliError> {
     let state = worker.memory.load()?;
-    let say = |text: String| worker.desk.context.output.note(text);
+    let say = |text: String| context.output.note(text);
     match Standing::of(worker.found.definition.schedule, &state, WallClock.now_ms()) {
         Standing::Due | Standing::Waiting { .. } => Ok(None),
         Standing::Done { reason } => {
@@ -144,7 +178,7 @@ fn stands_still(worker: &Worker<'_>, name: &str) -> Result<Option<u8>, CliError>
         }
         Standing::Pending => {
             if worker.settle(&state)? {
-                return stands_still(worker, name);
+                return stands_still(worker, name, context);
             }
             say(format!("{name} waits for the checks of its last commit"));
             Ok(Some(0))

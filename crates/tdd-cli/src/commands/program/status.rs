@@ -9,8 +9,9 @@ use tdd_core::program::schedule::Standing;
 use tdd_core::program::state::State;
 use tdd_core::seam::Clock;
 use tdd_exec::clock::WallClock;
+use tdd_exec::program::found;
 
-use super::{Desk, found};
+use super::desk;
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -32,7 +33,7 @@ struct Document {
 }
 
 pub fn run(args: &Status, context: &Context) -> Result<ExitCode, CliError> {
-    let desk = Desk::open(context)?;
+    let desk = desk(context)?;
     let found = found::find(&desk.repo, &args.name)?;
     let state = desk.memory(&found, None).load()?;
     let standing = Standing::of(found.definition.schedule, &state, WallClock.now_ms());

@@ -1,17 +1,18 @@
 //! A run, as it becomes a report: who has ended and how, and who is still to be run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use tdd_core::command::{Exit, Finished};
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
+use super::Errand;
 use super::cause::{Diagnosis, complaints};
 use super::events::{End, PackageRun, Run};
 use super::world::{Package, World};
-use super::{Errand, could_not_run, fail, failed, last_words, shorten};
 use crate::go::ids::{Ids, Located};
 use crate::language::{Project, Selection};
+use crate::run::{Results, failure, last_words, no_tests_found, shorten, tool_obstacle};
 
 /// A run, as it becomes a report.
 pub(super) struct Book {
@@ -20,8 +21,7 @@ pub(super) struct Book {
     /// What is to be run next.
     pub errands: Vec<Errand>,
     pub rounds: usize,
-    results: BTreeMap<TestId, TestResult>,
-    obstacles: Vec<Obstacle>,
+    results: Results,
     /// The tests that are to have a result, by package.
     open: Vec<BTreeSet<String>>,
 }
@@ -39,8 +39,8 @@ struct Share<'s> {
 impl Book {
     pub fn new(world: World, ids: Ids) -> Self {
         let open = vec![BTreeSet::new(); world.packages.len()];
-        let obstacles = ids.obstacles.clone();
-        Self { world, ids, errands: Vec::new(), rounds: 0, results: BTreeMap::new(), obstacles, open }
+        let results = Results::new(ids.obstacles.clone());
+        Self { world, ids, errands: Vec::new(), rounds: 0, results, open }
     }
 
     /// What is to be run first.
@@ -81,7 +81,7 @@ impl Book {
         diagnosis: &Diagnosis<'_>,
         project: &Project,
     ) -> Result<(), Obstacle> {
-        if let Some(obstacle) = could_not_run(finished) {
+        if let Some(obstacle) = tool_obstacle("go test", finished) {
             return Err(obstacle);
         }
         if finished.stdout.dropped > 0 {
@@ -155,13 +155,13 @@ impl Book {
         let Share { at, package, .. } = *share;
         for name in self.left(share) {
             let message = "it stands in its file, and `go test` did not run it".to_owned();
-            self.settle(at, &name, fail(Cause::TargetNotFound, message), 0);
+            self.settle(at, &name, failure(Cause::TargetNotFound, message), 0);
         }
         let failed = package.cases.values().any(|case| case.end == Some(End::Fail));
         if package.end == Some(End::Fail) && !failed {
             let said = package.output.trim();
             let message = shorten(format!("its tests passed, and its process failed: {said}"));
-            self.obstacles.push(Obstacle::new(self.world.packages[at].import.clone(), Cause::Crash, message));
+            self.results.add_obstacle(Obstacle::new(self.world.packages[at].import.clone(), Cause::Crash, message));
         }
     }
 
@@ -190,7 +190,7 @@ impl Book {
             return;
         }
         let cause = cause_of_death(&said, &self.world.root, diagnosis);
-        self.settle(at, name, fail(cause, shorten(said)), 0);
+        self.settle(at, name, failure(cause, shorten(said)), 0);
     }
 
     /// A process that ended before any test, between two of them, or without the test that is ours.
@@ -201,7 +201,7 @@ impl Book {
         let message = shorten(format!("its process ended before its report was complete\n{said}"));
         let cause = if said.contains("panic: ") { Cause::LoadFailure } else { Cause::Crash };
         let subject = self.world.packages[at].import.clone();
-        self.obstacles.push(Obstacle { tests, ..Obstacle::new(subject, cause, message) });
+        self.results.add_obstacle(Obstacle { tests, ..Obstacle::new(subject, cause, message) });
     }
 
     fn unbuilt(&mut self, at: usize, said: &str, diagnosis: &Diagnosis<'_>, project: &Project) {
@@ -216,9 +216,9 @@ impl Book {
         let tests: Vec<TestId> = tests.map(Located::id).collect();
         let subject = told.and_then(|it| it.path.clone()).unwrap_or_else(|| package.import.clone());
         self.open[at].clear();
-        if self.obstacles.iter().all(|known| known.tests != tests) {
+        if self.results.obstacles().iter().all(|known| known.tests != tests) {
             let message = shorten(format!("{message}\n{}", said.trim()).trim().to_owned());
-            self.obstacles.push(Obstacle { subject, cause, message, place, tests });
+            self.results.add_obstacle(Obstacle { subject, cause, message, place, tests });
         }
     }
 
@@ -239,14 +239,14 @@ impl Book {
         let Some(located) = self.located(at, name) else { return };
         let (id, digest) = (TestId::native(&located.path, &full), located.item.digest);
         let (outcome, millis) = match package.cases.get(&full) {
-            None => (fail(Cause::TargetNotFound, format!("`{name}` has no part `{part}`")), 0),
+            None => (failure(Cause::TargetNotFound, format!("`{name}` has no part `{part}`")), 0),
             Some(case) if case.end.is_some() => ended(package, &full),
             Some(_) => {
                 let said = package.said(name);
-                (fail(cause_of_death(&said, &self.world.root, diagnosis), shorten(said)), 0)
+                (failure(cause_of_death(&said, &self.world.root, diagnosis), shorten(said)), 0)
             }
         };
-        self.results.insert(id.clone(), TestResult { id, outcome, duration_ms: millis, digest: Some(digest) });
+        self.results.set(TestResult { id, outcome, duration_ms: millis, digest: Some(digest) });
     }
 
     fn located(&self, at: usize, name: &str) -> Option<&Located> {
@@ -258,7 +258,7 @@ impl Book {
         self.open[at].remove(name);
         let Some(located) = self.located(at, name) else { return };
         let (id, digest) = (located.id(), Some(located.item.digest));
-        self.results.insert(id.clone(), TestResult { id, outcome, duration_ms: millis, digest });
+        self.results.set(TestResult { id, outcome, duration_ms: millis, digest });
     }
 
     pub fn report(mut self, selection: &Selection, picks: bool) -> Report {
@@ -270,33 +270,26 @@ impl Book {
             .collect();
         for (at, name) in left {
             let message = "its package ended too often before it".to_owned();
-            self.settle(at, &name, fail(Cause::Crash, message), 0);
+            self.settle(at, &name, failure(Cause::Crash, message), 0);
         }
         match selection {
             Selection::All => {
                 if picks {
-                    self.results.retain(|_, result| result.outcome.cause() != Some(Cause::TargetNotFound));
+                    self.results.retain(|result| result.outcome.cause() != Some(Cause::TargetNotFound));
                 }
-                if self.results.is_empty() && self.obstacles.is_empty() && !self.ids.is_empty() {
-                    let message = "`go test` found no test, and there are some";
-                    self.obstacles.push(Obstacle::new("go test", Cause::ZeroTests, message));
+                if self.results.is_empty() && !self.ids.is_empty() {
+                    self.results.add_obstacle(no_tests_found("go test", "`go test`"));
                 }
             }
             Selection::Only(asked) => {
-                for id in asked.iter().filter(|id| !self.results.contains_key(id)).cloned().collect::<Vec<_>>() {
-                    let native = self.ids.get(&id).map(|(test, _)| test.id());
-                    let holds = |it: &&Obstacle| {
-                        it.tests.contains(&id) || native.as_ref().is_some_and(|id| it.tests.contains(id))
-                    };
-                    let (cause, message) = match self.obstacles.iter().find(holds) {
-                        Some(obstacle) => (obstacle.cause, obstacle.message.clone()),
-                        None => (Cause::TargetNotFound, format!("`go test` finds no `{id}`")),
-                    };
-                    self.results.insert(id.clone(), failed(id, cause, message, 0));
-                }
+                let ids = &self.ids;
+                self.results.fail_missing(asked, "`go test`", |obstacle, id| {
+                    let whole = ids.get(id).map(|(test, _)| test.id());
+                    obstacle.tests.contains(id) || whole.is_some_and(|whole| obstacle.tests.contains(&whole))
+                });
             }
         }
-        Report::new(self.results.into_values(), self.obstacles)
+        self.results.report()
     }
 }
 
@@ -309,15 +302,15 @@ fn ended(package: &PackageRun, name: &str) -> (Outcome, u64) {
     let said = || shorten(package.said(name));
     let outcome = match package.cases[name].end {
         Some(End::Pass) if parts.contains(&Some(End::Fail)) || parts.contains(&None) => {
-            fail(Cause::UnknownOutput, "it passed, and a part of it did not".to_owned())
+            failure(Cause::UnknownOutput, "it passed, and a part of it did not".to_owned())
         }
         Some(End::Pass) if parts.contains(&Some(End::Skip)) && !parts.contains(&Some(End::Pass)) => {
-            fail(Cause::Skipped, said())
+            failure(Cause::Skipped, said())
         }
         Some(End::Pass) => Outcome::Pass,
-        Some(End::Skip) => fail(Cause::Skipped, said()),
-        Some(End::Fail) => fail(Cause::Assertion, said()),
-        None => fail(Cause::Crash, said()),
+        Some(End::Skip) => failure(Cause::Skipped, said()),
+        Some(End::Fail) => failure(Cause::Assertion, said()),
+        None => failure(Cause::Crash, said()),
     };
     (outcome, millis)
 }

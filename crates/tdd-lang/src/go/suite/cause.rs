@@ -146,7 +146,12 @@ impl<'d> Diagnosis<'d> {
             tree.kind(node) == "type_identifier"
                 || tree.kind(parent) == "call_expression" && called(tree, parent) == name
         });
-        is_asked_for || name.starts_with(char::is_uppercase)
+        // `var Carry = carry` opens something of the package to tests outside of it.
+        let is_opened = node.is_some_and(|node| {
+            let outermost = tree.around(node).find(|outer| tree.parent(*outer) == 0);
+            outermost.is_some_and(|outer| tree.kind(outer) == "var_declaration")
+        });
+        is_asked_for || is_opened || name.starts_with(char::is_uppercase)
     }
 
     fn is_our_package(&self, tree: &Tree<'_>, package: &str) -> bool {
@@ -240,6 +245,8 @@ mod tests {
         }
         let outside = "package calc_test\nimport (\"testing\"; \"calc\")\nfunc TestA(t *testing.T) {\ncalc.Sub(1)\n}\n";
         assert_eq!(cause(outside, "./calc_test.go:4:6: undefined: calc.Sub"), Cause::MissingSymbol);
+        let opened = "package calc\nvar Carry = carry\n";
+        assert_eq!(cause(opened, "./calc_test.go:2:13: undefined: carry"), Cause::MissingSymbol);
     }
 
     #[test]

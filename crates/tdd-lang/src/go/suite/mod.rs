@@ -11,23 +11,21 @@ mod events;
 mod tests;
 mod world;
 
-use tdd_core::command::{CommandSpec, Exit, Finished};
-use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
-use tdd_core::test_id::TestId;
+use tdd_core::command::{CommandSpec, Finished};
 
 use self::book::Book;
 use self::cause::Diagnosis;
 use self::coverage::AND_PROFILE;
 pub use self::coverage::coverage;
 use self::world::World;
+use super::Go;
 use super::ids::Ids;
-use super::test_command::{DEFAULT, TestCommand};
-use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use super::test_command::TestCommand;
+use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use crate::run::report_without_run;
 
 /// Puts a test of our own into each package while `go test` runs.
 const RUNNER: &str = include_str!("run.sh");
-/// No message needs to be longer than this.
-const MAX_MESSAGE: usize = 4000;
 
 /// How often what is left of a package is run again after a test took its process down.
 const MAX_ROUNDS: usize = 40;
@@ -35,11 +33,6 @@ const MAX_ROUNDS: usize = 40;
 /// Begins a test run.
 pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
     Ok(Box::new(GoSuite::new(project, settings, selection)?))
-}
-
-/// The command that runs the tests, as it is configured or by default.
-pub fn test_command(settings: &Settings) -> Vec<String> {
-    settings.test_cmd.clone().unwrap_or_else(|| DEFAULT.map(str::to_owned).to_vec())
 }
 
 struct GoSuite {
@@ -84,14 +77,14 @@ impl Suite for GoSuite {
                     book.plan(&self.selection);
                     self.go_on(book, sources)
                 }
-                Err(obstacle) => Next::Done(self.without_run(&obstacle)),
+                Err(obstacle) => Next::Done(report_without_run(&self.selection, obstacle)),
             },
             Stage::Running(mut book) => {
                 let diagnosis = Diagnosis::new(&self.project, sources);
                 let errands = std::mem::take(&mut book.errands);
                 for (errand, finished) in errands.iter().zip(&finished) {
                     if let Err(obstacle) = book.read(errand, finished, &diagnosis, &self.project) {
-                        return Next::Done(self.without_run(&obstacle));
+                        return Next::Done(report_without_run(&self.selection, obstacle));
                     }
                 }
                 self.go_on(*book, sources)
@@ -107,7 +100,7 @@ impl Suite for GoSuite {
 impl GoSuite {
     fn new(project: &Project, settings: &Settings, selection: Selection) -> Result<Self, UnknownCommand> {
         Ok(Self {
-            command: TestCommand::parse(&test_command(settings))?,
+            command: TestCommand::parse(&Go.test_command(settings))?,
             project: project.clone(),
             settings: settings.clone(),
             selection,
@@ -167,52 +160,10 @@ impl GoSuite {
         }
         Job { command, isolated: true, label: "running go test".to_owned() }
     }
-
-    fn without_run(&self, obstacle: &Obstacle) -> Report {
-        let asked = match &self.selection {
-            Selection::All => &[][..],
-            Selection::Only(ids) => ids.as_slice(),
-        };
-        let failed = asked.iter().map(|id| failed(id.clone(), obstacle.cause, obstacle.message.clone(), 0));
-        Report::new(failed.collect::<Vec<_>>(), vec![obstacle.clone()])
-    }
-}
-
-/// Why the tool gave no answer at all.
-fn could_not_run(finished: &Finished) -> Option<Obstacle> {
-    let (cause, message) = match &finished.exit {
-        Exit::Passed | Exit::Failed(_) => return None,
-        Exit::NotStarted(why) => (Cause::RunnerMissing, why.clone()),
-        Exit::TimedOut => (Cause::Timeout, format!("it did not end within {} s", finished.duration.as_secs())),
-        Exit::Signalled(_) | Exit::Interrupted => (Cause::UnknownOutput, finished.exit.to_string()),
-    };
-    Some(Obstacle::new("go test", cause, message))
 }
 
 /// A name as a regular expression that matches nothing else.
 fn escaped(name: &str) -> String {
     let special = |c: char| r"\.+*?()|[]{}^$".contains(c);
     name.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
-}
-
-fn last_words(finished: &Finished) -> String {
-    let said = finished.stderr.text();
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines.len().saturating_sub(12);
-    if lines.is_empty() { finished.exit.to_string() } else { shorten(lines[last..].join("\n")) }
-}
-
-fn shorten(text: String) -> String {
-    match text.char_indices().nth(MAX_MESSAGE) {
-        None => text,
-        Some((at, _)) => format!("{} …", &text[..at]),
-    }
-}
-
-fn fail(cause: Cause, message: String) -> Outcome {
-    Outcome::Fail { cause, message }
-}
-
-fn failed(id: TestId, cause: Cause, message: String, millis: u64) -> TestResult {
-    TestResult::new(id, fail(cause, message), millis)
 }

@@ -7,9 +7,9 @@ use serde::Deserialize;
 use tdd_core::command::{CommandSpec, Exit, Finished};
 use tdd_core::report::{Cause, Obstacle};
 
-use super::{could_not_run, last_words};
 use crate::go::test_command::TestCommand;
 use crate::language::{Job, Project, Settings, join};
+use crate::run::{last_words, tool_obstacle};
 
 /// What is asked of Go's environment.
 const ASKED: [&str; 6] = ["GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOMOD"];
@@ -99,7 +99,7 @@ impl World {
         let [env, list] = finished else {
             return Err(Obstacle::new("go", Cause::UnknownOutput, "go was asked two questions"));
         };
-        if let Some(obstacle) = could_not_run(env).or_else(|| could_not_run(list)) {
+        if let Some(obstacle) = tool_obstacle("go test", env).or_else(|| tool_obstacle("go test", list)) {
             return Err(obstacle);
         }
         let env: Environment = serde_json::from_slice(&env.stdout.bytes)

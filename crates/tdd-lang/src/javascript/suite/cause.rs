@@ -12,20 +12,10 @@ use crate::javascript::modules::{Modules, Origin, definitions, own_names};
 use crate::javascript::sort::sort;
 use crate::javascript::syntax::Tree;
 use crate::language::{Project, Sources, join};
+use crate::run::Moment;
 
 use super::complaint::{About, Complaint, complaints};
 use super::events::Error;
-
-/// When an error came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
-    /// When the test's file was loaded.
-    Loading,
-    /// Before or after the test itself: its hooks.
-    Around,
-    /// In the test.
-    Running,
-}
 
 /// An import that names no file which could ever be there.
 const NO_ENDING: &str = "TDD_NO_ENDING";

@@ -13,20 +13,23 @@ mod reading;
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tdd_core::command::{CommandSpec, Exit, Finished};
-use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use tdd_core::command::{CommandSpec, Finished};
+use tdd_core::report::{Cause, Obstacle, Report};
 use tdd_core::test_id::TestId;
 
 pub use self::coverage::coverage;
 use self::events::Told;
+pub use self::packages::begin;
 use self::reading::Reading;
+use super::JavaScript;
 use super::ids::{Ids, Located};
 use super::items::is_test_name;
 use super::places::is_within;
 use super::runner::chosen;
-use super::test_command::{DEFAULT, Program, Run, TestCommand};
+use super::test_command::{Program, Run, TestCommand};
 use super::title::JOINT;
-use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use crate::run::{last_lines, last_words, report_without_run, tool_obstacle};
 
 /// Runs the tests in children and tells about them.
 const RUNNER: &str = include_str!("runner.mjs");
@@ -36,18 +39,6 @@ const CHANNEL: &str = include_str!("channel.mjs");
 const NODE: &str = include_str!("node.mjs");
 const VITEST: &str = include_str!("vitest.mjs");
 const JEST: &str = include_str!("jest.cjs");
-/// No message needs to be longer than this.
-const MAX_MESSAGE: usize = 4000;
-
-/// Begins a test run.
-pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
-    packages::begin(project, settings, selection)
-}
-
-/// The command that runs the tests, as it is configured or by default.
-pub fn test_command(settings: &Settings) -> Vec<String> {
-    settings.test_cmd.clone().unwrap_or_else(|| DEFAULT.map(str::to_owned).to_vec())
-}
 
 struct JavaScriptSuite {
     command: TestCommand,
@@ -71,7 +62,10 @@ impl Suite for JavaScriptSuite {
                 self.running = Some(run);
                 Next::Run(vec![job])
             }
-            Err(why) => Next::Done(self.without_run(&Obstacle::new("the test command", Cause::RunnerMissing, why))),
+            Err(why) => {
+                let obstacle = Obstacle::new("the test command", Cause::RunnerMissing, why);
+                Next::Done(report_without_run(&self.selection, obstacle))
+            }
         }
     }
 
@@ -83,7 +77,7 @@ impl Suite for JavaScriptSuite {
 impl JavaScriptSuite {
     fn new(project: &Project, settings: &Settings, selection: Selection) -> Result<Self, UnknownCommand> {
         Ok(Self {
-            command: TestCommand::parse(&test_command(settings))?,
+            command: TestCommand::parse(&JavaScript::Plain.test_command(settings))?,
             project: project.clone(),
             settings: settings.clone(),
             selection,
@@ -148,41 +142,29 @@ impl JavaScriptSuite {
 
     fn read(&self, run: &Run, finished: &Finished, sources: &dyn Sources) -> Report {
         let name = run.program.name();
-        if let Some((cause, message)) = could_not_run(finished) {
-            return self.without_run(&Obstacle::new(name, cause, message));
+        let stopped = |obstacle: Obstacle| report_without_run(&self.selection, obstacle);
+        if let Some(obstacle) = tool_obstacle(name, finished) {
+            return stopped(obstacle);
         }
         let Ok(told) = serde_json::from_slice::<Told>(&finished.stdout.bytes) else {
-            return self.without_run(&Obstacle::new(
-                name,
-                Cause::UnknownOutput,
-                last_words(&finished.stderr.text(), finished),
-            ));
+            return stopped(Obstacle::new(name, Cause::UnknownOutput, last_words(finished)));
         };
         if let Some(missing) = &told.missing {
-            return self.without_run(&Obstacle::new(name, Cause::RunnerMissing, missing.clone()));
+            return stopped(Obstacle::new(name, Cause::RunnerMissing, missing.clone()));
         }
         if told.forged || !told.complete {
             let message = "something else than the runner wrote into the report";
-            return self.without_run(&Obstacle::new(name, Cause::Crash, message));
+            return stopped(Obstacle::new(name, Cause::Crash, message));
         }
         if let Some(broken) = &told.broken {
-            let message = format!("{name} ended with {}\n{}", broken.how, last_words(&broken.said, finished));
-            return self.without_run(&Obstacle::new(name, Cause::UnknownOutput, message));
+            let message = format!("{name} ended with {}\n{}", broken.how, last_lines(&broken.said, &finished.exit));
+            return stopped(Obstacle::new(name, Cause::UnknownOutput, message));
         }
         let mut reading = Reading::new(&self.project, sources, &self.selection);
         reading.tests(told.tests);
         reading.files(&told.files, run);
         reading.errors(name, &told.errors);
         reading.report(name, &self.selection)
-    }
-
-    fn without_run(&self, obstacle: &Obstacle) -> Report {
-        let asked = match &self.selection {
-            Selection::All => &[][..],
-            Selection::Only(ids) => ids.as_slice(),
-        };
-        let failed = asked.iter().map(|id| failed(id.clone(), obstacle.cause, obstacle.message.clone(), 0));
-        Report::new(failed.collect::<Vec<_>>(), vec![obstacle.clone()])
     }
 }
 
@@ -194,31 +176,4 @@ pub(super) fn is_typed(path: &str) -> bool {
 /// A test as our runner is told of it.
 fn told(test: &Located) -> Value {
     json!({"name": test.item.name.split(JOINT).collect::<Vec<_>>(), "pattern": test.patterns()})
-}
-
-/// Why node gave no answer at all.
-fn could_not_run(finished: &Finished) -> Option<(Cause, String)> {
-    match &finished.exit {
-        Exit::Passed | Exit::Failed(_) => None,
-        Exit::NotStarted(why) => Some((Cause::RunnerMissing, why.clone())),
-        Exit::TimedOut => Some((Cause::Timeout, format!("it did not end within {} s", finished.duration.as_secs()))),
-        Exit::Signalled(_) | Exit::Interrupted => Some((Cause::UnknownOutput, finished.exit.to_string())),
-    }
-}
-
-fn last_words(said: &str, finished: &Finished) -> String {
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines.len().saturating_sub(12);
-    if lines.is_empty() { finished.exit.to_string() } else { shorten(&lines[last..].join("\n")) }
-}
-
-fn shorten(text: &str) -> String {
-    match text.char_indices().nth(MAX_MESSAGE) {
-        None => text.to_owned(),
-        Some((at, _)) => format!("{} …", &text[..at]),
-    }
-}
-
-fn failed(id: TestId, cause: Cause, message: String, millis: u64) -> TestResult {
-    TestResult::new(id, Outcome::Fail { cause, message }, millis)
 }

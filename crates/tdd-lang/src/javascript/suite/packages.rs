@@ -10,11 +10,7 @@ use crate::language::{Project, Selection, Settings, Sources, Suite, UnknownComma
 use crate::parts;
 
 /// Begins a test run.
-pub(super) fn begin(
-    project: &Project,
-    settings: &Settings,
-    selection: Selection,
-) -> Result<Box<dyn Suite>, UnknownCommand> {
+pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
     let whole = JavaScriptSuite::new(project, settings, selection)?;
     let (project, settings) = (project.clone(), settings.clone());
     Ok(parts::suite(move |sources| {

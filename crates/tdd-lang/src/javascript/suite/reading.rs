@@ -9,10 +9,10 @@ use crate::javascript::ids::Ids;
 use crate::javascript::test_command::Run;
 use crate::javascript::title::JOINT;
 use crate::language::{Project, Selection, Sources, join};
+use crate::run::{Moment, Results, failed, no_tests_found, shorten, stands_before};
 
-use super::cause::{Diagnosis, Moment};
+use super::cause::Diagnosis;
 use super::events::{Error, File, Kind, Outcome as Fate, Stray, Test};
-use super::{failed, shorten};
 
 /// A run, as it becomes a report.
 pub(super) struct Reading<'r> {
@@ -21,8 +21,7 @@ pub(super) struct Reading<'r> {
     diagnosis: Diagnosis<'r>,
     /// Names of single cases that were asked for.
     asked: Vec<TestId>,
-    results: BTreeMap<TestId, TestResult>,
-    obstacles: Vec<Obstacle>,
+    results: Results,
     is_whole: bool,
 }
 
@@ -30,17 +29,12 @@ impl<'r> Reading<'r> {
     /// Nothing is known yet.
     pub fn new(project: &'r Project, sources: &'r dyn Sources, selection: &Selection) -> Self {
         let ids = Ids::of(project, sources);
-        let asked = match selection {
-            Selection::All => Vec::new(),
-            Selection::Only(ids) => ids.clone(),
-        };
         Self {
             project,
-            obstacles: ids.obstacles.clone(),
+            results: Results::new(ids.obstacles.clone()),
             ids,
             diagnosis: Diagnosis::new(project, sources),
-            asked,
-            results: BTreeMap::new(),
+            asked: selection.ids().to_vec(),
             is_whole: *selection == Selection::All,
         }
     }
@@ -78,13 +72,13 @@ impl<'r> Reading<'r> {
         let case = if is_case { format!("[{name}] ") } else { String::new() };
         let mut result = self.result(id, part.unwrap_or(test), groups, &case);
         result.digest = digest;
-        self.add(result);
+        self.results.add_case(result);
     }
 
     fn result(&self, id: TestId, test: &Test, groups: &[Test], case: &str) -> TestResult {
         let millis = std::time::Duration::try_from_secs_f64(test.ms.max(0.0) / 1000.0).unwrap_or_default().as_millis();
         let millis = u64::try_from(millis).unwrap_or(u64::MAX);
-        let say = |text: &str| shorten(&format!("{case}{text}"));
+        let say = |text: &str| shorten(format!("{case}{text}"));
         match test.outcome {
             Fate::Pass => TestResult::new(id, Outcome::Pass, millis),
             Fate::Skip => failed(id, Cause::Skipped, say(&test.why), millis),
@@ -113,8 +107,7 @@ impl<'r> Reading<'r> {
         }
         let inside = format!("{name}{JOINT}");
         let lost = self.ids.in_file(&path).iter().filter(|test| test.item.name.starts_with(&inside));
-        let lost: Vec<TestId> =
-            lost.map(|test| test.item.id(&path)).filter(|id| !self.results.contains_key(id)).collect();
+        let lost: Vec<TestId> = lost.map(|test| test.item.id(&path)).filter(|id| !self.results.has(id)).collect();
         let failed = self.ids.in_file(&path).iter().filter(|test| test.item.name.starts_with(&inside));
         let mut failed = failed.filter_map(|test| self.results.get(&test.item.id(&path)));
         // The tests of the group have it in their own results.
@@ -124,25 +117,7 @@ impl<'r> Reading<'r> {
         let error = group.error.clone().unwrap_or_default();
         let cause = self.diagnosis.cause(&path, &error, Moment::Loading);
         let message = message(&error);
-        self.obstacles.push(Obstacle { subject: path, cause, message, place: None, tests: lost });
-    }
-
-    /// A test passes if all of its cases do, and is skipped only if none of them ran.
-    fn add(&mut self, result: TestResult) {
-        let Some(known) = self.results.get_mut(&result.id) else {
-            self.results.insert(result.id.clone(), result);
-            return;
-        };
-        let weight = |outcome: &Outcome| match outcome.cause() {
-            Some(Cause::Skipped) => 0,
-            None => 1,
-            Some(_) => 2,
-        };
-        let millis = known.duration_ms + result.duration_ms;
-        if weight(&result.outcome) > weight(&known.outcome) {
-            *known = result;
-        }
-        known.duration_ms = millis;
+        self.results.add_obstacle(Obstacle { subject: path, cause, message, place: None, tests: lost });
     }
 
     /// Takes in what became of the files.
@@ -150,7 +125,7 @@ impl<'r> Reading<'r> {
         for (below, file) in files {
             let path = join(&self.project.root, below);
             let tests: Vec<TestId> = self.ids.in_file(&path).iter().map(|test| test.item.id(&path)).collect();
-            let lost: Vec<TestId> = tests.into_iter().filter(|id| !self.results.contains_key(id)).collect();
+            let lost: Vec<TestId> = tests.into_iter().filter(|id| !self.results.has(id)).collect();
             let lost = self.marked(&path, lost);
             let (cause, message, place) = match (&file.how, &file.error) {
                 (None, None) => {
@@ -158,9 +133,7 @@ impl<'r> Reading<'r> {
                     continue;
                 }
                 (Some(how), _) if how == "timeout" => (Cause::Timeout, "it did not end in time".to_owned(), None),
-                (Some(how), _) => {
-                    (Cause::Crash, shorten(&format!("its process ended with {how}\n{}", file.said)), None)
-                }
+                (Some(how), _) => (Cause::Crash, shorten(format!("its process ended with {how}\n{}", file.said)), None),
                 (None, Some(error)) if is_empty_file(error) && lost.is_empty() => continue,
                 (None, Some(error)) => {
                     let place =
@@ -168,7 +141,7 @@ impl<'r> Reading<'r> {
                     (self.diagnosis.cause(&path, error, Moment::Loading), message(error), place)
                 }
             };
-            self.obstacles.push(Obstacle { subject: path, cause, message, place, tests: lost });
+            self.results.add_obstacle(Obstacle { subject: path, cause, message, place, tests: lost });
         }
     }
 
@@ -181,7 +154,7 @@ impl<'r> Reading<'r> {
         let (marked, others): (Vec<_>, Vec<_>) =
             tests.into_iter().map(|id| (mark(&id), id)).partition(|(mark, _)| mark.is_some());
         for (mark, id) in marked {
-            self.add(failed(id, Cause::Skipped, mark.unwrap_or_default(), 0));
+            self.results.add_case(failed(id, Cause::Skipped, mark.unwrap_or_default(), 0));
         }
         others.into_iter().map(|(_, id)| id).collect()
     }
@@ -193,7 +166,7 @@ impl<'r> Reading<'r> {
         }
         for lost in lost {
             let message = "it stands in its file, and is not there once that is loaded".to_owned();
-            self.add(failed(lost, Cause::TargetNotFound, message, 0));
+            self.results.add_case(failed(lost, Cause::TargetNotFound, message, 0));
         }
     }
 
@@ -207,29 +180,19 @@ impl<'r> Reading<'r> {
                 Cause::Assertion | Cause::MissingSymbol => Cause::UnrelatedFailure,
                 cause => cause,
             };
-            self.obstacles.push(Obstacle::new(subject, cause, message(error)));
+            self.results.add_obstacle(Obstacle::new(subject, cause, message(error)));
         }
     }
 
     /// The report.
     pub fn report(mut self, runner: &str, selection: &Selection) -> Report {
         if let Selection::Only(asked) = selection {
-            for id in asked.iter().filter(|id| !self.results.contains_key(id)).cloned().collect::<Vec<_>>() {
-                let holds = |obstacle: &&Obstacle| {
-                    obstacle.tests.contains(&id) || obstacle.subject == runner || id.path() == Some(&obstacle.subject)
-                };
-                let (cause, message) = match self.obstacles.iter().find(holds) {
-                    Some(obstacle) => (obstacle.cause, obstacle.message.clone()),
-                    None => (Cause::TargetNotFound, format!("{runner} finds no `{id}`")),
-                };
-                self.results.insert(id.clone(), failed(id, cause, message, 0));
-            }
-            self.results.retain(|id, _| asked.contains(id));
-        } else if self.results.is_empty() && self.obstacles.is_empty() && !self.ids.is_empty() {
-            let message = format!("{runner} found no test, and there are some");
-            self.obstacles.push(Obstacle::new(runner, Cause::ZeroTests, message));
+            self.results.fail_missing(asked, runner, |obstacle, id| stands_before(obstacle, id, runner));
+            self.results.retain(|result| asked.contains(&result.id));
+        } else if self.results.is_empty() && !self.ids.is_empty() {
+            self.results.add_obstacle(no_tests_found(runner, runner));
         }
-        Report::new(self.results.into_values(), self.obstacles)
+        self.results.report()
     }
 }
 

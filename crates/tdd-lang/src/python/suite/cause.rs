@@ -12,6 +12,7 @@ use crate::python::manifest::requirements;
 use crate::python::modules::{Modules, definitions};
 use crate::python::sort::sort;
 use crate::python::syntax::Tree;
+use crate::run::Moment;
 
 use super::events::Error;
 
@@ -23,17 +24,6 @@ const FAILING: [&str; 4] = ["AssertionError", "Failed", "DocTestFailure", "Multi
 
 /// What pytest says of a coroutine that nothing runs: it has no plugin for that, or the test has no mark for it.
 const NOT_AWAITED: &str = "async def functions are not natively supported";
-
-/// When an exception came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
-    /// When the test's file was loaded.
-    Loading,
-    /// Before or after the test itself: its fixtures.
-    Around,
-    /// In the test.
-    Running,
-}
 
 /// Tells the causes of one run.
 pub(super) struct Diagnosis<'d> {

@@ -8,11 +8,7 @@ use crate::python::names::Names;
 use crate::python::workspace::members;
 
 /// Begins a test run.
-pub(super) fn begin(
-    project: &Project,
-    settings: &Settings,
-    selection: Selection,
-) -> Result<Box<dyn Suite>, UnknownCommand> {
+pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
     let whole = PytestSuite::new(project, settings, selection)?;
     let settings = settings.clone();
     Ok(parts::suite(move |sources| of_members(whole, &settings, sources)))

@@ -8,37 +8,30 @@ mod coverage;
 mod events;
 mod members;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use tdd_core::command::{CommandSpec, Exit, Finished};
+use tdd_core::command::{CommandSpec, Finished};
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
-use self::cause::{Diagnosis, Moment};
+use self::cause::Diagnosis;
 pub use self::coverage::coverage;
 use self::events::{Case, Error, Fate, Run, Told, Unloaded, Why};
+pub use self::members::begin;
+use super::Python;
 use super::ids::{Ids, without_case};
 use super::project::install;
-use super::test_command::{DEFAULT, TestCommand};
-use crate::language::{Job, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand, join};
+use super::test_command::TestCommand;
+use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand, join};
+use crate::run::{
+    Moment, Results, failed, last_words, no_tests_found, report_without_run, shorten, stands_before, tool_obstacle,
+};
 
 /// Finds the interpreter.
 pub(super) const FIND: &str = include_str!("find.py");
 /// Runs pytest and tells about it.
 const RUNNER: &str = include_str!("runner.py");
-/// No message needs to be longer than this.
-const MAX_MESSAGE: usize = 4000;
-
-/// Begins a test run.
-pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
-    members::begin(project, settings, selection)
-}
-
-/// The command that runs the tests, as it is configured or by default.
-pub fn test_command(settings: &Settings) -> Vec<String> {
-    settings.test_cmd.clone().unwrap_or_else(|| DEFAULT.map(str::to_owned).to_vec())
-}
 
 struct PytestSuite {
     command: TestCommand,
@@ -74,7 +67,7 @@ impl Suite for PytestSuite {
                     self.stage = Stage::Running;
                     Next::Run(vec![self.run(&found, sources)])
                 }
-                Err(obstacle) => Next::Done(self.without_run(obstacle)),
+                Err(obstacle) => Next::Done(report_without_run(&self.selection, obstacle)),
             },
             (Stage::Begin | Stage::Finding | Stage::Running, _) => {
                 self.stage = Stage::Finding;
@@ -93,7 +86,7 @@ impl Suite for PytestSuite {
 impl PytestSuite {
     fn new(project: &Project, settings: &Settings, selection: Selection) -> Result<Self, UnknownCommand> {
         Ok(Self {
-            command: TestCommand::parse(&test_command(settings))?,
+            command: TestCommand::parse(&Python.test_command(settings))?,
             project: project.clone(),
             settings: settings.clone(),
             selection,
@@ -127,16 +120,16 @@ impl PytestSuite {
     }
 
     fn read(&self, finished: &Finished, sources: &dyn Sources) -> Report {
-        if let Some(obstacle) = could_not_run(finished) {
-            return self.without_run(obstacle);
+        if let Some(obstacle) = tool_obstacle("pytest", finished) {
+            return report_without_run(&self.selection, obstacle);
         }
         let Ok(told) = serde_json::from_slice::<Told>(&finished.stdout.bytes) else {
             let obstacle = Obstacle::new("pytest", Cause::UnknownOutput, last_words(finished));
-            return self.without_run(obstacle);
+            return report_without_run(&self.selection, obstacle);
         };
         let run = Run::of(told);
         if let Some(doubt) = run.doubt {
-            return self.without_run(Obstacle::new("pytest", Cause::UnknownOutput, doubt));
+            return report_without_run(&self.selection, Obstacle::new("pytest", Cause::UnknownOutput, doubt));
         }
         let mut reading = Reading::new(&self.project, sources, &self.selection);
         reading.cases(&run);
@@ -154,15 +147,6 @@ impl PytestSuite {
         let picked = texts.filter_map(|text| text.split_once("addopts").map(|(_, after)| after.to_owned()));
         self.command.flags.iter().any(|flag| picks(flag)) || picked.into_iter().any(|after| picks(&after))
     }
-
-    fn without_run(&self, obstacle: Obstacle) -> Report {
-        let asked = match &self.selection {
-            Selection::All => &[][..],
-            Selection::Only(ids) => ids.as_slice(),
-        };
-        let failed = asked.iter().map(|id| failed(id.clone(), obstacle.cause, obstacle.message.clone(), 0));
-        Report::new(failed.collect::<Vec<_>>(), vec![obstacle])
-    }
 }
 
 /// A run, as it becomes a report.
@@ -172,25 +156,20 @@ struct Reading<'r> {
     diagnosis: Diagnosis<'r>,
     /// Ids with a case that were asked for.
     asked: Vec<String>,
-    results: BTreeMap<TestId, TestResult>,
-    obstacles: Vec<Obstacle>,
+    results: Results,
     is_whole: bool,
 }
 
 impl<'r> Reading<'r> {
     fn new(project: &'r Project, sources: &'r dyn Sources, selection: &Selection) -> Self {
         let ids = Ids::of(project, sources);
-        let asked = match selection {
-            Selection::All => Vec::new(),
-            Selection::Only(ids) => ids.iter().map(|id| id.as_str().to_owned()).collect(),
-        };
+        let asked = selection.ids().iter().map(|id| id.as_str().to_owned()).collect();
         Self {
             project,
-            obstacles: ids.obstacles.clone(),
+            results: Results::new(ids.obstacles.clone()),
             ids,
             diagnosis: Diagnosis::new(project, sources),
             asked,
-            results: BTreeMap::new(),
             is_whole: *selection == Selection::All,
         }
     }
@@ -210,7 +189,7 @@ impl<'r> Reading<'r> {
                 result.outcome = Outcome::Fail { cause: Cause::LoadFailure, message };
             }
             result.digest = self.ids.get(plain).map(|test| test.item.digest);
-            self.add(result);
+            self.results.add_case(result);
         }
     }
 
@@ -232,24 +211,6 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// A test passes if all of its cases do, and is skipped only if none of them ran.
-    fn add(&mut self, result: TestResult) {
-        let Some(known) = self.results.get_mut(&result.id) else {
-            self.results.insert(result.id.clone(), result);
-            return;
-        };
-        let weight = |outcome: &Outcome| match outcome.cause() {
-            Some(Cause::Skipped) => 0,
-            None => 1,
-            Some(_) => 2,
-        };
-        let millis = known.duration_ms + result.duration_ms;
-        if weight(&result.outcome) > weight(&known.outcome) {
-            *known = result;
-        }
-        known.duration_ms = millis;
-    }
-
     fn unloaded(&mut self, unloaded: &[Unloaded]) {
         for Unloaded { id, text, why } in unloaded {
             let path = join(&self.project.root, id.split("::").next().unwrap_or(id));
@@ -257,7 +218,7 @@ impl<'r> Reading<'r> {
             let (cause, message, place) = match why {
                 Why::Skipped => {
                     let skipped = tests.into_iter().map(|id| failed(id, Cause::Skipped, shorten(text.clone()), 0));
-                    skipped.for_each(|result| self.add(result));
+                    skipped.for_each(|result| self.results.add_case(result));
                     continue;
                 }
                 Why::Lost(how) if how == "timeout" => {
@@ -274,7 +235,7 @@ impl<'r> Reading<'r> {
                 }
             };
             let subject = if path.is_empty() { "tests".to_owned() } else { path };
-            self.obstacles.push(Obstacle { subject, cause, message, place, tests });
+            self.results.add_obstacle(Obstacle { subject, cause, message, place, tests });
         }
     }
 
@@ -289,9 +250,9 @@ impl<'r> Reading<'r> {
             }
             let path = join(&self.project.root, path);
             let lost: Vec<TestId> = self.ids.in_file(&path).map(|(node, _)| self.ids.id(node)).collect();
-            for id in lost.into_iter().filter(|id| !self.results.contains_key(id)).collect::<Vec<_>>() {
+            for id in lost.into_iter().filter(|id| !self.results.has(id)).collect::<Vec<_>>() {
                 let message = "it stands in its file, and is not there any more once that is loaded".to_owned();
-                self.add(failed(id, Cause::TargetNotFound, message, 0));
+                self.results.add_case(failed(id, Cause::TargetNotFound, message, 0));
             }
         }
     }
@@ -300,31 +261,21 @@ impl<'r> Reading<'r> {
         let said = last_words(finished);
         if let Some(how) = &run.broken_off {
             let message = shorten(format!("pytest ended with {how}\n{said}"));
-            self.obstacles.push(Obstacle::new("pytest", Cause::Crash, message));
+            self.results.add_obstacle(Obstacle::new("pytest", Cause::Crash, message));
         } else if !run.was_collected && run.unloaded.is_empty() {
             let cause = if said.contains("conftest") { Cause::LoadFailure } else { Cause::UnknownOutput };
             let message = inner_error(&said).map_or(said.clone(), |error| format!("{error}\n{said}"));
-            self.obstacles.push(Obstacle::new("pytest", cause, message));
-        } else if self.is_whole && self.results.is_empty() && self.obstacles.is_empty() && !self.ids.is_empty() {
-            let message = "pytest found no test, and there are some";
-            self.obstacles.push(Obstacle::new("pytest", Cause::ZeroTests, message));
+            self.results.add_obstacle(Obstacle::new("pytest", cause, message));
+        } else if self.is_whole && self.results.is_empty() && !self.ids.is_empty() {
+            self.results.add_obstacle(no_tests_found("pytest", "pytest"));
         }
     }
 
     fn report(mut self, selection: &Selection) -> Report {
         if let Selection::Only(asked) = selection {
-            for id in asked.iter().filter(|id| !self.results.contains_key(id)).cloned().collect::<Vec<_>>() {
-                let holds = |obstacle: &&Obstacle| {
-                    obstacle.tests.contains(&id) || obstacle.subject == "pytest" || id.path() == Some(&obstacle.subject)
-                };
-                let (cause, message) = match self.obstacles.iter().find(holds) {
-                    Some(obstacle) => (obstacle.cause, obstacle.message.clone()),
-                    None => (Cause::TargetNotFound, format!("pytest finds no `{id}`")),
-                };
-                self.results.insert(id.clone(), failed(id, cause, message, 0));
-            }
+            self.results.fail_missing(asked, "pytest", |obstacle, id| stands_before(obstacle, id, "pytest"));
         }
-        Report::new(self.results.into_values(), self.obstacles)
+        self.results.report()
     }
 }
 
@@ -337,7 +288,7 @@ fn expanded(node: &str, is_template: impl Fn(&str) -> bool) -> Option<&str> {
 
 fn found(finished: &Finished, install: &str) -> Result<Found, Obstacle> {
     let missing = |message: String| Obstacle::new("python", Cause::RunnerMissing, message);
-    if let Some(obstacle) = could_not_run(finished) {
+    if let Some(obstacle) = tool_obstacle("pytest", finished) {
         return Err(obstacle);
     }
     let text = finished.stdout.text();
@@ -347,17 +298,6 @@ fn found(finished: &Finished, install: &str) -> Result<Found, Obstacle> {
         Some(_) => Ok(found),
         None => Err(missing(format!("there is no pytest for `{}`; install it there: {install}", found.executable))),
     }
-}
-
-/// Why a tool gave no answer at all.
-fn could_not_run(finished: &Finished) -> Option<Obstacle> {
-    let (cause, message) = match &finished.exit {
-        Exit::Passed | Exit::Failed(_) => return None,
-        Exit::NotStarted(why) => (Cause::RunnerMissing, why.clone()),
-        Exit::TimedOut => (Cause::Timeout, format!("it did not end within {} s", finished.duration.as_secs())),
-        Exit::Signalled(_) | Exit::Interrupted => (Cause::UnknownOutput, finished.exit.to_string()),
-    };
-    Some(Obstacle::new("pytest", cause, message))
 }
 
 /// The exception first, because only one line may be shown, then what pytest shows.
@@ -377,26 +317,8 @@ fn reason(phase: &events::Phase) -> String {
     }
 }
 
-fn last_words(finished: &Finished) -> String {
-    let said = finished.stderr.text();
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines.len().saturating_sub(12);
-    if lines.is_empty() { finished.exit.to_string() } else { shorten(lines[last..].join("\n")) }
-}
-
 /// The exception at the end of the trace by which pytest tells that it, or a plugin, broke.
 fn inner_error(said: &str) -> Option<&str> {
     let mut traced = said.lines().rev().filter_map(|line| line.strip_prefix("INTERNALERROR> "));
     traced.find(|line| !line.starts_with(' ') && line.contains(':'))
-}
-
-fn shorten(text: String) -> String {
-    match text.char_indices().nth(MAX_MESSAGE) {
-        None => text,
-        Some((at, _)) => format!("{} …", &text[..at]),
-    }
-}
-
-fn failed(id: TestId, cause: Cause, message: String, millis: u64) -> TestResult {
-    TestResult::new(id, Outcome::Fail { cause, message }, millis)
 }

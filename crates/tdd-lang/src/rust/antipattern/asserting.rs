@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::item::TestItem;
 use crate::rust::change::file::File;
+use crate::rust::word::COMPUTING_MACROS;
 
 use super::code::{Code, Word, is_name, words};
 use super::scan::{before, past_group};
@@ -20,28 +21,8 @@ const UNWRAPPING: [&str; 4] = ["unwrap", "expect", "unwrap_err", "expect_err"];
 /// Functions of other crates that run something which asserts, and methods that do.
 const RUNNING: [&str; 6] = ["quickcheck", "compile_fail", "tests", "model", "bolero", "glob"];
 
-/// Macros that only compute, print or log.
-const HARMLESS: [&str; 45] = [
-    "vec",
-    "format",
-    "format_args",
-    "matches",
-    "print",
-    "println",
-    "eprint",
-    "eprintln",
-    "dbg",
-    "write",
-    "writeln",
-    "concat",
-    "stringify",
-    "line",
-    "file",
-    "column",
-    "cfg",
-    "env",
-    "option_env",
-    "thread_local",
+/// Macros beside those of the standard library that only compute, print or log.
+const HARMLESS: [&str; 25] = [
     "include_str",
     "include_bytes",
     "module_path",
@@ -154,7 +135,7 @@ fn asserting_macro(code: &Code, name: &str, panics_count: bool) -> bool {
         "panic" | "unreachable" => panics_count,
         _ if begins(name, &MACROS) => true,
         // What a macro of another crate does nobody can say here.
-        _ => !is_ours && !HARMLESS.contains(&name),
+        _ => !is_ours && !COMPUTING_MACROS.contains(&name) && !HARMLESS.contains(&name),
     }
 }
 

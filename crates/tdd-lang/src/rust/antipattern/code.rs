@@ -30,6 +30,8 @@ pub(super) struct Code {
     links: Vec<Vec<usize>>,
     /// Files that steer a build: nothing is found in them.
     steering: BTreeSet<String>,
+    /// Code of production that has no name: its file and its line.
+    pub nameless: Vec<(usize, usize)>,
 }
 
 /// An item.
@@ -46,6 +48,8 @@ pub(super) struct Node {
     pub label: String,
     pub line: usize,
     words: Vec<Word>,
+    /// What a macro may make here, by name.
+    made: Vec<String>,
 }
 
 /// A name as it is used.
@@ -67,6 +71,7 @@ impl Code {
             types: BTreeSet::new(),
             links: Vec::new(),
             steering: BTreeSet::new(),
+            nameless: Vec::new(),
         };
         for path in sources.ending(".rs").into_iter().filter(|path| owns(path)) {
             let sort = sorter.sort(path);
@@ -84,9 +89,14 @@ impl Code {
     fn add(&mut self, file: File) {
         let at = self.files.len();
         for piece in &file.pieces {
-            let Some(node) = Node::of(&file, at, piece) else { continue };
+            let Some(node) = Node::of(&file, at, piece) else {
+                let is_code = !piece.for_tests && matches!(piece.label.as_str(), "code" | "extern block");
+                self.nameless.extend(is_code.then_some((at, piece.line)));
+                continue;
+            };
             let number = self.nodes.len();
             let mut keys = vec![node.name.clone()];
+            keys.extend(node.made.iter().cloned());
             if let Some(owner) = &node.owner {
                 keys.push(format!("{owner}::{}", node.name));
                 if node.of_trait || node.name.is_empty() {
@@ -143,12 +153,6 @@ impl Code {
         (0..reached.len()).filter(|node| reached[*node]).collect()
     }
 
-    /// The production items that these words lead to.
-    pub fn production(&self, words: &[Word]) -> BTreeSet<Place> {
-        let reached = self.reach(words, |_| true);
-        reached.into_iter().filter(|node| !self.nodes[*node].for_tests).map(|node| self.place(node)).collect()
-    }
-
     /// Items that no other item, no test and no example names.
     pub fn unreferenced(&self) -> BTreeSet<Place> {
         let mut named: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
@@ -167,8 +171,8 @@ impl Code {
     }
 
     /// The names in the examples of a file's documentation.
-    pub fn example_words(&self, file: usize) -> Vec<Word> {
-        examples(&self.files[file]).iter().flat_map(|text| words_of_text(text)).map(Word::plain).collect()
+    pub fn example_words(&self, file: usize) -> Vec<String> {
+        examples(&self.files[file]).iter().flat_map(|text| words_of_text(text)).collect()
     }
 }
 
@@ -177,7 +181,7 @@ impl Node {
         let (kind, rest) = piece.label.split_once(" `")?;
         let written = rest.trim_end_matches('`');
         let is_alias = kind == "use" && written.contains(" as ");
-        if matches!(kind, "mod" | "attribute" | "extern crate" | "an example of fn" | "call of macro") && !is_alias {
+        if matches!(kind, "mod" | "attribute" | "extern crate" | "an example of fn") && !is_alias {
             return None;
         }
         if piece.label.starts_with("an example") || kind == "use" && !is_alias {
@@ -185,12 +189,14 @@ impl Node {
         }
         let last = written.rsplit("::").next().unwrap_or(written);
         let name = match kind {
-            "impl" => String::new(),
+            "impl" | "call of macro" => String::new(),
             "use" => piece.name.clone(),
             _ => last.to_owned(),
         };
-        let owner = (name != piece.name || kind == "impl").then(|| piece.name.clone());
+        let is_call = kind == "call of macro";
+        let owner = ((name != piece.name || kind == "impl") && !is_call).then(|| piece.name.clone());
         let tokens = file.inside(&piece.span);
+        let made = if is_call { made(file, tokens.clone()) } else { Vec::new() };
         let mut words = words(file, tokens.clone());
         // Nobody uses a method without its type, or a trait's without the trait.
         words.extend(owner.clone().map(Word::plain));
@@ -205,7 +211,23 @@ impl Node {
             label,
             line,
             words,
+            made,
         })
+    }
+
+    /// The names by which it is used.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(&self.made).filter(|name| !name.is_empty()).map(String::as_str)
+    }
+
+    /// The type or trait that it stands in.
+    pub fn owner(&self) -> Option<&str> {
+        self.owner.as_deref()
+    }
+
+    /// Whether it is something that others can be members of.
+    pub fn is_type(&self) -> bool {
+        ["struct ", "enum ", "union ", "trait ", "type ", "use "].iter().any(|start| self.label.starts_with(start))
     }
 
     /// Whether it would have to be named by somebody: nobody names `main`, and a trait calls its methods.
@@ -233,7 +255,7 @@ pub(super) fn words(file: &File, tokens: Range<usize>) -> Vec<Word> {
     let mut found = BTreeSet::new();
     for at in tokens {
         let text = file.text(at);
-        if file.kind(at) == "string_literal" && text.contains("CARGO_BIN_EXE_") || STARTS_PROGRAM.contains(&text) {
+        if is_program(file, at) {
             found.insert(Word::plain("main".to_owned()));
         }
         let is_definition = at > 0 && file.text(at - 1) == "fn";
@@ -245,6 +267,23 @@ pub(super) fn words(file: &File, tokens: Range<usize>) -> Vec<Word> {
         }
     }
     found.into_iter().collect()
+}
+
+/// Whether a token says that one of the project's own programs is started.
+pub(super) fn is_program(file: &File, at: usize) -> bool {
+    let text = file.text(at);
+    let says = || text.contains("CARGO_BIN_EXE_") || text == "\"cargo\"" || text.contains("target/");
+    file.kind(at) == "string_literal" && says() || STARTS_PROGRAM.contains(&text)
+}
+
+/// The names that a call of a macro may give to something: `thread_local! { static COUNT: u8 = 0; }`.
+fn made(file: &File, tokens: Range<usize>) -> Vec<String> {
+    let is_given = |at: &usize| {
+        let (before, after) = (at.checked_sub(1).map_or("", |at| file.text(at)), file.text(at + 1));
+        let is_behind = matches!(before, ":" | "::" | "<" | ">" | "=" | "&" | "." | "->");
+        is_name(file, *at) && !is_behind && !matches!(after, "::" | "<" | "(" | "." | "!")
+    };
+    tokens.filter(is_given).map(|at| file.text(at).to_owned()).collect()
 }
 
 /// Whether a token is a name.

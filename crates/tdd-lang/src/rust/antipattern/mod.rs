@@ -4,6 +4,7 @@ mod answers;
 mod asserting;
 mod code;
 mod mocks;
+mod reach;
 mod scan;
 mod sensing;
 mod subjects;
@@ -14,6 +15,7 @@ use std::ops::Range;
 use tdd_core::signs::{Answer, Place, Sensing, Signs, TestSigns};
 
 use self::code::{Code, is_name, words};
+use self::reach::Reach;
 use self::subjects::Assertions;
 use super::change::file::File;
 use crate::item::TestItem;
@@ -22,21 +24,23 @@ use crate::language::{Project, Sources};
 /// What is seen in these files, among all of the repository's.
 pub fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
     let code = Code::of(project, sources);
+    let reach = Reach::new(&code);
     let mut signs = Signs::default();
     for (number, file) in code.files.iter().enumerate().filter(|(_, file)| paths.contains(&file.path)) {
         if !file.parses {
             signs.unreadable.push(file.path.clone());
         }
-        signs.tests.extend(file.tests.iter().map(|test| test_signs(&code, file, test)));
+        signs.tests.extend(file.tests.iter().map(|test| test_signs(&code, &reach, number, test)));
         production(&code, number, &mut signs);
-        signs.documented.insert(file.path.clone(), code.production(&code.example_words(number)));
+        signs.documented.insert(file.path.clone(), reach.of_example(&code.example_words(number)));
     }
     let is_asked_for = |place: &Place| paths.contains(&place.path) && !code.steers(&place.path);
     signs.unreferenced = code.unreferenced().into_iter().filter(is_asked_for).collect();
     signs
 }
 
-fn test_signs(code: &Code, file: &File, test: &TestItem) -> TestSigns {
+fn test_signs(code: &Code, reach: &Reach<'_>, number: usize, test: &TestItem) -> TestSigns {
+    let file = &code.files[number];
     let body = file.inside(&test.span);
     let assertions = Assertions::of(code, file, test);
     TestSigns {
@@ -47,7 +51,7 @@ fn test_signs(code: &Code, file: &File, test: &TestItem) -> TestSigns {
         mocks: mocks::mocks(code, file, body.clone()),
         subjects: assertions.subjects(),
         samples: assertions.samples(),
-        reaches: code.production(&words(file, body.clone())),
+        reaches: reach.of_test(number, body.clone()),
         asks: asks(code, file, body),
     }
 }

@@ -261,3 +261,105 @@ fn a_test_reaches_what_its_names_lead_to() {
     let test = test(program, "", "let x = env!(\"CARGO_BIN_EXE_calc\");");
     assert_eq!(test.reaches.len(), 2);
 }
+
+/// The lines of a library that a test with this body does not lead to.
+fn left(library: &str, around: &str, body: &str) -> Vec<usize> {
+    let reached: Vec<usize> = test(library, around, body).reaches.into_iter().map(|place| place.line).collect();
+    let is_item = |line: &&(usize, &str)| line.1.starts_with(|c: char| !c.is_whitespace() && c != '}' && c != '#');
+    let lines: Vec<(usize, &str)> = library.lines().enumerate().map(|(at, line)| (at + 1, line)).collect();
+    lines.iter().filter(is_item).map(|(at, _)| *at).filter(|at| !reached.contains(at)).collect()
+}
+
+#[test]
+fn what_no_test_names_is_left() {
+    for (library, body, expected) in [
+        ("pub fn add() {}\npub fn sub() {}\n", "calc::add()", vec![2]),
+        ("pub fn add() {}\npub struct A;\npub const B: u8 = 1;\npub trait C {}\n", "calc::add()", vec![2, 3, 4]),
+        ("pub struct A;\nimpl A {\npub fn b(&self) {}\npub fn c(&self) {}\n}\n", "calc::A.b()", vec![4]),
+        (
+            "pub fn count(v: &[u8]) -> usize { v.len() }\npub struct A;\nimpl A { pub fn len(&self) {} }\n",
+            "calc::count(&[])",
+            vec![2, 3],
+        ),
+        ("pub fn add() { let total = 1; f(total) }\npub fn total() {}\n", "let total = calc::add();", vec![2]),
+        ("pub fn add() {}\nfn main() {}\n", "calc::add()", vec![2]),
+    ] {
+        assert_eq!(left(library, "", body), expected, "{library}");
+    }
+}
+
+#[test]
+fn macros_lead_to_what_they_make() {
+    for (library, body, expected) in [
+        ("make!(add, sub);\nmacro_rules! make { () => {} }\n", "calc::add()", vec![]),
+        ("thread_local! { static COUNT: u8 = 0; }\npub fn next() { COUNT.with(f) }\n", "calc::next()", vec![]),
+        ("impl_area!(A, B);\npub struct A;\npub struct B;\n", "calc::A", vec![]),
+        ("make!(other);\npub fn add() -> Vec<u8> {}\n", "calc::add()", vec![1]),
+    ] {
+        assert_eq!(left(library, "", body), expected, "{library}");
+    }
+}
+
+#[test]
+fn handlers_are_reached_by_their_routes() {
+    let library = "pub fn app() { new().route(\"/hello\", get(hello)).route(\"/users/{id}\", delete(wipe)) }\nfn hello() {}\nfn wipe() {}\n";
+    assert_eq!(left(library, "", "call(calc::app(), \"/hello\")"), [3]);
+    assert_eq!(left(library, "", "call(calc::app(), \"/hello\", \"/users/1\")"), [0; 0]);
+    assert_eq!(
+        left(library, "fn url(id: u8) -> String { format!(\"/users/{id}\") }", "call(calc::app(), \"/hello\", url(1))"),
+        [0; 0]
+    );
+}
+
+#[test]
+fn paths_and_imports_tell_items_of_one_name_apart() {
+    let reached = |tests: &str| {
+        let sources = memory(&[
+            ("Cargo.toml", MANIFEST),
+            ("src/lib.rs", "pub mod plain;\npub mod other;\npub mod deep;\npub use other::add as plus;\n"),
+            ("src/plain.rs", "pub fn add() {}\n"),
+            ("src/other.rs", "pub fn add() {}\n"),
+            ("src/deep/mod.rs", "pub use super::plain::*;\n"),
+            ("tests/a.rs", tests),
+        ]);
+        let project = project::detect(&sources).unwrap();
+        let signs = super::signs(&project, &sources, &["tests/a.rs".to_owned()]);
+        let places = signs.tests.into_iter().flat_map(|test| test.reaches);
+        places.map(|place| place.path).filter(|path| path != "src/lib.rs").collect::<Vec<_>>()
+    };
+    for (tests, expected) in [
+        ("use calc::plain::add;\n#[test]\nfn t() { assert!(add()); }\n", vec!["src/plain.rs"]),
+        ("use calc::plain;\n#[test]\nfn t() { assert!(plain::add()); }\n", vec!["src/plain.rs"]),
+        ("use calc::other as o;\n#[test]\nfn t() { assert!(o::add()); }\n", vec!["src/other.rs"]),
+        ("#[test]\nfn t() { assert!(calc::plain::add()); }\n", vec!["src/plain.rs"]),
+        ("use calc::plus;\n#[test]\nfn t() { assert!(plus()); }\n", vec!["src/other.rs"]),
+        // What a module hands on may come from anywhere.
+        ("use calc::deep::add;\n#[test]\nfn t() { assert!(add()); }\n", vec!["src/other.rs", "src/plain.rs"]),
+        ("use calc::deep::*;\n#[test]\nfn t() { assert!(add()); }\n", vec!["src/other.rs", "src/plain.rs"]),
+    ] {
+        assert_eq!(reached(tests), expected, "{tests}");
+    }
+}
+
+#[test]
+fn what_traits_and_operators_call_comes_with_the_type() {
+    for (library, body) in [
+        ("pub struct A;\nimpl Display for A { fn fmt(&self) {} }\n", "calc::A.to_string()"),
+        ("pub struct A;\nimpl Add for A { fn add(self) { sum() } }\nfn sum() {}\n", "calc::A + calc::A"),
+        (
+            "pub trait Area { fn area(&self) {} }\nimpl<T: Area> Describe for T { fn describe(&self) { label() } }\npub trait Describe { fn describe(&self); }\nfn label() {}\npub struct A;\nimpl Area for A {}\n",
+            "calc::A.describe()",
+        ),
+        (
+            "pub trait Unit {\ntype Base;\nconst FACTOR: u8;\n}\npub struct Km;\nimpl Unit for Km {\ntype Base = u8;\nconst FACTOR: u8 = 1;\n}\n",
+            "calc::Km",
+        ),
+        ("pub fn r#match() -> u8 { KEY }\nconst KEY: u8 = 1;\n", "calc::r#match()"),
+        ("pub fn a() -> String { format!(\"{PREFIX}-{}\", 1) }\nconst PREFIX: u8 = 1;\n", "calc::a()"),
+        ("#[serde(default = \"port\")]\npub struct A;\nfn port() -> u8 { 1 }\n", "calc::A"),
+        ("pub fn a() { f(B { b: 1, c: x.map(c) }) }\nfn c() {}\npub struct B;\n", "calc::a()"),
+        ("pub type Op = fn();\npub const OPS: &[Op] = &[inc];\nfn inc() {}\n", "calc::OPS[0]()"),
+    ] {
+        assert_eq!(left(library, "", body), [0; 0], "{library}");
+    }
+}

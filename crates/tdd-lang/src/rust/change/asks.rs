@@ -10,6 +10,7 @@ use std::rc::Rc;
 use tdd_core::digest::Digest;
 
 use crate::item::TestItem;
+use crate::rust::word::COMPUTING_MACROS;
 
 use super::file::File;
 
@@ -19,33 +20,8 @@ const ASSERTING: [&str; 4] = ["assert", "debug_assert", "prop_assert", "expect_"
 /// The same for functions of other files, whose bodies are not looked at.
 const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
 
-/// Macros of the standard library, and those that only wrap what is inside of them.
-const MACROS: [&str; 24] = [
-    "panic",
-    "todo",
-    "unimplemented",
-    "unreachable",
-    "vec",
-    "format",
-    "format_args",
-    "matches",
-    "print",
-    "println",
-    "eprint",
-    "eprintln",
-    "dbg",
-    "write",
-    "writeln",
-    "concat",
-    "stringify",
-    "line",
-    "file",
-    "column",
-    "cfg",
-    "env",
-    "option_env",
-    "thread_local",
-];
+/// Macros of the standard library that panic.
+const MACROS: [&str; 4] = ["panic", "todo", "unimplemented", "unreachable"];
 
 /// Names that are known everywhere, and the most usual ones of the standard library.
 const NAMES: [&str; 58] = [
@@ -346,7 +322,10 @@ impl<'f> Asker<'f> {
             Meaning::Own(name)
         } else if let Some(is_standard) = self.imports.get(name) {
             if *is_standard { Meaning::Nothing } else { Meaning::Foreign }
-        } else if (is_macro && MACROS.contains(&name)) || NAMES.contains(&name) || self.leads_to_assertion(at) {
+        } else if (is_macro && (COMPUTING_MACROS.contains(&name) || MACROS.contains(&name)))
+            || NAMES.contains(&name)
+            || self.leads_to_assertion(at)
+        {
             Meaning::Nothing
         } else {
             Meaning::Foreign

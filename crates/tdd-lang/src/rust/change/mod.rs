@@ -18,15 +18,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange};
+use tdd_core::digest::Digest;
 use tdd_core::test_id::TestId;
 
 use self::asks::Asker;
 use self::file::File;
-use self::pairs::{Item, Moves, Test};
+use self::pairs::Test;
 use super::modules::{ParsedFiles, below, may_declare_modules};
 use super::owns;
 use super::sort::{Layout, Sorter};
 use super::syntax::{Tree, unix};
+use crate::analysis::pairs::{ItemSide, Moves, item_changes, test_changes};
 use crate::language::{Project, Sources};
 
 /// What changed between two trees that differ in these paths.
@@ -256,17 +258,19 @@ impl Both<'_> {
     fn conclude(&self, sorted: Sorted) -> Change {
         let Sorted { mut change, before, after } = sorted;
         let (was, is) = (self.before.tests(&before, &self.after), self.after.tests(&after, &self.before));
-        change.tests = pairs::tests(was, is);
-        change.production.extend(pairs::items(pieces(&before, false), pieces(&after, false), Moves::Count));
-        change.support.extend(pairs::items(pieces(&before, true), pieces(&after, true), Moves::AreNothing));
+        change.tests = test_changes(was, is);
+        change.production.extend(item_changes(pieces(&before, false), pieces(&after, false), Moves::Count));
+        change.support.extend(item_changes(pieces(&before, true), pieces(&after, true), Moves::AreNothing));
         change
     }
 }
 
 /// The items of all files that are for tests, or that are not.
-fn pieces(files: &[File], for_tests: bool) -> Vec<Item<'_>> {
+fn pieces(files: &[File], for_tests: bool) -> Vec<ItemSide<'_, (&str, Digest)>> {
     let all = files.iter().flat_map(|file| file.pieces.iter().map(|piece| (file.path.as_str(), piece)));
-    all.filter(|(_, piece)| piece.for_tests == for_tests).collect()
+    let wanted = all.filter(|(_, piece)| piece.for_tests == for_tests);
+    let places = wanted.map(|(path, piece)| ((path, piece.scope), path, piece));
+    places.map(|(scope, path, it)| ItemSide::new(scope, path, &it.label, it.line, it.digest, it.of_test)).collect()
 }
 
 /// Whether two texts of a file that steers mean the same.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use tdd_core::command::{Exit, Finished};
 use tdd_core::report::Cause;
 
-use super::{CargoSuite, Stage, could_not_run, obstacle, of_target, words_of};
+use super::{CargoSuite, Stage, obstacle, of_target, words_of};
 use crate::language::{Job, Sources};
+use crate::run::could_not_run;
 use crate::rust::compile::{self, Build};
 use crate::rust::diagnose;
 use crate::rust::modules::ParsedFiles;

@@ -6,8 +6,9 @@ use tdd_core::command::Finished;
 use tdd_core::report::{Cause, TestResult};
 use tdd_core::test_id::TestId;
 
-use super::{CargoSuite, Stage, could_not_run, obstacle, place};
+use super::{CargoSuite, Stage, obstacle, place};
 use crate::language::{Job, Selection, Sources};
+use crate::run::could_not_run;
 use crate::rust::ids::Ids;
 use crate::rust::nextest;
 use crate::rust::test_command::Runner;

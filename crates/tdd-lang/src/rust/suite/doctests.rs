@@ -6,8 +6,9 @@ use tdd_core::command::Finished;
 use tdd_core::report::{Cause, Obstacle, TestResult};
 use tdd_core::test_id::TestId;
 
-use super::{CargoSuite, Stage, could_not_run, obstacle, result, words_of};
+use super::{CargoSuite, Stage, obstacle, words_of};
 use crate::language::{Job, Selection, Sources};
+use crate::run::{could_not_run, failed};
 use crate::rust::diagnose;
 use crate::rust::doctest::{self, Doctests};
 use crate::rust::items::items;
@@ -124,7 +125,7 @@ impl CargoSuite {
         let results = doctest::read(run, listed, &crates).unwrap_or_else(|bad| {
             let (cause, message) = could_not_run(run).unwrap_or((Cause::UnknownOutput, bad.to_string()));
             self.obstacles.push(obstacle("doctests", cause, message.clone()));
-            let fail = |id: &TestId| result(id.clone(), cause, message.clone());
+            let fail = |id: &TestId| failed(id.clone(), cause, message.clone(), 0);
             listed.values().map(fail).collect()
         });
         let wanted = |id: &TestId| match &self.selection {

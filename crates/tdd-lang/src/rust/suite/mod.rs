@@ -16,7 +16,7 @@ mod runs;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tdd_core::command::{CommandSpec, Exit, Finished};
+use tdd_core::command::{CommandSpec, Finished};
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
@@ -35,6 +35,7 @@ use super::places::Places;
 use super::project;
 use super::test_command::TestCommand;
 use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use crate::run::failed;
 
 /// Begins a test run.
 pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Result<Box<dyn Suite>, UnknownCommand> {
@@ -144,7 +145,7 @@ impl CargoSuite {
                 let missing: Vec<TestId> = ids.iter().filter(|id| !self.results.contains_key(id)).cloned().collect();
                 for id in missing {
                     let (cause, message) = self.why_not_found(&id, sources);
-                    self.add(result(id, cause, message));
+                    self.add(failed(id, cause, message, 0));
                 }
             }
         }
@@ -222,10 +223,6 @@ fn obstacle(subject: &str, cause: Cause, message: String) -> Obstacle {
     Obstacle::new(subject, cause, message)
 }
 
-fn result(id: TestId, cause: Cause, message: String) -> TestResult {
-    TestResult::new(id, Outcome::Fail { cause, message }, 0)
-}
-
 fn place(root: &str, name: &str) -> Place {
     Place { root: root.to_owned(), name: name.to_owned() }
 }
@@ -256,16 +253,6 @@ fn words_of(finished: &Finished) -> String {
     let text = finished.stderr.text();
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("Blocking waiting for file lock"));
     shorten(lines.collect::<Vec<_>>().join("\n").trim(), MAX_MESSAGE)
-}
-
-/// Why a tool gave no answer at all.
-fn could_not_run(finished: &Finished) -> Option<(Cause, String)> {
-    match &finished.exit {
-        Exit::Passed | Exit::Failed(_) => None,
-        Exit::NotStarted(why) => Some((Cause::RunnerMissing, why.clone())),
-        Exit::TimedOut => Some((Cause::Timeout, format!("it did not end within {} s", finished.duration.as_secs()))),
-        Exit::Signalled(_) | Exit::Interrupted => Some((Cause::UnknownOutput, finished.exit.to_string())),
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::*;
 use crate::fixture::memory;
 
-use tdd_core::command::Captured;
+use tdd_core::command::{Captured, Exit};
 
 fn said(exit: Exit, stdout: &str, stderr: &str) -> Finished {
     let (stdout, stderr) = (Captured::whole(stdout), Captured::whole(stderr));

@@ -1,0 +1,237 @@
+//! `prove`: judges a range of commits as one change, as a pull request is.
+
+use std::fs;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+use tdd_core::audit::Claim;
+use tdd_core::commit::Mode;
+use tdd_core::digest::CommitId;
+use tdd_core::law::{Kind, Overridden};
+use tdd_core::pipeline::Judged;
+use tdd_core::report::{Cause, Outcome};
+use tdd_core::rule::Rule;
+use tdd_core::test_id::TestId;
+use tdd_exec::git::Repo;
+use tdd_exec::project;
+use tdd_exec::state::{StateDir, StateError};
+use tdd_exec::workshop::{ProjectWorkshop, Seen};
+
+use crate::args::Format;
+use crate::commands::check;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{BAD, BOLD, DIM, GOOD, paint, print_line};
+use crate::verdict::{Answer, Verdicts};
+
+/// Prove a pull request, judged as one change
+///
+/// The range is judged as one change, squashed or not, from where it parted from `A`: every new test was red on the old
+/// production code and is green on the new, no test is loosened or lost, and
+/// production code came with tests that failed for want of it. Exceptions and refactor mode count where the trailers
+/// of its commits name them. Exit code 0 if it holds, 1 if the change is at fault, 3 if it could not be found out.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  tdd-cli prove main..HEAD\n  tdd-cli prove main..feature --format markdown    for a comment on the pull request\n  tdd-cli prove HEAD~3.. --format json"
+)]
+pub struct Prove {
+    /// `A..B` or `A..`, which ends at HEAD
+    #[arg(value_name = "RANGE")]
+    range: String,
+}
+
+/// The proof, for programs.
+#[derive(Debug, Serialize)]
+struct Document {
+    range: String,
+    base: Option<CommitId>,
+    head: CommitId,
+    commits: usize,
+    phase: Option<tdd_core::cycle::Phase>,
+    tests: Vec<Proven>,
+    /// The exceptions that the commits' trailers name and that were needed.
+    overridden: Vec<Overridden>,
+    #[serde(flatten)]
+    verdicts: Verdicts,
+}
+
+/// What is known of one test of the range.
+#[derive(Debug, Serialize)]
+struct Proven {
+    test_id: TestId,
+    /// Why it failed on the old production code; `None` if it passed there, or nobody could say.
+    red: Option<Cause>,
+    /// Whether it passes on the new code.
+    green: bool,
+    /// How many altered copies of it failed, as they must; `None` if no copy was tried.
+    twins: Option<usize>,
+}
+
+/// The commits of a range.
+struct Range {
+    base: Option<CommitId>,
+    head: CommitId,
+    commits: Vec<CommitId>,
+}
+
+pub fn run(args: &Prove, context: &Context) -> Result<ExitCode, CliError> {
+    let repo = project::repository(&context.place)?;
+    let range = range(&repo, &args.range)?;
+    let state = StateDir::ensure(repo.root())?;
+    // Its lock keeps a second one out of our copy.
+    let _lock = context.recording(&state)?;
+    let folder = state.path().join("prove");
+    let failed = |source| StateError::Io { action: "create", path: folder.clone(), source };
+    fs::create_dir_all(&folder).map_err(failed)?;
+    let change = (range.base.clone(), &range.head);
+    let surroundings = context.surroundings();
+    let workshop = ProjectWorkshop::of_history(
+        &context.place,
+        &surroundings,
+        change,
+        StateDir::ensure(&folder)?,
+        Seen::default(),
+    )?;
+    let mut workshop = workshop.ok_or_else(|| tdd_exec::error::WorkError::NoProject(repo.root().to_owned()))?;
+    for commit in &range.commits {
+        grant(&mut workshop, &repo.message(commit)?);
+    }
+    let examined = check::examine(&mut workshop, None, &[], &Claim::default())?;
+    let document = Document {
+        range: args.range.clone(),
+        commits: range.commits.len(),
+        base: range.base,
+        head: range.head,
+        phase: examined.kind.and_then(Kind::phase),
+        tests: proven(&examined.targets, &examined.judged),
+        overridden: examined.judged.overridden.clone(),
+        verdicts: Verdicts::of(&workshop, &examined.judged),
+    };
+    match context.global.format {
+        Format::Markdown => print_line(&document.markdown())?,
+        Format::Human | Format::Json => context.output.result(&document, || document.text())?,
+    }
+    Ok(document.verdicts.exit_code())
+}
+
+/// The commits of a range along the first parents, from where it parted from its beginning.
+fn range(repo: &Repo, text: &str) -> Result<Range, CliError> {
+    let (from, to) = text.split_once("..").unwrap_or((text, ""));
+    let head = project::commit(repo, if to.is_empty() { "HEAD" } else { to.trim_start_matches('.') })?;
+    let from = project::commit(repo, from)?;
+    let base = repo.merge_base(&from, &head)?;
+    let mut commits = Vec::new();
+    let mut next = Some(head.clone());
+    while let Some(commit) = next.filter(|commit| Some(commit) != base.as_ref()) {
+        next = repo.first_parent(&commit)?;
+        commits.push(commit);
+    }
+    Ok(Range { base, head, commits })
+}
+
+/// Takes over the exceptions that a commit's trailers name. Work in refactor mode may change what steers the tests.
+fn grant(workshop: &mut ProjectWorkshop, message: &str) {
+    let claim = Claim::of_message(message);
+    workshop.granted.extend(claim.overrides);
+    if matches!(claim.mode, Some(Mode::RefactorMode | Mode::Refactor)) {
+        let subject = message.lines().next().unwrap_or_default();
+        let reason = format!("refactor mode: {subject}");
+        for rule in [Rule::SteeringFrozen, Rule::TestsFrozen, Rule::TestTampering, Rule::PhaseScope] {
+            workshop.granted.entry(rule).or_insert_with(|| reason.clone());
+        }
+    }
+}
+
+fn proven(targets: &[TestId], judged: &Judged) -> Vec<Proven> {
+    let proven = |test: &TestId| Proven {
+        test_id: test.clone(),
+        red: judged.before.get(test).copied().flatten(),
+        green: judged.report.get(test).is_some_and(|result| result.outcome == Outcome::Pass),
+        twins: judged.proven.iter().find(|probed| &probed.test_id == test).and_then(|probed| probed.twins),
+    };
+    targets.iter().map(proven).collect()
+}
+
+impl Proven {
+    fn cells(&self) -> [String; 3] {
+        let red = self.red.map_or_else(|| "not red".to_owned(), |cause| format!("red ({cause})"));
+        let green = if self.green { "green" } else { "not green" };
+        let twins = match self.twins {
+            None => "-".to_owned(),
+            Some(1) => "1 altered copy fails".to_owned(),
+            Some(twins) => format!("{twins} altered copies fail"),
+        };
+        [red, green.to_owned(), twins]
+    }
+}
+
+impl Document {
+    fn text(&self) -> String {
+        let phase = self.phase.map_or("no code or tests", tdd_core::cycle::Phase::name);
+        let head = format!("{} {} commits, judged as one: {phase}\n", paint(BOLD, &self.range), self.commits);
+        let tests: String = self.tests.iter().map(Self::test_line).collect();
+        format!("{head}{tests}{}", self.verdicts.text())
+    }
+
+    fn test_line(test: &Proven) -> String {
+        let [red, green, twins] = test.cells();
+        let mark = if test.red.is_some() && test.green { paint(GOOD, "✓") } else { paint(BAD, "✗") };
+        format!("{mark} {} {}\n", test.test_id, paint(DIM, format_args!("{red} before, {green} now, {twins}")))
+    }
+
+    fn markdown(&self) -> String {
+        let verdict = self.verdicts.worst();
+        let (word, reason, next) = match verdict {
+            Some(verdict) if verdict.answer == Answer::Holds => ("holds ✅", verdict.reason.as_str(), None),
+            Some(verdict) => ("refused ❌", verdict.reason.as_str(), verdict.next.as_deref()),
+            None => ("holds ✅", "there was nothing to judge", None),
+        };
+        let mut text =
+            format!("## Test-driven: {word}\n\n`{}`, {} commits as one change.\n\n", self.range, self.commits);
+        if let Some(rule) = verdict.and_then(|verdict| verdict.rule) {
+            text += &format!("**{rule}**: ");
+        }
+        text += &format!("{}\n", escaped(reason));
+        if let Some(next) = next {
+            text += &format!("\nNext: {}\n", escaped(next));
+        }
+        if !self.tests.is_empty() {
+            text += "\n| test | on the old code | on the new code | evidence |\n| --- | --- | --- | --- |\n";
+            for test in &self.tests {
+                let [red, green, twins] = test.cells();
+                text += &format!("| {} | {red} | {green} | {twins} |\n", escaped(test.test_id.as_str()));
+            }
+        }
+        for exception in &self.overridden {
+            text += &format!("\nException from `{}`: {}\n", exception.rule, escaped(&exception.reason));
+        }
+        text.trim_end().to_owned()
+    }
+}
+
+/// Text from outside, so that it stands in a table and starts nothing.
+fn escaped(text: &str) -> String {
+    let mut shown = String::new();
+    for c in text.chars() {
+        match c {
+            '|' | '<' | '>' | '[' | ']' | '*' | '_' | '\\' | '@' | '#' | '!' => {
+                shown.push('\\');
+                shown.push(c);
+            }
+            c if c.is_control() => shown.push(' '),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_from_outside_starts_no_markup() {
+        assert_eq!(escaped("a|b <img> @all\nx"), "a\\|b \\<img\\> \\@all x");
+    }
+}

@@ -1,0 +1,81 @@
+//! Runs the orchestrator with real hands: the project, the models of the roles, the terminal.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tdd_agents::agent::ModelAgent;
+use tdd_agents::prompts::Prompts;
+use tdd_core::cycle::Role;
+use tdd_core::event::Record;
+use tdd_core::machine::{Agenda, End, Machine, Mandate, Order, Start};
+use tdd_exec::recording::Echo;
+use tdd_exec::text;
+use tdd_exec::workshop::{ProjectWorkshop, Which};
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::kata;
+use crate::output::print_line;
+use crate::tell::Story;
+use crate::voice::Voices;
+
+/// Largest prompt of a project's own, in bytes.
+const MAX_PROMPT: u64 = 256 << 10;
+
+/// Runs steps until there is a reason to stop.
+pub fn run(context: &Context, order: Order, mandate: Mandate, voices: Voices) -> Result<End, CliError> {
+    start(context, order, mandate, None, voices)
+}
+
+/// Carries out one mandate after the other, from wherever the history stands.
+pub fn carry_out(context: &Context, order: Order, agenda: Agenda, voices: Voices) -> Result<End, CliError> {
+    let first = agenda.tasks.first().cloned().unwrap_or_default();
+    start(context, order, first, Some(agenda), voices)
+}
+
+fn start(
+    context: &Context,
+    order: Order,
+    mandate: Mandate,
+    agenda: Option<Agenda>,
+    mut voices: Voices,
+) -> Result<End, CliError> {
+    let mut workshop = context.workshop(&Which::default())?;
+    if context.output.is_json() {
+        workshop.recording.echo_to(print_records());
+    }
+    let config = &workshop.site.config;
+    let kata = workshop.site.repo.root().join(config.kata_description.as_str());
+    let kata = if mandate.brief.is_some() { String::new() } else { kata::read(&kata)? };
+    let prompts = Arc::new(Prompts::new(own_prompts(&workshop)?).map_err(CliError::Prompts)?);
+    let context_bytes = usize::try_from(config.llm.context_bytes.get()).unwrap_or(usize::MAX);
+    let mut agents = Vec::new();
+    for role in Role::ALL {
+        let protocol = config.roles.get(role).map(|seat| seat.protocol).unwrap_or_default();
+        agents.push(ModelAgent::new(role, voices.of(role)?, Arc::clone(&prompts), protocol, context_bytes));
+    }
+    let story = Story::new(context.output, &workshop.state);
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let start = Start { order, kata, mandate, agenda, version };
+    Ok(Machine::start(workshop, agents, story, start)?.run()?)
+}
+
+/// Prints every event as the ledger's own line.
+pub fn print_records() -> Echo {
+    // A reader who went away is told at the end.
+    Box::new(|record: &Record| drop(print_line(&Record::line(&record.head, &record.event))))
+}
+
+/// The project's own prompts, by name.
+fn own_prompts(workshop: &ProjectWorkshop) -> Result<BTreeMap<String, String>, CliError> {
+    let repo = &workshop.site.repo;
+    let mut prompts = BTreeMap::new();
+    for file in repo.files()? {
+        let name = file.strip_prefix(".tdd/prompts/").and_then(|name| name.strip_suffix(".md"));
+        if let Some(name) = name {
+            let text = text::read(&repo.root().join(&file), MAX_PROMPT).map_err(CliError::PromptFile)?;
+            prompts.insert(name.to_owned(), text);
+        }
+    }
+    Ok(prompts)
+}

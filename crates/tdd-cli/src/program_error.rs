@@ -1,0 +1,74 @@
+//! What to say of a program that cannot be set up, read or run: the exit code, and what to do next.
+
+use tdd_core::program::MEMORY;
+use tdd_exec::program::ProgramError;
+use tdd_exec::remote::RemoteError;
+
+use crate::error::Code;
+use crate::work_error;
+
+/// The exit code.
+pub fn code(error: &ProgramError) -> Code {
+    match error {
+        ProgramError::Name(_)
+        | ProgramError::Unknown(_)
+        | ProgramError::Exists(_)
+        | ProgramError::File(_)
+        | ProgramError::Definition { .. }
+        | ProgramError::NotReady { .. }
+        | ProgramError::BranchBehind { .. }
+        | ProgramError::NoBranch
+        | ProgramError::Other(_)
+        | ProgramError::Baseline(_) => Code::Usage,
+        ProgramError::Stopped { .. } | ProgramError::Diverged { .. } | ProgramError::PersonsCommit(_) => Code::Person,
+        ProgramError::Remote(RemoteError::Interrupted) => Code::Interrupted,
+        ProgramError::Work(error) => work_error::code(error),
+        ProgramError::State(_)
+        | ProgramError::Busy
+        | ProgramError::Checks(_)
+        | ProgramError::Leftover { .. }
+        | ProgramError::Script(_)
+        | ProgramError::Remote(_) => Code::Environment,
+    }
+}
+
+/// What to do about it.
+pub fn hint(error: &ProgramError) -> Option<String> {
+    Some(match error {
+        ProgramError::Name(_) => "use letters, digits, `-` and `_`".to_owned(),
+        ProgramError::Unknown(name) => {
+            format!("`tdd-cli program list` names them; `tdd-cli program new {name}` makes one")
+        }
+        ProgramError::Exists(name) => format!("`tdd-cli program check {name}` says how it stands"),
+        ProgramError::File(_) => "name a program whose file is a text".to_owned(),
+        ProgramError::Definition { source, .. } => {
+            source.hint.clone().unwrap_or_else(|| "mend its front matter".to_owned())
+        }
+        ProgramError::NotReady { program, first, .. } => {
+            format!("{}; `tdd-cli program check {program}` lists all of it", first.fix)
+        }
+        ProgramError::Stopped { program, word: "done", .. } => {
+            format!("raise `target-metric` in its front matter, then `tdd-cli program resume {program}`")
+        }
+        ProgramError::Stopped { program, .. } => format!("`tdd-cli program resume {program}`, when it may go on"),
+        ProgramError::State(_) => format!("look at `git log {MEMORY}`; a newer tdd-cli may be needed"),
+        ProgramError::Busy => "try again in a moment".to_owned(),
+        ProgramError::Diverged { remote, .. } => {
+            format!("bring the two together by hand: `git switch {MEMORY} && git pull --rebase {remote} {MEMORY}`")
+        }
+        ProgramError::BranchBehind { branch, remote } => {
+            format!("`git pull --rebase {remote} {branch}`, then start again")
+        }
+        ProgramError::NoBranch => "`git switch` to a branch".to_owned(),
+        ProgramError::Other(name) => format!("let it end first: `tdd-cli program run {name}`"),
+        ProgramError::Baseline(_) => "run it by hand in a fresh clone, and mend it".to_owned(),
+        ProgramError::Checks(_) => "`ci` in the front matter must print `success`, `failure` or `pending`".to_owned(),
+        ProgramError::Script(_) => "install bash: evaluations are scripts for it".to_owned(),
+        ProgramError::PersonsCommit(_) => {
+            "move that commit elsewhere: `git rebase`; then start again, and the iteration is put away".to_owned()
+        }
+        ProgramError::Remote(_) => "check the remote by hand: `git fetch`, `git push`".to_owned(),
+        ProgramError::Leftover { .. } => "check the permissions of `.tdd/` and the disk's free space".to_owned(),
+        ProgramError::Work(error) => return work_error::hint(error),
+    })
+}

@@ -1,0 +1,256 @@
+//! Shows a run as it goes: for people as a story, who does what and what came of it; for programs every event.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use anstyle::Style;
+use tdd_core::commit;
+use tdd_core::cycle::{Phase, Role};
+use tdd_core::event::{Committed, Event, Reverted, StepEnd, StepOutcome, StepStart, TestRevised};
+use tdd_core::machine::StepLog;
+use tdd_core::report::Cause;
+use tdd_core::seam::{Reporter, Rescued, StepResult, Told};
+use tdd_core::test_id::TestId;
+use tdd_exec::state::StateDir;
+
+use crate::output::{BAD, BOLD, DIM, GOOD, Output, Progress, WARN, paint, print_line, remark};
+
+/// How wide a line is at most, where there is a space to break it.
+const WIDTH: usize = 100;
+/// Where the text behind a label begins.
+const INDENT: usize = 11;
+/// So much is shown of what somebody says, in characters.
+const MAX_SAID: usize = 400;
+
+/// A word that says what follows, and what follows.
+type Line = (Style, &'static str, String);
+
+/// Tells a run as a story, and writes the plan and the log of each step below `.tdd/`.
+pub struct Story {
+    output: Output,
+    folder: PathBuf,
+    waiting: Option<Progress>,
+}
+
+impl Story {
+    /// A story on this output, with its views in the machine's own folder.
+    pub fn new(output: Output, state: &StateDir) -> Self {
+        Self { output, folder: state.path().to_owned(), waiting: None }
+    }
+
+    fn view(&self, folder: &str, name: &str, text: &str) -> io::Result<()> {
+        let folder = self.folder.join(folder);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(name), text)
+    }
+
+    fn lines(&self, event: &Event, told: &Told<'_>) -> Vec<Line> {
+        match event {
+            Event::PlanSubmitted(_) => vec![(DIM, "plan", first_words(told.plan))],
+            Event::Reverted(it) => reverted(it, told.said),
+            Event::GreenOnArrival(arrival) => {
+                let what = format!("`{}` passes already; a test for something new is asked for", arrival.test_id);
+                tried(told.said).into_iter().chain([(WARN, "undone", what)]).collect()
+            }
+            Event::Stuck(stuck) => {
+                vec![(WARN, "stuck", format!("the same failure {} times: a fresh start", stuck.times))]
+            }
+            Event::TestRevised(revised) => vec![thought_over(revised)],
+            Event::Committed(commit) => kept(commit, told.message),
+            Event::StepEnd(end) => ended(end, told.said),
+            Event::Resynced(resynced) => {
+                vec![(DIM, "resynced", format!("at step {}: {}", resynced.step, resynced.reason))]
+            }
+            Event::Blocked(blocked) => vec![(BAD, "blocked", format!("{}: {}", blocked.test_id, blocked.reason))],
+            Event::LlmCall(call) if self.output.is_verbose() => {
+                let tokens = format!("{} + {} tokens", call.prompt_tokens, call.completion_tokens);
+                let rest = format!("({} cached), {} ms", call.cached_tokens, call.duration_ms);
+                vec![(DIM, "asked", format!("{} for its {}: {tokens} {rest}", call.model, call.purpose))]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Reporter for Story {
+    /// For programs the ledger's own lines are printed, whoever records them.
+    fn event(&mut self, event: &Event, told: &Told<'_>) {
+        if self.output.is_json() || self.output.is_quiet() {
+            return;
+        }
+        let mut shown = Vec::new();
+        if let Event::StepStart(start) = event {
+            let free = told.session.standing().step().is_some_and(|step| step.free);
+            shown.push(title(start, free));
+        }
+        for (style, label, text) in self.lines(event, told) {
+            shown.push(format!("  {}{}", paint(style, format_args!("{label:<9}")), wrapped(&plain(&text))));
+        }
+        if matches!(event, Event::StepEnd(_)) {
+            shown.push(String::new());
+        }
+        for line in shown {
+            // A reader who went away is told at the end.
+            let _printed = print_line(&line);
+        }
+    }
+
+    fn working(&mut self, what: &str) {
+        let line = self.waiting.get_or_insert_with(|| self.output.progress());
+        line.say(what);
+    }
+
+    fn rested(&mut self) {
+        self.waiting = None;
+    }
+
+    fn rescued(&mut self, rescued: &[Rescued]) {
+        for Rescued { path, kept_as, on_disk } in rescued {
+            let there = if *on_disk { "still in the file, and " } else { "" };
+            let what = format!("what you typed into `{path}` meanwhile is {there}kept as {kept_as}");
+            remark(paint(WARN, plain(&what)));
+        }
+    }
+
+    fn plan(&mut self, step: u32, role: Role, plan: &str) -> io::Result<()> {
+        self.view("plan", &format!("step-{step}-{role}.md"), plan)
+    }
+
+    fn log(&mut self, log: &StepLog) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(log)?;
+        self.view("logs", &format!("step-{}-{}.json", log.step(), log.role()), &text)
+    }
+}
+
+/// Before anything was written an attempt is refused; after it was run, it is undone.
+fn reverted(reverted: &Reverted, said: Option<&StepResult>) -> Vec<Line> {
+    if reverted.cause == Some(Cause::UnexpectedGreen) && !reverted.spent {
+        return Vec::new();
+    }
+    let (style, label) = if reverted.kept_as.is_some() { (WARN, "undone") } else { (BAD, "refused") };
+    tried(said).into_iter().chain([(style, label, reverted.reason.clone())]).collect()
+}
+
+fn kept(commit: &Committed, message: &str) -> Vec<Line> {
+    let why = commit::bullets(message, "Rationale").join("; ");
+    let kept = format!("{} {}", commit.commit.short(), commit.subject);
+    vec![(GOOD, "kept", kept), (DIM, "because", why), (DIM, "seen", seen(message))]
+}
+
+fn ended(end: &StepEnd, said: Option<&StepResult>) -> Vec<Line> {
+    match end.outcome {
+        StepOutcome::Nothing => vec![(DIM, "rests", rest(said))],
+        StepOutcome::Skipped => vec![(WARN, "skipped", "no attempt held".to_owned())],
+        StepOutcome::Done => {
+            let done = said.into_iter().flat_map(|said| &said.done);
+            let done = done.map(|done| format!("{}: `{}`", done.requirement, done.test_id));
+            done.map(|done| (GOOD, "done", done)).collect()
+        }
+        StepOutcome::Kept | StepOutcome::Stopped => Vec::new(),
+    }
+}
+
+/// What the model called the attempt that did not hold.
+fn tried(said: Option<&StepResult>) -> Option<Line> {
+    let summary = &said?.summary;
+    (!summary.is_empty()).then(|| (DIM, "tried", summary.clone()))
+}
+
+fn title(start: &StepStart, free: bool) -> String {
+    let what = match start.phase {
+        Phase::Refactor if free => "does a task, in refactor mode".to_owned(),
+        Phase::Red => "writes a failing test".to_owned(),
+        Phase::Green => format!("makes {} pass", listed(&start.targets)),
+        Phase::Refactor => "looks for something to improve".to_owned(),
+        Phase::RethinkTest => format!("thinks {} over", listed(&start.targets)),
+    };
+    let mark = start.mark.as_ref().map(|mark| format!(" {}", paint(DIM, mark))).unwrap_or_default();
+    format!("{} {what}{mark}", paint(BOLD, format_args!("step {} · {}", start.step, start.role)))
+}
+
+fn listed(tests: &[TestId]) -> String {
+    tests.iter().map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn thought_over(revised: &TestRevised) -> Line {
+    let what = match (&revised.before, &revised.after) {
+        (before, after) if before == after => "stays as it is",
+        (_, None) => "is withdrawn",
+        (_, Some(_)) => "is revised",
+    };
+    (DIM, "thought", format!("`{}` {what}: {}", revised.test_id, revised.reason))
+}
+
+/// What the tests said and what it means. The commands are in the commit, and are the same each time.
+fn seen(message: &str) -> String {
+    let mut seen = commit::bullets(message, "Verification").into_iter();
+    let counts = seen.next().map(|line| line.split_once("`: ").map_or(line, |(_, counts)| counts));
+    counts.into_iter().chain(seen.next()).collect::<Vec<_>>().join("; ")
+}
+
+/// Why nothing was worth it.
+fn rest(said: Option<&StepResult>) -> String {
+    let texts = said.into_iter().flat_map(|said| [&said.rationale, &said.notes]);
+    let why = texts.into_iter().find(|text| !text.trim().is_empty());
+    why.map_or_else(|| "nothing worth it".to_owned(), |why| format!("nothing worth it: {why}"))
+}
+
+/// The first paragraph of a plan that is no heading.
+fn first_words(plan: &str) -> String {
+    let paragraphs = plan.split("\n\n").map(str::trim);
+    paragraphs.into_iter().find(|text| !text.is_empty() && !text.starts_with('#')).unwrap_or(plan).to_owned()
+}
+
+/// Somebody's words without anything that moves a terminal's cursor, on one line, and not too many of them.
+fn plain(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_SAID) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// A text that goes on below its beginning, behind the label.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if INDENT + line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines.join(&format!("\n{}", " ".repeat(INDENT)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_go_on_below_their_beginning() {
+        let text = wrapped(&"word ".repeat(40));
+        let lines: Vec<&str> = text.trim_end().lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert!(lines[1].starts_with("           word"), "{text}");
+        assert!(lines[1].chars().count() <= WIDTH, "{text}");
+        assert_eq!(wrapped("as it is"), "as it is");
+    }
+
+    #[test]
+    fn a_models_words_cannot_move_the_cursor() {
+        assert_eq!(plain("a\u{1b}[2Jb\r\nc"), "a [2Jb c");
+        assert_eq!(plain(&"ü".repeat(500)).chars().count(), MAX_SAID + 1);
+    }
+
+    #[test]
+    fn of_a_plan_the_first_paragraph_is_shown() {
+        assert_eq!(first_words("# Plan\n\nAdd it.\n\nThen rest."), "Add it.");
+        assert_eq!(first_words("# Plan"), "# Plan");
+    }
+}

@@ -1,0 +1,146 @@
+//! The models of the three roles, and what they may cost.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use secrecy::SecretString;
+use tdd_agents::agent::Voice;
+use tdd_agents::roster::{self, Seat};
+use tdd_core::config::{Config, Price as Configured};
+use tdd_core::cycle::Role;
+use tdd_core::seam::Budget;
+use tdd_llm::budget::{self, Limit, Meter, Price};
+use tdd_llm::client::{Answer, Ask};
+use tdd_llm::error::LlmError;
+use tdd_llm::http::{Endpoint, HttpClient, Timeouts};
+use tdd_llm::model::Model;
+use tdd_llm::recorder::Tape;
+use tdd_llm::replay::Replay;
+use tdd_llm::stop::Stop;
+use tdd_llm::whole::chat_whole;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::context::Context;
+use crate::error::CliError;
+
+/// So often an answer in words that was cut off is continued.
+const MAX_CONTINUATIONS: u32 = 3;
+
+/// Who answers for each role.
+pub struct Voices {
+    models: BTreeMap<Role, (String, Model)>,
+    shared: Rc<Shared>,
+}
+
+/// What the models of all roles share.
+struct Shared {
+    runtime: Runtime,
+    limit: Limit,
+    prices: BTreeMap<String, Price>,
+}
+
+/// Who answers for one role.
+pub struct RoleVoice {
+    name: String,
+    model: Model,
+    shared: Rc<Shared>,
+}
+
+impl Voices {
+    /// The models that the configuration names; `record` is where all that they say is written to.
+    pub fn configured(config: &Config, context: &Context, record: Option<&Path>) -> Result<Self, CliError> {
+        let seats = roster::roster(config);
+        if let Some(role) = Role::ALL.into_iter().find(|role| !seats.iter().any(|seat| seat.role == *role)) {
+            return Err(CliError::NoModel(role));
+        }
+        let keys: Vec<SecretString> = seats.iter().filter_map(key).collect();
+        let tape = record.map(|path| tape(path, keys)).transpose()?;
+        let cancel = context.cancel.clone();
+        let stop = Stop::watching(move || cancel.is_cancelled());
+        let mut models = BTreeMap::new();
+        for seat in seats {
+            let client = HttpClient::new(endpoint(&seat, config)?, stop.clone())?;
+            models.insert(seat.role, (seat.model, Model::at(client, tape.clone())));
+        }
+        Self::with(models, config)
+    }
+
+    /// Every role plays from a cassette.
+    pub fn replayed(cassette: &str, config: &Config) -> Result<Self, CliError> {
+        let mut models = BTreeMap::new();
+        for role in Role::ALL {
+            models.insert(role, ("replay".to_owned(), Model::Replay(Replay::of(cassette)?)));
+        }
+        Self::with(models, config)
+    }
+
+    fn with(models: BTreeMap<Role, (String, Model)>, config: &Config) -> Result<Self, CliError> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(CliError::Runtime)?;
+        let limit = Limit {
+            tokens: config.llm.budget.tokens.map(std::num::NonZeroU64::get),
+            micro_usd: config.llm.budget.usd.map(budget::micro_usd),
+        };
+        let prices = config.llm.prices.iter().map(|(model, price)| (model.clone(), micro(price))).collect();
+        Ok(Self { models, shared: Rc::new(Shared { runtime, limit, prices }) })
+    }
+
+    /// The voice of a role.
+    pub fn of(&mut self, role: Role) -> Result<RoleVoice, CliError> {
+        let (name, model) = self.models.remove(&role).ok_or(CliError::NoModel(role))?;
+        Ok(RoleVoice { name, model, shared: Rc::clone(&self.shared) })
+    }
+}
+
+impl Voice for RoleVoice {
+    fn ask(&self, ask: &Ask) -> Result<(Answer, Duration), LlmError> {
+        let asked = Instant::now();
+        let answer = self.shared.runtime.block_on(chat_whole(&self.model, ask, MAX_CONTINUATIONS))?;
+        Ok((answer, asked.elapsed()))
+    }
+
+    /// Nothing where no price is configured.
+    fn price(&self, answer: &Answer) -> u64 {
+        let mut meter = Meter::new(Limit::default(), self.shared.prices.clone());
+        let is_priced = self.shared.prices.contains_key(&self.name);
+        meter.spend(if is_priced { &self.name } else { &answer.model }, &answer.usage).micro_usd
+    }
+
+    fn budget(&self) -> Budget {
+        Budget { tokens: self.shared.limit.tokens, micro_usd: self.shared.limit.micro_usd }
+    }
+}
+
+/// Where a seat's model is, and how to ask it.
+pub fn endpoint(seat: &Seat, config: &Config) -> Result<Endpoint, CliError> {
+    let route = seat.route.clone().map_err(|missing| CliError::NoServer { role: seat.role, model: missing.model })?;
+    Ok(Endpoint {
+        key: key(seat),
+        temperature: seat.temperature,
+        timeouts: Timeouts::within(Duration::from_secs(config.llm.timeout_secs.get())),
+        max_retries: config.llm.max_retries,
+        ..Endpoint::new(route)
+    })
+}
+
+/// The key of a seat's server; none is fine for a server that asks for none.
+fn key(seat: &Seat) -> Option<SecretString> {
+    let name = seat.route.as_ref().ok()?.server.api_key_env.as_ref()?;
+    std::env::var(name).ok().filter(|key| !key.trim().is_empty()).map(SecretString::from)
+}
+
+fn tape(path: &Path, keys: Vec<SecretString>) -> Result<Tape, CliError> {
+    let file = File::options().create(true).append(true).open(path);
+    let file = file.map_err(|source| CliError::Cassette { path: path.to_owned(), source })?;
+    Ok(Tape::new(file, keys))
+}
+
+fn micro(price: &Configured) -> Price {
+    Price {
+        prompt: budget::micro_usd(price.prompt),
+        cached: price.cached.map(budget::micro_usd),
+        completion: budget::micro_usd(price.completion),
+    }
+}

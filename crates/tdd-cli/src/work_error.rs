@@ -1,0 +1,125 @@
+//! What to say of a project that cannot be worked on: the exit code, and what to do next.
+
+use std::path::Path;
+
+use tdd_exec::error::WorkError;
+use tdd_exec::ledger::LedgerError;
+use tdd_exec::process::ProcessError;
+use tdd_exec::runner::RunError;
+use tdd_exec::state::StateError;
+use tdd_exec::text::TextError;
+
+use crate::error::Code;
+
+/// The exit code.
+pub fn code(error: &WorkError) -> Code {
+    match error {
+        WorkError::NoFolder(_)
+        | WorkError::NoRepository(_)
+        | WorkError::ConfigFile(_)
+        | WorkError::Config { .. }
+        | WorkError::Unsupported { .. }
+        | WorkError::UnknownLanguage
+        | WorkError::NoProject(_)
+        | WorkError::TooManyProjects(_)
+        | WorkError::NoSuchCommit(_)
+        | WorkError::NoCommitYet
+        | WorkError::NotText(_)
+        | WorkError::NoSuchTest(_)
+        | WorkError::Uncommitted(_)
+        | WorkError::InTheWay(_)
+        | WorkError::Run(RunError::UnknownCommand(_)) => Code::Usage,
+        WorkError::Scratch(_)
+        | WorkError::LayOut(_)
+        | WorkError::Proof(_)
+        | WorkError::Git(_)
+        | WorkError::State(_)
+        | WorkError::Ledger(_)
+        | WorkError::Write(_)
+        | WorkError::Run(RunError::Process(_)) => Code::Environment,
+        WorkError::Interrupted | WorkError::Run(RunError::Interrupted) => Code::Interrupted,
+    }
+}
+
+/// What to do about it.
+pub fn hint(error: &WorkError) -> Option<String> {
+    Some(match error {
+        WorkError::NoFolder(path) if path.exists() => "it is a file; name a folder with `-C DIR`".to_owned(),
+        WorkError::NoFolder(path) if path == Path::new(".") => {
+            "it was deleted; go to another folder, or name one with `-C DIR`".to_owned()
+        }
+        WorkError::NoFolder(path) => format!("make it: `mkdir -p {}`", path.display()),
+        WorkError::NoRepository(_) => "run `tdd-cli init` there first".to_owned(),
+        WorkError::ConfigFile(error) => config_file_hint(error),
+        WorkError::Config { source, .. } => {
+            source.hint.clone().unwrap_or_else(|| "correct it there; `tdd-cli doctor` checks the file".to_owned())
+        }
+        WorkError::Unsupported { key, .. } => format!("remove `{key}` from the file"),
+        WorkError::UnknownLanguage => known_languages(),
+        WorkError::NoProject(_) => "run `tdd-cli init` to add one, or go where it is with `-C DIR`".to_owned(),
+        WorkError::TooManyProjects(_) => "name those that matter under `projects` in `tdd.yaml`".to_owned(),
+        WorkError::NoSuchCommit(_) => "name a branch, a tag or a commit: `git log --oneline` lists them".to_owned(),
+        WorkError::NoCommitYet => {
+            "commit what is there: `git add -A && git commit`; in an empty folder `tdd-cli init` makes the first one"
+                .to_owned()
+        }
+        WorkError::NotText(_) => "save it as UTF-8 text, in parts if it is large".to_owned(),
+        WorkError::NoSuchTest(_) => {
+            "`tdd-cli auto-test` lists the tests; one that a macro writes is edited by hand".to_owned()
+        }
+        WorkError::Uncommitted(path) => format!("commit or stash `{path}` first"),
+        WorkError::InTheWay(_) => "move it away, then run it again".to_owned(),
+        WorkError::Scratch(_) | WorkError::LayOut(_) | WorkError::Proof(_) => {
+            "check the permissions of `.tdd/` and the disk's free space".to_owned()
+        }
+        WorkError::Git(error) => return error.hint(),
+        WorkError::State(StateError::NotAFolder(path)) => format!("move `{}` away", path.display()),
+        WorkError::State(StateError::Io { .. }) => {
+            "check the folder's permissions and the disk's free space".to_owned()
+        }
+        WorkError::Ledger(error) => ledger_hint(error),
+        WorkError::Write(_) => "nothing was changed; check permissions and free space".to_owned(),
+        WorkError::Run(RunError::UnknownCommand(_)) => "change `ci.test_cmd` in `tdd.yaml`".to_owned(),
+        WorkError::Run(RunError::Process(ProcessError::Scratch { .. })) => {
+            "set `TMPDIR` to a folder of your own that has free space".to_owned()
+        }
+        WorkError::Run(RunError::Process(_)) => "`tdd-cli doctor` shows what is missing".to_owned(),
+        WorkError::Interrupted | WorkError::Run(RunError::Interrupted) => {
+            "everything is in order; start it again".to_owned()
+        }
+    })
+}
+
+fn config_file_hint(error: &TextError) -> String {
+    match error {
+        TextError::Missing(_) => "leave `--config` out, or name a file that is there".to_owned(),
+        TextError::NotAFile(path) => format!("move `{}` away; `tdd-cli init` writes one with defaults", path.display()),
+        TextError::TooLarge { .. } => "keep only keys that `tdd-cli doctor` knows".to_owned(),
+        TextError::NotText { .. } => "save it as UTF-8 text".to_owned(),
+        TextError::Io { path, .. } => format!("make `{}` readable", path.display()),
+    }
+}
+
+fn ledger_hint(error: &LedgerError) -> String {
+    match error {
+        LedgerError::Locked { pid: Some(pid) } => format!("wait for it to end, or stop it: `kill {pid}`"),
+        LedgerError::Locked { pid: None } => "wait for it to end".to_owned(),
+        LedgerError::Damaged { path, .. } => format!(
+            "restore `{0}` from a backup, or begin a new ledger: `mv {0} {0}.damaged` (the commits keep the position)",
+            path.display()
+        ),
+        LedgerError::NotAFile { path } => format!("move `{}` away", path.display()),
+        LedgerError::Newer { .. } => "install that version of tdd-cli or a later one".to_owned(),
+        LedgerError::Append { .. } => "free some disk space and run it again".to_owned(),
+        LedgerError::Gone { .. } => {
+            "bring `.tdd/` back, or run `tdd-cli status` to see where the commits are, then run it again".to_owned()
+        }
+        LedgerError::Io { .. } => "check the permissions of `.tdd/`".to_owned(),
+    }
+}
+
+/// The names that a configuration may give to a language.
+fn known_languages() -> String {
+    let names = tdd_lang::names().into_iter().map(|name| format!("`{name}`"));
+    format!("known: {}", names.collect::<Vec<_>>().join(", "))
+}

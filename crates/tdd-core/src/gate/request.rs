@@ -1,0 +1,127 @@
+//! The rules of the gate that look at a whole request: paths that are not free, limits, modes and claims.
+
+use super::{Asked, Source, edits, judge_claim};
+use crate::law::Answer;
+use crate::rule::Rule;
+use crate::scope;
+use crate::session::Session;
+use crate::test_id::TestId;
+
+pub fn not_a_persons(asked: &Asked<'_>) -> Answer {
+    let written = asked.request.edits.iter().flat_map(edits::paths);
+    if let Some(path) = written.into_iter().find(|path| asked.limits.protected.iter().any(|file| file == path)) {
+        let reason = format!("`{path}` says what is to be done, and is a person's");
+        return Err(Rule::ProtectedPath.refuse(reason, "leave it as it is"));
+    }
+    match asked.request.untracked.first() {
+        None => Ok(()),
+        Some(path) => Err(Rule::ProtectedPath
+            .refuse(format!("a person has a file of their own at `{path}`, not committed yet"), "use another path")),
+    }
+}
+
+pub fn not_ignored(asked: &Asked<'_>) -> Answer {
+    match asked.request.ignored.first() {
+        None => Ok(()),
+        Some(path) => Err(Rule::IgnoredPath.refuse(
+            format!("git ignores `{path}`, so what is in it would be tested and not kept"),
+            "use a path that is not ignored",
+        )),
+    }
+}
+
+pub fn inside_fence(asked: &Asked<'_>) -> Answer {
+    asked.limits.fence.map_or(Ok(()), |fence| fence.check(asked.request.edits.iter().flat_map(edits::paths)))
+}
+
+pub fn within_budget(asked: &Asked<'_>) -> Answer {
+    let (standing, limits) = (asked.session.standing(), asked.limits);
+    if let Some(pause) = standing.pause() {
+        return Err(Rule::Budget.refuse(format!("the machine is paused: {}", pause.reason), pause.next.clone()));
+    }
+    let usage = standing.usage();
+    if limits.max_tokens.is_some_and(|most| usage.tokens() >= most) {
+        let reason = format!("all tokens are spent: {}", usage.tokens());
+        return Err(Rule::Budget.refuse(reason, "raise `llm.budget.tokens`"));
+    }
+    if limits.max_micro_usd.is_some_and(|most| usage.micro_usd >= most) {
+        return Err(Rule::Budget.refuse("all money is spent", "raise `llm.budget.usd`"));
+    }
+    let Some(step) = standing.step() else { return Ok(()) };
+    let spent = standing.spent(&step.subject());
+    if spent >= limits.max_attempts {
+        return Err(Rule::Budget.refuse(format!("all {spent} attempts are spent"), "`tdd-cli resume` tries again"));
+    }
+    Ok(())
+}
+
+pub fn mode_fits_step(asked: &Asked<'_>) -> Answer {
+    match (asked.session.standing().step(), asked.session.standing().refactor()) {
+        (Some(step), Some(_)) if step.free => Ok(()),
+        (Some(step), None) if step.free => {
+            let reason = format!("step {} belongs to refactor mode, and that is over", step.step);
+            Err(Rule::RefactorMode.refuse(reason, "`tdd-cli plan run` begins it anew"))
+        }
+        (Some(step), Some(_)) => Err(Rule::RefactorMode.refuse(
+            format!("refactor mode is on, and step {} is under way", step.step),
+            "`tdd-cli refactor end` first",
+        )),
+        (None, _) | (_, None) => Ok(()),
+    }
+}
+
+/// The tests that a green is for: the step's own, or, outside of a step, every red one.
+fn targets(session: &Session) -> Vec<&TestId> {
+    match session.standing().step() {
+        Some(step) => step.targets.iter().collect(),
+        None => session.red().collect(),
+    }
+}
+
+pub fn has_a_red(asked: &Asked<'_>) -> Answer {
+    let session = asked.session;
+    let targets = targets(session);
+    if targets.is_empty() {
+        let next = "write a test that fails, and let the machine see it: `tdd-cli validate-red`";
+        return Err(Rule::RedFirst.refuse("production code changes only for a red test, and there is none", next));
+    }
+    targets.into_iter().try_for_each(|target| judge_claim(session, target))
+}
+
+pub fn claims_a_red(asked: &Asked<'_>) -> Answer {
+    let session = asked.session;
+    let seen_red = |test: &TestId| session.tests().get(test).and_then(|known| known.red.as_ref()).map(|red| red.at);
+    let claimed = |test: &&TestId| session.standing().claimed_at(test) > seen_red(test);
+    let targets = targets(session);
+    if targets.iter().any(claimed) {
+        return Ok(());
+    }
+    let names: Vec<_> = targets.iter().map(|test| format!("`{test}`")).collect();
+    let next = format!("claim {} first", names.join(" or "));
+    Err(Rule::ClaimAfterRed.refuse("the change does not say which red test it is for", next))
+}
+
+/// A red whose test was named beforehand brings that test.
+pub fn brings_the_wanted_test(asked: &Asked<'_>) -> Answer {
+    match asked.limits.wanted {
+        Some((test, file)) if asked.request.finished => scope::asked_for(asked.request.change, test, file),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// A doubted test changes only where a quotation proves it wrong.
+pub fn quotes_the_kata(asked: &Asked<'_>) -> Answer {
+    let reason = match asked.request.source {
+        Source::Proven => return Ok(()),
+        _ if !asked.request.finished => return Ok(()),
+        Source::Empty => "a test is changed only where the kata proves it wrong, and `spec_source` is empty",
+        Source::Unfounded => {
+            "a test is changed only where the kata proves it wrong, and what `spec_source` says is not in the kata"
+        }
+    };
+    let next = "quote the sentence of the kata that the test contradicts in `spec_source`, word for word; or send no \
+                edits, and the test stays as it is";
+    let refusal = Rule::TestsFrozen.refuse(reason, next);
+    let target = asked.session.standing().step().and_then(|step| step.targets.first());
+    Err(target.map_or(refusal.clone(), |test| refusal.about(test)))
+}

@@ -1,0 +1,352 @@
+//! The law as one table: each rule, the kinds of change that it holds for, and the function that asks it.
+//!
+//! [`TABLE`] is the only list of rules. The gate asks the rows that need no run before anything is written; the
+//! pipeline asks the rest after it. A row's place in the table is its turn.
+
+use crate::antipattern::{self, Case};
+use crate::change::Change;
+use crate::check::{self, CheckSeen};
+use crate::config::Gate;
+use crate::cycle::Phase;
+use crate::gate::Asked;
+use crate::gate::edits;
+use crate::gate::request;
+use crate::judge::others::{none_removed, others_kept};
+use crate::judge::{self, Seen};
+use crate::proof::{self, Proof};
+use crate::rule::{Refusal, Rule, Severity};
+use crate::scope;
+use crate::test_id::TestId;
+use crate::yagni;
+
+/// What a change claims to be. It decides which rules are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A test that fails.
+    Red,
+    /// Production code that makes it pass.
+    Green,
+    /// The tests of a change that brings tests and production at once.
+    NewTests,
+    /// A doubted test was revised or withdrawn.
+    Rethink,
+    /// A test was mended so that a tool no longer complains of it.
+    Mend,
+    /// The code was improved.
+    Refactor,
+    /// A model's task of a plan, in refactor mode.
+    Task,
+    /// A person's own work, in refactor mode.
+    RefactorMode,
+    /// A person's word about one test, which goes or is left aside.
+    OneTest,
+    /// A person's word about one test, which counts again.
+    Unblock,
+    /// What `init` adds.
+    Scaffold,
+    /// A commit that does not say what it is.
+    Unclaimed,
+}
+
+impl Kind {
+    /// The phase that a commit of this kind claims, if it has one.
+    pub fn phase(self) -> Option<Phase> {
+        match self {
+            Self::Red => Some(Phase::Red),
+            Self::Green => Some(Phase::Green),
+            Self::Rethink | Self::Mend => Some(Phase::RethinkTest),
+            Self::Refactor | Self::Task | Self::RefactorMode => Some(Phase::Refactor),
+            Self::NewTests | Self::OneTest | Self::Unblock | Self::Scaffold | Self::Unclaimed => None,
+        }
+    }
+}
+
+/// The change that a rule is asked about, and the tests that it is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// What it claims to be.
+    pub kind: Kind,
+    /// The test that is judged, if there is one.
+    pub target: Option<&'a TestId>,
+    /// All tests that it is for, this one among them.
+    pub targets: &'a [TestId],
+    /// A doubted test has passed before.
+    pub was_green: bool,
+    /// How strict a red is judged.
+    pub gate: &'a Gate,
+}
+
+/// One answer of a rule.
+pub type Answer = Result<(), Refusal>;
+
+/// What a rule looks at, and so what must be found out before it can be asked.
+#[derive(Clone, Copy)]
+pub enum Ask {
+    /// The edits by themselves.
+    Edits(fn(&Asked<'_>) -> Answer),
+    /// A request, before anything is written.
+    Request(fn(&Asked<'_>) -> Answer),
+    /// The change, before it is written and after.
+    Change(fn(&Subject<'_>, &Change) -> Answer),
+    /// A run of the tests.
+    Run(fn(&Subject<'_>, &Seen<'_>) -> Answer),
+    /// The check command.
+    Check(fn(&CheckSeen<'_>) -> Answer),
+    /// The probes of one target.
+    Probe(fn(&TestId, &Proof) -> Answer),
+    /// What the language sees in the changed code.
+    Code(fn(&Case<'_>) -> Vec<Refusal>),
+}
+
+/// One rule of the law.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// Its name.
+    pub rule: Rule,
+    /// The kinds of change that it is asked of.
+    pub kinds: &'static [Kind],
+    /// How it is asked.
+    pub ask: Ask,
+}
+
+use Kind::{Green, Mend, NewTests, OneTest, Red, Refactor, RefactorMode, Rethink, Scaffold, Task, Unblock, Unclaimed};
+
+const MODEL: &[Kind] = &[Red, Green, Rethink, Mend, Refactor, Task, RefactorMode];
+const WRITTEN: &[Kind] = &[Red, Green, Rethink, Mend, Refactor, Task, RefactorMode, OneTest, Unblock, Scaffold];
+const STEPS: &[Kind] = &[Red, Green, NewTests, Rethink, Mend, Refactor];
+const RUN: &[Kind] = &[Red, Green, Rethink, Mend, Refactor, Task, RefactorMode, OneTest, Unblock];
+const CODE: &[Kind] = &[Red, Green, Rethink, Mend, Refactor];
+
+const fn row(rule: Rule, kinds: &'static [Kind], ask: Ask) -> Row {
+    Row { rule, kinds, ask }
+}
+
+/// Every rule, in the order in which they are asked.
+pub const TABLE: &[Row] = &[
+    row(Rule::SizeLimit, WRITTEN, Ask::Edits(edits::size_limit)),
+    row(Rule::PathConfined, WRITTEN, Ask::Edits(edits::path_confined)),
+    row(Rule::ProtectedPath, WRITTEN, Ask::Edits(edits::protected_path)),
+    row(Rule::PlainText, WRITTEN, Ask::Edits(edits::plain_text)),
+    row(Rule::EditApplies, WRITTEN, Ask::Edits(edits::edit_applies)),
+    row(Rule::OneEditPerPath, WRITTEN, Ask::Edits(edits::one_edit_per_path)),
+    row(Rule::ProtectedPath, MODEL, Ask::Request(request::not_a_persons)),
+    row(Rule::IgnoredPath, MODEL, Ask::Request(request::not_ignored)),
+    row(Rule::TargetFence, MODEL, Ask::Request(request::inside_fence)),
+    row(Rule::Budget, MODEL, Ask::Request(request::within_budget)),
+    row(Rule::RefactorMode, MODEL, Ask::Request(request::mode_fits_step)),
+    row(Rule::SteeringFrozen, STEPS, Ask::Change(|_, change| scope::steering_frozen(change))),
+    row(Rule::TestsFrozen, &[OneTest, Unblock], Ask::Change(scope_of_one_test)),
+    row(Rule::TestsFrozen, &[NewTests, Task], Ask::Change(|_, change| scope::readable(change))),
+    row(Rule::TestsFrozen, &[Refactor], Ask::Change(|_, change| scope::tests_kept(change))),
+    row(Rule::PhaseScope, &[Red], Ask::Change(|_, change| scope::red_changes_tests_only(change))),
+    row(Rule::PhaseScope, &[Refactor], Ask::Change(|_, change| scope::one_side_only(change))),
+    row(Rule::TestsFrozen, &[Refactor], Ask::Change(|_, change| scope::support_kept(change))),
+    row(Rule::TestsFrozen, &[Red], Ask::Change(|_, change| scope::tests_frozen_at_red(change))),
+    row(Rule::TestsFrozen, &[Green], Ask::Change(|_, change| scope::green_changes_production_only(change))),
+    row(Rule::TestsFrozen, &[NewTests, Task], Ask::Change(|_, change| scope::tests_frozen(change))),
+    row(Rule::TestsFrozen, &[Rethink], Ask::Change(judge::rethinks_one_test)),
+    row(Rule::TestsFrozen, &[Mend], Ask::Change(mends_one_test)),
+    row(
+        Rule::OneBehaviour,
+        &[Red],
+        Ask::Change(|subject, change| scope::one_behaviour(change, subject.gate.max_new_tests.get())),
+    ),
+    row(Rule::OneBehaviour, &[Red], Ask::Request(request::brings_the_wanted_test)),
+    row(Rule::TestsFrozen, &[Rethink], Ask::Request(request::quotes_the_kata)),
+    row(Rule::RedFirst, &[Green], Ask::Request(request::has_a_red)),
+    row(Rule::ClaimAfterRed, &[Green], Ask::Request(request::claims_a_red)),
+    row(
+        Rule::TestAsserts,
+        &[NewTests],
+        Ask::Change(|_, change| change.new_demands().try_for_each(|test| judge::target::asserts(change, &test.id))),
+    ),
+    row(Rule::SameTree, RUN, Ask::Run(|_, seen| judge::same_tree(seen))),
+    row(Rule::TestsFrozen, &[Rethink], Ask::Run(judge::is_thought_over)),
+    row(Rule::RedFirst, &[Red], Ask::Run(judge::target::fails_validly)),
+    row(Rule::RedFirst, &[Rethink, Mend], Ask::Run(judge::target::fails_again)),
+    row(Rule::TestAsserts, &[Red], Ask::Run(judge::target::asserts_more)),
+    row(Rule::TestAsserts, &[Rethink], Ask::Run(judge::target::still_asserts)),
+    row(Rule::RedFirst, &[Green], Ask::Run(judge::target::were_red)),
+    row(Rule::TargetPasses, &[Green], Ask::Run(judge::target::all_pass)),
+    row(Rule::OthersKept, RUN, Ask::Run(others_kept)),
+    row(Rule::OthersKept, &[RefactorMode, Task, OneTest], Ask::Run(|_, seen| none_removed(seen.change))),
+    row(Rule::IgnoredPath, &[Red, Green, Refactor], Ask::Run(|_, seen| judge::includes_are_in_the_tree(seen))),
+    row(Rule::CheckPasses, &[Green, Refactor, Task, RefactorMode], Ask::Check(check::passes)),
+    row(Rule::CounterProof, &[Green], Ask::Probe(proof::can_fail)),
+    row(Rule::PreTestCode, CODE, Ask::Code(antipattern::pre_test_code)),
+    row(Rule::TestTampering, &[Red, Green, Rethink, Mend, Refactor, Unclaimed], Ask::Code(antipattern::tampering)),
+    row(Rule::TestSensing, &[Red, Green, Rethink, Mend, Refactor, Task], Ask::Code(antipattern::sensing)),
+    row(Rule::EmptyTest, CODE, Ask::Code(antipattern::empty_tests)),
+    row(Rule::Yagni, CODE, Ask::Code(yagni::findings)),
+    row(Rule::OverMocking, CODE, Ask::Code(|case| antipattern::overdone_tests(case, Rule::OverMocking))),
+    row(Rule::TestAfterTheFact, CODE, Ask::Code(antipattern::after_the_fact)),
+    row(Rule::BroadAssertions, CODE, Ask::Code(|case| antipattern::overdone_tests(case, Rule::BroadAssertions))),
+    row(Rule::HardCodedValue, CODE, Ask::Code(antipattern::hard_coded)),
+];
+
+fn scope_of_one_test(subject: &Subject<'_>, change: &Change) -> Answer {
+    subject.target.map_or(Ok(()), |target| scope::one_test_only(change, target))
+}
+
+fn mends_one_test(subject: &Subject<'_>, change: &Change) -> Answer {
+    subject.target.map_or_else(|| scope::tests_frozen(change), |target| scope::mends_one_test(change, target))
+}
+
+/// A rule that would have refused, had a person not made an exception.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Overridden {
+    /// Which.
+    pub rule: Rule,
+    /// Why the person made it.
+    pub reason: String,
+}
+
+/// Says why a person made an exception from a rule, if one is in force at this moment.
+pub type Exceptions<'a> = &'a dyn Fn(Rule) -> Option<String>;
+
+/// Nobody made an exception.
+pub const NO_EXCEPTIONS: Exceptions<'static> = &|_| None;
+
+/// Asks rules, and remembers the exceptions that it met.
+pub struct Court<'a> {
+    exceptions: Exceptions<'a>,
+    /// The rules that would have refused.
+    pub overridden: Vec<Overridden>,
+}
+
+impl<'a> Court<'a> {
+    /// With these exceptions.
+    pub fn new(exceptions: Exceptions<'a>) -> Self {
+        Self { exceptions, overridden: Vec::new() }
+    }
+
+    /// Asks every row of this kind that looks at edits alone.
+    pub fn ask_edits(&mut self, asked: &Asked<'_>) -> Answer {
+        rows(asked.kind).try_for_each(|row| match row.ask {
+            Ask::Edits(ask) => self.answer(ask(asked)),
+            Ask::Request(_) | Ask::Change(_) | Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
+        })
+    }
+
+    /// Asks every row of this kind that can be asked before anything is written.
+    pub fn ask_request(&mut self, asked: &Asked<'_>, subject: &Subject<'_>) -> Answer {
+        rows(asked.kind).try_for_each(|row| match row.ask {
+            Ask::Edits(ask) | Ask::Request(ask) => self.answer(ask(asked)),
+            Ask::Change(ask) => self.answer(ask(subject, asked.request.change)),
+            Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
+        })
+    }
+
+    /// Asks every row that looks at the change alone.
+    pub fn ask_change(&mut self, subject: &Subject<'_>, change: &Change) -> Answer {
+        rows(subject.kind).try_for_each(|row| match row.ask {
+            Ask::Change(ask) => self.answer(ask(subject, change)),
+            Ask::Edits(_) | Ask::Request(_) | Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
+        })
+    }
+
+    /// Asks every row that looks at a run of the tests.
+    pub fn ask_run(&mut self, subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+        rows(subject.kind).try_for_each(|row| match row.ask {
+            Ask::Run(ask) => self.answer(ask(subject, seen)),
+            Ask::Edits(_) | Ask::Request(_) | Ask::Change(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
+        })
+    }
+
+    /// Asks every row that looks at the check command.
+    pub fn ask_check(&mut self, kind: Kind, seen: &CheckSeen<'_>) -> Answer {
+        rows(kind).try_for_each(|row| match row.ask {
+            Ask::Check(ask) => self.answer(ask(seen)),
+            Ask::Edits(_) | Ask::Request(_) | Ask::Change(_) | Ask::Run(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
+        })
+    }
+
+    /// Asks every row that looks at the probes of a target.
+    pub fn ask_probe(&mut self, kind: Kind, target: &TestId, proof: &Proof) -> Answer {
+        rows(kind).try_for_each(|row| match row.ask {
+            Ask::Probe(ask) => self.answer(ask(target, proof)),
+            Ask::Edits(_) | Ask::Request(_) | Ask::Change(_) | Ask::Run(_) | Ask::Check(_) | Ask::Code(_) => Ok(()),
+        })
+    }
+
+    /// Asks every row of this severity that looks at the code: all that they find.
+    pub fn ask_code(&mut self, case: &Case<'_>, severity: Severity) -> Vec<Refusal> {
+        let mut findings = Vec::new();
+        for row in rows(case.kind).filter(|row| row.rule.severity() == severity) {
+            if let Ask::Code(ask) = row.ask {
+                findings.extend(ask(case).into_iter().filter_map(|found| self.answer(Err(found)).err()));
+            }
+        }
+        findings
+    }
+
+    /// An answer, unless a person made an exception from the rule that refused.
+    pub fn answer(&mut self, answer: Answer) -> Answer {
+        let Err(refusal) = answer else { return Ok(()) };
+        match (self.exceptions)(refusal.rule).filter(|_| refusal.rule.has_exceptions()) {
+            None => Err(refusal),
+            Some(reason) => {
+                let rule = refusal.rule;
+                if !self.overridden.iter().any(|known| known.rule == rule) {
+                    self.overridden.push(Overridden { rule, reason });
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The rows that hold for a kind of change.
+pub fn rows(kind: Kind) -> impl Iterator<Item = &'static Row> {
+    TABLE.iter().filter(move |row| row.kinds.contains(&kind))
+}
+
+/// Whether a kind of change must pass a row like this.
+pub fn is_due(kind: Kind, ask: fn(&Ask) -> bool) -> bool {
+    rows(kind).any(|row| ask(&row.ask))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_rule_has_a_row_and_every_row_a_kind() {
+        let in_table: BTreeSet<Rule> = TABLE.iter().map(|row| row.rule).collect();
+        assert_eq!(in_table, BTreeSet::from(Rule::ALL));
+        assert!(TABLE.iter().all(|row| !row.kinds.is_empty()));
+    }
+
+    #[test]
+    fn what_costs_more_is_asked_later() {
+        let cost = |row: &Row| match row.ask {
+            Ask::Edits(_) => 0,
+            Ask::Request(_) | Ask::Change(_) => 1,
+            Ask::Run(_) => 2,
+            Ask::Check(_) => 3,
+            Ask::Probe(_) => 4,
+            Ask::Code(_) => 5,
+        };
+        assert!(TABLE.is_sorted_by_key(cost));
+    }
+
+    #[test]
+    fn an_exception_is_looked_up_each_time_a_rule_refuses() {
+        let asked = std::cell::Cell::new(0);
+        let exceptions = |rule: Rule| {
+            asked.set(asked.get() + 1);
+            (rule == Rule::CheckPasses && asked.get() == 1).then(|| "for now".to_owned())
+        };
+        let mut court = Court::new(&exceptions);
+        assert_eq!(court.answer(Err(Rule::CheckPasses.refuse("x", "y"))), Ok(()));
+        assert!(court.answer(Err(Rule::CheckPasses.refuse("x", "y"))).is_err());
+        assert_eq!(court.overridden, [Overridden { rule: Rule::CheckPasses, reason: "for now".to_owned() }]);
+    }
+
+    #[test]
+    fn no_exception_helps_against_a_rule_that_has_none() {
+        let mut court = Court::new(&|_| Some("please".to_owned()));
+        assert!(court.answer(Err(Rule::SameTree.refuse("x", "y"))).is_err());
+    }
+}

@@ -1,0 +1,55 @@
+//! An agenda: several mandates in their order, and what must be true when all of them are carried out.
+
+use super::stand::Stand;
+use super::{End, Fallible, Machine, MachineError, Mandate, work};
+use crate::cycle::Role;
+use crate::plan::{self, Seen, Task, Truth};
+use crate::seam::{Agent, Bench, News, Reporter, Vcs};
+
+/// What a run has to carry out, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Agenda {
+    /// The mandates. Each has a mark, by which its commits are known.
+    pub tasks: Vec<Mandate>,
+    /// What must be true at the end, each with the test that proves it.
+    pub truths: Vec<Truth>,
+    /// The files that must be there at the end.
+    pub artifacts: Vec<String>,
+}
+
+impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+    /// Takes up the mandate that is due, by the commits and the tests; the end if none is left.
+    pub(super) fn take_up(&mut self, stand: &mut Stand) -> Fallible<Option<End>, B, A> {
+        let Some(agenda) = &self.agenda else { return Ok(None) };
+        let task = |task: &Mandate| Task {
+            mark: task.mark.clone().unwrap_or_default(),
+            test: task.target.as_ref().map(|fixed| fixed.test.clone()),
+        };
+        let tasks: Vec<Task> = agenda.tasks.iter().map(task).collect();
+        let history = self.bench.vcs().messages().map_err(work)?;
+        let standing = self.bench.session().standing();
+        let seen = Seen { history: &history, report: &stand.report, role: stand.role, standing };
+        let Some(mandate) = plan::due(&tasks, &seen).and_then(|at| agenda.tasks.get(at)) else {
+            return self.account(agenda, stand).map(Some);
+        };
+        if self.mandate != *mandate {
+            self.mandate = mandate.clone();
+            for agent in self.agents.values_mut() {
+                agent.hear(&crate::cycle::Turn::Task { attempt: 1 }, &News::StepOver);
+            }
+        }
+        if self.task_mark().is_some() {
+            // What a task is for does not depend on where the cycle stands.
+            (stand.role, stand.reds) = (Role::Refactorer, Vec::new());
+        }
+        Ok(None)
+    }
+
+    /// All is carried out: whether that brought what was promised.
+    fn account(&self, agenda: &Agenda, stand: &Stand) -> Fallible<End, B, A> {
+        let files = self.bench.files().map_err(MachineError::Work)?;
+        let lacking = plan::lacking(&agenda.truths, &agenda.artifacts, &files, &stand.report);
+        let tasks = agenda.tasks.len();
+        Ok(if lacking.is_empty() { End::Fulfilled { tasks } } else { End::Lacking { tasks, lacking } })
+    }
+}

@@ -1,0 +1,657 @@
+//! One attempt: what the model wants goes through the gate, is written, verified, and kept or undone.
+
+use std::collections::BTreeMap;
+
+use super::desk::TurnDesk;
+use super::stand::Stand;
+use super::{End, Fallible, Machine, MachineError, done, kind_of};
+use crate::cycle::{RedTest, Turn};
+use crate::digest::Digest;
+use crate::event::{
+    EditApplied, EditClaim, EditRefused, Event, GreenOnArrival, Repair, Resynced, Reverted, StepOutcome, Stuck,
+    TestRevised,
+};
+use crate::gate::{self, Action, Edit, Files, Permit, Request, Source, Speaker, Verdict};
+use crate::pipeline::{self, Judged};
+use crate::program;
+use crate::report::{Cause, Outcome as TestOutcome, Report};
+use crate::rule::{Refusal, Rule};
+use crate::seam::{
+    Agent, Bench, News, Reply, RepoState, Reporter, Setback, StepContext, StepResult, Target, Vcs, Written,
+};
+use crate::signature::signature;
+use crate::standing::Step;
+use crate::test_id::TestId;
+
+/// What an attempt came to.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// The run goes on.
+    Goes,
+    /// The run is over.
+    Ends(End),
+}
+
+/// Consecutive already-passing tests before the run pauses.
+const MAX_ARRIVALS: u32 = 6;
+/// The same limit for a test that a plan chose.
+const MAX_FIXED_ARRIVALS: u32 = 3;
+/// Repeats of the same failure before the conversation starts over.
+const STUCK_AFTER: u32 = 2;
+/// Consecutive invalid reds before the tester is asked for another target.
+const MAX_INVALID_REDS: u32 = 3;
+
+/// Consecutive already-passing tests before the tester is asked whether the kata is done.
+const ASK_WHETHER_DONE: u32 = 3;
+/// Most bytes of the last commit's diff in a prompt.
+const MAX_DIFF: usize = 20_000;
+
+/// What the gate let through.
+enum Passed {
+    /// These files may be written.
+    Permit(Files, Permit),
+    /// The files are so already.
+    Nothing,
+    /// No.
+    Refused(Refusal),
+}
+
+/// Why an attempt failed, as the ledger and the agent are told.
+struct Failed {
+    refusal: Option<Refusal>,
+    reason: String,
+    signature: Digest,
+    spent: bool,
+    in_tests: bool,
+    /// Other tests that passed before.
+    others: Vec<TestId>,
+    /// What the agent may see of it.
+    report: Option<Report>,
+    output: Option<(String, String)>,
+    file: Option<(String, String)>,
+}
+
+impl Failed {
+    fn refused(refusal: Refusal) -> Self {
+        Self {
+            reason: format!("{}: {}", refusal.rule, refusal.reason),
+            signature: signature([], &refusal.to_string()),
+            refusal: Some(refusal),
+            ..Self::unreadable("")
+        }
+    }
+
+    fn unreadable(why: &str) -> Self {
+        let reason = format!("the answer could not be used: {why}");
+        Self {
+            signature: signature([], &reason),
+            refusal: None,
+            reason,
+            spent: true,
+            in_tests: false,
+            others: Vec::new(),
+            report: None,
+            output: None,
+            file: None,
+        }
+    }
+
+    /// Without `gate.auto_test` the agent is told the verdict, and not what the tests said.
+    fn judged(refusal: Refusal, judged: &Judged, before: &Report, auto_test: bool) -> Self {
+        let failed_check = judged.check.as_ref().filter(|check| !check.outcome.ok);
+        let output = failed_check
+            .map(|check| (check.command.clone(), format!("{}{}", check.outcome.stdout, check.outcome.stderr)));
+        let said = output.as_ref().map_or_else(|| messages(&judged.report, &refusal), |(_, said)| said.clone());
+        let failing: Vec<&TestId> = failing(&judged.report);
+        let passed = |id: &&&TestId| before.get(id).is_some_and(|result| result.outcome == TestOutcome::Pass);
+        let others = failing.iter().filter(passed).map(|id| (*id).clone()).collect();
+        Self {
+            reason: format!("{}: {}", refusal.rule, refusal.reason),
+            signature: signature(failing, &format!("{}\n{said}", refusal.rule)),
+            refusal: Some(refusal),
+            others,
+            report: auto_test.then(|| judged.report.clone()),
+            output,
+            ..Self::unreadable("")
+        }
+    }
+
+    fn setback(&self) -> Setback<'_> {
+        Setback {
+            refusal: self.refusal.as_ref(),
+            report: self.report.as_ref(),
+            output: self.output.as_ref().map(|(command, said)| (command.as_str(), said.as_str())),
+            file: self.file.as_ref().map(|(path, text)| (path.as_str(), text.as_str())),
+        }
+    }
+}
+
+impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+    /// Makes one attempt at a turn.
+    pub(super) fn attempt(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Outcome, B, A> {
+        let result = match self.ask(stand, turn)? {
+            Reply::Result(result) => result,
+            Reply::Unreadable(why) => return self.failed(stand, turn, Failed::unreadable(&why)),
+        };
+        self.note_said(&result);
+        if self.head_moved(stand)? {
+            return self.take_up_moved_head(stand, turn);
+        }
+        if result.edits.is_empty() {
+            return self.without_edits(stand, turn, &result);
+        }
+        let (files, permit) = match self.pass_gate(turn, &result)? {
+            Passed::Permit(files, permit) => (files, permit),
+            Passed::Nothing => return self.without_edits(stand, turn, &result),
+            Passed::Refused(refusal) => return self.refused(stand, turn, &result, refusal),
+        };
+        let applied = EditApplied { step: stand.step, attempt: turn.attempt(), paths: files.keys().cloned().collect() };
+        let paths = applied.paths.clone();
+        self.record(&[Event::EditApplied(applied)])?;
+        match self.bench.write(permit, &files).map_err(MachineError::Work)? {
+            Written::Done => {}
+            Written::Refused(refusal) => return self.failed(stand, turn, Failed::refused(refusal)),
+            Written::Interfered(theirs) => return self.interfered(stand, turn, &theirs),
+        }
+        self.bench.take(&paths).map_err(MachineError::Work)?;
+        let judged = self.judge(turn)?;
+        self.note_judged(&judged);
+        if self.head_moved(stand)? {
+            return self.take_up_moved_head(stand, turn);
+        }
+        match judged.refusal().cloned() {
+            None => {
+                self.keep(stand, turn, &result, &judged)?;
+                Ok(Outcome::Goes)
+            }
+            Some(refusal) if is_arrival(turn, &refusal) => self.arrived(stand, turn, &refusal),
+            Some(refusal) if refusal.cause == Some(Cause::RunnerMissing) => {
+                let why = refusal.reason.clone();
+                self.undo(stand, turn, &Failed { spent: false, ..Failed::refused(refusal) })?;
+                Err(MachineError::CannotTest { what: self.bench.test_command(), why })
+            }
+            Some(refusal) => {
+                let tell = self.bench.gate(&judged.change, 0).auto_test;
+                let failed = Failed::judged(refusal.clone(), &judged, &stand.report, tell);
+                if let Some(complaint) = self.complaint_about_tests(turn, &refusal, &judged)? {
+                    self.complaint = Some(complaint);
+                    let failed = Failed { spent: false, in_tests: true, ..failed };
+                    self.undo(stand, turn, &failed)?;
+                    self.tell(turn, &News::Failed(failed.setback()));
+                    return Ok(Outcome::Goes);
+                }
+                self.failed(stand, turn, failed)
+            }
+        }
+    }
+
+    /// Whether a person committed, amended, switched or reset since the attempt began: it is about another tree.
+    fn head_moved(&self, stand: &Stand) -> Fallible<bool, B, A> {
+        Ok(self.bench.vcs().head().map_err(super::work)? != stand.head)
+    }
+
+    /// Takes back what was written, and stops: the next start goes on from where HEAD is then.
+    fn take_up_moved_head(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Outcome, B, A> {
+        let reason = "HEAD moved during the attempt, so nothing of it is kept";
+        let failed = Failed { spent: false, reason: reason.to_owned(), ..Failed::unreadable("") };
+        self.undo(stand, turn, &failed)?;
+        self.end_mode()?;
+        let head = self.bench.vcs().head().map_err(super::work)?;
+        let step = self.position(&head)?.step;
+        let resynced = Resynced { head: head.commit, step, reason: reason.to_owned() };
+        self.record(&[Event::Resynced(resynced)])?;
+        let next = "run it again: it goes on from where HEAD is now";
+        Ok(Outcome::Ends(End::Stopped { reason: reason.to_owned(), next: next.to_owned() }))
+    }
+
+    /// The role's answer to this attempt.
+    fn ask(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Reply, B, A> {
+        self.open_log(stand, turn);
+        let context = self.context(stand, turn)?;
+        let Some(mut agent) = self.agents.remove(&turn.role()) else {
+            return Err(MachineError::NoAgent(turn.role()));
+        };
+        let mut desk = TurnDesk::new(self, stand, turn);
+        let answer = agent.plan(&context, &mut desk).and_then(|()| agent.edit(&context, &mut desk));
+        let failure = desk.failure.take();
+        self.agents.insert(turn.role(), agent);
+        match (answer, failure) {
+            (_, Some(failure)) => Err(failure),
+            (Ok(reply), None) => Ok(reply),
+            (Err(error), None) => Err(MachineError::Agent(error)),
+        }
+    }
+
+    /// What the role is told before it acts.
+    fn context(&self, stand: &Stand, turn: &Turn) -> Fallible<StepContext, B, A> {
+        let RepoState { last_commit_message, last_diff, mut files } =
+            self.bench.vcs().read_state(MAX_DIFF).map_err(super::work)?;
+        if files.iter().any(|path| program::is_ours(path)) {
+            std::sync::Arc::make_mut(&mut files).retain(|path| !program::is_ours(path));
+        }
+        let arrivals = self.session().standing().arrivals();
+        let any_test = stand.report.results().next().is_some();
+        let target = turn.targets().first().map(|id| self.with_complaint(target(id, turn, &stand.report), turn));
+        Ok(StepContext {
+            role: turn.role(),
+            step_index: stand.step,
+            kata_description: self.told(turn.role()),
+            git_last_commit_msg: last_commit_message,
+            git_last_diff: last_diff,
+            repo_snapshot_paths: files,
+            turn: turn.clone(),
+            target,
+            wanted: self.fixed(turn).map(|fixed| fixed.test.clone()),
+            may_be_done: any_test
+                && self.mandate.target.is_none()
+                && (self.order.until_done || arrivals >= ASK_WHETHER_DONE),
+        })
+    }
+
+    /// Mend and vacuous rethinks see the complaint; other rethinks also see the last failure, because code that does
+    /// what the kata says shows a wrong expectation.
+    fn with_complaint(&self, target: Target, turn: &Turn) -> Target {
+        match turn {
+            Turn::Rethink { mend: true, .. } => {
+                let said = self.complaint.clone().or_else(|| self.last_failure());
+                Target { output: said.unwrap_or_default(), ..target }
+            }
+            Turn::Rethink { mend: false, test } if self.session().standing().is_vacuous(test.id()) => {
+                // Why it failed before there was any code says nothing of that.
+                Target { output: self.last_failure().unwrap_or_default(), ..target }
+            }
+            Turn::Rethink { mend: false, .. } => {
+                let met = self.last_failure().map(|met| format!("\n\nWith the last attempt to make it pass:\n{met}"));
+                Target { output: target.output.trim_end().to_owned() + &met.unwrap_or_default(), ..target }
+            }
+            Turn::Red { .. } | Turn::Green { .. } | Turn::Refactor { .. } | Turn::Task { .. } => target,
+        }
+    }
+
+    /// Judges what is on the disk, by the same pipeline as every door.
+    fn judge(&mut self, turn: &Turn) -> Fallible<Judged, B, A> {
+        let kind = kind_of(turn);
+        let targets = match turn {
+            Turn::Red { .. } => {
+                let change = self.bench.change(kind).map_err(MachineError::Work)?;
+                change.new_demands().map(|test| test.id.clone()).collect()
+            }
+            Turn::Green { .. } | Turn::Rethink { .. } | Turn::Refactor { .. } | Turn::Task { .. } => turn.targets(),
+        };
+        pipeline::judge(&mut self.bench, kind, &targets, 0).map_err(MachineError::Work)
+    }
+
+    /// The gate's answer to a result, with the files as they are to be written.
+    fn pass_gate(&mut self, turn: &Turn, result: &StepResult) -> Fallible<Passed, B, A> {
+        if let Some(refusal) = self.claim(turn, result)? {
+            return Ok(Passed::Refused(refusal));
+        }
+        // Paths are checked before anything is read or laid out by them.
+        if let Err(refusal) = gate::check_edits(&result.edits, self.limits().kata) {
+            return Ok(Passed::Refused(refusal));
+        }
+        let files = match self.preview(&result.edits)? {
+            Ok(files) if files.is_empty() => return Ok(Passed::Nothing),
+            Ok(files) => files,
+            Err(refusal) => return Ok(Passed::Refused(refusal)),
+        };
+        let permit = match self.judge_files(turn, &files, Source::Proven, /* finished */ true)? {
+            Verdict::Permit(permit) => permit,
+            Verdict::Refuse(refusal) => return Ok(Passed::Refused(refusal)),
+        };
+        let formatted = self.bench.formatted(&files).map_err(MachineError::Work)?;
+        if formatted.is_empty() {
+            return Ok(Passed::Nothing);
+        }
+        // What a rethink rests on is asked only where it changes something.
+        let source = self.source(turn, result)?;
+        if formatted == files && source == Source::Proven {
+            return Ok(Passed::Permit(files, permit));
+        }
+        Ok(match self.judge_files(turn, &formatted, source, /* finished */ true)? {
+            Verdict::Permit(permit) => Passed::Permit(formatted, permit),
+            Verdict::Refuse(refusal) => Passed::Refused(refusal),
+        })
+    }
+
+    /// What edits would make of the files of the base.
+    pub(super) fn preview(&self, edits: &[Edit]) -> Fallible<Result<Files, Refusal>, B, A> {
+        let mut texts = BTreeMap::new();
+        for edit in edits {
+            texts.insert(edit.path.clone(), self.bench.read(&edit.path).map_err(MachineError::Work)?);
+            if let Action::Rename { to } = &edit.action {
+                texts.insert(to.clone(), self.bench.read(to).map_err(MachineError::Work)?);
+            }
+        }
+        Ok(gate::preview(edits, |path| texts.get(path).cloned().flatten()))
+    }
+
+    /// Whether these files may be written.
+    pub(super) fn judge_files(
+        &self,
+        turn: &Turn,
+        files: &Files,
+        source: Source,
+        finished: bool,
+    ) -> Fallible<Verdict, B, A> {
+        let change = self.bench.change_to(files, kind_of(turn)).map_err(MachineError::Work)?;
+        let obstructed = self.bench.obstructed(files).map_err(MachineError::Work)?;
+        let edits = edits_of(files);
+        let request = Request {
+            speaker: Speaker::Model,
+            finished,
+            source,
+            edits: &edits,
+            change: &change,
+            ignored: &obstructed.ignored,
+            untracked: &obstructed.untracked,
+        };
+        Ok(gate::judge(self.session(), &request, &self.limits()))
+    }
+
+    /// A green says which red tests it is for: those that the result names, or all of the step's.
+    fn claim(&mut self, turn: &Turn, result: &StepResult) -> Fallible<Option<Refusal>, B, A> {
+        let Turn::Green { tests, .. } = turn else { return Ok(None) };
+        let targets: Vec<TestId> = tests.iter().map(RedTest::id).cloned().collect();
+        let claims = if result.claims.is_empty() { targets } else { result.claims.clone() };
+        for test in &claims {
+            if let Err(refusal) = gate::judge_claim(self.session(), test) {
+                return Ok(Some(refusal));
+            }
+        }
+        let target = result.edits.first().map_or_else(String::new, |edit| edit.path.clone());
+        let claim = |test_id: TestId| Event::EditClaim(EditClaim { test_id, edit_target: target.clone() });
+        let events: Vec<Event> = claims.into_iter().map(claim).collect();
+        self.record(&events)?;
+        Ok(None)
+    }
+
+    /// An answer without edits: good from a refactorer, a verdict from a tester who thinks a test over, a
+    /// proof from one who finds the kata finished; from an implementor it is none.
+    fn without_edits(&mut self, stand: &Stand, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
+        match turn {
+            Turn::Refactor { .. } | Turn::Task { .. } => {
+                self.end_step(stand, StepOutcome::Nothing)?;
+                Ok(Outcome::Goes)
+            }
+            Turn::Rethink { test, .. } => {
+                let reason = if result.reason.is_empty() { "it stays as it is" } else { &result.reason };
+                self.leave_test(turn, test, reason, &result.spec_source)
+            }
+            Turn::Red { .. } if !result.done.is_empty() && self.mandate.target.is_none() => {
+                self.done(stand, turn, result)
+            }
+            Turn::Red { .. } | Turn::Green { .. } => {
+                self.failed(stand, turn, Failed::refused(changes_nothing(turn, result)))
+            }
+        }
+    }
+
+    /// A doubted test stays as it is.
+    fn leave_test(&mut self, turn: &Turn, test: &RedTest, reason: &str, source: &str) -> Fallible<Outcome, B, A> {
+        let digest = self.session().tests().get(test.id()).and_then(|known| known.digest);
+        self.record(&[Event::TestRevised(TestRevised {
+            test_id: test.id().clone(),
+            before: digest,
+            after: digest,
+            reason: reason.to_owned(),
+            spec_source: source.to_owned(),
+        })])?;
+        self.tell(turn, &News::TurnOver);
+        Ok(Outcome::Goes)
+    }
+
+    /// The tester finds the kata finished.
+    fn done(&mut self, stand: &Stand, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
+        // What a program is told numbers other things as well.
+        let kata = if self.mandate.brief.is_none() { self.brief() } else { "" };
+        if let Err(refusal) = done::judge(result, &stand.report, kata) {
+            return self.failed(stand, turn, Failed::refused(refusal));
+        }
+        self.end_step(stand, StepOutcome::Done)?;
+        Ok(Outcome::Ends(End::Done { requirements: result.done.len() }))
+    }
+
+    /// The gate said no: nothing was written, but the attempt counts.
+    fn refused(
+        &mut self,
+        stand: &Stand,
+        turn: &Turn,
+        result: &StepResult,
+        refusal: Refusal,
+    ) -> Fallible<Outcome, B, A> {
+        self.record(&[Event::EditRefused(EditRefused {
+            step: stand.step,
+            attempt: turn.attempt(),
+            rule: refusal.rule,
+            reason: refusal.reason.clone(),
+            paths: result.files_changed(),
+        })])?;
+        let file = if refusal.cause == Some(Cause::SyntaxError) { self.garbled(turn, result)? } else { None };
+        self.failed(stand, turn, Failed { file, ..Failed::refused(refusal) })
+    }
+
+    /// The first file that does not parse with the edits of a result, as it would be.
+    fn garbled(&self, turn: &Turn, result: &StepResult) -> Fallible<Option<(String, String)>, B, A> {
+        let Ok(mut files) = self.preview(&result.edits)? else { return Ok(None) };
+        let change = self.bench.change_to(&files, kind_of(turn)).map_err(MachineError::Work)?;
+        let first = change.unreadable.into_iter().next();
+        Ok(first.and_then(|path| files.remove(&path).flatten().map(|text| (path, text))))
+    }
+
+    /// A person typed into a file that the attempt was to change: theirs stays, and the attempt costs nothing.
+    fn interfered(&mut self, stand: &Stand, turn: &Turn, theirs: &[String]) -> Fallible<Outcome, B, A> {
+        let names: Vec<String> = theirs.iter().map(|path| format!("`{path}`")).collect();
+        let reason = format!("a person is working on {}", names.join(", "));
+        let next = "commit it or put it away (`git stash`), then run it again";
+        let refusal = Rule::ProtectedPath.refuse(reason.clone(), next);
+        self.reverted(stand, turn, &Failed { spent: false, ..Failed::refused(refusal) }, None)?;
+        Ok(Outcome::Ends(End::Stopped { reason, next: next.to_owned() }))
+    }
+
+    /// A new test that passes at once leads to another target, and costs no attempt.
+    fn arrived(&mut self, stand: &Stand, turn: &Turn, refusal: &Refusal) -> Fallible<Outcome, B, A> {
+        let test_id = refusal.test.clone().unwrap_or_else(|| TestId::native("", "unknown"));
+        self.undo(stand, turn, &Failed { spent: false, ..Failed::refused(refusal.clone()) })?;
+        self.record(&[Event::GreenOnArrival(GreenOnArrival { test_id })])?;
+        let arrivals = self.session().standing().arrivals();
+        if let Some(fixed) = self.fixed(turn).filter(|_| arrivals >= MAX_FIXED_ARRIVALS) {
+            let reason = format!("`{}` passed at once {arrivals} times: is it there already?", fixed.test);
+            let next = "write it yourself and commit it, or take the step out of the plan; then `tdd-cli resume`";
+            return self.pause(stand, reason, next.to_owned()).map(Outcome::Ends);
+        }
+        if arrivals >= MAX_ARRIVALS {
+            let reason = format!("{arrivals} new tests in a row passed at once: is the kata done?");
+            let next = "tests for what is there already can be added in refactor mode (`tdd-cli refactor begin`); \
+                        `tdd-cli resume` goes on";
+            return self.pause(stand, reason, next.to_owned()).map(Outcome::Ends);
+        }
+        if arrivals == ASK_WHETHER_DONE && self.mandate.target.is_none() {
+            self.ask_whether_done(turn, arrivals, refusal);
+        } else {
+            let next = "take something that the kata asks for and the code does not do yet, and write a test for that";
+            let failed = Failed::refused(Refusal { next: next.to_owned(), ..refusal.clone() });
+            self.tell(turn, &News::Failed(failed.setback()));
+        }
+        Ok(Outcome::Goes)
+    }
+
+    /// Nothing is learned from one more test that passes.
+    fn ask_whether_done(&mut self, turn: &Turn, arrivals: u32, refusal: &Refusal) {
+        let next = format!(
+            "{arrivals} new tests in a row passed at once: if every requirement of the kata has its test, send no edits \
+             and name them in `done`; otherwise write a test that fails for a requirement that has none"
+        );
+        let failed = Failed::refused(Refusal { next, ..refusal.clone() });
+        self.tell(turn, &News::StartOver(failed.setback()));
+        self.tell(turn, &News::MayBeDone);
+    }
+
+    /// The attempt failed: everything goes back, and what was wrong goes to the agent.
+    fn failed(&mut self, stand: &Stand, turn: &Turn, failed: Failed) -> Fallible<Outcome, B, A> {
+        let subject = self.session().standing().step().map(Step::subject).unwrap_or_default();
+        let is_free = matches!(turn, Turn::Rethink { .. }) || self.is_the_testers_fault(turn, &failed);
+        let failed = if is_free { Failed { spent: false, ..failed } } else { failed };
+        self.undo(stand, turn, &failed)?;
+        if let Turn::Green { tests, attempt: 2 } = turn
+            && let Some(test) = tests.first()
+        {
+            self.record(&[Event::Repair(Repair { test_id: test.id().clone(), attempts: 2 })])?;
+        }
+        let times = self.session().standing().times_failed(&subject, failed.signature);
+        let stuck = times > STUCK_AFTER;
+        if stuck {
+            self.record(&[Event::Stuck(Stuck { subject, signature: failed.signature, times })])?;
+        }
+        if let Turn::Rethink { test, .. } = turn {
+            self.tell(turn, &News::Failed(failed.setback()));
+            return self.give_up_rethink(turn, test, times);
+        }
+        let lost = matches!(turn, Turn::Red { .. })
+            && self.session().standing().invalid_reds().is_multiple_of(MAX_INVALID_REDS)
+            && failed.refusal.as_ref().is_some_and(|refusal| refusal.cause.is_some());
+        let setback = failed.setback();
+        self.tell(turn, &if stuck || lost { News::StartOver(setback) } else { News::Failed(setback) });
+        Ok(Outcome::Goes)
+    }
+
+    fn tell(&mut self, turn: &Turn, news: &News<'_>) {
+        if let Some(agent) = self.agents.get_mut(&turn.role()) {
+            agent.hear(turn, news);
+        }
+    }
+
+    /// A test that cannot fail goes back to the tester once, and the implementor has lost nothing.
+    fn is_the_testers_fault(&self, turn: &Turn, failed: &Failed) -> bool {
+        let vacuous = failed.refusal.as_ref().is_some_and(|refusal| refusal.cause == Some(Cause::VacuousTest));
+        let is_rethought = |test: &RedTest| self.session().standing().is_rethought(test.id());
+        matches!(turn, Turn::Green { tests, .. } if vacuous && !tests.first().is_some_and(is_rethought))
+    }
+
+    /// A rethink that fails twice leaves the test as it is.
+    fn give_up_rethink(&mut self, turn: &Turn, test: &RedTest, times: u32) -> Fallible<Outcome, B, A> {
+        let standing = self.session().standing();
+        let tries = standing.step().map_or(0, |step| standing.tries(&step.subject()));
+        if tries < 2 && times < 2 {
+            return Ok(Outcome::Goes);
+        }
+        self.leave_test(turn, test, "no revision held, so it stays as it is", "")
+    }
+
+    /// Takes back what the attempt wrote, if it wrote anything.
+    fn undo(&mut self, stand: &Stand, turn: &Turn, failed: &Failed) -> Fallible<(), B, A> {
+        let (step, attempt) = (stand.step, turn.attempt());
+        let open = self.session().standing().step().and_then(|step| step.open.clone());
+        let mut kept_as = None;
+        if let Some(open) = open {
+            let mut paths = self.bench.taken();
+            paths.extend(open.paths.iter().filter(|path| !paths.contains(path)).cloned().collect::<Vec<_>>());
+            kept_as = self.bench.keep_attempt((step, attempt), &paths, &failed.reason).map_err(MachineError::Work)?;
+            let rescued = self.bench.put_back(&paths).map_err(MachineError::Work)?;
+            self.reporter.rescued(&rescued);
+        }
+        self.reverted(stand, turn, failed, kept_as)
+    }
+
+    /// Puts on the record that nothing of the attempt is left.
+    fn reverted(&mut self, stand: &Stand, turn: &Turn, failed: &Failed, kept_as: Option<String>) -> Fallible<(), B, A> {
+        self.note_failed(&failed.reason);
+        self.record(&[Event::Reverted(Reverted {
+            step: stand.step,
+            attempt: turn.attempt(),
+            spent: failed.spent,
+            in_tests: failed.in_tests,
+            others: failed.others.clone(),
+            rule: failed.refusal.as_ref().map(|refusal| refusal.rule),
+            cause: failed.refusal.as_ref().and_then(|refusal| refusal.cause),
+            reason: failed.reason.clone(),
+            signature: failed.signature,
+            kept_as,
+        })])
+    }
+
+    /// What a check or the compiler complained of after a green, if all of it lies in the tests, which an implementor
+    /// may not touch. The tester gets one chance to mend it.
+    fn complaint_about_tests(&self, turn: &Turn, refusal: &Refusal, judged: &Judged) -> Fallible<Option<String>, B, A> {
+        let Turn::Green { tests, .. } = turn else { return Ok(None) };
+        let standing = self.session().standing();
+        if tests.first().is_none_or(|test| standing.had_its_mend(test.id())) {
+            return Ok(None);
+        }
+        let said = match &judged.check {
+            Some(check) if refusal.rule == Rule::CheckPasses => {
+                format!("{}\n{}", check.outcome.stdout, check.outcome.stderr)
+            }
+            Some(_) | None if refusal.cause == Some(Cause::UnrelatedCompileError) => {
+                judged.report.obstacles().iter().map(|it| it.message.as_str()).collect::<Vec<_>>().join("\n")
+            }
+            Some(_) | None => return Ok(None),
+        };
+        Ok(self.bench.lies_in_tests(&said).map_err(MachineError::Work)?.then_some(said))
+    }
+}
+
+/// The edits that make these files.
+pub(super) fn edits_of(files: &Files) -> Vec<Edit> {
+    let action = |text: &Option<String>| match text {
+        Some(content) => Action::Upsert { content: content.clone() },
+        None => Action::Delete,
+    };
+    files.iter().map(|(path, text)| Edit { path: path.clone(), action: action(text) }).collect()
+}
+
+/// The test that a turn is about, with what it said.
+fn target(id: &TestId, turn: &Turn, report: &Report) -> Target {
+    let cause = match turn {
+        Turn::Green { tests, .. } => tests.iter().find(|test| test.id() == id).map(RedTest::cause),
+        Turn::Rethink { test, .. } => Some(test.cause()),
+        Turn::Red { .. } | Turn::Refactor { .. } | Turn::Task { .. } => None,
+    };
+    let said = report.get(id).and_then(|result| match &result.outcome {
+        TestOutcome::Fail { message, .. } => Some(message.clone()),
+        TestOutcome::Pass => None,
+    });
+    let obstacle = report.obstacles().iter().find(|obstacle| obstacle.tests.contains(id));
+    Target {
+        id: id.clone(),
+        path: id.path().unwrap_or_default().to_owned(),
+        cause: cause.unwrap_or(Cause::Assertion),
+        output: said.or_else(|| obstacle.map(|obstacle| obstacle.message.clone())).unwrap_or_default(),
+    }
+}
+
+fn is_arrival(turn: &Turn, refusal: &Refusal) -> bool {
+    matches!(turn, Turn::Red { .. }) && refusal.cause == Some(Cause::UnexpectedGreen)
+}
+
+fn changes_nothing(turn: &Turn, plan: &StepResult) -> Refusal {
+    let next = match turn {
+        Turn::Red { .. } => "send the test file with all that is in it and one new test besides",
+        Turn::Green { .. } => "leave the tests as they are, and send a production file with what makes the test pass",
+        Turn::Rethink { .. } | Turn::Refactor { .. } | Turn::Task { .. } => {
+            "send what is to be other than it is, or no edits at all"
+        }
+    };
+    let paths: Vec<String> = plan.edits.iter().map(|edit| format!("`{}`", edit.path)).collect();
+    let reason = match paths.as_slice() {
+        [] => "the answer changes no file".to_owned(),
+        _ => format!("the answer changes no file: it leaves {} as it is", paths.join(", ")),
+    };
+    Rule::EditApplies.refuse(reason, next)
+}
+
+fn failing(report: &Report) -> Vec<&TestId> {
+    let failed = report.results().filter(|result| result.outcome.cause().is_some_and(|cause| cause != Cause::Skipped));
+    failed.map(|result| &result.id).collect()
+}
+
+/// What was said about the test that a refusal is about, or about what kept tests from being run.
+fn messages(report: &Report, refusal: &Refusal) -> String {
+    let about = refusal.test.as_ref().and_then(|test| report.get(test));
+    match about.map(|result| &result.outcome) {
+        Some(TestOutcome::Fail { message, .. }) => message.clone(),
+        Some(TestOutcome::Pass) | None => {
+            report.obstacles().iter().map(|obstacle| obstacle.message.as_str()).collect::<Vec<_>>().join("\n")
+        }
+    }
+}

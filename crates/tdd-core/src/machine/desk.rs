@@ -1,0 +1,111 @@
+//! The desk that an agent sits at during its turn: each request meets the gate, and is answered at once.
+
+use super::stand::Stand;
+use super::{Machine, MachineError};
+use crate::cycle::Turn;
+use crate::digest::Digest;
+use crate::event::{EditClaim, EditRefused, Event, PlanSubmitted};
+use crate::gate::{self, Files, Source, Verdict};
+use crate::program;
+use crate::rule::Refusal;
+use crate::seam::{Agent, Bench, Call, Closed, Desk, File, Granted, Reporter};
+use crate::test_id::TestId;
+
+/// The desk of one turn.
+pub(super) struct TurnDesk<'m, B: Bench, A: Agent, R: Reporter> {
+    machine: &'m mut Machine<B, A, R>,
+    stand: &'m Stand,
+    turn: &'m Turn,
+    /// Why the turn cannot go on.
+    pub failure: Option<MachineError<B::Error, A::Error>>,
+}
+
+impl<'m, B: Bench, A: Agent, R: Reporter> TurnDesk<'m, B, A, R> {
+    pub fn new(machine: &'m mut Machine<B, A, R>, stand: &'m Stand, turn: &'m Turn) -> Self {
+        Self { machine, stand, turn, failure: None }
+    }
+
+    fn open<T>(&mut self, result: Result<T, MachineError<B::Error, A::Error>>) -> Result<T, Closed> {
+        result.map_err(|error| {
+            self.failure = Some(error);
+            Closed
+        })
+    }
+}
+
+impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
+    fn read(&mut self, path: &str) -> Result<Option<String>, Closed> {
+        if program::is_ours(path) {
+            return Ok(None);
+        }
+        let text = self.machine.bench.read(path).map_err(MachineError::Work);
+        self.open(text)
+    }
+
+    fn files(&mut self) -> Result<Vec<String>, Closed> {
+        let files = self.machine.bench.files().map_err(MachineError::Work);
+        let files = self.open(files)?;
+        Ok(files.into_iter().filter(|path| !program::is_ours(path)).collect())
+    }
+
+    fn shown(&mut self) -> Result<Vec<File>, Closed> {
+        let files = self.machine.bench.shown().map_err(MachineError::Work);
+        self.open(files)
+    }
+
+    fn language(&mut self) -> Result<(String, Option<String>), Closed> {
+        let language = self.machine.bench.language().map_err(MachineError::Work);
+        self.open(language)
+    }
+
+    fn judge(&mut self, files: &Files, paths: &[String]) -> Result<Granted, Closed> {
+        let verdict = self.machine.judge_files(self.turn, files, Source::Proven, /* finished */ false);
+        let refusal = match self.open(verdict)? {
+            Verdict::Permit(_) => return Ok(Granted::Yes),
+            Verdict::Refuse(refusal) => refusal,
+        };
+        self.refused(&refusal, paths)?;
+        Ok(Granted::No(refusal))
+    }
+
+    fn refused(&mut self, refusal: &Refusal, paths: &[String]) -> Result<(), Closed> {
+        let recorded = self.machine.record(&[Event::EditRefused(EditRefused {
+            step: self.stand.step,
+            attempt: self.turn.attempt(),
+            rule: refusal.rule,
+            reason: refusal.reason.clone(),
+            paths: paths.to_vec(),
+        })]);
+        self.open(recorded)
+    }
+
+    fn claim(&mut self, test: &TestId, target: &str) -> Result<Granted, Closed> {
+        if let Err(refusal) = gate::judge_claim(self.machine.session(), test) {
+            return Ok(Granted::No(refusal));
+        }
+        let claim = EditClaim { test_id: test.clone(), edit_target: target.to_owned() };
+        let recorded = self.machine.record(&[Event::EditClaim(claim)]);
+        self.open(recorded)?;
+        Ok(Granted::Yes)
+    }
+
+    fn planned(&mut self, plan: &str) -> Result<(), Closed> {
+        let noted = self.machine.note_plan(self.stand, self.turn, plan);
+        self.open(noted)?;
+        let (step, role, digest) = (self.stand.step, self.turn.role(), Digest::of(plan));
+        let recorded = self.machine.record(&[Event::PlanSubmitted(PlanSubmitted { step, role, digest })]);
+        self.open(recorded)
+    }
+
+    fn waiting(&mut self, purpose: &str) {
+        let what = format!("step {}: {} thinks ({purpose})", self.stand.step, self.turn.role());
+        self.machine.reporter.working(&what);
+    }
+
+    fn called(&mut self, call: Call) -> Result<(), Closed> {
+        self.machine.reporter.rested();
+        self.machine.note_call(&call);
+        let recorded = self.machine.record(&[Event::LlmCall(call.event)]);
+        self.open(recorded)
+    }
+}

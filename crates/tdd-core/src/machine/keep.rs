@@ -1,0 +1,141 @@
+//! Keeps what an attempt made: the commit, and all that the ledger must know about it.
+
+use super::stand::Stand;
+use super::{Fallible, Machine, kind_of, work};
+use crate::account;
+use crate::change::{TestChange, TestFacts};
+use crate::commit::{Mode, StepMessage};
+use crate::cycle::Turn;
+use crate::digest::Digest;
+use crate::event::{Committed, Event, RefactorEnd, Status, StepOutcome, TestRevised, TestRun};
+use crate::judge::Ruling;
+use crate::pipeline::Judged;
+use crate::report::{Cause, Report};
+use crate::seam::{Agent, Bench, NewCommit, Reporter, StepResult, Vcs};
+use crate::test_id::TestId;
+use crate::words::{self, Words};
+
+impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+    /// Commits exactly what was verified.
+    pub(super) fn keep(
+        &mut self,
+        stand: &Stand,
+        turn: &Turn,
+        result: &StepResult,
+        judged: &Judged,
+    ) -> Fallible<(), B, A> {
+        let about = about(turn, judged);
+        let message = self.message(stand, turn, result, judged, about.as_ref());
+        let evidence = self.evidence(turn, result, judged);
+        self.record(&evidence)?;
+        let (tree, paths) = (self.bench.tree().clone(), self.bench.taken());
+        let commit = NewCommit {
+            onto: &stand.head,
+            tree: &tree,
+            paths: &paths,
+            message: &message,
+            author: &self.bench.config().commit,
+            now_ms: self.bench.now_ms(),
+        };
+        let commit = self.bench.vcs().commit(&commit).map_err(work)?;
+        self.note_commit(&commit, &message);
+        let subject = message.lines().next().unwrap_or_default().to_owned();
+        self.record(&[Event::Committed(Committed { commit, tree, subject, files: paths })])?;
+        self.end_step(stand, StepOutcome::Kept)
+    }
+
+    fn message(
+        &self,
+        stand: &Stand,
+        turn: &Turn,
+        result: &StepResult,
+        judged: &Judged,
+        about: Option<&TestId>,
+    ) -> String {
+        let phase = turn.phase();
+        let Words { kind, scope, summary, rationale } = words::words(phase, result, about);
+        let check = judged.check.as_ref().map(|check| check.command.as_str());
+        let held = judged.worst().cloned().unwrap_or_else(|| Ruling::Refused(crate::judge::no_new_test()));
+        StepMessage {
+            kind,
+            scope: scope.as_deref(),
+            summary: &summary,
+            rationale: &rationale,
+            role: turn.role(),
+            step: stand.step,
+            goal: account::goal(self.brief()),
+            diff_summary: &account::diff_summary(&judged.change),
+            verification: &account::verification(&self.bench.test_command(), &judged.report, &held, check),
+            phase,
+            test: about,
+            mark: self.mandate.mark.as_deref(),
+            mode: mode(turn),
+            overridden: &judged.overridden,
+        }
+        .build()
+    }
+
+    /// What the ledger must know before the commit: a red that could not be run, tests under new names, a
+    /// test that was revised, and that refactor mode is over.
+    fn evidence(&self, turn: &Turn, result: &StepResult, judged: &Judged) -> Vec<Event> {
+        let mut events = Vec::new();
+        events.extend(judged.change.renames().map(Event::TestRenamed));
+        if let Turn::Rethink { test, mend } = turn {
+            let mended = "what was complained of is mended";
+            events.push(Event::TestRevised(TestRevised {
+                test_id: test.id().clone(),
+                // The session has seen the revised one by now.
+                before: self.bench.digest_before(test.id()),
+                after: self.bench.test_digest(test.id()),
+                reason: if *mend { mended.to_owned() } else { result.reason.clone() },
+                spec_source: result.spec_source.clone(),
+            }));
+        }
+        if matches!(turn, Turn::Task { .. }) {
+            let verified_by = Some(self.bench.check_command(kind_of(turn)));
+            let tree = self.bench.tree().clone();
+            events.push(Event::RefactorEnd(RefactorEnd { kept: true, tree, verified_by, kept_as: None }));
+        }
+        if matches!(turn, Turn::Red { .. } | Turn::Rethink { .. }) {
+            let reds = judged.change.tests.iter().filter_map(TestChange::after);
+            let unrun = reds.filter(|test| judged.report.get(&test.id).is_none());
+            let digest = |test: &TestFacts| self.bench.test_digest(&test.id).unwrap_or(test.digest);
+            let run = |test: &TestFacts| self.missing_symbol(&judged.report, &test.id, digest(test));
+            events.extend(unrun.map(run).map(Event::TestRun));
+        }
+        events
+    }
+
+    /// The record of a red that a missing symbol kept from being run, on the tree that is judged.
+    pub(super) fn missing_symbol(&self, report: &Report, test: &TestId, digest: Digest) -> TestRun {
+        let obstacle = report.obstacles().iter().find(|obstacle| obstacle.tests.contains(test));
+        TestRun {
+            test_id: test.clone(),
+            test_id_source: test.source(),
+            status: Status::Fail,
+            command: self.bench.test_command(),
+            duration_ms: 0,
+            tree: self.bench.tree().clone(),
+            test_digest: Some(digest),
+            cause: Some(Cause::MissingSymbol),
+            message: obstacle.map(|obstacle| obstacle.message.chars().take(600).collect()),
+        }
+    }
+}
+
+fn mode(turn: &Turn) -> Option<Mode> {
+    match turn {
+        Turn::Task { .. } => Some(Mode::Refactor),
+        Turn::Rethink { mend: true, .. } => Some(Mode::Mend),
+        Turn::Rethink { mend: false, .. } | Turn::Red { .. } | Turn::Green { .. } | Turn::Refactor { .. } => None,
+    }
+}
+
+/// The test that the step is about.
+fn about(turn: &Turn, judged: &Judged) -> Option<TestId> {
+    let held = match judged.worst() {
+        Some(Ruling::Holds(holding)) => holding.test.clone(),
+        Some(Ruling::Refused(_)) | None => None,
+    };
+    held.or_else(|| turn.targets().first().cloned())
+}

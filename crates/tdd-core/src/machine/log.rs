@@ -1,0 +1,230 @@
+//! The step's own record for people: what was planned, tried, run and kept. Never read back.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::stand::Stand;
+use super::{Fallible, Machine, MachineError};
+use crate::cycle::{Phase, Role, Turn};
+use crate::digest::{CommitId, Digest};
+use crate::event::StepOutcome;
+use crate::judge::Ruling;
+use crate::pipeline::Judged;
+use crate::report::{Counts, Outcome};
+use crate::seam::{Agent, Bench, Call as Made, Reporter, StepResult};
+use crate::test_id::TestId;
+
+/// All of one step.
+#[derive(Debug, Serialize)]
+pub struct StepLog {
+    step: u32,
+    role: Role,
+    phase: Phase,
+    targets: Vec<TestId>,
+    plan: String,
+    attempts: Vec<Attempt>,
+    outcome: Option<StepOutcome>,
+    commit: Option<CommitId>,
+    took: Took,
+    #[serde(skip)]
+    begun: Begun,
+    #[serde(skip)]
+    said: Option<StepResult>,
+    #[serde(skip)]
+    message: String,
+}
+
+/// Where a step's time went, in milliseconds.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Took {
+    all: f64,
+    /// Waiting for models.
+    models: f64,
+    /// The project's own commands.
+    commands: f64,
+    /// The rest: the machine itself.
+    own: f64,
+}
+
+/// When a step began, and how long commands had taken by then.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    at: Duration,
+    commands: Duration,
+}
+
+impl Begun {
+    fn now(bench: &impl Bench) -> Self {
+        Self { at: bench.elapsed(), commands: bench.spent_on_commands() }
+    }
+
+    fn took(self, bench: &impl Bench, models: Duration) -> Took {
+        let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+        let all = bench.elapsed().saturating_sub(self.at);
+        let commands = bench.spent_on_commands().saturating_sub(self.commands);
+        let own = all.saturating_sub(commands).saturating_sub(models);
+        Took { all: ms(all), models: ms(models), commands: ms(commands), own: ms(own) }
+    }
+}
+
+/// One attempt.
+#[derive(Debug, Default, Serialize)]
+struct Attempt {
+    number: u32,
+    calls: Vec<Call>,
+    answer: String,
+    tests: Option<Tests>,
+    check: Option<String>,
+    ruling: Option<String>,
+    undone: Option<String>,
+}
+
+/// One call to a model.
+#[derive(Debug, Serialize)]
+struct Call {
+    key: String,
+    prompt_digest: Digest,
+    model: String,
+    prompt_tokens: u64,
+    cached_tokens: u64,
+    completion_tokens: u64,
+    duration_ms: u64,
+    retries: u32,
+    #[serde(skip)]
+    waited: Duration,
+}
+
+/// What the tests said.
+#[derive(Debug, Serialize)]
+struct Tests {
+    counts: Counts,
+    failing: Vec<(TestId, String)>,
+    obstacles: Vec<String>,
+}
+
+impl StepLog {
+    /// Which step it is.
+    pub fn step(&self) -> u32 {
+        self.step
+    }
+
+    /// Whose.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// What the agent means to do.
+    pub fn plan(&self) -> &str {
+        &self.plan
+    }
+
+    /// What the agent answered last.
+    pub fn said(&self) -> Option<&StepResult> {
+        self.said.as_ref()
+    }
+
+    /// The message of the step's commit.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
+impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+    /// Begins the log of a step, or its next attempt.
+    pub(super) fn open_log(&mut self, stand: &Stand, turn: &Turn) {
+        let (step, role, phase) = (stand.step, turn.role(), turn.phase());
+        if self.log.as_ref().is_none_or(|log| (log.step, log.role, log.phase) != (step, role, phase)) {
+            self.log = Some(StepLog {
+                step,
+                role,
+                phase,
+                targets: turn.targets(),
+                plan: String::new(),
+                attempts: Vec::new(),
+                outcome: None,
+                commit: None,
+                took: Took::default(),
+                begun: Begun::now(&self.bench),
+                said: None,
+                message: String::new(),
+            });
+        }
+        if let Some(log) = &mut self.log {
+            log.attempts.push(Attempt { number: turn.attempt(), ..Attempt::default() });
+        }
+    }
+
+    pub(super) fn note_plan(&mut self, stand: &Stand, turn: &Turn, plan: &str) -> Fallible<(), B, A> {
+        if let Some(log) = &mut self.log {
+            plan.clone_into(&mut log.plan);
+        }
+        self.reporter.plan(stand.step, turn.role(), plan).map_err(MachineError::View)
+    }
+
+    pub(super) fn note_call(&mut self, made: &Made) {
+        let Some(attempt) = self.attempt_log() else { return };
+        made.answer.clone_into(&mut attempt.answer);
+        attempt.calls.push(Call {
+            key: made.key.clone(),
+            prompt_digest: made.prompt_digest,
+            model: made.event.model.clone(),
+            prompt_tokens: made.event.prompt_tokens,
+            cached_tokens: made.event.cached_tokens,
+            completion_tokens: made.event.completion_tokens,
+            duration_ms: made.event.duration_ms,
+            retries: made.retries,
+            waited: made.waited,
+        });
+    }
+
+    pub(super) fn note_said(&mut self, said: &StepResult) {
+        if let Some(log) = &mut self.log {
+            log.said = Some(said.clone());
+        }
+    }
+
+    pub(super) fn note_judged(&mut self, judged: &Judged) {
+        let Some(attempt) = self.attempt_log() else { return };
+        let failing = judged.report.results().filter_map(|result| match &result.outcome {
+            Outcome::Pass => None,
+            Outcome::Fail { cause, message } => Some((result.id.clone(), format!("{cause}: {message}"))),
+        });
+        let obstacles = judged.report.obstacles().iter();
+        let obstacles = obstacles.map(|it| format!("{} {}: {}", it.subject, it.cause, it.message));
+        attempt.tests =
+            Some(Tests { counts: judged.report.counts(), failing: failing.collect(), obstacles: obstacles.collect() });
+        let said = |check: &crate::seam::Checked| format!("{}{}", check.outcome.stdout, check.outcome.stderr);
+        attempt.check = judged.check.as_ref().map(said);
+        attempt.ruling = judged.worst().map(|ruling| match ruling {
+            Ruling::Holds(holding) => format!("holds: {}", holding.reason),
+            Ruling::Refused(refusal) => format!("refused: {refusal}"),
+        });
+    }
+
+    pub(super) fn note_failed(&mut self, reason: &str) {
+        if let Some(attempt) = self.attempt_log() {
+            attempt.undone = Some(reason.to_owned());
+        }
+    }
+
+    pub(super) fn note_commit(&mut self, commit: &CommitId, message: &str) {
+        if let Some(log) = &mut self.log {
+            log.commit = Some(commit.clone());
+            message.clone_into(&mut log.message);
+        }
+    }
+
+    /// Hands over the log of a step that has ended.
+    pub(super) fn close_log(&mut self, outcome: StepOutcome) -> Fallible<(), B, A> {
+        let Some(mut log) = self.log.take() else { return Ok(()) };
+        log.outcome = Some(outcome);
+        let waited = log.attempts.iter().flat_map(|attempt| &attempt.calls).map(|call| call.waited).sum();
+        log.took = log.begun.took(&self.bench, waited);
+        self.reporter.log(&log).map_err(MachineError::View)
+    }
+
+    fn attempt_log(&mut self) -> Option<&mut Attempt> {
+        self.log.as_mut()?.attempts.last_mut()
+    }
+}

@@ -1,0 +1,339 @@
+//! The orchestrator: three roles round the cycle, each attempt through the same gates, from the history as it stands.
+//!
+//! Generic over what acts: the command line runs it with a real project and real models, the property tests with a
+//! project in memory and an adversary. A step is read in this order: `Machine::work` here, `stand.rs` (where the
+//! project stands), `attempt.rs` (ask, gate, write), the [pipeline](crate::pipeline) (judge), `keep.rs` (commit).
+
+mod agenda;
+mod attempt;
+mod desk;
+mod done;
+mod end;
+mod keep;
+mod log;
+mod mandate;
+mod stand;
+mod start;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+use crate::cycle::{Role, Rung, Turn};
+use crate::digest::TreeId;
+use crate::event::{Blocked, Event, Paused, StepOutcome};
+use crate::gate::Limits;
+use crate::law::Kind;
+use crate::seam::{Agent, Bench, Budget, Ledger as _, Orchestrator, Reporter, Told};
+use crate::session::Session;
+
+pub use agenda::Agenda;
+pub use end::End;
+pub use log::StepLog;
+pub use mandate::{Fixed, Mandate};
+pub use start::Start;
+
+use attempt::Outcome;
+use stand::Stand;
+
+/// What the reason of a pause begins with when all attempts at a test are spent.
+pub const STUCK: &str = "td-stuck";
+
+/// What a run is asked to do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Order {
+    /// Stop after so many steps.
+    pub steps: Option<u32>,
+    /// Stop when the tester finds the kata finished, whatever the configuration says about steps.
+    pub until_done: bool,
+    /// Begin no attempt after this long.
+    pub max_time: Option<Duration>,
+    /// Leave untracked files alone instead of refusing to start.
+    pub allow_untracked: bool,
+    /// Stop with the end of the cycle.
+    pub cycle: bool,
+}
+
+/// Why a run could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError<W, A> {
+    /// Something could not be found out or done.
+    #[error(transparent)]
+    Work(W),
+    /// An agent could not answer.
+    #[error(transparent)]
+    Agent(A),
+    /// The tests cannot be run at all.
+    #[error("the tests cannot be run: {what}: {why}")]
+    CannotTest {
+        /// Which.
+        what: String,
+        /// Why.
+        why: String,
+    },
+    /// A person has changed tracked files.
+    #[error("`{path}` has changes that are not committed")]
+    Modified {
+        /// The first of them.
+        path: String,
+        /// How many more there are.
+        more: usize,
+    },
+    /// A person has files that git does not know.
+    #[error("`{path}` is not known to git")]
+    Untracked {
+        /// The first of them.
+        path: String,
+        /// How many more there are.
+        more: usize,
+    },
+    /// A person is in refactor mode.
+    #[error("refactor mode is on")]
+    RefactorMode {
+        /// What it is for.
+        reason: Option<String>,
+    },
+    /// There is no agent for a role.
+    #[error("there is no agent for the {0}")]
+    NoAgent(Role),
+    /// What people read of a run cannot be written.
+    #[error("cannot write the plan or the log of a step")]
+    View(#[source] io::Error),
+}
+
+/// What the functions of a machine return.
+pub type Fallible<T, B, A> = Result<T, MachineError<<B as crate::seam::Workshop>::Error, <A as Agent>::Error>>;
+
+/// A run under way.
+pub struct Machine<B: Bench, A: Agent, R: Reporter> {
+    /// The project.
+    pub bench: B,
+    agents: BTreeMap<Role, A>,
+    reporter: R,
+    /// The kata's text; empty where the mandate has a brief of its own.
+    kata: String,
+    mandate: Mandate,
+    agenda: Option<Agenda>,
+    order: Order,
+    begun: Duration,
+    steps_done: u32,
+    cycle_over: bool,
+    log: Option<StepLog>,
+    /// The tree of a commit of somebody else's whose check was seen to fail.
+    check_fails: Option<TreeId>,
+    /// What was last complained of in the tests alone, as it was said.
+    complaint: Option<String>,
+}
+
+impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+    /// Runs steps until there is a reason to stop.
+    pub fn run(mut self) -> Fallible<End, B, A> {
+        let end = match self.work() {
+            Err(_) if self.bench.is_cancelled() => End::Interrupted,
+            Err(error) => {
+                // If this cannot be done now, the next start does it; what went wrong first is what matters.
+                let _tidied = self.tidy();
+                return Err(error);
+            }
+            Ok(end) => end,
+        };
+        self.finish(&end)?;
+        Ok(end)
+    }
+
+    fn work(&mut self) -> Fallible<End, B, A> {
+        loop {
+            if let Some(end) = self.attempt_next()? {
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Makes the next attempt; the end, if there is a reason to stop.
+    fn attempt_next(&mut self) -> Fallible<Option<End>, B, A> {
+        if let Some(end) = self.limit() {
+            return Ok(Some(end));
+        }
+        let mut stand = match self.stand()? {
+            Found::Stand(stand) => stand,
+            Found::End(end) => return Ok(Some(end)),
+        };
+        if let Some(end) = self.take_up(&mut stand)? {
+            return Ok(Some(end));
+        }
+        self.rung(&stand)
+    }
+
+    /// Climbs one rung of the ladder: an attempt, or the end of the step.
+    fn rung(&mut self, stand: &Stand) -> Fallible<Option<End>, B, A> {
+        let max = self.bench.config().max_attempts_per_agent.get();
+        let standing = self.session().standing();
+        let rung = if let Some(mark) = self.task_mark() {
+            Turn::task_rung(standing.spent(mark), max)
+        } else {
+            let tried = standing.tried(stand.role, &stand.reds);
+            Turn::rung(stand.role, stand.reds.clone(), tried, max)
+        };
+        match rung {
+            Rung::Turn(turn) => {
+                self.begin_step(stand, &turn)?;
+                match self.attempt(stand, &turn)? {
+                    Outcome::Goes => Ok(None),
+                    Outcome::Ends(end) => Ok(Some(end)),
+                }
+            }
+            Rung::Skip => {
+                self.end_step(stand, StepOutcome::Skipped)?;
+                Ok(None)
+            }
+            Rung::Stop => self.stop(stand).map(Some),
+        }
+    }
+
+    /// All attempts are spent: a person must look.
+    fn stop(&mut self, stand: &Stand) -> Fallible<End, B, A> {
+        let why = self.last_failure().unwrap_or_else(|| "all attempts failed".to_owned());
+        let Some(test) = stand.reds.first().filter(|_| stand.role == Role::Implementor) else {
+            let (who, next) = match self.task_mark() {
+                Some(mark) => {
+                    (mark.to_owned(), "say more in the plan, or do it yourself and put its mark into the commit's body")
+                }
+                None => (format!("the {}", stand.role), "say more in the kata, or try another model"),
+            };
+            let next = format!("{next}, then `tdd-cli resume`");
+            return self.pause(stand, format!("{who} used up its attempts: {why}"), next);
+        };
+        let standing = self.session().standing();
+        let clashes = standing.clashes(test.id()) > 0;
+        let reason = if clashes { format!("older tests contradict it: {why}") } else { why };
+        let older: Vec<String> = standing.clashed_with(test.id()).map(|test| format!("`{test}`")).collect();
+        self.record(&[Event::Blocked(Blocked { test_id: test.id().clone(), reason })])?;
+        let next = "`tdd-cli resume` tries again, `tdd-cli resume --skip` leaves it aside; \
+                    `tdd-cli log --type reverted` shows what was tried";
+        let next = if older.is_empty() {
+            next.to_owned()
+        } else {
+            let retire = "`tdd-cli retire TEST --reason …` removes what holds no more";
+            format!("it contradicts {}: say in the kata what holds; {retire}; {next}", older.join(", "))
+        };
+        let reason = format!("{STUCK}: {}", test.id());
+        self.pause(stand, reason, next)
+    }
+
+    /// Stops for a person, on the record; unless somebody else goes on, and nothing is blocked.
+    fn pause(&mut self, stand: &Stand, reason: String, next: String) -> Fallible<End, B, A> {
+        if !self.mandate.goes_on || reason.starts_with(STUCK) {
+            self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
+        }
+        self.end_step(stand, StepOutcome::Stopped)?;
+        Ok(End::Stopped { reason, next })
+    }
+
+    /// What keeps another attempt from being begun.
+    fn limit(&self) -> Option<End> {
+        let standing = self.session().standing();
+        if self.bench.is_cancelled() {
+            return Some(End::Interrupted);
+        }
+        if let Some(pause) = standing.pause() {
+            return Some(End::Stopped { reason: pause.reason.clone(), next: pause.next.clone() });
+        }
+        if self.order.steps.is_some_and(|most| self.steps_done >= most) {
+            return Some(End::Steps { steps: self.steps_done });
+        }
+        if self.order.cycle && self.cycle_over {
+            return Some(End::Steps { steps: self.steps_done });
+        }
+        if self.order.max_time.is_some_and(|most| self.bench.elapsed().saturating_sub(self.begun) >= most) {
+            return Some(End::Time { steps: self.steps_done });
+        }
+        let (budget, usage) = (self.budget(), standing.usage());
+        if budget.tokens.is_some_and(|most| usage.tokens() >= most) {
+            return Some(End::Spent { what: "tokens", next: "raise `llm.budget.tokens` in tdd.yaml".to_owned() });
+        }
+        if budget.micro_usd.is_some_and(|most| usage.micro_usd >= most) {
+            return Some(End::Spent { what: "dollars", next: "raise `llm.budget.usd` in tdd.yaml".to_owned() });
+        }
+        None
+    }
+
+    fn budget(&self) -> Budget {
+        self.agents.values().next().map(Agent::budget).unwrap_or_default()
+    }
+
+    fn limits(&self) -> Limits<'_> {
+        let (config, budget) = (self.bench.config(), self.budget());
+        let wanted = self.session().standing().step().is_some_and(|step| step.role == Role::Tester);
+        Limits {
+            kata: config.kata_description.as_str(),
+            now_ms: self.bench.now_ms(),
+            max_attempts: config.max_attempts_per_agent.get(),
+            max_new_tests: config.most_new_tests(),
+            max_tokens: budget.tokens,
+            max_micro_usd: budget.micro_usd,
+            fence: self.mandate.fence.as_ref(),
+            protected: &self.mandate.protected,
+            wanted: self.mandate.target.as_ref().filter(|_| wanted).map(|fixed| (&fixed.test, fixed.file.as_str())),
+        }
+    }
+
+    fn session(&self) -> &Session {
+        self.bench.session()
+    }
+
+    fn last_failure(&self) -> Option<String> {
+        self.session().standing().last_failure().map(str::to_owned)
+    }
+
+    /// Puts events on the record, and shows them.
+    fn record(&mut self, events: &[Event]) -> Fallible<(), B, A> {
+        self.bench.ledger().append(events).map_err(|error| MachineError::Work(error.into()))?;
+        for event in events {
+            let told = Told {
+                session: self.bench.session(),
+                plan: self.log.as_ref().map_or("", StepLog::plan),
+                said: self.log.as_ref().and_then(StepLog::said),
+                message: self.log.as_ref().map_or("", StepLog::message),
+            };
+            self.reporter.event(event, &told);
+        }
+        Ok(())
+    }
+}
+
+/// Where the project stands, or why nothing can be done.
+enum Found {
+    Stand(Stand),
+    End(End),
+}
+
+impl<B: Bench, A: Agent, R: Reporter> Orchestrator for Machine<B, A, R> {
+    type Error = MachineError<B::Error, A::Error>;
+
+    fn current_role(&mut self) -> Fallible<Role, B, A> {
+        match self.stand()? {
+            Found::Stand(stand) => Ok(stand.role),
+            Found::End(_) => Ok(Role::Tester),
+        }
+    }
+
+    fn next(&mut self) -> Fallible<Option<End>, B, A> {
+        self.attempt_next()
+    }
+}
+
+/// What kind of change a turn makes.
+fn kind_of(turn: &Turn) -> Kind {
+    match turn {
+        Turn::Red { .. } => Kind::Red,
+        Turn::Green { .. } => Kind::Green,
+        Turn::Rethink { mend: true, .. } => Kind::Mend,
+        Turn::Rethink { mend: false, .. } => Kind::Rethink,
+        Turn::Refactor { .. } => Kind::Refactor,
+        Turn::Task { .. } => Kind::Task,
+    }
+}
+
+fn work<W, A>(error: impl Into<W>) -> MachineError<W, A> {
+    MachineError::Work(error.into())
+}

@@ -1,0 +1,175 @@
+//! Where the project stands: who is on turn, on top of which commit, with which tests red.
+
+use super::{End, Fallible, Found, Machine, MachineError, work};
+use crate::cycle::{Phase, Position, RedTest, Role, Turn};
+use crate::event::{Event, Paused, RefactorBegin, RefactorEnd, Status, StepEnd, StepOutcome, StepStart};
+use crate::gate;
+use crate::report::{Cause, Report};
+use crate::seam::{Agent, Bench, Head, News, Reporter, Vcs};
+use crate::test_id::TestId;
+
+/// Where the project stands before an attempt.
+#[derive(Clone, Debug)]
+pub struct Stand {
+    /// The step that is due.
+    pub step: u32,
+    /// Whose it is.
+    pub role: Role,
+    /// HEAD, which its commit goes on top of.
+    pub head: Head,
+    /// What all tests say on HEAD's tree.
+    pub report: Report,
+    /// The tests that are to be made green.
+    pub reds: Vec<RedTest>,
+}
+
+impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+    /// Finds out where the project stands, or why nothing can be done.
+    pub(super) fn stand(&mut self) -> Fallible<Found, B, A> {
+        let head = self.bench.vcs().head().map_err(work)?;
+        self.bench.start_from(&head.tree);
+        let position = self.position(&head)?;
+        let known = self.session().report_on(&head.tree, &self.bench.test_command());
+        let report = match known {
+            Some(report) => report,
+            None => self.baseline()?,
+        };
+        if let Some(obstacle) = report.environment_failure() {
+            return Err(MachineError::CannotTest { what: obstacle.subject.clone(), why: obstacle.message.clone() });
+        }
+        if let Some(end) = self.broken_baseline(&report)? {
+            return Ok(Found::End(end));
+        }
+        let reds = self.session().obligations(&report, position.test.as_ref());
+        self.prove_unrun(&reds, &report)?;
+        let role = if self.check_fails.as_ref() == Some(&head.tree) && reds.is_empty() {
+            Role::Refactorer
+        } else {
+            self.on_turn(position.role_on_turn(!reds.is_empty()), &reds)
+        };
+        Ok(Found::Stand(Stand { step: position.step + 1, role, head, report, reds }))
+    }
+
+    /// Who is on turn under the mandate: one role alone while nothing is red; and an iteration of a program begins with
+    /// a test, whatever the one before it left to refactor.
+    fn on_turn(&self, role: Role, reds: &[RedTest]) -> Role {
+        let begins = self.session().standing().iteration().is_some_and(|iteration| !iteration.greened);
+        match (self.mandate.only, role) {
+            (Some(only), _) if reds.is_empty() => only,
+            (None, Role::Refactorer) if begins => Role::Tester,
+            (Some(_) | None, role) => role,
+        }
+    }
+
+    /// The position by HEAD's history, and by a step that ended there without a commit.
+    pub(super) fn position(&self, head: &Head) -> Fallible<Position, B, A> {
+        let messages = self.bench.vcs().messages().map_err(work)?;
+        Ok(Position::of_history(messages).after(self.session().standing().ended(), head.commit.as_ref()))
+    }
+
+    /// Runs all tests on HEAD's tree. Results that changed although nothing else did are looked at twice.
+    fn baseline(&mut self) -> Fallible<Report, B, A> {
+        let tree = self.bench.vcs().head().map_err(work)?.tree;
+        let untouched = self.session().last_commit().is_some_and(|commit| commit.tree == tree);
+        let known = self.session().tests().iter();
+        let passed: Vec<TestId> =
+            known.filter(|(_, known)| known.status == Status::Pass).map(|(id, _)| id.clone()).collect();
+        self.bench.take(&[]).map_err(MachineError::Work)?;
+        let report = self.bench.run().map_err(MachineError::Work)?.report;
+        let failed = |id: &&TestId| report.get(id).is_some_and(|result| result.outcome.cause().is_some());
+        let suspects: Vec<TestId> = passed.iter().filter(failed).cloned().collect();
+        if !untouched || suspects.is_empty() {
+            return Ok(report);
+        }
+        self.bench.rerun(report, &suspects).map_err(MachineError::Work)
+    }
+
+    /// A baseline that no step can start from: a test that flakes, or one that fails for no valid cause.
+    fn broken_baseline(&mut self, report: &Report) -> Fallible<Option<End>, B, A> {
+        let bad = |cause: Cause| !cause.is_valid_red() && cause != Cause::Skipped;
+        let test = report.results().find_map(|result| {
+            let cause = result.outcome.cause().filter(|cause| bad(*cause))?;
+            Some((result.id.to_string(), cause))
+        });
+        let obstacle = || {
+            let bad = report.obstacles().iter().find(|obstacle| bad(obstacle.cause))?;
+            Some((format!("{}: {}", bad.subject, bad.message.lines().next().unwrap_or_default()), bad.cause))
+        };
+        let Some((what, cause)) = test.or_else(obstacle) else { return Ok(None) };
+        let reason = format!("baseline-not-green: {what} ({cause}), and no step has changed anything yet");
+        let next = "mend it and commit, then `tdd-cli resume`".to_owned();
+        self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
+        Ok(Some(End::Stopped { reason, next }))
+    }
+
+    /// A red that a missing symbol keeps from being run is in no test run, so a clone, or a project of a
+    /// person's, has no record of it yet.
+    fn prove_unrun(&mut self, reds: &[RedTest], report: &Report) -> Fallible<(), B, A> {
+        let unrun = reds.iter().filter(|red| report.get(red.id()).is_none());
+        let unknown = unrun.filter(|red| gate::judge_claim(self.session(), red.id()).is_err());
+        let unknown: Vec<TestId> = unknown.map(|red| red.id().clone()).collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        self.bench.take(&[]).map_err(MachineError::Work)?;
+        let proven = |id: &TestId| {
+            let digest = self.bench.test_digest(id)?;
+            Some(Event::TestRun(self.missing_symbol(report, id, digest)))
+        };
+        let events: Vec<Event> = unknown.iter().filter_map(proven).collect();
+        self.record(&events)
+    }
+
+    /// Puts the beginning of a step on the record, unless it is under way.
+    pub(super) fn begin_step(&mut self, stand: &Stand, turn: &Turn) -> Fallible<(), B, A> {
+        let start = StepStart {
+            step: stand.step,
+            role: turn.role(),
+            phase: turn.phase(),
+            head: stand.head.commit.clone(),
+            base: stand.head.tree.clone(),
+            targets: turn.targets(),
+            mark: self.mandate.mark.clone(),
+        };
+        let standing = self.session().standing();
+        let same = standing.step().is_some_and(|step| {
+            (step.step, step.phase, &step.head, &step.targets, &step.mark)
+                == (start.step, start.phase, &start.head, &start.targets, &start.mark)
+        });
+        let is_task = matches!(turn, Turn::Task { .. });
+        if same && is_task == standing.refactor().is_some() {
+            return Ok(());
+        }
+        if is_task {
+            let (base, head, mark) = (start.base.clone(), start.head.clone(), start.mark.clone());
+            self.record(&[Event::RefactorBegin(RefactorBegin { base, head, reason: None, mark })])?;
+        }
+        self.record(&[Event::StepStart(start)])
+    }
+
+    /// Ends the refactor mode that was begun for a task which is not kept.
+    pub(super) fn end_mode(&mut self) -> Fallible<(), B, A> {
+        let mode = self.session().standing().refactor().filter(|mode| mode.mark.is_some());
+        let Some(tree) = mode.map(|mode| mode.base.clone()) else { return Ok(()) };
+        self.record(&[Event::RefactorEnd(RefactorEnd { kept: false, tree, verified_by: None, kept_as: None })])
+    }
+
+    /// Puts the end of a step on the record.
+    pub(super) fn end_step(&mut self, stand: &Stand, outcome: StepOutcome) -> Fallible<(), B, A> {
+        let under_way = self.session().standing().step();
+        let role = under_way.map_or(stand.role, |step| step.role);
+        let step = under_way.map_or(stand.step, |step| step.step);
+        let rethink = under_way.is_some_and(|step| step.phase == Phase::RethinkTest);
+        let head = self.bench.vcs().head().map_err(work)?.commit;
+        self.end_mode()?;
+        self.record(&[Event::StepEnd(StepEnd { step, role, outcome, head })])?;
+        for agent in self.agents.values_mut() {
+            agent.hear(&Turn::Refactor { attempt: 1 }, &News::StepOver);
+        }
+        if outcome.rotates() && !rethink {
+            self.steps_done += 1;
+            self.cycle_over |= role == Role::Refactorer;
+        }
+        self.close_log(outcome)
+    }
+}

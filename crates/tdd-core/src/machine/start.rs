@@ -1,0 +1,198 @@
+//! Begins a run: puts right what an earlier one left undone, and refuses what it must not touch.
+
+use std::collections::BTreeMap;
+
+use super::{Agenda, End, Fallible, Machine, MachineError, Mandate, Order, work};
+use crate::commit::Trailers;
+use crate::cycle::Role;
+use crate::digest::{CommitId, Digest};
+use crate::event::{Committed, Event, Resynced, Reverted, RunEnd, RunStart, StepEnd, StepOutcome};
+use crate::law::Kind;
+use crate::seam::{Agent, Bench, Head, Reporter, Vcs};
+use crate::standing::Step;
+
+/// What a run is started with.
+pub struct Start {
+    /// What it is asked to do.
+    pub order: Order,
+    /// The kata's text; empty where the mandate has a brief of its own.
+    pub kata: String,
+    /// What it is to build.
+    pub mandate: Mandate,
+    /// Several mandates in their order, where there are several.
+    pub agenda: Option<Agenda>,
+    /// The machine's version.
+    pub version: String,
+}
+
+impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+    /// Opens the project for a run.
+    pub fn start(bench: B, agents: impl IntoIterator<Item = A>, reporter: R, start: Start) -> Fallible<Self, B, A> {
+        let Start { order, kata, mandate, agenda, version } = start;
+        let agents: BTreeMap<Role, A> = agents.into_iter().map(|agent| (agent.role(), agent)).collect();
+        if let Some(role) = Role::ALL.into_iter().find(|role| !agents.contains_key(role)) {
+            return Err(MachineError::NoAgent(role));
+        }
+        let begun = bench.elapsed();
+        let mut machine = Self {
+            bench,
+            agents,
+            reporter,
+            kata,
+            mandate,
+            agenda,
+            order,
+            begun,
+            steps_done: 0,
+            cycle_over: false,
+            log: None,
+            check_fails: None,
+            complaint: None,
+        };
+        machine.bench.prepare().map_err(MachineError::Work)?;
+        machine.recover()?;
+        machine.refuse_unclean()?;
+        machine.refuse_refactor_mode()?;
+        machine.resync()?;
+        machine.check_baseline()?;
+        let head = machine.bench.vcs().head().map_err(work)?;
+        let step = machine.position(&head)?.step;
+        let kata = Digest::of(machine.brief());
+        machine.record(&[Event::RunStart(RunStart { version, kata, step })])?;
+        Ok(machine)
+    }
+
+    /// Ends a run, on the record.
+    pub(super) fn finish(&mut self, end: &End) -> Fallible<(), B, A> {
+        self.tidy()?;
+        self.record(&[Event::RunEnd(RunEnd { reason: end.reason(), exit: end.exit_code() })])
+    }
+
+    /// Leaves nothing half done, and no ref to files that are a person's.
+    pub(super) fn tidy(&mut self) -> Fallible<(), B, A> {
+        self.recover()?;
+        if self.order.allow_untracked {
+            self.bench.forget().map_err(MachineError::Work)?;
+        }
+        Ok(())
+    }
+
+    /// What a kill or Ctrl-C cut short: an attempt is undone and not spent, a commit that was made is put on
+    /// the record, and refactor mode that was begun for a task is over.
+    fn recover(&mut self) -> Fallible<(), B, A> {
+        self.recover_step()?;
+        self.end_mode()
+    }
+
+    fn recover_step(&mut self) -> Fallible<(), B, A> {
+        let Some(step) = self.session().standing().step().cloned() else { return Ok(()) };
+        let head = self.bench.vcs().head().map_err(work)?;
+        if head.commit == step.head || !self.is_commit_of(&head, &step)? {
+            return self.undo_unfinished(&step);
+        }
+        let commit = head.commit.clone().unwrap_or_else(|| CommitId(String::new()));
+        let message = self.bench.vcs().messages().map_err(work)?.into_iter().next().unwrap_or_default();
+        let committed = Committed {
+            commit,
+            tree: head.tree.clone(),
+            subject: message.lines().next().unwrap_or_default().to_owned(),
+            files: self.bench.vcs().changed(&step.base, &head.tree).map_err(work)?,
+        };
+        let known = self.session().last_commit().is_some_and(|known| known.commit == committed.commit);
+        if !known {
+            self.record(&[Event::Committed(committed)])?;
+        }
+        let end = StepEnd { step: step.step, role: step.role, outcome: StepOutcome::Kept, head: head.commit };
+        self.record(&[Event::StepEnd(end)])
+    }
+
+    fn undo_unfinished(&mut self, step: &Step) -> Fallible<(), B, A> {
+        let Some(open) = &step.open else { return Ok(()) };
+        self.bench.start_from(&step.base);
+        let mut paths = open.paths.clone();
+        paths.extend(self.bench.lock_files());
+        let why = "it was cut short";
+        let kept_as = self.bench.keep_attempt((open.step, open.attempt), &paths, why).map_err(MachineError::Work)?;
+        let rescued = self.bench.put_back(&paths).map_err(MachineError::Work)?;
+        self.reporter.rescued(&rescued);
+        self.record(&[Event::Reverted(Reverted {
+            step: open.step,
+            attempt: open.attempt,
+            spent: false,
+            in_tests: false,
+            others: Vec::new(),
+            rule: None,
+            cause: None,
+            reason: why.to_owned(),
+            signature: Digest::zero(),
+            kept_as,
+        })])
+    }
+
+    /// Whether HEAD is the commit of this step, made just before we were killed.
+    fn is_commit_of(&self, head: &Head, step: &Step) -> Fallible<bool, B, A> {
+        let Some(commit) = &head.commit else { return Ok(false) };
+        let message = self.bench.vcs().messages().map_err(work)?.into_iter().next().unwrap_or_default();
+        let trailers = Trailers::parse(&message);
+        let is_step = trailers.get("TDD-Step") == Some(step.step.to_string().as_str())
+            && trailers.get("TDD-Phase") == Some(step.phase.name());
+        Ok(is_step && self.bench.vcs().parent(commit).map_err(work)? == step.head)
+    }
+
+    /// A person's uncommitted work is not ours to touch.
+    fn refuse_unclean(&self) -> Fallible<(), B, A> {
+        let unclean = self.bench.vcs().unclean().map_err(work)?;
+        if let Some(path) = unclean.modified.first() {
+            return Err(MachineError::Modified { path: path.clone(), more: unclean.modified.len() - 1 });
+        }
+        match unclean.untracked.first() {
+            Some(path) if !self.order.allow_untracked => {
+                Err(MachineError::Untracked { path: path.clone(), more: unclean.untracked.len() - 1 })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What a person does in refactor mode is theirs until they end it.
+    fn refuse_refactor_mode(&self) -> Fallible<(), B, A> {
+        match self.session().standing().refactor() {
+            Some(on) => Err(MachineError::RefactorMode { reason: on.reason.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Where HEAD is not where the ledger left it, the commits are right.
+    fn resync(&mut self) -> Fallible<(), B, A> {
+        let head = self.bench.vcs().head().map_err(work)?;
+        let session = self.session();
+        let ended = session.standing().ended().and_then(|end| end.head.as_ref());
+        let known = ended.or_else(|| session.last_commit().map(|commit| &commit.commit));
+        let last = session.last_commit().map(|commit| &commit.commit);
+        let under_way = session.standing().step().and_then(|step| step.head.as_ref());
+        if head.commit.is_none() || [known, last, under_way].contains(&head.commit.as_ref()) {
+            return Ok(());
+        }
+        let position = self.position(&head)?;
+        let reason = match known {
+            None if position.step == 0 => return Ok(()),
+            None => "the ledger knows nothing of these commits".to_owned(),
+            Some(known) => format!("the ledger ends at {}", known.short()),
+        };
+        self.record(&[Event::Resynced(Resynced { head: head.commit, step: position.step, reason })])
+    }
+
+    /// A commit that we did not make may fail its check; then the refactorer mends it first.
+    fn check_baseline(&mut self) -> Fallible<(), B, A> {
+        let head = self.bench.vcs().head().map_err(work)?;
+        let ours = self.session().last_commit().is_some_and(|commit| commit.tree == head.tree);
+        if ours {
+            return Ok(());
+        }
+        self.bench.start_from(&head.tree);
+        self.bench.take(&[]).map_err(MachineError::Work)?;
+        if !self.bench.check(Kind::Refactor).map_err(MachineError::Work)?.outcome.ok {
+            self.check_fails = Some(head.tree);
+        }
+        Ok(())
+    }
+}

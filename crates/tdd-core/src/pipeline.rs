@@ -1,0 +1,469 @@
+//! The one pipeline: change, facts, rules, probes, verdict. Every door judges a change with [`judge()`].
+//!
+//! What costs more is found out only if nothing has refused the change yet.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::antipattern::{self, Case};
+use crate::change::{Change, TestFacts};
+use crate::check::CheckSeen;
+use crate::config::Gate;
+use crate::coverage::Measurement;
+use crate::judge::{self, Baseline, Ruling, Seen};
+use crate::law::{Answer, Ask, Court, Kind, Overridden, Subject, is_due};
+use crate::proof::Proof;
+use crate::report::{Cause, Report};
+use crate::rule::{Refusal, Severity};
+use crate::seam::{Checked, Measured, Run, Workshop};
+use crate::session::Session;
+use crate::signs::{Place, Signs, TestSigns};
+use crate::test_id::TestId;
+
+/// What came of judging a change, and what it rests on.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// One a target at red, one in all elsewhere.
+    pub rulings: Vec<Ruling>,
+    /// What the change did.
+    pub change: Change,
+    /// What the tests said; nothing if it did not come to that.
+    pub report: Report,
+    /// What the check said, if it came to that.
+    pub check: Option<Checked>,
+    /// The rules that would have refused, had a person not made an exception.
+    pub overridden: Vec<Overridden>,
+    /// What each test said before the change, where somebody looked.
+    pub before: Baseline,
+    /// The targets that were probed, and whether the probe showed that they can fail.
+    pub proven: Vec<Probed>,
+}
+
+/// What the probes of one target showed.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Probed {
+    /// The target.
+    pub test_id: TestId,
+    /// How many altered copies of it failed, as they must; `None` if it could not be copied.
+    pub twins: Option<usize>,
+}
+
+impl Judged {
+    /// A refusal of a change about which nothing else had to be found out.
+    pub fn refused(refusal: Refusal, change: Change) -> Self {
+        Self::at_once(Ruling::Refused(refusal), change)
+    }
+
+    /// A ruling on a change about which nothing had to be run.
+    pub fn at_once(ruling: Ruling, change: Change) -> Self {
+        let (rulings, report) = (vec![ruling], Report::new([], Vec::new()));
+        let (before, proven) = (Baseline::new(), Vec::new());
+        Self { rulings, change, report, check: None, overridden: Vec::new(), before, proven }
+    }
+
+    /// The ruling that stands for all: the first refusal, or the first that holds.
+    pub fn worst(&self) -> Option<&Ruling> {
+        self.rulings.iter().find(|ruling| matches!(ruling, Ruling::Refused(_))).or(self.rulings.first())
+    }
+
+    /// The refusal, if there is one.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self.worst() {
+            Some(Ruling::Refused(refusal)) => Some(refusal),
+            Some(Ruling::Holds(_)) | None => None,
+        }
+    }
+}
+
+/// Judges a change of this kind. `named` tests may all be new at red.
+pub fn judge<W: Workshop>(workshop: &mut W, kind: Kind, targets: &[TestId], named: usize) -> Result<Judged, W::Error> {
+    let mut inquiry = Inquiry { kind, targets: targets.to_vec(), overridden: Vec::new(), proven: Vec::new() };
+    inquiry.judge(workshop, named)
+}
+
+/// A change under judgement.
+struct Inquiry {
+    kind: Kind,
+    targets: Vec<TestId>,
+    overridden: Vec<Overridden>,
+    proven: Vec<Probed>,
+}
+
+/// What was found out by running tests.
+struct Ran {
+    run: Run,
+    baseline: Option<Baseline>,
+}
+
+impl Inquiry {
+    fn judge<W: Workshop>(&mut self, workshop: &mut W, named: usize) -> Result<Judged, W::Error> {
+        let whole = workshop.change(self.kind)?;
+        let gate = workshop.gate(&whole, named);
+        if let Err(refusal) = self.ask_before_running(workshop, &whole, &gate) {
+            return Ok(self.refused(refusal, whole));
+        }
+        if self.kind == Kind::RefactorMode && workshop.verifies_by_command(self.kind) {
+            return self.by_command(workshop, whole);
+        }
+        let (change, at_red) = if self.kind == Kind::Green {
+            let red = workshop.red_state(&self.targets)?;
+            (red.change, Some(red.baseline))
+        } else {
+            (whole, None)
+        };
+        if let Err(refusal) = self.ask(workshop, |court, inquiry| court.ask_change(&inquiry.subject(&gate), &change)) {
+            return Ok(self.refused(refusal, change));
+        }
+        let ran = self.run(workshop, at_red)?;
+        let absent = workshop.absent()?;
+        let tree = workshop.tree().clone();
+        let seen = Seen {
+            change: &change,
+            report: &ran.run.report,
+            trees: (&tree, &ran.run.tree_after),
+            baseline: ran.baseline.as_ref(),
+            absent: &absent,
+        };
+        let mut rulings = self.rule_on_run(workshop, &seen, &gate);
+        let mut check = None;
+        if rulings.iter().any(|ruling| matches!(ruling, Ruling::Refused(_))) {
+            return Ok(Judged {
+                before: ran.baseline.unwrap_or_default(),
+                ..self.judged(rulings, change, ran.run.report)
+            });
+        }
+        let afterwards = self.check(workshop, &mut check)?;
+        let afterwards = match afterwards {
+            Ok(()) => self.probe(workshop, &change, ran.baseline.as_ref())?,
+            refused => refused,
+        };
+        let afterwards = match afterwards {
+            Ok(()) => self.look_at_code(workshop, &change)?,
+            refused => refused,
+        };
+        if let Err(refusal) = afterwards {
+            rulings = vec![Ruling::Refused(refusal)];
+        }
+        let before = ran.baseline.unwrap_or_default();
+        Ok(Judged { check, before, ..self.judged(rulings, change, ran.run.report) })
+    }
+
+    /// The rules that need nothing but the change: nobody waits for a run that cannot help.
+    fn ask_before_running<W: Workshop>(&mut self, workshop: &W, whole: &Change, gate: &Gate) -> Answer {
+        match self.kind {
+            // Of a change that brings tests and production at once, the tests come first.
+            Kind::Green => self.ask(workshop, |court, inquiry| {
+                court.ask_change(&Subject { kind: Kind::NewTests, ..inquiry.subject(gate) }, whole)
+            }),
+            Kind::Red if self.targets.is_empty() => {
+                let asked = self.ask(workshop, |court, inquiry| court.ask_change(&inquiry.subject(gate), whole));
+                asked.and_then(|()| self.ask(workshop, |court, _| court.answer(Err(judge::no_new_test()))))
+            }
+            Kind::Red
+            | Kind::NewTests
+            | Kind::Rethink
+            | Kind::Mend
+            | Kind::Refactor
+            | Kind::Task
+            | Kind::RefactorMode
+            | Kind::OneTest
+            | Kind::Unblock
+            | Kind::Scaffold
+            | Kind::Unclaimed => Ok(()),
+        }
+    }
+
+    fn by_command<W: Workshop>(&mut self, workshop: &W, change: Change) -> Result<Judged, W::Error> {
+        let mut check = None;
+        let answer = self.check(workshop, &mut check)?;
+        let ruling = match (answer, &check) {
+            (Err(refusal), _) => Ruling::Refused(refusal),
+            (Ok(()), Some(checked)) if checked.outcome.ok => {
+                Ruling::Holds(judge::Holding::of_reason(format!("`{}` passes", checked.command)))
+            }
+            (Ok(()), _) => Ruling::Holds(judge::Holding::of_reason("a person made an exception".to_owned())),
+        };
+        Ok(Judged { check, ..self.judged(vec![ruling], change, Report::new([], Vec::new())) })
+    }
+
+    /// Runs all tests, and those again that passed before and fail now.
+    fn run<W: Workshop>(&self, workshop: &mut W, at_red: Option<Baseline>) -> Result<Ran, W::Error> {
+        let run = workshop.run()?;
+        let only = if let [target] = self.targets.as_slice() { Some(target) } else { None };
+        let baseline = match at_red {
+            Some(baseline) => Some(baseline),
+            None if self.kind == Kind::Red && !judge::needs_baseline(&run.report, only) => None,
+            None => Some(workshop.baseline()?),
+        };
+        let suspects = suspects(&run.report, baseline.as_ref());
+        let report = if suspects.is_empty() { run.report } else { workshop.rerun(run.report, &suspects)? };
+        Ok(Ran { run: Run { report, tree_after: run.tree_after }, baseline })
+    }
+
+    fn rule_on_run<W: Workshop>(&mut self, workshop: &W, seen: &Seen<'_>, gate: &Gate) -> Vec<Ruling> {
+        let targets: Vec<Option<TestId>> = match self.kind {
+            Kind::Red => self.targets.iter().cloned().map(Some).collect(),
+            _ => vec![self.targets.first().cloned()],
+        };
+        let mut rulings = Vec::new();
+        for target in targets {
+            let was_green = target.as_ref().is_some_and(|target| {
+                let known = workshop.session().tests().get(target).is_some_and(|known| known.was_green);
+                known || seen.baseline.and_then(|baseline| baseline.get(target)) == Some(&None)
+            });
+            let answer = self.ask(workshop, |court, inquiry| {
+                let subject = Subject { target: target.as_ref(), was_green, ..inquiry.subject(gate) };
+                // Whether a doubted test was green is known only now.
+                let asked =
+                    if inquiry.kind == Kind::Rethink { court.ask_change(&subject, seen.change) } else { Ok(()) };
+                asked.and_then(|()| court.ask_run(&subject, seen)).map_err(|refusal| judge::named(refusal, &subject))
+            });
+            let subject = Subject { target: target.as_ref(), was_green, ..self.subject(gate) };
+            rulings.push(match answer {
+                Ok(()) => Ruling::Holds(judge::holding(&subject, seen.report)),
+                Err(refusal) => Ruling::Refused(refusal),
+            });
+        }
+        rulings
+    }
+
+    fn check<W: Workshop>(&mut self, workshop: &W, seen: &mut Option<Checked>) -> Result<Answer, W::Error> {
+        if !is_due(self.kind, |ask| matches!(ask, Ask::Check(_))) {
+            return Ok(Ok(()));
+        }
+        let checked = workshop.check(self.kind)?;
+        let before = if checked.outcome.ok { None } else { workshop.check_before()? };
+        let said = checked.outcome.said();
+        let answer = self.ask(workshop, |court, inquiry| {
+            court.ask_check(
+                inquiry.kind,
+                &CheckSeen {
+                    command: &checked.command,
+                    exit: &checked.outcome.exit,
+                    said: &said,
+                    before: before.as_deref(),
+                    changed_files: checked.changed_files,
+                },
+            )
+        });
+        *seen = Some(checked);
+        Ok(answer)
+    }
+
+    fn probe<W: Workshop>(
+        &mut self,
+        workshop: &W,
+        change: &Change,
+        baseline: Option<&Baseline>,
+    ) -> Result<Answer, W::Error> {
+        if !is_due(self.kind, |ask| matches!(ask, Ask::Probe(_))) {
+            return Ok(Ok(()));
+        }
+        for target in self.targets.clone() {
+            let red = baseline.and_then(|baseline| baseline.get(&target)).copied().flatten();
+            let proof = workshop.probe(&target, change, red)?;
+            let answer = self.ask(workshop, |court, inquiry| court.ask_probe(inquiry.kind, &target, &proof));
+            if answer.is_err() {
+                return Ok(answer);
+            }
+            let twins = match &proof {
+                Proof::Run(seen) => Some(seen.twins),
+                Proof::Unwritable | Proof::NotBuilt(_) => None,
+            };
+            self.proven.push(Probed { test_id: target, twins });
+        }
+        Ok(Ok(()))
+    }
+
+    /// The anti-patterns that block.
+    fn look_at_code<W: Workshop>(&mut self, workshop: &W, change: &Change) -> Result<Answer, W::Error> {
+        if !is_due(self.kind, |ask| matches!(ask, Ask::Code(_))) {
+            return Ok(Ok(()));
+        }
+        let claims = self.targets.iter().cloned().collect();
+        let facts = CodeFacts {
+            signs: workshop.signs(self.kind == Kind::Refactor && !change.production.is_empty())?,
+            reds: if self.kind == Kind::Green { workshop.signs_of(&claims)? } else { Vec::new() },
+            ..CodeFacts::default()
+        };
+        Ok(self.ask(workshop, |court, inquiry| {
+            let case = facts.case(inquiry.kind, inquiry.targets.first(), change);
+            court.ask_code(&case, Severity::Block).into_iter().next().map_or(Ok(()), |found| Err(with_place(found)))
+        }))
+    }
+
+    fn subject<'a>(&'a self, gate: &'a Gate) -> Subject<'a> {
+        let target = self.targets.first().filter(|_| self.kind != Kind::Red);
+        Subject { kind: self.kind, target, targets: &self.targets, was_green: false, gate }
+    }
+
+    /// Asks rules with the exceptions that are in force at this moment.
+    fn ask<W: Workshop>(&mut self, workshop: &W, ask: impl FnOnce(&mut Court<'_>, &Self) -> Answer) -> Answer {
+        let exceptions = |rule| workshop.exception(rule);
+        let mut court = Court::new(&exceptions);
+        let answer = ask(&mut court, self);
+        for met in court.overridden {
+            if !self.overridden.contains(&met) {
+                self.overridden.push(met);
+            }
+        }
+        answer
+    }
+
+    fn refused(&mut self, refusal: Refusal, change: Change) -> Judged {
+        let refusal = match (self.kind, self.targets.as_slice()) {
+            (Kind::Red, [only]) if refusal.test.is_none() => refusal.about(only),
+            _ => refusal,
+        };
+        self.judged(vec![Ruling::Refused(refusal)], change, Report::new([], Vec::new()))
+    }
+
+    fn judged(&mut self, rulings: Vec<Ruling>, change: Change, report: Report) -> Judged {
+        let (overridden, proven) = (std::mem::take(&mut self.overridden), std::mem::take(&mut self.proven));
+        Judged { rulings, change, report, check: None, overridden, before: Baseline::new(), proven }
+    }
+}
+
+/// A finding whose reason says where it is: a refusal is read without its list.
+fn with_place(found: Refusal) -> Refusal {
+    let Some(Place { path, line }) = &found.place else { return found };
+    Refusal { reason: format!("{} (`{path}:{line}`)", found.reason), ..found }
+}
+
+/// Tests that passed before, and that ran and failed now.
+fn suspects(report: &Report, baseline: Option<&Baseline>) -> Vec<TestId> {
+    let Some(baseline) = baseline else { return Vec::new() };
+    let failed = report.results().filter(|result| result.outcome.cause() == Some(Cause::Assertion));
+    let passed_before = failed.filter(|result| baseline.get(&result.id) == Some(&None));
+    passed_before.map(|result| result.id.clone()).collect()
+}
+
+/// What kind of change this is, by what it did: the phase that it would claim, and the tests that it is for.
+/// `was_red` are the tests that were red before it.
+pub fn infer(change: &Change, was_red: &BTreeSet<TestId>) -> (Kind, Vec<TestId>) {
+    let new: Vec<TestId> = change.new_demands().map(|test| test.id.clone()).collect();
+    let changes_production = change.production.iter().any(antipattern::is_code);
+    match (changes_production, new.is_empty()) {
+        (true, false) => (Kind::Green, new),
+        (true, true) if !was_red.is_empty() => (Kind::Green, was_red.iter().cloned().collect()),
+        (true, true) => (Kind::Refactor, Vec::new()),
+        (false, false) => (Kind::Red, new),
+        (false, true) => (Kind::Refactor, Vec::new()),
+    }
+}
+
+/// Whether a commit that does not say what it is tampers with tests. `change` is what it did, but for a test that a
+/// person took away.
+pub fn tampering<W: Workshop>(workshop: &W, change: &Change) -> Option<Refusal> {
+    let exceptions = |rule| workshop.exception(rule);
+    let facts = CodeFacts::default();
+    let case = facts.case(Kind::Unclaimed, None, change);
+    Court::new(&exceptions).ask_code(&case, Severity::Block).into_iter().next()
+}
+
+/// All anti-patterns of a change, those that warn included.
+#[derive(Clone, Debug)]
+pub struct Detected {
+    /// What was found, by rule and place.
+    pub findings: Vec<Refusal>,
+    /// Why tests that had to be run could not be.
+    pub unknown: Option<String>,
+    /// Why it is not known which lines the tests execute; nothing if it is.
+    pub unmeasured: Option<String>,
+}
+
+/// Looks for anti-patterns in a change. Tests are run only where something hangs on it that the ledger does not
+/// know: whether they were red, and which lines of new code they execute. `declared` is what the change says it is.
+pub fn detect<W: Workshop>(workshop: &mut W, declared: Option<(Kind, Option<TestId>)>) -> Result<Detected, W::Error> {
+    // A name that changes everywhere is no tampering.
+    let change = workshop.change(Kind::Refactor)?;
+    let mut facts = CodeFacts { reds: workshop.signs_of(&known_reds(workshop))?, ..CodeFacts::default() };
+    let mut unknown = None;
+    let (kind, target) = if let Some(declared) = declared {
+        declared
+    } else {
+        let mut was_red: BTreeSet<TestId> = known_reds(workshop);
+        if was_red.is_empty() && !change.production.is_empty() && change.new_demands().next().is_none() {
+            let report = workshop.base_report()?;
+            unknown = failure(&report);
+            was_red = failing(&report);
+            facts.reds = workshop.signs_of(&was_red)?;
+        }
+        (infer(&change, &was_red).0, None)
+    };
+    facts.signs = workshop.signs(kind == Kind::Refactor && !change.production.is_empty())?;
+    if antipattern::lacks_claims(&facts.case(kind, target.as_ref(), &change)) {
+        let report = workshop.base_report()?;
+        unknown = unknown.or_else(|| failure(&report));
+        facts.reds.extend(workshop.signs_of(&failing(&report))?);
+    }
+    let late = antipattern::late_tests(&facts.case(kind, target.as_ref(), &change));
+    let is_unseen = |test: &&&TestFacts| !was_red(workshop.session(), test);
+    let unseen: Vec<TestFacts> = late.iter().filter(is_unseen).map(|&test| test.clone()).collect();
+    if !unseen.is_empty() {
+        let report = workshop.run()?.report;
+        unknown = unknown.or_else(|| failure(&report));
+        let passes = |test: &&TestFacts| report.get(&test.id).is_some_and(|result| result.outcome.cause().is_none());
+        facts.never_red = unseen.iter().filter(passes).map(|test| test.id.clone()).collect();
+        facts.since = workshop.since(&facts.signs)?;
+    }
+    let new = antipattern::new_code_in(&facts.case(kind, target.as_ref(), &change));
+    let unmeasured = match workshop.measure(&new)? {
+        Measured::Lines(measurement) => {
+            facts.measurement = Some(measurement);
+            None
+        }
+        Measured::Unknown(why) => Some(why),
+    };
+    let exceptions = |rule| workshop.exception(rule);
+    let mut court = Court::new(&exceptions);
+    let case = facts.case(kind, target.as_ref(), &change);
+    let mut findings = court.ask_code(&case, Severity::Block);
+    findings.extend(court.ask_code(&case, Severity::Warn));
+    Ok(Detected { findings: antipattern::sorted(findings), unknown, unmeasured })
+}
+
+/// What was found out about the code of a change.
+#[derive(Default)]
+struct CodeFacts {
+    signs: Signs,
+    reds: Vec<TestSigns>,
+    never_red: BTreeSet<TestId>,
+    since: BTreeMap<Place, String>,
+    measurement: Option<Measurement>,
+}
+
+impl CodeFacts {
+    fn case<'a>(&'a self, kind: Kind, target: Option<&'a TestId>, change: &'a Change) -> Case<'a> {
+        Case {
+            change,
+            signs: &self.signs,
+            reds: &self.reds,
+            kind,
+            target,
+            never_red: &self.never_red,
+            since: &self.since,
+            measurement: self.measurement.as_ref(),
+        }
+    }
+}
+
+/// Whether the ledger saw a test fail as it is now: a changed test voids its red.
+fn was_red(session: &Session, test: &TestFacts) -> bool {
+    let red = session.tests().get(&test.id).and_then(|known| known.red.as_ref());
+    red.is_some_and(|red| red.digest.is_none_or(|digest| digest == test.digest))
+}
+
+/// The tests that the ledger sees red.
+fn known_reds<W: Workshop>(workshop: &W) -> BTreeSet<TestId> {
+    workshop.session().red().cloned().collect()
+}
+
+/// The tests that fail for a valid cause, those included that a missing symbol takes down.
+pub fn failing(report: &Report) -> BTreeSet<TestId> {
+    let is_red = |cause: &Option<Cause>| cause.is_some_and(Cause::is_valid_red);
+    judge::baseline_of(report).into_iter().filter(|(_, cause)| is_red(cause)).map(|(id, _)| id).collect()
+}
+
+fn failure(report: &Report) -> Option<String> {
+    report.environment_failure().map(|obstacle| format!("{}: {}", obstacle.subject, obstacle.cause))
+}

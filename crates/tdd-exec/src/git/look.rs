@@ -1,0 +1,194 @@
+//! The working tree's file times as this process last saw them: a second look reads only the files that changed.
+//!
+//! It answers only where known files have other content. Whenever a file or folder comes or goes, a rule changes or
+//! another path is tracked, the whole comparison of [`super::snapshot`] is made again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use git2::{Index, Oid, Repository};
+use tdd_core::digest::{Digest, TreeId};
+
+use super::commit::{entry, mode_of};
+use super::private::RACY_MARGIN;
+use super::rules::{Rules, folders, is_ignored};
+use super::tracked::{Staged, Tracked};
+use super::{FileKind, GitError, GitPath, Repo, Result, is_state};
+use crate::walk::{self, Listed, Stamp};
+
+/// With more changed files than this, the whole comparison is no slower.
+const MANY: usize = 200;
+
+/// Every folder that is not ignored, with the times of its files.
+pub(super) struct Listing {
+    moment: SystemTime,
+    listed: Listed,
+}
+
+/// The last look at the working tree.
+pub(super) struct Look {
+    pub(super) tree: TreeId,
+    listing: Listing,
+    /// The rules outside of the working tree by then.
+    rules: Rules,
+    user_index: Option<Stamp>,
+    tracked: Digest,
+}
+
+impl Listing {
+    /// Lists the working tree; `None` if there is another repository in it, into which we do not look.
+    ///
+    /// A folder that cannot be listed is an error: git takes it for empty, and its files for deleted.
+    pub(super) fn take(repo: &Repo, git: &Repository, index: &Index) -> Result<Option<Self>> {
+        let moment = SystemTime::now();
+        let paths: Vec<_> = index.iter().map(|entry| entry.path).collect();
+        let known = folders(paths.iter().map(Vec::as_slice));
+        let (mut nested, mut failed) = (false, None);
+        let listed = walk::list(&repo.root, |folder| {
+            if folder == Path::new(".git") || is_state_folder(folder) {
+                return false;
+            }
+            let is_repository = repo.root.join(folder).join(".git").symlink_metadata().is_ok();
+            nested |= is_repository;
+            let is_known = known.contains(walk::bytes(folder));
+            is_known
+                || !is_repository
+                    && !is_ignored(git, folder).unwrap_or_else(|error| {
+                        failed = Some(error);
+                        true
+                    })
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let listed = listed.map_err(|error| unreadable(&error.folder))?;
+        Ok((!nested).then(|| Self::new(moment, listed)))
+    }
+
+    fn new(moment: SystemTime, mut listed: Listed) -> Self {
+        listed.files.retain(|(path, _)| !is_state(walk::bytes(path)));
+        Self { moment, listed }
+    }
+
+    /// The same folders once more; `None` if another folder came.
+    fn again(&self, root: &Path) -> Result<Option<Self>> {
+        let (moment, mut is_same) = (SystemTime::now(), true);
+        let has =
+            |folders: &[PathBuf], folder: &Path| folders.binary_search_by(|known| known.as_path().cmp(folder)).is_ok();
+        let listed = walk::list(root, |folder| {
+            if is_state_folder(folder) {
+                return false;
+            }
+            let is_entered = has(&self.listed.entered, folder);
+            is_same &= is_entered || has(&self.listed.skipped, folder);
+            is_entered
+        });
+        let listed = listed.map_err(|error| unreadable(&error.folder))?;
+        is_same &= listed.entered.len() == self.listed.entered.len();
+        Ok(is_same.then(|| Self::new(moment, listed)))
+    }
+
+    /// The files that may have other content than before; `None` if files came or went.
+    fn changed_since<'a>(&'a self, before: &Self) -> Option<Vec<&'a (PathBuf, Stamp)>> {
+        let (now, then) = (&self.listed.files, &before.listed.files);
+        let is_same_list = now.len() == then.len() && now.iter().zip(then).all(|((one, _), (other, _))| one == other);
+        let is_settled = |stamp: &Stamp| stamp.is_older(RACY_MARGIN, before.moment);
+        let pairs = now.iter().zip(then).filter(|((_, now), (_, then))| now != then || !is_settled(then));
+        is_same_list.then(|| pairs.map(|(now, _)| now).collect())
+    }
+}
+
+impl Look {
+    pub(super) fn new(tree: &TreeId, tracked: &Tracked, git: &Repository, listing: Listing) -> Result<Self> {
+        let rules = Rules::outside(git)?;
+        Ok(Self { tree: tree.clone(), listing, rules, user_index: tracked.stamp, tracked: tracked.paths() })
+    }
+
+    /// Looks again; `None` if the whole comparison must be made.
+    pub(super) fn again(mut self, repo: &Repo) -> Result<Option<Self>> {
+        let git = repo.fresh()?;
+        let is_kept = repo.kept_tree().is_some_and(|kept| kept.to_string() == self.tree.0);
+        if !is_kept || Rules::outside(&git)? != self.rules || !self.tracks_the_same(repo)? {
+            return Ok(None);
+        }
+        let Some(listing) = self.listing.again(&repo.root)? else { return Ok(None) };
+        let changed = listing.changed_since(&self.listing).filter(|changed| changed.len() <= MANY);
+        let Some(changed) = changed.filter(|changed| changed.iter().all(|(path, _)| !is_rule(path))) else {
+            return Ok(None);
+        };
+        let mut entries = Vec::new();
+        for (path, stamp) in changed {
+            match self.entry(repo, &git, path, *stamp)? {
+                Entry::Same => {}
+                Entry::Other(staged) => entries.push(staged),
+                Entry::Unknown => return Ok(None),
+            }
+        }
+        if !entries.is_empty() {
+            let tree = repo.tree_with(&self.tree, &entries)?;
+            repo.keep_tree(tree)?;
+            self.tree = TreeId(tree.to_string());
+        }
+        self.listing = listing;
+        Ok(Some(self))
+    }
+
+    fn tracks_the_same(&mut self, repo: &Repo) -> Result<bool> {
+        let now = Stamp::at(&repo.git.path().join("index"));
+        let is_settled = |stamp: Stamp| stamp.is_older(RACY_MARGIN, self.listing.moment);
+        if self.user_index == now && now.is_none_or(is_settled) {
+            return Ok(true);
+        }
+        let tracked = Tracked::read(repo)?;
+        self.user_index = tracked.stamp;
+        Ok(tracked.skipped.is_empty() && tracked.paths() == self.tracked)
+    }
+
+    /// What a file of the last tree holds by now.
+    fn entry(&self, repo: &Repo, git: &Repository, path: &Path, stamp: Stamp) -> Result<Entry> {
+        let path = GitPath::from_git(walk::bytes(path));
+        // A file that is not in the tree is ignored, and stays so as long as no rule changes.
+        let Some(before) = repo.blob_entry(&self.tree, &path)? else { return Ok(Entry::Same) };
+        let Some(kind) = stamp.kind() else { return Ok(Entry::Unknown) };
+        let mode = mode_of(kind);
+        // Whatever keeps it from being read, the whole comparison says it better.
+        let Some(id) = written(git, &repo.root.join(path.as_path()), kind) else { return Ok(Entry::Unknown) };
+        if (id, mode) == (before.id, before.mode) {
+            return Ok(Entry::Same);
+        }
+        let new = entry(&path, id, mode);
+        Ok(Entry::Other((path, Some(new))))
+    }
+}
+
+/// Writes a file's content to the object database, as git converts it.
+fn written(git: &Repository, path: &Path, kind: FileKind) -> Option<Oid> {
+    match kind {
+        FileKind::Symlink => git.blob(walk::bytes(&fs::read_link(path).ok()?)).ok(),
+        FileKind::File | FileKind::Executable => git.blob_path(path).ok(),
+        FileKind::Submodule => None,
+    }
+}
+
+/// What became of a file.
+enum Entry {
+    Same,
+    Other(Staged),
+    Unknown,
+}
+
+/// Whether a folder is state of ours, which comes and goes without a change of the tree.
+fn is_state_folder(folder: &Path) -> bool {
+    folder.starts_with(".tdd") && folder != Path::new(".tdd") && !folder.starts_with(".tdd/prompts")
+}
+
+/// Whether a file says what git makes of other files.
+fn is_rule(path: &Path) -> bool {
+    let rules = [".git", ".gitignore", ".gitattributes"];
+    path.file_name().is_some_and(|name| rules.iter().any(|rule| name.eq_ignore_ascii_case(rule)))
+}
+
+fn unreadable(folder: &Path) -> GitError {
+    GitError::Unreadable { path: GitPath::from_git(walk::bytes(folder)) }
+}

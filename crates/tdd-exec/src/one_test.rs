@@ -1,0 +1,243 @@
+//! Does what a person says about one test: verified in a copy, then written through the gate and committed alone.
+
+use std::collections::BTreeMap;
+
+use tdd_core::change::Change;
+use tdd_core::commit::{self, Trailers};
+use tdd_core::config::Gate;
+use tdd_core::digest::Digest;
+use tdd_core::event::{Committed, Event, PersonEdit, PersonFate, Reverted};
+use tdd_core::gate::{self, Action, Edit, Files, Permit};
+use tdd_core::judge::{self, Ruling, Seen};
+use tdd_core::law::{Court, Kind, Subject};
+use tdd_core::report::{Cause, Report};
+use tdd_core::rule::Refusal;
+use tdd_core::seam::{Bench, Clock, Head, Ledger, NewCommit, Vcs, Workshop, Workspace as _};
+use tdd_core::test_id::TestId;
+use tdd_lang::item::TestItem;
+use tdd_lang::language::{Skip, Sources};
+
+use crate::clock::WallClock;
+use crate::error::WorkError;
+use crate::git::GitPath;
+use crate::sources::{ChangedSources, StoredSources};
+use crate::text;
+use crate::workshop::ProjectWorkshop;
+use crate::workspace::{Workspace, Written};
+
+/// Largest file that a test may stand in, in bytes.
+const MAX_FILE: u64 = 4 << 20;
+
+/// A test that a person speaks of, in a file that is as HEAD has it.
+pub struct OneTest {
+    /// The project.
+    pub workshop: ProjectWorkshop,
+    head: Head,
+    /// Which test.
+    pub id: TestId,
+    /// The file that it stands in.
+    pub path: String,
+    /// The file's text.
+    pub source: String,
+    /// The test in it.
+    pub item: TestItem,
+}
+
+/// What is to become of the test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes.
+    Gone,
+    /// It is left aside.
+    Skipped(Skip),
+    /// It counts again.
+    Free,
+}
+
+/// The commit that says so.
+pub struct Word<'w> {
+    /// What is done: `retire adds`.
+    pub summary: &'w str,
+    /// Why.
+    pub reason: &'w str,
+    /// What becomes of the test.
+    pub fate: PersonFate,
+}
+
+/// What came of it.
+pub enum Outcome {
+    /// It is committed.
+    Done(Committed),
+    /// It was not done, and these tests said so.
+    Refused(Box<Refusal>, Report),
+}
+
+/// Finds the source of a test in the working tree.
+pub fn find(workshop: &ProjectWorkshop, id: &TestId) -> Result<Option<(String, TestItem)>, WorkError> {
+    Ok(workshop.site.language.find_test(id, &StoredSources::new(&workshop.site.repo, &workshop.span.tree)?))
+}
+
+/// The text of a file in the working tree.
+pub fn source(workshop: &ProjectWorkshop, path: &str) -> Result<Option<String>, WorkError> {
+    Ok(StoredSources::new(&workshop.site.repo, &workshop.span.tree)?.read(path))
+}
+
+impl OneTest {
+    /// Takes a test at its word: it is there, and its file has no uncommitted changes.
+    pub fn new(mut workshop: ProjectWorkshop, id: &TestId) -> Result<Self, WorkError> {
+        let (path, item) = find(&workshop, id)?.ok_or_else(|| WorkError::NoSuchTest(id.clone()))?;
+        let dirty = workshop.site.repo.dirty()?;
+        let changed = dirty.modified_tracked.iter().chain(&dirty.untracked).any(|file| file.as_str() == Some(&path));
+        if changed {
+            return Err(WorkError::Uncommitted(path));
+        }
+        let head = workshop.site.repo.head()?;
+        (workshop.span.base, workshop.span.tree) = (head.tree.clone(), head.tree.clone());
+        let source = StoredSources::new(&workshop.site.repo, &head.tree)?.read(&path);
+        let source = source.ok_or_else(|| WorkError::NoSuchTest(id.clone()))?;
+        Ok(Self { workshop, head, id: id.clone(), path, source, item })
+    }
+
+    /// Makes the file what it is to be, if all other tests stay as they are.
+    pub fn make(&mut self, content: String, fate: Fate, word: &Word<'_>) -> Result<Outcome, WorkError> {
+        let changed = BTreeMap::from([(self.path.clone(), Some(content.clone()))]);
+        let change = self.change(&changed)?;
+        let permit = match self.permit(content, &change) {
+            Ok(permit) => permit,
+            Err(refusal) => return Ok(Outcome::Refused(Box::new(refusal), Report::new([], Vec::new()))),
+        };
+        let report = self.workshop.run_elsewhere(&self.head.tree, &changed)?.report;
+        match self.judge(&report, fate)? {
+            Ruling::Refused(refusal) => Ok(Outcome::Refused(Box::new(refusal), report)),
+            Ruling::Holds(_) => Ok(Outcome::Done(self.commit(permit, &changed, word)?)),
+        }
+    }
+
+    fn change(&self, changed: &BTreeMap<String, Option<String>>) -> Result<Change, WorkError> {
+        let before = StoredSources::new(&self.workshop.site.repo, &self.head.tree)?;
+        let after = ChangedSources::new(&before, changed);
+        let paths = [self.path.clone()];
+        Ok(self.workshop.site.language.change(&self.workshop.site.project, &before, &after, &paths))
+    }
+
+    fn permit(&self, content: String, change: &Change) -> Result<Permit, Refusal> {
+        let edit = Edit { path: self.path.clone(), action: Action::Upsert { content } };
+        let kata = self.workshop.site.config.kata_description.as_str();
+        match gate::permit_person(&edit, change, &self.id, kata) {
+            gate::Verdict::Permit(permit) => Ok(permit),
+            gate::Verdict::Refuse(refusal) => Err(refusal),
+        }
+    }
+
+    fn judge(&self, report: &Report, fate: Fate) -> Result<Ruling, WorkError> {
+        let mut baseline = self.workshop.baseline()?;
+        match fate {
+            Fate::Gone => drop(baseline.remove(&self.id)),
+            // A runner that builds nothing still tells of it.
+            Fate::Skipped(Skip::FromBuilding) if report.get(&self.id).is_none() => drop(baseline.remove(&self.id)),
+            Fate::Skipped(Skip::FromRunning | Skip::FromBuilding) => {
+                baseline.insert(self.id.clone(), Some(Cause::Skipped));
+            }
+            Fate::Free => {}
+        }
+        let tree = &self.head.tree;
+        // The gate has seen to it that nothing but this test changed.
+        let but_for_the_test = Change::default();
+        let seen =
+            Seen { change: &but_for_the_test, report, trees: (tree, tree), baseline: Some(&baseline), absent: &[] };
+        let kind = match fate {
+            Fate::Gone | Fate::Skipped(_) => Kind::OneTest,
+            Fate::Free => Kind::Unblock,
+        };
+        let gate: &Gate = &self.workshop.site.config.gate;
+        let subject = Subject { kind, target: Some(&self.id), targets: &[], was_green: false, gate };
+        let exceptions = |rule| self.workshop.exception(rule);
+        Ok(judge::judge(&mut Court::new(&exceptions), &subject, &seen))
+    }
+
+    /// The word is on the record before the file is touched, so that the next start can settle it after a kill.
+    fn commit(&mut self, permit: Permit, files: &Files, word: &Word<'_>) -> Result<Committed, WorkError> {
+        self.workshop.site.repo.check_ready_to_commit()?;
+        let content = Digest::of(files.get(&self.path).cloned().flatten().unwrap_or_default());
+        let edit = PersonEdit {
+            test_id: self.id.clone(),
+            fate: word.fate,
+            reason: word.reason.to_owned(),
+            path: self.path.clone(),
+            content,
+            head: self.head.commit.clone(),
+        };
+        self.workshop.recording.append(&[Event::PersonEdit(edit.clone())])?;
+        let committed = self.write(permit, word);
+        match &committed {
+            Ok(committed) => {
+                self.workshop.recording.append(&[edit.done(), Event::Committed(committed.clone())])?;
+            }
+            Err(_) => drop(self.workshop.settle()?),
+        }
+        committed
+    }
+
+    fn write(&self, permit: Permit, word: &Word<'_>) -> Result<Committed, WorkError> {
+        let repo = &self.workshop.site.repo;
+        match Workspace::open(repo.root())?.write(permit)? {
+            Written::Done(_) => {}
+            Written::PersonChanged { .. } => return Err(WorkError::Uncommitted(self.path.clone())),
+            Written::Refused(refusal) => return Err(WorkError::InTheWay(refusal.reason)),
+        }
+        let message = commit::word_about_test(word.summary, word.reason, word.fate.trailer(), &self.id);
+        let commit = Vcs::commit(
+            repo,
+            &NewCommit {
+                onto: &self.head,
+                tree: &repo.stage_all()?,
+                paths: std::slice::from_ref(&self.path),
+                message: &message,
+                author: &self.workshop.site.config.commit,
+                now_ms: WallClock.now_ms(),
+            },
+        )?;
+        let subject = message.lines().next().unwrap_or_default().to_owned();
+        Ok(Committed { commit, tree: repo.head()?.tree, subject, files: vec![self.path.clone()] })
+    }
+}
+
+impl ProjectWorkshop {
+    /// Puts right what was cut short while a person's word about a test was carried out: a commit that was made is
+    /// put on the record, a file that holds exactly what was to be committed is put back. Says whether there was any.
+    pub fn settle(&mut self) -> Result<bool, WorkError> {
+        let Some(edit) = self.session().standing().person_edit().cloned() else { return Ok(false) };
+        let head = self.site.repo.head()?;
+        if let Some(commit) = head.commit.clone().filter(|_| head.commit != edit.head)
+            && self.site.repo.first_parent(&commit)? == edit.head
+            && let Some(message) = self.site.repo.last_message()?
+            && Trailers::parse(&message).get(edit.fate.trailer()) == Some(edit.test_id.as_str())
+        {
+            let subject = message.lines().next().unwrap_or_default().to_owned();
+            let committed = Committed { commit, tree: head.tree, subject, files: vec![edit.path.clone()] };
+            self.recording.append(&[edit.done(), Event::Committed(committed)])?;
+            return Ok(true);
+        }
+        let full = self.site.repo.root().join(&edit.path);
+        let is_ours = text::read(&full, MAX_FILE).is_ok_and(|text| Digest::of(text) == edit.content);
+        let mut kept_as = None;
+        if is_ours && head.commit == edit.head {
+            self.span.base = head.tree;
+            kept_as = self.keep_attempt((0, 0), std::slice::from_ref(&edit.path), "it was cut short")?;
+            self.site.repo.restore(&[GitPath::new(&edit.path)?], &self.span.base)?;
+        }
+        self.recording.append(&[Event::Reverted(Reverted {
+            step: 0,
+            attempt: 0,
+            spent: false,
+            in_tests: false,
+            others: Vec::new(),
+            rule: None,
+            cause: None,
+            reason: "it was cut short".to_owned(),
+            signature: Digest::zero(),
+            kept_as,
+        })])?;
+        Ok(true)
+    }
+}

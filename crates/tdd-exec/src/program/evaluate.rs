@@ -1,0 +1,112 @@
+//! Runs a program's scripts on a commit, each in a clean copy of it, and says what came out.
+
+use std::fs;
+use std::time::Duration;
+
+use tdd_core::command::{CommandSpec, Exit, Finished};
+use tdd_core::digest::CommitId;
+use tdd_core::program::decision::{Checks, Seen, falls_short};
+use tdd_core::program::definition::{Definition, Strategy};
+use tdd_core::program::evaluation::{self, Measured};
+use tdd_core::program::metric::Ratchet;
+
+use super::Desk;
+use super::error::ProgramError;
+use crate::error::WorkError;
+use crate::process;
+use crate::project::Workbench;
+use crate::runner::RunError;
+use crate::state::StateDir;
+
+/// Measures commits for one program. The ledger is held meanwhile, so that nobody else is in our folder.
+pub(super) struct Evaluator<'a> {
+    pub(super) desk: &'a Desk,
+    pub(super) definition: &'a Definition,
+    pub(super) strategy: Strategy,
+}
+
+/// How long the question for a commit's checks may take.
+const CHECKS: Duration = Duration::from_mins(5);
+
+impl Evaluator<'_> {
+    /// All that is to be known of a commit before it is decided about; nothing is run for nothing.
+    pub(super) fn look(&self, commit: &CommitId, ratchet: Ratchet) -> Result<Seen, ProgramError> {
+        let evaluation = self.measure(commit)?;
+        let good = matches!(&evaluation, Ok(measured) if falls_short(self.strategy, ratchet, measured).is_none());
+        let again = if good { Some(self.measure(commit)?) } else { None };
+        let held_out_failed = if good { self.held_out(commit)? } else { Vec::new() };
+        Ok(Seen { outside: None, evaluation, again, held_out_failed, checks: Checks::None })
+    }
+
+    /// What the evaluation says on a commit, or why that counts for nothing.
+    pub(super) fn measure(&self, commit: &CommitId) -> Result<Result<Measured, String>, ProgramError> {
+        let finished = self.script(commit, &self.definition.evaluation)?;
+        let said = || evaluation::read(&finished.stdout.text(), self.definition.metric_name.as_deref(), self.strategy);
+        Ok(match &finished.exit {
+            Exit::Passed => said(),
+            Exit::TimedOut => Err(format!("it took longer than {} minutes", self.definition.timeout_minutes)),
+            other => Err(format!("it ended with {other}{}", last_line(&finished))),
+        })
+    }
+
+    fn held_out(&self, commit: &CommitId) -> Result<Vec<usize>, ProgramError> {
+        let mut failed = Vec::new();
+        for (at, script) in self.definition.held_out.iter().enumerate() {
+            if self.script(commit, script)?.exit != Exit::Passed {
+                failed.push(at + 1);
+            }
+        }
+        Ok(failed)
+    }
+
+    /// How the checks of a commit stand.
+    pub(super) fn checks(&self, commit: &CommitId) -> Result<Checks, ProgramError> {
+        let Some(ci) = &self.definition.ci else { return Ok(Checks::None) };
+        let spec = CommandSpec::new(["bash", "-c", &ci.replace("{commit}", &commit.0)], CHECKS);
+        let finished = ended(process::run(&self.desk.spawner(), &spec).map_err(RunError::from)?)?;
+        let text = finished.stdout.text();
+        let word = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+        match (finished.exit, word) {
+            (Exit::Passed, "success") => Ok(Checks::Passed),
+            (Exit::Passed, "failure") => Ok(Checks::Failed),
+            (Exit::Passed, "pending") => Ok(Checks::Pending),
+            (exit, word) => Err(ProgramError::Checks(format!("it ended with {exit} and said `{word}`"))),
+        }
+    }
+
+    /// Runs a script in a new checkout of the commit. Builds go to a folder beside it, which stays.
+    fn script(&self, commit: &CommitId, script: &str) -> Result<Finished, ProgramError> {
+        let repo = &self.desk.repo;
+        repo.sweep_worktrees()?;
+        let folder = StateDir::ensure(repo.root())?.path().join("evaluation");
+        let (tree, products) = (folder.join("tree"), folder.join("products"));
+        // What is left of an earlier one is nobody's.
+        if tree.exists() {
+            fs::remove_dir_all(&tree).map_err(|source| ProgramError::Leftover { path: tree.clone(), source })?;
+        }
+        let bench = Workbench::open(&self.desk.place)?;
+        let needs = bench.language.scratch(&bench.project, &products.to_string_lossy());
+        let worktree = repo.add_worktree(&tree, commit)?;
+        let deadline = Duration::from_secs(self.definition.timeout_minutes.saturating_mul(60));
+        let spec = CommandSpec::new(["bash", "-c", script], deadline);
+        let spawner = self.desk.spawner().with_root(worktree.dir()).with_vars(needs.env);
+        let progress = (self.desk.surroundings.progress)();
+        progress("measuring");
+        ended(process::run(&spawner, &spec).map_err(RunError::from)?)
+    }
+}
+
+/// A script that ended by itself or by its deadline.
+fn ended(finished: Finished) -> Result<Finished, ProgramError> {
+    match &finished.exit {
+        Exit::Interrupted => Err(WorkError::Interrupted.into()),
+        Exit::NotStarted(why) => Err(ProgramError::Script(why.clone())),
+        Exit::Passed | Exit::Failed(_) | Exit::Signalled(_) | Exit::TimedOut => Ok(finished),
+    }
+}
+
+fn last_line(finished: &Finished) -> String {
+    let text = finished.stderr.text();
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    line.map_or_else(String::new, |line| format!(": {}", line.chars().take(200).collect::<String>()))
+}

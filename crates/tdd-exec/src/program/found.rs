@@ -1,0 +1,86 @@
+//! Finds the programs of a repository, each with all that keeps it from running.
+
+use std::collections::BTreeMap;
+
+use tdd_core::program::definition::{Definition, MAX_PROGRAM, Problem, markers_left};
+use tdd_core::program::{FOLDER, strategy};
+
+use super::error::ProgramError;
+use crate::git::Repo;
+use crate::text;
+
+/// A program of the repository.
+#[derive(Debug)]
+pub struct Found {
+    /// What it is called.
+    pub name: String,
+    /// Its file, from the repository's root.
+    pub file: String,
+    /// What it says.
+    pub definition: Definition,
+    /// The files of its strategy, by their names from its folder.
+    pub strategy: BTreeMap<String, String>,
+    /// All that keeps it from running.
+    pub problems: Vec<Problem>,
+}
+
+/// The names of all programs, in order, each with its file: `<name>/program.md`, or `<name>.md`.
+pub fn names(repo: &Repo) -> Result<BTreeMap<String, String>, ProgramError> {
+    let mut names = BTreeMap::new();
+    for file in repo.files()? {
+        let below = file.strip_prefix(FOLDER).and_then(|rest| rest.strip_prefix("/programs/"));
+        let name = below.and_then(|rest| rest.strip_suffix("/program.md").or_else(|| rest.strip_suffix(".md")));
+        if let Some(name) = name.filter(|name| tdd_core::program::is_name(name)) {
+            // A folder goes before a page of the same name.
+            let in_folder = file.ends_with("/program.md");
+            if in_folder || !names.contains_key(name) {
+                names.insert(name.to_owned(), file.clone());
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// The program of that name.
+pub fn find(repo: &Repo, name: &str) -> Result<Found, ProgramError> {
+    if !tdd_core::program::is_name(name) {
+        return Err(ProgramError::Name(name.to_owned()));
+    }
+    let file = names(repo)?.remove(name).ok_or_else(|| ProgramError::Unknown(name.to_owned()))?;
+    let text = read(repo, &file)?;
+    let folder = file.strip_suffix("program.md").unwrap_or_default();
+    let below = |path: &String| path.strip_prefix(folder).filter(|_| !folder.is_empty()).map(str::to_owned);
+    let files: Vec<String> = repo.files()?.iter().filter_map(below).collect();
+    let definition =
+        Definition::parse(&text, &files).map_err(|source| ProgramError::Definition { file: file.clone(), source })?;
+    let mut problems = definition.problems().to_vec();
+    let mut texts = BTreeMap::new();
+    for name in strategy::TEST_DRIVEN.iter().filter(|name| files.iter().any(|file| file == **name)) {
+        let text = read(repo, &format!("{folder}{name}"))?;
+        problems.extend(markers_left(name, &text));
+        texts.insert((*name).to_owned(), text);
+    }
+    for problem in &mut problems {
+        problem.file = if folder.is_empty() { file.clone() } else { format!("{folder}{}", problem.file) };
+    }
+    Ok(Found { name: name.to_owned(), file, definition, strategy: texts, problems })
+}
+
+fn read(repo: &Repo, file: &str) -> Result<String, ProgramError> {
+    let limit = u64::try_from(MAX_PROGRAM).unwrap_or(u64::MAX);
+    text::read(&repo.root().join(file), limit).map_err(ProgramError::File)
+}
+
+impl Found {
+    /// The program, if nothing keeps it from running.
+    pub fn ready(self) -> Result<Self, ProgramError> {
+        match self.problems.split_first() {
+            None => Ok(self),
+            Some((first, more)) => Err(ProgramError::NotReady {
+                program: self.name.clone(),
+                first: Box::new(first.clone()),
+                more: more.len(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What becomes of an iteration whose work is over: its facts, its evaluation and the decision, put on the record.
+
+use tdd_core::cycle::Phase;
+use tdd_core::digest::CommitId;
+use tdd_core::event::{Event, IterationJudged, StepOutcome};
+use tdd_core::program::decision::{Decision, Seen, decide};
+use tdd_core::program::definition::Strategy;
+use tdd_core::program::facts::{self, Facts};
+use tdd_core::program::iteration::{Iteration, Outcome};
+use tdd_core::program::state::{ERRORS_TO_RETHINK, State};
+use tdd_core::seam::Ledger;
+use tdd_core::standing::Iterating;
+
+use super::error::ProgramError;
+use super::iterate::Worker;
+use crate::project::Workbench;
+use crate::recording::Recording;
+use crate::remote::{Pushed, Remote};
+
+/// What is known of an iteration when its work is over.
+struct Judgement {
+    outcome: Outcome,
+    metric: Option<f64>,
+    /// Why, where it is not simply what was done.
+    why: Option<String>,
+    pause: Option<String>,
+    completed: Option<String>,
+}
+
+impl Worker<'_> {
+    /// Finds out what is to become of an iteration whose work is over, and puts that on the record.
+    pub(super) fn judge(&self, recording: &mut Recording) -> Result<(), ProgramError> {
+        let session = recording.session();
+        let Some(iterating) = session.standing().iteration() else { return Ok(()) };
+        let base = iterating.start.head.clone();
+        let head = self.desk.repo.head()?.commit.unwrap_or_else(|| base.clone());
+        let commits = self.desk.repo.lacking(&head, &base)?;
+        let messages = commits.iter().map(|commit| self.desk.repo.message(commit)).collect::<Result<Vec<_>, _>>()?;
+        let facts = facts::gather(&messages, iterating, session);
+        let state = self.memory.load()?;
+        let paused = session.standing().pause().map(|pause| pause.reason.clone());
+        let judgement = match iterating.ended {
+            Some(StepOutcome::Stopped) | None => {
+                // A pause that is about no test says itself what is wrong.
+                let said = paused.as_deref().filter(|_| iterating.blocked.is_empty());
+                stopped(iterating, &facts, &state, said.or(session.standing().last_failure()))
+            }
+            Some(StepOutcome::Done) => self.done(&state),
+            Some(StepOutcome::Kept | StepOutcome::Nothing | StepOutcome::Skipped) if head == base => {
+                nothing(self.strategy, &state)
+            }
+            Some(StepOutcome::Kept | StepOutcome::Nothing | StepOutcome::Skipped) => {
+                self.evaluated(&base, &head, &state)?
+            }
+        };
+        let judged = self.judged(iterating, facts, judgement, paused, (base, head));
+        recording.append(&[Event::IterationJudged(judged)])?;
+        Ok(())
+    }
+
+    fn judged(
+        &self,
+        iterating: &Iterating,
+        facts: Facts,
+        judgement: Judgement,
+        paused: Option<String>,
+        (base, head): (CommitId, CommitId),
+    ) -> IterationJudged {
+        let discarded = judgement.outcome == Outcome::Discarded;
+        let new_tests = u32::try_from(facts.new.len()).unwrap_or(u32::MAX);
+        let said = |text: String| judgement.why.iter().cloned().chain([text]).filter(|text| !text.is_empty());
+        let mut gone = facts.gone;
+        let mut tests = facts.tests;
+        if discarded {
+            tests.retain(|seen| !facts.new.contains(&seen.test));
+            gone.extend(facts.new);
+        }
+        let iteration = Iteration {
+            id: iterating.start.id.clone(),
+            at_ms: iterating.start.at_ms,
+            outcome: judgement.outcome,
+            phase: if iterating.start.rethink && new_tests == 0 { Phase::RethinkTest } else { facts.phase },
+            target: facts.target,
+            new_tests,
+            existing_tests_status: facts.existing,
+            metric: judgement.metric,
+            commit: (head != base).then(|| head.clone()),
+            summary: said(facts.summary).collect::<Vec<_>>().join("; "),
+            tests,
+            gone,
+            lessons: facts.lessons,
+        };
+        IterationJudged {
+            program: self.found.name.clone(),
+            base,
+            head,
+            iteration: Box::new(iteration),
+            pause: judgement.pause.or(paused),
+            completed: judgement.completed,
+        }
+    }
+
+    /// What the evaluation makes of the commits, and, where it is content, what their checks say.
+    fn evaluated(&self, base: &CommitId, head: &CommitId, state: &State) -> Result<Judgement, ProgramError> {
+        let seen = Seen { outside: self.outside(base, head)?, ..self.evaluator().look(head, state.metric())? };
+        let decision = match decide(self.strategy, state.metric(), &seen) {
+            Decision::Accept { .. } if self.found.definition.ci.is_some() => {
+                self.push_branch(head)?;
+                let checks = self.evaluator().checks(head)?;
+                decide(self.strategy, state.metric(), &Seen { checks, ..seen })
+            }
+            other => other,
+        };
+        Ok(match decision {
+            Decision::Accept { metric } => {
+                let metric = metric.value();
+                let completed = self.reached(metric);
+                Judgement { completed, ..Judgement::of(Outcome::Accepted, Some(metric), None) }
+            }
+            Decision::Pending { metric } => Judgement::of(Outcome::Pending, Some(metric.value()), None),
+            Decision::Discard { metric, reason } => Judgement::of(Outcome::Discarded, metric, Some(reason)),
+            Decision::Stop { metric } => {
+                let pause = Some(format!("ci-failed: {}", head.short()));
+                let why = Some("the checks of its commit failed".to_owned());
+                Judgement { pause, ..Judgement::of(Outcome::Error, Some(metric.value()), why) }
+            }
+        })
+    }
+
+    /// A file that was changed outside of the fence; lock files are the machine's.
+    fn outside(&self, base: &CommitId, head: &CommitId) -> Result<Option<String>, ProgramError> {
+        let repo = &self.desk.repo;
+        let bench = Workbench::open(&self.desk.place)?;
+        let locks = bench.language.scratch(&bench.project, "").files;
+        let changes = repo.diff_trees(&repo.commit_tree(Some(base))?, &repo.commit_tree(Some(head))?)?;
+        let mut paths = changes.into_iter().map(|change| change.path.to_string());
+        Ok(paths.find(|path| !self.found.definition.fence.holds(path) && !locks.contains(path)))
+    }
+
+    /// Why the program is done with this metric, if it is.
+    pub(super) fn reached(&self, metric: f64) -> Option<String> {
+        let target = self.found.definition.target_metric?;
+        let reached = self.found.definition.direction.reaches(metric, target);
+        reached.then(|| format!("the target {target} is reached with {metric}"))
+    }
+
+    /// The tester finds the goal reached. A program with a target metric believes the metric.
+    fn done(&self, state: &State) -> Judgement {
+        let done = Judgement::of(Outcome::Accepted, None, Some("the tester finds the goal reached".to_owned()));
+        match (self.found.definition.target_metric, state.metric().best()) {
+            (Some(target), best) if best.and_then(|best| self.reached(best)).is_none() => {
+                let best = best.map_or_else(|| "not known".to_owned(), |best| best.to_string());
+                let pause =
+                    format!("td-done: the tester finds nothing left to do, and the metric is {best}, not {target}");
+                Judgement { pause: Some(pause), ..done }
+            }
+            (Some(_) | None, _) => {
+                Judgement { completed: Some("the goal is reached, requirement by requirement".to_owned()), ..done }
+            }
+        }
+    }
+
+    fn push_branch(&self, head: &CommitId) -> Result<(), ProgramError> {
+        let Some(name) = self.memory.remote.clone() else { return Ok(()) };
+        let Some(branch) = self.desk.repo.head()?.branch else { return Err(ProgramError::NoBranch) };
+        let spawner = self.desk.git_spawner();
+        let remote = Remote { repo: &self.desk.repo, spawner: &spawner, name: &name };
+        match remote.push(head, &branch)? {
+            Pushed::Done => Ok(()),
+            Pushed::Rejected => Err(ProgramError::BranchBehind { branch, remote: name }),
+        }
+    }
+}
+
+impl Judgement {
+    fn of(outcome: Outcome, metric: Option<f64>, why: Option<String>) -> Self {
+        Self { outcome, metric, why, pause: None, completed: None }
+    }
+}
+
+/// The work stopped: a test is blocked, or nothing came of it.
+fn stopped(iterating: &Iterating, facts: &Facts, state: &State, failure: Option<&str>) -> Judgement {
+    let why = failure.map(str::to_owned);
+    if let Some(test) = iterating.blocked.keys().next() {
+        let pause = Some(format!("td-stuck: {test}"));
+        return Judgement { pause, ..Judgement::of(Outcome::Blocked, None, why) };
+    }
+    let error = Judgement::of(Outcome::Error, None, why);
+    if facts.new.is_empty() { Judgement { pause: after_rethink(state), ..error } } else { error }
+}
+
+/// Nothing was committed: where tests come first that is an answer, elsewhere it is none.
+fn nothing(strategy: Strategy, state: &State) -> Judgement {
+    match strategy {
+        Strategy::TestDriven => Judgement::of(Outcome::Accepted, None, None),
+        Strategy::Default => {
+            let why = Some("no change was proposed that held".to_owned());
+            Judgement { pause: after_rethink(state), ..Judgement::of(Outcome::Error, None, why) }
+        }
+    }
+}
+
+/// An error although a rethink was forced: going on would only cost money.
+fn after_rethink(state: &State) -> Option<String> {
+    let errors = state.consecutive_errors() + 1;
+    (errors > ERRORS_TO_RETHINK).then(|| format!("td-error: {errors} iterations in a row came to nothing"))
+}

@@ -1,0 +1,76 @@
+//! Programs of a repository: found, measured, iterated, and remembered on a branch of their own.
+
+mod brief;
+mod error;
+mod evaluate;
+pub mod found;
+mod iterate;
+mod judge;
+mod memory;
+
+use tdd_core::config::Config;
+use tdd_core::seam::Clock as _;
+
+pub use error::ProgramError;
+pub use iterate::{Went, Worker};
+pub use memory::Memory;
+
+use crate::clock::WallClock;
+use crate::error::WorkError;
+use crate::git::{Repo, Signature};
+use crate::process::Spawner;
+use crate::project::{self, Place, Surroundings};
+use found::Found;
+
+/// What all work on programs needs.
+pub struct Desk {
+    /// Where the person stands.
+    pub place: Place,
+    /// How to stop, and how to show what is done.
+    pub surroundings: Surroundings,
+    /// The repository.
+    pub repo: Repo,
+    /// Its configuration.
+    pub config: Config,
+}
+
+impl Desk {
+    /// Opens the repository around a place.
+    pub fn open(place: Place, surroundings: Surroundings) -> Result<Self, WorkError> {
+        let repo = project::repository(&place)?;
+        let config = project::configuration(&place, repo.root())?.config;
+        Ok(Self { place, surroundings, repo, config })
+    }
+
+    /// The memory of a program; without a remote, or with this one, or with the one that its front matter names.
+    pub fn memory<'d>(&'d self, found: &'d Found, remote: Option<&str>) -> Memory<'d> {
+        Memory {
+            repo: &self.repo,
+            found,
+            author: self.signature(),
+            spawner: self.git_spawner(),
+            remote: remote.map(str::to_owned).or_else(|| found.definition.remote.clone()),
+        }
+    }
+
+    fn signature(&self) -> Signature {
+        let author = &self.config.commit;
+        let seconds = WallClock.now_ms() / 1000;
+        Signature {
+            name: author.author_name.clone(),
+            email: author.author_email.clone(),
+            time: i64::try_from(seconds).unwrap_or(0),
+        }
+    }
+
+    /// What starts a program's scripts: they see no secrets.
+    fn spawner(&self) -> Spawner {
+        self.surroundings.spawner().with_root(self.repo.root())
+    }
+
+    /// What starts git for a remote: it may ask the user's agent for their key.
+    fn git_spawner(&self) -> Spawner {
+        let agent = std::env::var("SSH_AUTH_SOCK").ok().map(|path| ("SSH_AUTH_SOCK".to_owned(), path));
+        self.spawner().with_vars(agent)
+    }
+}

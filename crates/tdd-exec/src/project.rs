@@ -1,0 +1,307 @@
+//! Finds the project that a command is about: repository, configuration, language.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tdd_core::command::CommandSpec;
+use tdd_core::config::{Ci, Config, MAX_CONFIG, ProjectConfig};
+use tdd_core::cycle::Position;
+use tdd_core::digest::CommitId;
+use tdd_core::seam::Vcs;
+use tdd_core::session::Session;
+use tdd_core::test_id::TestId;
+use tdd_lang::discover::{self, Found};
+use tdd_lang::language::{Language, Project, Settings, Sources};
+use tdd_lang::other::Other;
+use tdd_lang::several::{Member, Several};
+
+use crate::error::WorkError;
+use crate::git::{Head, Repo};
+use crate::process::{Cancel, Spawner};
+use crate::runner::ProjectRunner;
+use crate::sources::{StoredSources, TreeSources};
+use crate::text::{self, TextError};
+
+/// Where a person stands, and what they say about it.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The folder that they name; the current one by default.
+    pub dir: Option<PathBuf>,
+    /// The configuration that they name; `tdd.yaml` in the repository's root by default.
+    pub config: Option<PathBuf>,
+}
+
+/// Shows what is being done; the line vanishes when this is dropped.
+pub type ProgressLine = Box<dyn Fn(&str)>;
+
+/// What every command needs from its surroundings: a way to stop it, and a way to show what it does.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// Set when somebody asks us to stop.
+    pub cancel: Cancel,
+    /// Makes a progress line.
+    pub progress: Arc<dyn Fn() -> ProgressLine + Send + Sync>,
+}
+
+impl Surroundings {
+    /// What starts the project's tools.
+    pub fn spawner(&self) -> Spawner {
+        Spawner::new("/", std::env::vars_os()).with_cancel(self.cancel.clone())
+    }
+}
+
+/// The configuration, and the file that it comes from, if there is one.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The configuration.
+    pub config: Config,
+    /// The file.
+    pub path: Option<PathBuf>,
+}
+
+/// The folder that a command is about: `-C`, or the current one.
+pub fn folder(place: &Place) -> Result<PathBuf, WorkError> {
+    let asked = place.dir.clone().unwrap_or_else(|| PathBuf::from("."));
+    match asked.canonicalize() {
+        Ok(path) if path.is_dir() => Ok(path),
+        _ => Err(WorkError::NoFolder(asked)),
+    }
+}
+
+/// The repository around the folder.
+pub fn repository(place: &Place) -> Result<Repo, WorkError> {
+    let folder = folder(place)?;
+    Repo::discover(&folder)?.ok_or(WorkError::NoRepository(folder))
+}
+
+/// The commit that a person names.
+pub fn commit(repo: &Repo, rev: &str) -> Result<CommitId, WorkError> {
+    match repo.resolve(rev)? {
+        Some(commit) => Ok(commit),
+        None if repo.head()?.commit.is_none() => Err(WorkError::NoCommitYet),
+        None => Err(WorkError::NoSuchCommit(rev.to_owned())),
+    }
+}
+
+/// A path or a test id as a person wrote it, from the repository's root: they may stand in a folder of it, or write
+/// `./`. What is there from the root already stays as it is.
+pub fn seen_from_root(place: &Place, root: &Path, asked: &str, is_there: impl Fn(&str) -> bool) -> String {
+    let (path, name) = asked.split_once("::").map_or((asked, None), |(path, name)| (path, Some(name)));
+    if is_there(path) {
+        return asked.to_owned();
+    }
+    let full = place.dir.as_deref().unwrap_or(Path::new(".")).join(path).canonicalize().ok();
+    let root = root.canonicalize().ok();
+    let below = full.zip(root).and_then(|(full, root)| full.strip_prefix(root).ok().map(ToOwned::to_owned));
+    match (below.as_deref().and_then(Path::to_str), name) {
+        (Some(path), Some(name)) => format!("{path}::{name}"),
+        (Some(path), None) => path.to_owned(),
+        (None, _) => asked.to_owned(),
+    }
+}
+
+/// The test that a person names, wherever they stand; `None` if it is no id.
+pub fn test(place: &Place, root: &Path, asked: &str) -> Option<TestId> {
+    TestId::parse(&seen_from_root(place, root, asked, |path| root.join(path).is_file())).ok()
+}
+
+/// The configuration of the project at `root`; without a file, the defaults.
+pub fn configuration(place: &Place, root: &Path) -> Result<Loaded, WorkError> {
+    let path = place.config.clone().unwrap_or_else(|| root.join("tdd.yaml"));
+    let limit = u64::try_from(MAX_CONFIG).unwrap_or(u64::MAX);
+    let text = match text::read(&path, limit) {
+        Ok(text) => text,
+        Err(TextError::Missing(_)) if place.config.is_none() => {
+            return Ok(Loaded { config: Config::default(), path: None });
+        }
+        Err(error) => return Err(WorkError::ConfigFile(error)),
+    };
+    let config = Config::parse(&text).map_err(|source| WorkError::Config { path: path.clone(), source })?;
+    let of_projects = config.projects.iter().filter_map(|project| project.ci.as_ref());
+    if of_projects.chain([&config.ci]).any(|ci| !ci.test_command_for.is_empty()) {
+        return Err(WorkError::Unsupported { path, key: "ci.test_command_for" });
+    }
+    Ok(Loaded { config, path: Some(path) })
+}
+
+/// The language of that name; any other name will do where the tests write a JUnit report.
+pub fn language(name: &str, ci: &Ci) -> Result<Box<dyn Language>, WorkError> {
+    let known = tdd_lang::named(name);
+    known.or_else(|| other(ci)).ok_or(WorkError::UnknownLanguage)
+}
+
+fn other(ci: &Ci) -> Option<Box<dyn Language>> {
+    ci.junit.is_some().then(|| Box::new(Other) as Box<dyn Language>)
+}
+
+/// The language of a repository: those of its projects if there are several, else the configured one, else those of
+/// the projects that are found in it, else the default.
+///
+/// What is found in `before`, which a change starts from, stays what it is: a change adds projects and takes none away.
+pub fn language_of(
+    config: &Config,
+    before: &dyn Sources,
+    sources: &dyn Sources,
+) -> Result<Box<dyn Language>, WorkError> {
+    if !config.projects.is_empty() {
+        return several(config);
+    }
+    if let Some(name) = config.language.as_deref() {
+        return language(name, &config.ci);
+    }
+    if !has_commands(&config.ci)
+        && let Some(language) = found(&config.ci, &discover::both(before, sources), sources)?
+    {
+        return Ok(language);
+    }
+    tdd_lang::detect(before)
+        .or_else(|| tdd_lang::detect(sources))
+        .or_else(|| other(&config.ci))
+        .or_else(|| tdd_lang::languages().into_iter().next())
+        .ok_or(WorkError::UnknownLanguage)
+}
+
+/// Commands for the whole repository are meant for one project.
+fn has_commands(ci: &Ci) -> bool {
+    ci.test_cmd.is_some() || ci.check_cmd.is_some() || ci.fmt_cmd.is_some() || ci.junit.is_some()
+}
+
+/// The projects that were found, as if the configuration had named them. One alone is seen as it always was.
+fn found(ci: &Ci, found: &[Found], sources: &dyn Sources) -> Result<Option<Box<dyn Language>>, WorkError> {
+    if found.len() > discover::MOST {
+        return Err(WorkError::TooManyProjects(found.len()));
+    }
+    let member = |project: &Found| {
+        let language = tdd_lang::named(project.language)?;
+        let present = discover::is_in(project, sources);
+        Some(Member { root: project.root.clone(), language: language.into(), settings: settings(ci), present })
+    };
+    if let [only] = found
+        && let Some(language) = tdd_lang::named(only.language)
+        && language.detect(sources).is_none_or(|project| project.root == only.root)
+    {
+        return Ok(Some(language));
+    }
+    let members: Vec<Member> = found.iter().filter_map(member).collect();
+    Ok((!members.is_empty()).then(|| Box::new(Several::new(members)) as Box<dyn Language>))
+}
+
+/// The paths of a change by which other projects would be found than before it, where none are configured.
+pub fn deciding<'p>(config: &Config, before: &dyn Sources, after: &dyn Sources, paths: &'p [String]) -> Vec<&'p str> {
+    let is_found = config.projects.is_empty() && config.language.is_none();
+    if is_found { discover::deciding(before, after, paths) } else { Vec::new() }
+}
+
+fn several(config: &Config) -> Result<Box<dyn Language>, WorkError> {
+    let member = |project: &ProjectConfig| {
+        let ci = config.ci_of(project);
+        let language = language(&project.language, &ci)?.into();
+        Ok(Member { root: project.path.clone(), language, settings: settings(&ci), present: true })
+    };
+    Ok(Box::new(Several::new(config.projects.iter().map(member).collect::<Result<_, WorkError>>()?)))
+}
+
+/// The projects whose tests are run: as configured, or as found.
+pub fn known(config: &Config, language: &dyn Language, project: &Project, sources: &dyn Sources) -> Vec<Found> {
+    let several = several_of(config, sources);
+    let only = Found { root: project.root.clone(), language: language.name() };
+    if several.is_empty() { vec![only] } else { several }
+}
+
+/// The projects of a repository that has several.
+pub fn several_of(config: &Config, sources: &dyn Sources) -> Vec<Found> {
+    let named = |project: &ProjectConfig| {
+        let language = tdd_lang::named(&project.language).map_or("other", |language| language.name());
+        Found { root: project.path.clone(), language }
+    };
+    if !config.projects.is_empty() {
+        return config.projects.iter().map(named).collect();
+    }
+    let is_decided = config.language.is_some() || has_commands(&config.ci);
+    let found = if is_decided { Vec::new() } else { discover::projects(sources) };
+    if found.len() > 1 { found } else { Vec::new() }
+}
+
+/// The lines of a configuration that name these projects.
+pub fn lines<'f>(projects: impl IntoIterator<Item = &'f Found>) -> String {
+    let line = |project: &Found| {
+        // A JSON string is a YAML string.
+        let path = serde_json::Value::from(if project.root.is_empty() { "." } else { &project.root });
+        format!("  - {{ path: {path}, language: {} }}\n", project.language)
+    };
+    format!("projects:\n{}", projects.into_iter().map(line).collect::<String>())
+}
+
+/// A project as it is in the working folder.
+pub struct Workbench {
+    /// Its repository.
+    pub repo: Repo,
+    /// What reads its files.
+    pub language: Box<dyn Language>,
+    /// Where it is.
+    pub project: Project,
+    /// Its files.
+    pub sources: TreeSources,
+    /// Its commands.
+    pub settings: Settings,
+    /// Its configuration.
+    pub config: Config,
+}
+
+impl Workbench {
+    /// Finds everything that running the project's tools needs.
+    pub fn open(place: &Place) -> Result<Self, WorkError> {
+        let repo = repository(place)?;
+        let config = configuration(place, repo.root())?.config;
+        let sources = TreeSources::new(repo.root(), repo.files()?);
+        let language = language_of(&config, &StoredSources::new(&repo, &repo.head()?.tree)?, &sources)?;
+        let project = language.detect(&sources).ok_or_else(|| WorkError::NoProject(repo.root().to_owned()))?;
+        let settings = settings(&config.ci);
+        Ok(Self { repo, language, project, sources, settings, config })
+    }
+
+    /// What starts the project's tools.
+    pub fn spawner(&self, surroundings: &Surroundings) -> Spawner {
+        surroundings.spawner().with_root(self.repo.root())
+    }
+
+    /// The project's tools.
+    pub fn runner<'a>(&'a self, spawner: &'a Spawner, progress: &'a dyn Fn(&str)) -> ProjectRunner<'a> {
+        ProjectRunner {
+            language: self.language.as_ref(),
+            project: &self.project,
+            settings: &self.settings,
+            sources: &self.sources,
+            spawner,
+            progress,
+        }
+    }
+
+    /// What the ledger says was run.
+    pub fn test_command(&self) -> String {
+        command_line(self.language.test_command(&self.settings))
+    }
+}
+
+/// Where the history stands, by HEAD's commits and by a step that ended there without one.
+pub fn position(repo: &Repo, session: &Session, head: &Head) -> Result<Position, WorkError> {
+    Ok(Position::of_history(repo.messages()?).after(session.standing().ended(), head.commit.as_ref()))
+}
+
+/// A command as one line.
+pub fn command_line(argv: Vec<String>) -> String {
+    CommandSpec::new(argv, Duration::ZERO).line()
+}
+
+/// What the configuration says about the project's commands.
+pub fn settings(ci: &Ci) -> Settings {
+    Settings {
+        test_cmd: ci.test_cmd.clone(),
+        check_cmd: ci.check_cmd.clone(),
+        fmt_cmd: ci.fmt_cmd.clone(),
+        junit: ci.junit.as_ref().map(|path| path.as_str().to_owned()),
+        timeout: Duration::from_secs(ci.timeout_secs.get()),
+        build_timeout: Duration::from_secs(ci.build_timeout_secs.get()),
+    }
+}

@@ -1,0 +1,145 @@
+//! Acts on the working folder, or on copies of trees beside it.
+
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use tdd_core::digest::TreeId;
+use tdd_core::report::Report;
+use tdd_core::seam::{Ledger, Run, Runner};
+use tdd_core::session::SuiteFacts;
+use tdd_lang::language::Sources;
+
+use super::{Overrides, ProjectWorkshop};
+use crate::error::WorkError;
+use crate::layout::{Content, Layout};
+use crate::process::Spawner;
+use crate::runner::ProjectRunner;
+use crate::scratch::Scratch;
+use crate::sources::TreeSources;
+
+impl ProjectWorkshop {
+    /// What all tests say on the tree that is judged.
+    pub fn run_all(&mut self) -> Result<Run, WorkError> {
+        let tree = self.span.tree.clone();
+        if !self.span.in_place {
+            return self.run_elsewhere(&tree, &Overrides::new());
+        }
+        let command = self.site.test_command();
+        if let Some(report) = self.recording.session().report_on(&tree, &command) {
+            return Ok(Run { report, tree_after: tree });
+        }
+        let start = Instant::now();
+        let report = self.here(|runner| Ok(runner.test(&[])?))?;
+        let tree_after = self.site.repo.tree_id()?;
+        if tree == tree_after {
+            let duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.recording.suite(&SuiteFacts { report: &report, command: &command, tree: &tree, duration_ms })?;
+            self.remember(&tree, &report);
+        }
+        Ok(Run { report, tree_after })
+    }
+
+    /// What all tests say on another tree, in a copy beside the project.
+    pub fn run_elsewhere(&self, tree: &TreeId, overrides: &Overrides) -> Result<Run, WorkError> {
+        let known = || {
+            let recorded = self.recording.session().report_on(tree, &self.site.test_command());
+            recorded.or_else(|| self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(tree).cloned())
+        };
+        if let Some(report) = overrides.is_empty().then(known).flatten() {
+            return Ok(Run { report, tree_after: tree.clone() });
+        }
+        let start = SystemTime::now();
+        let report = self.elsewhere(tree, overrides, |runner| Ok(runner.test(&[])?))?;
+        if !overrides.is_empty() {
+            return Ok(Run { report, tree_after: tree.clone() });
+        }
+        let tree_after = self.copy_after(tree, start)?;
+        if tree_after == *tree {
+            self.remember(tree, &report);
+        }
+        Ok(Run { report, tree_after })
+    }
+
+    /// The tree that a run in the copy left behind; lock files that the project's tools brought up to date left out.
+    fn copy_after(&self, tree: &TreeId, start: SystemTime) -> Result<TreeId, WorkError> {
+        let scratch = Scratch::open(&self.state)?;
+        let needs = self.site.language.scratch(&self.site.project, &scratch.products().to_string_lossy());
+        let layout = Layout::new(&self.site.repo, tree, &needs)?;
+        let locks = self.site.lock_files();
+        let text = |content: Content| match content {
+            Content::Given { bytes, .. } => String::from_utf8_lossy(&bytes).into_owned(),
+            Content::Stored(_) => String::new(),
+        };
+        let written = scratch.written_since(&layout, start)?.into_iter().filter(|(path, _)| !locks.contains(path));
+        let written: Overrides = written.map(|(path, content)| (path, content.map(text))).collect();
+        if written.is_empty() {
+            return Ok(tree.clone());
+        }
+        Ok(self.site.repo.tree_with_files(tree, &written)?)
+    }
+
+    /// Keeps what all tests said on a tree.
+    pub(super) fn remember(&self, tree: &TreeId, report: &Report) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(tree.clone(), report.clone());
+    }
+
+    /// Acts on the tree that is judged: in place where it is in the working folder, else in a copy.
+    pub fn on_subject<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, WorkError>) -> Result<T, WorkError> {
+        if self.span.in_place { self.here(act) } else { self.elsewhere(&self.span.tree, &Overrides::new(), act) }
+    }
+
+    /// Acts on the working folder, whose tree is the one that is judged.
+    fn here<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, WorkError>) -> Result<T, WorkError> {
+        let names = Arc::clone(self.site.repo.tree_files(&self.span.tree)?.names());
+        let root = self.site.repo.root();
+        self.act(&TreeSources::sorted(root, names), &self.spawner(root.to_owned()), act)
+    }
+
+    /// Acts on a copy of a tree with some files changed.
+    pub fn elsewhere<T>(
+        &self,
+        tree: &TreeId,
+        overrides: &Overrides,
+        act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, WorkError>,
+    ) -> Result<T, WorkError> {
+        let scratch = Scratch::open(&self.state)?;
+        let needs = self.site.language.scratch(&self.site.project, &scratch.products().to_string_lossy());
+        scratch.hide_after_use(&needs);
+        let mut files = Layout::new(&self.site.repo, tree, &needs)?;
+        for (path, text) in overrides {
+            files.set(path, text.as_deref().map(Content::text));
+        }
+        scratch.fill(&self.site.repo, &files)?;
+        let sources = TreeSources::sorted(scratch.tree(), files.names());
+        let spawner = self.spawner(scratch.tree().to_owned()).with_vars(needs.env);
+        self.act(&sources, &spawner, act)
+    }
+
+    /// Where the copy of the project is.
+    pub fn scratch_tree(&self) -> Result<PathBuf, WorkError> {
+        Ok(Scratch::open(&self.state)?.tree().to_owned())
+    }
+
+    /// What starts the project's tools in a folder.
+    pub fn spawner(&self, root: PathBuf) -> Spawner {
+        self.site.surroundings.spawner().with_root(root)
+    }
+
+    pub(super) fn act<T>(
+        &self,
+        sources: &dyn Sources,
+        spawner: &Spawner,
+        act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, WorkError>,
+    ) -> Result<T, WorkError> {
+        let progress = (self.site.surroundings.progress)();
+        act(&ProjectRunner {
+            language: self.site.language.as_ref(),
+            project: &self.site.project,
+            settings: &self.site.settings,
+            sources,
+            spawner,
+            progress: &*progress,
+        })
+    }
+}

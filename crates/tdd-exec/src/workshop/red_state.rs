@@ -1,0 +1,79 @@
+//! The moment between red and green: the base's production code with the change's tests.
+
+use std::collections::BTreeMap;
+
+use tdd_core::change::Sort;
+use tdd_core::judge;
+use tdd_core::report::{Cause, Fault};
+use tdd_core::seam::RedState;
+use tdd_core::test_id::TestId;
+use tdd_lang::language::Sources;
+
+use super::{Overrides, ProjectWorkshop};
+use crate::error::WorkError;
+use crate::sources::ChangedSources;
+
+/// What a file is at red.
+enum AtRed {
+    /// What it is in the base.
+    AsBefore,
+    /// This text; nothing if it is not there.
+    Other(Option<String>),
+}
+
+impl ProjectWorkshop {
+    /// Lays the change's tests over its base and runs them.
+    pub(super) fn state_at_red(&self, targets: &[TestId]) -> Result<RedState, WorkError> {
+        let (tests, new) = self.tests_over_base()?;
+        let report = self.run_elsewhere(&self.span.base, &tests)?.report;
+        let mut baseline = judge::baseline_of(&report);
+        let in_new_file = |target: &&TestId| target.path().is_some_and(|path| new.iter().any(|file| file == path));
+        for target in targets.iter().filter(in_new_file) {
+            // Its file is not part of any target yet: what would declare it is production code.
+            baseline.entry(target.clone()).or_insert(Some(Cause::MissingSymbol));
+        }
+        let outside = |cause: &Cause| cause.fault() == Fault::Environment;
+        if let Some(cause) = report.obstacles().iter().map(|obstacle| obstacle.cause).find(outside) {
+            for target in targets {
+                // Whether it was red is not known; that is not the change's fault.
+                baseline.entry(target.clone()).or_insert(Some(cause));
+            }
+        }
+        let (base, after) = self.stored()?;
+        let change = self.change_between(&ChangedSources::new(&base, &tests), &after)?;
+        Ok(RedState { baseline, change })
+    }
+
+    /// The files that hold tests, as they are to be at red where that is not as in the base; and those of them
+    /// that are new.
+    fn tests_over_base(&self) -> Result<(Overrides, Vec<String>), WorkError> {
+        let (base, subject) = self.stored()?;
+        let (mut files, mut new) = (BTreeMap::new(), Vec::new());
+        for path in self.changed_paths()? {
+            let before = base.read(&path);
+            let AtRed::Other(at_red) = self.at_red(&path, &base, &subject) else { continue };
+            if before.is_none() {
+                new.push(path.clone());
+            }
+            if before != at_red {
+                files.insert(path, at_red);
+            }
+        }
+        Ok((files, new))
+    }
+
+    /// What this file is at red: the base's production with the subject's tests.
+    fn at_red(&self, path: &str, base: &dyn Sources, subject: &dyn Sources) -> AtRed {
+        let (before, after) = (base.read(path), subject.read(path));
+        let sources = if after.is_some() { subject } else { base };
+        match self.site.language.sort(&self.site.project, path, sources) {
+            Sort::Test => AtRed::Other(after),
+            Sort::Production => self
+                .site
+                .language
+                .compose(path, before.as_deref(), after.as_deref())
+                .map_or(AtRed::AsBefore, |text| AtRed::Other(Some(text))),
+            Sort::Steering | Sort::Document => AtRed::AsBefore,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Says which tests are meant where a gate is given files, test ids, bare names or nothing.
+
+use std::collections::BTreeSet;
+
+use tdd_core::change::{Change, ItemFate};
+use tdd_core::digest::CommitId;
+use tdd_core::judge;
+use tdd_core::law::Kind;
+use tdd_core::pipeline;
+use tdd_core::report::Cause;
+use tdd_core::rule::{Refusal, Rule};
+use tdd_core::seam::Workshop;
+use tdd_core::signs::Place;
+use tdd_core::test_id::TestId;
+use tdd_lang::language::Sources;
+
+use super::ProjectWorkshop;
+use crate::error::WorkError;
+use crate::project;
+use crate::sources::StoredSources;
+
+/// The tests that are meant, or why none can be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Targets {
+    /// These.
+    Tests(Vec<TestId>),
+    /// What was named holds no test that could be judged.
+    Refused(Refusal),
+}
+
+/// So many commits back the one is looked for that brought a test.
+const LOOK_BACK: usize = 50;
+/// So many tests of the same name are listed.
+const MAX_LISTED: usize = 5;
+
+impl ProjectWorkshop {
+    /// The tests that a change of this kind is for: those that were named, else those that it adds or makes pass.
+    pub fn targets(&mut self, kind: Kind, asked: &[String], change: &Change) -> Result<Targets, WorkError> {
+        if !asked.is_empty() {
+            return self.named_targets(kind, asked, change);
+        }
+        let new: Vec<TestId> = change.new_demands().map(|test| test.id.clone()).collect();
+        if kind == Kind::Green && new.is_empty() {
+            Ok(Targets::Tests(self.turned_green(change)?))
+        } else {
+            Ok(Targets::Tests(new))
+        }
+    }
+
+    /// The phase of a change that does not say what it is, and the tests that it is for.
+    pub fn inferred(&mut self, change: &Change) -> Result<(Kind, Vec<TestId>), WorkError> {
+        let mut was_red = BTreeSet::new();
+        if !change.production.is_empty() && change.new_demands().next().is_none() {
+            was_red = pipeline::failing(&self.base_report()?);
+        }
+        let (kind, targets) = pipeline::infer(change, &was_red);
+        let turned = if kind == Kind::Green && !was_red.is_empty() { self.turned_green(change)? } else { Vec::new() };
+        Ok((kind, if turned.is_empty() { targets } else { turned }))
+    }
+
+    /// The tests that were red before the change, lead to what it changed, and pass now; all that were red if there are
+    /// none.
+    fn turned_green(&mut self, change: &Change) -> Result<Vec<TestId>, WorkError> {
+        let before = pipeline::failing(&self.base_report()?);
+        if before.is_empty() {
+            return Ok(Vec::new());
+        }
+        let after = judge::baseline_of(&self.run()?.report);
+        let passing: BTreeSet<TestId> = before.iter().filter(|id| after.get(id) == Some(&None)).cloned().collect();
+        let leading = self.leading_to(&passing, change)?;
+        Ok(match (leading.is_empty(), passing.is_empty()) {
+            (false, _) => leading,
+            (true, false) => passing.into_iter().collect(),
+            (true, true) => before.into_iter().collect(),
+        })
+    }
+
+    /// Those of the tests that lead to what the change did to production. What does not compile takes all tests of its
+    /// target down, so that not every test that was red is one that the change is for.
+    fn leading_to(&self, tests: &BTreeSet<TestId>, change: &Change) -> Result<Vec<TestId>, WorkError> {
+        let changed = change.production.iter().filter(|item| item.fate != ItemFate::Removed);
+        let changed: BTreeSet<Place> = changed.map(|item| Place::new(&item.path, item.line)).collect();
+        let signs = self.signs_of(tests)?;
+        let sources = self.subject()?;
+        let leads = |id: &&TestId| {
+            let Some((path, item)) = self.site.language.find_test(id, &sources) else { return false };
+            let at = Place::new(&path, item.line);
+            signs.iter().any(|signs| signs.at == at && !signs.reaches.is_disjoint(&changed))
+        };
+        Ok(tests.iter().filter(leads).cloned().collect())
+    }
+
+    fn named_targets(&self, kind: Kind, asked: &[String], change: &Change) -> Result<Targets, WorkError> {
+        let sources = self.subject()?;
+        let mut targets = Vec::new();
+        for text in asked {
+            let is_there = |path: &str| sources.files().iter().any(|file| file == path);
+            let text = &project::seen_from_root(&self.site.place, self.site.repo.root(), text, is_there);
+            let found = if is_there(text) {
+                self.in_file(kind, text, change, &sources)?
+            } else {
+                self.by_name(kind, text, &sources)
+            };
+            match found {
+                Targets::Tests(tests) => targets.extend(tests),
+                Targets::Refused(refusal) => return Ok(Targets::Refused(refusal)),
+            }
+        }
+        targets.dedup();
+        Ok(Targets::Tests(targets))
+    }
+
+    /// A file stands for the tests in it that ask for more. At green, where the red is a commit already, it stands for
+    /// the tests in it that came with the last commit that brought any; those that passed before are no targets.
+    fn in_file(
+        &self,
+        kind: Kind,
+        file: &str,
+        change: &Change,
+        sources: &StoredSources<'_>,
+    ) -> Result<Targets, WorkError> {
+        let new = demands_in(file, change);
+        if !new.is_empty() {
+            return Ok(Targets::Tests(new));
+        }
+        let all = self.site.language.tests_in(&self.site.project, file, sources);
+        if all.is_empty() {
+            let owns = self.site.language.owns(file);
+            let broken = owns && sources.read(file).is_some_and(|text| !self.site.language.items(file, &text).parses);
+            return Ok(Targets::Refused(if broken {
+                refuse(kind, Cause::SyntaxError, format!("`{file}` does not parse"), "mend its syntax")
+            } else {
+                let next = "name a file with tests in it, or a test id; a symbolic link is not followed";
+                refuse(kind, Cause::ZeroTests, format!("there is no test in `{file}`"), next)
+            }));
+        }
+        if kind != Kind::Green {
+            return Ok(Targets::Tests(all));
+        }
+        let brought = self.last_brought(file)?;
+        let came: Vec<TestId> = all.iter().filter(|id| brought.contains(id)).cloned().collect();
+        let asked = if came.is_empty() { all } else { came };
+        let before = self.baseline()?;
+        let red: Vec<TestId> = asked.iter().filter(|id| before.get(id) != Some(&None)).cloned().collect();
+        Ok(Targets::Tests(if red.is_empty() { asked } else { red }))
+    }
+
+    /// The test of this id, or the only test of this name.
+    fn by_name(&self, kind: Kind, text: &str, sources: &StoredSources<'_>) -> Targets {
+        let id = TestId::parse(text).ok();
+        let is_one = |id: &TestId| text.contains("::") || self.site.language.find_test(id, sources).is_some();
+        if let Some(id) = id.filter(is_one) {
+            return Targets::Tests(vec![self.whole(id, sources)]);
+        }
+        let all = sources.files().iter();
+        let all = all.flat_map(|file| self.site.language.tests_in(&self.site.project, file, sources));
+        let called: Vec<TestId> = all.filter(|test| test.is_called(text)).collect();
+        match called.as_slice() {
+            [only] => Targets::Tests(vec![only.clone()]),
+            [] => {
+                let reason = format!("`{text}` is neither a file of the project nor a test");
+                let next = "`tdd-cli auto-test` lists the tests; a file must not be ignored by git";
+                Targets::Refused(refuse(kind, Cause::TargetNotFound, reason, next))
+            }
+            several => {
+                let names = several.iter().take(MAX_LISTED).map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+                let reason = format!("{} tests are called `{text}`", several.len());
+                Targets::Refused(refuse(kind, Cause::TargetNotFound, reason, &format!("name one of them: {names}")))
+            }
+        }
+    }
+
+    /// The test that a case or a part of it belongs to, as runners name those: `test_x[1-2]`, `TestX/sub`.
+    fn whole(&self, id: TestId, sources: &dyn Sources) -> TestId {
+        let found = id.path().and_then(|_| self.site.language.find_test(&id, sources));
+        let Some((path, test)) = found else { return id };
+        let own = TestId::native(&path, &test.name);
+        let is_part = id.as_str().strip_prefix(own.as_str()).is_some_and(|rest| rest.starts_with(['[', '/']));
+        let slug = || test.annotation.as_deref().and_then(|slug| TestId::annotation(slug).ok());
+        if is_part { slug().unwrap_or(own) } else { id }
+    }
+
+    /// The tests of a file that came with the last commit, up to the base, that brought any. What does not compile takes
+    /// all tests of its file down, so that what they say on the base does not tell which of them are meant.
+    fn last_brought(&self, file: &str) -> Result<Vec<TestId>, WorkError> {
+        let mut next = self.span.base_commit.clone();
+        for _ in 0..LOOK_BACK {
+            let Some(commit) = next else { break };
+            next = self.site.repo.first_parent(&commit)?;
+            let brought = demands_in(file, &self.change_of(&commit, next.as_ref(), file)?);
+            if !brought.is_empty() {
+                return Ok(brought);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// What a commit did; nothing, if it left this file alone.
+    fn change_of(&self, commit: &CommitId, parent: Option<&CommitId>, file: &str) -> Result<Change, WorkError> {
+        let repo = &self.site.repo;
+        let (before, after) = (repo.commit_tree(parent)?, repo.commit_tree(Some(commit))?);
+        let paths = self.site.changed_paths(&before, &after)?;
+        if !paths.iter().any(|path| path == file) {
+            return Ok(Change::default());
+        }
+        let (before, after) = (StoredSources::new(repo, &before)?, StoredSources::new(repo, &after)?);
+        Ok(self.site.changed(&before, &after, &paths))
+    }
+}
+
+fn refuse(kind: Kind, cause: Cause, reason: String, next: &str) -> Refusal {
+    let rule = if kind == Kind::Green { Rule::TargetPasses } else { Rule::RedFirst };
+    rule.refuse(reason, next).because(cause)
+}
+
+/// The tests of a file that ask for something new.
+fn demands_in(file: &str, change: &Change) -> Vec<TestId> {
+    change.new_demands().filter(|test| test.path == file).map(|test| test.id.clone()).collect()
+}

@@ -1,6 +1,0 @@
-use kata::Stack;
-
-#[test]
-fn it_works() {
-    assert_eq!(Stack::new().len(), 0);
-}

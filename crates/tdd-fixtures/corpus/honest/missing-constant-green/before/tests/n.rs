@@ -1,6 +1,0 @@
-use kata::LIMIT;
-
-#[test]
-fn it_works() {
-    assert_eq!(LIMIT, 10);
-}

@@ -1,6 +1,0 @@
-use kata::words;
-
-#[test]
-fn it_works() {
-    assert_eq!(words::count("a b"), 2);
-}

@@ -1,6 +1,0 @@
-use kata::Squared;
-
-#[test]
-fn it_works() {
-    assert_eq!(3.squared(), 9);
-}

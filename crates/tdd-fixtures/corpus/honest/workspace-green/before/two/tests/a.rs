@@ -1,6 +1,0 @@
-use one::double;
-
-#[test]
-fn doubles() {
-    assert_eq!(double(2), 4);
-}

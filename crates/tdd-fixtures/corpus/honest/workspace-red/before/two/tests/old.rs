@@ -1,7 +1,0 @@
-use one::add;
-
-#[test]
-fn adds() {
-    assert_eq!(add(1, 2), 3);
-    assert_eq!(add(2, 2), 4);
-}

@@ -1,8 +1,0 @@
-/** A small calculator. */
-export function add(a, b) {
-  return a + b;
-}
-
-export function size(n) {
-  return n;
-}

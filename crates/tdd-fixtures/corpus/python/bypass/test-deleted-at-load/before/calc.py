@@ -1,9 +1,0 @@
-"""A small calculator."""
-
-
-def add(a, b):
-    return a + b
-
-
-def double(n):
-    return 0

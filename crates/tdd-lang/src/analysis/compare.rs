@@ -1,0 +1,273 @@
+//! Tells what a change did to a project, test by test, item by item and key by key: what languages share whose
+//! files are for tests as a whole, or not at all.
+//!
+//! An item of production that moves to another file is gone here and new there; what tests use may move freely,
+//! as long as its name and tokens stay the same.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange, TestChange, TestFacts};
+use tdd_core::digest::Digest;
+use tdd_core::test_id::TestId;
+
+use super::pairs::{ItemSide, Moves, TestSide, item_changes, test_changes};
+use crate::item::{Items, TestItem};
+use crate::language::Sources;
+use crate::syntax::FlatTree;
+
+/// What a language knows that is needed to compare two trees. `K` is what it knows of a tree as a whole.
+pub(crate) struct Dialect<'d, K> {
+    /// Looks at a tree as a whole.
+    pub know: &'d dyn Fn(&dyn Sources) -> K,
+    /// What a path is, whether or not there is a file.
+    pub sort: &'d dyn Fn(&str) -> Sort,
+    /// Whether a file is source of this language.
+    pub owns: &'d dyn Fn(&str) -> bool,
+    /// Reads a source file.
+    pub read: &'d dyn Fn(&K, &str, &str) -> FileFacts,
+    /// What changed in a file that steers, with all paths that differ.
+    pub steering: &'d CompareSteering,
+    /// Whether a test that grew still does all that it did.
+    pub is_kept: &'d IsKept,
+}
+
+/// Compares two texts of a steering file: its path, both texts, and all paths that differ.
+pub(crate) type CompareSteering = dyn Fn(&str, &str, &str, &BTreeSet<&str>) -> Vec<SteeringChange>;
+
+/// Tells whether a test of this file still does all that it did.
+pub(crate) type IsKept = dyn Fn(&str, InSource<'_>, InSource<'_>) -> bool;
+
+/// A test with the source that holds it.
+pub(crate) type InSource<'s> = (&'s str, &'s TestItem);
+
+/// What a source file holds.
+#[derive(Default)]
+pub(crate) struct FileFacts {
+    /// Whether it parses.
+    pub parses: bool,
+    /// Its tests.
+    pub tests: Vec<(TestFacts, TestItem)>,
+    /// Its other items.
+    pub pieces: Vec<Piece>,
+}
+
+/// An item that is not a test, or the part of it that is its own: of a class what stands before its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// It exists only for tests.
+    pub for_tests: bool,
+    /// It holds a table of one test, and belongs to it.
+    pub of_test: bool,
+    /// What it is, for people: "def `add`".
+    pub label: String,
+    /// The name by which it is used; empty if it has none.
+    pub name: String,
+    pub line: usize,
+    pub digest: Digest,
+    pub span: Range<usize>,
+}
+
+impl Piece {
+    /// The item at a node, neither for tests nor of one.
+    pub fn at(tree: &FlatTree<'_>, node: usize, label: String, name: &str, digest: Digest) -> Self {
+        let (line, span) = (tree.line(node), tree.range(node));
+        Self { for_tests: false, of_test: false, label, name: name.to_owned(), line, digest, span }
+    }
+}
+
+impl FileFacts {
+    /// The tests of a file that was parsed, with what its language knows of the assertions of each: their digests, and
+    /// whether the test asks production anything. Then its other items.
+    pub fn new(
+        path: &str,
+        found: Items,
+        ask: impl Fn(&TestItem) -> (Vec<Digest>, bool),
+        pieces: Vec<Piece>,
+        parses: bool,
+    ) -> Self {
+        let tests = found.tests.into_iter().map(|item| {
+            let (assertions, asks_production) = ask(&item);
+            (facts(path, &item, assertions, asks_production), item)
+        });
+        Self { parses, tests: tests.collect(), pieces }
+    }
+}
+
+fn facts(path: &str, item: &TestItem, assertions: Vec<Digest>, asks_production: bool) -> TestFacts {
+    TestFacts {
+        id: item.id(path),
+        path: path.to_owned(),
+        line: item.line,
+        digest: item.digest,
+        body: item.body,
+        assertions,
+        skipped: item.ignored.clone(),
+        conditions: item.cfg.clone(),
+        should_panic: false,
+        returns_result: false,
+        asks_production,
+    }
+}
+
+/// What changed between two trees that differ in these paths.
+pub(crate) fn change<K>(
+    dialect: &Dialect<'_, K>,
+    before: &dyn Sources,
+    after: &dyn Sources,
+    paths: &[String],
+) -> Change {
+    let paths: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
+    let (mut old, mut new) = (Side::new(dialect, before), Side::new(dialect, after));
+    let mut change = Change::default();
+    for path in &paths {
+        let texts = (before.read(path), after.read(path));
+        let there = (old.has(path), new.has(path));
+        if (dialect.sort)(path) == Sort::Steering {
+            change.steering.extend(steering(dialect, path, there, &texts, &paths));
+        } else if (dialect.owns)(path) {
+            source(path, &texts, &mut old, &mut new, &mut change);
+        } else {
+            data(dialect, path, there, &texts, &mut change);
+        }
+    }
+    change.tests = test_changes(old.tests, new.tests);
+    change.production.extend(item_changes(pieces(&old.pieces, false), pieces(&new.pieces, false), Moves::Count));
+    change.support.extend(item_changes(pieces(&old.pieces, true), pieces(&new.pieces, true), Moves::AreNothing));
+    change
+}
+
+/// The items that are for tests, or those that are not.
+fn pieces(all: &[(String, Piece)], for_tests: bool) -> Vec<ItemSide<'_, &str>> {
+    let wanted = all.iter().filter(|(_, piece)| piece.for_tests == for_tests);
+    wanted
+        .map(|(path, piece)| ItemSide::new(path.as_str(), path, &piece.label, piece.line, piece.digest, piece.of_test))
+        .collect()
+}
+
+/// One of the two trees.
+struct Side<'s, K> {
+    dialect: &'s Dialect<'s, K>,
+    sources: &'s dyn Sources,
+    known: K,
+    tests: Vec<Test<'s>>,
+    pieces: Vec<(String, Piece)>,
+}
+
+/// A test of one tree.
+struct Test<'s> {
+    facts: TestFacts,
+    item: TestItem,
+    source: String,
+    is_kept: &'s IsKept,
+}
+
+impl<'s, K> Side<'s, K> {
+    fn new(dialect: &'s Dialect<'s, K>, sources: &'s dyn Sources) -> Self {
+        Self { dialect, sources, known: (dialect.know)(sources), tests: Vec::new(), pieces: Vec::new() }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.sources.files().binary_search_by(|known| known.as_str().cmp(path)).is_ok()
+    }
+
+    fn read(&self, path: &str, source: Option<&String>) -> Option<FileFacts> {
+        source.map(|source| (self.dialect.read)(&self.known, path, source))
+    }
+
+    fn add(&mut self, path: &str, source: &str, file: FileFacts) {
+        self.pieces.extend(file.pieces.into_iter().map(|piece| (path.to_owned(), piece)));
+        let is_kept = self.dialect.is_kept;
+        let tests = file.tests.into_iter();
+        self.tests.extend(tests.map(|(facts, item)| Test { facts, item, source: source.to_owned(), is_kept }));
+    }
+}
+
+fn steering<K>(
+    dialect: &Dialect<'_, K>,
+    path: &str,
+    there: (bool, bool),
+    texts: &(Option<String>, Option<String>),
+    paths: &BTreeSet<&str>,
+) -> Vec<SteeringChange> {
+    let what = match there {
+        (false, false) => return Vec::new(),
+        (true, true) => match texts {
+            (Some(before), Some(after)) => return (dialect.steering)(path, before, after, paths),
+            _ => "its content",
+        },
+        (false, true) => "a new file",
+        (true, false) => "a removed file",
+    };
+    vec![SteeringChange { path: path.to_owned(), what: what.to_owned(), free: false }]
+}
+
+/// A file that does not parse any more says nothing; one that never did is compared as a whole.
+fn source<K>(
+    path: &str,
+    texts: &(Option<String>, Option<String>),
+    old: &mut Side<'_, K>,
+    new: &mut Side<'_, K>,
+    change: &mut Change,
+) {
+    let (before, after) = (old.read(path, texts.0.as_ref()), new.read(path, texts.1.as_ref()));
+    let parses = |file: &Option<FileFacts>| file.as_ref().map(|file| file.parses);
+    match (parses(&before), parses(&after)) {
+        (Some(false), Some(false)) => data(old.dialect, path, (true, true), texts, change),
+        (_, Some(false)) => change.unreadable.push(path.to_owned()),
+        (_, _) => {
+            texts.0.iter().zip(before).for_each(|(text, file)| old.add(path, text, file));
+            texts.1.iter().zip(after).for_each(|(text, file)| new.add(path, text, file));
+        }
+    }
+}
+
+/// A file that is compared as a whole.
+fn data<K>(
+    dialect: &Dialect<'_, K>,
+    path: &str,
+    there: (bool, bool),
+    texts: &(Option<String>, Option<String>),
+    change: &mut Change,
+) {
+    let fate = match there {
+        (false, false) => return,
+        (true, true) if texts.0.is_some() && texts.0 == texts.1 => return,
+        (true, true) => ItemFate::Changed,
+        (false, true) => ItemFate::Added,
+        (true, false) => ItemFate::Removed,
+    };
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let item = ItemChange { path: path.to_owned(), item: format!("the file `{name}`"), line: 1, fate };
+    match (dialect.sort)(path) {
+        Sort::Production => change.production.push(item),
+        Sort::Test => change.support.push(item),
+        Sort::Document | Sort::Steering => change.documents.push(path.to_owned()),
+    }
+}
+
+impl TestSide for Test<'_> {
+    type Substance = (Digest, Option<String>);
+
+    fn id(&self) -> TestId {
+        self.facts.id.clone()
+    }
+
+    fn substance(&self) -> Self::Substance {
+        (self.item.body, self.item.ignored.clone())
+    }
+
+    fn facts(&self) -> TestFacts {
+        self.facts.clone()
+    }
+
+    fn became(&self, after: &Self) -> Option<TestChange> {
+        if self.substance() == after.substance() {
+            let stayed = self.item.digest == after.item.digest && self.facts.path == after.facts.path;
+            let same = stayed && self.facts.id == after.facts.id;
+            return (!same).then(|| TestChange::Moved { before: self.facts(), after: after.facts() });
+        }
+        let only_added = (self.is_kept)(&after.facts.path, (&self.source, &self.item), (&after.source, &after.item));
+        Some(TestChange::Changed { before: self.facts(), after: after.facts(), only_added })
+    }
+}

@@ -1,0 +1,231 @@
+//! Finds the items that a name in a file may mean: by the file's own items, its imports, and what other files hand on.
+//!
+//! Where imports do not decide, a name means all that it may: who asks "does a test lead here?" must not hear no where
+//! the answer is yes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::code::Code;
+
+/// How far a name is followed through modules that only hand it on.
+const MAX_HOPS: usize = 12;
+
+/// Where an imported name comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// From one of these files of the project, or from a package in one of these folders.
+    Files(Vec<String>),
+    /// From outside of the project.
+    Foreign,
+    /// From a module that starts programs or loads modules by their names.
+    Starter,
+    /// From somewhere in the project.
+    Unknown,
+}
+
+/// What an imported name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Import {
+    pub from: Origin,
+    /// What it is called there; `None` for the module itself.
+    pub name: Option<String>,
+}
+
+/// What the names of a file mean.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meanings {
+    /// Files that see each other's names without an import: the file itself, or the package.
+    pub space: String,
+    pub imports: BTreeMap<String, Vec<Import>>,
+    /// Modules of which all names are taken in.
+    pub all_of: Vec<Origin>,
+    /// Names under which others know something of this file by another name.
+    pub exports: BTreeMap<String, String>,
+    /// By these words a test can start it as a program: its path, its module.
+    pub programs: Vec<String>,
+}
+
+/// Something that is reached together with something else.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Link {
+    Item(usize),
+    /// All members of this name.
+    Members(String),
+    /// A program that the test starts.
+    Program,
+    /// Members that the test may name by a text.
+    Computed,
+}
+
+/// Finds what a name means.
+pub(crate) struct Lookup<'c> {
+    pub code: &'c Code,
+    /// Items that are no members, by space and name.
+    tops: BTreeMap<&'c str, BTreeMap<&'c str, Vec<usize>>>,
+    /// The files of a space.
+    spaces: BTreeMap<&'c str, Vec<usize>>,
+    by_path: BTreeMap<&'c str, usize>,
+    /// Helpers and fixtures by name.
+    support: BTreeMap<&'c str, Vec<usize>>,
+    /// Spaces that somebody has in hand as a whole, so that any of their names may follow a dot.
+    whole: BTreeSet<&'c str>,
+}
+
+impl<'c> Lookup<'c> {
+    /// Looks through all files once.
+    pub fn of(code: &'c Code) -> Self {
+        let mut lookup = Self {
+            code,
+            tops: BTreeMap::new(),
+            spaces: BTreeMap::new(),
+            by_path: BTreeMap::new(),
+            support: BTreeMap::new(),
+            whole: BTreeSet::new(),
+        };
+        for (number, file) in code.files.iter().enumerate() {
+            lookup.spaces.entry(&file.names.space).or_default().push(number);
+            lookup.by_path.insert(&file.path, number);
+        }
+        for (number, item) in code.items.iter().enumerate() {
+            for name in item.role.names.iter().filter(|name| !name.is_empty()) {
+                if item.role.owner.is_none() {
+                    let space = code.files[item.file].names.space.as_str();
+                    lookup.tops.entry(space).or_default().entry(name).or_default().push(number);
+                }
+                if item.for_tests {
+                    lookup.support.entry(name).or_default().push(number);
+                }
+            }
+        }
+        for import in code.files.iter().flat_map(|file| file.names.imports.values().flatten()) {
+            if let (Origin::Files(files), None) = (&import.from, &import.name) {
+                let spaces: Vec<&str> = files.iter().map(|file| lookup.space(file)).collect();
+                lookup.whole.extend(spaces);
+            }
+        }
+        lookup
+    }
+
+    /// The space that a file makes, or that is called so itself.
+    fn space(&self, file: &'c str) -> &'c str {
+        self.by_path.get(file).map_or(file, |number| &self.code.files[*number].names.space)
+    }
+
+    /// The items of a space with this name.
+    pub fn top(&self, space: &str, name: &str) -> &[usize] {
+        self.tops.get(space).and_then(|names| names.get(name)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The files that come with a file.
+    pub fn loads(&self, file: usize) -> Vec<usize> {
+        let names = &self.code.files[file].names;
+        let origins = names.imports.values().flatten().map(|import| &import.from).chain(&names.all_of);
+        let files = origins.filter_map(|origin| match origin {
+            Origin::Files(files) => Some(files.iter().flat_map(|file| self.files(file))),
+            Origin::Foreign | Origin::Starter | Origin::Unknown => None,
+        });
+        files.flatten().collect()
+    }
+
+    /// A file, or those of a package.
+    fn files(&self, name: &'c str) -> Vec<usize> {
+        match self.by_path.get(name) {
+            Some(file) => vec![*file],
+            None => self.spaces.get(name).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// What a plain name in a file may mean.
+    pub fn name(&self, file: usize, name: &str) -> Vec<Link> {
+        let names = &self.code.files[file].names;
+        let mut links: Vec<Link> = self.plain(file, name).into_iter().map(Link::Item).collect();
+        let imports = names.imports.get(name).into_iter().flatten();
+        links.extend(imports.filter(|import| import.from == Origin::Starter).map(|_| Link::Program));
+        links
+    }
+
+    /// The items that a plain name in a file may mean.
+    fn plain(&self, file: usize, name: &str) -> Vec<usize> {
+        let names = &self.code.files[file].names;
+        let own = self.top(&names.space, name);
+        if !own.is_empty() {
+            return own.to_vec();
+        }
+        if let Some(imports) = names.imports.get(name) {
+            return imports.iter().flat_map(|import| self.imported(import, MAX_HOPS)).collect();
+        }
+        let mut found: Vec<usize> =
+            names.all_of.iter().flat_map(|origin| self.exported(origin, name, MAX_HOPS)).collect();
+        // Fixtures are used by their names alone.
+        found.extend(self.support.get(name).into_iter().flatten());
+        found
+    }
+
+    fn imported(&self, import: &Import, hops: usize) -> Vec<usize> {
+        self.exported(&import.from, import.name.as_deref().unwrap_or("default"), hops)
+    }
+
+    /// What others get from a module under a name.
+    fn exported(&self, from: &Origin, name: &str, hops: usize) -> Vec<usize> {
+        match from {
+            Origin::Foreign | Origin::Starter => Vec::new(),
+            Origin::Unknown => self.anywhere(name),
+            Origin::Files(files) => {
+                let found: BTreeSet<usize> = files.iter().flat_map(|file| self.given(file, name, hops)).collect();
+                found.into_iter().collect()
+            }
+        }
+    }
+
+    fn given(&self, file: &str, name: &str, hops: usize) -> Vec<usize> {
+        let Some(hops) = hops.checked_sub(1) else { return self.anywhere(name) };
+        let Some(number) = self.by_path.get(file) else { return self.top(file, name).to_vec() };
+        let names = &self.code.files[*number].names;
+        let local = names.exports.get(name).map_or(name, String::as_str);
+        let own = self.top(&names.space, local);
+        if !own.is_empty() {
+            return own.to_vec();
+        }
+        let imports = names.imports.get(local).into_iter().flatten();
+        let handed: Vec<usize> = imports.flat_map(|import| self.imported(import, hops)).collect();
+        let all = names.all_of.iter().flat_map(|origin| self.exported(origin, name, hops));
+        handed.into_iter().chain(all).collect()
+    }
+
+    /// All items of this name that are no members.
+    fn anywhere(&self, name: &str) -> Vec<usize> {
+        self.spaces.keys().flat_map(|space| self.top(space, name)).copied().collect()
+    }
+
+    /// The module that an import stands for, if it is one that others hand on: `export * as calc from './calc'`.
+    fn module(&self, import: &'c Import, hops: usize) -> Option<&'c Origin> {
+        let hops = hops.checked_sub(1)?;
+        let Some(name) = import.name.as_deref().filter(|name| *name != "default") else { return Some(&import.from) };
+        let Origin::Files(files) = &import.from else { return None };
+        files.iter().filter_map(|file| self.by_path.get(file.as_str())).find_map(|file| {
+            let names = &self.code.files[*file].names;
+            let local = names.exports.get(name).map_or(name, String::as_str);
+            names.imports.get(local)?.iter().find_map(|import| self.module(import, hops))
+        })
+    }
+
+    /// What a name behind a dot may mean.
+    pub fn member(&self, file: usize, of: Option<&str>, name: &str) -> Vec<Link> {
+        let names = &self.code.files[file].names;
+        let imports: Vec<&Import> = of.and_then(|of| names.imports.get(of)).into_iter().flatten().collect();
+        let modules: Vec<&Origin> = imports.iter().filter_map(|import| self.module(import, MAX_HOPS)).collect();
+        let mut links: Vec<Link> =
+            modules.iter().flat_map(|origin| self.exported(origin, name, MAX_HOPS)).map(Link::Item).collect();
+        if modules.contains(&&Origin::Starter) {
+            links.push(Link::Program);
+        }
+        let is_foreign = !imports.is_empty() && imports.iter().all(|import| import.from == Origin::Foreign);
+        if links.is_empty() && !is_foreign {
+            links.push(Link::Members(name.to_owned()));
+        }
+        if imports.is_empty() {
+            links.extend(self.whole.iter().flat_map(|space| self.top(space, name)).copied().map(Link::Item));
+        }
+        links
+    }
+}

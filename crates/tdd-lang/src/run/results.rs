@@ -1,0 +1,103 @@
+//! Collects the results of a run, one for each test, and what kept tests from being run.
+
+use std::collections::BTreeMap;
+
+use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
+use tdd_core::test_id::TestId;
+
+use super::failed;
+
+/// The results of a run so far.
+#[derive(Debug, Default)]
+pub(crate) struct Results {
+    by_id: BTreeMap<TestId, TestResult>,
+    obstacles: Vec<Obstacle>,
+}
+
+impl Results {
+    /// No result yet, and these obstacles.
+    pub fn new(obstacles: Vec<Obstacle>) -> Self {
+        Self { by_id: BTreeMap::new(), obstacles }
+    }
+
+    /// Whether a test has a result.
+    pub fn has(&self, id: &TestId) -> bool {
+        self.by_id.contains_key(id)
+    }
+
+    /// The result of a test.
+    pub fn get(&self, id: &TestId) -> Option<&TestResult> {
+        self.by_id.get(id)
+    }
+
+    /// What kept tests from being run.
+    pub fn obstacles(&self) -> &[Obstacle] {
+        &self.obstacles
+    }
+
+    /// Whether there is neither a result nor an obstacle.
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty() && self.obstacles.is_empty()
+    }
+
+    /// Sets the result of a test.
+    pub fn set(&mut self, result: TestResult) {
+        self.by_id.insert(result.id.clone(), result);
+    }
+
+    /// Adds the result of one case of a test: the test passes if all of its cases pass, and is skipped only if none
+    /// of them ran.
+    pub fn add_case(&mut self, result: TestResult) {
+        let Some(known) = self.by_id.get_mut(&result.id) else { return self.set(result) };
+        let weight = |outcome: &Outcome| match outcome.cause() {
+            Some(Cause::Skipped) => 0,
+            None => 1,
+            Some(_) => 2,
+        };
+        let millis = known.duration_ms + result.duration_ms;
+        if weight(&result.outcome) > weight(&known.outcome) {
+            *known = result;
+        }
+        known.duration_ms = millis;
+    }
+
+    /// Adds what kept tests from being run.
+    pub fn add_obstacle(&mut self, obstacle: Obstacle) {
+        self.obstacles.push(obstacle);
+    }
+
+    /// Keeps only some of the results.
+    pub fn retain(&mut self, keep: impl Fn(&TestResult) -> bool) {
+        self.by_id.retain(|_, result| keep(result));
+    }
+
+    /// Lets each selected test without a result fail: for the obstacle that holds it, or because the runner does not
+    /// find it.
+    pub fn fail_missing(&mut self, selected: &[TestId], runner: &str, holds: impl Fn(&Obstacle, &TestId) -> bool) {
+        for id in selected {
+            if self.has(id) {
+                continue;
+            }
+            let (cause, message) = match self.obstacles.iter().find(|obstacle| holds(obstacle, id)) {
+                Some(obstacle) => (obstacle.cause, obstacle.message.clone()),
+                None => (Cause::TargetNotFound, format!("{runner} finds no `{id}`")),
+            };
+            self.set(failed(id.clone(), cause, message, 0));
+        }
+    }
+
+    /// The report.
+    pub fn report(self) -> Report {
+        Report::new(self.by_id.into_values(), self.obstacles)
+    }
+}
+
+/// Whether an obstacle keeps a test from being run: it names the test or its file, or it is the runner's own.
+pub(crate) fn stands_before(obstacle: &Obstacle, id: &TestId, runner: &str) -> bool {
+    obstacle.tests.contains(id) || obstacle.subject == runner || id.path() == Some(&obstacle.subject)
+}
+
+/// The obstacle of a run that found no test although there are some.
+pub(crate) fn no_tests_found(subject: &str, runner: &str) -> Obstacle {
+    Obstacle::new(subject, Cause::ZeroTests, format!("{runner} found no test, and there are some"))
+}

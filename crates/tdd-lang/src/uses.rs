@@ -1,0 +1,202 @@
+//! The names that a piece of code uses, as far as the syntax tells: plain ones, members, texts, routes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use crate::syntax::FlatTree;
+
+/// A name as it is used.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Use {
+    /// `add`.
+    Name(String),
+    /// `calc.add`, with what stands before the dot if that is a name itself.
+    Member(Option<String>, String),
+    /// A member whose name begins so: `getattr(self, "visit_" + kind)`.
+    Prefix(String),
+    /// A member whose name is only known when the code runs.
+    Computed,
+}
+
+/// A use, and the words of the route that a test must name for the use to matter: `app.get("/hello", hello)`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Used {
+    pub what: Use,
+    pub route: Vec<String>,
+}
+
+/// What a piece of code says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    pub uses: BTreeSet<Used>,
+    /// The literals.
+    pub texts: BTreeSet<String>,
+    /// All names, whatever they name.
+    pub words: BTreeSet<String>,
+}
+
+/// How a language uses names.
+#[derive(Clone, Copy)]
+pub(crate) struct Speech {
+    /// What a node uses.
+    pub used: fn(&FlatTree<'_>, usize) -> Option<Use>,
+    /// The node in which a name is a local one from here on: that of a function, a block, a loop.
+    pub binds: fn(&FlatTree<'_>, usize) -> Option<usize>,
+    /// The text of a literal.
+    pub text: for<'a> fn(&FlatTree<'a>, usize) -> Option<&'a str>,
+    /// The path of the route that a call registers.
+    pub route: for<'a> fn(&FlatTree<'a>, usize) -> Option<&'a str>,
+}
+
+/// Reads one file.
+pub(crate) struct Reader<'t, 's> {
+    tree: &'t FlatTree<'s>,
+    speech: Speech,
+    /// Local names, by the node in which they are known.
+    locals: BTreeMap<usize, BTreeSet<&'s str>>,
+    routes: Vec<Route>,
+}
+
+/// A call that registers something for a path.
+struct Route {
+    /// The call, or the last one of a chain: `router.route("/a").get(b)`.
+    call: usize,
+    /// The nodes that only count for the route.
+    nodes: Range<usize>,
+    words: Vec<String>,
+}
+
+impl<'t, 's> Reader<'t, 's> {
+    pub fn new(tree: &'t FlatTree<'s>, speech: Speech) -> Self {
+        let mut locals: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+        let mut routes = Vec::new();
+        for node in 0..tree.len() {
+            if let Some(scope) = (speech.binds)(tree, node) {
+                locals.entry(scope).or_default().insert(tree.text(node));
+            }
+            if let Some(path) = (speech.route)(tree, node) {
+                let call = last_of_chain(tree, node);
+                let first = tree.child(node, "arguments").unwrap_or(node);
+                routes.push(Route { call, nodes: first..tree.past(call), words: segments(path) });
+            }
+        }
+        Self { tree, speech, locals, routes }
+    }
+
+    /// What stands in these nodes, which are those of `root` or a part of them.
+    pub fn found(&self, root: &Range<usize>, nodes: impl Iterator<Item = usize>) -> Found {
+        let mut found = Found::default();
+        for node in nodes {
+            found.texts.extend((self.speech.text)(self.tree, node).map(str::to_owned));
+            if self.tree.is_word(node) {
+                found.words.insert(self.tree.text(node).to_owned());
+            }
+            let Some(what) = (self.speech.used)(self.tree, node) else { continue };
+            if !matches!(&what, Use::Name(name) if self.is_local(root, node, name)) {
+                found.uses.insert(Used { what, route: self.route(node) });
+            }
+        }
+        found
+    }
+
+    /// The words of the route that these nodes register as a whole.
+    pub fn route_of(&self, nodes: &Range<usize>) -> Vec<String> {
+        let is_whole = |route: &&Route| (nodes.start..=nodes.start + 1).contains(&route.call);
+        self.routes.iter().find(is_whole).map(|route| route.words.clone()).unwrap_or_default()
+    }
+
+    fn is_local(&self, root: &Range<usize>, node: usize, name: &str) -> bool {
+        let scopes = self.tree.around(node).take_while(|outer| root.contains(outer));
+        scopes.into_iter().any(|scope| self.locals.get(&scope).is_some_and(|names| names.contains(name)))
+    }
+
+    fn route(&self, node: usize) -> Vec<String> {
+        let around = self.routes.iter().filter(|route| route.nodes.contains(&node));
+        around.min_by_key(|route| route.nodes.len()).map(|route| route.words.clone()).unwrap_or_default()
+    }
+}
+
+/// The call that ends what begins with this one: `router.route("/a").get(b)`.
+fn last_of_chain(tree: &FlatTree<'_>, call: usize) -> usize {
+    let mut last = call;
+    for outer in tree.around(call) {
+        let is_step = matches!(tree.kind(outer), "member_expression" | "attribute" | "selector_expression");
+        if tree.kind(outer).starts_with("call") && tree.child(outer, "function") == Some(tree.parent(last)) {
+            last = outer;
+        } else if !is_step {
+            break;
+        }
+    }
+    last
+}
+
+/// The words of a path that are there as they are, without its parameters: `users` of `/users/:id`.
+pub(crate) fn segments(path: &str) -> Vec<String> {
+    let path = path.rsplit(' ').next().unwrap_or(path);
+    let is_plain = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "-_.~".contains(c));
+    path.split('/').filter(is_plain).map(str::to_lowercase).collect()
+}
+
+/// The names of functions that do nothing but register a handler for a path.
+const REGISTERING: [&str; 14] = [
+    "HandleFunc",
+    "Handle",
+    "add_url_rule",
+    "add_route",
+    "add_api_route",
+    "add_get",
+    "add_post",
+    "route",
+    "api_route",
+    "websocket",
+    "get_route",
+    "re_path",
+    "addRoute",
+    "handle",
+];
+
+/// The names of methods that do it on a server, and something else on a client.
+const VERBS: [&str; 12] =
+    ["get", "post", "put", "delete", "patch", "head", "options", "all", "any", "use", "on", "del"];
+
+/// What servers are called.
+const SERVERS: [&str; 12] =
+    ["app", "router", "mux", "api", "bp", "blueprint", "server", "fastify", "engine", "routes", "r", "e"];
+
+/// The path, if a call with this name on this receiver registers something for it.
+pub(crate) fn registered<'a>(receiver: &str, name: &str, path: &'a str) -> Option<&'a str> {
+    let is_path = path.starts_with('/') || path.split_once(' ').is_some_and(|(_, rest)| rest.starts_with('/'));
+    let receiver = receiver.to_lowercase();
+    let last = receiver.rsplit(['.', '_']).next().unwrap_or(&receiver);
+    let is_server = SERVERS.contains(&last) || ["router", "app", "mux", "api"].iter().any(|end| last.ends_with(end));
+    let registers = REGISTERING.contains(&name) || is_server && VERBS.contains(&name.to_lowercase().as_str());
+    (is_path && registers).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_route_is_told_from_a_path_and_from_a_request() {
+        assert_eq!(registered("app", "get", "/users"), Some("/users"));
+        assert_eq!(registered("s.mux", "HandleFunc", "GET /users"), Some("GET /users"));
+        for (receiver, name, path) in
+            [("client", "get", "/users"), ("os", "open", "/etc"), ("app", "get", "users"), ("app", "send", "/users")]
+        {
+            assert_eq!(registered(receiver, name, path), None, "{receiver}.{name} {path}");
+        }
+    }
+
+    #[test]
+    fn the_parameters_of_a_route_are_nobodys_words() {
+        for (path, expected) in [
+            ("/users/:id/Orders", vec!["users", "orders"]),
+            ("DELETE /a-b/{id}", vec!["a-b"]),
+            ("/<int:id>", vec![]),
+            ("/", vec![]),
+        ] {
+            assert_eq!(segments(path), expected, "{path}");
+        }
+    }
+}
