@@ -128,27 +128,33 @@ impl Scratch {
         Ok(())
     }
 
-    /// Those of the files that no longer hold what they were filled with: whatever ran in the copy since `start` wrote
-    /// to them. A file's change time cannot be set back by the one who wrote it.
+    /// The files that a run in the copy changed, removed or added since `start`. Of the added ones only those count for
+    /// which `counts` says so. A file's change time cannot be set back by the process that wrote it.
     pub fn written_since(
         &self,
         layout: &Layout,
         start: SystemTime,
+        counts: impl Fn(&str) -> bool,
     ) -> Result<Vec<(String, Option<Content>)>, ScratchError> {
-        let start = start.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().saturating_sub(YOUNG);
-        let mut written = Vec::new();
-        for (path, content) in layout.files() {
-            let full = self.tree.join(path);
-            let changed = fs::symlink_metadata(&full).ok().map(|meta| {
-                let (seconds, nanos) = (u64::try_from(meta.ctime()), u32::try_from(meta.ctime_nsec()));
-                Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
-            });
-            if changed.is_some_and(|changed| changed < start) {
+        let listed = walk::list(&self.tree, |_| true)
+            .map_err(|error| doing("list", &self.tree.join(error.folder))(error.source))?;
+        let (files, mut written) = (layout.files(), Vec::new());
+        let mut found = Cursor::new(&listed.files);
+        for (path, content) in &files {
+            let stamp = found.find(path.as_bytes(), |(path, _)| walk::bytes(path)).map(|(_, stamp)| *stamp);
+            if stamp.is_some_and(|stamp| stamp.is_older(Duration::ZERO, start - YOUNG)) {
                 continue;
             }
-            let now = Content::read(&full)?;
+            let now = Content::read(&self.tree.join(path))?;
             if now.as_ref().map(Content::name) != Some(content.name()) {
-                written.push((path.to_owned(), now));
+                written.push(((*path).to_owned(), now));
+            }
+        }
+        let mut wanted = Cursor::new(&files);
+        for (path, _) in &listed.files {
+            let is_added = wanted.find(walk::bytes(path), |(path, _)| path.as_bytes()).is_none();
+            if let Some(name) = path.to_str().filter(|name| is_added && counts(name)) {
+                written.push((name.to_owned(), Content::read(&self.tree.join(path))?));
             }
         }
         Ok(written)

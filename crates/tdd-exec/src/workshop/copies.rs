@@ -12,6 +12,7 @@ use tdd_lang::language::Sources;
 
 use super::{Overrides, ProjectWorkshop};
 use crate::error::WorkError;
+use crate::git::GitPath;
 use crate::layout::{Content, Layout};
 use crate::process::Spawner;
 use crate::runner::ProjectRunner;
@@ -66,17 +67,23 @@ impl ProjectWorkshop {
         let scratch = Scratch::open(&self.state)?;
         let needs = self.site.language.scratch(&self.site.project, &scratch.products().to_string_lossy());
         let layout = Layout::new(&self.site.repo, tree, &needs)?;
-        let locks = self.site.lock_files();
         let text = |content: Content| match content {
             Content::Given { bytes, .. } => String::from_utf8_lossy(&bytes).into_owned(),
             Content::Stored(_) => String::new(),
         };
-        let written = scratch.written_since(&layout, start)?.into_iter().filter(|(path, _)| !locks.contains(path));
+        let locks = self.site.lock_files();
+        let written = scratch.written_since(&layout, start, |path| !self.is_ignored(path))?.into_iter();
+        let written = written.filter(|(path, _)| !locks.contains(path));
         let written: Overrides = written.map(|(path, content)| (path, content.map(text))).collect();
         if written.is_empty() {
             return Ok(tree.clone());
         }
         Ok(self.site.repo.tree_with_files(tree, &written)?)
+    }
+
+    /// A path that cannot be looked up counts as not ignored.
+    fn is_ignored(&self, path: &str) -> bool {
+        GitPath::new(path).is_ok_and(|path| self.site.repo.is_ignored(&path).unwrap_or(false))
     }
 
     /// Keeps what all tests said on a tree.

@@ -26,7 +26,7 @@ use tdd_lang::language::Sources;
 use super::{Overrides, ProjectWorkshop};
 use crate::counterproof::{self, NewCode, Prover};
 use crate::error::WorkError;
-use crate::git::GitPath;
+use crate::git::{ChangeKind, GitPath};
 use crate::process;
 use crate::project;
 
@@ -245,18 +245,44 @@ impl ProjectWorkshop {
         Ok(Checked { command: line, outcome, changed_files })
     }
 
-    /// A run for a gate. A lock file that the project's tools brought up to date is nobody's change.
+    /// A run for a gate. Lock files that the project's tools brought up to date leave the tree as it is; a new file does
+    /// not, because a person would commit it.
     fn run_to_judge(&mut self) -> Result<Run, WorkError> {
         let run = self.run_all()?;
-        let only_locks = self.only_locks_differ(&run.tree_after)?;
-        Ok(Run { tree_after: if only_locks { self.span.tree.clone() } else { run.tree_after }, ..run })
+        let ChangesOfRun { added, changed, .. } = self.changes_of_run(&run.tree_after)?;
+        let is_same = added.is_empty() && changed.is_empty();
+        Ok(Run { tree_after: if is_same { self.span.tree.clone() } else { run.tree_after }, ..run })
     }
 
-    fn only_locks_differ(&self, after: &TreeId) -> Result<bool, WorkError> {
-        let (locks, changes) = (self.site.lock_files(), self.site.repo.diff_trees(&self.span.tree, after)?);
-        let is_lock = |path: Option<&str>| path.is_some_and(|path| locks.iter().any(|lock| lock == path));
-        Ok(!changes.is_empty() && changes.iter().all(|change| is_lock(change.path.as_str())))
+    /// What a run of the tests changed in the tree that is judged.
+    pub(super) fn changes_of_run(&self, after: &TreeId) -> Result<ChangesOfRun, WorkError> {
+        let mut changes = ChangesOfRun::default();
+        if *after == self.span.tree {
+            return Ok(changes);
+        }
+        let locks = self.site.lock_files();
+        for change in self.site.repo.diff_trees(&self.span.tree, after)? {
+            let is_lock = change.path.as_str().is_some_and(|path| locks.iter().any(|lock| lock == path));
+            let into = match change.kind {
+                _ if is_lock => &mut changes.locks,
+                ChangeKind::Added => &mut changes.added,
+                ChangeKind::Modified | ChangeKind::Deleted | ChangeKind::Renamed { .. } => &mut changes.changed,
+            };
+            into.push(change.path);
+        }
+        Ok(changes)
     }
+}
+
+/// The files that a run of the tests changed.
+#[derive(Default)]
+pub(super) struct ChangesOfRun {
+    /// Lock files that the project's tools brought up to date.
+    pub(super) locks: Vec<GitPath>,
+    /// New files.
+    pub(super) added: Vec<GitPath>,
+    /// Other files.
+    pub(super) changed: Vec<GitPath>,
 }
 
 /// Whether a line holds code that no test executes.

@@ -18,9 +18,10 @@ use tdd_lang::language::Sources;
 use tdd_lang::rename;
 
 use super::ProjectWorkshop;
+use super::facts::ChangesOfRun;
 use crate::clock::WallClock;
 use crate::error::WorkError;
-use crate::git::{ChangeKind, GitPath, PersonsFile, PersonsFileNow, Repo, Withdrawal};
+use crate::git::{GitPath, PersonsFile, PersonsFileNow, Repo, Withdrawal};
 use crate::layout::Content;
 use crate::process;
 use crate::project;
@@ -268,6 +269,9 @@ impl ProjectWorkshop {
     pub(super) fn run_of_step(&mut self, paths: &mut Vec<String>) -> Result<Run, WorkError> {
         let run = self.run_all()?;
         if !self.span.in_place {
+            let changes = self.changes_of_run(&run.tree_after)?;
+            // By-products stay behind in the copy.
+            let run = if changes.changed.is_empty() { Run { tree_after: self.span.tree.clone(), ..run } } else { run };
             if self.recording.session().report_on(&self.span.tree, &self.site.test_command()).is_none() {
                 self.record_suite(&run.report)?;
             }
@@ -276,27 +280,20 @@ impl ProjectWorkshop {
         if run.tree_after == self.span.tree {
             return Ok(run);
         }
-        let locks = self.site.lock_files();
-        let (lock, rest): (Vec<_>, Vec<_>) = self
-            .site
-            .repo
-            .diff_trees(&self.span.tree, &run.tree_after)?
-            .into_iter()
-            .partition(|change| change.path.as_str().is_some_and(|path| locks.iter().any(|lock| lock == path)));
-        if rest.iter().any(|change| change.kind != ChangeKind::Added) {
+        let ChangesOfRun { locks, added, changed } = self.changes_of_run(&run.tree_after)?;
+        if !changed.is_empty() {
             return Ok(run);
         }
-        let by_products: Vec<GitPath> = rest.into_iter().map(|change| change.path).collect();
         // One of them may be a file that a person made meanwhile.
-        let names: Vec<String> = by_products.iter().filter_map(GitPath::as_str).map(str::to_owned).collect();
+        let names: Vec<String> = added.iter().filter_map(GitPath::as_str).map(str::to_owned).collect();
         self.keep_attempt((0, 0), &names, "left behind by a run of the tests")?;
-        self.site.repo.restore(&by_products, &self.span.tree)?;
-        for path in lock.iter().filter_map(|change| change.path.as_str()) {
+        self.site.repo.restore(&added, &self.span.tree)?;
+        for path in locks.iter().filter_map(GitPath::as_str) {
             if !paths.iter().any(|known| known == path) {
                 paths.push(path.to_owned());
             }
         }
-        let updated = !lock.is_empty();
+        let updated = !locks.is_empty();
         self.take(paths)?;
         if updated {
             return self.run_all();
