@@ -87,6 +87,34 @@ fn a_state_is_the_same_after_it_was_stored() {
     assert_eq!(state.lessons(), ["Empty input is zero."]);
 }
 
+/// What is on the branches and in the ledgers of users is read by later versions.
+#[test]
+fn the_json_of_an_iteration_and_of_the_state_that_took_it_in_stays_as_it_is() {
+    let sighting = Sighting {
+        test: TestId::native("tests/a.rs", "adds"),
+        status: Status::Blocked,
+        target: "src/lib.rs".to_owned(),
+        spec_source: "the kata".to_owned(),
+        notes: "it adds".to_owned(),
+        blocked_reason: Some("five attempts".to_owned()),
+    };
+    let iteration = Iteration {
+        metric: Some(0.5),
+        commit: Some(CommitId("c1".to_owned())),
+        tests: vec![sighting],
+        gone: vec![TestId::native("tests/a.rs", "gone")],
+        lessons: vec!["Empty input is zero.".to_owned()],
+        ..Iteration::sample("a", Outcome::Accepted)
+    };
+    let told = [
+        Happened::Iterated { iteration: Box::new(iteration) },
+        iterated("b", Outcome::Error, None),
+        iterated("c", Outcome::Pending, Some(1.0)),
+    ];
+    let lines: String = told.iter().map(|happened| serde_json::to_string_pretty(happened).unwrap() + "\n").collect();
+    insta::assert_snapshot!(lines + &after(&told).to_json());
+}
+
 #[test]
 fn a_state_that_is_not_ours_is_refused() {
     assert!(matches!(State::parse("{\"v\": 2}"), Err(StateError::Newer(2))));
