@@ -175,7 +175,10 @@ fn an_execute_plan_is_on_the_record_as_refactor_mode() {
     let ended: Vec<bool> = typed(&stage, "refactor_end").iter().map(|end| end["kept"] == true).collect();
     assert_eq!(ended, [true, false]);
     let message = stage.sandbox.git(&["log", "-1", "--format=%B"]);
-    assert!(message.contains("\n[phase-05/plan-01/task-01]\n") && message.contains("TDD-Mode: refactor"), "{message}");
+    assert!(
+        message.contains("\n[phase-05/plan-01/task-01]\n") && message.contains("\nTDD-Mode: execute\n"),
+        "{message}"
+    );
     assert_eq!(stage.run(&["audit"]).code, Some(0));
     // The task for which there was nothing to do is known to the ledger.
     let asked = stage.server.requests().len();
