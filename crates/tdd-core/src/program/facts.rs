@@ -39,7 +39,7 @@ pub fn gather(messages: &[String], iterating: &Iterating, session: &Session) -> 
     }
     for test in iterating.blocked.keys() {
         if !tests.iter().any(|sighting| &sighting.test == test) {
-            tests.push(sighting(test));
+            tests.push(Sighting::failing(test.clone()));
         }
     }
     let is_there = |test: &TestId| session.tests().contains_key(test);
@@ -101,7 +101,7 @@ impl<'a> Step<'a> {
     fn tell(&self, tests: &mut Vec<Sighting>) {
         let Some(test) = self.test.as_ref().filter(|_| self.phase != Phase::Refactor) else { return };
         let at = tests.iter().position(|sighting| &sighting.test == test).unwrap_or_else(|| {
-            tests.push(sighting(test));
+            tests.push(Sighting::failing(test.clone()));
             tests.len() - 1
         });
         let Some(sighting) = tests.get_mut(at) else { return };
@@ -115,17 +115,6 @@ impl<'a> Step<'a> {
             Phase::RethinkTest => sighting.notes = format!("{} (test-revised: {})", sighting.notes, self.words),
             Phase::Refactor => {}
         }
-    }
-}
-
-fn sighting(test: &TestId) -> Sighting {
-    Sighting {
-        test: test.clone(),
-        status: Status::Failing,
-        target: String::new(),
-        spec_source: String::new(),
-        notes: String::new(),
-        blocked_reason: None,
     }
 }
 

@@ -174,28 +174,41 @@ impl Range {
     }
 }
 
+impl Sighting {
+    /// A test that fails, of which nothing else is known.
+    pub fn failing(test: TestId) -> Self {
+        let (target, spec_source, notes) = (String::new(), String::new(), String::new());
+        Self { test, status: Status::Failing, target, spec_source, notes, blocked_reason: None }
+    }
+}
+
+#[cfg(test)]
+impl Sighting {
+    /// One of a test in `tests/a.rs`, for tests.
+    pub(crate) fn sample(name: &str, status: Status) -> Self {
+        Self {
+            status,
+            target: "src/lib.rs".to_owned(),
+            spec_source: "the kata".to_owned(),
+            notes: "it adds".to_owned(),
+            blocked_reason: (status == Status::Blocked).then(|| "five attempts".to_owned()),
+            ..Self::failing(TestId::native("tests/a.rs", name))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn sighting(name: &str, status: Status) -> Sighting {
-        Sighting {
-            test: TestId::native("tests/a.rs", name),
-            status,
-            target: "src/lib.rs".to_owned(),
-            spec_source: String::new(),
-            notes: String::new(),
-            blocked_reason: None,
-        }
-    }
-
     #[test]
     fn an_entry_keeps_what_it_was_and_takes_in_what_is_new() {
         let mut harness = Harness::default();
-        harness.see(&Sighting { notes: "pins x".to_owned(), ..sighting("a", Status::Failing) }, 1);
+        harness.see(&Sighting { notes: "pins x".to_owned(), ..Sighting::sample("a", Status::Failing) }, 1);
         assert_eq!(harness.obligations().count(), 1);
-        harness.see(&sighting("a", Status::Passing), 2);
-        harness.see(&sighting("a", Status::Passing), 5);
+        let silent = Sighting { notes: String::new(), ..Sighting::sample("a", Status::Passing) };
+        harness.see(&silent, 2);
+        harness.see(&silent, 5);
         let entry = &harness.entries[0];
         assert_eq!((entry.added, entry.made_green, entry.notes.as_str()), (1, Some(2), "pins x"));
         assert_eq!(harness.obligations().count(), 0);
@@ -206,7 +219,7 @@ mod tests {
         let mut harness = Harness::default();
         for n in 1..=60 {
             let status = if n == 3 { Status::Blocked } else { Status::Passing };
-            harness.see(&sighting(&format!("t{n}"), status), n);
+            harness.see(&Sighting::sample(&format!("t{n}"), status), n);
         }
         harness.fold(5);
         let shown: Vec<u32> = harness.entries.iter().map(|entry| entry.added).collect();

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::harness::{Entry, Harness, Status};
-use super::iteration::{ExistingTests, History, Outcome, Past};
+use super::iteration::{ExistingTests, History, Outcome, Overview, Past};
 use super::metric::Direction;
 use super::sections::{self, Section};
 use super::state::{Happened, Kept, Pause, Remembered, State, Who};
@@ -168,8 +168,7 @@ fn pasts(lines: &[&str]) -> Vec<Past> {
         let fixed = field(lines, "existing_tests_status").is_some_and(|word| word.starts_with("regression"));
         let said = ["Notes", "Change", "Result"].into_iter().find_map(|name| field(lines, name));
         let metric = field(lines, "Metric").unwrap_or_default();
-        Some(Past {
-            number,
+        let overview = Overview {
             id: format!("imported-{number}"),
             at_ms: millis(&rest[end..]).unwrap_or_default(),
             outcome: outcome(&field(lines, "Status").unwrap_or_default()),
@@ -184,7 +183,8 @@ fn pasts(lines: &[&str]) -> Vec<Past> {
             metric: metric.split_whitespace().next().and_then(|word| word.parse().ok()),
             commit: field(lines, "Commit").map(CommitId),
             summary: said.unwrap_or_default(),
-        })
+        };
+        Some(Past { number, overview })
     };
     blocks(lines).into_iter().filter_map(known).collect()
 }

@@ -93,7 +93,8 @@ fn a_page_of_others_becomes_a_state() {
     let expected =
         [("unknown::sorts NaN last", Status::Passing, 9, Some(10)), ("tests/a.rs::adds", Status::Blocked, 3, None)];
     assert_eq!(told, expected);
-    let past: Vec<_> = read.history.entries.iter().map(|it| (it.number, it.outcome, it.metric)).collect();
+    let past: Vec<_> =
+        read.history.entries.iter().map(|it| (it.number, it.overview.outcome, it.overview.metric)).collect();
     assert_eq!(past, [(12, Outcome::Error, None), (11, Outcome::Accepted, Some(0.82))]);
     assert_eq!(read.lessons, ["Oldest last.", "Newest first."]);
     assert_eq!(read.kept.len(), 1, "{:?}", read.kept);

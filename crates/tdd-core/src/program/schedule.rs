@@ -120,7 +120,7 @@ impl Standing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::iteration::{Iteration, Outcome};
+    use super::super::iteration::{Outcome, Overview};
     use super::super::state::{Happened, Who};
     use super::*;
 
@@ -145,8 +145,8 @@ mod tests {
         let mut state = State::new("x");
         let word = |state: &State, now| Standing::of(every, state, now).word();
         assert_eq!(word(&state, 0), "due");
-        let iteration = Iteration { at_ms: HOUR, ..Iteration::sample("a", Outcome::Discarded) };
-        state.apply(&Happened::Iterated { iteration: Box::new(iteration) });
+        let iteration = Overview { at_ms: HOUR, ..Overview::sample("a", Outcome::Discarded) };
+        state.apply(&Happened::Iterated { iteration: Box::new(iteration.into()) });
         assert_eq!(Standing::of(every, &state, 2 * HOUR), Standing::Waiting { until_ms: 7 * HOUR });
         assert_eq!(word(&state, 7 * HOUR), "due");
         assert_eq!(Standing::of(None, &state, 2 * HOUR), Standing::Due);

@@ -219,11 +219,12 @@ impl State {
     }
 
     fn take(&mut self, iteration: &Iteration) {
-        if self.knows(&iteration.id) {
+        let overview = &iteration.overview;
+        if self.knows(&overview.id) {
             return;
         }
         self.iterations += 1;
-        self.last_run_ms = self.last_run_ms.max(Some(iteration.at_ms));
+        self.last_run_ms = self.last_run_ms.max(Some(overview.at_ms));
         let number = self.iterations;
         self.harness.forget(&iteration.gone);
         for sighting in &iteration.tests {
@@ -236,18 +237,18 @@ impl State {
         }
         let over = self.lessons.len().saturating_sub(LESSONS);
         self.lessons.drain(..over);
-        self.history.entries.insert(0, Past::new(iteration, number));
-        match iteration.outcome {
+        self.history.entries.insert(0, Past { number, overview: overview.clone() });
+        match overview.outcome {
             Outcome::Accepted => {
                 self.consecutive_errors = 0;
-                self.take_metric(iteration.metric);
+                self.take_metric(overview.metric);
             }
             Outcome::Pending => {
                 self.consecutive_errors = 0;
-                self.pending = iteration.commit.clone().map(|commit| Pending {
-                    id: iteration.id.clone(),
+                self.pending = overview.commit.clone().map(|commit| Pending {
+                    id: overview.id.clone(),
                     commit,
-                    metric: iteration.metric,
+                    metric: overview.metric,
                 });
             }
             Outcome::Error => self.consecutive_errors += 1,
@@ -258,8 +259,8 @@ impl State {
     fn settle(&mut self, id: &str, passed: bool) {
         let Some(pending) = self.pending.take_if(|pending| pending.id == id) else { return };
         let outcome = if passed { Outcome::Accepted } else { Outcome::Error };
-        if let Some(past) = self.history.entries.iter_mut().find(|past| past.id == id) {
-            past.outcome = outcome;
+        if let Some(past) = self.history.entries.iter_mut().find(|past| past.overview.id == id) {
+            past.overview.outcome = outcome;
         }
         if passed {
             self.take_metric(pending.metric);
@@ -286,7 +287,7 @@ impl State {
 
     /// Whether an iteration is in it already.
     pub fn knows(&self, id: &str) -> bool {
-        self.history.entries.iter().any(|past| past.id == id)
+        self.history.entries.iter().any(|past| past.overview.id == id)
     }
 
     /// Whether a rethink is forced: the last iterations were all errors.
@@ -361,7 +362,8 @@ impl State {
 
     /// The outcomes of the last iterations, oldest first.
     pub fn recent(&self) -> Vec<&'static str> {
-        let mut words: Vec<_> = self.history.entries.iter().take(RECENT).map(|past| past.outcome.word()).collect();
+        let mut words: Vec<_> =
+            self.history.entries.iter().take(RECENT).map(|past| past.overview.outcome.word()).collect();
         words.reverse();
         words
     }

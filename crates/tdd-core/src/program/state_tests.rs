@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::program::harness::{Sighting, Status};
+use crate::program::iteration::Overview;
 use crate::test_id::TestId;
 
 fn iterated(id: &str, outcome: Outcome, metric: Option<f64>) -> Happened {
     let commit = (outcome == Outcome::Pending).then(|| CommitId("c1".to_owned()));
-    let iteration = Iteration { metric, commit, ..Iteration::sample(id, outcome) };
-    Happened::Iterated { iteration: Box::new(iteration) }
+    let overview = Overview { metric, commit, ..Overview::sample(id, outcome) };
+    Happened::Iterated { iteration: Box::new(overview.into()) }
 }
 
 fn after(all: &[Happened]) -> State {
@@ -70,14 +71,7 @@ fn what_two_machines_did_adds_up_in_either_order() {
 
 #[test]
 fn a_state_is_the_same_after_it_was_stored() {
-    let sighting = Sighting {
-        test: TestId::native("tests/a.rs", "adds"),
-        status: Status::Passing,
-        target: "src/lib.rs".to_owned(),
-        spec_source: "the kata".to_owned(),
-        notes: "it adds".to_owned(),
-        blocked_reason: None,
-    };
+    let sighting = Sighting::sample("adds", Status::Passing);
     let lessons = vec!["Empty input is zero.".to_owned(), "Empty input is zero.".to_owned()];
     let iteration = Iteration { tests: vec![sighting], lessons, ..Iteration::sample("a", Outcome::Accepted) };
     let mut state =
@@ -90,21 +84,13 @@ fn a_state_is_the_same_after_it_was_stored() {
 /// What is on the branches and in the ledgers of users is read by later versions.
 #[test]
 fn the_json_of_an_iteration_and_of_the_state_that_took_it_in_stays_as_it_is() {
-    let sighting = Sighting {
-        test: TestId::native("tests/a.rs", "adds"),
-        status: Status::Blocked,
-        target: "src/lib.rs".to_owned(),
-        spec_source: "the kata".to_owned(),
-        notes: "it adds".to_owned(),
-        blocked_reason: Some("five attempts".to_owned()),
-    };
+    let sighting = Sighting::sample("adds", Status::Blocked);
+    let commit = Some(CommitId("c1".to_owned()));
     let iteration = Iteration {
-        metric: Some(0.5),
-        commit: Some(CommitId("c1".to_owned())),
+        overview: Overview { metric: Some(0.5), commit, ..Overview::sample("a", Outcome::Accepted) },
         tests: vec![sighting],
         gone: vec![TestId::native("tests/a.rs", "gone")],
         lessons: vec!["Empty input is zero.".to_owned()],
-        ..Iteration::sample("a", Outcome::Accepted)
     };
     let told = [
         Happened::Iterated { iteration: Box::new(iteration) },

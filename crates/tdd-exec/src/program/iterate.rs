@@ -94,7 +94,7 @@ impl Worker<'_> {
                 Stage::Judged(judged) => {
                     self.perform(&judged)?;
                     let IterationJudged { program, iteration, .. } = *judged;
-                    let (id, outcome) = (iteration.id.clone(), iteration.outcome);
+                    let (id, outcome) = (iteration.overview.id.clone(), iteration.overview.outcome);
                     recording.append(&[Event::IterationEnd(IterationEnd { program, id, outcome })])?;
                     return Ok(Went::Over(iteration));
                 }
@@ -198,13 +198,13 @@ impl Worker<'_> {
     /// Does what was decided; done twice it comes to the same.
     fn perform(&self, judged: &IterationJudged) -> Result<(), ProgramError> {
         let IterationJudged { program, base, head, iteration, pause, completed } = judged;
-        if iteration.outcome == Outcome::Discarded {
+        if iteration.overview.outcome == Outcome::Discarded {
             for commit in self.desk.repo.lacking(head, base)? {
                 if validate_step(&self.desk.repo.message(&commit)?).is_err() {
                     return Err(ProgramError::PersonsCommit(commit.short().to_owned()));
                 }
             }
-            self.desk.repo.take_back(head, base, &format!("{program}/{}", iteration.id))?;
+            self.desk.repo.take_back(head, base, &format!("{program}/{}", iteration.overview.id))?;
         }
         let at_ms = WallClock.now_ms();
         let mut happened = vec![Happened::Iterated { iteration: iteration.clone() }];
@@ -214,7 +214,7 @@ impl Worker<'_> {
         if let Some(reason) = pause {
             happened.push(Happened::Paused { at_ms, by: Who::Machine, reason: reason.clone() });
         }
-        if self.memory.load()?.knows(&iteration.id) {
+        if self.memory.load()?.knows(&iteration.overview.id) {
             self.memory.push()
         } else {
             self.memory.tell(&happened).map(drop)

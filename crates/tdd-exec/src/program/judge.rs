@@ -6,7 +6,7 @@ use tdd_core::event::{Event, IterationJudged, StepOutcome};
 use tdd_core::program::decision::{Decision, Seen, decide};
 use tdd_core::program::definition::Strategy;
 use tdd_core::program::facts::{self, Facts};
-use tdd_core::program::iteration::{Iteration, Outcome};
+use tdd_core::program::iteration::{Iteration, Outcome, Overview};
 use tdd_core::program::state::{ERRORS_TO_RETHINK, State};
 use tdd_core::seam::Ledger;
 use tdd_core::standing::Iterating;
@@ -75,7 +75,7 @@ impl Worker<'_> {
             tests.retain(|seen| !facts.new.contains(&seen.test));
             gone.extend(facts.new);
         }
-        let iteration = Iteration {
+        let overview = Overview {
             id: iterating.start.id.clone(),
             at_ms: iterating.start.at_ms,
             outcome: judgement.outcome,
@@ -86,10 +86,8 @@ impl Worker<'_> {
             metric: judgement.metric,
             commit: (head != base).then(|| head.clone()),
             summary: said(facts.summary).collect::<Vec<_>>().join("; "),
-            tests,
-            gone,
-            lessons: facts.lessons,
         };
+        let iteration = Iteration { overview, tests, gone, lessons: facts.lessons };
         IterationJudged {
             program: self.found.name.clone(),
             base,

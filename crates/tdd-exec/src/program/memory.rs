@@ -181,7 +181,7 @@ fn word(happened: &Happened) -> &'static str {
     match happened {
         Happened::Imported { .. } => "read from a page",
         Happened::Measured { .. } => "measured",
-        Happened::Iterated { iteration } => iteration.outcome.word(),
+        Happened::Iterated { iteration } => iteration.overview.outcome.word(),
         Happened::Settled { passed: true, .. } => "its checks passed",
         Happened::Settled { passed: false, .. } => "its checks failed",
         Happened::Paused { .. } => "paused",

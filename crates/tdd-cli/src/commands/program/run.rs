@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use tdd_core::machine::End;
-use tdd_core::program::iteration::{Iteration, Outcome};
+use tdd_core::program::iteration::{Outcome, Overview};
 use tdd_core::program::schedule::Standing;
 use tdd_core::seam::Clock;
 use tdd_exec::clock::WallClock;
@@ -150,7 +150,7 @@ fn program(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<u8,
 fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Result<Option<End>, CliError> {
     loop {
         let (order, mandate) = match worker.iterate()? {
-            Went::Over(iteration) => return tell(context, name, &iteration).map(|()| None),
+            Went::Over(iteration) => return tell(context, name, &iteration.overview).map(|()| None),
             Went::Paused(end) => return Ok(Some(end)),
             Went::Modified { path, more } => return Err(CliError::Modified { path, more }),
             Went::Untracked { path, more } => return Err(CliError::Untracked { path, more }),
@@ -191,8 +191,8 @@ fn stands_still(worker: &Worker<'_>, name: &str, context: &Context) -> Result<Op
     }
 }
 
-fn tell(context: &Context, program: &str, iteration: &Iteration) -> Result<(), CliError> {
-    let Iteration { outcome, phase, target, metric, summary, .. } = iteration;
+fn tell(context: &Context, program: &str, overview: &Overview) -> Result<(), CliError> {
+    let Overview { outcome, phase, target, metric, summary, .. } = overview;
     if context.output.is_json() {
         let line = Line { program, outcome: outcome.word(), phase: phase.name(), target, metric: *metric, summary };
         return print_line(&serde_json::to_string(&line).unwrap_or_default());
