@@ -13,3 +13,4 @@ mod setup;
 mod shared;
 mod stage;
 mod standing;
+mod template;
