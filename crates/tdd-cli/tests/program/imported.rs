@@ -53,9 +53,9 @@ const PAGE: &str = "# Autoloop: port
 /// A project with one test that passes, one that fails, and the page of others.
 fn project() -> Stage {
     let stage = Stage::port();
-    let passing = Source::of(&stage).with(1);
-    stage.sandbox.write("src/lib.rs", &passing.code);
-    stage.sandbox.write("tests/ported.rs", &passing.with(2).tests);
+    let source = Source::of(&stage).with(1).with(2);
+    stage.sandbox.write("src/lib.rs", source.code.replace("x + 2", "x + 0"));
+    stage.sandbox.write("tests/ported.rs", &source.tests);
     stage.commit("feat: what others did");
     stage.keep_page("port", PAGE);
     stage
@@ -71,8 +71,7 @@ fn harness(page: &str) -> Vec<String> {
 #[test]
 fn its_tests_are_known_by_their_bare_names_and_its_folded_ranges_stay() {
     let stage = project();
-    let source = Source::of(&stage);
-    let code = Source { code: source.code.clone(), tests: String::new() }.with(2).code;
+    let code = Source::of(&stage).code.replace("x + 0", "x + 2");
     assert_eq!(stage.iterate(implementor(Cast::new(), 2, &code)), "accepted green 2.0 exit 0");
     let expected = [
         "### tests/ported.rs::t2  ·  gen 11",

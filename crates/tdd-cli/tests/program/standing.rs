@@ -91,7 +91,8 @@ fn a_pause_is_a_pause_whoever_made_it() {
 fn a_program_waits_for_the_run_and_for_the_program_that_are_at_work() {
     let stage = Stage::port();
     stage.ok(&["program", "new", "other", "--strategy", "default"]);
-    let other = PROGRAM.split("## Evolution").next().unwrap().replace("  held_out", "  #");
+    let other =
+        "## Goal\n\nBe short.\n\n## Target\n\n- `src/**`\n\n## Evaluation\n\n```bash\necho '{\"metric\": 1}'\n```\n";
     stage.sandbox.write(".autoloop/programs/other/program.md", other);
     stage.commit("chore: another program");
     stage.recast(cycle(&stage, 1));

@@ -137,6 +137,7 @@ pub(crate) fn one_of_each() -> Vec<Event> {
             base: commit(),
             head: commit(),
             iteration: Box::new(Overview { metric: Some(2.5), ..Overview::sample("1", Outcome::Accepted) }.into()),
+            against: None,
             pause: None,
             completed: Some("the target 2.5 is reached".into()),
         }),

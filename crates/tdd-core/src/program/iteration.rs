@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::harness::Sighting;
+use super::sections::Kept;
 use crate::cycle::Phase;
 use crate::digest::CommitId;
 use crate::test_id::TestId;
@@ -146,6 +147,9 @@ pub struct History {
     /// Newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<Range>,
+    /// What others wrote that is no iteration, such as ranges that they folded; it stays as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
 }
 
 /// So many iterations go into one range.

@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::harness::{Entry, Range};
+use super::harness::{Entry, Harness, Range};
 use super::iteration::{Past, Range as PastRange};
+use super::sections::Kept;
 use super::state::State;
 
 const NONE: &str = "—";
@@ -52,17 +53,25 @@ fn machine_state(state: &State, target: Option<f64>) -> String {
 
 fn harness(state: &State) -> String {
     let mut text = "\n## ✅ Test Harness\n\n".to_owned();
-    if state.harness().entries.is_empty() && state.harness().folded.is_empty() {
+    let Harness { entries, folded, kept } = state.harness();
+    if entries.is_empty() && folded.is_empty() && kept.is_empty() {
         return text + "*No behaviour is pinned yet.*\n";
     }
     text += "> One entry for each pinned behaviour, newest first.\n";
-    text += &state.harness().entries.iter().map(entry).collect::<String>();
-    text += &state.harness().folded.iter().map(range).collect::<String>();
-    text
+    text += &entries.iter().map(entry).collect::<String>();
+    text += &folded.iter().map(range).collect::<String>();
+    text + &kept.iter().map(kept_block).collect::<String>()
+}
+
+/// What others wrote below a heading of the third rank.
+fn kept_block(kept: &Kept) -> String {
+    let Kept { title, text } = kept;
+    let text = if text.is_empty() { String::new() } else { format!("\n{text}\n") };
+    format!("\n### {}\n{text}", line(title))
 }
 
 fn entry(entry: &Entry) -> String {
-    let mut text = format!("\n### {}  ·  gen {}\n\n", line(entry.test.as_str()), entry.added);
+    let mut text = format!("\n### {}  ·  gen {}\n\n", line(entry.name()), entry.added);
     text += &format!("- **Status**: {}\n", entry.status.shown());
     text += &format!("- **Target**: {}\n", or(&line(&entry.target), NONE));
     text += &format!("- **Spec source**: {}\n", or(&line(&entry.spec_source), NONE));
@@ -94,6 +103,7 @@ fn history(state: &State) -> String {
     let mut text = "\n## 📊 Iteration History\n".to_owned();
     text += &state.history().entries.iter().map(past).collect::<String>();
     text += &state.history().folded.iter().map(past_range).collect::<String>();
+    text += &state.history().kept.iter().map(kept_block).collect::<String>();
     if state.iterations() == 0 { text + "\n*None yet.*\n" } else { text }
 }
 
@@ -164,7 +174,7 @@ mod tests {
                 lessons: vec![format!("Lesson {n}.")],
                 ..Iteration::from(overview)
             };
-            tell(Happened::Iterated { iteration: Box::new(iteration) });
+            tell(Happened::Iterated { iteration: Box::new(iteration), against: None });
         }
         tell(Happened::Paused { at_ms: 0, by: Who::Machine, reason: "td-stuck: a|b".to_owned() });
         state.fold(3);

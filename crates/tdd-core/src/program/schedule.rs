@@ -146,7 +146,7 @@ mod tests {
         let word = |state: &State, now| Standing::of(every, state, now).word();
         assert_eq!(word(&state, 0), "due");
         let iteration = Overview { at_ms: HOUR, ..Overview::sample("a", Outcome::Discarded) };
-        state.apply(&Happened::Iterated { iteration: Box::new(iteration.into()) });
+        state.apply(&Happened::Iterated { iteration: Box::new(iteration.into()), against: None });
         assert_eq!(Standing::of(every, &state, 2 * HOUR), Standing::Waiting { until_ms: 7 * HOUR });
         assert_eq!(word(&state, 7 * HOUR), "due");
         assert_eq!(Standing::of(None, &state, 2 * HOUR), Standing::Due);

@@ -8,7 +8,7 @@ use tdd_core::event::{Event, IterationEnd, IterationJudged, IterationStart};
 use tdd_core::machine::{End, Mandate, Order};
 use tdd_core::program::decision::Checks;
 use tdd_core::program::definition::Strategy;
-use tdd_core::program::iteration::{Iteration, Outcome};
+use tdd_core::program::iteration::{Outcome, Overview};
 use tdd_core::program::state::{Happened, State, Who};
 use tdd_core::seam::{Clock, Ledger};
 
@@ -43,8 +43,8 @@ pub struct Worker<'a> {
 /// How far an iteration went.
 #[must_use]
 pub enum Went {
-    /// It is over.
-    Over(Box<Iteration>),
+    /// It is over, and the state knows this of it.
+    Over(Box<Overview>),
     /// The machine is paused about something else; no iteration was begun.
     Paused(End),
     /// A tracked file has changes that are not committed; no iteration was begun.
@@ -92,11 +92,11 @@ impl Worker<'_> {
                 Stage::Working { rethink } => return self.work(rethink),
                 Stage::Ended => self.judge(&mut recording)?,
                 Stage::Judged(judged) => {
-                    self.perform(&judged)?;
-                    let IterationJudged { program, iteration, .. } = *judged;
-                    let (id, outcome) = (iteration.overview.id.clone(), iteration.overview.outcome);
+                    let overview = self.perform(&judged)?;
+                    let (id, outcome) = (overview.id.clone(), overview.outcome);
+                    let program = judged.program;
                     recording.append(&[Event::IterationEnd(IterationEnd { program, id, outcome })])?;
-                    return Ok(Went::Over(iteration));
+                    return Ok(Went::Over(Box::new(overview)));
                 }
             }
         }
@@ -142,7 +142,9 @@ impl Worker<'_> {
             self.measure_base(&head)?;
         }
         let at_ms = WallClock.now_ms();
-        let (program, id) = (self.found.name.clone(), format!("{at_ms}-{}", head.short()));
+        let program = self.found.name.clone();
+        // Two machines may begin in the same millisecond, on the same commit.
+        let id = format!("{at_ms}-{}-{}", head.short(), std::process::id());
         let rethink = state.must_rethink();
         recording.append(&[Event::IterationStart(IterationStart { program, id, at_ms, head, rethink })])?;
         Ok(())
@@ -195,30 +197,45 @@ impl Worker<'_> {
         Ok(Went::Work(order, Box::new(mandate)))
     }
 
-    /// Does what was decided; done twice it comes to the same.
-    fn perform(&self, judged: &IterationJudged) -> Result<(), ProgramError> {
-        let IterationJudged { program, base, head, iteration, pause, completed } = judged;
-        if iteration.overview.outcome == Outcome::Discarded {
-            for commit in self.desk.repo.lacking(head, base)? {
-                if validate_step(&self.desk.repo.message(&commit)?).is_err() {
-                    return Err(ProgramError::PersonsCommit(commit.short().to_owned()));
-                }
-            }
-            self.desk.repo.take_back(head, base, &format!("{program}/{}", iteration.overview.id))?;
+    /// Does what was decided, and gives what the state knows of it then; done twice it comes to the same.
+    fn perform(&self, judged: &IterationJudged) -> Result<Overview, ProgramError> {
+        let IterationJudged { iteration, against, pause, completed, .. } = judged;
+        let decided = &iteration.overview;
+        if decided.outcome == Outcome::Discarded {
+            self.put_away(judged)?;
         }
         let at_ms = WallClock.now_ms();
-        let mut happened = vec![Happened::Iterated { iteration: iteration.clone() }];
+        let mut happened = vec![Happened::Iterated { iteration: iteration.clone(), against: *against }];
         if let Some(reason) = completed {
             happened.push(Happened::Completed { at_ms, reason: reason.clone() });
         }
         if let Some(reason) = pause {
             happened.push(Happened::Paused { at_ms, by: Who::Machine, reason: reason.clone() });
         }
-        if self.memory.load()?.knows(&iteration.overview.id) {
-            self.memory.push()
+        let state = if self.memory.load()?.knows(&decided.id) {
+            self.memory.push()?;
+            self.memory.load()?
         } else {
-            self.memory.tell(&happened).map(drop)
+            self.memory.tell(&happened)?
+        };
+        let known = state.past(&decided.id).unwrap_or(decided).clone();
+        // Another machine was faster: what was accepted here is not accepted there.
+        if known.outcome == Outcome::Discarded && decided.outcome != Outcome::Discarded {
+            self.put_away(judged)?;
         }
+        Ok(known)
+    }
+
+    /// Takes the commits of an iteration from the branch.
+    fn put_away(&self, judged: &IterationJudged) -> Result<(), ProgramError> {
+        let IterationJudged { program, base, head, iteration, .. } = judged;
+        for commit in self.desk.repo.lacking(head, base)? {
+            if validate_step(&self.desk.repo.message(&commit)?).is_err() {
+                return Err(ProgramError::PersonsCommit(commit.short().to_owned()));
+            }
+        }
+        self.desk.repo.take_back(head, base, &format!("{program}/{}", iteration.overview.id))?;
+        Ok(())
     }
 
     /// Looks whether the checks of a pending commit have concluded; `false` if they have not.

@@ -150,7 +150,7 @@ fn program(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<u8,
 fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Result<Option<End>, CliError> {
     loop {
         let (order, mandate) = match worker.iterate()? {
-            Went::Over(iteration) => return tell(context, name, &iteration.overview).map(|()| None),
+            Went::Over(overview) => return tell(context, name, &overview).map(|()| None),
             Went::Paused(end) => return Ok(Some(end)),
             Went::Modified { path, more } => return Err(CliError::Modified { path, more }),
             Went::Untracked { path, more } => return Err(CliError::Untracked { path, more }),
