@@ -5,7 +5,7 @@ use std::time::Duration;
 use tdd_core::commit::validate_step;
 use tdd_core::digest::CommitId;
 use tdd_core::event::{Event, IterationEnd, IterationJudged, IterationStart};
-use tdd_core::machine::{End, Mandate, Order};
+use tdd_core::machine::{Mandate, Order};
 use tdd_core::program::decision::Checks;
 use tdd_core::program::definition::Strategy;
 use tdd_core::program::iteration::{Outcome, Overview};
@@ -17,6 +17,7 @@ use super::brief;
 use super::error::ProgramError;
 use super::evaluate::Evaluator;
 use super::found::Found;
+use super::look::Look;
 use super::memory::Memory;
 use crate::clock::WallClock;
 use crate::recording::Recording;
@@ -45,22 +46,6 @@ pub struct Worker<'a> {
 pub enum Went {
     /// It is over, and the state knows this of it.
     Over(Box<Overview>),
-    /// The machine is paused about something else; no iteration was begun.
-    Paused(End),
-    /// A tracked file has changes that are not committed; no iteration was begun.
-    Modified {
-        /// The first such file.
-        path: String,
-        /// How many there are besides.
-        more: usize,
-    },
-    /// There is a file that git does not know; no iteration was begun.
-    Untracked {
-        /// The first such file.
-        path: String,
-        /// How many there are besides.
-        more: usize,
-    },
     /// The machine is to work by this mandate; after that the iteration goes on.
     Work(Order, Box<Mandate>),
 }
@@ -74,18 +59,20 @@ enum Stage {
 }
 
 impl Worker<'_> {
+    /// Where the program stands, and what is in its way.
+    pub fn look(&self) -> Result<Look, ProgramError> {
+        self.desk.look(self.found, &self.memory, self.allow_untracked)
+    }
+
     /// Takes one iteration, a new one or the one under way, to its end or to where the machine has to work.
     pub fn iterate(&self) -> Result<Went, ProgramError> {
         loop {
             let mut recording = self.ledger()?;
             match self.stage(&mut recording)? {
                 Stage::Idle => {
-                    if let Some(pause) = recording.session().standing().pause() {
-                        let (reason, next) = (pause.reason.clone(), pause.next.clone());
-                        return Ok(Went::Paused(End::Stopped { reason, next }));
-                    }
-                    if let Some(unclean) = self.unclean(&recording)? {
-                        return Ok(unclean);
+                    let (name, session) = (&self.found.name, recording.session());
+                    if let Some(refusal) = self.desk.obstacle(name, session, self.allow_untracked)? {
+                        return Err(refusal);
                     }
                     self.begin(&mut recording)?;
                 }
@@ -136,7 +123,7 @@ impl Worker<'_> {
     /// Measures what there is, if nobody has yet, and puts the beginning on the record.
     fn begin(&self, recording: &mut Recording) -> Result<(), ProgramError> {
         let head = self.desk.repo.head()?;
-        let (Some(head), Some(_)) = (head.commit, head.branch) else { return Err(ProgramError::NoBranch) };
+        let Some(head) = head.commit else { return Err(ProgramError::NoBranch) };
         let state = self.memory.load()?;
         if state.metric().best().is_none() {
             self.measure_base(&head)?;
@@ -164,23 +151,6 @@ impl Worker<'_> {
             }
             (Err(why), Strategy::Default) => Err(ProgramError::Baseline(why)),
         }
-    }
-
-    /// A person's uncommitted work is not ours to touch; the machine's own, cut short, it puts right by itself.
-    fn unclean(&self, recording: &Recording) -> Result<Option<Went>, ProgramError> {
-        if recording.session().standing().step().is_some_and(|step| step.open.is_some()) {
-            return Ok(None);
-        }
-        let dirty = self.desk.repo.dirty()?;
-        if let Some(path) = dirty.modified_tracked.first() {
-            return Ok(Some(Went::Modified { path: path.to_string(), more: dirty.modified_tracked.len() - 1 }));
-        }
-        Ok(match dirty.untracked.first() {
-            Some(path) if !self.allow_untracked => {
-                Some(Went::Untracked { path: path.to_string(), more: dirty.untracked.len() - 1 })
-            }
-            Some(_) | None => None,
-        })
     }
 
     /// What the machine is to do.
