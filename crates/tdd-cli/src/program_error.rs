@@ -4,7 +4,8 @@ use tdd_core::program::MEMORY;
 use tdd_exec::program::ProgramError;
 use tdd_exec::remote::RemoteError;
 
-use crate::error::Code;
+use crate::error::{CliError, Code};
+use crate::person::PersonError;
 use crate::work_error;
 
 /// The exit code.
@@ -18,9 +19,15 @@ pub fn code(error: &ProgramError) -> Code {
         | ProgramError::NotReady { .. }
         | ProgramError::BranchBehind { .. }
         | ProgramError::NoBranch
+        | ProgramError::RefactorMode
+        | ProgramError::Modified { .. }
+        | ProgramError::Untracked { .. }
         | ProgramError::Other(_)
         | ProgramError::Baseline(_) => Code::Usage,
-        ProgramError::Stopped { .. } | ProgramError::Diverged { .. } | ProgramError::PersonsCommit(_) => Code::Person,
+        ProgramError::Stopped { .. }
+        | ProgramError::MachinePaused { .. }
+        | ProgramError::Diverged { .. }
+        | ProgramError::PersonsCommit(_) => Code::Person,
         ProgramError::Remote(RemoteError::Interrupted) => Code::Interrupted,
         ProgramError::Work(error) => work_error::code(error),
         ProgramError::State(_)
@@ -51,6 +58,14 @@ pub fn hint(error: &ProgramError) -> Option<String> {
             format!("raise `target-metric` in its front matter, then `tdd-cli program resume {program}`")
         }
         ProgramError::Stopped { program, .. } => format!("`tdd-cli program resume {program}`, when it may go on"),
+        ProgramError::MachinePaused { next, .. } => next.clone(),
+        ProgramError::RefactorMode => PersonError::RefactorModeOn { reason: None }.hint(),
+        ProgramError::Modified { path, more } => {
+            return CliError::Modified { path: path.clone(), more: *more }.hint();
+        }
+        ProgramError::Untracked { path, more } => {
+            return CliError::Untracked { path: path.clone(), more: *more }.hint();
+        }
         ProgramError::State(_) => format!("look at `git log {MEMORY}`; a newer tdd-cli may be needed"),
         ProgramError::Busy => "try again in a moment".to_owned(),
         ProgramError::Diverged { remote, .. } => {

@@ -6,14 +6,47 @@ use crate::change::{Change, ItemChange, ItemFate, TestChange};
 use crate::judge::Ruling;
 use crate::report::Report;
 
-/// The kata's goal in one sentence: the first of its text that is no heading.
-pub fn goal(kata: &str) -> &str {
-    let plain = |line: &&str| !line.is_empty() && !line.starts_with(['#', '<', '`', '|', '-', '=', '!']);
-    let line = kata.lines().map(str::trim).find(plain);
-    let line =
-        line.or_else(|| kata.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty()));
-    let line = line.unwrap_or_default();
-    line.find(". ").map_or(line, |end| &line[..=end])
+/// What a text is for, in one sentence: the first sentence of its prose, or else its title.
+pub fn goal(text: &str) -> String {
+    let lines = prose(text);
+    let start = lines.iter().position(|line| is_plain(line));
+    let title = || lines.iter().find_map(|line| line.strip_prefix('#')).map(|line| line.trim_start_matches(['#', ' ']));
+    let Some(start) = start else { return title().unwrap_or_default().to_owned() };
+    let ends = |line: &&&str| !is_plain(line) || is_labelled(line);
+    let first = lines[start..start + 1].iter();
+    let paragraph: Vec<&str> = first.chain(lines[start + 1..].iter().take_while(|line| !ends(line))).copied().collect();
+    let text = paragraph.join(" ");
+    let end = [". ", "! ", "? "].into_iter().filter_map(|end| text.find(end)).min();
+    end.map_or(text.as_str(), |end| &text[..=end]).to_owned()
+}
+
+/// The lines of a text without its front matter and without fenced blocks.
+fn prose(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.trim_start().lines().map(str::trim).collect();
+    if lines.first() == Some(&"---")
+        && let Some(end) = lines.iter().skip(1).position(|line| *line == "---")
+    {
+        lines.drain(..end + 2);
+    }
+    let mut in_block = false;
+    lines.retain(|line| {
+        let is_fence = line.starts_with("```") || line.starts_with("~~~");
+        in_block ^= is_fence;
+        !in_block && !is_fence
+    });
+    lines
+}
+
+/// Whether a line is prose: no heading, list, table, tag, image, quotation, rule, or reference to a file (`@docs/a.md`).
+fn is_plain(line: &str) -> bool {
+    let behind_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = behind_digits.len() < line.len() && behind_digits.starts_with(['.', ')']);
+    !line.is_empty() && !is_numbered && !line.starts_with(['#', '<', '|', '-', '*', '+', '=', '!', '>', '@'])
+}
+
+/// Whether a line begins with a label, such as `Purpose: …`.
+fn is_labelled(line: &str) -> bool {
+    line.split_once(": ").is_some_and(|(label, _)| label.chars().all(char::is_alphanumeric))
 }
 
 /// What was done to each file, one line each.
@@ -87,6 +120,9 @@ mod tests {
     #[test]
     fn the_goal_is_the_first_sentence_that_is_no_heading() {
         assert_eq!(goal("# Kata\n\nAdd numbers. Then more.\n"), "Add numbers.");
+        assert_eq!(goal("---\ntitle: x\n---\n```\nlet x;\n```\n`add` adds\nall numbers.\n"), "`add` adds all numbers.");
+        assert_eq!(goal("# Kata\n\n@docs/a.md\n1. One\n- two\n<a>\nWhy not? Because.\n"), "Why not?");
+        assert_eq!(goal("Add numbers\nPurpose: none.\n"), "Add numbers");
         assert_eq!(goal("# Only a title"), "Only a title");
         assert_eq!(goal(""), "");
     }

@@ -55,6 +55,7 @@ impl Claim {
             (None, _) => Kind::Unclaimed,
             (Some(_), Some(Mode::RefactorMode)) => Kind::RefactorMode,
             (Some(Phase::Refactor), Some(Mode::Refactor)) => Kind::Task,
+            (Some(Phase::Refactor), Some(Mode::Execute)) => Kind::Execute,
             (Some(Phase::RethinkTest), Some(Mode::Mend)) => Kind::Mend,
             (Some(Phase::Red), _) => Kind::Red,
             (Some(Phase::Green), _) => Kind::Green,
@@ -203,7 +204,9 @@ mod tests {
         assert_eq!(claim.overrides, BTreeMap::from([(Rule::CheckPasses, "an old lint".to_owned())]));
         let mode = Claim::of_message("refactor: x\n\nTDD-Phase: refactor\nTDD-Mode: refactor-mode\n");
         assert_eq!(mode.kind(), Kind::RefactorMode);
-        assert_eq!(Claim::of_message("refactor: x\n\nTDD-Phase: refactor\nTDD-Mode: refactor\n").kind(), Kind::Task);
+        let in_mode =
+            |mode: &str| Claim::of_message(&format!("refactor: x\n\nTDD-Phase: refactor\nTDD-Mode: {mode}\n")).kind();
+        assert_eq!((in_mode("refactor"), in_mode("execute")), (Kind::Task, Kind::Execute));
         assert_eq!(Claim::default().kind(), Kind::Unclaimed);
     }
 

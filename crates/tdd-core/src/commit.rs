@@ -82,8 +82,10 @@ pub struct StepMessage<'a> {
 /// A way of working that is not that of the phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// A task of a plan, done in refactor mode.
+    /// A task of a `type: tdd` plan, done in refactor mode.
     Refactor,
+    /// A task of a `type: execute` plan.
+    Execute,
     /// A person's own work, in refactor mode.
     RefactorMode,
     /// A test that was mended without a change of what it asserts.
@@ -95,6 +97,7 @@ impl Mode {
     pub fn name(self) -> &'static str {
         match self {
             Self::Refactor => "refactor",
+            Self::Execute => "execute",
             Self::RefactorMode => "refactor-mode",
             Self::Mend => "mend",
         }
@@ -102,7 +105,7 @@ impl Mode {
 
     /// Reads a trailer's value.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Refactor, Self::RefactorMode, Self::Mend].into_iter().find(|mode| mode.name() == text)
+        [Self::Refactor, Self::Execute, Self::RefactorMode, Self::Mend].into_iter().find(|mode| mode.name() == text)
     }
 }
 

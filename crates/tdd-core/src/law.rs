@@ -34,8 +34,10 @@ pub enum Kind {
     Mend,
     /// The code was improved.
     Refactor,
-    /// A model's task of a plan, in refactor mode.
+    /// A model's task of a `type: tdd` plan, in refactor mode.
     Task,
+    /// A model's task of a `type: execute` plan: the same, but `gate.test_gate` decides whether a failing test refuses it.
+    Execute,
     /// A person's own work, in refactor mode.
     RefactorMode,
     /// A person's word about one test, which goes or is left aside.
@@ -55,7 +57,7 @@ impl Kind {
             Self::Red => Some(Phase::Red),
             Self::Green => Some(Phase::Green),
             Self::Rethink | Self::Mend => Some(Phase::RethinkTest),
-            Self::Refactor | Self::Task | Self::RefactorMode => Some(Phase::Refactor),
+            Self::Refactor | Self::Task | Self::Execute | Self::RefactorMode => Some(Phase::Refactor),
             Self::NewTests | Self::OneTest | Self::Unblock | Self::Scaffold | Self::Unclaimed => None,
         }
     }
@@ -109,12 +111,15 @@ pub struct Row {
     pub ask: Ask,
 }
 
-use Kind::{Green, Mend, NewTests, OneTest, Red, Refactor, RefactorMode, Rethink, Scaffold, Task, Unblock, Unclaimed};
+use Kind::{
+    Execute, Green, Mend, NewTests, OneTest, Red, Refactor, RefactorMode, Rethink, Scaffold, Task, Unblock, Unclaimed,
+};
 
-const MODEL: &[Kind] = &[Red, Green, Rethink, Mend, Refactor, Task, RefactorMode];
-const WRITTEN: &[Kind] = &[Red, Green, Rethink, Mend, Refactor, Task, RefactorMode, OneTest, Unblock, Scaffold];
+const MODEL: &[Kind] = &[Red, Green, Rethink, Mend, Refactor, Task, Execute, RefactorMode];
+const WRITTEN: &[Kind] =
+    &[Red, Green, Rethink, Mend, Refactor, Task, Execute, RefactorMode, OneTest, Unblock, Scaffold];
 const STEPS: &[Kind] = &[Red, Green, NewTests, Rethink, Mend, Refactor];
-const RUN: &[Kind] = &[Red, Green, Rethink, Mend, Refactor, Task, RefactorMode, OneTest, Unblock];
+const RUN: &[Kind] = &[Red, Green, Rethink, Mend, Refactor, Task, Execute, RefactorMode, OneTest, Unblock];
 const CODE: &[Kind] = &[Red, Green, Rethink, Mend, Refactor];
 
 const fn row(rule: Rule, kinds: &'static [Kind], ask: Ask) -> Row {
@@ -136,14 +141,14 @@ pub const TABLE: &[Row] = &[
     row(Rule::RefactorMode, MODEL, Ask::Request(request::mode_fits_step)),
     row(Rule::SteeringFrozen, STEPS, Ask::Change(|_, change| scope::steering_frozen(change))),
     row(Rule::TestsFrozen, &[OneTest, Unblock], Ask::Change(scope_of_one_test)),
-    row(Rule::TestsFrozen, &[NewTests, Task], Ask::Change(|_, change| scope::readable(change))),
+    row(Rule::TestsFrozen, &[NewTests, Task, Execute], Ask::Change(|_, change| scope::readable(change))),
     row(Rule::TestsFrozen, &[Refactor], Ask::Change(|_, change| scope::tests_kept(change))),
     row(Rule::PhaseScope, &[Red], Ask::Change(|_, change| scope::red_changes_tests_only(change))),
     row(Rule::PhaseScope, &[Refactor], Ask::Change(|_, change| scope::one_side_only(change))),
     row(Rule::TestsFrozen, &[Refactor], Ask::Change(|_, change| scope::support_kept(change))),
     row(Rule::TestsFrozen, &[Red], Ask::Change(|_, change| scope::tests_frozen_at_red(change))),
     row(Rule::TestsFrozen, &[Green], Ask::Change(|_, change| scope::green_changes_production_only(change))),
-    row(Rule::TestsFrozen, &[NewTests, Task], Ask::Change(|_, change| scope::tests_frozen(change))),
+    row(Rule::TestsFrozen, &[NewTests, Task, Execute], Ask::Change(|_, change| scope::tests_frozen(change))),
     row(Rule::TestsFrozen, &[Rethink], Ask::Change(judge::rethinks_one_test)),
     row(Rule::TestsFrozen, &[Mend], Ask::Change(mends_one_test)),
     row(
@@ -169,13 +174,13 @@ pub const TABLE: &[Row] = &[
     row(Rule::RedFirst, &[Green], Ask::Run(judge::target::were_red)),
     row(Rule::TargetPasses, &[Green], Ask::Run(judge::target::all_pass)),
     row(Rule::OthersKept, RUN, Ask::Run(others_kept)),
-    row(Rule::OthersKept, &[RefactorMode, Task, OneTest], Ask::Run(|_, seen| none_removed(seen.change))),
+    row(Rule::OthersKept, &[RefactorMode, Task, Execute, OneTest], Ask::Run(|_, seen| none_removed(seen.change))),
     row(Rule::IgnoredPath, &[Red, Green, Refactor], Ask::Run(|_, seen| judge::includes_are_in_the_tree(seen))),
-    row(Rule::CheckPasses, &[Green, Refactor, Task, RefactorMode], Ask::Check(check::passes)),
+    row(Rule::CheckPasses, &[Green, Refactor, Task, Execute, RefactorMode], Ask::Check(check::passes)),
     row(Rule::CounterProof, &[Green], Ask::Probe(proof::can_fail)),
     row(Rule::PreTestCode, CODE, Ask::Code(antipattern::pre_test_code)),
     row(Rule::TestTampering, &[Red, Green, Rethink, Mend, Refactor, Unclaimed], Ask::Code(antipattern::tampering)),
-    row(Rule::TestSensing, &[Red, Green, Rethink, Mend, Refactor, Task], Ask::Code(antipattern::sensing)),
+    row(Rule::TestSensing, &[Red, Green, Rethink, Mend, Refactor, Task, Execute], Ask::Code(antipattern::sensing)),
     row(Rule::EmptyTest, CODE, Ask::Code(antipattern::empty_tests)),
     row(Rule::Yagni, CODE, Ask::Code(yagni::findings)),
     row(Rule::OverMocking, CODE, Ask::Code(|case| antipattern::overdone_tests(case, Rule::OverMocking))),

@@ -164,6 +164,7 @@ impl Inquiry {
             | Kind::Mend
             | Kind::Refactor
             | Kind::Task
+            | Kind::Execute
             | Kind::RefactorMode
             | Kind::OneTest
             | Kind::Unblock

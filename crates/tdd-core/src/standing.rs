@@ -40,6 +40,9 @@ pub struct Standing {
     arrivals: u32,
     /// Tasks of plans that were looked at, and nothing was to be done.
     idle: BTreeSet<String>,
+    /// Tasks of plans at which an attempt failed, and that are not done since.
+    #[serde(default)]
+    failed: BTreeSet<String>,
     #[serde(default)]
     person_edit: Option<PersonEdit>,
     #[serde(default)]
@@ -338,6 +341,11 @@ impl Standing {
         self.idle.contains(mark)
     }
 
+    /// Whether an attempt at a task of a plan has failed, and nothing was kept for it since. A resume does not change that.
+    pub fn has_failed(&self, mark: &str) -> bool {
+        self.failed.contains(mark)
+    }
+
     /// The iteration of a program under way.
     pub fn iteration(&self) -> Option<&Iterating> {
         self.iteration.as_ref()
@@ -367,6 +375,9 @@ impl Standing {
         if let Some(step) = self.step.take() {
             if step.free && end.outcome == StepOutcome::Nothing {
                 self.idle.extend(step.mark.clone());
+            }
+            if let Some(mark) = step.mark.as_ref().filter(|_| end.outcome == StepOutcome::Kept) {
+                self.failed.remove(mark);
             }
             match end.outcome {
                 StepOutcome::Kept | StepOutcome::Nothing | StepOutcome::Skipped => self.settle(&step),
@@ -409,6 +420,7 @@ impl Standing {
             self.invalid_reds += 1;
         }
         if reverted.spent {
+            self.failed.extend(step.mark.clone().filter(|_| step.free));
             *self.spent.entry(subject.clone()).or_default() += 1;
         }
         *self.failures.entry(subject).or_default().entry(reverted.signature).or_default() += 1;

@@ -170,7 +170,7 @@ fn event_text(event: &Event) -> String {
         Event::PersonEdit(edit) => format!("{}: {}", edit.test_id, edit.reason),
         Event::Retired(retired) => format!("{}: {}", retired.test_id, retired.reason),
         Event::IterationStart(start) => format!("{} from {}", start.program, start.head.short()),
-        Event::IterationJudged(judged) => format!("{} {}", judged.program, judged.iteration.summary),
+        Event::IterationJudged(judged) => format!("{} {}", judged.program, judged.iteration.overview.summary),
         Event::IterationEnd(end) => format!("{} {}", end.program, end.outcome.word()),
         Event::LedgerRepaired(repair) => format!("{} bytes of a torn line cut off", repair.dropped_bytes),
     }

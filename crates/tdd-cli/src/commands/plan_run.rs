@@ -104,13 +104,17 @@ fn agenda(plans: &[Found], repo: &Repo, config: &Config) -> Result<Agenda, CliEr
     };
     let inside = |path: &Path| Some(path.canonicalize().ok()?.strip_prefix(repo.root()).ok()?.to_str()?.to_owned());
     let protected: Vec<String> = plans.iter().filter_map(|(path, _)| inside(path)).collect();
-    let mandate = |plan: &Plan, at: usize, step: &Step| Mandate {
-        brief: Some(plan.brief(&kata, step)),
-        target: target(plan, step),
-        mark: Some(plan.mark(at)),
-        free: target(plan, step).is_none(),
-        protected: protected.clone(),
-        ..Mandate::default()
+    let mandate = |plan: &Plan, at: usize, step: &Step| {
+        let target = target(plan, step);
+        Mandate {
+            brief: Some(plan.brief(&kata, step)),
+            mark: Some(plan.mark(at)),
+            task: plan.kind().filter(|_| target.is_none()),
+            goal: Some(plan.goal()),
+            target,
+            protected: protected.clone(),
+            ..Mandate::default()
+        }
     };
     let tasks =
         plans.iter().flat_map(|(_, plan)| plan.steps.iter().enumerate().map(move |(at, step)| (plan, at, step)));

@@ -134,7 +134,7 @@ fn range(repo: &Repo, text: &str) -> Result<Range, CliError> {
 fn grant(workshop: &mut ProjectWorkshop, message: &str) {
     let claim = Claim::of_message(message);
     workshop.granted.extend(claim.overrides);
-    if matches!(claim.mode, Some(Mode::RefactorMode | Mode::Refactor)) {
+    if matches!(claim.mode, Some(Mode::RefactorMode | Mode::Refactor | Mode::Execute)) {
         let subject = message.lines().next().unwrap_or_default();
         let reason = format!("refactor mode: {subject}");
         for rule in [Rule::SteeringFrozen, Rule::TestsFrozen, Rule::TestTampering, Rule::PhaseScope] {

@@ -13,13 +13,13 @@ fn pending_is_a_state_until_the_checks_have_concluded() {
     stage.add_program(&PROGRAM.replace("schedule: every 6h", "ci: \"cat ../checks\""));
     let say = |word: &str| fs::write(stage.sandbox.outside().join("checks"), word).unwrap();
     say("pending\n");
-    assert_eq!(stage.iterate(cycle(&stage, 1)), "pending refactor 1.0 exit 0");
+    assert_eq!(stage.iterate(cycle(&stage, 1)), "pending green 1.0 exit 0");
     assert_eq!(stage.state()["metric"]["best"], json!(null));
     assert!(stage.ok(&["program", "list"]).starts_with("pending port"));
-    assert_eq!(stage.iterate(Cast::new()), "pending refactor 1.0 exit 0");
+    assert_eq!(stage.iterate(Cast::new()), "pending green 1.0 exit 0");
     assert_eq!(stage.state()["iterations"], 1);
     say("success\n");
-    assert_eq!(stage.iterate(cycle(&stage, 2)), "accepted refactor 2.0 exit 0");
+    assert_eq!(stage.iterate(cycle(&stage, 2)), "accepted green 2.0 exit 0");
     assert_eq!(stage.state()["history"]["entries"][1]["outcome"], "accepted");
     say("pending\n");
     stage.iterate(cycle(&stage, 3));
@@ -41,7 +41,7 @@ fn no_model_sees_what_is_held_out_however_it_asks() {
     let source = Source::of(&stage).with(1);
     let asks = json!({"edits": [], "need": [secret, "src/lib.rs"]});
     let cast = implementor(tester(Cast::new().says("tester", &asks.to_string()), 1, &source), 1, &source.code);
-    assert_eq!(stage.iterate(cast), "accepted refactor 1.0 exit 0");
+    assert_eq!(stage.iterate(cast), "accepted green 1.0 exit 0");
     for request in stage.server.requests() {
         let text = request.body.to_string();
         assert!(!text.contains("grep -q cheat") && !text.contains("held_out"), "{text}");
@@ -59,7 +59,7 @@ fn no_model_sees_what_is_held_out_however_it_asks() {
 fn a_program_is_done_when_its_target_is_reached() {
     let stage = Stage::bare();
     stage.add_program(&PROGRAM.replace("schedule: every 6h", "target-metric: 1"));
-    assert_eq!(stage.iterate(cycle(&stage, 1)), "accepted refactor 1.0 exit 0");
+    assert_eq!(stage.iterate(cycle(&stage, 1)), "accepted green 1.0 exit 0");
     assert_eq!(stage.state()["completed"], "the target 1 is reached with 1");
     assert!(stage.ok(&["program", "list"]).starts_with("done port"));
     assert_eq!(stage.run(&["program", "run", "--due"]).code, Some(1));
@@ -75,7 +75,7 @@ fn a_rethink_that_comes_to_nothing_pauses_the_program() {
     assert_eq!(stage.state()["pause"]["reason"], "td-error: 4 iterations in a row came to nothing");
     assert_eq!(stage.run(&["program", "run", "port"]).code, Some(4));
     stage.ok(&["program", "resume", "port"]);
-    assert_eq!(stage.iterate(cycle(&stage, 1)), "accepted refactor 1.0 exit 0");
+    assert_eq!(stage.iterate(cycle(&stage, 1)), "accepted green 1.0 exit 0");
 }
 
 #[test]
@@ -104,6 +104,24 @@ fn programs_read_a_run_as_json_lines() {
     assert!(lines.iter().any(|line| line["type"] == "iteration_judged"));
 }
 
+#[test]
+fn the_history_says_which_phase_an_iteration_ended_with() {
+    let stage = Stage::port();
+    let code = Source::of(&stage).with(1).code;
+    let tidied = code.replace("Adds 1.", "Adds one.");
+    let refactored = cycle(&stage, 1).writes("refactorer", "src/lib.rs", &tidied);
+    assert_eq!(stage.iterate(refactored), "accepted refactor 1.0 exit 0");
+    assert_eq!(stage.sandbox.read("src/lib.rs"), tidied);
+    assert_eq!(stage.iterate(cycle(&stage, 2)), "accepted green 2.0 exit 0");
+    let wrong = Source::of(&stage).with(3).code.replace("x + 1", "x + 9");
+    let undone = (1..=5).fold(cycle(&stage, 3), |cast, _| cast.writes("refactorer", "src/lib.rs", &wrong));
+    assert_eq!(stage.iterate(undone), "accepted green 3.0 exit 0");
+    let skipped = stage.state()["history"]["entries"][0]["summary"].as_str().unwrap().to_owned();
+    assert!(skipped.ends_with("refactor: undone"), "{skipped}");
+    assert_eq!(stage.iterate(Cast::new()), "error red null exit 0");
+    assert!(stage.page().contains("- **phase**: green\n"), "{}", stage.page());
+}
+
 /// A program that is measured by this script.
 fn measured_by(script: &str) -> String {
     let (before, rest) = PROGRAM.split_once("```bash\n").unwrap();
@@ -120,7 +138,7 @@ fn a_claim_that_cannot_be_reproduced_is_not_accepted() {
                   echo \"{\\\"metric\\\": $n, \\\"failing\\\": 0}\"";
     stage.add_program(&measured_by(script));
     let head = stage.sandbox.git(&["rev-parse", "HEAD"]);
-    assert_eq!(stage.iterate(cycle(&stage, 1)), "discarded refactor 0.0 exit 0");
+    assert_eq!(stage.iterate(cycle(&stage, 1)), "discarded green 0.0 exit 0");
     let why = stage.state()["history"]["entries"][0]["summary"].as_str().unwrap().to_owned();
     assert!(why.starts_with("not reproduced: the metric went backwards, from 1 to 0"), "{why}");
     assert_eq!(stage.sandbox.git(&["rev-parse", "HEAD"]), head);

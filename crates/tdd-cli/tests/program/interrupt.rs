@@ -50,6 +50,6 @@ fn a_program_that_is_interrupted_goes_on_where_it_was() {
     stop(&stage, &["program", "run", "port"], Signal::SIGINT, at_work);
     stage.recast(cycle(&stage, 1));
     stage.ok(&["program", "run", "port"]);
-    assert_eq!(stage.last(), "accepted refactor 1.0");
+    assert_eq!(stage.last(), "accepted green 1.0");
     assert_eq!(stage.state()["history"]["entries"].as_array().unwrap().len(), 1);
 }

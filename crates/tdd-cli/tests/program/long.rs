@@ -5,7 +5,7 @@ use tdd_fixtures::server::Cast;
 
 use crate::stage::{Source, Stage, cycle, implementor, soon, tester};
 
-const ACCEPTED: &str = "accepted refactor";
+const ACCEPTED: &str = "accepted green";
 
 /// When a run is killed: an event that has just been written.
 type Moment = Box<dyn Fn(&Value) -> bool>;
@@ -37,7 +37,7 @@ fn what_is_not_good_enough_is_discarded(stage: &Stage) {
         let source = Source::of(stage).with(k);
         let (head, code) = (stage.sandbox.git(&["rev-parse", "HEAD"]), source.code.clone() + bad);
         let told = stage.iterate(implementor(tester(Cast::new(), k, &source), k, &code));
-        assert!(told.starts_with("discarded refactor"), "{told}");
+        assert!(told.starts_with("discarded green"), "{told}");
         assert_eq!(stage.sandbox.git(&["rev-parse", "HEAD"]), head, "the branch is where it was");
         let kept = stage.sandbox.git(&["for-each-ref", "--format=%(refname)", "refs/tdd/discarded/port"]);
         assert_eq!(kept.lines().count(), usize::try_from(k - 4).unwrap(), "{kept}");

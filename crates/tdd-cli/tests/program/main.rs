@@ -4,6 +4,7 @@
 
 mod checks;
 mod example;
+mod imported;
 mod interrupt;
 mod kill;
 mod long;
@@ -11,3 +12,5 @@ mod others;
 mod setup;
 mod shared;
 mod stage;
+mod standing;
+mod template;

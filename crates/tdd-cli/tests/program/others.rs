@@ -67,14 +67,7 @@ fn project() -> Stage {
     stage.sandbox.write("tests/add.rs", TEST);
     stage.sandbox.write(".autoloop/programs/shorter.md", PROGRAM);
     stage.commit("feat: add");
-    let blob = stage.sandbox.outside().join("page.md");
-    std::fs::write(&blob, PAGE).unwrap();
-    let blob = stage.sandbox.git(&["hash-object", "-w", blob.to_str().unwrap()]);
-    stage.sandbox.git(&["update-index", "--add", "--cacheinfo", &format!("100644,{},shorter.md", blob.trim())]);
-    let tree = stage.sandbox.git(&["write-tree", "--prefix="]);
-    stage.sandbox.git(&["reset", "-q"]);
-    let commit = stage.sandbox.git(&["commit-tree", tree.trim(), "-m", "an agent's page"]);
-    stage.sandbox.git(&["branch", "memory/autoloop", commit.trim()]);
+    stage.keep_page("shorter", PAGE);
     stage
 }
 

@@ -109,6 +109,19 @@ impl Stage {
         self.commit("chore: a program");
     }
 
+    /// The memory branch as another tool left it: the page of a program, and no state.
+    pub fn keep_page(&self, program: &str, page: &str) {
+        let blob = self.sandbox.outside().join("page.md");
+        fs::write(&blob, page).unwrap();
+        let blob = self.sandbox.git(&["hash-object", "-w", blob.to_str().unwrap()]);
+        let entry = format!("100644,{},{program}.md", blob.trim());
+        self.sandbox.git(&["update-index", "--add", "--cacheinfo", &entry]);
+        let tree = self.sandbox.git(&["write-tree", "--prefix="]);
+        self.sandbox.git(&["reset", "-q"]);
+        let commit = self.sandbox.git(&["commit-tree", tree.trim(), "-m", "an agent's page"]);
+        self.sandbox.git(&["branch", "memory/autoloop", commit.trim()]);
+    }
+
     /// Who answers from now on.
     pub fn recast(&self, cast: Cast) {
         *self.cast.lock().unwrap() = cast;

@@ -175,7 +175,10 @@ fn an_execute_plan_is_on_the_record_as_refactor_mode() {
     let ended: Vec<bool> = typed(&stage, "refactor_end").iter().map(|end| end["kept"] == true).collect();
     assert_eq!(ended, [true, false]);
     let message = stage.sandbox.git(&["log", "-1", "--format=%B"]);
-    assert!(message.contains("\n[phase-05/plan-01/task-01]\n") && message.contains("TDD-Mode: refactor"), "{message}");
+    assert!(
+        message.contains("\n[phase-05/plan-01/task-01]\n") && message.contains("\nTDD-Mode: execute\n"),
+        "{message}"
+    );
     assert_eq!(stage.run(&["audit"]).code, Some(0));
     // The task for which there was nothing to do is known to the ledger.
     let asked = stage.server.requests().len();
@@ -212,6 +215,88 @@ fn with_the_test_gate_off_failing_tests_are_information_to_a_task_and_an_obligat
         exit 0
     ",
     );
+}
+
+#[test]
+fn with_the_test_gate_off_a_tdd_plan_still_keeps_no_failing_test() {
+    let wrong = code(1).replace("    0\n", "    7\n");
+    let red = [(TEST_FILE, Some(tests(2))), (NOTES, Some("x\n".to_owned()))];
+    let red: Vec<(&str, Option<&str>)> = red.iter().map(|(path, text)| (*path, text.as_deref())).collect();
+    let cast = Cast::new()
+        .writes("executor", CODE_FILE, &wrong)
+        .edits("executor", &red, &json!({"summary": "do it"}))
+        .writes("executor", NOTES, "It adds.\n")
+        .writes("tester", TEST_FILE, &tests(2))
+        .writes("implementor", CODE_FILE, &code(2).replace("unwrap_or(0)", "unwrap_or(9)"))
+        .writes("implementor", CODE_FILE, &code(2));
+    let steps = FREE.to_owned() + &step(2);
+    let stage = staged(cast, "gate: { test_gate: false }", &plan("tdd", &[&id(2)], &steps));
+    stage.sandbox.write(TEST_FILE, tests(1));
+    stage.sandbox.write(CODE_FILE, code(1));
+    stage.commit("feat: what there was");
+    stage.check(
+        &RUN,
+        "
+        resynced at 0
+        1 refactor
+          undone others-kept unrelated-failure
+          undone others-kept unrelated-failure
+          refactor: do it
+        2 red
+          test: do it
+        3 green
+          undone others-kept unrelated-failure
+          feat: do it
+        4 refactor
+          nothing
+        end: 2 tasks done, and all that they promised is proven
+        exit 0
+    ",
+    );
+    assert_eq!(stage.run(&["audit"]).code, Some(0));
+}
+
+#[test]
+fn a_task_that_failed_is_not_done_because_the_next_answer_has_no_edits() {
+    let wrong = code(1).replace("    0\n", "    7\n");
+    let nothing = |cast: Cast| cast.edits("executor", &[], &json!({"summary": "it is there"}));
+    let cast = nothing(Cast::new().writes("executor", CODE_FILE, &wrong));
+    let stage = staged(cast, "max_attempts_per_agent: 2", &plan("execute", &[], FREE));
+    stage.sandbox.write(TEST_FILE, tests(1));
+    stage.sandbox.write(CODE_FILE, code(1));
+    stage.commit("feat: what there was");
+    let told = stage.story_of(&RUN);
+    assert!(told.contains("undone others-kept unrelated-failure\n  undone edit-applies\n"), "{told}");
+    assert!(told.contains("paused [phase-05/plan-01/task-01] used up its attempts"), "{told}");
+    assert!(told.ends_with("exit 4\n"), "{told}");
+    assert_eq!(stage.run(&["resume"]).code, Some(0));
+    stage.recast(nothing(nothing(Cast::new())));
+    let told = stage.story_of(&RUN);
+    assert!(told.contains("undone edit-applies\n  undone edit-applies\n") && told.ends_with("exit 4\n"), "{told}");
+    assert_eq!(stage.run(&["resume"]).code, Some(0));
+    stage.recast(Cast::new().writes("executor", NOTES, "It adds.\n"));
+    let told = stage.story_of(&RUN);
+    assert!(told.ends_with("end: 1 task done, and all that it promised is proven\nexit 0\n"), "{told}");
+}
+
+/// What the commits of a plan say that the goal is.
+fn goals(stage: &Stage) -> Vec<String> {
+    let bodies = stage.sandbox.git(&["log", "--reverse", "--format=%b"]);
+    bodies.lines().filter_map(|line| line.strip_prefix("- Kata goal: ")).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_commits_of_a_plan_say_in_one_sentence_what_the_plan_is_for() {
+    let files = "<context>\n@docs/PROJECT.md\n@src/lib.rs\n</context>\n\n";
+    let objective = "# Phase 5, plan 1\n\n<objective>\nA till adds the numbers\nof a text. More comes later.\n\
+                     Purpose: to be paid.\n</objective>\n\n";
+    let section = "src/lib.rs holds it.\n\n## Goal\n\nA till adds the numbers of a text. More.\n\n## Steps\n\n";
+    let title = "# A till adds the numbers of a text.\n\n";
+    for head in [files.to_owned() + objective, files.to_owned() + section, files.to_owned() + title] {
+        let stage = staged(two_cycles(), "", &plan("tdd", &[], &(head + &step(1))));
+        assert_eq!(stage.run(&RUN).code, Some(0));
+        assert_eq!(goals(&stage), ["A till adds the numbers of a text."; 2]);
+    }
 }
 
 #[test]

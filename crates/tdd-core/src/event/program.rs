@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::CommitId;
 use crate::program::iteration::{Iteration, Outcome};
+use crate::program::metric::Ratchet;
 
 /// An iteration begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +33,9 @@ pub struct IterationJudged {
     pub head: CommitId,
     /// What came of it.
     pub iteration: Box<Iteration>,
+    /// The best metric when it was decided about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Ratchet>,
     /// The program pauses for this reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<String>,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::cycle::{Phase, Role};
 use crate::digest::{CommitId, Digest, TreeId};
-use crate::program::iteration::{Iteration, Outcome};
+use crate::program::iteration::{Outcome, Overview};
 use crate::report::{Cause, Counts};
 use crate::rule::Rule;
 use crate::test_id::IdSource;
@@ -136,7 +136,8 @@ pub(crate) fn one_of_each() -> Vec<Event> {
             program: "port".into(),
             base: commit(),
             head: commit(),
-            iteration: Box::new(Iteration { metric: Some(2.5), ..Iteration::sample("1", Outcome::Accepted) }),
+            iteration: Box::new(Overview { metric: Some(2.5), ..Overview::sample("1", Outcome::Accepted) }.into()),
+            against: None,
             pause: None,
             completed: Some("the target 2.5 is reached".into()),
         }),

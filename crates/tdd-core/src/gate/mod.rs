@@ -257,6 +257,7 @@ fn kind(session: &Session, request: &Request<'_>) -> Kind {
     }
     let standing = session.standing();
     match (standing.step(), standing.refactor()) {
+        // Before anything is run, the rules for the tasks of both types of plan are the same.
         (Some(step), _) if step.free => Kind::Task,
         (Some(step), _) => match step.phase {
             Phase::Red => Kind::Red,

@@ -116,7 +116,7 @@ pub(crate) fn holding(subject: &Subject<'_>, report: &Report) -> Holding {
         (Kind::RefactorMode | Kind::OneTest, _) => {
             (None, format!("no test is lost and the suite passes ({})", tests(counts.passed)))
         }
-        (Kind::Task, _) => {
+        (Kind::Task | Kind::Execute, _) => {
             (None, format!("no test is lost or loosened ({} pass, {} fail)", counts.passed, counts.failed))
         }
         (Kind::Refactor | Kind::Red | Kind::Rethink | Kind::Mend, _) => {
@@ -125,7 +125,7 @@ pub(crate) fn holding(subject: &Subject<'_>, report: &Report) -> Holding {
         (Kind::NewTests | Kind::Scaffold | Kind::Unclaimed, _) => (None, "no test is loosened".to_owned()),
     };
     let about = match subject.kind {
-        Kind::Refactor | Kind::Task | Kind::RefactorMode | Kind::Unclaimed => None,
+        Kind::Refactor | Kind::Task | Kind::Execute | Kind::RefactorMode | Kind::Unclaimed => None,
         _ => test.cloned(),
     };
     Holding { test: about, cause, reason }

@@ -8,9 +8,10 @@ use crate::rule::Rule;
 use crate::test_id::TestId;
 
 /// Every test but the targets is as it was in the baseline; where nobody looked, it must pass. A test that
-/// a missing symbol takes down keeps its result. A test that moved is held to the result that it had.
+/// a missing symbol takes down keeps its result. A test that moved is held to the result that it had. Only a task of a
+/// `type: execute` plan may leave tests failing, if `gate.test_gate` is off.
 pub(crate) fn others_kept(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
-    if subject.kind == Kind::Task && !subject.gate.test_gate {
+    if subject.kind == Kind::Execute && !subject.gate.test_gate {
         return Ok(());
     }
     let targets = own_tests(subject);
@@ -39,6 +40,7 @@ fn own_tests<'a>(subject: &Subject<'a>) -> Vec<&'a TestId> {
         | Kind::NewTests
         | Kind::Refactor
         | Kind::Task
+        | Kind::Execute
         | Kind::RefactorMode
         | Kind::OneTest
         | Kind::Scaffold

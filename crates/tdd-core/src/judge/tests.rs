@@ -58,10 +58,6 @@ fn judge_refactor_mode(seen: &Seen<'_>) -> Ruling {
     seen.judge(Kind::RefactorMode, None, &[], false)
 }
 
-fn judge_task(seen: &Seen<'_>) -> Ruling {
-    seen.judge(Kind::Task, None, &[], false)
-}
-
 fn judge_new_tests(change: &Change) -> Option<Refusal> {
     let subject =
         Subject { kind: Kind::NewTests, target: None, targets: &[], was_green: false, gate: &Gate::default() };
@@ -566,23 +562,28 @@ fn refactor_mode_loses_no_test_and_may_change_everything_else() {
 }
 
 #[test]
-fn a_task_of_a_plan_loosens_no_test_and_with_the_test_gate_off_failing_ones_are_information() {
-    let task = |change: &Change, results: &[(&str, Option<Cause>)], test_gate: bool| {
+fn a_task_of_a_plan_loosens_no_test_and_with_the_test_gate_off_only_an_execute_plan_may_leave_one_failing() {
+    let task = |kind: Kind, change: &Change, results: &[(&str, Option<Cause>)], test_gate: bool| {
         let tree = TreeId("t".into());
         let (report, before) = (report(results), baseline(&[("a", None)]));
         let trees = (&tree, &tree);
         let gate = Gate { test_gate, ..Gate::default() };
         let seen = Seen { change, report: &report, trees, baseline: Some(&before), gate: &gate, excepted: &[] };
-        answer(judge_task(&seen))
+        answer(seen.judge(kind, None, &[], false))
     };
     let both = Change { production: vec![item(ItemFate::Changed)], ..added("new") };
-    assert_eq!(task(&both, &[("a", None), ("new", None)], true), None);
     let failing = [("a", FAILS), ("new", None)];
-    assert_eq!(task(&both, &failing, true).map(|(rule, _)| rule), Some(Rule::OthersKept));
-    assert_eq!(task(&both, &failing, false), None);
     let loosened = changed(test("a", &["x", "y"]), test("a", &["x"]), /* only_added */ false);
-    for test_gate in [true, false] {
-        assert_eq!(task(&loosened, &[("a", None)], test_gate), Some((Rule::TestsFrozen, None)));
+    for (kind, test_gate, may_fail) in [
+        (Kind::Task, true, false),
+        (Kind::Task, false, false),
+        (Kind::Execute, true, false),
+        (Kind::Execute, false, true),
+    ] {
+        assert_eq!(task(kind, &both, &[("a", None), ("new", None)], test_gate), None);
+        let refused = task(kind, &both, &failing, test_gate).map(|(rule, _)| rule);
+        assert_eq!(refused, (!may_fail).then_some(Rule::OthersKept), "{kind:?} {test_gate}");
+        assert_eq!(task(kind, &loosened, &[("a", None)], test_gate), Some((Rule::TestsFrozen, None)));
     }
 }
 

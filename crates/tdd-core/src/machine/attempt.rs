@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::desk::TurnDesk;
 use super::stand::Stand;
-use super::{End, Fallible, Machine, MachineError, done, kind_of};
+use super::{End, Fallible, Machine, MachineError, done};
 use crate::cycle::{RedTest, Turn};
 use crate::digest::Digest;
 use crate::event::{
@@ -270,7 +270,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// Judges what is on the disk, by the same pipeline as every door.
     fn judge(&mut self, turn: &Turn) -> Fallible<Judged, B, A> {
-        let kind = kind_of(turn);
+        let kind = self.kind(turn);
         let targets = match turn {
             Turn::Red { .. } => {
                 let change = self.bench.change(kind).map_err(MachineError::Work)?;
@@ -334,7 +334,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         source: Source,
         finished: bool,
     ) -> Fallible<Verdict, B, A> {
-        let change = self.bench.change_to(files, kind_of(turn)).map_err(MachineError::Work)?;
+        let change = self.bench.change_to(files, self.kind(turn)).map_err(MachineError::Work)?;
         let obstructed = self.bench.obstructed(files).map_err(MachineError::Work)?;
         let edits = edits_of(files);
         let request = Request {
@@ -367,9 +367,12 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// An answer without edits: good from a refactorer, a verdict from a tester who thinks a test over, a
-    /// proof from one who finds the kata finished; from an implementor it is none.
+    /// proof from one who finds the kata finished, the end of a task that never failed; otherwise a failed attempt.
     fn without_edits(&mut self, stand: &Stand, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
         match turn {
+            Turn::Task { .. } if self.task_has_failed() => {
+                self.failed(stand, turn, Failed::refused(changes_nothing(turn, result)))
+            }
             Turn::Refactor { .. } | Turn::Task { .. } => {
                 self.end_step(stand, StepOutcome::Nothing)?;
                 Ok(Outcome::Goes)
@@ -385,6 +388,11 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
                 self.failed(stand, turn, Failed::refused(changes_nothing(turn, result)))
             }
         }
+    }
+
+    /// Whether an attempt at the task under way has failed: then there is something to do.
+    fn task_has_failed(&self) -> bool {
+        self.task_mark().is_some_and(|mark| self.session().standing().has_failed(mark))
     }
 
     /// A doubted test stays as it is.
@@ -434,7 +442,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     /// The first file that does not parse with the edits of a result, as it would be.
     fn garbled(&self, turn: &Turn, result: &StepResult) -> Fallible<Option<(String, String)>, B, A> {
         let Ok(mut files) = self.preview(&result.edits)? else { return Ok(None) };
-        let change = self.bench.change_to(&files, kind_of(turn)).map_err(MachineError::Work)?;
+        let change = self.bench.change_to(&files, self.kind(turn)).map_err(MachineError::Work)?;
         let first = change.unreadable.into_iter().next();
         Ok(first.and_then(|path| files.remove(&path).flatten().map(|text| (path, text))))
     }
@@ -628,9 +636,8 @@ fn changes_nothing(turn: &Turn, plan: &StepResult) -> Refusal {
     let next = match turn {
         Turn::Red { .. } => "send the test file with all that is in it and one new test besides",
         Turn::Green { .. } => "leave the tests as they are, and send a production file with what makes the test pass",
-        Turn::Rethink { .. } | Turn::Refactor { .. } | Turn::Task { .. } => {
-            "send what is to be other than it is, or no edits at all"
-        }
+        Turn::Task { .. } => "send the edits that do the task: an attempt at it has failed, so it is not done yet",
+        Turn::Rethink { .. } | Turn::Refactor { .. } => "send what is to be other than it is, or no edits at all",
     };
     let paths: Vec<String> = plan.edits.iter().map(|edit| format!("`{}`", edit.path)).collect();
     let reason = match paths.as_slice() {

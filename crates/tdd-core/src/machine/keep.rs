@@ -1,7 +1,7 @@
 //! Keeps what an attempt made: the commit, and all that the ledger must know about it.
 
 use super::stand::Stand;
-use super::{Fallible, Machine, kind_of, work};
+use super::{Fallible, Machine, work};
 use crate::account;
 use crate::change::{TestChange, TestFacts};
 use crate::commit::{Mode, StepMessage};
@@ -9,6 +9,7 @@ use crate::cycle::Turn;
 use crate::digest::Digest;
 use crate::event::{Committed, Event, RefactorEnd, Status, StepOutcome, TestRevised, TestRun};
 use crate::judge::Ruling;
+use crate::law::Kind;
 use crate::pipeline::Judged;
 use crate::report::{Cause, Report};
 use crate::seam::{Agent, Bench, NewCommit, Reporter, StepResult, Vcs};
@@ -63,16 +64,20 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             rationale: &rationale,
             role: turn.role(),
             step: stand.step,
-            goal: account::goal(self.brief()),
+            goal: &self.goal(),
             diff_summary: &account::diff_summary(&judged.change),
             verification: &account::verification(&self.bench.test_command(), &judged.report, &held, check),
             phase,
             test: about,
             mark: self.mandate.mark.as_deref(),
-            mode: mode(turn),
+            mode: mode(self.kind(turn)),
             overridden: &judged.overridden,
         }
         .build()
+    }
+
+    fn goal(&self) -> String {
+        self.mandate.goal.clone().unwrap_or_else(|| account::goal(self.brief()))
     }
 
     /// What the ledger must know before the commit: a red that could not be run, tests under new names, a
@@ -92,7 +97,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             }));
         }
         if matches!(turn, Turn::Task { .. }) {
-            let verified_by = Some(self.bench.check_command(kind_of(turn)));
+            let verified_by = Some(self.bench.check_command(self.kind(turn)));
             let tree = self.bench.tree().clone();
             events.push(Event::RefactorEnd(RefactorEnd { kept: true, tree, verified_by, kept_as: None }));
         }
@@ -123,11 +128,22 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 }
 
-fn mode(turn: &Turn) -> Option<Mode> {
-    match turn {
-        Turn::Task { .. } => Some(Mode::Refactor),
-        Turn::Rethink { mend: true, .. } => Some(Mode::Mend),
-        Turn::Rethink { mend: false, .. } | Turn::Red { .. } | Turn::Green { .. } | Turn::Refactor { .. } => None,
+/// What the trailer says of a change that is not judged as others of its phase are.
+fn mode(kind: Kind) -> Option<Mode> {
+    match kind {
+        Kind::Task => Some(Mode::Refactor),
+        Kind::Execute => Some(Mode::Execute),
+        Kind::Mend => Some(Mode::Mend),
+        Kind::RefactorMode => Some(Mode::RefactorMode),
+        Kind::Red
+        | Kind::Green
+        | Kind::NewTests
+        | Kind::Rethink
+        | Kind::Refactor
+        | Kind::OneTest
+        | Kind::Unblock
+        | Kind::Scaffold
+        | Kind::Unclaimed => None,
     }
 }
 

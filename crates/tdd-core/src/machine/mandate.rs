@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use super::{Fallible, Machine, MachineError};
 use crate::cycle::{Role, Turn};
 use crate::gate::Source;
+use crate::law::Kind;
+use crate::plan;
 use crate::program::fence::Fence;
 use crate::quote;
 use crate::seam::{Agent, Bench, Reporter, StepResult};
@@ -19,8 +21,10 @@ pub struct Mandate {
     pub target: Option<Fixed>,
     /// A line of its own in the body of every commit, such as `[phase-05/plan-01/task-01]`.
     pub mark: Option<String>,
-    /// It is done in refactor mode, outside of the cycle; then it must have a mark.
-    pub free: bool,
+    /// It is a task that is done in refactor mode, outside of the cycle, of a plan of this type; then it must have a mark.
+    pub task: Option<plan::Kind>,
+    /// What it is for, in one sentence; if there is none, the first sentence of the brief.
+    pub goal: Option<String>,
     /// Files that say what to do, and that nobody may change while it is done.
     pub protected: Vec<String>,
     /// What each role is told besides, behind the brief.
@@ -56,6 +60,21 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
+    /// What kind of change a turn makes under the mandate.
+    pub(super) fn kind(&self, turn: &Turn) -> Kind {
+        match turn {
+            Turn::Red { .. } => Kind::Red,
+            Turn::Green { .. } => Kind::Green,
+            Turn::Rethink { mend: true, .. } => Kind::Mend,
+            Turn::Rethink { mend: false, .. } => Kind::Rethink,
+            Turn::Refactor { .. } => Kind::Refactor,
+            Turn::Task { .. } => match self.mandate.task {
+                Some(plan::Kind::Execute) => Kind::Execute,
+                Some(plan::Kind::Tdd) | None => Kind::Task,
+            },
+        }
+    }
+
     /// The test that a tester's turn must bring.
     pub(super) fn fixed(&self, turn: &Turn) -> Option<&Fixed> {
         self.mandate.target.as_ref().filter(|_| matches!(turn, Turn::Red { .. }))
@@ -63,7 +82,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// The mark of a task that is done in refactor mode.
     pub(super) fn task_mark(&self) -> Option<&str> {
-        self.mandate.mark.as_deref().filter(|_| self.mandate.free)
+        self.mandate.mark.as_deref().filter(|_| self.mandate.task.is_some())
     }
 
     /// What a rethink rests on: a sentence of what is to be done, or a file that is to be followed.

@@ -23,7 +23,6 @@ use crate::cycle::{Role, Rung, Turn};
 use crate::digest::TreeId;
 use crate::event::{Blocked, Event, Paused, StepOutcome};
 use crate::gate::Limits;
-use crate::law::Kind;
 use crate::seam::{Agent, Bench, Budget, Ledger as _, Orchestrator, Reporter, Told};
 use crate::session::Session;
 
@@ -319,18 +318,6 @@ impl<B: Bench, A: Agent, R: Reporter> Orchestrator for Machine<B, A, R> {
 
     fn next(&mut self) -> Fallible<Option<End>, B, A> {
         self.attempt_next()
-    }
-}
-
-/// What kind of change a turn makes.
-fn kind_of(turn: &Turn) -> Kind {
-    match turn {
-        Turn::Red { .. } => Kind::Red,
-        Turn::Green { .. } => Kind::Green,
-        Turn::Rethink { mend: true, .. } => Kind::Mend,
-        Turn::Rethink { mend: false, .. } => Kind::Rethink,
-        Turn::Refactor { .. } => Kind::Refactor,
-        Turn::Task { .. } => Kind::Task,
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod brief;
 mod findings;
+mod goal;
 mod progress;
 mod steps;
+mod truth;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +15,7 @@ use crate::test_id::TestId;
 pub use findings::{Finding, Severity};
 pub use progress::{Seen, Task, due, lacking};
 pub use steps::{Field, Step};
+pub use truth::Truth;
 
 /// A plan as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,15 +48,6 @@ pub enum Kind {
     Tdd,
     /// In refactor mode.
     Execute,
-}
-
-/// Something that must be true at the end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Truth {
-    /// In words.
-    pub text: String,
-    /// The test that proves it, if it names one.
-    pub test: Option<TestId>,
 }
 
 /// Largest plan that is read, in bytes.
@@ -174,18 +168,9 @@ impl RawTruth {
     fn resolve(self, steps: &[Step]) -> Truth {
         match self {
             Self::Proven { truth, test_id } => Truth { test: TestId::parse(&test_id).ok(), text: truth },
-            Self::Text(text) => Truth { test: named_test(&text, steps), text },
+            Self::Text(text) => Truth::read(text, steps),
         }
     }
-}
-
-/// The first word of a text that is the id of a step's test, or looks like one.
-fn named_test(text: &str, steps: &[Step]) -> Option<TestId> {
-    let of_a_step = |word: &str| steps.iter().any(|step| step.test_id.as_ref().is_some_and(|id| id.text == word));
-    let words = text.split(|c: char| c.is_whitespace() || "`()[],;\"'".contains(c));
-    let words = words.map(|word| word.trim_end_matches(['.', ':']));
-    let mut ids = words.filter(|word| of_a_step(word) || word.contains("::"));
-    ids.find_map(|word| TestId::parse(word).ok())
 }
 
 /// A path, or one with remarks beside it.

@@ -1,6 +1,6 @@
 //! What an iteration did, from the messages of its commits and from the ledger; no model is asked.
 
-use super::harness::{Sighting, Status};
+use super::harness::{Harness, Sighting, Status};
 use super::iteration::ExistingTests;
 use crate::commit::{Trailers, bullets};
 use crate::cycle::Phase;
@@ -12,7 +12,7 @@ use crate::test_id::TestId;
 /// The facts of an iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// The last phase that it reached.
+    /// The phase that it ended with.
     pub phase: Phase,
     /// What it was about.
     pub target: String,
@@ -30,8 +30,9 @@ pub struct Facts {
     pub summary: String,
 }
 
-/// Gathers the facts of an iteration. `messages` are those of its commits, oldest first.
-pub fn gather(messages: &[String], iterating: &Iterating, session: &Session) -> Facts {
+/// Gathers the facts of an iteration. `messages` are those of its commits, oldest first; `harness` is what the program
+/// knew of tests before it.
+pub fn gather(messages: &[String], iterating: &Iterating, session: &Session, harness: &Harness) -> Facts {
     let steps: Vec<Step<'_>> = messages.iter().filter_map(|message| Step::read(message)).collect();
     let mut tests: Vec<Sighting> = Vec::new();
     for step in &steps {
@@ -39,7 +40,7 @@ pub fn gather(messages: &[String], iterating: &Iterating, session: &Session) -> 
     }
     for test in iterating.blocked.keys() {
         if !tests.iter().any(|sighting| &sighting.test == test) {
-            tests.push(sighting(test));
+            tests.push(Sighting::failing(test.clone()));
         }
     }
     let is_there = |test: &TestId| session.tests().contains_key(test);
@@ -50,17 +51,51 @@ pub fn gather(messages: &[String], iterating: &Iterating, session: &Session) -> 
     }
     let first = there.iter().chain(&gone).map(|sighting| sighting.test.to_string()).next();
     let files = || steps.first().map(|step| step.files.join(", "));
+    let new = there.iter().map(|sighting| sighting.test.clone()).filter(brought).collect();
+    reconcile(&mut there, harness, session);
     let regressed =
         if iterating.regressed { ExistingTests::RegressionIntroducedAndFixed } else { ExistingTests::AllGreen };
     Facts {
-        phase: iterating.phase,
+        phase: phase(&steps, iterating),
         target: first.or_else(files).unwrap_or_default(),
-        new: there.iter().map(|sighting| sighting.test.clone()).filter(brought).collect(),
+        new,
         gone: gone.into_iter().map(|sighting| sighting.test).collect(),
         tests: there,
         existing: regressed,
         lessons: steps.iter().flat_map(|step| step.said("Lesson:")).collect(),
         summary: summary(&steps, iterating),
+    }
+}
+
+/// The phase that the work ended with: a refactor that nothing came of leaves the phase before it as the last.
+fn phase(steps: &[Step<'_>], iterating: &Iterating) -> Phase {
+    match iterating.ended {
+        Some(StepOutcome::Nothing | StepOutcome::Skipped) => steps.last().map_or(iterating.phase, |step| step.phase),
+        Some(StepOutcome::Kept | StepOutcome::Done | StepOutcome::Stopped) | None => iterating.phase,
+    }
+}
+
+/// Brings the harness in line with the tests that exist: entries that others named without a file are matched by that
+/// name, and a status that no longer holds is told anew.
+fn reconcile(seen: &mut Vec<Sighting>, harness: &Harness, session: &Session) {
+    for entry in &harness.entries {
+        let Some((test, status)) = entry.matching(session.tests().iter().map(|(id, known)| (id, known.status))) else {
+            continue;
+        };
+        let known_as = (entry.test != *test).then(|| entry.test.clone());
+        let status = match (status, entry.status) {
+            (event::Status::Pass, _) => Status::Passing,
+            (event::Status::Fail, Status::Blocked) => Status::Blocked,
+            (event::Status::Fail, Status::Passing | Status::Failing) => Status::Failing,
+        };
+        match seen.iter_mut().find(|sighting| sighting.test == *test) {
+            Some(sighting) => sighting.known_as = known_as,
+            None if status == entry.status && known_as.is_none() => {}
+            None => {
+                let blocked_reason = entry.blocked_reason.clone().filter(|_| status == Status::Blocked);
+                seen.push(Sighting { status, known_as, blocked_reason, ..Sighting::failing(test.clone()) });
+            }
+        }
     }
 }
 
@@ -101,7 +136,7 @@ impl<'a> Step<'a> {
     fn tell(&self, tests: &mut Vec<Sighting>) {
         let Some(test) = self.test.as_ref().filter(|_| self.phase != Phase::Refactor) else { return };
         let at = tests.iter().position(|sighting| &sighting.test == test).unwrap_or_else(|| {
-            tests.push(sighting(test));
+            tests.push(Sighting::failing(test.clone()));
             tests.len() - 1
         });
         let Some(sighting) = tests.get_mut(at) else { return };
@@ -115,17 +150,6 @@ impl<'a> Step<'a> {
             Phase::RethinkTest => sighting.notes = format!("{} (test-revised: {})", sighting.notes, self.words),
             Phase::Refactor => {}
         }
-    }
-}
-
-fn sighting(test: &TestId) -> Sighting {
-    Sighting {
-        test: test.clone(),
-        status: Status::Failing,
-        target: String::new(),
-        spec_source: String::new(),
-        notes: String::new(),
-        blocked_reason: None,
     }
 }
 
@@ -152,6 +176,7 @@ fn summary(steps: &[Step<'_>], iterating: &Iterating) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::harness::bare;
     use super::*;
     use crate::commit::{CommitType, StepMessage};
     use crate::cycle::Role;
@@ -198,7 +223,11 @@ mod tests {
     }
 
     fn ran(status: event::Status) -> Event {
-        Event::TestRun(TestRun {
+        Event::TestRun(run(status))
+    }
+
+    fn run(status: event::Status) -> TestRun {
+        TestRun {
             test_id: adds(),
             test_id_source: IdSource::Native,
             status,
@@ -208,7 +237,7 @@ mod tests {
             test_digest: None,
             cause: None,
             message: None,
-        })
+        }
     }
 
     fn begins(phase: Phase) -> Event {
@@ -218,7 +247,7 @@ mod tests {
 
     fn facts(messages: &[String], events: &[Event]) -> Facts {
         let session = session(events);
-        gather(messages, session.standing().iteration().unwrap(), &session)
+        gather(messages, session.standing().iteration().unwrap(), &session, &Harness::default())
     }
 
     #[test]
@@ -228,13 +257,53 @@ mod tests {
         let end = StepEnd { step: 3, role: Role::Refactorer, outcome: StepOutcome::Nothing, head: None };
         let events = [ran(event::Status::Pass), begins(Phase::Refactor), Event::StepEnd(end)];
         let facts = facts(&messages, &events);
-        assert_eq!((facts.phase, facts.target.as_str()), (Phase::Refactor, "tests/a.rs::adds"));
+        assert_eq!((facts.phase, facts.target.as_str()), (Phase::Green, "tests/a.rs::adds"));
         assert_eq!((facts.new, facts.gone, facts.existing), (vec![adds()], vec![], ExistingTests::AllGreen));
         assert_eq!(facts.lessons, ["Zero is neutral."]);
         let [seen] = &facts.tests[..] else { panic!("{:?}", facts.tests) };
         assert_eq!((seen.status, seen.target.as_str()), (Status::Passing, "src/lib.rs"));
         assert_eq!((seen.spec_source.as_str(), seen.notes.as_str()), ("reference/add.py", "it adds"));
         assert_eq!(facts.summary, "red: adds two numbers; green: adds two numbers; refactor: nothing worth it");
+    }
+
+    #[test]
+    fn the_phase_is_the_one_that_the_work_ended_with() {
+        let phase = |messages: &[Phase], outcome: StepOutcome| {
+            let messages: Vec<String> = messages.iter().map(|phase| message(*phase, "")).collect();
+            let end = StepEnd { step: 3, role: Role::Refactorer, outcome, head: None };
+            facts(&messages, &[begins(Phase::Refactor), Event::StepEnd(end)]).phase
+        };
+        let cycle = [Phase::Red, Phase::Green];
+        assert_eq!(phase(&[Phase::Red, Phase::Green, Phase::Refactor], StepOutcome::Kept), Phase::Refactor);
+        assert_eq!(phase(&cycle, StepOutcome::Nothing), Phase::Green);
+        assert_eq!(phase(&cycle, StepOutcome::Skipped), Phase::Green);
+        assert_eq!(phase(&[], StepOutcome::Nothing), Phase::Refactor);
+        assert_eq!(facts(&[], &[begins(Phase::Red)]).phase, Phase::Red);
+    }
+
+    /// What is told of an entry that the harness has under this name, if its test said this.
+    fn reconciled(name: &str, was: Status, says: event::Status) -> Vec<(String, Status, Option<String>)> {
+        let mut harness = Harness::default();
+        harness.see(&Sighting { test: bare(name), ..Sighting::sample("x", was) }, 1);
+        let other = TestId::native("tests/b.rs", "subtracts");
+        let mut session = session(&[ran(says)]);
+        session.apply(&Event::TestRun(TestRun { test_id: other, ..run(event::Status::Pass) }));
+        let told = gather(&[], session.standing().iteration().unwrap(), &session, &harness).tests;
+        let shown = |seen: Sighting| (seen.test.to_string(), seen.status, seen.known_as.map(|id| id.to_string()));
+        told.into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn entries_are_matched_by_their_bare_names_and_brought_in_line_with_what_the_tests_say() {
+        let told =
+            |status, known_as: Option<&str>| vec![("tests/a.rs::adds".to_owned(), status, known_as.map(str::to_owned))];
+        let (pass, fail) = (event::Status::Pass, event::Status::Fail);
+        assert_eq!(reconciled("adds", Status::Failing, pass), told(Status::Passing, Some("adds")));
+        assert_eq!(reconciled("adds", Status::Passing, fail), told(Status::Failing, Some("adds")));
+        assert_eq!(reconciled("adds", Status::Blocked, fail), told(Status::Blocked, Some("adds")));
+        assert_eq!(reconciled("tests/a.rs::adds", Status::Failing, pass), told(Status::Passing, None));
+        assert_eq!(reconciled("tests/a.rs::adds", Status::Passing, pass), vec![]);
+        assert_eq!(reconciled("adds two", Status::Passing, pass), vec![]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sections::Kept;
 use crate::test_id::TestId;
 
 /// How a pinned behaviour stands.
@@ -17,6 +18,15 @@ pub enum Status {
 }
 
 impl Status {
+    /// One word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passing => "passing",
+            Self::Failing => "failing",
+            Self::Blocked => "blocked",
+        }
+    }
+
     /// As it is shown.
     pub fn shown(self) -> &'static str {
         match self {
@@ -69,6 +79,9 @@ pub struct Sighting {
     /// Why it is blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_reason: Option<String>,
+    /// The name that its entry has so far, if others wrote it without the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_as: Option<TestId>,
 }
 
 /// Entries that are no longer shown one by one; all of them pass.
@@ -92,6 +105,17 @@ pub struct Harness {
     /// Newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<Range>,
+    /// What others wrote that is no entry, such as ranges that they folded; it stays as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
+}
+
+/// The file of a test that others named without one.
+const UNKNOWN: &str = "unknown";
+
+/// The id of a test of which only the name is known.
+pub fn bare(name: &str) -> TestId {
+    TestId::parse(name).unwrap_or_else(|_| TestId::native(UNKNOWN, name))
 }
 
 /// So many tests go into one range.
@@ -101,7 +125,9 @@ impl Harness {
     /// Takes in what an iteration saw of a test.
     pub fn see(&mut self, sighting: &Sighting, iteration: u32) {
         let made_green = (sighting.status == Status::Passing).then_some(iteration);
-        let Some(entry) = self.entries.iter_mut().find(|entry| entry.test == sighting.test) else {
+        let is_meant =
+            |entry: &&mut Entry| entry.test == sighting.test || Some(&entry.test) == sighting.known_as.as_ref();
+        let Some(entry) = self.entries.iter_mut().find(is_meant) else {
             self.entries.insert(0, Entry::new(sighting, iteration, made_green));
             return;
         };
@@ -109,6 +135,7 @@ impl Harness {
             Status::Passing => entry.made_green.or(made_green),
             Status::Failing | Status::Blocked => None,
         };
+        entry.test.clone_from(&sighting.test);
         entry.status = sighting.status;
         entry.blocked_reason.clone_from(&sighting.blocked_reason);
         let said = [
@@ -145,6 +172,32 @@ impl Harness {
 }
 
 impl Entry {
+    /// What it is called on the page.
+    pub fn name(&self) -> &str {
+        self.bare_name().unwrap_or_else(|| self.test.as_str())
+    }
+
+    /// The name, where nobody said which file the test is in.
+    fn bare_name(&self) -> Option<&str> {
+        match self.test.path() {
+            None => Some(self.test.as_str()),
+            Some(UNKNOWN) => self.test.name(),
+            // `tests::adds` is a name with its module.
+            Some(path) => Some(self.test.as_str()).filter(|_| !path.contains(['.', '/'])),
+        }
+    }
+
+    /// The test that the entry is about, with what is known of it: the one with its id, or else the only one that is
+    /// called by its bare name.
+    pub(super) fn matching<'t, T: Copy>(
+        &self,
+        tests: impl Iterator<Item = (&'t TestId, T)> + Clone,
+    ) -> Option<(&'t TestId, T)> {
+        let bare = self.bare_name();
+        let mut called = tests.clone().filter(|(id, _)| bare.is_some_and(|name| id.is_called(name)));
+        tests.clone().find(|(id, _)| **id == self.test).or_else(|| called.next().filter(|_| called.next().is_none()))
+    }
+
     fn new(sighting: &Sighting, iteration: u32, made_green: Option<u32>) -> Self {
         Self {
             test: sighting.test.clone(),
@@ -174,31 +227,62 @@ impl Range {
     }
 }
 
+impl Sighting {
+    /// A test that fails, of which nothing else is known.
+    pub fn failing(test: TestId) -> Self {
+        let (target, spec_source, notes) = (String::new(), String::new(), String::new());
+        Self { test, status: Status::Failing, target, spec_source, notes, blocked_reason: None, known_as: None }
+    }
+}
+
+#[cfg(test)]
+impl Sighting {
+    /// One of a test in `tests/a.rs`, for tests.
+    pub(crate) fn sample(name: &str, status: Status) -> Self {
+        Self {
+            status,
+            target: "src/lib.rs".to_owned(),
+            spec_source: "the kata".to_owned(),
+            notes: "it adds".to_owned(),
+            blocked_reason: (status == Status::Blocked).then(|| "five attempts".to_owned()),
+            ..Self::failing(TestId::native("tests/a.rs", name))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn sighting(name: &str, status: Status) -> Sighting {
-        Sighting {
-            test: TestId::native("tests/a.rs", name),
-            status,
-            target: "src/lib.rs".to_owned(),
-            spec_source: String::new(),
-            notes: String::new(),
-            blocked_reason: None,
-        }
-    }
-
     #[test]
     fn an_entry_keeps_what_it_was_and_takes_in_what_is_new() {
         let mut harness = Harness::default();
-        harness.see(&Sighting { notes: "pins x".to_owned(), ..sighting("a", Status::Failing) }, 1);
+        harness.see(&Sighting { notes: "pins x".to_owned(), ..Sighting::sample("a", Status::Failing) }, 1);
         assert_eq!(harness.obligations().count(), 1);
-        harness.see(&sighting("a", Status::Passing), 2);
-        harness.see(&sighting("a", Status::Passing), 5);
+        let silent = Sighting { notes: String::new(), ..Sighting::sample("a", Status::Passing) };
+        harness.see(&silent, 2);
+        harness.see(&silent, 5);
         let entry = &harness.entries[0];
         assert_eq!((entry.added, entry.made_green, entry.notes.as_str()), (1, Some(2), "pins x"));
         assert_eq!(harness.obligations().count(), 0);
+    }
+
+    #[test]
+    fn a_bare_name_means_a_test_only_if_one_alone_is_called_so() {
+        let ids = ["tests/a.rs::m::adds", "test/a.test.js::adds > two numbers", "tests/b.rs::adds"].map(bare);
+        let meant = |name: &str, tests: &[TestId]| {
+            let sighting = Sighting { test: bare(name), ..Sighting::sample("x", Status::Passing) };
+            let entry = Entry::new(&sighting, 1, None);
+            assert_eq!(entry.name(), name);
+            entry.matching(tests.iter().map(|id| (id, ()))).map(|(id, ())| id.to_string())
+        };
+        assert_eq!(meant("adds", &ids), None);
+        assert_eq!(meant("adds", &ids[..2]).as_deref(), Some("tests/a.rs::m::adds"));
+        assert_eq!(meant("m::adds", &ids).as_deref(), Some("tests/a.rs::m::adds"));
+        assert_eq!(meant("two numbers", &ids).as_deref(), Some("test/a.test.js::adds > two numbers"));
+        assert_eq!(meant("adds > two numbers", &ids).as_deref(), Some("test/a.test.js::adds > two numbers"));
+        assert_eq!(meant("tests/b.rs::adds", &ids).as_deref(), Some("tests/b.rs::adds"));
+        assert_eq!(meant("tests/c.rs::adds", &ids), None);
     }
 
     #[test]
@@ -206,7 +290,7 @@ mod tests {
         let mut harness = Harness::default();
         for n in 1..=60 {
             let status = if n == 3 { Status::Blocked } else { Status::Passing };
-            harness.see(&sighting(&format!("t{n}"), status), n);
+            harness.see(&Sighting::sample(&format!("t{n}"), status), n);
         }
         harness.fold(5);
         let shown: Vec<u32> = harness.entries.iter().map(|entry| entry.added).collect();

@@ -2,14 +2,13 @@
 
 use jiff::Timestamp;
 
-use super::harness::{Entry, Harness, Status};
-use super::iteration::{ExistingTests, History, Outcome, Past};
+use super::harness::{self, Entry, Harness, Status};
+use super::iteration::{ExistingTests, History, Outcome, Overview, Past};
 use super::metric::Direction;
-use super::sections::{self, Section};
-use super::state::{Happened, Kept, Pause, Remembered, State, Who};
+use super::sections::{self, Kept, Section};
+use super::state::{Happened, Pause, Remembered, State, Who};
 use crate::cycle::Phase;
 use crate::digest::CommitId;
-use crate::test_id::TestId;
 
 /// The sections that we write ourselves, and one that only repeats the program.
 const OURS: [&str; 6] =
@@ -30,8 +29,8 @@ pub fn read(page: &str, direction: Direction, now_ms: u64) -> Remembered {
         completed: table.is("Completed").then(|| table.get("Completed Reason").unwrap_or_default()),
         consecutive_errors: number("Consecutive Errors"),
         priorities: priorities(&sections),
-        harness: Harness { entries: entries(lines("Test Harness")), folded: Vec::new() },
-        history: History { entries: pasts(lines("Iteration History")), folded: Vec::new() },
+        harness: harness(lines("Test Harness")),
+        history: history(lines("Iteration History")),
         lessons: items(lines("Lessons Learned")).rev().collect(),
         kept: kept(&sections),
     }
@@ -97,11 +96,7 @@ fn priorities(all: &[Section<'_>]) -> String {
 /// The sections that have no place in a state of ours.
 fn kept(all: &[Section<'_>]) -> Vec<Kept> {
     let ours = |section: &&Section<'_>| sections::named(std::slice::from_ref(*section), &OURS).is_none();
-    let text = |section: &Section<'_>| {
-        let text = section.lines.join("\n");
-        text.trim().trim_end_matches("---").trim_end().to_owned()
-    };
-    let kept = all.iter().filter(ours).map(|section| Kept { title: section.title.to_owned(), text: text(section) });
+    let kept = all.iter().filter(ours).map(|section| Kept::of(section.title, &section.lines));
     kept.filter(|kept| !kept.text.is_empty()).collect()
 }
 
@@ -132,61 +127,87 @@ fn count(lines: &[&str], name: &str) -> Option<u32> {
     text.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty())?.parse().ok()
 }
 
-fn entries(lines: &[&str]) -> Vec<Entry> {
-    let known = |(title, lines): (&str, &[&str])| {
-        let status = status(&field(lines, "Status")?)?;
-        let (name, generation) = title.split_once('·').unwrap_or((title, ""));
-        let generation = generation.trim().trim_start_matches("gen").trim().parse().ok();
-        let name = name.trim().trim_matches('`');
-        Some(Entry {
-            test: TestId::parse(name).unwrap_or_else(|_| TestId::native("unknown", name)),
-            status,
-            target: field(lines, "Target").unwrap_or_default(),
-            spec_source: field(lines, "Spec source").unwrap_or_default(),
-            added: count(lines, "Added iteration").or(generation).unwrap_or_default(),
-            made_green: count(lines, "Made green iteration"),
-            blocked_reason: field(lines, "Blocked reason"),
-            notes: field(lines, "Notes").unwrap_or_default(),
-        })
-    };
-    blocks(lines).into_iter().filter_map(known).collect()
+fn harness(lines: &[&str]) -> Harness {
+    let (mut entries, mut kept) = (Vec::new(), Vec::new());
+    for (title, lines) in blocks(lines) {
+        match entry(title, lines) {
+            Some(entry) => entries.push(entry),
+            None => kept.push(Kept::of(title, lines)),
+        }
+    }
+    Harness { entries, folded: Vec::new(), kept }
+}
+
+fn entry(title: &str, lines: &[&str]) -> Option<Entry> {
+    let (name, generation) = title.split_once('·').unwrap_or((title, ""));
+    let generation = generation.trim().trim_start_matches("gen").trim().parse().ok();
+    let (name, said) = with_status(name.trim());
+    let status = field(lines, "Status").and_then(|text| status(&text)).or(said)?;
+    Some(Entry {
+        test: harness::bare(name.trim_matches('`')),
+        status,
+        target: field(lines, "Target").unwrap_or_default(),
+        spec_source: field(lines, "Spec source").unwrap_or_default(),
+        added: count(lines, "Added iteration").or(generation).unwrap_or_default(),
+        made_green: count(lines, "Made green iteration"),
+        blocked_reason: field(lines, "Blocked reason"),
+        notes: field(lines, "Notes").unwrap_or_default(),
+    })
+}
+
+/// A heading taken apart that ends with a status: `two_is_ii ❌ failing`. Words that are part of the name stay in it.
+fn with_status(heading: &str) -> (&str, Option<Status>) {
+    let signs = |c: char| c.is_whitespace() || matches!(c, '✅' | '❌' | '🚧' | '—' | '–' | '-' | ':' | '(' | ')');
+    let bare = heading.trim_end_matches(')');
+    let word = bare.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let before = &bare[..bare.len() - word.len()];
+    let name = before.trim_end_matches(signs);
+    let between = &before[name.len()..];
+    let is_apart = between.starts_with(char::is_whitespace) && !between.trim().is_empty();
+    match status(word).filter(|status| word.eq_ignore_ascii_case(status.word())) {
+        Some(status) if is_apart && !name.is_empty() => (name, Some(status)),
+        Some(_) | None => (heading, None),
+    }
 }
 
 fn status(text: &str) -> Option<Status> {
     let text = text.to_lowercase();
-    [("passing", Status::Passing), ("failing", Status::Failing), ("blocked", Status::Blocked)]
-        .into_iter()
-        .find_map(|(word, status)| text.contains(word).then_some(status))
+    [Status::Passing, Status::Failing, Status::Blocked].into_iter().find(|status| text.contains(status.word()))
 }
 
-fn pasts(lines: &[&str]) -> Vec<Past> {
-    let known = |(title, lines): (&str, &[&str])| {
-        let rest = title.strip_prefix("Iteration ")?;
-        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-        let number = rest[..end].parse().ok()?;
-        let phase = field(lines, "phase").and_then(|word| Phase::ALL.into_iter().find(|phase| phase.name() == word));
-        let fixed = field(lines, "existing_tests_status").is_some_and(|word| word.starts_with("regression"));
-        let said = ["Notes", "Change", "Result"].into_iter().find_map(|name| field(lines, name));
-        let metric = field(lines, "Metric").unwrap_or_default();
-        Some(Past {
-            number,
-            id: format!("imported-{number}"),
-            at_ms: millis(&rest[end..]).unwrap_or_default(),
-            outcome: outcome(&field(lines, "Status").unwrap_or_default()),
-            phase: phase.unwrap_or(Phase::Green),
-            target: field(lines, "target").unwrap_or_default(),
-            new_tests: count(lines, "new_tests").unwrap_or_default(),
-            existing_tests_status: if fixed {
-                ExistingTests::RegressionIntroducedAndFixed
-            } else {
-                ExistingTests::AllGreen
-            },
-            metric: metric.split_whitespace().next().and_then(|word| word.parse().ok()),
-            commit: field(lines, "Commit").map(CommitId),
-            summary: said.unwrap_or_default(),
-        })
+fn history(lines: &[&str]) -> History {
+    let (mut entries, mut kept) = (Vec::new(), Vec::new());
+    for (title, lines) in blocks(lines) {
+        match past(title, lines) {
+            Some(past) => entries.push(past),
+            None => kept.push(Kept::of(title, lines)),
+        }
+    }
+    History { entries, folded: Vec::new(), kept }
+}
+
+fn past(title: &str, lines: &[&str]) -> Option<Past> {
+    let rest = title.strip_prefix("Iteration ")?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let number = rest[..end].parse().ok()?;
+    let phase = field(lines, "phase").and_then(|word| Phase::ALL.into_iter().find(|phase| phase.name() == word));
+    let fixed = field(lines, "existing_tests_status").is_some_and(|word| word.starts_with("regression"));
+    let said = ["Notes", "Change", "Result"].into_iter().find_map(|name| field(lines, name));
+    let metric = field(lines, "Metric").unwrap_or_default();
+    let existing = if fixed { ExistingTests::RegressionIntroducedAndFixed } else { ExistingTests::AllGreen };
+    let overview = Overview {
+        id: format!("imported-{number}"),
+        at_ms: millis(&rest[end..]).unwrap_or_default(),
+        outcome: outcome(&field(lines, "Status").unwrap_or_default()),
+        phase: phase.unwrap_or(Phase::Green),
+        target: field(lines, "target").unwrap_or_default(),
+        new_tests: count(lines, "new_tests").unwrap_or_default(),
+        existing_tests_status: existing,
+        metric: metric.split_whitespace().next().and_then(|word| word.parse().ok()),
+        commit: field(lines, "Commit").map(CommitId),
+        summary: said.unwrap_or_default(),
     };
-    blocks(lines).into_iter().filter_map(known).collect()
+    Some(Past { number, overview })
 }
 
 /// The words that were invented elsewhere for an outcome.

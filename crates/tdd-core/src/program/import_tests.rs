@@ -93,12 +93,30 @@ fn a_page_of_others_becomes_a_state() {
     let expected =
         [("unknown::sorts NaN last", Status::Passing, 9, Some(10)), ("tests/a.rs::adds", Status::Blocked, 3, None)];
     assert_eq!(told, expected);
-    let past: Vec<_> = read.history.entries.iter().map(|it| (it.number, it.outcome, it.metric)).collect();
+    let past: Vec<_> =
+        read.history.entries.iter().map(|it| (it.number, it.overview.outcome, it.overview.metric)).collect();
     assert_eq!(past, [(12, Outcome::Error, None), (11, Outcome::Accepted, Some(0.82))]);
     assert_eq!(read.lessons, ["Oldest last.", "Newest first."]);
     assert_eq!(read.kept.len(), 1, "{:?}", read.kept);
     let page = page::write(&read.into_state("port"), None);
+    assert!(
+        page.contains("\n### sorts NaN last  ·  gen 9\n") && page.contains("\n### Tests 1–2 — ✅ passing (batch)\n")
+    );
     assert!(page.contains("## 🚧 Foreclosed Avenues\n\n- Memoising per instance.\n"), "{page}");
+}
+
+#[test]
+fn a_status_may_stand_in_the_heading_and_a_name_keeps_its_words() {
+    let named = |heading: &str| {
+        let (name, status) = with_status(heading);
+        format!("{name}: {}", status.map_or("none", Status::word))
+    };
+    assert_eq!(named("two_is_ii ❌ failing"), "two_is_ii: failing");
+    assert_eq!(named("two_is_ii — ✅ passing"), "two_is_ii: passing");
+    assert_eq!(named("orders NaN last (blocked)"), "orders NaN last: blocked");
+    assert_eq!(named("it reports what is failing"), "it reports what is failing: none");
+    assert_eq!(named("Tests 40–80 — ✅ passing (41 tests): sums"), "Tests 40–80 — ✅ passing (41 tests): sums: none");
+    assert_eq!(named("failing"), "failing: none");
 }
 
 #[test]
@@ -111,7 +129,7 @@ fn a_pause_of_a_person_is_honoured() {
 #[test]
 fn what_a_person_changed_on_our_page_is_told() {
     let mut state = State::new("port");
-    state.apply(&Happened::Iterated { iteration: Box::new(Iteration::sample("a", Outcome::Accepted)) });
+    state.apply(&Happened::Iterated { iteration: Box::new(Iteration::sample("a", Outcome::Accepted)), against: None });
     let page = page::write(&state, None);
     assert_eq!(edits(&page, &state, 7), []);
     let paused = page.replace("| Paused | false |", "| Paused | True |");

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::harness::Sighting;
+use super::sections::Kept;
 use crate::cycle::Phase;
 use crate::digest::CommitId;
 use crate::test_id::TestId;
@@ -68,16 +69,16 @@ impl ExistingTests {
     }
 }
 
-/// One iteration. Its number is given by the state that takes it in.
+/// What the history keeps of an iteration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Iteration {
+pub struct Overview {
     /// What tells it from all others, wherever it ran.
     pub id: String,
     /// When it began, in milliseconds since 1970.
     pub at_ms: u64,
     /// What came of it.
     pub outcome: Outcome,
-    /// The last phase that it reached.
+    /// The phase that it ended with.
     pub phase: Phase,
     /// What it was about.
     pub target: String,
@@ -93,6 +94,14 @@ pub struct Iteration {
     pub commit: Option<CommitId>,
     /// What happened, in one sentence.
     pub summary: String,
+}
+
+/// One iteration. Its number is given by the state that takes it in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Iteration {
+    /// What the history keeps of it.
+    #[serde(flatten)]
+    pub overview: Overview,
     /// What it saw of tests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<Sighting>,
@@ -112,28 +121,9 @@ impl Eq for Iteration {}
 pub struct Past {
     /// Counted from 1.
     pub number: u32,
-    /// What tells it from all others.
-    pub id: String,
-    /// When it began, in milliseconds since 1970.
-    pub at_ms: u64,
-    /// What came of it.
-    pub outcome: Outcome,
-    /// The last phase that it reached.
-    pub phase: Phase,
-    /// What it was about.
-    pub target: String,
-    /// How many tests it brought.
-    pub new_tests: u32,
-    /// How the others came through.
-    pub existing_tests_status: ExistingTests,
-    /// What was measured.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metric: Option<f64>,
-    /// The last commit that it made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<CommitId>,
-    /// What happened.
-    pub summary: String,
+    /// What is kept of it.
+    #[serde(flatten)]
+    pub overview: Overview,
 }
 
 /// Iterations that are no longer shown one by one.
@@ -157,28 +147,13 @@ pub struct History {
     /// Newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<Range>,
+    /// What others wrote that is no iteration, such as ranges that they folded; it stays as it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Kept>,
 }
 
 /// So many iterations go into one range.
 const RANGE: u32 = 50;
-
-impl Past {
-    pub(super) fn new(iteration: &Iteration, number: u32) -> Self {
-        Self {
-            number,
-            id: iteration.id.clone(),
-            at_ms: iteration.at_ms,
-            outcome: iteration.outcome,
-            phase: iteration.phase,
-            target: iteration.target.clone(),
-            new_tests: iteration.new_tests,
-            existing_tests_status: iteration.existing_tests_status,
-            metric: iteration.metric,
-            commit: iteration.commit.clone(),
-            summary: iteration.summary.clone(),
-        }
-    }
-}
 
 impl History {
     /// Shows at most so many iterations: the oldest go into ranges.
@@ -191,15 +166,15 @@ impl History {
             }
             if let Some(range) = self.folded.first_mut() {
                 range.last = past.number;
-                range.accepted += u32::from(past.outcome == Outcome::Accepted);
-                range.new_tests += past.new_tests;
+                range.accepted += u32::from(past.overview.outcome == Outcome::Accepted);
+                range.new_tests += past.overview.new_tests;
             }
         }
     }
 }
 
 #[cfg(test)]
-impl Iteration {
+impl Overview {
     /// One of no account, for tests.
     pub(crate) fn sample(id: &str, outcome: Outcome) -> Self {
         Self {
@@ -213,9 +188,21 @@ impl Iteration {
             metric: None,
             commit: None,
             summary: "it adds".to_owned(),
-            tests: Vec::new(),
-            gone: Vec::new(),
-            lessons: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+impl From<Overview> for Iteration {
+    fn from(overview: Overview) -> Self {
+        Self { overview, tests: Vec::new(), gone: Vec::new(), lessons: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+impl Iteration {
+    /// One of no account, for tests.
+    pub(crate) fn sample(id: &str, outcome: Outcome) -> Self {
+        Overview::sample(id, outcome).into()
     }
 }

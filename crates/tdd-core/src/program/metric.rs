@@ -31,6 +31,9 @@ pub struct Ratchet {
     best: Option<f64>,
 }
 
+/// Metrics are finite, so every one is the same as itself.
+impl Eq for Ratchet {}
+
 /// How a value stands to the best one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -111,6 +114,13 @@ impl Ratchet {
         self.best.map_or(Step::First, |best| self.direction.compare(value, best))
     }
 
+    /// Whether somebody else has moved it since it stood as `then`, at least as far as this value. Then the value is no
+    /// improvement any more.
+    pub fn overtakes(self, value: f64, then: Self) -> bool {
+        let moved = self.best.is_some_and(|best| matches!(then.compare(best), Step::First | Step::Better));
+        moved && self.compare(value) != Step::Better
+    }
+
     /// Takes a value in; one that is worse changes nothing.
     pub fn take(&mut self, value: Proven) -> Step {
         let step = self.compare(value.0);
@@ -156,6 +166,17 @@ mod tests {
     fn of_two_measurements_the_worse_one_holds() {
         assert_eq!(Proven::of(Direction::Higher, 3.0, 2.0).value().to_bits(), 2.0_f64.to_bits());
         assert_eq!(Proven::of(Direction::Lower, 3.0, 2.0).value().to_bits(), 3.0_f64.to_bits());
+    }
+
+    #[test]
+    fn a_value_that_somebody_else_has_reached_meanwhile_is_overtaken() {
+        let at = |best: Option<f64>| Ratchet { direction: Direction::Higher, best };
+        assert!(at(Some(4.0)).overtakes(4.0, at(Some(3.0))), "the same value of another");
+        assert!(at(Some(5.0)).overtakes(4.0, at(Some(3.0))), "a better value of another");
+        assert!(at(Some(4.0)).overtakes(4.0, at(None)), "the first value of another");
+        assert!(!at(Some(4.0)).overtakes(5.0, at(Some(3.0))), "it is still better");
+        assert!(!at(Some(3.0)).overtakes(3.0, at(Some(3.0))), "nobody moved it");
+        assert!(!at(None).overtakes(3.0, at(None)), "nobody has measured anything");
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::harness::{Entry, Range};
+use super::harness::{Entry, Harness, Range};
 use super::iteration::{Past, Range as PastRange};
+use super::sections::Kept;
 use super::state::State;
 
 const NONE: &str = "—";
@@ -52,17 +53,25 @@ fn machine_state(state: &State, target: Option<f64>) -> String {
 
 fn harness(state: &State) -> String {
     let mut text = "\n## ✅ Test Harness\n\n".to_owned();
-    if state.harness().entries.is_empty() && state.harness().folded.is_empty() {
+    let Harness { entries, folded, kept } = state.harness();
+    if entries.is_empty() && folded.is_empty() && kept.is_empty() {
         return text + "*No behaviour is pinned yet.*\n";
     }
     text += "> One entry for each pinned behaviour, newest first.\n";
-    text += &state.harness().entries.iter().map(entry).collect::<String>();
-    text += &state.harness().folded.iter().map(range).collect::<String>();
-    text
+    text += &entries.iter().map(entry).collect::<String>();
+    text += &folded.iter().map(range).collect::<String>();
+    text + &kept.iter().map(kept_block).collect::<String>()
+}
+
+/// What others wrote below a heading of the third rank.
+fn kept_block(kept: &Kept) -> String {
+    let Kept { title, text } = kept;
+    let text = if text.is_empty() { String::new() } else { format!("\n{text}\n") };
+    format!("\n### {}\n{text}", line(title))
 }
 
 fn entry(entry: &Entry) -> String {
-    let mut text = format!("\n### {}  ·  gen {}\n\n", line(entry.test.as_str()), entry.added);
+    let mut text = format!("\n### {}  ·  gen {}\n\n", line(entry.name()), entry.added);
     text += &format!("- **Status**: {}\n", entry.status.shown());
     text += &format!("- **Target**: {}\n", or(&line(&entry.target), NONE));
     text += &format!("- **Spec source**: {}\n", or(&line(&entry.spec_source), NONE));
@@ -94,23 +103,25 @@ fn history(state: &State) -> String {
     let mut text = "\n## 📊 Iteration History\n".to_owned();
     text += &state.history().entries.iter().map(past).collect::<String>();
     text += &state.history().folded.iter().map(past_range).collect::<String>();
+    text += &state.history().kept.iter().map(kept_block).collect::<String>();
     if state.iterations() == 0 { text + "\n*None yet.*\n" } else { text }
 }
 
 fn past(past: &Past) -> String {
-    let mut text = format!("\n### Iteration {} — {}\n\n", past.number, time(past.at_ms));
-    text += &format!("- **Status**: {}\n", past.outcome.shown());
-    text += &format!("- **phase**: {}\n", past.phase);
-    text += &format!("- **target**: {}\n", or(&line(&past.target), NONE));
-    text += &format!("- **new_tests**: {}\n", past.new_tests);
-    text += &format!("- **existing_tests_status**: {}\n", past.existing_tests_status.word());
-    if let Some(metric) = past.metric {
+    let Past { number, overview } = past;
+    let mut text = format!("\n### Iteration {number} — {}\n\n", time(overview.at_ms));
+    text += &format!("- **Status**: {}\n", overview.outcome.shown());
+    text += &format!("- **phase**: {}\n", overview.phase);
+    text += &format!("- **target**: {}\n", or(&line(&overview.target), NONE));
+    text += &format!("- **new_tests**: {}\n", overview.new_tests);
+    text += &format!("- **existing_tests_status**: {}\n", overview.existing_tests_status.word());
+    if let Some(metric) = overview.metric {
         text += &format!("- **Metric**: {metric}\n");
     }
-    if let Some(commit) = &past.commit {
+    if let Some(commit) = &overview.commit {
         text += &format!("- **Commit**: {}\n", line(&commit.0));
     }
-    text + &format!("- **Notes**: {}\n", or(&line(&past.summary), NONE))
+    text + &format!("- **Notes**: {}\n", or(&line(&overview.summary), NONE))
 }
 
 fn past_range(range: &PastRange) -> String {
@@ -136,22 +147,10 @@ fn or<'a>(text: &'a str, other: &'a str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::super::harness::{Sighting, Status};
-    use super::super::iteration::{Iteration, Outcome};
+    use super::super::iteration::{Iteration, Outcome, Overview};
     use super::super::state::{Happened, Who};
     use super::*;
     use crate::digest::CommitId;
-    use crate::test_id::TestId;
-
-    fn sighting(name: &str, status: Status) -> Sighting {
-        Sighting {
-            test: TestId::native("tests/a.rs", name),
-            status,
-            target: "src/lib.rs".to_owned(),
-            spec_source: "reference/roman.py".to_owned(),
-            notes: "It pins\n## ⚙️ Machine State\n| Paused | false |".to_owned(),
-            blocked_reason: (status == Status::Blocked).then(|| "five attempts".to_owned()),
-        }
-    }
 
     /// A state in which there is something of everything.
     fn full() -> State {
@@ -162,15 +161,20 @@ mod tests {
         for n in 1..=4_u32 {
             let outcome = if n == 4 { Outcome::Blocked } else { Outcome::Accepted };
             let status = if n == 4 { Status::Blocked } else { Status::Passing };
-            let iteration = Iteration {
+            let overview = Overview {
                 at_ms: 1_700_000_000_000 + u64::from(n) * 3_600_000,
                 metric: (n < 4).then(|| f64::from(n)),
                 commit: Some(CommitId(format!("abc{n}"))),
-                tests: vec![sighting(&format!("t{n}"), status)],
-                lessons: vec![format!("Lesson {n}.")],
-                ..Iteration::sample(&n.to_string(), outcome)
+                ..Overview::sample(&n.to_string(), outcome)
             };
-            tell(Happened::Iterated { iteration: Box::new(iteration) });
+            let spec_source = "reference/roman.py".to_owned();
+            let notes = "It pins\n## ⚙️ Machine State\n| Paused | false |".to_owned();
+            let iteration = Iteration {
+                tests: vec![Sighting { notes, spec_source, ..Sighting::sample(&format!("t{n}"), status) }],
+                lessons: vec![format!("Lesson {n}.")],
+                ..Iteration::from(overview)
+            };
+            tell(Happened::Iterated { iteration: Box::new(iteration), against: None });
         }
         tell(Happened::Paused { at_ms: 0, by: Who::Machine, reason: "td-stuck: a|b".to_owned() });
         state.fold(3);

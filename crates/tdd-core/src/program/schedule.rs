@@ -74,10 +74,15 @@ pub enum Standing {
         /// In words.
         reason: String,
     },
+    /// It is due, and a run would refuse: the program, the repository or another run is in the way.
+    NotReady {
+        /// Why.
+        reason: String,
+    },
 }
 
 impl Standing {
-    /// Where a program stands at this time. Paused means paused, whatever the schedule says.
+    /// Where a program stands at this time by its state. Paused means paused, whatever the schedule says.
     pub fn of(schedule: Option<Schedule>, state: &State, now_ms: u64) -> Self {
         if let Some(reason) = state.completed() {
             return Self::Done { reason: reason.to_owned() };
@@ -106,21 +111,24 @@ impl Standing {
             Self::Paused { .. } => "paused",
             Self::Blocked { .. } => "blocked",
             Self::Done { .. } => "done",
+            Self::NotReady { .. } => "not-ready",
         }
     }
 
-    /// Whether a run by schedule has anything to do.
-    pub fn is_due(&self) -> bool {
+    /// Why it does not run, in words, if somebody said so.
+    pub fn reason(&self) -> Option<&str> {
         match self {
-            Self::Due | Self::Pending => true,
-            Self::Waiting { .. } | Self::Paused { .. } | Self::Blocked { .. } | Self::Done { .. } => false,
+            Self::Due | Self::Waiting { .. } | Self::Pending => None,
+            Self::Paused { reason } | Self::Blocked { reason } | Self::Done { reason } | Self::NotReady { reason } => {
+                Some(reason)
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::iteration::{Iteration, Outcome};
+    use super::super::iteration::{Outcome, Overview};
     use super::super::state::{Happened, Who};
     use super::*;
 
@@ -145,8 +153,8 @@ mod tests {
         let mut state = State::new("x");
         let word = |state: &State, now| Standing::of(every, state, now).word();
         assert_eq!(word(&state, 0), "due");
-        let iteration = Iteration { at_ms: HOUR, ..Iteration::sample("a", Outcome::Discarded) };
-        state.apply(&Happened::Iterated { iteration: Box::new(iteration) });
+        let iteration = Overview { at_ms: HOUR, ..Overview::sample("a", Outcome::Discarded) };
+        state.apply(&Happened::Iterated { iteration: Box::new(iteration.into()), against: None });
         assert_eq!(Standing::of(every, &state, 2 * HOUR), Standing::Waiting { until_ms: 7 * HOUR });
         assert_eq!(word(&state, 7 * HOUR), "due");
         assert_eq!(Standing::of(None, &state, 2 * HOUR), Standing::Due);
@@ -155,7 +163,7 @@ mod tests {
         assert_eq!(word(&state, 99 * HOUR), "paused");
         state.apply(&pause("td-stuck: tests/a.rs::x"));
         assert_eq!(word(&state, 99 * HOUR), "blocked");
-        assert!(!Standing::of(every, &state, 99 * HOUR).is_due());
+        assert_eq!(Standing::of(every, &state, 99 * HOUR).reason(), Some("td-stuck: tests/a.rs::x"));
         state.apply(&Happened::Resumed { at_ms: HOUR, by: Who::Person });
         assert_eq!(word(&state, 99 * HOUR), "due");
         state.apply(&Happened::Completed { at_ms: HOUR, reason: "reached".to_owned() });

@@ -11,6 +11,23 @@ pub struct Section<'a> {
     pub lines: Vec<&'a str>,
 }
 
+/// A part of a page that others wrote, which stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Kept {
+    /// Its title, with the signs in front of it.
+    pub title: String,
+    /// What is in it.
+    pub text: String,
+}
+
+impl Kept {
+    /// Takes over the lines below a title, without the rule that may end them.
+    pub fn of(title: &str, lines: &[&str]) -> Self {
+        let text = lines.join("\n");
+        Self { title: title.to_owned(), text: text.trim().trim_end_matches("---").trim_end().to_owned() }
+    }
+}
+
 /// A place that a person must still fill in.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Marker {

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::harness::Harness;
-use super::iteration::{History, Iteration, Outcome, Past};
+use super::iteration::{History, Iteration, Outcome, Overview, Past};
 use super::metric::{Direction, Proven, Ratchet};
+use super::sections::Kept;
 use crate::digest::CommitId;
 
 /// All that is remembered of a program.
@@ -32,15 +33,6 @@ pub struct State {
     /// What stood on a page of others and is none of the above.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     kept: Vec<Kept>,
-}
-
-/// A section of a page that others wrote.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
-    /// Its title, with the signs in front of it.
-    pub title: String,
-    /// What is in it.
-    pub text: String,
 }
 
 /// Why nothing goes on.
@@ -73,6 +65,9 @@ pub struct Pending {
     pub commit: CommitId,
     /// What was measured on it.
     pub metric: Option<f64>,
+    /// The best metric when it was decided about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<Ratchet>,
 }
 
 /// Something that happened to a program.
@@ -95,6 +90,9 @@ pub enum Happened {
     Iterated {
         /// Which.
         iteration: Box<Iteration>,
+        /// The best metric when it was decided about; it counts only if nobody else was faster since.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        against: Option<Ratchet>,
     },
     /// The checks of a pending commit have concluded.
     Settled {
@@ -203,7 +201,7 @@ impl State {
                 }
             }
             Happened::Measured { metric, .. } => self.take_metric(Some(*metric)),
-            Happened::Iterated { iteration } => self.take(iteration),
+            Happened::Iterated { iteration, against } => self.take(iteration, *against),
             Happened::Settled { id, passed, .. } => self.settle(id, *passed),
             Happened::Paused { at_ms, by, reason } => {
                 self.pause = Some(Pause { since_ms: *at_ms, by: *by, reason: reason.clone() });
@@ -218,51 +216,82 @@ impl State {
         }
     }
 
-    fn take(&mut self, iteration: &Iteration) {
-        if self.knows(&iteration.id) {
+    fn take(&mut self, iteration: &Iteration, against: Option<Ratchet>) {
+        if self.knows(&iteration.overview.id) {
             return;
         }
         self.iterations += 1;
-        self.last_run_ms = self.last_run_ms.max(Some(iteration.at_ms));
         let number = self.iterations;
-        self.harness.forget(&iteration.gone);
-        for sighting in &iteration.tests {
-            self.harness.see(sighting, number);
+        let mut overview = iteration.overview.clone();
+        self.last_run_ms = self.last_run_ms.max(Some(overview.at_ms));
+        let counts = matches!(overview.outcome, Outcome::Accepted | Outcome::Pending);
+        if counts && let Some(why) = self.overtaken(overview.metric, against) {
+            // What it saw of tests is true of commits that go away.
+            discard(&mut overview, &why);
+        } else {
+            self.harness.forget(&iteration.gone);
+            for sighting in &iteration.tests {
+                self.harness.see(sighting, number);
+            }
         }
-        for lesson in iteration.lessons.iter().filter(|lesson| !lesson.is_empty()) {
+        self.learn(&iteration.lessons);
+        match overview.outcome {
+            Outcome::Accepted => {
+                self.consecutive_errors = 0;
+                self.take_metric(overview.metric);
+            }
+            Outcome::Pending => {
+                self.consecutive_errors = 0;
+                let pending = self.pending.take().or_else(|| Pending::of(&overview, against));
+                self.pending = pending;
+            }
+            Outcome::Error => self.consecutive_errors += 1,
+            Outcome::Discarded | Outcome::Blocked => self.consecutive_errors = 0,
+        }
+        self.history.entries.insert(0, Past { number, overview });
+    }
+
+    fn learn(&mut self, lessons: &[String]) {
+        for lesson in lessons.iter().filter(|lesson| !lesson.is_empty()) {
             if !self.lessons.contains(lesson) {
                 self.lessons.push(lesson.clone());
             }
         }
         let over = self.lessons.len().saturating_sub(LESSONS);
         self.lessons.drain(..over);
-        self.history.entries.insert(0, Past::new(iteration, number));
-        match iteration.outcome {
-            Outcome::Accepted => {
-                self.consecutive_errors = 0;
-                self.take_metric(iteration.metric);
-            }
-            Outcome::Pending => {
-                self.consecutive_errors = 0;
-                self.pending = iteration.commit.clone().map(|commit| Pending {
-                    id: iteration.id.clone(),
-                    commit,
-                    metric: iteration.metric,
-                });
-            }
-            Outcome::Error => self.consecutive_errors += 1,
-            Outcome::Discarded | Outcome::Blocked => self.consecutive_errors = 0,
-        }
+    }
+
+    /// Why a metric that was better than the best one when it was decided about is no improvement any more.
+    fn overtaken(&self, metric: Option<f64>, against: Option<Ratchet>) -> Option<String> {
+        let (metric, against, best) = (metric?, against?, self.metric.best()?);
+        let is_late = self.metric.overtakes(metric, against);
+        is_late.then(|| format!("another machine came first: the best metric is {best} by now, and this is {metric}"))
     }
 
     fn settle(&mut self, id: &str, passed: bool) {
-        let Some(pending) = self.pending.take_if(|pending| pending.id == id) else { return };
-        let outcome = if passed { Outcome::Accepted } else { Outcome::Error };
-        if let Some(past) = self.history.entries.iter_mut().find(|past| past.id == id) {
-            past.outcome = outcome;
+        let is_meant = |past: &Past| past.overview.id == id && past.overview.outcome == Outcome::Pending;
+        let Some(at) = self.history.entries.iter().position(is_meant) else { return };
+        let against = match self.pending.take_if(|pending| pending.id == id) {
+            Some(pending) => pending.against,
+            // It waited behind another one, which may have moved the metric.
+            None => Some(Ratchet::new(self.metric.direction())),
+        };
+        let Some(overview) = self.history.entries.get(at).map(|past| past.overview.clone()) else { return };
+        let late = self.overtaken(overview.metric, against).filter(|_| passed);
+        if passed && late.is_none() {
+            self.take_metric(overview.metric);
         }
-        if passed {
-            self.take_metric(pending.metric);
+        if let Some(Past { overview, .. }) = self.history.entries.get_mut(at) {
+            overview.outcome = if passed { Outcome::Accepted } else { Outcome::Error };
+            if let Some(why) = late {
+                discard(overview, &why);
+            }
+        }
+        let waits = |past: &&Past| past.overview.outcome == Outcome::Pending;
+        if self.pending.is_none()
+            && let Some(next) = self.history.entries.iter().rfind(waits)
+        {
+            self.pending = Pending::of(&next.overview, Some(Ratchet::new(self.metric.direction())));
         }
     }
 
@@ -286,7 +315,12 @@ impl State {
 
     /// Whether an iteration is in it already.
     pub fn knows(&self, id: &str) -> bool {
-        self.history.entries.iter().any(|past| past.id == id)
+        self.past(id).is_some()
+    }
+
+    /// What became of an iteration, if it is in it.
+    pub fn past(&self, id: &str) -> Option<&Overview> {
+        self.history.entries.iter().map(|past| &past.overview).find(|overview| overview.id == id)
     }
 
     /// Whether a rethink is forced: the last iterations were all errors.
@@ -361,10 +395,23 @@ impl State {
 
     /// The outcomes of the last iterations, oldest first.
     pub fn recent(&self) -> Vec<&'static str> {
-        let mut words: Vec<_> = self.history.entries.iter().take(RECENT).map(|past| past.outcome.word()).collect();
+        let mut words: Vec<_> =
+            self.history.entries.iter().take(RECENT).map(|past| past.overview.outcome.word()).collect();
         words.reverse();
         words
     }
+}
+
+impl Pending {
+    fn of(overview: &Overview, against: Option<Ratchet>) -> Option<Self> {
+        let (id, metric) = (overview.id.clone(), overview.metric);
+        overview.commit.clone().map(|commit| Self { id, commit, metric, against })
+    }
+}
+
+fn discard(overview: &mut Overview, why: &str) {
+    overview.outcome = Outcome::Discarded;
+    overview.summary = format!("{why}; {}", overview.summary);
 }
 
 /// What a page of others said, as far as it could be read.

@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::program::harness::{Sighting, Status};
+use crate::program::iteration::Overview;
 use crate::test_id::TestId;
 
 fn iterated(id: &str, outcome: Outcome, metric: Option<f64>) -> Happened {
     let commit = (outcome == Outcome::Pending).then(|| CommitId("c1".to_owned()));
-    let iteration = Iteration { metric, commit, ..Iteration::sample(id, outcome) };
-    Happened::Iterated { iteration: Box::new(iteration) }
+    let overview = Overview { metric, commit, ..Overview::sample(id, outcome) };
+    Happened::Iterated { iteration: Box::new(overview.into()), against: None }
 }
 
 fn after(all: &[Happened]) -> State {
@@ -68,23 +69,87 @@ fn what_two_machines_did_adds_up_in_either_order() {
     assert_eq!(one.metric().best(), Some(4.0));
 }
 
+/// An iteration that was decided about when the best metric was this.
+fn decided(id: &str, outcome: Outcome, metric: f64, against: Option<f64>) -> Happened {
+    let mut then = Ratchet::default();
+    if let Some(best) = against {
+        then.take(Proven::of(Direction::Higher, best, best));
+    }
+    let tests = vec![Sighting::sample("adds", Status::Passing)];
+    let commit = Some(CommitId("c1".to_owned()));
+    let overview = Overview { metric: Some(metric), commit, ..Overview::sample(id, outcome) };
+    let iteration = Iteration { tests, ..overview.into() };
+    Happened::Iterated { iteration: Box::new(iteration), against: Some(then) }
+}
+
+fn outcomes(state: &State) -> Vec<(Outcome, Option<f64>)> {
+    state.history().entries.iter().rev().map(|past| (past.overview.outcome, past.overview.metric)).collect()
+}
+
+#[test]
+fn of_two_machines_with_an_equal_metric_only_the_first_one_is_accepted_and_no_iteration_is_lost() {
+    let accepted = |id: &str, metric, against| decided(id, Outcome::Accepted, metric, against);
+    for against in [None, Some(3.0)] {
+        let state = after(&[accepted("a", 4.0, against), accepted("b", 4.0, against)]);
+        assert_eq!(outcomes(&state), [(Outcome::Accepted, Some(4.0)), (Outcome::Discarded, Some(4.0))]);
+        assert_eq!((state.iterations(), state.metric().best()), (2, Some(4.0)));
+        let why = &state.past("b").unwrap().summary;
+        assert_eq!(why, "another machine came first: the best metric is 4 by now, and this is 4; it adds");
+        assert_eq!(state.harness().entries.len(), 1, "the first one's test is still pinned");
+    }
+    let better = after(&[accepted("a", 4.0, Some(3.0)), accepted("b", 5.0, Some(3.0))]);
+    assert_eq!((outcomes(&better)[1].0, better.metric().best()), (Outcome::Accepted, Some(5.0)));
+    let later = after(&[accepted("a", 4.0, Some(3.0)), accepted("b", 4.0, Some(4.0))]);
+    assert_eq!(outcomes(&later)[1].0, Outcome::Accepted, "nobody came first");
+}
+
+#[test]
+fn two_pending_iterations_are_settled_one_after_the_other() {
+    let pending = |id: &str, metric| decided(id, Outcome::Pending, metric, Some(3.0));
+    let settled = |id: &str| Happened::Settled { at_ms: 1, id: id.to_owned(), passed: true };
+    let mut state = after(&[pending("a", 4.0), pending("b", 4.0)]);
+    assert_eq!(state.pending().map(|pending| pending.id.as_str()), Some("a"));
+    state.apply(&settled("a"));
+    assert_eq!((state.pending().map(|it| it.id.as_str()), state.metric().best()), (Some("b"), Some(4.0)));
+    state.apply(&settled("b"));
+    assert_eq!(outcomes(&state), [(Outcome::Accepted, Some(4.0)), (Outcome::Discarded, Some(4.0))]);
+    assert_eq!((state.pending(), state.metric().best()), (None, Some(4.0)));
+    let other_way = after(&[pending("a", 4.0), pending("b", 5.0), settled("b"), settled("a")]);
+    assert_eq!(outcomes(&other_way), [(Outcome::Discarded, Some(4.0)), (Outcome::Accepted, Some(5.0))]);
+}
+
 #[test]
 fn a_state_is_the_same_after_it_was_stored() {
-    let sighting = Sighting {
-        test: TestId::native("tests/a.rs", "adds"),
-        status: Status::Passing,
-        target: "src/lib.rs".to_owned(),
-        spec_source: "the kata".to_owned(),
-        notes: "it adds".to_owned(),
-        blocked_reason: None,
-    };
+    let sighting = Sighting::sample("adds", Status::Passing);
     let lessons = vec!["Empty input is zero.".to_owned(), "Empty input is zero.".to_owned()];
     let iteration = Iteration { tests: vec![sighting], lessons, ..Iteration::sample("a", Outcome::Accepted) };
-    let mut state =
-        after(&[Happened::Iterated { iteration: Box::new(iteration) }, iterated("c", Outcome::Pending, Some(0.1))]);
+    let mut state = after(&[
+        Happened::Iterated { iteration: Box::new(iteration), against: None },
+        iterated("c", Outcome::Pending, Some(0.1)),
+    ]);
     state.fold(1);
     assert_eq!(State::parse(&state.to_json()).unwrap(), state);
     assert_eq!(state.lessons(), ["Empty input is zero."]);
+}
+
+/// What is on the branches and in the ledgers of users is read by later versions.
+#[test]
+fn the_json_of_an_iteration_and_of_the_state_that_took_it_in_stays_as_it_is() {
+    let sighting = Sighting::sample("adds", Status::Blocked);
+    let commit = Some(CommitId("c1".to_owned()));
+    let iteration = Iteration {
+        overview: Overview { metric: Some(0.5), commit, ..Overview::sample("a", Outcome::Accepted) },
+        tests: vec![sighting],
+        gone: vec![TestId::native("tests/a.rs", "gone")],
+        lessons: vec!["Empty input is zero.".to_owned()],
+    };
+    let told = [
+        Happened::Iterated { iteration: Box::new(iteration), against: None },
+        iterated("b", Outcome::Error, None),
+        iterated("c", Outcome::Pending, Some(1.0)),
+    ];
+    let lines: String = told.iter().map(|happened| serde_json::to_string_pretty(happened).unwrap() + "\n").collect();
+    insta::assert_snapshot!(lines + &after(&told).to_json());
 }
 
 #[test]

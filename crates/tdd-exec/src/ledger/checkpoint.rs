@@ -15,7 +15,7 @@ use super::scan::{Lines, Step, Tail};
 use super::{End, LedgerError};
 
 /// Changes whenever folding does: an old checkpoint is then thrown away.
-const FOLD: &str = concat!(env!("CARGO_PKG_VERSION"), "/11");
+const FOLD: &str = concat!(env!("CARGO_PKG_VERSION"), "/12");
 /// Shorter ledgers are folded faster than a checkpoint is read.
 const WORTH_IT: u64 = 1000;
 /// A ledger's bytes are compared with a checkpoint in pieces of this size: large ones hash fast.

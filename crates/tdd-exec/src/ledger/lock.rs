@@ -1,7 +1,7 @@
 //! One writer at a time, and its name for the others.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,25 @@ impl Lock {
         let git = git_folder(dir).map(|folder| in_folder(&folder.join("tdd-machine"))).transpose()?;
         Ok(Self { _state: take(&dir.join("lock"))?, _git: git })
     }
+}
+
+/// Says who holds a lock, if somebody does; nobody is kept from it for longer than it takes to ask.
+pub(super) fn check_free(dir: &Path) -> Result<(), LedgerError> {
+    let git = git_folder(dir).map(|folder| folder.join("tdd-machine/ledger.lock"));
+    for path in git.into_iter().chain([dir.join("lock")]) {
+        let io = |source| LedgerError::Io { action: "lock", path: path.clone(), source };
+        let mut file = match OpenOptions::new().read(true).custom_flags(OFlag::O_NOFOLLOW.bits()).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(source) => return Err(io(source)),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(LedgerError::Locked { pid: holder(&mut file) }),
+            Err(TryLockError::Error(source)) => return Err(io(source)),
+        }
+    }
+    Ok(())
 }
 
 /// The git folder of the working tree that this state folder is in, if there is one.

@@ -266,6 +266,11 @@ pub fn read_session(dir: &StateDir) -> Result<Option<Session>, LedgerError> {
     open_to_read(&path)?.map(|file| checkpoint::peek(&file, &path)).transpose()
 }
 
+/// Whether nobody writes to the ledger at this moment; otherwise the error says who does.
+pub fn check_free(dir: &StateDir) -> Result<(), LedgerError> {
+    lock::check_free(dir.path())
+}
+
 /// Every record of a ledger that somebody else may be writing to, checked on the way.
 pub fn records(dir: &StateDir) -> Result<Option<Records>, LedgerError> {
     let path = dir.path().join(FILE);

@@ -76,7 +76,7 @@ fn measured(found: &Found, state: &State) -> String {
         .entries
         .iter()
         .take(10)
-        .map(|past| format!("- {}: {}", past.outcome.word(), past.summary))
+        .map(|past| format!("- {}: {}", past.overview.outcome.word(), past.overview.summary))
         .collect();
     let tried = if tried.is_empty() { "- nothing yet".to_owned() } else { tried.join("\n") };
     format!(

@@ -59,6 +59,33 @@ pub enum ProgramError {
         /// Why.
         reason: String,
     },
+    /// The machine is paused about something else.
+    #[error("the machine is paused: {reason}")]
+    MachinePaused {
+        /// Why.
+        reason: String,
+        /// What a person can do about it.
+        next: String,
+    },
+    /// A person works in refactor mode.
+    #[error("refactor mode is on")]
+    RefactorMode,
+    /// A tracked file has changes that are not committed.
+    #[error("`{path}` has changes that are not committed{}", others(*more))]
+    Modified {
+        /// The first such file.
+        path: String,
+        /// How many there are besides.
+        more: usize,
+    },
+    /// There is a file that git does not know.
+    #[error("`{path}` is not known to git{}", others(*more))]
+    Untracked {
+        /// The first such file.
+        path: String,
+        /// How many there are besides.
+        more: usize,
+    },
     /// What it remembers cannot be read.
     #[error("the branch `{MEMORY}` cannot be used")]
     State(#[from] StateError),
@@ -136,6 +163,19 @@ impl From<LedgerError> for ProgramError {
 impl From<RunError> for ProgramError {
     fn from(error: RunError) -> Self {
         Self::Work(error.into())
+    }
+}
+
+impl ProgramError {
+    /// Why the program does not run, without its name.
+    pub fn why(&self) -> String {
+        match self {
+            Self::NotReady { first, more, .. } => {
+                format!("{}:{}: {}{}", first.file, first.line, first.problem, others(*more))
+            }
+            Self::Stopped { reason, .. } => reason.clone(),
+            other => other.to_string(),
+        }
     }
 }
 

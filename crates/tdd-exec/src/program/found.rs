@@ -72,15 +72,10 @@ fn read(repo: &Repo, file: &str) -> Result<String, ProgramError> {
 }
 
 impl Found {
-    /// The program, if nothing keeps it from running.
-    pub fn ready(self) -> Result<Self, ProgramError> {
-        match self.problems.split_first() {
-            None => Ok(self),
-            Some((first, more)) => Err(ProgramError::NotReady {
-                program: self.name.clone(),
-                first: Box::new(first.clone()),
-                more: more.len(),
-            }),
-        }
+    /// What keeps it from running, if anything in its files does.
+    pub fn not_ready(&self) -> Option<ProgramError> {
+        let (first, more) = self.problems.split_first()?;
+        let (program, first) = (self.name.clone(), Box::new(first.clone()));
+        Some(ProgramError::NotReady { program, first, more: more.len() })
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use tdd_core::commit::validate_step;
 use tdd_core::digest::CommitId;
 use tdd_core::event::{Event, IterationEnd, IterationJudged, IterationStart};
-use tdd_core::machine::{End, Mandate, Order};
+use tdd_core::machine::{Mandate, Order};
 use tdd_core::program::decision::Checks;
 use tdd_core::program::definition::Strategy;
-use tdd_core::program::iteration::{Iteration, Outcome};
+use tdd_core::program::iteration::{Outcome, Overview};
 use tdd_core::program::state::{Happened, State, Who};
 use tdd_core::seam::{Clock, Ledger};
 
@@ -17,6 +17,7 @@ use super::brief;
 use super::error::ProgramError;
 use super::evaluate::Evaluator;
 use super::found::Found;
+use super::look::Look;
 use super::memory::Memory;
 use crate::clock::WallClock;
 use crate::recording::Recording;
@@ -43,24 +44,8 @@ pub struct Worker<'a> {
 /// How far an iteration went.
 #[must_use]
 pub enum Went {
-    /// It is over.
-    Over(Box<Iteration>),
-    /// The machine is paused about something else; no iteration was begun.
-    Paused(End),
-    /// A tracked file has changes that are not committed; no iteration was begun.
-    Modified {
-        /// The first such file.
-        path: String,
-        /// How many there are besides.
-        more: usize,
-    },
-    /// There is a file that git does not know; no iteration was begun.
-    Untracked {
-        /// The first such file.
-        path: String,
-        /// How many there are besides.
-        more: usize,
-    },
+    /// It is over, and the state knows this of it.
+    Over(Box<Overview>),
     /// The machine is to work by this mandate; after that the iteration goes on.
     Work(Order, Box<Mandate>),
 }
@@ -74,29 +59,31 @@ enum Stage {
 }
 
 impl Worker<'_> {
+    /// Where the program stands, and what is in its way.
+    pub fn look(&self) -> Result<Look, ProgramError> {
+        self.desk.look(self.found, &self.memory, self.allow_untracked)
+    }
+
     /// Takes one iteration, a new one or the one under way, to its end or to where the machine has to work.
     pub fn iterate(&self) -> Result<Went, ProgramError> {
         loop {
             let mut recording = self.ledger()?;
             match self.stage(&mut recording)? {
                 Stage::Idle => {
-                    if let Some(pause) = recording.session().standing().pause() {
-                        let (reason, next) = (pause.reason.clone(), pause.next.clone());
-                        return Ok(Went::Paused(End::Stopped { reason, next }));
-                    }
-                    if let Some(unclean) = self.unclean(&recording)? {
-                        return Ok(unclean);
+                    let (name, session) = (&self.found.name, recording.session());
+                    if let Some(refusal) = self.desk.obstacle(name, session, self.allow_untracked)? {
+                        return Err(refusal);
                     }
                     self.begin(&mut recording)?;
                 }
                 Stage::Working { rethink } => return self.work(rethink),
                 Stage::Ended => self.judge(&mut recording)?,
                 Stage::Judged(judged) => {
-                    self.perform(&judged)?;
-                    let IterationJudged { program, iteration, .. } = *judged;
-                    let (id, outcome) = (iteration.id.clone(), iteration.outcome);
+                    let overview = self.perform(&judged)?;
+                    let (id, outcome) = (overview.id.clone(), overview.outcome);
+                    let program = judged.program;
                     recording.append(&[Event::IterationEnd(IterationEnd { program, id, outcome })])?;
-                    return Ok(Went::Over(iteration));
+                    return Ok(Went::Over(Box::new(overview)));
                 }
             }
         }
@@ -136,13 +123,15 @@ impl Worker<'_> {
     /// Measures what there is, if nobody has yet, and puts the beginning on the record.
     fn begin(&self, recording: &mut Recording) -> Result<(), ProgramError> {
         let head = self.desk.repo.head()?;
-        let (Some(head), Some(_)) = (head.commit, head.branch) else { return Err(ProgramError::NoBranch) };
+        let Some(head) = head.commit else { return Err(ProgramError::NoBranch) };
         let state = self.memory.load()?;
         if state.metric().best().is_none() {
             self.measure_base(&head)?;
         }
         let at_ms = WallClock.now_ms();
-        let (program, id) = (self.found.name.clone(), format!("{at_ms}-{}", head.short()));
+        let program = self.found.name.clone();
+        // Two machines may begin in the same millisecond, on the same commit.
+        let id = format!("{at_ms}-{}-{}", head.short(), std::process::id());
         let rethink = state.must_rethink();
         recording.append(&[Event::IterationStart(IterationStart { program, id, at_ms, head, rethink })])?;
         Ok(())
@@ -164,23 +153,6 @@ impl Worker<'_> {
         }
     }
 
-    /// A person's uncommitted work is not ours to touch; the machine's own, cut short, it puts right by itself.
-    fn unclean(&self, recording: &Recording) -> Result<Option<Went>, ProgramError> {
-        if recording.session().standing().step().is_some_and(|step| step.open.is_some()) {
-            return Ok(None);
-        }
-        let dirty = self.desk.repo.dirty()?;
-        if let Some(path) = dirty.modified_tracked.first() {
-            return Ok(Some(Went::Modified { path: path.to_string(), more: dirty.modified_tracked.len() - 1 }));
-        }
-        Ok(match dirty.untracked.first() {
-            Some(path) if !self.allow_untracked => {
-                Some(Went::Untracked { path: path.to_string(), more: dirty.untracked.len() - 1 })
-            }
-            Some(_) | None => None,
-        })
-    }
-
     /// What the machine is to do.
     fn work(&self, rethink: bool) -> Result<Went, ProgramError> {
         let state = self.memory.load()?;
@@ -195,30 +167,45 @@ impl Worker<'_> {
         Ok(Went::Work(order, Box::new(mandate)))
     }
 
-    /// Does what was decided; done twice it comes to the same.
-    fn perform(&self, judged: &IterationJudged) -> Result<(), ProgramError> {
-        let IterationJudged { program, base, head, iteration, pause, completed } = judged;
-        if iteration.outcome == Outcome::Discarded {
-            for commit in self.desk.repo.lacking(head, base)? {
-                if validate_step(&self.desk.repo.message(&commit)?).is_err() {
-                    return Err(ProgramError::PersonsCommit(commit.short().to_owned()));
-                }
-            }
-            self.desk.repo.take_back(head, base, &format!("{program}/{}", iteration.id))?;
+    /// Does what was decided, and gives what the state knows of it then; done twice it comes to the same.
+    fn perform(&self, judged: &IterationJudged) -> Result<Overview, ProgramError> {
+        let IterationJudged { iteration, against, pause, completed, .. } = judged;
+        let decided = &iteration.overview;
+        if decided.outcome == Outcome::Discarded {
+            self.put_away(judged)?;
         }
         let at_ms = WallClock.now_ms();
-        let mut happened = vec![Happened::Iterated { iteration: iteration.clone() }];
+        let mut happened = vec![Happened::Iterated { iteration: iteration.clone(), against: *against }];
         if let Some(reason) = completed {
             happened.push(Happened::Completed { at_ms, reason: reason.clone() });
         }
         if let Some(reason) = pause {
             happened.push(Happened::Paused { at_ms, by: Who::Machine, reason: reason.clone() });
         }
-        if self.memory.load()?.knows(&iteration.id) {
-            self.memory.push()
+        let state = if self.memory.load()?.knows(&decided.id) {
+            self.memory.push()?;
+            self.memory.load()?
         } else {
-            self.memory.tell(&happened).map(drop)
+            self.memory.tell(&happened)?
+        };
+        let known = state.past(&decided.id).unwrap_or(decided).clone();
+        // Another machine was faster: what was accepted here is not accepted there.
+        if known.outcome == Outcome::Discarded && decided.outcome != Outcome::Discarded {
+            self.put_away(judged)?;
         }
+        Ok(known)
+    }
+
+    /// Takes the commits of an iteration from the branch.
+    fn put_away(&self, judged: &IterationJudged) -> Result<(), ProgramError> {
+        let IterationJudged { program, base, head, iteration, .. } = judged;
+        for commit in self.desk.repo.lacking(head, base)? {
+            if validate_step(&self.desk.repo.message(&commit)?).is_err() {
+                return Err(ProgramError::PersonsCommit(commit.short().to_owned()));
+            }
+        }
+        self.desk.repo.take_back(head, base, &format!("{program}/{}", iteration.overview.id))?;
+        Ok(())
     }
 
     /// Looks whether the checks of a pending commit have concluded; `false` if they have not.

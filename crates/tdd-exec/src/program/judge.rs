@@ -6,7 +6,8 @@ use tdd_core::event::{Event, IterationJudged, StepOutcome};
 use tdd_core::program::decision::{Decision, Seen, decide};
 use tdd_core::program::definition::Strategy;
 use tdd_core::program::facts::{self, Facts};
-use tdd_core::program::iteration::{Iteration, Outcome};
+use tdd_core::program::iteration::{Iteration, Outcome, Overview};
+use tdd_core::program::metric::Ratchet;
 use tdd_core::program::state::{ERRORS_TO_RETHINK, State};
 use tdd_core::seam::Ledger;
 use tdd_core::standing::Iterating;
@@ -36,8 +37,8 @@ impl Worker<'_> {
         let head = self.desk.repo.head()?.commit.unwrap_or_else(|| base.clone());
         let commits = self.desk.repo.lacking(&head, &base)?;
         let messages = commits.iter().map(|commit| self.desk.repo.message(commit)).collect::<Result<Vec<_>, _>>()?;
-        let facts = facts::gather(&messages, iterating, session);
         let state = self.memory.load()?;
+        let facts = facts::gather(&messages, iterating, session, state.harness());
         let paused = session.standing().pause().map(|pause| pause.reason.clone());
         let judgement = match iterating.ended {
             Some(StepOutcome::Stopped) | None => {
@@ -53,7 +54,7 @@ impl Worker<'_> {
                 self.evaluated(&base, &head, &state)?
             }
         };
-        let judged = self.judged(iterating, facts, judgement, paused, (base, head));
+        let judged = self.judged(iterating, facts, judgement, paused, state.metric(), (base, head));
         recording.append(&[Event::IterationJudged(judged)])?;
         Ok(())
     }
@@ -64,18 +65,15 @@ impl Worker<'_> {
         facts: Facts,
         judgement: Judgement,
         paused: Option<String>,
+        against: Ratchet,
         (base, head): (CommitId, CommitId),
     ) -> IterationJudged {
         let discarded = judgement.outcome == Outcome::Discarded;
         let new_tests = u32::try_from(facts.new.len()).unwrap_or(u32::MAX);
         let said = |text: String| judgement.why.iter().cloned().chain([text]).filter(|text| !text.is_empty());
-        let mut gone = facts.gone;
-        let mut tests = facts.tests;
-        if discarded {
-            tests.retain(|seen| !facts.new.contains(&seen.test));
-            gone.extend(facts.new);
-        }
-        let iteration = Iteration {
+        // What a discarded iteration saw is true of commits that go away.
+        let (tests, gone) = if discarded { (Vec::new(), Vec::new()) } else { (facts.tests, facts.gone) };
+        let overview = Overview {
             id: iterating.start.id.clone(),
             at_ms: iterating.start.at_ms,
             outcome: judgement.outcome,
@@ -86,15 +84,14 @@ impl Worker<'_> {
             metric: judgement.metric,
             commit: (head != base).then(|| head.clone()),
             summary: said(facts.summary).collect::<Vec<_>>().join("; "),
-            tests,
-            gone,
-            lessons: facts.lessons,
         };
+        let iteration = Iteration { overview, tests, gone, lessons: facts.lessons };
         IterationJudged {
             program: self.found.name.clone(),
             base,
             head,
             iteration: Box::new(iteration),
+            against: Some(against),
             pause: judgement.pause.or(paused),
             completed: judgement.completed,
         }

@@ -56,11 +56,12 @@ impl Memory<'_> {
         Err(ProgramError::Busy)
     }
 
-    /// Puts what happened on the branch, here and on the remote; gives the state that it adds up to.
+    /// Puts what happened on the branch, here and on the remote; gives the state that it adds up to, with what others
+    /// pushed meanwhile.
     pub fn tell(&self, happened: &[Happened]) -> Result<State, ProgramError> {
-        let state = self.commit(happened)?;
+        self.commit(happened)?;
         self.push()?;
-        Ok(state)
+        self.load()
     }
 
     /// Gives the remote what it lacks.
@@ -81,7 +82,9 @@ impl Memory<'_> {
         Some(Remote { repo: self.repo, spawner: &self.spawner, name })
     }
 
-    fn commit(&self, happened: &[Happened]) -> Result<State, ProgramError> {
+    /// Puts what happened on the branch here. It is applied to the state that is there at the moment of writing: where
+    /// somebody moves the branch in between, it is applied anew to theirs.
+    fn commit(&self, happened: &[Happened]) -> Result<(), ProgramError> {
         for _ in 0..TRIES {
             let at = self.repo.branch(MEMORY)?;
             let (mut state, mut all) = self.at(at.as_ref(), &self.found.name)?;
@@ -91,11 +94,11 @@ impl Memory<'_> {
                 state.apply(happened);
             }
             if all.is_empty() {
-                return Ok(state);
+                return Ok(());
             }
             let commit = self.remember(at.as_ref(), &mut state, &self.found.name, &all)?;
             if self.repo.move_branch(MEMORY, at.as_ref(), &commit)? {
-                return Ok(state);
+                return Ok(());
             }
         }
         Err(ProgramError::Busy)
@@ -181,7 +184,7 @@ fn word(happened: &Happened) -> &'static str {
     match happened {
         Happened::Imported { .. } => "read from a page",
         Happened::Measured { .. } => "measured",
-        Happened::Iterated { iteration } => iteration.outcome.word(),
+        Happened::Iterated { iteration, .. } => iteration.overview.outcome.word(),
         Happened::Settled { passed: true, .. } => "its checks passed",
         Happened::Settled { passed: false, .. } => "its checks failed",
         Happened::Paused { .. } => "paused",

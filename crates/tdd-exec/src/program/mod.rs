@@ -6,6 +6,7 @@ mod evaluate;
 pub mod found;
 mod iterate;
 mod judge;
+mod look;
 mod memory;
 
 use tdd_core::config::Config;
@@ -13,6 +14,7 @@ use tdd_core::seam::Clock as _;
 
 pub use error::ProgramError;
 pub use iterate::{Went, Worker};
+pub use look::Look;
 pub use memory::Memory;
 
 use crate::clock::WallClock;

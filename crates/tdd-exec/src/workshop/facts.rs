@@ -90,7 +90,7 @@ impl Workshop for ProjectWorkshop {
     }
 
     fn verifies_by_command(&self, kind: Kind) -> bool {
-        matches!(kind, Kind::Task | Kind::RefactorMode) && self.site.config.ci.verify_cmd.is_some()
+        matches!(kind, Kind::Task | Kind::Execute | Kind::RefactorMode) && self.site.config.ci.verify_cmd.is_some()
     }
 
     fn check(&self, kind: Kind) -> Result<Checked, WorkError> {

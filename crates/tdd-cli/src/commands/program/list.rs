@@ -4,11 +4,6 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use tdd_core::program::definition::Problem;
-use tdd_core::program::page;
-use tdd_core::program::schedule::Standing;
-use tdd_core::seam::Clock;
-use tdd_exec::clock::WallClock;
 use tdd_exec::program::{Desk, found};
 
 use super::desk;
@@ -51,22 +46,12 @@ fn row(desk: &Desk, name: &str) -> Row {
         Ok(found) => found,
         Err(error) => return unready(error.to_string()),
     };
-    if let Some(Problem { file, line, problem, .. }) = found.problems.first() {
-        return unready(format!("{file}:{line}: {problem}"));
-    }
-    let state = match desk.memory(&found, None).load() {
-        Ok(state) => state,
+    let look = match desk.look(&found, &desk.memory(&found, None), /* allow_untracked */ false) {
+        Ok(look) => look,
         Err(error) => return unready(error.to_string()),
     };
-    let standing = Standing::of(found.definition.schedule, &state, WallClock.now_ms());
-    let why = match &standing {
-        Standing::Due => None,
-        Standing::Waiting { until_ms } => Some(format!("until {}", page::time(*until_ms))),
-        Standing::Pending => state.pending().map(|pending| format!("the checks of {}", pending.commit.short())),
-        Standing::Paused { reason } | Standing::Blocked { reason } | Standing::Done { reason } => Some(reason.clone()),
-    };
-    let (iterations, best) = (state.iterations(), state.metric().best());
-    Row { program: name.to_owned(), standing: standing.word(), why, iterations, best }
+    let (iterations, best) = (look.state.iterations(), look.state.metric().best());
+    Row { program: name.to_owned(), standing: look.standing.word(), why: super::why(&look), iterations, best }
 }
 
 fn text(rows: &[Row]) -> String {

@@ -10,10 +10,13 @@ mod status;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use tdd_exec::program::Desk;
+use tdd_core::program::page;
+use tdd_core::program::schedule::Standing;
+use tdd_exec::program::{Desk, Look};
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::program_error;
 
 /// Set up, check, run and steer programs
 ///
@@ -54,4 +57,29 @@ pub fn run(args: &Program, context: &Context) -> Result<ExitCode, CliError> {
 /// Opens the repository for work on its programs.
 fn desk(context: &Context) -> Result<Desk, CliError> {
     Ok(Desk::open(context.place.clone(), context.surroundings())?)
+}
+
+/// Why a program stands as it does, for people.
+fn why(look: &Look) -> Option<String> {
+    match &look.standing {
+        Standing::Due => None,
+        Standing::Waiting { until_ms } => Some(format!("until {}", page::time(*until_ms))),
+        Standing::Pending => look.state.pending().map(|pending| format!("the checks of {}", pending.commit.short())),
+        Standing::Paused { reason }
+        | Standing::Blocked { reason }
+        | Standing::Done { reason }
+        | Standing::NotReady { reason } => Some(reason.clone()),
+    }
+}
+
+/// One line that says where a program stands, and one with what to do next, if there is something to do.
+fn line(name: &str, look: &Look) -> String {
+    let why = why(look).map_or_else(String::new, |why| format!(": {why}"));
+    let next = next(look).map_or_else(String::new, |next| format!("next: {next}\n"));
+    format!("{name}: {}{why}\n{next}", look.standing.word())
+}
+
+/// What a person can do about it, where a run would refuse.
+fn next(look: &Look) -> Option<String> {
+    look.refusal.as_ref().and_then(program_error::hint)
 }

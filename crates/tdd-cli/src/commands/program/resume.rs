@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use tdd_core::program::schedule::Standing;
 use tdd_core::program::state::{Happened, Who};
-use tdd_core::seam::{Clock, Ledger};
+use tdd_core::seam::Clock;
 use tdd_exec::clock::WallClock;
 use tdd_exec::program::found;
 
@@ -14,7 +14,6 @@ use super::desk;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::person::PersonError;
-use tdd_exec::project;
 
 /// Stop a program until a person lets it go on
 #[derive(Debug, Args)]
@@ -51,7 +50,7 @@ struct Document {
     program: String,
     #[serde(flatten)]
     standing: Standing,
-    /// What is to be done besides.
+    /// What to do, where a run would refuse.
     next: Option<String>,
 }
 
@@ -74,19 +73,10 @@ fn tell(name: &str, remote: Option<&str>, happened: &Happened, context: &Context
     let found = found::find(&desk.repo, name)?;
     let memory = desk.memory(&found, remote);
     memory.fetch()?;
-    let state = memory.tell(std::slice::from_ref(happened))?;
-    let repo = project::repository(&context.place)?;
-    let machine = context.recording_if_free(&repo)?;
-    let paused = machine.as_ref().and_then(|machine| machine.session().standing().pause());
-    let pause = paused.filter(|_| state.pause().is_none());
-    let document = Document {
-        program: name.to_owned(),
-        standing: Standing::of(found.definition.schedule, &state, WallClock.now_ms()),
-        next: pause.map(|pause| format!("the machine is paused, too: {}; {}", pause.reason, pause.next)),
-    };
-    context.output.result(&document, || {
-        let next = document.next.as_deref().map_or_else(String::new, |next| format!("{next}\n"));
-        format!("{name}: {}\n{next}", document.standing.word())
-    })?;
+    memory.tell(std::slice::from_ref(happened))?;
+    let look = desk.look(&found, &memory, /* allow_untracked */ false)?;
+    let (line, next) = (super::line(name, &look), super::next(&look));
+    let document = Document { program: name.to_owned(), standing: look.standing, next };
+    context.output.result(&document, || line.clone())?;
     Ok(ExitCode::SUCCESS)
 }

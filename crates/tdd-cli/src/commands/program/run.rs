@@ -7,10 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use tdd_core::machine::End;
-use tdd_core::program::iteration::{Iteration, Outcome};
+use tdd_core::program::iteration::{Outcome, Overview};
 use tdd_core::program::schedule::Standing;
-use tdd_core::seam::Clock;
-use tdd_exec::clock::WallClock;
 use tdd_exec::program::{Desk, ProgramError, Went, Worker, found};
 use tdd_exec::recording::Recording;
 
@@ -97,19 +95,35 @@ fn all_due(args: &Run, desk: &Desk, context: &Context) -> Result<ExitCode, CliEr
 /// The exit code of a program that was due.
 fn if_due(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<Option<u8>, CliError> {
     let found = found::find(&desk.repo, name)?;
-    if !found.problems.is_empty() {
-        context.output.note(format_args!("note: `{name}` is not ready; `tdd-cli program check {name}`"));
-        return Ok(None);
-    }
     let memory = desk.memory(&found, args.remote.as_deref());
-    memory.fetch()?;
-    let standing = Standing::of(found.definition.schedule, &memory.load()?, WallClock.now_ms());
-    if standing.is_due() { program(args, name, desk, context).map(Some) } else { Ok(None) }
+    if found.problems.is_empty() {
+        memory.fetch()?;
+    }
+    let look = desk.look(&found, &memory, args.options.allow_untracked)?;
+    match (look.standing, look.refusal) {
+        (Standing::Due | Standing::Pending, _) => program(args, name, desk, context).map(Some),
+        (Standing::NotReady { .. }, Some(ProgramError::NotReady { .. })) => {
+            context.output.note(format_args!("note: `{name}` is not ready; `tdd-cli program check {name}`"));
+            Ok(None)
+        }
+        (Standing::NotReady { .. }, Some(refusal)) => Err(refusal.into()),
+        (
+            Standing::NotReady { .. }
+            | Standing::Waiting { .. }
+            | Standing::Paused { .. }
+            | Standing::Blocked { .. }
+            | Standing::Done { .. },
+            _,
+        ) => Ok(None),
+    }
 }
 
 /// Iterations of one program; gives the exit code.
 fn program(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<u8, CliError> {
-    let found = found::find(&desk.repo, name)?.ready()?;
+    let found = found::find(&desk.repo, name)?;
+    if let Some(refusal) = found.not_ready() {
+        return Err(refusal.into());
+    }
     let strategy = match &found.definition.strategy {
         Ok(strategy) => *strategy,
         Err(why) => return Err(ProgramError::Baseline(why.clone()).into()),
@@ -150,10 +164,7 @@ fn program(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<u8,
 fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Result<Option<End>, CliError> {
     loop {
         let (order, mandate) = match worker.iterate()? {
-            Went::Over(iteration) => return tell(context, name, &iteration).map(|()| None),
-            Went::Paused(end) => return Ok(Some(end)),
-            Went::Modified { path, more } => return Err(CliError::Modified { path, more }),
-            Went::Untracked { path, more } => return Err(CliError::Untracked { path, more }),
+            Went::Over(overview) => return tell(context, name, &overview).map(|()| None),
             Went::Work(order, mandate) => (order, *mandate),
         };
         let voices = voice(&args.options, &worker.desk.config, context)?;
@@ -166,33 +177,36 @@ fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Re
     }
 }
 
-/// Why no iteration is begun, as an exit code. Paused means paused, unless an iteration has to be brought to its end.
+/// Why no iteration is begun, as an exit code.
 fn stands_still(worker: &Worker<'_>, name: &str, context: &Context) -> Result<Option<u8>, CliError> {
-    let state = worker.memory.load()?;
+    let look = worker.look()?;
+    if let Some(refusal) = look.refusal {
+        return Err(refusal.into());
+    }
     let say = |text: String| context.output.note(text);
-    match Standing::of(worker.found.definition.schedule, &state, WallClock.now_ms()) {
-        Standing::Due | Standing::Waiting { .. } => Ok(None),
+    match look.standing {
         Standing::Done { reason } => {
             say(format!("{name} is done: {reason}"));
             Ok(Some(0))
         }
         Standing::Pending => {
-            if worker.settle(&state)? {
+            if worker.settle(&look.state)? {
                 return stands_still(worker, name, context);
             }
             say(format!("{name} waits for the checks of its last commit"));
             Ok(Some(0))
         }
-        standing @ (Standing::Paused { .. } | Standing::Blocked { .. }) => {
-            let word = standing.word();
-            let (Standing::Paused { reason } | Standing::Blocked { reason }) = standing else { return Ok(None) };
-            Err(ProgramError::Stopped { program: name.to_owned(), word, reason }.into())
-        }
+        // What stands still by itself was refused above.
+        Standing::Due
+        | Standing::Waiting { .. }
+        | Standing::Paused { .. }
+        | Standing::Blocked { .. }
+        | Standing::NotReady { .. } => Ok(None),
     }
 }
 
-fn tell(context: &Context, program: &str, iteration: &Iteration) -> Result<(), CliError> {
-    let Iteration { outcome, phase, target, metric, summary, .. } = iteration;
+fn tell(context: &Context, program: &str, overview: &Overview) -> Result<(), CliError> {
+    let Overview { outcome, phase, target, metric, summary, .. } = overview;
     if context.output.is_json() {
         let line = Line { program, outcome: outcome.word(), phase: phase.name(), target, metric: *metric, summary };
         return print_line(&serde_json::to_string(&line).unwrap_or_default());

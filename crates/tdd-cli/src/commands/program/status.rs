@@ -7,15 +7,15 @@ use serde::Serialize;
 use tdd_core::program::page;
 use tdd_core::program::schedule::Standing;
 use tdd_core::program::state::State;
-use tdd_core::seam::Clock;
-use tdd_exec::clock::WallClock;
-use tdd_exec::program::found;
+use tdd_exec::program::{Look, found};
 
 use super::desk;
 use crate::context::Context;
 use crate::error::CliError;
 
 /// Show where a program stands: its page, or its state for programs
+///
+/// The first line says whether `program run` would begin an iteration now, and if not, why not and what to do.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tdd-cli program status port --format json | jq '.state.history.entries[0]'")]
 pub struct Status {
@@ -29,18 +29,21 @@ pub struct Status {
 struct Document {
     #[serde(flatten)]
     standing: Standing,
+    /// What to do, where a run would refuse.
+    next: Option<String>,
     state: State,
 }
 
 pub fn run(args: &Status, context: &Context) -> Result<ExitCode, CliError> {
     let desk = desk(context)?;
     let found = found::find(&desk.repo, &args.name)?;
-    let state = desk.memory(&found, None).load()?;
-    let standing = Standing::of(found.definition.schedule, &state, WallClock.now_ms());
-    let document = Document { standing, state };
+    let look = desk.look(&found, &desk.memory(&found, None), /* allow_untracked */ false)?;
+    let (line, next) = (super::line(&args.name, &look), super::next(&look));
+    let Look { standing, state, .. } = look;
+    let document = Document { standing, next, state };
     context.output.result(&document, || {
         let page = page::write(&document.state, found.definition.target_metric);
-        format!("{}: {}\n\n{page}", args.name, document.standing.word())
+        format!("{line}\n{page}")
     })?;
     Ok(ExitCode::SUCCESS)
 }
