@@ -15,6 +15,7 @@ use crate::item::{Items, TestItem};
 use crate::language::{
     Demand, Language, Measured, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand,
 };
+use crate::merge::{MergeError, Merged};
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 /// One of the projects.
@@ -251,6 +252,10 @@ impl Language for Several {
 
     fn compose(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
         self.member(path)?.language.compose(path, before, after)
+    }
+
+    fn merge(&self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>> {
+        self.member(path)?.language.merge(path, file, answer)
     }
 
     fn renamed(&self, path: &str, source: String, names: &BTreeMap<String, String>) -> String {
