@@ -7,12 +7,12 @@ use std::time::Duration;
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::{CommandSpec, Finished};
 use tdd_core::coverage::Coverage;
+use tdd_core::merge::{MergeError, Merged};
 use tdd_core::report::Report;
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
-use crate::merge::{MergeError, Merged};
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 /// The files of a repository, as they are now.
@@ -447,7 +447,7 @@ macro_rules! answered_by_modules {
             path: &str,
             file: &str,
             answer: &str,
-        ) -> Option<Result<$crate::merge::Merged, $crate::merge::MergeError>> {
+        ) -> Option<Result<tdd_core::merge::Merged, tdd_core::merge::MergeError>> {
             if $crate::language::Language::owns(self, path) { merge::merged(path, file, answer) } else { None }
         }
 

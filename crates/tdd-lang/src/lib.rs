@@ -20,7 +20,7 @@ mod kept;
 pub mod language;
 mod lookup;
 mod mark;
-pub mod merge;
+mod merge;
 pub mod other;
 mod parts;
 mod pattern;

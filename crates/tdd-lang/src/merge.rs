@@ -4,31 +4,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use tdd_core::merge::{MergeError, Merged};
+
 use crate::syntax::{FlatTree, splice};
-
-/// A file with an answer merged into it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Merged {
-    /// The whole file.
-    pub text: String,
-    /// The items that the file did not have.
-    pub added: Vec<String>,
-    /// The items that the answer holds with other tokens than the file.
-    pub replaced: Vec<String>,
-    /// The items that the answer does not mention.
-    pub kept: Vec<String>,
-}
-
-/// Why an answer cannot be merged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MergeError {
-    /// The file or the answer cannot be parsed.
-    #[error("{0} does not parse")]
-    Broken(&'static str),
-    /// An item stands there more than once.
-    #[error("there is more than one {0}")]
-    Ambiguous(String),
-}
 
 /// What a language says about the children of a file, a class or another container.
 pub(crate) struct Shape {
@@ -80,11 +58,10 @@ pub(crate) enum Import {
 
 /// Merges `answer` into `file`; both are trees of the same language.
 pub(crate) fn merge(shape: &Shape, file: &FlatTree<'_>, answer: &FlatTree<'_>) -> Result<Merged, MergeError> {
-    if !file.parses() {
-        return Err(MergeError::Broken("the file"));
-    }
-    if !answer.parses() {
-        return Err(MergeError::Broken("the answer"));
+    for (which, tree) in [("the file", file), ("the answer", answer)] {
+        if let Some(node) = (0..tree.len()).find(|node| tree.is_broken(*node)) {
+            return Err(MergeError::Broken { which, line: tree.line(node) });
+        }
     }
     let mut merger = Merger { shape, file, answer, edits: Vec::new(), merged: Merged::default() };
     merger.container(0, 0, "")?;

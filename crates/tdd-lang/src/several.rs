@@ -7,6 +7,7 @@ use std::rc::Rc;
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::{CommandSpec, Finished};
 use tdd_core::coverage::Coverage;
+use tdd_core::merge::{MergeError, Merged};
 use tdd_core::report::{Cause, Obstacle, Report, TestResult};
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
@@ -15,7 +16,6 @@ use crate::item::{Items, TestItem};
 use crate::language::{
     Demand, Language, Measured, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand,
 };
-use crate::merge::{MergeError, Merged};
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 /// One of the projects.

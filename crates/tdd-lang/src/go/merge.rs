@@ -1,7 +1,9 @@
 //! What the items and imports of a Go file are, for a merge.
 
+use tdd_core::merge::{MergeError, Merged};
+
 use super::syntax::Tree;
-use crate::merge::{Import, MergeError, Merged, Part, Shape, merge};
+use crate::merge::{Import, Part, Shape, merge};
 use crate::syntax::FlatTree;
 
 const SHAPE: Shape = Shape { part, import, gap: ("\n", "\n") };

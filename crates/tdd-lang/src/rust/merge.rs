@@ -1,7 +1,9 @@
 //! What the items and imports of a Rust file are, for a merge.
 
+use tdd_core::merge::{MergeError, Merged};
+
 use super::syntax::Tree;
-use crate::merge::{Import, MergeError, Merged, Part, Shape, merge};
+use crate::merge::{Import, Part, Shape, merge};
 use crate::syntax::FlatTree;
 
 const SHAPE: Shape = Shape { part, import, gap: ("\n", "\n") };
@@ -125,8 +127,8 @@ mod tests {
     fn what_is_there_twice_or_broken_is_not_merged() {
         let twice = "impl A { fn a() {} }\nimpl A { fn b() {} }\n";
         assert_eq!(merged(twice, "impl A { fn c() {} }\n"), Err(MergeError::Ambiguous("`impl A`".to_owned())));
-        assert_eq!(merged("fn a() {}", "fn b( {"), Err(MergeError::Broken("the answer")));
-        assert_eq!(merged("fn a( {", "fn b() {}"), Err(MergeError::Broken("the file")));
+        assert_eq!(merged("fn a() {}", "fn b( {"), Err(MergeError::Broken { which: "the answer", line: 1 }));
+        assert_eq!(merged("fn a( {", "fn b() {}"), Err(MergeError::Broken { which: "the file", line: 1 }));
     }
 
     #[test]
