@@ -97,10 +97,10 @@ impl<V: Voice> ModelAgent<V> {
         }
     }
 
-    /// The same for a model that earlier runs asked for fenced files: `auto` does so at once.
+    /// The same with what earlier runs saw of its model: `auto` asks for fenced files at once, if they ended with them.
     #[must_use]
-    pub fn preferring_files(mut self) -> Self {
-        self.broken = MAX_BROKEN;
+    pub fn known_to_answer_in_files(mut self, in_files: bool) -> Self {
+        self.broken = if in_files { MAX_BROKEN } else { 0 };
         self
     }
 
@@ -196,7 +196,7 @@ impl<V: Voice> ModelAgent<V> {
         context: &StepContext,
         desk: &mut dyn Desk,
     ) -> Result<Result<Reply, ReplyError>, AgentError> {
-        let purpose = if conversation.way == Way::Files { FILES } else { EDIT };
+        let purpose = if conversation.way == Way::Files { LlmCall::FILES } else { LlmCall::EDIT };
         loop {
             let ask = conversation.talk.ask_edit();
             let answer = match self.call(context, desk, purpose, &ask) {
@@ -220,11 +220,6 @@ impl<V: Voice> ModelAgent<V> {
         }
     }
 }
-
-/// The purposes of calls that ask for edits, as the ledger names them.
-const EDIT: &str = "edit";
-/// The same for fenced files.
-pub const FILES: &str = "files";
 
 /// The one test file or production file that a block without a path can mean.
 fn default_path(context: &StepContext, part: Part, files: &[File]) -> Option<String> {

@@ -47,6 +47,9 @@ pub struct Standing {
     /// The tree that refactor mode left behind, verified and not committed yet.
     #[serde(default)]
     refactored: Option<TreeId>,
+    /// The roles whose models were last asked for fenced files.
+    #[serde(default)]
+    in_files: BTreeSet<Role>,
 }
 
 /// An iteration of a program under way.
@@ -168,7 +171,14 @@ impl Standing {
                 self.ended = None;
                 self.claims.clear();
             }
-            Event::LlmCall(call) => self.usage.add(call),
+            Event::LlmCall(call) => {
+                self.usage.add(call);
+                match call.purpose.as_str() {
+                    LlmCall::FILES => drop(self.in_files.insert(call.role)),
+                    LlmCall::EDIT => drop(self.in_files.remove(&call.role)),
+                    _ => {}
+                }
+            }
             Event::Override(made) => self.overrides.push(made.clone()),
             Event::RefactorBegin(begin) => self.refactor = Some(begin.clone()),
             Event::RefactorEnd(end) => {
@@ -263,6 +273,11 @@ impl Standing {
     /// How often this failure was seen on this subject: a target, or a role that has none.
     pub fn times_failed(&self, subject: &str, signature: Digest) -> u32 {
         self.failures.get(subject).and_then(|seen| seen.get(&signature)).copied().unwrap_or_default()
+    }
+
+    /// Whether a role's model was last asked for fenced files.
+    pub fn answers_in_files(&self, role: Role) -> bool {
+        self.in_files.contains(&role)
     }
 
     /// What models have cost.

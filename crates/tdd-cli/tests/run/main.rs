@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 mod cheats;
+mod files;
 mod happy;
 mod inherited;
 mod kata;
