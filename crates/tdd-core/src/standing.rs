@@ -92,6 +92,9 @@ pub struct Step {
     pub free: bool,
     /// Edits that are on the disk and neither kept nor undone.
     pub open: Option<EditApplied>,
+    /// The last test of these edits passed at once.
+    #[serde(default)]
+    pub arrived: bool,
 }
 
 /// What models have cost so far.
@@ -116,7 +119,10 @@ impl Standing {
             Event::StepStart(start) => self.begin(start),
             Event::StepEnd(end) => self.end(end),
             Event::EditClaim(claim) => drop(self.claims.insert(claim.test_id.clone(), at)),
-            Event::EditApplied(edit) => self.open(Some(edit.clone())),
+            Event::EditApplied(edit) => {
+                self.open(Some(edit.clone()));
+                self.step.iter_mut().for_each(|step| step.arrived = false);
+            }
             // A person's word that was cut short is no attempt of a step.
             Event::Reverted(reverted) => match self.person_edit.take() {
                 Some(_) => {}
@@ -149,7 +155,10 @@ impl Standing {
                 };
                 self.step.iter_mut().flat_map(|step| &mut step.targets).for_each(new);
             }
-            Event::GreenOnArrival(_) => self.arrivals += 1,
+            Event::GreenOnArrival(_) => {
+                self.arrivals += 1;
+                self.step.iter_mut().for_each(|step| step.arrived = true);
+            }
             Event::Blocked(blocked) => {
                 if let Some(iteration) = &mut self.iteration {
                     iteration.blocked.insert(blocked.test_id.clone(), blocked.reason.clone());
@@ -436,6 +445,7 @@ impl Standing {
         self.failures.remove(&subject);
         self.spent.remove(&subject);
         match step.phase {
+            Phase::Red if step.arrived => self.invalid_reds = 0,
             Phase::Red => (self.arrivals, self.invalid_reds) = (0, 0),
             Phase::Green => {
                 self.rethought.clear();
@@ -493,6 +503,7 @@ impl Step {
             mark: start.mark.clone(),
             free,
             open: None,
+            arrived: false,
         }
     }
 

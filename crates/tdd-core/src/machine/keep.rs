@@ -9,6 +9,7 @@ use crate::cycle::Turn;
 use crate::digest::Digest;
 use crate::event::{Committed, Event, RefactorEnd, Status, StepOutcome, TestRevised, TestRun};
 use crate::judge::Ruling;
+use crate::law::Kind;
 use crate::pipeline::Judged;
 use crate::report::{Cause, Report};
 use crate::seam::{Agent, Bench, NewCommit, Reporter, StepResult, Vcs};
@@ -23,9 +24,10 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         turn: &Turn,
         result: &StepResult,
         judged: &Judged,
+        kind: Kind,
     ) -> Fallible<(), B, A> {
         let about = about(turn, judged);
-        let message = self.message(stand, turn, result, judged, about.as_ref());
+        let message = self.message(stand, turn, result, judged, kind, about.as_ref());
         let evidence = self.evidence(turn, result, judged);
         self.record(&evidence)?;
         let (tree, paths) = (self.bench.tree().clone(), self.bench.taken());
@@ -50,14 +52,15 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         turn: &Turn,
         result: &StepResult,
         judged: &Judged,
+        kind: Kind,
         about: Option<&TestId>,
     ) -> String {
-        let phase = turn.phase();
-        let Words { kind, scope, summary, rationale } = words::words(phase, result, about);
+        let mode = mode(kind);
+        let Words { kind: commit_type, scope, summary, rationale } = words::words(turn.phase(), result, about);
         let check = judged.check.as_ref().map(|check| check.command.as_str());
         let held = judged.worst().cloned().unwrap_or_else(|| Ruling::Refused(crate::judge::no_new_test()));
         StepMessage {
-            kind,
+            kind: commit_type,
             scope: scope.as_deref(),
             summary: &summary,
             rationale: &rationale,
@@ -66,10 +69,10 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             goal: account::goal(self.brief()),
             diff_summary: &account::diff_summary(&judged.change),
             verification: &account::verification(&self.bench.test_command(), &judged.report, &held, check),
-            phase,
+            phase: kind.phase().unwrap_or_else(|| turn.phase()),
             test: about,
             mark: self.mandate.mark.as_deref(),
-            mode: mode(turn),
+            mode,
             overridden: &judged.overridden,
         }
         .build()
@@ -123,11 +126,21 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 }
 
-fn mode(turn: &Turn) -> Option<Mode> {
-    match turn {
-        Turn::Task { .. } => Some(Mode::Refactor),
-        Turn::Rethink { mend: true, .. } => Some(Mode::Mend),
-        Turn::Rethink { mend: false, .. } | Turn::Red { .. } | Turn::Green { .. } | Turn::Refactor { .. } => None,
+fn mode(kind: Kind) -> Option<Mode> {
+    match kind {
+        Kind::Task => Some(Mode::Refactor),
+        Kind::Mend => Some(Mode::Mend),
+        Kind::Characterization => Some(Mode::Characterization),
+        Kind::Red
+        | Kind::Green
+        | Kind::NewTests
+        | Kind::Rethink
+        | Kind::Refactor
+        | Kind::RefactorMode
+        | Kind::OneTest
+        | Kind::Unblock
+        | Kind::Scaffold
+        | Kind::Unclaimed => None,
     }
 }
 

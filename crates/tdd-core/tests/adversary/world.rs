@@ -315,7 +315,7 @@ impl Workshop for World {
             not_run: Vec::new(),
             twins: 1,
             mutant,
-            on_red: Some(fate(&self.base)),
+            on_red: self.base.tests.contains_key(&key).then(|| fate(&self.base)),
         }))
     }
 
