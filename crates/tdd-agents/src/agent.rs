@@ -3,24 +3,29 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tdd_core::change::Sort;
 use tdd_core::config::Protocol;
-use tdd_core::cycle::{Role, Turn};
+use tdd_core::cycle::{Phase, Role, Turn};
 use tdd_core::digest::Digest;
 use tdd_core::event::LlmCall;
-use tdd_core::seam::{Agent, Budget, Call, Closed, Desk, News, Reply, Setback, StepContext};
+use tdd_core::seam::{Agent, Budget, Call, Closed, Desk, File, News, Reply, Setback, StepContext, StepResult};
 use tdd_core::test_id::TestId;
 use tdd_llm::client::{Answer, Ask};
 use tdd_llm::error::LlmError;
 
 use crate::brief::Brief;
 use crate::failure::Failure;
+use crate::files;
 use crate::part::Part;
 use crate::prompts::{Prompts, Way};
 use crate::reply::{self, ReplyError};
+use crate::resolve::{self, Unresolved};
 use crate::talk::{Stage, Talk};
 
 /// How often in a step a model may ask for more files at no cost.
 const MAX_NEEDS: u32 = 3;
+/// After this many answers in a row that are no JSON, `auto` asks for fenced files.
+const MAX_BROKEN: u32 = 2;
 /// How many files it may ask for at once.
 const MAX_WANTED: usize = 10;
 
@@ -56,6 +61,8 @@ pub struct ModelAgent<V> {
     conversations: Vec<Conversation>,
     /// The server takes no tools, whatever is configured.
     without_tools: bool,
+    /// How many answers in a row were no JSON: `auto` asks for fenced files from [`MAX_BROKEN`] on.
+    broken: u32,
     /// Why the last answer could not be read.
     unread: Option<ReplyError>,
 }
@@ -70,13 +77,31 @@ pub(crate) struct Conversation {
     pub planned: bool,
     /// How often it asked for more files.
     asked: u32,
+    /// The file of a block that names none.
+    default_path: Option<String>,
 }
 
 impl<V: Voice> ModelAgent<V> {
     /// A role with its model.
     pub fn new(role: Role, voice: V, prompts: Arc<Prompts>, protocol: Protocol, context_bytes: usize) -> Self {
-        let (conversations, without_tools, unread) = (Vec::new(), false, None);
-        Self { role, voice, prompts, protocol, context_bytes, conversations, without_tools, unread }
+        Self {
+            role,
+            voice,
+            prompts,
+            protocol,
+            context_bytes,
+            conversations: Vec::new(),
+            without_tools: false,
+            broken: 0,
+            unread: None,
+        }
+    }
+
+    /// The same with what earlier runs saw of its model: `auto` asks for fenced files at once, if they ended with them.
+    #[must_use]
+    pub fn known_to_answer_in_files(mut self, in_files: bool) -> Self {
+        self.broken = if in_files { MAX_BROKEN } else { 0 };
+        self
     }
 
     /// By tools where the configuration says so and the server takes them, by an edit plan elsewhere: that works
@@ -84,12 +109,26 @@ impl<V: Voice> ModelAgent<V> {
     fn way(&self) -> Way {
         match self.protocol {
             Protocol::Tools if !self.without_tools => Way::Tools,
+            Protocol::Files => Way::Files,
+            Protocol::Auto if self.broken >= MAX_BROKEN => Way::Files,
             Protocol::Tools | Protocol::EditPlan | Protocol::Auto => Way::EditPlan,
         }
     }
 
+    /// Counts broken answers; whether `auto` had better ask for them in the other form, at no cost of an attempt.
+    fn is_other_way_better(&mut self, answer: &Result<Reply, ReplyError>, way: Way) -> bool {
+        match (answer, way) {
+            (Err(error), Way::EditPlan) if error.is_broken_json() => self.broken += 1,
+            (Err(ReplyError::NoBlock), Way::Files) | (Ok(_), Way::EditPlan) => self.broken = 0,
+            (Ok(_) | Err(_), Way::EditPlan | Way::Files | Way::Tools) => {}
+        }
+        self.way() != way
+    }
+
     /// Takes the conversation about this turn out of the list, or begins a new one.
     fn take(&mut self, context: &StepContext, desk: &mut dyn Desk) -> Result<Conversation, AgentError> {
+        let way = self.way();
+        self.conversations.retain(|known| known.way == way || !known.is_about(context));
         let known = self.conversations.iter().position(|known| known.is_about(context));
         match known {
             Some(at) => Ok(self.conversations.swap_remove(at)),
@@ -118,7 +157,8 @@ impl<V: Voice> ModelAgent<V> {
         let written = brief.write(stage.brief_bytes(&self.prompts));
         let (step, part, way) = (context.step_index, stage.part, stage.way);
         let talk = Talk::begin(stage, &self.prompts, &written);
-        Ok(Conversation { step, part, targets, talk, way, planned: false, asked: 0 })
+        let default_path = default_path(context, part, &files);
+        Ok(Conversation { step, part, targets, talk, way, planned: false, asked: 0, default_path })
     }
 
     /// One call to the model, on the record.
@@ -149,21 +189,22 @@ impl<V: Voice> ModelAgent<V> {
         Ok(answer)
     }
 
-    /// Asks for an edit plan, and shows the files that the model wants to see first.
+    /// Asks for edits, and shows the files that the model wants to see first.
     fn converse(
         &self,
         conversation: &mut Conversation,
         context: &StepContext,
         desk: &mut dyn Desk,
     ) -> Result<Result<Reply, ReplyError>, AgentError> {
+        let purpose = if conversation.way == Way::Files { LlmCall::FILES } else { LlmCall::EDIT };
         loop {
             let ask = conversation.talk.ask_edit();
-            let answer = match self.call(context, desk, "edit", &ask) {
+            let answer = match self.call(context, desk, purpose, &ask) {
                 Err(AgentError::Model(LlmError::Cut { .. })) => return Ok(Err(ReplyError::Cut)),
                 other => other?,
             };
             conversation.talk.answered(&answer.content);
-            match reply::read(&answer.content) {
+            match conversation.read(&answer.content, desk) {
                 Ok(result) if result.only_asks() && conversation.asked < MAX_NEEDS => {
                     conversation.asked += 1;
                     let mut wanted = Vec::new();
@@ -172,10 +213,23 @@ impl<V: Voice> ModelAgent<V> {
                     }
                     conversation.talk.shown(&wanted);
                 }
-                other => return Ok(other.map(|result| Reply::Result(Box::new(result)))),
+                Ok(result) => return Ok(Ok(Reply::Result(Box::new(result)))),
+                Err(Unresolved::Reply(error)) => return Ok(Err(error)),
+                Err(Unresolved::Closed(closed)) => return Err(closed.into()),
             }
         }
     }
+}
+
+/// The one test file or production file that a block without a path can mean.
+fn default_path(context: &StepContext, part: Part, files: &[File]) -> Option<String> {
+    let wanted = match part.phase {
+        Phase::Red | Phase::RethinkTest => Sort::Test,
+        Phase::Green | Phase::Refactor => Sort::Production,
+    };
+    let named = context.target.as_ref().map(|target| &target.path).filter(|_| wanted == Sort::Test).cloned();
+    let mut paths = files.iter().filter(|file| file.sort == wanted).map(|file| file.path.clone());
+    named.or_else(|| paths.next().filter(|_| paths.next().is_none()))
 }
 
 impl<V: Voice> Agent for ModelAgent<V> {
@@ -187,7 +241,7 @@ impl<V: Voice> Agent for ModelAgent<V> {
 
     fn plan(&mut self, context: &StepContext, desk: &mut dyn Desk) -> Result<(), AgentError> {
         let mut conversation = self.take(context, desk)?;
-        if conversation.way == Way::EditPlan && !conversation.planned {
+        if conversation.way != Way::Tools && !conversation.planned {
             let ask = conversation.talk.ask_plan();
             let answer = self.call(context, desk, "plan", &ask)?;
             conversation.talk.answered(&answer.content);
@@ -201,7 +255,7 @@ impl<V: Voice> Agent for ModelAgent<V> {
     fn edit(&mut self, context: &StepContext, desk: &mut dyn Desk) -> Result<Reply, AgentError> {
         let mut conversation = self.take(context, desk)?;
         let answer = match conversation.way {
-            Way::EditPlan => self.converse(&mut conversation, context, desk),
+            Way::EditPlan | Way::Files => self.converse(&mut conversation, context, desk),
             Way::Tools => self.tool_turn(&mut conversation, context, desk),
         };
         if let Err(AgentError::Model(LlmError::NoTools { .. })) = &answer {
@@ -209,8 +263,13 @@ impl<V: Voice> Agent for ModelAgent<V> {
             self.plan(context, desk)?;
             return self.edit(context, desk);
         }
+        let answer = answer?;
+        if self.is_other_way_better(&answer, conversation.way) {
+            self.plan(context, desk)?;
+            return self.edit(context, desk);
+        }
         self.conversations.push(conversation);
-        Ok(match answer? {
+        Ok(match answer {
             Ok(reply) => reply,
             Err(error) => {
                 let why = error.to_string();
@@ -245,6 +304,24 @@ impl<V: Voice> Agent for ModelAgent<V> {
 }
 
 impl Conversation {
+    fn read(&self, text: &str, desk: &mut dyn Desk) -> Result<StepResult, Unresolved> {
+        if self.way != Way::Files {
+            return resolve::plan(reply::read(text)?, self.part, desk);
+        }
+        // A model may answer in JSON all the same.
+        if let Ok(plan) = reply::read(text)
+            && !plan.edits.is_empty()
+        {
+            return resolve::plan(plan, self.part, desk);
+        }
+        let answer = files::read(text, self.default_path.as_deref())?;
+        let is_nothing = answer.blocks.is_empty() && answer.said == StepResult::default();
+        if is_nothing && self.part.must_edit {
+            return Err(ReplyError::NoBlock.into());
+        }
+        resolve::blocks(answer, self.part, desk)
+    }
+
     fn is_about(&self, context: &StepContext) -> bool {
         (self.step, self.part, &self.targets) == (context.step_index, Part::on(&context.turn), &context.turn.targets())
     }

@@ -163,6 +163,26 @@ pub fn example(language: &str, part: Part) -> String {
     format!("{{{words}, \"edits\": [{edit}]}}")
 }
 
+/// The same with fenced blocks.
+pub fn files_example(language: &str, part: Part) -> String {
+    let notes = notes(language);
+    let tag = if notes.name.is_empty() { "" } else { notes.name };
+    let (path, code) = match part.phase {
+        Phase::Red | Phase::RethinkTest => notes.test,
+        Phase::Green | Phase::Refactor => notes.code,
+    };
+    let said = match part.phase {
+        Phase::Red => "summary: pin the plain leap year\nrationale: The kata begins with it.",
+        Phase::Green => "summary: tell leap years by four\nrationale: The test asks for no more.",
+        Phase::Refactor => "summary: say it in one expression\nrationale: The name said nothing.",
+        Phase::RethinkTest => {
+            "summary: take a year that four divides\nreason: the test had 2023 as a leap year\n\
+             spec_source: every fourth year is one"
+        }
+    };
+    format!("{path}\n```{tag}\n{code}```\n{said}")
+}
+
 fn notes(language: &str) -> Notes {
     [RUST, PYTHON, JAVASCRIPT, TYPESCRIPT, GO].into_iter().find(|notes| notes.name == language).unwrap_or(OTHER)
 }
@@ -174,7 +194,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reply;
+    use crate::{files, reply};
 
     #[test]
     fn every_example_is_an_answer_that_we_would_take() {
@@ -184,6 +204,9 @@ mod tests {
                 let plan = reply::read(&example(language, part)).unwrap();
                 assert_eq!(plan.edits.len(), 1);
                 assert_eq!(plan.reason.is_empty(), phase != Phase::RethinkTest);
+                let answer = files::read(&files_example(language, part), Some("a")).unwrap();
+                assert_eq!(answer.blocks.len(), 1);
+                assert_eq!(answer.said.reason.is_empty(), phase != Phase::RethinkTest);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::files::FILES_ANSWER;
 use crate::language;
 use crate::part::Part;
 use crate::schema::EDIT_PLAN;
@@ -17,6 +18,8 @@ pub struct Prompts {
 pub enum Way {
     /// With one JSON object.
     EditPlan,
+    /// With fenced blocks, each headed by its path.
+    Files,
     /// By calling tools.
     Tools,
 }
@@ -49,27 +52,31 @@ pub enum PromptError {
         known: String,
     },
     /// A plan call and an edit call could not be told apart.
-    #[error("the prompt `{name}` must{} name `{EDIT_PLAN}`", if *.must { "" } else { " not" })]
+    #[error("the prompt `{name}` must{} name `{word}`", if *.must { "" } else { " not" })]
     Name {
         /// Which prompt.
         name: &'static str,
+        /// Which word.
+        word: &'static str,
         /// Whether it must, or must not.
         must: bool,
     },
 }
 
 /// Name, text, and the placeholders that it may have.
-const OURS: [(&str, &str, &[&str]); 12] = [
+const OURS: [(&str, &str, &[&str]); 14] = [
     ("act", include_str!("../prompts/act.md"), &["aim"]),
     ("answer", include_str!("../prompts/answer.md"), &["example", "actions", "language"]),
     ("edit", include_str!("../prompts/edit.md"), &["aim"]),
     ("executor", include_str!("../prompts/executor.md"), &SYSTEM),
+    ("files", include_str!("../prompts/files.md"), &["example"]),
     ("fresh", include_str!("../prompts/fresh.md"), &[]),
     ("implementor", include_str!("../prompts/implementor.md"), &SYSTEM),
     ("mend", include_str!("../prompts/mend.md"), &SYSTEM),
     ("plan", include_str!("../prompts/plan.md"), &["aim"]),
     ("refactorer", include_str!("../prompts/refactorer.md"), &SYSTEM),
     ("rethink", include_str!("../prompts/rethink.md"), &SYSTEM),
+    ("send", include_str!("../prompts/send.md"), &["aim"]),
     ("tester", include_str!("../prompts/tester.md"), &SYSTEM),
     ("tools", include_str!("../prompts/tools.md"), &["language"]),
 ];
@@ -104,6 +111,7 @@ impl Prompts {
                 let example = language::example(language, part);
                 self.filled("answer", &[("example", &example), ("actions", &actions(part)), ("language", title)])
             }
+            Way::Files => self.filled("files", &[("example", &language::files_example(language, part))]),
             Way::Tools => self.filled("tools", &[("language", title)]),
         };
         let places = language::places(language);
@@ -119,6 +127,7 @@ impl Prompts {
     pub fn act(&self, aim: &str, way: Way) -> String {
         let name = match way {
             Way::EditPlan => "edit",
+            Way::Files => "send",
             Way::Tools => "act",
         };
         self.filled(name, &[("aim", aim)])
@@ -155,12 +164,16 @@ fn check(name: &'static str, text: &str, placeholders: &[&str]) -> Result<(), Pr
         }
         rest = after;
     }
-    let must = match name {
-        "edit" => true,
-        "plan" => false,
-        _ => return Ok(()),
+    let words: &[(&'static str, bool)] = match name {
+        "edit" => &[(EDIT_PLAN, true)],
+        "send" => &[(FILES_ANSWER, true)],
+        "plan" => &[(EDIT_PLAN, false), (FILES_ANSWER, false)],
+        _ => &[],
     };
-    if text.contains(EDIT_PLAN) == must { Ok(()) } else { Err(PromptError::Name { name, must }) }
+    match words.iter().find(|(word, must)| text.contains(word) != *must) {
+        None => Ok(()),
+        Some((word, must)) => Err(PromptError::Name { name, word, must: *must }),
+    }
 }
 
 /// What stands before, in and after the first `{{word}}`. Other double brackets are text.
@@ -207,7 +220,7 @@ mod tests {
         let ours = OURS.into_iter().map(|(name, text, _)| (name.to_owned(), text.to_owned())).collect();
         assert_eq!(Prompts::new(ours), Ok(Prompts::default()));
         for phase in Phase::ALL {
-            for way in [Way::EditPlan, Way::Tools] {
+            for way in [Way::EditPlan, Way::Files, Way::Tools] {
                 let text = Prompts::default().system(Part::of(phase), "rust", way);
                 assert!(!text.contains("{{") && text.len() < 4_000, "{text}");
             }
@@ -269,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_prompt_that_cannot_be_used_is_told_why() {
-        let known = "`act`, `answer`, `edit`, `executor`, `fresh`, `implementor`, `mend`, `plan`, `refactorer`, `rethink`, `tester`, `tools`";
+        let known = "`act`, `answer`, `edit`, `executor`, `files`, `fresh`, `implementor`, `mend`, `plan`, `refactorer`, `rethink`, `send`, `tester`, `tools`";
         wrong("testr", "x", &format!("there is no prompt `testr`; the prompts are {known}"));
         wrong("tester", " \n", "the prompt `tester` is empty; remove the file to get ours back");
         let expected = "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`";
@@ -277,5 +290,6 @@ mod tests {
         wrong("fresh", "{{aim}}", "the prompt `fresh` has the placeholder `{{aim}}`; it may have none");
         wrong("plan", "Send the edit_plan.", "the prompt `plan` must not name `edit_plan`");
         wrong("edit", "Send it.", "the prompt `edit` must name `edit_plan`");
+        wrong("send", "Send it.", "the prompt `send` must name `files_answer`");
     }
 }

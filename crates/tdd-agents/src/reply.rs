@@ -84,16 +84,49 @@ pub enum ReplyError {
         /// What it wants.
         action: String,
     },
-    /// Two edits say different things about one file.
-    #[error("edits {first} and {second} both change `{path}`; send one edit for it, with its final content")]
+    /// Two edits of one file cannot be put together.
+    #[error("edit {second} changes `{path}` once more; send one edit for it, with its final content")]
     Twice {
-        /// The earlier edit, counted from 1.
-        first: usize,
-        /// The later one.
+        /// The later edit, counted from 1.
         second: usize,
         /// The file.
         path: String,
     },
+    /// One of several replacements in a file finds nothing, or too much.
+    #[error("`{find}` does not stand in `{path}` exactly once; send the whole content of the file in one edit")]
+    NotOnce {
+        /// The file.
+        path: String,
+        /// What was looked for.
+        find: String,
+    },
+    /// The code for a file does not parse.
+    #[error("the code for `{path}` does not parse at its line {line}: `{text}`")]
+    Broken {
+        /// The file.
+        path: String,
+        /// Counted from 1.
+        line: usize,
+        /// What stands there.
+        text: String,
+    },
+    /// The code for a file could go to several places.
+    #[error("`{path}` has more than one {item}; send the whole content of the file")]
+    Ambiguous {
+        /// The file.
+        path: String,
+        /// Which item.
+        item: String,
+    },
+    /// A block does not say which file it is.
+    #[error("block {number} has no path; write the path of its file alone on the line before the fence")]
+    NoPath {
+        /// Counted from 1.
+        number: usize,
+    },
+    /// There is no block where one must be.
+    #[error("the answer has no fenced block; write the path of the file on a line, then its code between ``` fences")]
+    NoBlock,
     /// A test is not named as tests are.
     #[error("`{field}` names `{name}`, which is no test id; write it as `path::name`")]
     TestId {
@@ -126,6 +159,13 @@ pub enum ReplyError {
         /// What is missing.
         field: &'static str,
     },
+}
+
+impl ReplyError {
+    /// Whether the model failed at JSON itself, not at what it says.
+    pub fn is_broken_json(&self) -> bool {
+        matches!(self, Self::NoJson | Self::BadJson { .. } | Self::Cut | Self::NoPlan(_))
+    }
 }
 
 /// Reads an answer.
@@ -208,25 +248,16 @@ fn plan(fields: &Map<String, Value>) -> Result<StepResult, ReplyError> {
     })
 }
 
-/// Two equal edits are one; two different ones of one file are an error.
 fn edits(fields: &Map<String, Value>) -> Result<Vec<Edit>, ReplyError> {
-    let mut kept: Vec<(usize, Edit)> = Vec::new();
+    let mut edits = Vec::new();
     for (at, value) in list(fields, "edits")?.iter().enumerate() {
-        let number = at + 1;
         let Value::Object(fields) = value else {
             let (field, expected) = (format!("edits[{at}]"), "an object with `path` and `action`");
             return Err(ReplyError::Kind { field, found: kind(value), expected });
         };
-        let edit = edit(number, fields)?;
-        match kept.iter().find(|(_, former)| former.path == edit.path) {
-            Some((_, former)) if *former == edit => {}
-            Some((first, _)) => {
-                return Err(ReplyError::Twice { first: *first, second: number, path: one_line(&edit.path) });
-            }
-            None => kept.push((number, edit)),
-        }
+        edits.push(edit(at + 1, fields)?);
     }
-    Ok(kept.into_iter().map(|(_, edit)| edit).collect())
+    Ok(edits)
 }
 
 fn edit(number: usize, fields: &Map<String, Value>) -> Result<Edit, ReplyError> {

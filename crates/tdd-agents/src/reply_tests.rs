@@ -135,14 +135,6 @@ fn a_bad_edit_is_named_by_its_number_and_its_file() {
 }
 
 #[test]
-fn equal_edits_are_one_and_different_ones_of_one_file_are_refused() {
-    let edit = |content: &str| json!({"path": "a", "action": "upsert", "content": content});
-    check(&json!({"edits": [edit("x"), edit("x")]}).to_string(), &one("a", "x"));
-    let expected = "edits 1 and 3 both change `a`; send one edit for it, with its final content";
-    wrong_value(&json!({"edits": [edit("x"), {"path": "b", "action": "delete"}, edit("y")]}), expected);
-}
-
-#[test]
 fn line_ends_become_plain_only_where_every_line_has_them() {
     let crlf =
         |content: &str| read(&json!({"edits": [{"path": "a", "action": "upsert", "content": content}]}).to_string());

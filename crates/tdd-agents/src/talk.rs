@@ -12,6 +12,7 @@ use tdd_llm::client::{Ask, Form, Message, Speaker, ToolCall};
 use crate::brief::{self, Written};
 use crate::cut;
 use crate::failure::Failure;
+use crate::files;
 use crate::part::Part;
 use crate::prompts::{Prompts, Way};
 use crate::reply;
@@ -102,6 +103,10 @@ const LONG_FILE: usize = 6_000;
 const OR_DONE: &str =
     "If each requirement of the kata has a test that passes, send no edits instead, and name them all in `done`.";
 
+/// The same for fenced files.
+const OR_DONE_LINES: &str = "If each requirement of the kata has a test that passes, send no block instead, but a line \
+                             `done: requirement => test id` for each of them.";
+
 const NOD: &str = "I have read all of it.";
 
 /// Small models send what was turned down once more.
@@ -149,9 +154,12 @@ impl Talk {
         self.ask("plan", Form::Text)
     }
 
-    /// Asks for an edit plan.
+    /// Asks for edits, as an edit plan or as fenced files.
     pub fn ask_edit(&mut self) -> Ask {
         self.request(Call::Edit);
+        if self.stage.way == Way::Files {
+            return self.ask(&format!("files-{}", self.stage.attempt), Form::Text);
+        }
         let schema = schema::edit_plan(self.stage.part, self.offers);
         self.ask(&format!("edit-{}", self.stage.attempt), Form::Schema { name: EDIT_PLAN.to_owned(), schema })
     }
@@ -200,7 +208,12 @@ impl Talk {
         let mut answers = self.messages.iter().rev().filter(|message| message.role == Speaker::Assistant);
         let (Some(last), Some(before)) = (answers.next(), answers.next()) else { return false };
         let edits = |message: &Message| reply::read(&message.content).map(|plan| plan.edits).unwrap_or_default();
-        last == before || (!edits(last).is_empty() && edits(last) == edits(before))
+        let blocks = |message: &Message| files::read(&message.content, Some("")).map(|answer| answer.blocks);
+        last == before
+            || match self.stage.way {
+                Way::Files => blocks(last).is_ok_and(|own| !own.is_empty() && Ok(own) == blocks(before)),
+                Way::EditPlan | Way::Tools => !edits(last).is_empty() && edits(last) == edits(before),
+            }
     }
 
     /// Files that the model asked for, `None` where there is no such file. This is no new attempt.
@@ -264,7 +277,10 @@ impl Talk {
         let request = match call {
             Call::Tools if results && self.news.is_empty() => return String::new(),
             Call::Plan => self.requests.plan.clone(),
-            Call::Edit | Call::Tools if self.offers.done => format!("{} {OR_DONE}", self.requests.act),
+            Call::Edit | Call::Tools if self.offers.done => {
+                let or_done = if self.stage.way == Way::Files { OR_DONE_LINES } else { OR_DONE };
+                format!("{} {or_done}", self.requests.act)
+            }
             Call::Edit | Call::Tools => self.requests.act.clone(),
         };
         if self.news.is_empty() { request } else { format!("{}\n\n{request}", self.news) }

@@ -8,6 +8,7 @@ use tdd_agents::prompts::Prompts;
 use tdd_core::cycle::Role;
 use tdd_core::event::Record;
 use tdd_core::machine::{Agenda, End, Machine, Mandate, Order, Start};
+use tdd_core::seam::Workshop as _;
 use tdd_exec::recording::Echo;
 use tdd_exec::text;
 use tdd_exec::workshop::{ProjectWorkshop, Which};
@@ -52,7 +53,8 @@ fn start(
     let mut agents = Vec::new();
     for role in Role::ALL {
         let protocol = config.roles.get(role).map(|seat| seat.protocol).unwrap_or_default();
-        agents.push(ModelAgent::new(role, voices.of(role)?, Arc::clone(&prompts), protocol, context_bytes));
+        let agent = ModelAgent::new(role, voices.of(role)?, Arc::clone(&prompts), protocol, context_bytes);
+        agents.push(agent.known_to_answer_in_files(workshop.session().standing().answers_in_files(role)));
     }
     let story = Story::new(context.output, &workshop.state);
     let version = env!("CARGO_PKG_VERSION").to_owned();

@@ -58,6 +58,7 @@ impl Claim {
             (Some(Phase::Refactor), Some(Mode::Execute)) => Kind::Execute,
             (Some(Phase::RethinkTest), Some(Mode::Mend)) => Kind::Mend,
             (Some(Phase::Red), _) => Kind::Red,
+            (Some(Phase::Green), Some(Mode::Characterization)) => Kind::Characterization,
             (Some(Phase::Green), _) => Kind::Green,
             (Some(Phase::Refactor), _) => Kind::Refactor,
             (Some(Phase::RethinkTest), _) => Kind::Rethink,

@@ -90,6 +90,8 @@ pub enum Mode {
     RefactorMode,
     /// A test that was mended without a change of what it asserts.
     Mend,
+    /// A test that passed at once and is kept, because it can fail.
+    Characterization,
 }
 
 impl Mode {
@@ -100,12 +102,15 @@ impl Mode {
             Self::Execute => "execute",
             Self::RefactorMode => "refactor-mode",
             Self::Mend => "mend",
+            Self::Characterization => "characterization",
         }
     }
 
     /// Reads a trailer's value.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Refactor, Self::Execute, Self::RefactorMode, Self::Mend].into_iter().find(|mode| mode.name() == text)
+        [Self::Refactor, Self::Execute, Self::RefactorMode, Self::Mend, Self::Characterization]
+            .into_iter()
+            .find(|mode| mode.name() == text)
     }
 }
 
@@ -355,7 +360,9 @@ pub fn validate_step(message: &str) -> Result<(), MessageError> {
     trailers.get("TDD-Step").and_then(|step| step.parse::<u32>().ok()).ok_or(MessageError::Trailer("TDD-Step"))?;
     let phase = trailers.get("TDD-Phase").and_then(Phase::parse).ok_or(MessageError::Trailer("TDD-Phase"))?;
     trailers.get("Agent-Type").ok_or(MessageError::Trailer("Agent-Type"))?;
-    if CommitType::of(phase, Some(&header.kind)).name() != header.kind {
+    let is_characterization = trailers.get("TDD-Mode") == Some(Mode::Characterization.name());
+    let kind = if is_characterization { CommitType::Test } else { CommitType::of(phase, Some(&header.kind)) };
+    if kind.name() != header.kind {
         return Err(MessageError::Mismatch { kind: header.kind, phase });
     }
     Ok(())

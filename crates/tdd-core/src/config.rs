@@ -127,11 +127,13 @@ pub struct RoleConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
-    /// Tools where the server really answers with tool calls, an edit plan elsewhere.
+    /// An edit plan; fenced files for a model that breaks JSON.
     #[default]
     Auto,
     /// One JSON document with all edits.
     EditPlan,
+    /// Fenced blocks, each headed by its path.
+    Files,
     /// Tool calls.
     Tools,
 }

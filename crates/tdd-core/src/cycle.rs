@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::commit::Trailers;
+use crate::commit::{Mode, Trailers};
 use crate::digest::CommitId;
 use crate::event::StepEnd;
 use crate::report::Cause;
@@ -333,7 +333,10 @@ impl Position {
         let step = trailers.get("TDD-Step")?.parse().ok()?;
         let phase = Phase::parse(trailers.get("TDD-Phase")?)?;
         let test = trailers.get("TDD-Test").and_then(|id| TestId::parse(id).ok());
-        Some(Self { step, phase: Some(phase), test, next_role: phase.next_role() })
+        // A test of what is there already asks nothing of the implementor.
+        let is_characterization = trailers.get("TDD-Mode") == Some(Mode::Characterization.name());
+        let next_role = if is_characterization { Role::Tester } else { phase.next_role() };
+        Some(Self { step, phase: Some(phase), test, next_role })
     }
 }
 

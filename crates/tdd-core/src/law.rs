@@ -24,6 +24,8 @@ use crate::yagni;
 pub enum Kind {
     /// A test that fails.
     Red,
+    /// A test that passes at once, and that its altered copies show to be able to fail.
+    Characterization,
     /// Production code that makes it pass.
     Green,
     /// The tests of a change that brings tests and production at once.
@@ -55,7 +57,7 @@ impl Kind {
     pub fn phase(self) -> Option<Phase> {
         match self {
             Self::Red => Some(Phase::Red),
-            Self::Green => Some(Phase::Green),
+            Self::Green | Self::Characterization => Some(Phase::Green),
             Self::Rethink | Self::Mend => Some(Phase::RethinkTest),
             Self::Refactor | Self::Task | Self::Execute | Self::RefactorMode => Some(Phase::Refactor),
             Self::NewTests | Self::OneTest | Self::Unblock | Self::Scaffold | Self::Unclaimed => None,
@@ -112,15 +114,17 @@ pub struct Row {
 }
 
 use Kind::{
-    Execute, Green, Mend, NewTests, OneTest, Red, Refactor, RefactorMode, Rethink, Scaffold, Task, Unblock, Unclaimed,
+    Characterization, Execute, Green, Mend, NewTests, OneTest, Red, Refactor, RefactorMode, Rethink, Scaffold, Task,
+    Unblock, Unclaimed,
 };
 
 const MODEL: &[Kind] = &[Red, Green, Rethink, Mend, Refactor, Task, Execute, RefactorMode];
 const WRITTEN: &[Kind] =
     &[Red, Green, Rethink, Mend, Refactor, Task, Execute, RefactorMode, OneTest, Unblock, Scaffold];
-const STEPS: &[Kind] = &[Red, Green, NewTests, Rethink, Mend, Refactor];
-const RUN: &[Kind] = &[Red, Green, Rethink, Mend, Refactor, Task, Execute, RefactorMode, OneTest, Unblock];
-const CODE: &[Kind] = &[Red, Green, Rethink, Mend, Refactor];
+const STEPS: &[Kind] = &[Red, Characterization, Green, NewTests, Rethink, Mend, Refactor];
+const RUN: &[Kind] =
+    &[Red, Characterization, Green, Rethink, Mend, Refactor, Task, Execute, RefactorMode, OneTest, Unblock];
+const CODE: &[Kind] = &[Red, Characterization, Green, Rethink, Mend, Refactor];
 
 const fn row(rule: Rule, kinds: &'static [Kind], ask: Ask) -> Row {
     Row { rule, kinds, ask }
@@ -143,17 +147,17 @@ pub const TABLE: &[Row] = &[
     row(Rule::TestsFrozen, &[OneTest, Unblock], Ask::Change(scope_of_one_test)),
     row(Rule::TestsFrozen, &[NewTests, Task, Execute], Ask::Change(|_, change| scope::readable(change))),
     row(Rule::TestsFrozen, &[Refactor], Ask::Change(|_, change| scope::tests_kept(change))),
-    row(Rule::PhaseScope, &[Red], Ask::Change(|_, change| scope::red_changes_tests_only(change))),
+    row(Rule::PhaseScope, &[Red, Characterization], Ask::Change(|_, change| scope::red_changes_tests_only(change))),
     row(Rule::PhaseScope, &[Refactor], Ask::Change(|_, change| scope::one_side_only(change))),
     row(Rule::TestsFrozen, &[Refactor], Ask::Change(|_, change| scope::support_kept(change))),
-    row(Rule::TestsFrozen, &[Red], Ask::Change(|_, change| scope::tests_frozen_at_red(change))),
+    row(Rule::TestsFrozen, &[Red, Characterization], Ask::Change(|_, change| scope::tests_frozen_at_red(change))),
     row(Rule::TestsFrozen, &[Green], Ask::Change(|_, change| scope::green_changes_production_only(change))),
     row(Rule::TestsFrozen, &[NewTests, Task, Execute], Ask::Change(|_, change| scope::tests_frozen(change))),
     row(Rule::TestsFrozen, &[Rethink], Ask::Change(judge::rethinks_one_test)),
     row(Rule::TestsFrozen, &[Mend], Ask::Change(mends_one_test)),
     row(
         Rule::OneBehaviour,
-        &[Red],
+        &[Red, Characterization],
         Ask::Change(|subject, change| scope::one_behaviour(change, subject.gate.max_new_tests.get())),
     ),
     row(Rule::OneBehaviour, &[Red], Ask::Request(request::brings_the_wanted_test)),
@@ -169,18 +173,30 @@ pub const TABLE: &[Row] = &[
     row(Rule::TestsFrozen, &[Rethink], Ask::Run(judge::is_thought_over)),
     row(Rule::RedFirst, &[Red], Ask::Run(judge::target::fails_validly)),
     row(Rule::RedFirst, &[Rethink, Mend], Ask::Run(judge::target::fails_again)),
-    row(Rule::TestAsserts, &[Red], Ask::Run(judge::target::asserts_more)),
+    row(Rule::TestAsserts, &[Red, Characterization], Ask::Run(judge::target::asserts_more)),
     row(Rule::TestAsserts, &[Rethink], Ask::Run(judge::target::still_asserts)),
     row(Rule::RedFirst, &[Green], Ask::Run(judge::target::were_red)),
-    row(Rule::TargetPasses, &[Green], Ask::Run(judge::target::all_pass)),
+    row(Rule::TargetPasses, &[Green, Characterization], Ask::Run(judge::target::all_pass)),
     row(Rule::OthersKept, RUN, Ask::Run(others_kept)),
     row(Rule::OthersKept, &[RefactorMode, Task, Execute, OneTest], Ask::Run(|_, seen| none_removed(seen.change))),
-    row(Rule::IgnoredPath, &[Red, Green, Refactor], Ask::Run(|_, seen| judge::includes_are_in_the_tree(seen))),
+    row(
+        Rule::IgnoredPath,
+        &[Red, Characterization, Green, Refactor],
+        Ask::Run(|_, seen| judge::includes_are_in_the_tree(seen)),
+    ),
     row(Rule::CheckPasses, &[Green, Refactor, Task, Execute, RefactorMode], Ask::Check(check::passes)),
-    row(Rule::CounterProof, &[Green], Ask::Probe(proof::can_fail)),
+    row(Rule::CounterProof, &[Green, Characterization], Ask::Probe(proof::can_fail)),
     row(Rule::PreTestCode, CODE, Ask::Code(antipattern::pre_test_code)),
-    row(Rule::TestTampering, &[Red, Green, Rethink, Mend, Refactor, Unclaimed], Ask::Code(antipattern::tampering)),
-    row(Rule::TestSensing, &[Red, Green, Rethink, Mend, Refactor, Task, Execute], Ask::Code(antipattern::sensing)),
+    row(
+        Rule::TestTampering,
+        &[Red, Characterization, Green, Rethink, Mend, Refactor, Unclaimed],
+        Ask::Code(antipattern::tampering),
+    ),
+    row(
+        Rule::TestSensing,
+        &[Red, Characterization, Green, Rethink, Mend, Refactor, Task, Execute],
+        Ask::Code(antipattern::sensing),
+    ),
     row(Rule::EmptyTest, CODE, Ask::Code(antipattern::empty_tests)),
     row(Rule::Yagni, CODE, Ask::Code(yagni::findings)),
     row(Rule::OverMocking, CODE, Ask::Code(|case| antipattern::overdone_tests(case, Rule::OverMocking))),

@@ -20,6 +20,7 @@ pub mod gate;
 pub mod judge;
 pub mod law;
 pub mod machine;
+pub mod merge;
 pub mod path;
 pub mod pipeline;
 pub mod plan;

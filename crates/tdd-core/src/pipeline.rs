@@ -159,6 +159,7 @@ impl Inquiry {
                 asked.and_then(|()| self.ask(workshop, |court, _| court.answer(Err(judge::no_new_test()))))
             }
             Kind::Red
+            | Kind::Characterization
             | Kind::NewTests
             | Kind::Rethink
             | Kind::Mend

@@ -17,6 +17,7 @@ use crate::gate::{Edit, Files, Permit};
 use crate::judge::Baseline;
 use crate::law::Kind;
 use crate::machine::{End, StepLog};
+use crate::merge::{MergeError, Merged};
 use crate::proof::Proof;
 use crate::report::{Cause, Report};
 use crate::rule::{Refusal, Rule};
@@ -221,6 +222,8 @@ pub trait Desk {
     fn read(&mut self, path: &str) -> Result<Option<String>, Closed>;
     /// The names of its files.
     fn files(&mut self) -> Result<Vec<String>, Closed>;
+    /// A file with the items of an answer merged into it; `None` if its language has no way to.
+    fn merge(&mut self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>>;
     /// The files that a brief may show.
     fn shown(&mut self) -> Result<Vec<File>, Closed>;
     /// The project's language, and how its tests import production code, if that can be said.
@@ -494,6 +497,8 @@ pub trait Bench: Workshop + Clock {
     fn read(&self, path: &str) -> Result<Option<String>, Self::Error>;
     /// The files of the tree that the step starts from.
     fn files(&self) -> Result<Vec<String>, Self::Error>;
+    /// A file with the items of an answer merged into it; `None` if its language has no way to.
+    fn merge(&self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>>;
     /// The files that a brief may show.
     fn shown(&self) -> Result<Vec<File>, Self::Error>;
     /// The project's language, and how its tests import production code.

@@ -50,6 +50,9 @@ pub struct Standing {
     /// The tree that refactor mode left behind, verified and not committed yet.
     #[serde(default)]
     refactored: Option<TreeId>,
+    /// The roles whose models were last asked for fenced files.
+    #[serde(default)]
+    in_files: BTreeSet<Role>,
 }
 
 /// An iteration of a program under way.
@@ -92,6 +95,9 @@ pub struct Step {
     pub free: bool,
     /// Edits that are on the disk and neither kept nor undone.
     pub open: Option<EditApplied>,
+    /// The last test of these edits passed at once.
+    #[serde(default)]
+    pub arrived: bool,
 }
 
 /// What models have cost so far.
@@ -116,7 +122,10 @@ impl Standing {
             Event::StepStart(start) => self.begin(start),
             Event::StepEnd(end) => self.end(end),
             Event::EditClaim(claim) => drop(self.claims.insert(claim.test_id.clone(), at)),
-            Event::EditApplied(edit) => self.open(Some(edit.clone())),
+            Event::EditApplied(edit) => {
+                self.open(Some(edit.clone()));
+                self.step.iter_mut().for_each(|step| step.arrived = false);
+            }
             // A person's word that was cut short is no attempt of a step.
             Event::Reverted(reverted) => match self.person_edit.take() {
                 Some(_) => {}
@@ -149,7 +158,10 @@ impl Standing {
                 };
                 self.step.iter_mut().flat_map(|step| &mut step.targets).for_each(new);
             }
-            Event::GreenOnArrival(_) => self.arrivals += 1,
+            Event::GreenOnArrival(_) => {
+                self.arrivals += 1;
+                self.step.iter_mut().for_each(|step| step.arrived = true);
+            }
             Event::Blocked(blocked) => {
                 if let Some(iteration) = &mut self.iteration {
                     iteration.blocked.insert(blocked.test_id.clone(), blocked.reason.clone());
@@ -171,7 +183,14 @@ impl Standing {
                 self.ended = None;
                 self.claims.clear();
             }
-            Event::LlmCall(call) => self.usage.add(call),
+            Event::LlmCall(call) => {
+                self.usage.add(call);
+                match call.purpose.as_str() {
+                    LlmCall::FILES => drop(self.in_files.insert(call.role)),
+                    LlmCall::EDIT => drop(self.in_files.remove(&call.role)),
+                    _ => {}
+                }
+            }
             Event::Override(made) => self.overrides.push(made.clone()),
             Event::RefactorBegin(begin) => self.refactor = Some(begin.clone()),
             Event::RefactorEnd(end) => {
@@ -266,6 +285,11 @@ impl Standing {
     /// How often this failure was seen on this subject: a target, or a role that has none.
     pub fn times_failed(&self, subject: &str, signature: Digest) -> u32 {
         self.failures.get(subject).and_then(|seen| seen.get(&signature)).copied().unwrap_or_default()
+    }
+
+    /// Whether a role's model was last asked for fenced files.
+    pub fn answers_in_files(&self, role: Role) -> bool {
+        self.in_files.contains(&role)
     }
 
     /// What models have cost.
@@ -433,6 +457,7 @@ impl Standing {
         self.failures.remove(&subject);
         self.spent.remove(&subject);
         match step.phase {
+            Phase::Red if step.arrived => self.invalid_reds = 0,
             Phase::Red => (self.arrivals, self.invalid_reds) = (0, 0),
             Phase::Green => {
                 self.rethought.clear();
@@ -490,6 +515,7 @@ impl Step {
             mark: start.mark.clone(),
             free,
             open: None,
+            arrived: false,
         }
     }
 

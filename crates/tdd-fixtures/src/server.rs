@@ -141,9 +141,14 @@ impl Request {
         ["tester", "implementor", "refactorer", "executor"].iter().find(is).copied().unwrap_or("nobody")
     }
 
-    /// Whether an edit plan is asked for.
+    /// Whether edits are asked for.
     pub fn is_edit(&self) -> bool {
-        self.last().contains("edit_plan")
+        self.last().contains("edit_plan") || self.is_files()
+    }
+
+    /// Whether edits are asked for as fenced files.
+    pub fn is_files(&self) -> bool {
+        self.last().contains("files_answer")
     }
 
     /// Whether tool calls are asked for.

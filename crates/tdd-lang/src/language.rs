@@ -7,6 +7,7 @@ use std::time::Duration;
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::{CommandSpec, Finished};
 use tdd_core::coverage::Coverage;
+use tdd_core::merge::{MergeError, Merged};
 use tdd_core::report::Report;
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
@@ -311,6 +312,10 @@ pub trait Language {
     fn compose(&self, path: &str, _before: Option<&str>, after: Option<&str>) -> Option<String> {
         self.is_test_file(path).then(|| after.unwrap_or_default().to_owned())
     }
+    /// The file with the items of an answer merged into it. `None` if this language has no way to.
+    fn merge(&self, _path: &str, _file: &str, _answer: &str) -> Option<Result<Merged, MergeError>> {
+        None
+    }
     /// Whether a file is for tests as a whole: in most languages a file is either that or holds no tests at all.
     fn is_test_file(&self, _path: &str) -> bool {
         false
@@ -435,6 +440,15 @@ macro_rules! answered_by_modules {
             paths: &[String],
         ) -> tdd_core::change::Change {
             change::change(project, before, after, paths)
+        }
+
+        fn merge(
+            &self,
+            path: &str,
+            file: &str,
+            answer: &str,
+        ) -> Option<Result<tdd_core::merge::Merged, tdd_core::merge::MergeError>> {
+            if $crate::language::Language::owns(self, path) { merge::merged(path, file, answer) } else { None }
         }
 
         fn twins(

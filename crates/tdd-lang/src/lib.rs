@@ -20,6 +20,7 @@ mod kept;
 pub mod language;
 mod lookup;
 mod mark;
+mod merge;
 pub mod other;
 mod parts;
 mod pattern;

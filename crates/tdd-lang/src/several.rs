@@ -7,6 +7,7 @@ use std::rc::Rc;
 use tdd_core::change::{Change, Sort};
 use tdd_core::command::{CommandSpec, Finished};
 use tdd_core::coverage::Coverage;
+use tdd_core::merge::{MergeError, Merged};
 use tdd_core::report::{Cause, Obstacle, Report, TestResult};
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
@@ -251,6 +252,10 @@ impl Language for Several {
 
     fn compose(&self, path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
         self.member(path)?.language.compose(path, before, after)
+    }
+
+    fn merge(&self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>> {
+        self.member(path)?.language.merge(path, file, answer)
     }
 
     fn renamed(&self, path: &str, source: String, names: &BTreeMap<String, String>) -> String {

@@ -30,6 +30,9 @@ fn what_is_no_edit_plan_costs_an_attempt_and_the_model_is_told_why() {
         .says("tester", r#"{"edits": "none"}"#)
         .writes("tester", TEST_FILE, &tests(1));
     let stage = Stage::new(cast);
+    let config = stage.sandbox.read("tdd.yaml").replace("model-t,", "model-t, protocol: edit-plan,");
+    stage.sandbox.write("tdd.yaml", config);
+    stage.commit("chore: ask for edit plans");
     stage.check(&["step"], "
         resynced at 0
         1 red
@@ -100,10 +103,10 @@ fn a_path_that_is_not_the_projects_is_refused_for_every_role() {
 #[test]
 fn a_tester_who_cheats_is_undone_until_the_test_is_honest() {
     let extended = |name: &str, asserted: &str| tests(1) + &test(name, asserted);
-    let only_new = format!("use kata::add;\n{}", test("seven", "add(\"7\"), 7"));
+    let emptied = tests(1).replace("assert_eq!(add(\"\"), 0);", "") + &test("seven", "add(\"7\"), 7");
     let stub = "//! Adds.\n\n/// Adds.\npub fn add(_: &str) -> i64 {\n    7\n}\n";
     let cast = until("refactorer")
-        .writes("tester", TEST_FILE, &only_new)
+        .writes("tester", TEST_FILE, &emptied)
         .writes("tester", TEST_FILE, &(tests(1) + "\n#[test]\nfn broken( {\n"))
         .writes("tester", TEST_FILE, &extended("typed", "add(\"7\"), { let n: i64 = \"7\"; n }"))
         .writes("tester", TEST_FILE, &(tests(1) + "\n#[test]\nfn nothing() {}\n"))

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod arrivals;
 mod cheats;
+mod files;
 mod happy;
 mod inherited;
 mod kata;

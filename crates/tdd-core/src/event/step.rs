@@ -284,3 +284,10 @@ pub struct LlmCall {
     /// How long it took, with all retries.
     pub duration_ms: u64,
 }
+
+impl LlmCall {
+    /// The purpose of a call that asks for an edit plan.
+    pub const EDIT: &'static str = "edit";
+    /// The purpose of a call that asks for fenced files.
+    pub const FILES: &'static str = "files";
+}

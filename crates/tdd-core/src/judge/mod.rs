@@ -112,6 +112,9 @@ pub(crate) fn holding(subject: &Subject<'_>, report: &Report) -> Holding {
             (cause(target), format!("`{target}` was mended, asserts what it did and fails still"))
         }
         (Kind::Green, _) => (None, format!("{} and the whole suite with it", passing(subject.targets))),
+        (Kind::Characterization, _) => {
+            (None, format!("{} at once, and altered copies of it fail", passing(subject.targets)))
+        }
         (Kind::Unblock, _) => (None, "every other test says what it said before".to_owned()),
         (Kind::RefactorMode | Kind::OneTest, _) => {
             (None, format!("no test is lost and the suite passes ({})", tests(counts.passed)))

@@ -37,6 +37,7 @@ fn own_tests<'a>(subject: &Subject<'a>) -> Vec<&'a TestId> {
         Kind::Red => subject.targets.iter().chain(subject.target).collect(),
         Kind::Rethink | Kind::Mend | Kind::Unblock => subject.target.into_iter().collect(),
         Kind::Green
+        | Kind::Characterization
         | Kind::NewTests
         | Kind::Refactor
         | Kind::Task

@@ -12,6 +12,7 @@ use crate::event::{
     TestRevised,
 };
 use crate::gate::{self, Action, Edit, Files, Permit, Request, Source, Speaker, Verdict};
+use crate::law::Kind;
 use crate::pipeline::{self, Judged};
 use crate::program;
 use crate::report::{Cause, Outcome as TestOutcome, Report};
@@ -34,6 +35,8 @@ pub(super) enum Outcome {
 
 /// Consecutive already-passing tests before the run pauses.
 const MAX_ARRIVALS: u32 = 6;
+/// The same limit if the last of them was kept as a characterization test.
+const MAX_KEPT_ARRIVALS: u32 = 18;
 /// The same limit for a test that a plan chose.
 const MAX_FIXED_ARRIVALS: u32 = 3;
 /// Repeats of the same failure before the conversation starts over.
@@ -45,6 +48,13 @@ const MAX_INVALID_REDS: u32 = 3;
 const ASK_WHETHER_DONE: u32 = 3;
 /// Most bytes of the last commit's diff in a prompt.
 const MAX_DIFF: usize = 20_000;
+
+/// What became of a test that passes at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    Kept,
+    Undone,
+}
 
 /// What the gate let through.
 enum Passed {
@@ -161,10 +171,15 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         }
         match judged.refusal().cloned() {
             None => {
-                self.keep(stand, turn, &result, &judged)?;
+                self.keep(stand, turn, &result, &judged, self.kind(turn))?;
                 Ok(Outcome::Goes)
             }
-            Some(refusal) if is_arrival(turn, &refusal) => self.arrived(stand, turn, &refusal),
+            Some(refusal) if is_arrival(turn, &refusal) => {
+                if self.characterize(stand, turn, &result, &refusal)? {
+                    return self.after_arrival(stand, turn, &refusal, Arrival::Kept);
+                }
+                self.arrived(stand, turn, &refusal)
+            }
             Some(refusal) if refusal.cause == Some(Cause::RunnerMissing) => {
                 let why = refusal.reason.clone();
                 self.undo(stand, turn, &Failed { spent: false, ..Failed::refused(refusal) })?;
@@ -462,17 +477,58 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         let test_id = refusal.test.clone().unwrap_or_else(|| TestId::native("", "unknown"));
         self.undo(stand, turn, &Failed { spent: false, ..Failed::refused(refusal.clone()) })?;
         self.record(&[Event::GreenOnArrival(GreenOnArrival { test_id })])?;
+        self.after_arrival(stand, turn, refusal, Arrival::Undone)
+    }
+
+    /// A run until the kata is done keeps a test that passes at once if its altered copies fail: it pins what is there
+    /// already, so that a model which implemented everything at once still comes to a proven end.
+    fn characterize(
+        &mut self,
+        stand: &Stand,
+        turn: &Turn,
+        result: &StepResult,
+        refusal: &Refusal,
+    ) -> Fallible<bool, B, A> {
+        let may_keep = self.order.until_done && self.mandate.target.is_none();
+        let Some(test_id) = refusal.test.clone().filter(|_| may_keep) else { return Ok(false) };
+        let targets = [test_id.clone()];
+        let judged =
+            pipeline::judge(&mut self.bench, Kind::Characterization, &targets, 0).map_err(MachineError::Work)?;
+        if judged.refusal().is_some() {
+            return Ok(false);
+        }
+        self.note_judged(&judged);
+        self.record(&[Event::GreenOnArrival(GreenOnArrival { test_id })])?;
+        self.keep(stand, turn, result, &judged, Kind::Characterization)?;
+        Ok(true)
+    }
+
+    /// Consecutive tests that pass at once end the run: perhaps the kata is done.
+    fn after_arrival(
+        &mut self,
+        stand: &Stand,
+        turn: &Turn,
+        refusal: &Refusal,
+        arrival: Arrival,
+    ) -> Fallible<Outcome, B, A> {
         let arrivals = self.session().standing().arrivals();
         if let Some(fixed) = self.fixed(turn).filter(|_| arrivals >= MAX_FIXED_ARRIVALS) {
             let reason = format!("`{}` passed at once {arrivals} times: is it there already?", fixed.test);
             let next = "write it yourself and commit it, or take the step out of the plan; then `tdd-cli resume`";
             return self.pause(stand, reason, next.to_owned()).map(Outcome::Ends);
         }
-        if arrivals >= MAX_ARRIVALS {
+        let limit = match arrival {
+            Arrival::Kept => MAX_KEPT_ARRIVALS,
+            Arrival::Undone => MAX_ARRIVALS,
+        };
+        if arrivals >= limit {
             let reason = format!("{arrivals} new tests in a row passed at once: is the kata done?");
             let next = "tests for what is there already can be added in refactor mode (`tdd-cli refactor begin`); \
                         `tdd-cli resume` goes on";
             return self.pause(stand, reason, next.to_owned()).map(Outcome::Ends);
+        }
+        if arrival == Arrival::Kept {
+            return Ok(Outcome::Goes);
         }
         if arrivals == ASK_WHETHER_DONE && self.mandate.target.is_none() {
             self.ask_whether_done(turn, arrivals, refusal);

@@ -6,6 +6,7 @@ use crate::cycle::Turn;
 use crate::digest::Digest;
 use crate::event::{EditClaim, EditRefused, Event, PlanSubmitted};
 use crate::gate::{self, Files, Source, Verdict};
+use crate::merge::{MergeError, Merged};
 use crate::program;
 use crate::rule::Refusal;
 use crate::seam::{Agent, Bench, Call, Closed, Desk, File, Granted, Reporter};
@@ -46,6 +47,10 @@ impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
         let files = self.machine.bench.files().map_err(MachineError::Work);
         let files = self.open(files)?;
         Ok(files.into_iter().filter(|path| !program::is_ours(path)).collect())
+    }
+
+    fn merge(&mut self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>> {
+        self.machine.bench.merge(path, file, answer)
     }
 
     fn shown(&mut self) -> Result<Vec<File>, Closed> {

@@ -24,9 +24,10 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         turn: &Turn,
         result: &StepResult,
         judged: &Judged,
+        kind: Kind,
     ) -> Fallible<(), B, A> {
         let about = about(turn, judged);
-        let message = self.message(stand, turn, result, judged, about.as_ref());
+        let message = self.message(stand, turn, result, judged, kind, about.as_ref());
         let evidence = self.evidence(turn, result, judged);
         self.record(&evidence)?;
         let (tree, paths) = (self.bench.tree().clone(), self.bench.taken());
@@ -51,14 +52,14 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         turn: &Turn,
         result: &StepResult,
         judged: &Judged,
+        kind: Kind,
         about: Option<&TestId>,
     ) -> String {
-        let phase = turn.phase();
-        let Words { kind, scope, summary, rationale } = words::words(phase, result, about);
+        let Words { kind: commit_type, scope, summary, rationale } = words::words(turn.phase(), result, about);
         let check = judged.check.as_ref().map(|check| check.command.as_str());
         let held = judged.worst().cloned().unwrap_or_else(|| Ruling::Refused(crate::judge::no_new_test()));
         StepMessage {
-            kind,
+            kind: commit_type,
             scope: scope.as_deref(),
             summary: &summary,
             rationale: &rationale,
@@ -67,10 +68,10 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             goal: &self.goal(),
             diff_summary: &account::diff_summary(&judged.change),
             verification: &account::verification(&self.bench.test_command(), &judged.report, &held, check),
-            phase,
+            phase: kind.phase().unwrap_or_else(|| turn.phase()),
             test: about,
             mark: self.mandate.mark.as_deref(),
-            mode: mode(self.kind(turn)),
+            mode: mode(kind),
             overridden: &judged.overridden,
         }
         .build()
@@ -134,6 +135,7 @@ fn mode(kind: Kind) -> Option<Mode> {
         Kind::Task => Some(Mode::Refactor),
         Kind::Execute => Some(Mode::Execute),
         Kind::Mend => Some(Mode::Mend),
+        Kind::Characterization => Some(Mode::Characterization),
         Kind::RefactorMode => Some(Mode::RefactorMode),
         Kind::Red
         | Kind::Green

@@ -74,6 +74,9 @@ struct Attempt {
     number: u32,
     calls: Vec<Call>,
     answer: String,
+    /// What the agent, or the machine that read its answer, noted about it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    notes: String,
     tests: Option<Tests>,
     check: Option<String>,
     ruling: Option<String>,
@@ -181,6 +184,9 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     pub(super) fn note_said(&mut self, said: &StepResult) {
         if let Some(log) = &mut self.log {
             log.said = Some(said.clone());
+        }
+        if let Some(attempt) = self.attempt_log() {
+            said.notes.clone_into(&mut attempt.notes);
         }
     }
 

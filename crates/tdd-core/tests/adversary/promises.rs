@@ -20,6 +20,8 @@ pub struct Kept<'a> {
     pub after: &'a Project,
     pub records: &'a [Record],
     pub ever_green: &'a BTreeSet<TestId>,
+    /// It was kept as a test that passes at once.
+    pub is_characterization: bool,
     /// An earlier change was kept by a person's exception: what it broke is inherited.
     pub inherits: bool,
 }
@@ -54,6 +56,15 @@ fn check_red(kept: &Kept<'_>) {
     };
     let new: Vec<_> = kept.after.tests.keys().filter(asks_more).collect();
     assert!(new.len() <= 1, "a red brought {} behaviours", new.len());
+    if kept.is_characterization {
+        let is_armed = !honest(kept).disarmed;
+        assert!(kept.inherits || is_armed, "a test was kept that passes whatever production does");
+        for key in new {
+            assert_eq!(kept.after.fate(*key), None, "{key:?} was kept as passing, and fails");
+            assert!(kept.after.tests[key].asks_production(), "{key:?} asks for nothing");
+        }
+        return;
+    }
     let fails = kept.after.tests.keys().filter(|key| kept.after.fate(**key).is_some_and(Cause::is_valid_red));
     assert!(fails.count() > 0, "a red without a test that fails");
 }

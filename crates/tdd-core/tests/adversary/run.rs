@@ -157,7 +157,18 @@ impl Game {
         let plainly = self.session().standing().exceptions(self.world().ledger.now).is_empty();
         if plainly {
             let (ever_green, inherits) = (&self.ever_green, self.excepted);
-            promises::check_kept(&Kept { turn: &turn, before, after: &after, records, ever_green, inherits });
+            let attempt = new[..at].iter().rev().take_while(|event| !matches!(event, Event::EditApplied(_)));
+            let is_characterization = attempt.into_iter().any(|event| matches!(event, Event::GreenOnArrival(_)));
+            let after = &after;
+            promises::check_kept(&Kept {
+                turn: &turn,
+                before,
+                after,
+                records,
+                ever_green,
+                is_characterization,
+                inherits,
+            });
         }
         self.excepted |= !plainly;
         for (from, to) in before.change_to(&after).tests.iter().filter_map(moved) {

@@ -16,6 +16,7 @@ use tdd_core::event::{Event, Head as LineHead, Record};
 use tdd_core::gate::{Files, Permit};
 use tdd_core::judge::{self, Baseline};
 use tdd_core::law::Kind;
+use tdd_core::merge::{MergeError, Merged};
 use tdd_core::proof::{CounterProof, Fate, MutantFate, Proof, Survivor, Twin};
 use tdd_core::report::{Cause, Obstacle, Report};
 use tdd_core::rule::Rule;
@@ -314,7 +315,7 @@ impl Workshop for World {
             not_run: Vec::new(),
             twins: 1,
             mutant,
-            on_red: Some(fate(&self.base)),
+            on_red: self.base.tests.contains_key(&key).then(|| fate(&self.base)),
         }))
     }
 
@@ -383,6 +384,10 @@ impl Bench for World {
 
     fn files(&self) -> Result<Vec<String>, Killed> {
         Ok(Vec::new())
+    }
+
+    fn merge(&self, _: &str, _: &str, _: &str) -> Option<Result<Merged, MergeError>> {
+        None
     }
 
     fn shown(&self) -> Result<Vec<File>, Killed> {

@@ -118,8 +118,16 @@ impl Workshop for ProjectWorkshop {
         self.act(&sources, &self.spawner(root), |runner| {
             let prover = Prover::new(runner, &self.site.repo, &self.span.tree, &self.state)?;
             let mut proof = prover.prove(&path, &test, counterproof::seed())?;
-            if let (Proof::Run(seen), Some(Cause::MissingSymbol)) = (&mut proof, red) {
-                seen.mutant = Some(prover.mutate(target, &new_code(change))?);
+            // Without a red, only altered answers of the code that the test asks show that it can fail.
+            let code = match red {
+                Some(Cause::MissingSymbol) => new_code(change),
+                None if change.production.is_empty() => self.asked_code(target)?,
+                Some(_) | None => Vec::new(),
+            };
+            if let Proof::Run(seen) = &mut proof
+                && !code.is_empty()
+            {
+                seen.mutant = Some(prover.mutate(target, &code)?);
             }
             Ok(proof)
         })
@@ -223,6 +231,13 @@ impl ProjectWorkshop {
         Ok(repo.commit_tree(commit.as_ref())?)
     }
 
+    /// Where the production code is that a test calls.
+    fn asked_code(&self, target: &TestId) -> Result<Vec<NewCode>, WorkError> {
+        let signs = self.signs_of(&BTreeSet::from([target.clone()]))?;
+        let places = signs.iter().flat_map(|test| test.asks.keys());
+        Ok(by_file(places.map(|place| (place.path.as_str(), place.line))))
+    }
+
     /// Runs the command of the project's own that verifies work in refactor mode.
     fn verify_by(&self, argv: Vec<String>) -> Result<Checked, WorkError> {
         let deadline = Duration::from_secs(self.site.config.ci.build_timeout_secs.get());
@@ -292,9 +307,14 @@ fn is_idle(coverage: &Coverage, path: &str, line: usize) -> bool {
 
 /// Where production code is new or different.
 fn new_code(change: &Change) -> Vec<NewCode> {
-    let mut by_file: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
-    for item in change.production.iter().filter(|item| item.fate != ItemFate::Removed) {
-        by_file.entry(&item.path).or_default().push(item.line..item.line + 1);
+    let there = change.production.iter().filter(|item| item.fate != ItemFate::Removed);
+    by_file(there.map(|item| (item.path.as_str(), item.line)))
+}
+
+fn by_file<'a>(lines: impl Iterator<Item = (&'a str, usize)>) -> Vec<NewCode> {
+    let mut files: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
+    for (path, line) in lines {
+        files.entry(path).or_default().push(line..line + 1);
     }
-    by_file.into_iter().map(|(path, lines)| NewCode { path: path.to_owned(), lines }).collect()
+    files.into_iter().map(|(path, lines)| NewCode { path: path.to_owned(), lines }).collect()
 }

@@ -8,6 +8,7 @@ use tdd_core::config::Config;
 use tdd_core::digest::{Digest, TreeId};
 use tdd_core::gate::{Files, Permit};
 use tdd_core::law::Kind;
+use tdd_core::merge::{MergeError, Merged};
 use tdd_core::path::ConfinedPath;
 use tdd_core::report::Report;
 use tdd_core::seam::{Bench, Clock, File, Ledger, Obstructed, Rescued, Run, Runner, Vcs, Workshop, Written};
@@ -95,6 +96,10 @@ impl Bench for ProjectWorkshop {
 
     fn files(&self) -> Result<Vec<String>, WorkError> {
         Ok(self.base_sources()?.files().to_vec())
+    }
+
+    fn merge(&self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>> {
+        self.site.language.merge(path, file, answer)
     }
 
     fn shown(&self) -> Result<Vec<File>, WorkError> {

@@ -9,6 +9,7 @@ pub mod items;
 mod known;
 mod manifest;
 mod mark;
+mod merge;
 mod mutants;
 mod pieces;
 pub mod project;

@@ -11,6 +11,7 @@ mod ids;
 pub mod items;
 mod manifest;
 mod mark;
+mod merge;
 mod modules;
 mod mutants;
 mod needs;

@@ -8,6 +8,7 @@ mod ids;
 pub mod items;
 mod manifest;
 mod mark;
+mod merge;
 mod modules;
 mod mutants;
 mod names;

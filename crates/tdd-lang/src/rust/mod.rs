@@ -21,6 +21,7 @@ pub mod libtest;
 mod manifest;
 mod mark;
 mod mark_imports;
+mod merge;
 pub mod modules;
 mod mutants;
 pub mod nextest;

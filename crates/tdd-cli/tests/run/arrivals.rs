@@ -1,0 +1,75 @@
+//! Tests that pass at once, because the code does already what they ask for.
+
+use serde_json::json;
+use tdd_fixtures::server::Cast;
+
+use crate::kata::{CODE_FILE, TEST_FILE, code, id, tests};
+use crate::stage::Stage;
+
+/// The implementor writes the whole kata for the first test.
+fn all_at_once() -> Cast {
+    let cast = Cast::new().writes("tester", TEST_FILE, &tests(1)).writes("implementor", CODE_FILE, &code(4));
+    (2..=4).fold(cast, |cast, cycle| cast.writes("tester", TEST_FILE, &tests(cycle)))
+}
+
+#[test]
+fn a_kata_that_was_implemented_at_once_comes_to_a_proven_end() {
+    let done: Vec<_> = (1..=4).map(|n| json!({"requirement": format!("{n}"), "test_id": id(n)})).collect();
+    let cast = all_at_once().edits("tester", &[], &json!({"done": done}));
+    let stage = Stage::new(cast);
+    stage.check(
+        &["run", "--until-done"],
+        "
+        [first cycle]
+        4 red
+          arrived tests/add.rs::one_number_is_itself
+          test: do it
+        5 red
+          arrived tests/add.rs::numbers_are_separated_by_commas
+          test: do it
+        6 red
+          arrived tests/add.rs::or_by_line_breaks
+          test: do it
+        7 red
+          done
+        end: the kata is done: 4 requirements, each with a test that passes
+        exit 0
+    ",
+    );
+    assert_eq!(stage.sandbox.read(TEST_FILE), tests(4));
+    let message = stage.sandbox.git(&["log", "-1", "--format=%B"]);
+    for line in ["TDD-Phase: green", "TDD-Mode: characterization", "TDD-Test: tests/add.rs::or_by_line_breaks"] {
+        assert!(message.lines().any(|own| own == line), "{message}");
+    }
+    let audit = stage.run(&["audit"]);
+    assert_eq!(audit.code, Some(0), "{}", audit.stdout);
+    assert!(audit.stdout.contains("5 hold, 0 broken"), "{}", audit.stdout);
+}
+
+#[test]
+fn a_test_that_passes_at_once_and_cannot_fail_is_not_kept() {
+    let vacuous = tests(1) + "\n#[test]\nfn is_not_five() {\n    assert_ne!(add(\"1\"), 5);\n}\n";
+    let cast = Cast::new()
+        .writes("tester", TEST_FILE, &tests(1))
+        .writes("implementor", CODE_FILE, &code(4))
+        .writes("tester", TEST_FILE, &vacuous)
+        .writes("tester", TEST_FILE, &tests(2))
+        .edits("tester", &[], &json!({"done": [{"requirement": "all", "test_id": id(2)}]}));
+    let stage = Stage::new(cast);
+    stage.check(
+        &["run", "--until-done"],
+        "
+        [first cycle]
+        4 red
+          undone red-first unexpected-green (free)
+          arrived tests/add.rs::is_not_five
+          arrived tests/add.rs::one_number_is_itself
+          test: do it
+        5 red
+          done
+        end: the kata is done: 1 requirement, with a test that passes
+        exit 0
+    ",
+    );
+    assert_eq!(stage.sandbox.read(TEST_FILE), tests(2));
+}

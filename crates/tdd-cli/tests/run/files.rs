@@ -1,0 +1,84 @@
+//! Models that write code in fenced blocks.
+
+use tdd_fixtures::server::Cast;
+
+use crate::kata::{CODE_FILE, TEST_FILE, code, tests};
+use crate::stage::Stage;
+
+/// A block that holds one file.
+fn block(path: &str, code: &str) -> String {
+    format!("summary: do it\n\n{path}\n```rust\n{code}```\n")
+}
+
+/// The test of a cycle without those before it.
+fn only_test(cycle: usize) -> String {
+    let (all, former) = (tests(cycle), tests(cycle - 1));
+    format!("use kata::add;\n{}", all.strip_prefix(&former).unwrap())
+}
+
+#[test]
+fn a_model_that_breaks_json_twice_is_asked_for_fenced_files_from_then_on() {
+    let cast = Cast::new()
+        .says("tester", "I would test the empty text first.")
+        .says("tester", "{\"edits\": [{\"path\": \"tests/add.rs\", \"content\": 'x'}]}")
+        .says("tester", &block(TEST_FILE, &tests(1)))
+        .writes("implementor", CODE_FILE, &code(1))
+        .says("tester", &block(TEST_FILE, &only_test(2)))
+        .writes("implementor", CODE_FILE, &code(2));
+    let stage = Stage::new(cast);
+    stage.check(&["run", "--cycles", "1"], FIRST_CYCLE);
+    // Another run remembers it.
+    assert_eq!(stage.run(&["run", "--cycles", "1"]).code, Some(0));
+    assert_eq!(stage.sandbox.read(TEST_FILE), tests(2));
+    let requests = stage.server.requests();
+    let asked = |part: &str| -> Vec<bool> {
+        let edits = requests.iter().filter(|request| request.part() == part && request.is_edit());
+        edits.map(tdd_fixtures::server::Request::is_files).collect()
+    };
+    assert_eq!(asked("tester"), [false, false, true, true]);
+    assert_eq!(asked("implementor"), [false, false]);
+    let log = stage.sandbox.read(".tdd/logs/step-4-tester.json");
+    assert!(log.contains("was taken as an addition; kept: fn `an_empty_text_is_zero`"), "{log}");
+}
+
+const FIRST_CYCLE: &str = "
+    resynced at 0
+    1 red
+      undone the answer could not be used: the answer has no JSON object; send one JSON object with `edits`, and nothing else
+      test: do it
+    2 green
+      feat: do it
+    3 refactor
+      nothing
+    end: 3 steps done
+    exit 0
+";
+
+#[test]
+fn a_tester_who_sends_the_test_file_anew_without_older_tests_adds_to_them() {
+    let cast = Cast::new()
+        .writes("tester", TEST_FILE, &tests(1))
+        .writes("implementor", CODE_FILE, &code(1))
+        .writes("tester", TEST_FILE, &only_test(2))
+        .writes("implementor", CODE_FILE, &code(2));
+    let stage = Stage::new(cast);
+    assert_eq!(stage.run(&["run", "--cycles", "2"]).code, Some(0));
+    assert_eq!(stage.sandbox.read(TEST_FILE), tests(2));
+}
+
+#[test]
+fn a_project_may_ask_for_fenced_files_in_its_configuration() {
+    let cast = Cast::new()
+        .says("tester", &block(TEST_FILE, &tests(1)))
+        .says("implementor", &block(&format!("{CODE_FILE}#add"), &code(1)))
+        .says("refactorer", "summary: nothing worth it\n");
+    let stage = Stage::new(cast);
+    let config = stage.sandbox.read("tdd.yaml").replace(", temperature", ", protocol: files, temperature");
+    stage.sandbox.write("tdd.yaml", config);
+    stage.commit("chore: ask for files");
+    assert_eq!(stage.run(&["run", "--cycles", "1"]).code, Some(0));
+    let scaffolded = code(1).replace("Adds.", "The `kata` library.");
+    assert_eq!((stage.sandbox.read(TEST_FILE), stage.sandbox.read(CODE_FILE)), (tests(1), scaffolded));
+    let forms: Vec<String> = stage.server.requests().iter().map(|request| request.form().to_owned()).collect();
+    assert!(forms.iter().all(|form| form == "text"), "{forms:?}");
+}

@@ -1,0 +1,98 @@
+//! What the items and imports of a Go file are, for a merge.
+
+use tdd_core::merge::{MergeError, Merged};
+
+use super::syntax::Tree;
+use crate::merge::{Import, Part, Shape, merge};
+use crate::syntax::FlatTree;
+
+const SHAPE: Shape = Shape { part, import, gap: ("\n", "\n") };
+
+/// The file with an answer merged into it; `None` if there is no parser.
+pub(super) fn merged(_: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>> {
+    let (file, answer) = (Tree::parse(file)?, Tree::parse(answer)?);
+    Some(merge(&SHAPE, &file, &answer))
+}
+
+/// Packages have no module around them: all of a file's imports are one.
+const IMPORTS: &str = "";
+
+fn part(tree: &FlatTree<'_>, node: usize) -> Part {
+    let name = |node: usize| tree.child(node, "name").map_or("", |name| tree.text(name));
+    let item = |key: String| Part::Item { key, body: None };
+    match tree.kind(node) {
+        "comment" => Part::Comment,
+        "package_clause" => Part::Header,
+        "import_declaration" => Part::Import(imported(tree, node)),
+        "function_declaration" if !matches!(name(node), "init" | "_") => item(format!("func `{}`", name(node))),
+        "method_declaration" => {
+            let receiver = tree.child(node, "receiver");
+            let of = receiver.and_then(|list| tree.inside(list).find(|at| tree.kind(*at) == "type_identifier"));
+            item(format!("method `{}.{}`", of.map_or("", |of| tree.text(of)), name(node)))
+        }
+        "type_declaration" | "var_declaration" | "const_declaration" => declared(tree, node),
+        "\n" | ";" => Part::Nothing,
+        _ => Part::Code,
+    }
+}
+
+/// A declaration is known by the names that it declares.
+fn declared(tree: &FlatTree<'_>, node: usize) -> Part {
+    let is_spec = |at: &usize| matches!(tree.kind(*at), "type_spec" | "type_alias" | "var_spec" | "const_spec");
+    let names = tree.inside(node).filter(is_spec).filter_map(|spec| tree.child(spec, "name"));
+    let names: Vec<&str> = names.map(|name| tree.text(name)).collect();
+    if names.is_empty() || names.contains(&"_") {
+        return Part::Code;
+    }
+    Part::Item { key: format!("`{}`", names.join(", ")), body: None }
+}
+
+fn imported(tree: &FlatTree<'_>, node: usize) -> Import {
+    let specs = tree.inside(node).filter(|at| tree.kind(*at) == "import_spec");
+    let names: Vec<String> = specs.map(|spec| tree.text(spec).to_owned()).collect();
+    if names.iter().any(|name| name.ends_with("\"C\"")) {
+        return Import::Whole;
+    }
+    Import::Names { module: IMPORTS.to_owned(), names }
+}
+
+fn import(_: &str, names: &[String]) -> String {
+    match names {
+        [only] => format!("import {only}"),
+        names => {
+            format!("import (\n{}\n)", names.iter().map(|name| format!("\t{name}")).collect::<Vec<_>>().join("\n"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Merged;
+
+    fn merged(file: &str, answer: &str) -> Merged {
+        super::merged("a_test.go", file, answer).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_new_test_is_added_and_the_older_ones_stay() {
+        let file = "package calc\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tt.Fatal()\n}\n";
+        let answer = "package calc\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n\nfunc TestB(t *testing.T) {\n\tstrings.ToUpper(\"\")\n}\n";
+        let merged = merged(file, answer);
+        assert_eq!(
+            merged.text,
+            "package calc\n\nimport (\n\t\"testing\"\n\t\"strings\"\n)\n\nfunc TestA(t *testing.T) {\n\tt.Fatal()\n}\n\n\
+             func TestB(t *testing.T) {\n\tstrings.ToUpper(\"\")\n}\n"
+        );
+        assert_eq!((merged.added, merged.kept), (vec!["func `TestB`".to_owned()], vec!["func `TestA`".to_owned()]));
+    }
+
+    #[test]
+    fn functions_methods_and_types_are_replaced() {
+        let file = "package a\n\n// T is.\ntype T struct{}\n\n// F is.\nfunc (t *T) F() int { return 1 }\n\nfunc F() int { return 1 }\n";
+        let answer = "package a\n\nfunc (t *T) F() int { return 2 }\n\ntype T struct{ a int }\n";
+        assert_eq!(
+            merged(file, answer).text,
+            "package a\n\n// T is.\ntype T struct{ a int }\n\n// F is.\nfunc (t *T) F() int { return 2 }\n\nfunc F() int { return 1 }\n"
+        );
+    }
+}

@@ -1,0 +1,299 @@
+//! Merges an answer that holds some items of a file into that file: an item of the same name is replaced, another one is
+//! added, imports are united, and all that the answer does not mention stays.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use tdd_core::merge::{MergeError, Merged};
+
+use crate::syntax::{FlatTree, splice};
+
+/// What a language says about the children of a file, a class or another container.
+pub(crate) struct Shape {
+    /// What a child is.
+    pub part: fn(&FlatTree<'_>, usize) -> Part,
+    /// The text of an import of these names from a module.
+    pub import: fn(&str, &[String]) -> String,
+    /// Between two items of a file, and between two of a container.
+    pub gap: (&'static str, &'static str),
+}
+
+/// What a child of a file or container is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// A comment that belongs to the next item.
+    Comment,
+    /// An attribute that belongs to the next item.
+    Attribute,
+    /// It begins the file: the package's name, documentation of the whole.
+    Header,
+    /// It makes names of other files known.
+    Import(Import),
+    /// It has a name; `body` is the node that holds items of its own.
+    Item {
+        /// What tells it from all others, for people too: "fn `add`".
+        key: String,
+        /// The node with its own items.
+        body: Option<usize>,
+    },
+    /// Anything else that runs.
+    Code,
+    /// Brackets and separators.
+    Nothing,
+}
+
+/// One import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Import {
+    /// Single names from a module: they can be united with others.
+    Names {
+        /// The module.
+        module: String,
+        /// Its names, as they are written.
+        names: Vec<String>,
+    },
+    /// Anything else: it is there or not.
+    Whole,
+}
+
+/// Merges `answer` into `file`; both are trees of the same language.
+pub(crate) fn merge(shape: &Shape, file: &FlatTree<'_>, answer: &FlatTree<'_>) -> Result<Merged, MergeError> {
+    for (which, tree) in [("the file", file), ("the answer", answer)] {
+        if let Some(node) = (0..tree.len()).find(|node| tree.is_broken(*node)) {
+            return Err(MergeError::Broken { which, line: tree.line(node) });
+        }
+    }
+    let mut merger = Merger { shape, file, answer, edits: Vec::new(), merged: Merged::default() };
+    merger.container(0, 0, "")?;
+    let Merger { edits, merged, .. } = merger;
+    if file.source().trim().is_empty() {
+        return Ok(Merged { text: answer.source().to_owned(), ..merged });
+    }
+    Ok(Merged { text: with_end(splice(file.source(), edits)), ..merged })
+}
+
+fn with_end(text: String) -> String {
+    if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
+}
+
+struct Merger<'m, 's> {
+    shape: &'m Shape,
+    file: &'m FlatTree<'s>,
+    answer: &'m FlatTree<'s>,
+    edits: Vec<(Range<usize>, String)>,
+    merged: Merged,
+}
+
+/// A child with the comments and attributes before it.
+struct Child {
+    part: Part,
+    node: usize,
+    /// Where its line, or that of its first comment or attribute, begins.
+    start: usize,
+    end: usize,
+    has_attributes: bool,
+    has_lead: bool,
+}
+
+impl Merger<'_, '_> {
+    fn container(&mut self, file: usize, answer: usize, outer: &str) -> Result<(), MergeError> {
+        let ours = children(self.shape, self.file, file);
+        let theirs = children(self.shape, self.answer, answer);
+        let mut added = String::new();
+        let gap = if outer.is_empty() { self.shape.gap.0 } else { self.shape.gap.1 };
+        self.imports(&ours, &theirs);
+        for child in &theirs {
+            let text = self.answer.source().get(child.start..child.end).unwrap_or_default();
+            match &child.part {
+                Part::Item { key, body } => {
+                    let label = if outer.is_empty() { key.clone() } else { format!("{key} in {outer}") };
+                    only(&theirs, key, &label)?;
+                    match (only(&ours, key, &label)?, body) {
+                        (None, _) => {
+                            added += &format!("{gap}{text}\n");
+                            self.merged.added.push(label);
+                        }
+                        (Some(own), Some(inner)) if body_of(own).is_some() => {
+                            self.container(body_of(own).unwrap_or(own.node), *inner, &label)?;
+                        }
+                        (Some(own), _) => self.replace(own, child, label),
+                    }
+                }
+                Part::Code => {
+                    let is_there = |own: &Child| tokens(self.file, own.node) == tokens(self.answer, child.node);
+                    if !ours.iter().any(is_there) {
+                        added += &format!("{gap}{text}\n");
+                    }
+                }
+                Part::Comment | Part::Attribute | Part::Header | Part::Import(_) | Part::Nothing => {}
+            }
+        }
+        for own in &ours {
+            if let Part::Item { key, .. } = &own.part
+                && !theirs.iter().any(|child| matches!(&child.part, Part::Item { key: other, .. } if other == key))
+            {
+                self.merged.kept.push(if outer.is_empty() { key.clone() } else { format!("{key} in {outer}") });
+            }
+        }
+        if !added.is_empty() {
+            self.append(file, &ours, &added);
+        }
+        Ok(())
+    }
+
+    /// Comments of an item stay if the answer has none for it.
+    fn replace(&mut self, own: &Child, child: &Child, label: String) {
+        if tokens(self.file, own.node) != tokens(self.answer, child.node) {
+            self.merged.replaced.push(label);
+        }
+        let keeps_comments = own.has_lead && !own.has_attributes && !child.has_lead;
+        let start = if keeps_comments { line_start(self.file, own.node) } else { own.start };
+        let text = self.answer.source().get(child.start..child.end).unwrap_or_default();
+        self.edits.push((start..own.end, text.to_owned()));
+    }
+
+    fn imports(&mut self, ours: &[Child], theirs: &[Child]) {
+        let mut united: BTreeMap<usize, (String, Vec<String>)> = BTreeMap::new();
+        let mut added = String::new();
+        for child in theirs {
+            let Part::Import(import) = &child.part else { continue };
+            let text = self.answer.text(child.node);
+            let is_same = |own: &&Child| tokens(self.file, own.node) == tokens(self.answer, child.node);
+            if ours.iter().any(|own| is_same(&own)) {
+                continue;
+            }
+            let Import::Names { module, names } = import else {
+                added += &format!("{text}\n");
+                continue;
+            };
+            let known =
+                |own: &&Child| matches!(&own.part, Part::Import(Import::Names { module: own, .. }) if own == module);
+            let all: Vec<&Child> = ours.iter().filter(known).collect();
+            let has = |name: &&String| {
+                all.iter()
+                    .any(|own| matches!(&own.part, Part::Import(Import::Names { names, .. }) if names.contains(name)))
+            };
+            let new: Vec<String> = names.iter().filter(|name| !has(name)).cloned().collect();
+            match all.first() {
+                _ if new.is_empty() => {}
+                None => added += &format!("{text}\n"),
+                Some(own) => {
+                    let Part::Import(Import::Names { names, .. }) = &own.part else { continue };
+                    let entry = united.entry(own.node).or_insert_with(|| (module.clone(), names.clone()));
+                    entry.1.extend(new);
+                }
+            }
+        }
+        for (node, (module, names)) in united {
+            self.edits.push((self.file.range(node), (self.shape.import)(&module, &names)));
+        }
+        if !added.is_empty() {
+            let (at, text) = self.import_place(ours, &added);
+            self.edits.push((at..at, text));
+        }
+    }
+
+    /// Behind the last import, else behind what begins the file, else at the beginning.
+    fn import_place(&self, ours: &[Child], added: &str) -> (usize, String) {
+        let last = |wanted: fn(&Part) -> bool| ours.iter().rev().find(|own| wanted(&own.part));
+        let (source, added) = (self.file.source(), added.trim_end_matches('\n'));
+        if let Some(own) = last(|part| matches!(part, Part::Import(_))) {
+            return (own.end, format!("\n{added}"));
+        }
+        if let Some(own) = last(|part| *part == Part::Header) {
+            return (own.end, format!("\n\n{added}"));
+        }
+        let rest = if source.trim().is_empty() { "" } else { self.shape.gap.0 };
+        (0, format!("{added}\n{rest}"))
+    }
+
+    /// Behind the last child of a container, or at its beginning.
+    fn append(&mut self, container: usize, ours: &[Child], added: &str) {
+        let source = self.file.source();
+        let added = added.trim_end_matches('\n');
+        if let Some(last) = ours.iter().rev().find(|own| own.part != Part::Nothing) {
+            self.edits.push((last.end..last.end, format!("\n{added}")));
+            return;
+        }
+        let range = self.file.range(container);
+        let opens = source.get(range.clone()).is_some_and(|text| text.starts_with('{'));
+        let at = if opens { range.start + 1 } else { range.end };
+        let added = added.trim_start_matches('\n');
+        let text = if opens { format!("\n{added}\n") } else { format!("{added}\n") };
+        self.edits.push((at..at, text));
+    }
+}
+
+fn body_of(child: &Child) -> Option<usize> {
+    match &child.part {
+        Part::Item { body, .. } => *body,
+        Part::Comment | Part::Attribute | Part::Header | Part::Import(_) | Part::Code | Part::Nothing => None,
+    }
+}
+
+/// The one item with this key, if there is one.
+fn only<'c>(children: &'c [Child], key: &str, label: &str) -> Result<Option<&'c Child>, MergeError> {
+    let mut found = children.iter().filter(|child| matches!(&child.part, Part::Item { key: own, .. } if own == key));
+    let first = found.next();
+    if found.next().is_some() { Err(MergeError::Ambiguous(label.to_owned())) } else { Ok(first) }
+}
+
+fn children(shape: &Shape, tree: &FlatTree<'_>, container: usize) -> Vec<Child> {
+    let mut found = Vec::new();
+    let mut lead: Option<usize> = None;
+    let (mut has_attributes, mut end_before) = (false, usize::MAX);
+    for node in tree.children(container) {
+        let part = (shape.part)(tree, node);
+        let start = line_start(tree, node);
+        match part {
+            Part::Nothing => {}
+            // A comment on the line of what stands before it belongs to that.
+            Part::Comment if tree.line(node) == end_before => {
+                if let Some(last) = found.last_mut() {
+                    let last: &mut Child = last;
+                    last.end = trimmed_end(tree, node);
+                }
+            }
+            Part::Comment | Part::Attribute => {
+                has_attributes |= part == Part::Attribute;
+                lead.get_or_insert(start);
+            }
+            Part::Header | Part::Import(_) | Part::Item { .. } | Part::Code => {
+                let end = trimmed_end(tree, node);
+                found.push(Child {
+                    part,
+                    node,
+                    start: lead.unwrap_or(start),
+                    end,
+                    has_attributes,
+                    has_lead: lead.is_some(),
+                });
+                (lead, has_attributes) = (None, false);
+                end_before = tree.line(node) + tree.text(node).trim_end().matches('\n').count();
+            }
+        }
+    }
+    found
+}
+
+/// A node's end without the white space that some grammars count to it, and with a `;` or `,` behind it.
+fn trimmed_end(tree: &FlatTree<'_>, node: usize) -> usize {
+    let range = tree.range(node);
+    let end = range.start + tree.text(node).trim_end().len();
+    let rest = tree.source().get(end..).unwrap_or_default();
+    if rest.starts_with([';', ',']) { end + 1 } else { end }
+}
+
+/// Where the line of a node begins, if nothing but white space stands before it there; else the node's start.
+fn line_start(tree: &FlatTree<'_>, node: usize) -> usize {
+    let start = tree.range(node).start;
+    let before = tree.source().get(..start).unwrap_or_default();
+    let line = before.rfind('\n').map_or(0, |at| at + 1);
+    if before.get(line..).is_some_and(|text| text.trim().is_empty()) { line } else { start }
+}
+
+/// The tokens of a node without its comments.
+fn tokens<'a>(tree: &FlatTree<'a>, node: usize) -> Vec<&'a str> {
+    let is_token = |inner: &usize| tree.is_leaf(*inner) && !tree.kind(*inner).contains("comment");
+    tree.inside(node).filter(is_token).map(|inner| tree.text(inner).trim()).filter(|text| !text.is_empty()).collect()
+}
