@@ -1,0 +1,218 @@
+//! What holds in every language alike, with the real runners.
+//!
+//! A language whose tools are not installed is left out, and the test says so.
+
+use serde_json::Value;
+use tdd_fixtures::Sandbox;
+use tdd_fixtures::machine::Machine;
+use tdd_fixtures::script::Script;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tdd-cli");
+
+/// The same small project in one language: a test for an `add` that is not there yet.
+struct Tongue {
+    language: &'static str,
+    is_installed: fn(&Sandbox) -> bool,
+    /// Where the test is.
+    test_file: &'static str,
+    /// The test.
+    red: &'static str,
+    /// Its name.
+    name: &'static str,
+    /// Where production is.
+    code_file: &'static str,
+    /// Production that makes the test pass.
+    green: &'static str,
+    /// The test marked as skipped, in each way that its runner knows: a text of the test and what stands there instead.
+    marks: &'static [(&'static str, &'static str)],
+    /// A text that does not parse.
+    broken: &'static str,
+}
+
+const TONGUES: [Tongue; 4] = [
+    Tongue {
+        language: "rust",
+        is_installed: |_| true,
+        test_file: "tests/calc.rs",
+        red: "use calc::add;\n\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n",
+        name: "adds",
+        code_file: "src/lib.rs",
+        green: "//! Adds.\n\n/// The sum.\npub fn add(a: u32, b: u32) -> u32 {\n    a + b\n}\n",
+        marks: &[("fn adds", "#[ignore]\nfn adds"), ("fn adds", "#[ignore = \"later\"]\nfn adds")],
+        broken: "#[test]\nfn half( {\n",
+    },
+    Tongue {
+        language: "python",
+        is_installed: Sandbox::has_pytest,
+        test_file: "tests/test_calc.py",
+        red: "import pytest\n\nfrom calc import add\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n",
+        name: "test_adds",
+        code_file: "calc.py",
+        green: "def add(a, b):\n    return a + b\n",
+        marks: &[
+            ("def test", "@pytest.mark.skip\ndef test"),
+            ("def test", "@pytest.mark.skip(reason='later')\ndef test"),
+            ("    assert", "    pytest.skip('later')\n    assert"),
+            ("\n\ndef test", "\npytestmark = pytest.mark.skip\n\ndef test"),
+        ],
+        broken: "def test_half(:\n",
+    },
+    Tongue {
+        language: "javascript",
+        is_installed: Sandbox::has_node,
+        test_file: "test/calc.test.js",
+        red: "import { test, it } from 'node:test';\nimport assert from 'node:assert';\nimport { add } from '../src/calc.js';\n\n\
+              test('adds', (t) => {\n  assert.equal(add(1, 2), 3);\n});\n",
+        name: "adds",
+        code_file: "src/calc.js",
+        green: "export function add(a, b) {\n  return a + b;\n}\n",
+        marks: &[
+            ("test('adds'", "test.skip('adds'"),
+            ("test('adds'", "it.skip('adds'"),
+            ("test('adds'", "test.todo('adds'"),
+            ("'adds', ", "'adds', { skip: true }, "),
+            ("  assert.", "  t.skip();\n  assert."),
+        ],
+        broken: "import test from 'node:test';\n\ntest('half', ( => {\n",
+    },
+    Tongue {
+        language: "go",
+        is_installed: Sandbox::has_go,
+        test_file: "calc_test.go",
+        red: "package calc\n\nimport \"testing\"\n\nfunc TestAdds(t *testing.T) {\n\tif got := Add(1, 2); got != 3 {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n",
+        name: "TestAdds",
+        code_file: "calc.go",
+        green: "// Package calc adds.\npackage calc\n\n// Add adds.\nfunc Add(a, b int) int {\n\treturn a + b\n}\n",
+        marks: &[("\tif got", "\tt.Skip(\"later\")\n\tif got"), ("\tif got", "\tt.SkipNow()\n\tif got")],
+        broken: "package calc\n\nimport \"testing\"\n\nfunc TestHalf(t *testing.T {\n",
+    },
+];
+
+impl Tongue {
+    /// Calls `then` with a new project of each language whose tools are installed.
+    fn each(then: impl Fn(&Self, &Sandbox)) {
+        for tongue in &TONGUES {
+            let sandbox = Sandbox::new();
+            if !(tongue.is_installed)(&sandbox) {
+                println!("skipped: the tools of {} are not installed", tongue.language);
+                continue;
+            }
+            machine(&sandbox).succeeds(&["init", "--language", tongue.language, "--name", "calc"]);
+            then(tongue, &sandbox);
+        }
+    }
+}
+
+fn machine(sandbox: &Sandbox) -> Machine<'_> {
+    Machine::new(sandbox, PROGRAM)
+}
+
+/// Exit code and cause in one line.
+fn answer(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let (code, document) = machine(sandbox).document(arguments);
+    format!("{code} {}", document["cause"].as_str().unwrap_or("-"))
+}
+
+#[test]
+fn a_test_that_is_marked_as_skipped_is_no_red_even_where_it_cannot_be_built() {
+    Tongue::each(|tongue, sandbox| {
+        sandbox.write(tongue.test_file, tongue.red);
+        assert_eq!(answer(sandbox, &["validate-red", tongue.test_file]), "0 missing-symbol", "{}", tongue.language);
+        for (before, after) in tongue.marks {
+            sandbox.write(tongue.test_file, tongue.red.replace(before, after));
+            for command in [&["validate-red", tongue.test_file][..], &["check"]] {
+                assert_eq!(answer(sandbox, command), "1 skipped", "{} {command:?}: {after}", tongue.language);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_run_refuses_a_test_that_is_marked_as_skipped() {
+    Tongue::each(|tongue, sandbox| {
+        let (before, after) = tongue.marks[0];
+        let said = serde_json::json!({"summary": "do it"});
+        let script = Script::new()
+            .plans("1-tester")
+            .edits("1-tester", 1, &[(tongue.test_file, Some(&tongue.red.replace(before, after)))], &said)
+            .edits("1-tester", 2, &[(tongue.test_file, Some(tongue.red))], &said);
+        let (code, told) = machine(sandbox).replay(&["--steps", "1"], &script);
+        assert_eq!(code, Some(0), "{}: {told}", tongue.language);
+        let (_, reverted) = machine(sandbox).document(&["log", "--type", "reverted"]);
+        assert_eq!(reverted["cause"], "skipped", "{}: {told}", tongue.language);
+        assert_eq!(sandbox.git(&["show", &format!("HEAD:{}", tongue.test_file)]), tongue.red);
+    });
+}
+
+#[test]
+fn a_skip_under_a_condition_leaves_a_red_a_red() {
+    let conditions = [
+        ("rust", "fn adds", "#[cfg_attr(windows, ignore)]\nfn adds"),
+        ("python", "def test", "@pytest.mark.skipif(__import__('os').name == 'nt', reason='later')\ndef test"),
+        ("javascript", "'adds', ", "'adds', { skip: process.platform === 'win32' }, "),
+        ("go", "\tif got", "\tif testing.Short() {\n\t\tt.Skip(\"slow\")\n\t}\n\tif got"),
+    ];
+    Tongue::each(|tongue, sandbox| {
+        let (_, before, after) = conditions.iter().find(|(language, ..)| *language == tongue.language).unwrap();
+        sandbox.write(tongue.test_file, tongue.red.replace(before, after));
+        assert_eq!(answer(sandbox, &["validate-red", tongue.test_file]), "0 missing-symbol", "{}", tongue.language);
+    });
+}
+
+#[test]
+fn a_target_that_cannot_be_judged_is_a_verdict() {
+    Tongue::each(|tongue, sandbox| {
+        let folder = tongue.test_file.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        let beside = |name: &str| format!("{folder}{}", tongue.test_file.replace(&folder, "").replace("calc", name));
+        let (broken, empty, nowhere) = (beside("broken"), beside("empty"), beside("nowhere"));
+        let judged = |target: &str, expected: &str| {
+            for command in ["validate-red", "validate-green", "check"] {
+                let said = answer(sandbox, &[command, target]);
+                assert_eq!(said, format!("1 {expected}"), "{} {command} {target}", tongue.language);
+            }
+        };
+        for target in [nowhere.as_str(), "nope", &format!("{nowhere}::nope")] {
+            judged(target, "target-not-found");
+        }
+        judged("tdd.yaml", "zero-tests");
+        sandbox.write(&empty, if tongue.language == "go" { "package calc\n" } else { "\n" });
+        judged(&empty, "zero-tests");
+        sandbox.write(&broken, tongue.broken);
+        judged(&broken, "syntax-error");
+    });
+}
+
+#[test]
+fn a_run_goes_on_after_the_only_test_was_skipped() {
+    Tongue::each(|tongue, sandbox| {
+        let said = serde_json::json!({"summary": "do it"});
+        let config = sandbox.read("tdd.yaml");
+        sandbox.write("tdd.yaml", config.replace("max_attempts_per_agent: 5", "max_attempts_per_agent: 1"));
+        sandbox.commit("chore: fewer attempts");
+        let nothing: [(&str, Option<&str>); 0] = [];
+        let script = Script::new().writes("1-tester", tongue.test_file, tongue.red).plans("2-implementor").edits(
+            "2-implementor",
+            1,
+            &nothing,
+            &said,
+        );
+        let (code, told) = machine(sandbox).replay(&["--steps", "2"], &script);
+        assert_eq!(code, Some(4), "{}: {told}", tongue.language);
+        machine(sandbox).succeeds(&["resume", "--skip"]);
+        let (_, status) = machine(sandbox).document(&["status"]);
+        let stands = (&status["next_role"], &status["red"], &status["paused"]);
+        assert_eq!(stands, (&"tester".into(), &Value::Array(Vec::new()), &Value::Null), "{}", tongue.language);
+
+        let other = tongue.test_file.replace("calc", "more");
+        let (name, another) = (tongue.name, tongue.name.replace("dds", "ddsMore"));
+        let more = tongue.red.replace(name, &another).replace("(1, 2)", "(2, 2)").replace(" 3", " 4");
+        let script =
+            Script::new().writes("2-tester", &other, &more).writes("3-implementor", tongue.code_file, tongue.green);
+        let (code, told) = machine(sandbox).replay(&["--steps", "2"], &script);
+        assert_eq!(code, Some(0), "{}: {told}", tongue.language);
+        let subjects = sandbox.git(&["log", "--format=%s"]);
+        let subjects: Vec<&str> = subjects.lines().take(3).collect();
+        let skipped = format!("test: skip {name}");
+        assert_eq!(subjects, ["feat: do it", "test: do it", &skipped], "{}", tongue.language);
+    });
+}
