@@ -27,6 +27,10 @@ struct Tongue {
     marks: &'static [(&'static str, &'static str)],
     /// A text that does not parse.
     broken: &'static str,
+    /// Production that is there and wrong.
+    wrong: &'static str,
+    /// A test for it that fails once and passes from then on: it leaves a file behind at `MARK`.
+    flaky: &'static str,
 }
 
 const TONGUES: [Tongue; 4] = [
@@ -40,6 +44,9 @@ const TONGUES: [Tongue; 4] = [
         green: "//! Adds.\n\n/// The sum.\npub fn add(a: u32, b: u32) -> u32 {\n    a + b\n}\n",
         marks: &[("fn adds", "#[ignore]\nfn adds"), ("fn adds", "#[ignore = \"later\"]\nfn adds")],
         broken: "#[test]\nfn half( {\n",
+        wrong: "//! Adds.\n\n/// The sum.\npub fn add(a: u32, _: u32) -> u32 {\n    a\n}\n",
+        flaky: "use calc::add;\n\n#[test]\nfn adds() {\n    let again = std::path::Path::new(\"MARK\").exists();\n    \
+                std::fs::write(\"MARK\", \"\").unwrap();\n    assert_eq!(add(1, 2), if again { 1 } else { 3 });\n}\n",
     },
     Tongue {
         language: "python",
@@ -56,6 +63,9 @@ const TONGUES: [Tongue; 4] = [
             ("\n\ndef test", "\npytestmark = pytest.mark.skip\n\ndef test"),
         ],
         broken: "def test_half(:\n",
+        wrong: "def add(a, b):\n    return a\n",
+        flaky: "import os\n\nfrom calc import add\n\n\ndef test_adds():\n    again = os.path.exists('MARK')\n    \
+                open('MARK', 'w').close()\n    assert add(1, 2) == (1 if again else 3)\n",
     },
     Tongue {
         language: "javascript",
@@ -74,6 +84,9 @@ const TONGUES: [Tongue; 4] = [
             ("  assert.", "  t.skip();\n  assert."),
         ],
         broken: "import test from 'node:test';\n\ntest('half', ( => {\n",
+        wrong: "export function add(a, b) {\n  return a;\n}\n",
+        flaky: "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport fs from 'node:fs';\nimport { add } from '../src/calc.js';\n\n\
+                test('adds', () => {\n  const again = fs.existsSync('MARK');\n  fs.writeFileSync('MARK', '');\n  assert.equal(add(1, 2), again ? 1 : 3);\n});\n",
     },
     Tongue {
         language: "go",
@@ -85,6 +98,10 @@ const TONGUES: [Tongue; 4] = [
         green: "// Package calc adds.\npackage calc\n\n// Add adds.\nfunc Add(a, b int) int {\n\treturn a + b\n}\n",
         marks: &[("\tif got", "\tt.Skip(\"later\")\n\tif got"), ("\tif got", "\tt.SkipNow()\n\tif got")],
         broken: "package calc\n\nimport \"testing\"\n\nfunc TestHalf(t *testing.T {\n",
+        wrong: "// Package calc adds.\npackage calc\n\n// Add adds.\nfunc Add(a, b int) int {\n\treturn a\n}\n",
+        flaky: "package calc\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestAdds(t *testing.T) {\n\texpected := 3\n\t\
+                if _, err := os.Stat(\"MARK\"); err == nil {\n\t\texpected = 1\n\t}\n\t_ = os.WriteFile(\"MARK\", nil, 0o600)\n\t\
+                if got := Add(1, 2); got != expected {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n",
     },
 ];
 
@@ -214,5 +231,24 @@ fn a_run_goes_on_after_the_only_test_was_skipped() {
         let subjects: Vec<&str> = subjects.lines().take(3).collect();
         let skipped = format!("test: skip {name}");
         assert_eq!(subjects, ["feat: do it", "test: do it", &skipped], "{}", tongue.language);
+    });
+}
+
+#[test]
+fn a_red_that_passes_when_it_is_run_again_is_flaky() {
+    Tongue::each(|tongue, sandbox| {
+        sandbox.write(tongue.code_file, tongue.wrong);
+        sandbox.commit("feat: wrong");
+        let mark = sandbox.outside().join("mark");
+        sandbox.write(tongue.test_file, tongue.flaky.replace("MARK", mark.to_str().unwrap()));
+        for command in [&["validate-red", tongue.test_file][..], &["check"]] {
+            assert_eq!(answer(sandbox, command), "1 flaky", "{} {command:?}", tongue.language);
+            std::fs::remove_file(&mark).unwrap();
+            // Another tree, so that the run is not remembered.
+            sandbox.write("NOTES.md", format!("{command:?}"));
+        }
+        sandbox.write("tdd.yaml", sandbox.read("tdd.yaml") + "gate: { flaky_reruns: 0 }\n");
+        sandbox.git(&["commit", "-q", "-m", "chore: no second look", "tdd.yaml"]);
+        assert_eq!(answer(sandbox, &["validate-red", tongue.test_file]), "0 assertion", "{}", tongue.language);
     });
 }
