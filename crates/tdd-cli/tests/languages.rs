@@ -31,6 +31,8 @@ struct Tongue {
     wrong: &'static str,
     /// A test for it that fails once and passes from then on: it leaves a file behind at `MARK`.
     flaky: &'static str,
+    /// Another test file, with a test `slow` that passes only under the command for it.
+    slow: (&'static str, &'static str, &'static [&'static str]),
 }
 
 const TONGUES: [Tongue; 4] = [
@@ -47,6 +49,11 @@ const TONGUES: [Tongue; 4] = [
         wrong: "//! Adds.\n\n/// The sum.\npub fn add(a: u32, _: u32) -> u32 {\n    a\n}\n",
         flaky: "use calc::add;\n\n#[test]\nfn adds() {\n    let again = std::path::Path::new(\"MARK\").exists();\n    \
                 std::fs::write(\"MARK\", \"\").unwrap();\n    assert_eq!(add(1, 2), if again { 1 } else { 3 });\n}\n",
+        slow: (
+            "tests/slow.rs",
+            "#[test]\n#[ignore = \"slow\"]\nfn slow() {\n    assert_eq!(calc::add(2, 2), 4);\n}\n",
+            &["cargo", "test", "--workspace", "{test_ids}", "--", "--include-ignored"],
+        ),
     },
     Tongue {
         language: "python",
@@ -66,6 +73,12 @@ const TONGUES: [Tongue; 4] = [
         wrong: "def add(a, b):\n    return a\n",
         flaky: "import os\n\nfrom calc import add\n\n\ndef test_adds():\n    again = os.path.exists('MARK')\n    \
                 open('MARK', 'w').close()\n    assert add(1, 2) == (1 if again else 3)\n",
+        slow: (
+            "tests/slow/test_slow.py",
+            "import warnings\n\nimport pytest\n\nfrom calc import add\n\n\ndef test_slow():\n    with pytest.raises(UserWarning):\n        \
+             warnings.warn('slow')\n    assert add(2, 2) == 4\n",
+            &["pytest", "-W", "error", "{test_ids}"],
+        ),
     },
     Tongue {
         language: "javascript",
@@ -87,6 +100,12 @@ const TONGUES: [Tongue; 4] = [
         wrong: "export function add(a, b) {\n  return a;\n}\n",
         flaky: "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport fs from 'node:fs';\nimport { add } from '../src/calc.js';\n\n\
                 test('adds', () => {\n  const again = fs.existsSync('MARK');\n  fs.writeFileSync('MARK', '');\n  assert.equal(add(1, 2), again ? 1 : 3);\n});\n",
+        slow: (
+            "test/slow/slow.test.js",
+            "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport { add } from '../../src/calc.js';\n\n\
+             test('slow', () => {\n  assert.equal(Error.stackTraceLimit, 7);\n  assert.equal(add(2, 2), 4);\n});\n",
+            &["node", "--stack-trace-limit=7", "--test", "{test_ids}"],
+        ),
     },
     Tongue {
         language: "go",
@@ -102,6 +121,12 @@ const TONGUES: [Tongue; 4] = [
         flaky: "package calc\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestAdds(t *testing.T) {\n\texpected := 3\n\t\
                 if _, err := os.Stat(\"MARK\"); err == nil {\n\t\texpected = 1\n\t}\n\t_ = os.WriteFile(\"MARK\", nil, 0o600)\n\t\
                 if got := Add(1, 2); got != expected {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n",
+        slow: (
+            "slow_test.go",
+            "package calc\n\nimport \"testing\"\n\nfunc TestSlow(t *testing.T) {\n\tif !testing.Short() {\n\t\tt.Fatal(\"not short\")\n\t}\n\t\
+             if Add(2, 2) != 4 {\n\t\tt.Error(\"wrong\")\n\t}\n}\n",
+            &["go", "test", "-short", "./...", "{test_ids}"],
+        ),
     },
 ];
 
@@ -250,5 +275,70 @@ fn a_red_that_passes_when_it_is_run_again_is_flaky() {
         sandbox.write("tdd.yaml", sandbox.read("tdd.yaml") + "gate: { flaky_reruns: 0 }\n");
         sandbox.git(&["commit", "-q", "-m", "chore: no second look", "tdd.yaml"]);
         assert_eq!(answer(sandbox, &["validate-red", tongue.test_file]), "0 assertion", "{}", tongue.language);
+    });
+}
+
+#[test]
+fn tests_that_have_a_command_of_their_own_are_run_by_it() {
+    Tongue::each(|tongue, sandbox| {
+        let (file, slow, command) = tongue.slow;
+        let command = serde_json::to_string(command).unwrap();
+        let pattern = file.rsplit_once("slow").unwrap().0.to_owned() + "slow";
+        let rule = format!("ci:\n  test_command_for: [{{ match: \"{pattern}\", cmd: {command} }}]\n");
+        sandbox.write("tdd.yaml", sandbox.read("tdd.yaml").replace("ci:\n", &rule));
+        sandbox.write(tongue.test_file, tongue.red);
+        sandbox.write(tongue.code_file, tongue.wrong);
+        sandbox.commit("feat: wrong");
+        sandbox.write(file, slow);
+        assert_eq!(answer(sandbox, &["validate-red", file]), "0 assertion", "{}", tongue.language);
+        sandbox.commit("test: slow");
+        sandbox.write(tongue.code_file, tongue.green);
+        let results = sandbox.results(PROGRAM);
+        assert_eq!(results.len(), 2, "{}: {results:?}", tongue.language);
+        assert!(results.iter().all(|result| result.ends_with(" pass")), "{}: {results:?}", tongue.language);
+        let (code, verdict) = machine(sandbox).document(&["validate-green", file]);
+        assert_eq!(code, 0, "{}: {verdict}", tongue.language);
+    });
+}
+
+#[test]
+fn a_run_keeps_to_the_commands_that_tests_have_of_their_own() {
+    Tongue::each(|tongue, sandbox| {
+        let (file, slow, command) = tongue.slow;
+        let command = serde_json::to_string(command).unwrap();
+        let rule = format!("ci:\n  test_command_for: [{{ match: \"**/*slow*\", cmd: {command} }}]\n");
+        sandbox.write("tdd.yaml", sandbox.read("tdd.yaml").replace("ci:\n", &rule));
+        sandbox.commit("chore: slow tests");
+        let script =
+            Script::new().writes("1-tester", file, slow).writes("2-implementor", tongue.code_file, tongue.green);
+        let (code, told) = machine(sandbox).replay(&["--steps", "2"], &script);
+        assert_eq!(code, Some(0), "{}: {told}", tongue.language);
+        assert_eq!(sandbox.git(&["log", "-1", "--format=%s"]).trim(), "feat: do it", "{}: {told}", tongue.language);
+    });
+}
+
+#[test]
+fn a_make_target_that_only_calls_a_runner_is_that_runner() {
+    Tongue::each(|tongue, sandbox| {
+        let (file, slow, command) = tongue.slow;
+        let recipe: Vec<&str> = command.iter().copied().filter(|word| *word != "{test_ids}").collect();
+        sandbox.write("Makefile", format!(".PHONY: test\ntest:\n\t@{}\n", recipe.join(" ")));
+        sandbox.write(file, slow);
+        sandbox.write(tongue.code_file, tongue.green);
+        let passes = || {
+            let results = sandbox.results(PROGRAM);
+            assert_eq!(results.len(), 1, "{}: {results:?}", tongue.language);
+            assert!(results[0].ends_with(" pass"), "{}: {results:?}", tongue.language);
+        };
+        sandbox.write("tdd.yaml", format!("language: {}\nci: {{ test_cmd: [make, test] }}\n", tongue.language));
+        passes();
+        // Where nothing says what the tests are run with, the Makefile does.
+        let without_runner =
+            [("python", "pyproject.toml", ""), ("javascript", "package.json", "{\"type\": \"module\"}\n")];
+        if let Some((_, manifest, text)) = without_runner.iter().find(|(language, ..)| *language == tongue.language) {
+            sandbox.write(manifest, text);
+            sandbox.write("tdd.yaml", "");
+            passes();
+        }
     });
 }

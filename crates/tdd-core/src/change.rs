@@ -112,6 +112,14 @@ impl TestChange {
         }
     }
 
+    /// The same, to be completed by what only a project knows.
+    pub fn after_mut(&mut self) -> Option<&mut TestFacts> {
+        match self {
+            Self::Added(after) | Self::Moved { after, .. } | Self::Changed { after, .. } => Some(after),
+            Self::Removed(_) => None,
+        }
+    }
+
     /// Whether it asks for something that was not asked for before: a new test, or one that only gained
     /// assertions.
     pub fn asks_more(&self) -> bool {
