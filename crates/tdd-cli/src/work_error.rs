@@ -18,9 +18,9 @@ pub fn code(error: &WorkError) -> Code {
         | WorkError::NoRepository(_)
         | WorkError::ConfigFile(_)
         | WorkError::Config { .. }
-        | WorkError::Unsupported { .. }
         | WorkError::UnknownLanguage
         | WorkError::NoProject(_)
+        | WorkError::OnlyMakefile { .. }
         | WorkError::TooManyProjects(_)
         | WorkError::NoSuchCommit(_)
         | WorkError::NoCommitYet
@@ -54,9 +54,9 @@ pub fn hint(error: &WorkError) -> Option<String> {
         WorkError::Config { source, .. } => {
             source.hint.clone().unwrap_or_else(|| "correct it there; `tdd-cli doctor` checks the file".to_owned())
         }
-        WorkError::Unsupported { key, .. } => format!("remove `{key}` from the file"),
         WorkError::UnknownLanguage => known_languages(),
         WorkError::NoProject(_) => "run `tdd-cli init` to add one, or go where it is with `-C DIR`".to_owned(),
+        WorkError::OnlyMakefile { .. } => report_lines("make test"),
         WorkError::TooManyProjects(_) => "name those that matter under `projects` in `tdd.yaml`".to_owned(),
         WorkError::NoSuchCommit(_) => "name a branch, a tag or a commit: `git log --oneline` lists them".to_owned(),
         WorkError::NoCommitYet => {
@@ -79,7 +79,7 @@ pub fn hint(error: &WorkError) -> Option<String> {
         }
         WorkError::Ledger(error) => ledger_hint(error),
         WorkError::Write(_) => "nothing was changed; check permissions and free space".to_owned(),
-        WorkError::Run(RunError::UnknownCommand(_)) => "change `ci.test_cmd` in `tdd.yaml`".to_owned(),
+        WorkError::Run(RunError::UnknownCommand(unknown)) => report_lines(&unknown.command),
         WorkError::Run(RunError::Process(ProcessError::Scratch { .. })) => {
             "set `TMPDIR` to a folder of your own that has free space".to_owned()
         }
@@ -88,6 +88,16 @@ pub fn hint(error: &WorkError) -> Option<String> {
             "everything is in order; start it again".to_owned()
         }
     })
+}
+
+/// The lines of a configuration that has a command read by its report.
+fn report_lines(command: &str) -> String {
+    let words: Vec<String> = command.split(' ').map(|word| format!("\"{word}\"")).collect();
+    format!(
+        "name another command, or let this one write a JUnit report and say where in `tdd.yaml`:\n    ci:\n      \
+         test_cmd: [{}]\n      junit: \"report.xml\"",
+        words.join(", ")
+    )
 }
 
 fn config_file_hint(error: &TextError) -> String {

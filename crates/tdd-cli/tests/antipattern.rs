@@ -168,7 +168,12 @@ fn files_are_looked_at_as_they_are() {
     assert_eq!((human.status.code(), json.status.code()), (Some(1), Some(1)));
     let text = |output: Output| String::from_utf8(output.stdout).unwrap();
     insta::assert_snapshot!([text(human), text(json)].join("\n----\n"));
-    assert_eq!(text(run(&sandbox, &["detect-antipattern", "src/lib.rs"])), "✓ no anti-pattern found\n");
+    let unlooked = "not looked at for want of a change: pre-test-code, test-tampering, yagni, test-after-the-fact, \
+                    hard-coded-value (without a file, the current change is looked at)";
+    let said = text(run(&sandbox, &["detect-antipattern", "src/lib.rs"]));
+    assert_eq!(said, format!("✓ no anti-pattern found\n{unlooked}\n"));
+    let of_change = text(run(&sandbox, &["detect-antipattern", "--format", "json"]));
+    assert!(of_change.contains("\"not_looked_at\": []"), "{of_change}");
     check(
         &sandbox,
         &["-C", "tests", "smelly.rs"],

@@ -89,6 +89,51 @@ fn without_a_command_the_makefile_is_asked() {
 }
 
 #[test]
+fn a_command_for_some_tests_is_told_which() {
+    let sandbox = project();
+    let rule = "test_command_for: [{ match: test/slow, cmd: [./run-slow, \"{test_ids}\"] }]";
+    sandbox.write(
+        "tdd.yaml",
+        format!("language: shell\nci: {{ test_cmd: [./run-tests], junit: out/junit.xml, {rule} }}\n"),
+    );
+    sandbox.write("test/slow/slow_test.sh", TESTS.replace("test_adds", "test_slowly"));
+    let told = sandbox.outside().join("told");
+    let case = "<testcase file=\\\"test/slow/slow_test.sh\\\" name=\\\"test_slowly\\\"/>";
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" >>{}\nmkdir -p out\necho \"<testsuite>{case}</testsuite>\" >out/junit.xml\n",
+        told.display()
+    );
+    sandbox.write("run-slow", script);
+    let runner = sandbox.project().join("run-slow");
+    std::fs::set_permissions(runner, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let results = sandbox.results(env!("CARGO_BIN_EXE_tdd-cli"));
+    assert_eq!(results, ["test/calc_test.sh::test_adds pass", "test/slow/slow_test.sh::test_slowly pass"]);
+    assert_eq!(std::fs::read_to_string(told).unwrap(), "test/slow/slow_test.sh::test_slowly\n");
+}
+
+#[test]
+fn a_makefile_that_cannot_be_read_is_answered_with_the_lines_to_write() {
+    let sandbox = project();
+    let lines = "    ci:\n      test_cmd: [\"make\", \"test\"]\n      junit: \"report.xml\"\n";
+    sandbox.git(&["rm", "-q", "tdd.yaml"]);
+    sandbox.write("Makefile", ".PHONY: test\ntest:\n\t./run-tests && echo done\n");
+    sandbox.commit("chore: a Makefile");
+    for command in ["auto-test", "check", "doctor"] {
+        let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).arg(command).output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+        assert!(said.contains("the target `test` of `Makefile` cannot be read"), "{command}: {said}");
+        assert!(said.contains(lines), "{command}: {said}");
+    }
+    // What it says leads on.
+    let written = lines.replace("\n    ", "\n").replace("report.xml", "out/junit.xml");
+    sandbox.write("tdd.yaml", written.trim_start());
+    if sandbox.command("make").arg("--version").output().is_ok() {
+        assert_eq!(sandbox.results(env!("CARGO_BIN_EXE_tdd-cli")), ["test/calc_test.sh::test_adds pass"]);
+    }
+}
+
+#[test]
 fn what_cheats_is_refused() {
     let (both, code) = (format!("{TESTS}{MORE}"), format!("{CALC}{DOUBLE}"));
     for (path, text, expected) in [

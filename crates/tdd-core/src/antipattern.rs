@@ -9,7 +9,7 @@ use crate::change::{Change, ItemChange, ItemFate, TestChange, TestFacts};
 use crate::commit::Trailers;
 use crate::coverage::Measurement;
 use crate::cycle::Phase;
-use crate::law::Kind;
+use crate::law::{self, Ask, Kind};
 use crate::rule::{Refusal, Rule};
 use crate::scope::{facts, loosened, place, replaces_an_import, shadows_an_assertion};
 use crate::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
@@ -58,7 +58,16 @@ pub fn declared(message: &str) -> Option<(Kind, Option<TestId>)> {
     Some((kind, trailers.get("TDD-Test").and_then(|id| TestId::parse(id).ok())))
 }
 
-/// What can be said of files as they are.
+/// The rules that can be asked of files as they are.
+const OF_FILES: [Rule; 4] = [Rule::TestSensing, Rule::EmptyTest, Rule::OverMocking, Rule::BroadAssertions];
+
+/// The anti-patterns that only a change shows, in the order in which they are asked.
+pub fn of_changes() -> impl Iterator<Item = Rule> {
+    let of_code = law::TABLE.iter().filter(|row| matches!(row.ask, Ask::Code(_)));
+    of_code.map(|row| row.rule).filter(|rule| !OF_FILES.contains(rule))
+}
+
+/// What can be said of files as they are: nothing of the rules that need a [change](of_changes).
 pub fn in_files(signs: &Signs) -> Vec<Refusal> {
     let sensing = signs.sensing.iter().map(sensed);
     sorted(sensing.chain(signs.tests.iter().flat_map(in_test)).collect())

@@ -37,6 +37,8 @@ pub struct TestFacts {
     pub assertions: Vec<Digest>,
     /// Why it does not run, if it is marked so.
     pub skipped: Option<String>,
+    /// It is marked so, and under no condition: it runs nowhere.
+    pub never_runs: bool,
     /// The conditions under which it exists.
     pub conditions: Vec<String>,
     /// It is meant to panic.
@@ -66,6 +68,7 @@ impl TestFacts {
             body: Digest::of(name),
             assertions: Vec::new(),
             skipped: None,
+            never_runs: false,
             conditions: Vec::new(),
             should_panic: false,
             returns_result: false,
@@ -103,6 +106,14 @@ pub enum TestChange {
 impl TestChange {
     /// The test as it is now, if it is.
     pub fn after(&self) -> Option<&TestFacts> {
+        match self {
+            Self::Added(after) | Self::Moved { after, .. } | Self::Changed { after, .. } => Some(after),
+            Self::Removed(_) => None,
+        }
+    }
+
+    /// The same, to be completed by what only a project knows.
+    pub fn after_mut(&mut self) -> Option<&mut TestFacts> {
         match self {
             Self::Added(after) | Self::Moved { after, .. } | Self::Changed { after, .. } => Some(after),
             Self::Removed(_) => None,

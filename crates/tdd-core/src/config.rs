@@ -60,8 +60,8 @@ impl Config {
             self.projects.iter().filter_map(|project| Some((project.path.as_str(), project.ci.as_ref()?)));
         let mut named = BTreeSet::new();
         for (root, ci) in of_projects.chain([("", &self.ci)]) {
-            let commands = [&ci.test_cmd, &ci.check_cmd, &ci.fmt_cmd, &ci.verify_cmd];
-            for word in commands.into_iter().flatten().flatten() {
+            let commands = [&ci.test_cmd, &ci.check_cmd, &ci.fmt_cmd, &ci.verify_cmd].into_iter().flatten();
+            for word in commands.chain(ci.test_command_for.iter().map(|other| &other.cmd)).flatten() {
                 let path = word.trim_start_matches("./");
                 named.insert(if root.is_empty() { path.to_owned() } else { format!("{root}/{path}") });
             }
@@ -231,8 +231,8 @@ pub struct Ci {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestCommandFor {
-    /// A glob or a prefix of test ids.
-    #[serde(rename = "match")]
+    /// A glob for the files of tests, or what their ids begin with.
+    #[serde(rename = "match", deserialize_with = "pattern")]
     pub pattern: String,
     /// What to run; `{test_ids}` stands for the ids.
     #[serde(deserialize_with = "argv")]
@@ -566,6 +566,15 @@ fn optional_argv<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Vec<Strin
     argv(input).map(Some)
 }
 
+fn pattern<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    let text = String::deserialize(input)?;
+    let plain = text.trim_start_matches("./");
+    if plain.trim().is_empty() || plain.starts_with('/') || plain.split('/').any(|part| part == "..") {
+        return Err(D::Error::custom("expected a glob or a prefix of test ids, as in \"tests/slow/**\""));
+    }
+    Ok(plain.to_owned())
+}
+
 fn plain_name<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
     let text = String::deserialize(input)?;
     if text.trim().is_empty() || text.contains(['<', '>', '\n', '\r', '\0']) {
@@ -675,6 +684,8 @@ projects: [{ path: backend, language: rust, ci: { timeout_secs: 9 } }]
             "- a\n- b\n",
             "just text\n",
             "gate: { test_gate: 3 }\n",
+            "ci:\n  test_command_for: [{ match: \"\", cmd: [a] }]\n",
+            "ci:\n  test_command_for: [{ match: \"../a\", cmd: [a] }]\n",
         ];
         let answers: Vec<String> =
             cases.iter().map(|text| format!("{}\n    {}", text.trim_end().escape_debug(), refused(text))).collect();

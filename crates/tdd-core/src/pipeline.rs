@@ -187,7 +187,7 @@ impl Inquiry {
         Ok(Judged { check, ..self.judged(vec![ruling], change, Report::new([], Vec::new())) })
     }
 
-    /// Runs all tests, and those again that passed before and fail now.
+    /// Runs all tests, and those again that passed before and fail now, or whose failure makes the red.
     fn run<W: Workshop>(&self, workshop: &mut W, at_red: Option<Baseline>) -> Result<Ran, W::Error> {
         let run = workshop.run()?;
         let only = if let [target] = self.targets.as_slice() { Some(target) } else { None };
@@ -196,7 +196,10 @@ impl Inquiry {
             None if self.kind == Kind::Red && !judge::needs_baseline(&run.report, only) => None,
             None => Some(workshop.baseline()?),
         };
-        let suspects = suspects(&run.report, baseline.as_ref());
+        let mut suspects = suspects(&run.report, baseline.as_ref());
+        if matches!(self.kind, Kind::Red | Kind::Rethink | Kind::Mend) {
+            suspects.extend(self.targets.iter().filter(|target| ran_and_failed(&run.report, target)).cloned());
+        }
         let report = if suspects.is_empty() { run.report } else { workshop.rerun(run.report, &suspects)? };
         Ok(Ran { run: Run { report, tree_after: run.tree_after }, baseline })
     }
@@ -334,9 +337,12 @@ fn with_place(found: Refusal) -> Refusal {
 /// Tests that passed before, and that ran and failed now.
 fn suspects(report: &Report, baseline: Option<&Baseline>) -> Vec<TestId> {
     let Some(baseline) = baseline else { return Vec::new() };
-    let failed = report.results().filter(|result| result.outcome.cause() == Some(Cause::Assertion));
-    let passed_before = failed.filter(|result| baseline.get(&result.id) == Some(&None));
-    passed_before.map(|result| result.id.clone()).collect()
+    let passed_before = baseline.iter().filter(|(_, cause)| cause.is_none()).map(|(id, _)| id);
+    passed_before.filter(|id| ran_and_failed(report, id)).cloned().collect()
+}
+
+fn ran_and_failed(report: &Report, test: &TestId) -> bool {
+    report.get(test).is_some_and(|result| result.outcome.cause() == Some(Cause::Assertion))
 }
 
 /// What kind of change this is, by what it did: the phase that it would claim, and the tests that it is for.

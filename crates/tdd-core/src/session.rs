@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cycle::RedTest;
+use crate::cycle::{Position, RedTest, Role};
 use crate::digest::{Digest, TreeId};
 use crate::event::{Committed, Event, InTheWay, Record, Status, SuiteRun, TestRun};
 use crate::report::{Cause, Obstacle, Outcome, Report, TestResult};
@@ -102,6 +102,10 @@ impl Session {
                 // Whoever brings the test back, tree and all, has it run again.
                 self.suite.iter_mut().for_each(|suite| suite.tree = TreeId(String::new()));
             }
+            Event::Resumed(resumed) => {
+                resumed.skipped.iter().for_each(|test| self.leave_aside(test));
+                resumed.unblocked.iter().for_each(|test| self.take_up(test));
+            }
             Event::Committed(commit) => {
                 self.last_commit = Some(commit.clone());
                 self.before = Before::default();
@@ -125,7 +129,6 @@ impl Session {
             | Event::GreenOnArrival(_)
             | Event::Blocked(_)
             | Event::Paused(_)
-            | Event::Resumed(_)
             | Event::LlmCall(_)
             | Event::Override(_)
             | Event::RefactorBegin(_)
@@ -146,6 +149,28 @@ impl Session {
         };
         if self.before.under_way {
             self.before.tests.entry(id.clone()).or_insert(before);
+        }
+    }
+
+    /// A person had a test skipped: it is no obligation any more, and nothing waits for what it asks for.
+    fn leave_aside(&mut self, test: &TestId) {
+        if let Some(known) = self.tests.get(test).cloned() {
+            let skipped = Known { status: Status::Fail, cause: Some(Cause::Skipped), message: None, ..known };
+            self.know(test, Some(skipped));
+        }
+        if let Some(suite) = &mut self.suite {
+            suite.tree = TreeId(String::new());
+            suite.obstacles.iter_mut().for_each(|obstacle| obstacle.tests.retain(|other| other != test));
+            suite.obstacles.retain(|obstacle| obstacle.cause != Cause::MissingSymbol || !obstacle.tests.is_empty());
+        }
+    }
+
+    /// A person wants a test to count again: it is as red as it was.
+    fn take_up(&mut self, test: &TestId) {
+        let known = self.tests.get(test).filter(|known| known.cause == Some(Cause::Skipped)).cloned();
+        if let Some((known, red)) = known.and_then(|known| known.red.clone().map(|red| (known, red))) {
+            self.know(test, Some(Known { cause: Some(red.cause), ..known }));
+            self.suite.iter_mut().for_each(|suite| suite.tree = TreeId(String::new()));
         }
     }
 
@@ -214,6 +239,19 @@ impl Session {
     /// How many tests passed when they last ran.
     pub fn green(&self) -> usize {
         self.tests.values().filter(|known| known.status == Status::Pass).count()
+    }
+
+    /// Who is on turn at a position whose commit has this tree, as far as the ledger knows what its tests say.
+    pub fn role_on_turn(&self, position: &Position, tree: &TreeId) -> Role {
+        let about = position.test.as_ref();
+        let is_skipped = |test: &TestId| self.tests.get(test).is_some_and(|known| known.cause == Some(Cause::Skipped));
+        let suite = self.suite.as_ref().filter(|suite| &suite.tree == tree || about.is_some_and(is_skipped));
+        let report = suite.and_then(|suite| self.report_on(&suite.tree, &suite.command));
+        match report {
+            Some(report) => position.role_on_turn(!self.obligations(&report, about).is_empty()),
+            None if self.red().next().is_some() => Role::Implementor,
+            None => position.next_role,
+        }
     }
 
     /// What all tests said on this tree, if they were last run on it by this command.
@@ -353,7 +391,8 @@ fn shortened(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Retired;
+    use crate::cycle::Phase;
+    use crate::event::{Resumed, Retired};
 
     fn id(name: &str) -> TestId {
         TestId::native("tests/a.rs", name)
@@ -421,6 +460,41 @@ mod tests {
         session.apply(&Event::Retired(Retired { test_id: id("y"), reason: "no more".into() }));
         assert_eq!(session.report_on(&tree, "cargo test"), None);
         assert_eq!(session.green(), 1);
+    }
+
+    #[test]
+    fn a_test_that_a_person_had_skipped_is_no_obligation_until_it_is_taken_up_again() {
+        let mut session = Session::default();
+        let mut broken = Obstacle::new("tests/a.rs", Cause::MissingSymbol, "no `x`");
+        broken.tests = vec![id("x")];
+        run(&mut session, &report(&[("y", Some(Cause::Assertion))], vec![broken]), "t1");
+        let about = |name: &str| Position {
+            step: 1,
+            phase: Some(Phase::Red),
+            test: Some(id(name)),
+            next_role: Role::Implementor,
+        };
+        let head = TreeId("t2".into());
+        let resumed = |skipped, unblocked| Event::Resumed(Resumed { skipped, unblocked });
+        session.apply(&resumed(Some(id("x")), None));
+        assert!(session.suite().unwrap().obstacles.is_empty());
+        session.apply(&resumed(Some(id("y")), None));
+        assert_eq!(session.red().count(), 0);
+        assert_eq!(session.role_on_turn(&about("y"), &head), Role::Tester);
+        session.apply(&resumed(None, Some(id("y"))));
+        assert_eq!(session.red().collect::<Vec<_>>(), [&id("y")]);
+        assert_eq!(session.role_on_turn(&Position::start(), &head), Role::Implementor);
+    }
+
+    #[test]
+    fn who_is_on_turn_is_what_the_commits_say_where_nobody_ran_their_tests() {
+        let red = Position { step: 1, phase: Some(Phase::Red), test: Some(id("x")), next_role: Role::Implementor };
+        let mut session = Session::default();
+        let head = TreeId("t1".into());
+        assert_eq!(session.role_on_turn(&red, &head), Role::Implementor);
+        run(&mut session, &report(&[("x", None)], vec![]), "t1");
+        assert_eq!(session.role_on_turn(&red, &head), Role::Tester);
+        assert_eq!(session.role_on_turn(&red, &TreeId("t2".into())), Role::Implementor);
     }
 
     #[test]

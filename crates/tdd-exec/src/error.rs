@@ -35,20 +35,20 @@ pub enum WorkError {
         /// What is wrong with it.
         source: ConfigError,
     },
-    /// The configuration sets something that is not built yet.
-    #[error("`{}` sets `{key}`, which this version does not support yet", path.display())]
-    Unsupported {
-        /// The file.
-        path: PathBuf,
-        /// The key.
-        key: &'static str,
-    },
     /// The value is not quoted: it might be a secret in a wrong place.
     #[error("this version does not know the `language` in the configuration")]
     UnknownLanguage,
     /// There is nothing to test.
     #[error("there is no project of a known language in `{}`", .0.display())]
     NoProject(PathBuf),
+    /// There is nothing that we know how to test, and a Makefile that knows.
+    #[error("there is no project of a known language in `{}`, and the target `test` of `{makefile}` cannot be read", root.display())]
+    OnlyMakefile {
+        /// Where.
+        root: PathBuf,
+        /// The Makefile.
+        makefile: String,
+    },
     /// More projects than are looked for.
     #[error("{0} projects were found in this repository; auto-discovery is limited to {most}", most = tdd_lang::discover::MOST)]
     TooManyProjects(usize),

@@ -98,6 +98,12 @@ impl OneTest {
         Ok(Self { workshop, head, id: id.clone(), path, source, item })
     }
 
+    /// Whether the test can be built as it is: no missing symbol keeps it from being run.
+    pub fn is_built(&self) -> Result<bool, WorkError> {
+        let report = self.workshop.base_report()?;
+        Ok(!report.obstacles().iter().any(|obstacle| obstacle.tests.contains(&self.id)))
+    }
+
     /// Makes the file what it is to be, if all other tests stay as they are.
     pub fn make(&mut self, content: String, fate: Fate, word: &Word<'_>) -> Result<Outcome, WorkError> {
         let changed = BTreeMap::from([(self.path.clone(), Some(content.clone()))]);

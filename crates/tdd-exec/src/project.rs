@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tdd_core::command::CommandSpec;
-use tdd_core::config::{Ci, Config, MAX_CONFIG, ProjectConfig};
+use tdd_core::config::{Ci, Config, MAX_CONFIG, ProjectConfig, TestCommandFor};
 use tdd_core::cycle::Position;
 use tdd_core::digest::CommitId;
 use tdd_core::seam::Vcs;
 use tdd_core::session::Session;
 use tdd_core::test_id::TestId;
 use tdd_lang::discover::{self, Found};
-use tdd_lang::language::{Language, Project, Settings, Sources};
+use tdd_lang::language::{CommandFor, Language, Project, Settings, Sources};
+use tdd_lang::makefile;
 use tdd_lang::other::Other;
 use tdd_lang::several::{Member, Several};
 
@@ -118,10 +119,6 @@ pub fn configuration(place: &Place, root: &Path) -> Result<Loaded, WorkError> {
         Err(error) => return Err(WorkError::ConfigFile(error)),
     };
     let config = Config::parse(&text).map_err(|source| WorkError::Config { path: path.clone(), source })?;
-    let of_projects = config.projects.iter().filter_map(|project| project.ci.as_ref());
-    if of_projects.chain([&config.ci]).any(|ci| !ci.test_command_for.is_empty()) {
-        return Err(WorkError::Unsupported { path, key: "ci.test_command_for" });
-    }
     Ok(Loaded { config, path: Some(path) })
 }
 
@@ -145,7 +142,7 @@ pub fn language_of(
     sources: &dyn Sources,
 ) -> Result<Box<dyn Language>, WorkError> {
     if !config.projects.is_empty() {
-        return several(config);
+        return several(config, sources);
     }
     if let Some(name) = config.language.as_deref() {
         return language(name, &config.ci);
@@ -164,7 +161,8 @@ pub fn language_of(
 
 /// Commands for the whole repository are meant for one project.
 fn has_commands(ci: &Ci) -> bool {
-    ci.test_cmd.is_some() || ci.check_cmd.is_some() || ci.fmt_cmd.is_some() || ci.junit.is_some()
+    let commands = [&ci.test_cmd, &ci.check_cmd, &ci.fmt_cmd];
+    commands.iter().any(|command| command.is_some()) || ci.junit.is_some() || !ci.test_command_for.is_empty()
 }
 
 /// The projects that were found, as if the configuration had named them. One alone is seen as it always was.
@@ -172,10 +170,10 @@ fn found(ci: &Ci, found: &[Found], sources: &dyn Sources) -> Result<Option<Box<d
     if found.len() > discover::MOST {
         return Err(WorkError::TooManyProjects(found.len()));
     }
-    let member = |project: &Found| {
+    let one = |project: &Found| {
         let language = tdd_lang::named(project.language)?;
         let present = discover::is_in(project, sources);
-        Some(Member { root: project.root.clone(), language: language.into(), settings: settings(ci), present })
+        Some(member(&project.root, language, ci, present, sources))
     };
     if let [only] = found
         && let Some(language) = tdd_lang::named(only.language)
@@ -183,7 +181,7 @@ fn found(ci: &Ci, found: &[Found], sources: &dyn Sources) -> Result<Option<Box<d
     {
         return Ok(Some(language));
     }
-    let members: Vec<Member> = found.iter().filter_map(member).collect();
+    let members: Vec<Member> = found.iter().filter_map(one).collect();
     Ok((!members.is_empty()).then(|| Box::new(Several::new(members)) as Box<dyn Language>))
 }
 
@@ -193,13 +191,26 @@ pub fn deciding<'p>(config: &Config, before: &dyn Sources, after: &dyn Sources, 
     if is_found { discover::deciding(before, after, paths) } else { Vec::new() }
 }
 
-fn several(config: &Config) -> Result<Box<dyn Language>, WorkError> {
-    let member = |project: &ProjectConfig| {
+fn several(config: &Config, sources: &dyn Sources) -> Result<Box<dyn Language>, WorkError> {
+    let one = |project: &ProjectConfig| {
         let ci = config.ci_of(project);
-        let language = language(&project.language, &ci)?.into();
-        Ok(Member { root: project.path.clone(), language, settings: settings(&ci), present: true })
+        Ok(member(&project.path, language(&project.language, &ci)?, &ci, /* present */ true, sources))
     };
-    Ok(Box::new(Several::new(config.projects.iter().map(member).collect::<Result<_, WorkError>>()?)))
+    Ok(Box::new(Several::new(config.projects.iter().map(one).collect::<Result<_, WorkError>>()?)))
+}
+
+fn member(root: &str, language: Box<dyn Language>, ci: &Ci, present: bool, sources: &dyn Sources) -> Member {
+    let project = Project { root: root.to_owned(), description: String::new() };
+    let settings = makefile::read_through(language.as_ref(), &project, of_ci(ci), sources);
+    Member { root: project.root, language: language.into(), settings, present }
+}
+
+/// Why there is nothing to test: a Makefile may know more than we do.
+pub fn no_project(root: &Path, sources: &dyn Sources) -> WorkError {
+    match makefile::with_target("", "test", sources) {
+        Some(makefile) => WorkError::OnlyMakefile { root: root.to_owned(), makefile },
+        None => WorkError::NoProject(root.to_owned()),
+    }
 }
 
 /// The projects whose tests are run: as configured, or as found.
@@ -256,8 +267,8 @@ impl Workbench {
         let config = configuration(place, repo.root())?.config;
         let sources = TreeSources::new(repo.root(), repo.files()?);
         let language = language_of(&config, &StoredSources::new(&repo, &repo.head()?.tree)?, &sources)?;
-        let project = language.detect(&sources).ok_or_else(|| WorkError::NoProject(repo.root().to_owned()))?;
-        let settings = settings(&config.ci);
+        let project = language.detect(&sources).ok_or_else(|| no_project(repo.root(), &sources))?;
+        let settings = settings(&config, language.as_ref(), &project, &sources);
         Ok(Self { repo, language, project, sources, settings, config })
     }
 
@@ -280,7 +291,7 @@ impl Workbench {
 
     /// What the ledger says was run.
     pub fn test_command(&self) -> String {
-        command_line(self.language.test_command(&self.settings))
+        command_line(tdd_lang::test_words(self.language.as_ref(), &self.settings))
     }
 }
 
@@ -294,14 +305,28 @@ pub fn command_line(argv: Vec<String>) -> String {
     CommandSpec::new(argv, Duration::ZERO).line()
 }
 
-/// What the configuration says about the project's commands.
-pub fn settings(ci: &Ci) -> Settings {
+/// What the configuration, or else a Makefile, says about the project's commands. Each of several projects has its own.
+pub fn settings(config: &Config, language: &dyn Language, project: &Project, sources: &dyn Sources) -> Settings {
+    let settings = of_ci(&config.ci);
+    if config.projects.is_empty() {
+        makefile::read_through(language, project, settings, sources)
+    } else {
+        Settings { test_command_for: Vec::new(), ..settings }
+    }
+}
+
+fn of_ci(ci: &Ci) -> Settings {
     Settings {
         test_cmd: ci.test_cmd.clone(),
         check_cmd: ci.check_cmd.clone(),
         fmt_cmd: ci.fmt_cmd.clone(),
         junit: ci.junit.as_ref().map(|path| path.as_str().to_owned()),
+        test_command_for: ci.test_command_for.iter().map(command_for).collect(),
         timeout: Duration::from_secs(ci.timeout_secs.get()),
         build_timeout: Duration::from_secs(ci.build_timeout_secs.get()),
     }
+}
+
+fn command_for(configured: &TestCommandFor) -> CommandFor {
+    CommandFor { pattern: configured.pattern.clone(), command: configured.cmd.clone() }
 }

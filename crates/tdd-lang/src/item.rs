@@ -53,8 +53,8 @@ pub struct TestItem {
     pub assertions: Vec<Assertion>,
     /// Digests of the cases that it is run with, where each is written on its own.
     pub cases: Vec<Digest>,
-    /// Why it never runs, if it is marked so: the text of the marker.
-    pub ignored: Option<String>,
+    /// What keeps it from running, if it is marked so.
+    pub ignored: Option<Mark>,
     /// The conditions under which it is compiled into a test build, outermost first; empty if always.
     pub cfg: Vec<String>,
     /// It is meant to panic.
@@ -70,6 +70,35 @@ impl TestItem {
     pub(crate) fn id(&self, path: &str) -> TestId {
         let slug = self.annotation.as_deref();
         slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(path, &self.name))
+    }
+}
+
+/// What keeps a test from running.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Mark {
+    /// The marker as it is written.
+    pub text: String,
+    /// It holds under every condition: the test runs nowhere.
+    pub always: bool,
+}
+
+impl Mark {
+    /// Of several markers the one that counts most: the first that holds under every condition, else the first.
+    pub(crate) fn strongest(marks: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let marks: Vec<Self> = marks.into_iter().collect();
+        marks.iter().find(|mark| mark.always).or(marks.first()).cloned()
+    }
+}
+
+impl TestItem {
+    /// The text of the marker that keeps it from running.
+    pub(crate) fn skipped(&self) -> Option<String> {
+        self.ignored.as_ref().map(|mark| mark.text.clone())
+    }
+
+    /// Whether a marker keeps it from running under every condition.
+    pub fn never_runs(&self) -> bool {
+        self.ignored.as_ref().is_some_and(|mark| mark.always)
     }
 }
 

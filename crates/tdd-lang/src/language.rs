@@ -79,6 +79,8 @@ pub struct Settings {
     pub fmt_cmd: Option<Vec<String>>,
     /// Where the test command writes a JUnit report, relative to the project's folder.
     pub junit: Option<String>,
+    /// Other commands that run some of the tests: the first whose pattern fits a test runs it.
+    pub test_command_for: Vec<CommandFor>,
     /// For one test run, without building.
     pub timeout: Duration,
     /// For one build.
@@ -92,10 +94,20 @@ impl Default for Settings {
             check_cmd: None,
             fmt_cmd: None,
             junit: None,
+            test_command_for: Vec::new(),
             timeout: Duration::from_mins(2),
             build_timeout: Duration::from_mins(15),
         }
     }
+}
+
+/// A command that runs some of the tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandFor {
+    /// A glob for their files, or what their ids begin with; from the repository's root or from the project's folder.
+    pub pattern: String,
+    /// The command; the word `{test_ids}` stands for their ids.
+    pub command: Vec<String>,
 }
 
 /// Which tests to run.
@@ -296,6 +308,14 @@ pub trait Language {
     fn test_command(&self, settings: &Settings) -> Vec<String> {
         let default = || self.default_test_command().iter().map(|word| (*word).to_owned()).collect();
         settings.test_cmd.clone().unwrap_or_else(default)
+    }
+    /// Whether a command of the settings runs tests even if they are marked as skipped.
+    fn runs_skipped(&self, _: &Settings) -> bool {
+        false
+    }
+    /// Whether the project itself says what its tests are run with, or there is no choice.
+    fn has_runner(&self, _: &Project, _: &dyn Sources) -> bool {
+        true
     }
     /// The command that runs the tests where none is configured.
     fn default_test_command(&self) -> &'static [&'static str];

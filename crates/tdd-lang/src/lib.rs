@@ -6,6 +6,7 @@
 //! they printed, until there is a report.
 
 mod analysis;
+mod by_command;
 mod code;
 pub mod complaint;
 mod coverage;
@@ -19,6 +20,7 @@ mod junit;
 mod kept;
 pub mod language;
 mod lookup;
+pub mod makefile;
 mod mark;
 mod merge;
 pub mod other;
@@ -31,6 +33,7 @@ mod run;
 pub mod rust;
 mod scaffold;
 pub mod several;
+mod shell;
 mod sort;
 mod syntax;
 pub mod twin;
@@ -72,19 +75,30 @@ pub fn detect(sources: &dyn Sources) -> Option<Box<dyn Language>> {
 }
 
 /// Begins a test run: in the language's own way, or, where that does not know the configured command, by the JUnit
-/// report that it writes.
+/// report that it writes. Tests that have a command of their own are run by that.
 pub fn suite<'l>(
     language: &'l dyn Language,
     project: &Project,
     settings: &Settings,
     selection: Selection,
 ) -> Result<Box<dyn Suite + 'l>, UnknownCommand> {
-    let own = language.suite(project, settings, selection.clone());
-    match (own, &settings.junit) {
-        (Err(_), Some(junit)) => {
-            let command = language.test_command(settings);
-            Ok(junit::suite(language, project, settings, (&command, junit), selection))
-        }
-        (own, _) => own,
+    let run = if settings.test_command_for.is_empty() {
+        by_command::by_one(language, project, settings, selection)?
+    } else {
+        by_command::by_several(language, project, settings, selection)?
+    };
+    if language.runs_skipped(settings) {
+        return Ok(run);
     }
+    Ok(Box::new(run::Marked { run, language, project: project.clone() }))
+}
+
+/// The words of all commands that run a project's tests, each behind the pattern that it is for.
+pub fn test_words(language: &dyn Language, settings: &Settings) -> Vec<String> {
+    let mut words = language.test_command(settings);
+    for other in &settings.test_command_for {
+        words.push(format!("{}:", other.pattern));
+        words.extend(other.command.iter().cloned());
+    }
+    words
 }

@@ -16,6 +16,7 @@ use crate::item::{Items, TestItem};
 use crate::language::{
     Demand, Language, Measured, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand,
 };
+use crate::test_words;
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
 /// One of the projects.
@@ -228,8 +229,14 @@ impl Language for Several {
     }
 
     fn test_command(&self, _: &Settings) -> Vec<String> {
-        let one = |member: &Member| [vec![format!("{}:", member.root)], member.language.test_command(&member.settings)];
+        let one = |member: &Member| {
+            [vec![format!("{}:", member.root)], test_words(member.language.as_ref(), &member.settings)]
+        };
         self.members.iter().flat_map(|member| one(member).concat()).collect()
+    }
+
+    fn runs_skipped(&self, _: &Settings) -> bool {
+        self.members.iter().any(|member| member.language.runs_skipped(&member.settings))
     }
 
     /// Each project has its own.

@@ -3,7 +3,8 @@
 use tdd_core::change::Sort;
 
 /// Files that steer building, running or checking in a project of any language.
-const STEERING_NAMES: [&str; 6] = ["Makefile", "justfile", ".justfile", ".gitignore", ".gitattributes", "tdd.yaml"];
+const STEERING_NAMES: [&str; 8] =
+    ["Makefile", "makefile", "GNUmakefile", "justfile", ".justfile", ".gitignore", ".gitattributes", "tdd.yaml"];
 
 /// Folders all of whose files steer, in a project of any language.
 const STEERING_FOLDERS: [&str; 5] = [".ci", ".circleci", ".config", ".github", ".gitlab"];

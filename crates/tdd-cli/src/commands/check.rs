@@ -115,7 +115,7 @@ pub fn examine(
         (None, None) if workshop.session().standing().is_of_refactor_mode(workshop.tree()) => {
             (Kind::RefactorMode, None)
         }
-        (None, None) if touches_nothing(&change) => return Ok(nothing(change)),
+        (None, None) if touches_nothing(&change) && asked.is_empty() => return Ok(nothing(change)),
         (None, None) => {
             let (kind, targets) = workshop.inferred(&change)?;
             (kind, Some(targets).filter(|_| asked.is_empty()))
@@ -124,7 +124,10 @@ pub fn examine(
     let targets = match (targets, kind) {
         (Some(targets), _) if asked.is_empty() => Targets::Tests(targets),
         (_, Kind::Red | Kind::Green) => workshop.targets(kind, asked, &change)?,
-        (_, _) => Targets::Tests(Vec::new()),
+        (_, _) => match workshop.targets(kind, asked, &change)? {
+            refused @ Targets::Refused(_) => refused,
+            Targets::Tests(_) => Targets::Tests(Vec::new()),
+        },
     };
     let (targets, judged) = match targets {
         Targets::Refused(refusal) => (Vec::new(), Judged::refused(refusal, change)),

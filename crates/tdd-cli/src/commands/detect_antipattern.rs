@@ -7,7 +7,7 @@ use serde::Serialize;
 use tdd_core::antipattern;
 use tdd_core::law::Kind;
 use tdd_core::pipeline;
-use tdd_core::rule::{Refusal, Severity};
+use tdd_core::rule::{Refusal, Rule, Severity};
 use tdd_core::test_id::TestId;
 use tdd_exec::git::Repo;
 use tdd_exec::project::{self, Workbench};
@@ -22,7 +22,7 @@ use crate::which::Which;
 /// Look for the anti-patterns of test-driven development
 ///
 /// Without a file, the current change is looked at: the working tree against HEAD, or a commit against its
-/// parent. With files, only what can be said of them as they are. Where it must be known whether a test was
+/// parent. With files, only what can be said of them as they are; the rules that need a change are named. Where it must be known whether a test was
 /// ever red, and the ledger does not say, the tests are run. Which new lines they execute is measured in a copy
 /// beside the project, where the language allows it.
 /// Exit code 0 if nothing blocks, 1 if something does, 3 if it could not be found out.
@@ -63,6 +63,8 @@ struct Document {
     findings: Vec<Finding>,
     /// How many of them block.
     blocking: usize,
+    /// The rules that need a change and got files.
+    not_looked_at: Vec<&'static str>,
     coverage: CoverageUse,
 }
 
@@ -86,7 +88,9 @@ pub fn run(args: &DetectAntipattern, context: &Context) -> Result<ExitCode, CliE
     let findings: Vec<Finding> = findings.into_iter().map(Finding::from).collect();
     let blocking = findings.iter().filter(|finding| finding.severity == Severity::Block).count();
     let coverage = CoverageUse { used: unmeasured.is_none(), why_not: unmeasured };
-    let document = Document { findings, blocking, coverage };
+    let not_looked_at =
+        if args.files.is_empty() { Vec::new() } else { antipattern::of_changes().map(Rule::name).collect() };
+    let document = Document { findings, blocking, not_looked_at, coverage };
     context.output.result(&document, || text(&document))?;
     if let Some(unknown) = unknown {
         context.output.note(format_args!("the tests could not be run: {unknown}"));
@@ -133,15 +137,26 @@ fn path_of(file: &str, bench: &Workbench, sources: &TreeSources, context: &Conte
 fn text(document: &Document) -> String {
     let shown: String = document.findings.iter().map(finding_text).collect();
     let warning = document.findings.len() - document.blocking;
+    let unlooked = unlooked_text(&document.not_looked_at);
     if document.findings.is_empty() {
-        return format!("{} no anti-pattern found\n", paint(GOOD, "✓"));
+        return format!("{} no anti-pattern found\n{unlooked}", paint(GOOD, "✓"));
     }
     let count = |style, count: usize, word| {
         let text = format!("{count} {word}");
         if count == 0 { text } else { paint(style, text) }
     };
     let (block, warn) = (count(BAD, document.blocking, "blocking"), count(WARN, warning, "to think about"));
-    format!("{shown}{} {block}, {warn}\n", paint(BOLD, "anti-patterns:"))
+    format!("{shown}{} {block}, {warn}\n{unlooked}", paint(BOLD, "anti-patterns:"))
+}
+
+/// The rules that files as they are say nothing about.
+fn unlooked_text(rules: &[&str]) -> String {
+    if rules.is_empty() {
+        return String::new();
+    }
+    let rules = rules.join(", ");
+    let text = format!("not looked at for want of a change: {rules} (without a file, the current change is looked at)");
+    paint(DIM, text) + "\n"
 }
 
 fn finding_text(finding: &Finding) -> String {

@@ -174,9 +174,9 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
     let found = repo.files().map_err(CliError::from).and_then(|files| {
         let sources = TreeSources::new(repo.root(), files);
         let language = project::language_of(config, &sources, &sources)?;
-        let project = language.detect(&sources).ok_or_else(|| WorkError::NoProject(repo.root().to_owned()))?;
+        let project = language.detect(&sources).ok_or_else(|| project::no_project(repo.root(), &sources))?;
         let untested = language.is_untested(&project, &sources);
-        let settings = project::settings(&config.ci);
+        let settings = project::settings(config, language.as_ref(), &project, &sources);
         let known = tdd_lang::suite(language.as_ref(), &project, &settings, tdd_lang::language::Selection::All);
         drop(known.map_err(RunError::from)?);
         let known = project::known(config, language.as_ref(), &project, &sources);
@@ -256,10 +256,13 @@ fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Fin
     let sources = TreeSources::new(root, files);
     // A language that nobody knows is told with the configuration.
     let Ok(language) = project::language_of(config, &sources, &sources) else { return };
-    let (project, settings) = (language.detect(&sources), project::settings(&config.ci));
+    let project = language.detect(&sources);
     let mut idle = Vec::new();
     for mut tool in language.tools() {
-        let asked = project.as_ref().map(|project| language.demand(&tool, project, &settings, &sources));
+        let asked = project.as_ref().map(|project| {
+            let settings = project::settings(config, language.as_ref(), project, &sources);
+            language.demand(&tool, project, &settings, &sources)
+        });
         tool.required |= asked == Some(Demand::Required);
         // What is installed may be so for the project alone.
         tool.version.cwd = project.as_ref().map(|project| project.root.clone()).unwrap_or_default();

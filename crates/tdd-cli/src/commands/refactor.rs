@@ -105,7 +105,7 @@ fn begun_text(begun: &RefactorBegin) -> String {
 
 fn end(context: &Context) -> Result<ExitCode, CliError> {
     let mut workshop = context.workshop(&Which::default()).map_err(|error| match error {
-        CliError::Work(WorkError::NoProject(_)) => PersonError::ProjectGone.into(),
+        CliError::Work(WorkError::NoProject(_) | WorkError::OnlyMakefile { .. }) => PersonError::ProjectGone.into(),
         other => other,
     })?;
     let begun = workshop.session().standing().refactor().cloned().ok_or(PersonError::RefactorModeOff)?;

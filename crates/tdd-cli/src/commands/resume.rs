@@ -115,7 +115,9 @@ fn mark(test: &mut OneTest, reason: &str) -> Result<Outcome, CliError> {
     let summary = format!("skip {}", test.id.short_name());
     let word = Word { summary: &summary, reason, fate: PersonFate::Skipped };
     let mut outcome = None;
-    for skip in [Skip::FromRunning, Skip::FromBuilding] {
+    let skips: &[Skip] =
+        if test.is_built()? { &[Skip::FromRunning, Skip::FromBuilding] } else { &[Skip::FromBuilding] };
+    for &skip in skips {
         let content = test.workshop.site.language.skip(&test.path, &test.source, &test.item, reason, skip);
         let content = content.ok_or_else(|| PersonError::Inseparable(test.id.clone()))?;
         match test.make(content, Fate::Skipped(skip), &word)? {

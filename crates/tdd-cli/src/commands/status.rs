@@ -134,7 +134,7 @@ impl Standing {
         let by_ledger = session.standing();
         Ok(Self {
             step: position.step,
-            next_role: position.next_role,
+            next_role: session.role_on_turn(&position, &head.tree),
             phase: position.phase,
             last_commit: head.commit,
             last_commit_subject: subject,

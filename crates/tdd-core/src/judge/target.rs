@@ -27,7 +27,7 @@ pub(crate) fn fails_again(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
 /// The target is new or has gained assertions, was run or tried, and failed for a valid cause.
 pub(crate) fn fails_validly(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
     let Some(target) = subject.target else { return Ok(()) };
-    let (cause, message) = fate(seen.report, target)?;
+    let (cause, message) = unmarked(fate(seen.report, target)?, seen.change, target);
     if let Some(cause) = cause.filter(|cause| !subject.gate.takes_for_red(*cause)) {
         return Err(invalid(cause, target, &message));
     }
@@ -64,6 +64,17 @@ fn fate(report: &Report, target: &TestId) -> Result<(Option<Cause>, String), Ref
     let none_ran = report.results().next().is_none() && report.obstacles().is_empty();
     let cause = if none_ran { Cause::ZeroTests } else { Cause::TargetNotFound };
     Err(invalid(cause, target, ""))
+}
+
+/// What became of a test, seen with its marker: a test that is marked as skipped is skipped even where something else
+/// keeps its file from being built.
+fn unmarked((cause, message): (Option<Cause>, String), change: &Change, target: &TestId) -> (Option<Cause>, String) {
+    let unbuilt = matches!(cause, Some(Cause::MissingSymbol | Cause::UnrelatedCompileError | Cause::LoadFailure));
+    let marked = change.new_demands().find(|test| &test.id == target && test.never_runs);
+    match marked.filter(|_| unbuilt) {
+        Some(test) => (Some(Cause::Skipped), test.skipped.clone().unwrap_or_default()),
+        None => (cause, message),
+    }
 }
 
 /// A red for a cause that is not valid, with what to do about it.

@@ -151,6 +151,17 @@ fn red(change: &Change, results: &[(&str, Option<Cause>)]) -> Answer {
     red_with(change, &report(results), None)
 }
 
+#[test]
+fn a_test_that_runs_nowhere_is_skipped_where_it_could_not_be_built() {
+    let marked = TestFacts { skipped: Some("#[ignore]".into()), never_runs: true, ..test("new", &["x"]) };
+    let change = Change { tests: vec![TestChange::Added(marked)], ..Change::default() };
+    for cause in [Cause::MissingSymbol, Cause::UnrelatedCompileError, Cause::LoadFailure] {
+        assert_eq!(red(&change, &[("new", Some(cause))]), Some((Rule::RedFirst, Some(Cause::Skipped))), "{cause}");
+    }
+    // A command that runs ignored tests as well has seen it fail.
+    assert_eq!(red(&change, &[("new", Some(Cause::Assertion))]), None);
+}
+
 fn green(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Option<Cause>)]) -> Answer {
     let tree = TreeId("t".into());
     let report = report(results);

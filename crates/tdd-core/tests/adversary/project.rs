@@ -174,6 +174,7 @@ impl Project {
             body: Digest::of(format!("{test:?}")),
             assertions: test.asks.iter().map(|ask| Digest::of(format!("{ask:?}"))).collect(),
             skipped: test.skipped.then(|| "#[ignore]".to_owned()),
+            never_runs: test.skipped,
             conditions: Vec::new(),
             should_panic: test.panics,
             returns_result: false,

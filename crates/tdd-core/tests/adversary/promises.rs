@@ -183,6 +183,7 @@ pub fn is_red_now(records: &[Record], test: &TestId) -> bool {
             Event::EditApplied(_) => before = Some(red),
             Event::Reverted(_) => red = before.take().unwrap_or(red),
             Event::Committed(_) => before = None,
+            Event::Resumed(resumed) if resumed.skipped.as_ref() == Some(test) => red = false,
             _ => {}
         }
     }

@@ -78,7 +78,8 @@ impl Workshop for ProjectWorkshop {
 
     fn rerun(&self, report: Report, suspects: &[TestId]) -> Result<Report, WorkError> {
         let mut report = report;
-        for _ in 0..self.site.config.gate.flaky_reruns {
+        let gate = self.site.config.gate_for(suspects.iter().filter_map(TestId::path));
+        for _ in 0..gate.flaky_reruns {
             let again = self.on_subject(|runner| Ok(runner.test(suspects)?))?;
             report = report.with_rerun(&again);
         }

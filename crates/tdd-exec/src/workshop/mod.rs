@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
-use tdd_core::change::{Change, SteeringChange};
+use tdd_core::change::{Change, SteeringChange, TestChange};
 use tdd_core::config::{Config, Gate};
 use tdd_core::digest::{CommitId, Digest, TreeId};
 use tdd_core::report::Report;
@@ -103,14 +103,13 @@ impl Site {
         (before, after): (&TreeId, &TreeId),
     ) -> Result<Option<Self>, WorkError> {
         let config = project::configuration(&place, repo.root())?.config;
-        let (language, project) = {
+        let (language, project, settings) = {
             let (before, sources) = (StoredSources::new(&repo, before)?, StoredSources::new(&repo, after)?);
             let language = project::language_of(&config, &before, &sources)?;
-            let project = language.detect(&sources);
-            (language, project)
+            let Some(project) = language.detect(&sources) else { return Ok(None) };
+            let settings = project::settings(&config, language.as_ref(), &project, &sources);
+            (language, project, settings)
         };
-        let Some(project) = project else { return Ok(None) };
-        let settings = project::settings(&config.ci);
         Ok(Some(Self { repo, place, config, language, project, settings, surroundings }))
     }
 
@@ -118,6 +117,9 @@ impl Site {
     /// what would have other projects found.
     pub fn changed(&self, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
         let mut change = self.language.change(&self.project, before, after, paths);
+        if self.language.runs_skipped(&self.settings) {
+            change.tests.iter_mut().filter_map(TestChange::after_mut).for_each(|test| test.never_runs = false);
+        }
         let named = self.config.named_in_commands();
         for path in paths.iter().filter(|path| named.contains(path.as_str())) {
             let known = change.steering.iter().any(|steering| steering.path == *path);
@@ -145,7 +147,7 @@ impl Site {
 
     /// What the ledger says was run.
     pub fn test_command(&self) -> String {
-        project::command_line(self.language.test_command(&self.settings))
+        project::command_line(tdd_lang::test_words(self.language.as_ref(), &self.settings))
     }
 
     /// The check command, as one line.
@@ -182,9 +184,9 @@ impl ProjectWorkshop {
         let repo = project::repository(place)?;
         project::configuration(place, repo.root())?;
         let span = Span::find(&repo, which)?;
-        let root = repo.root().to_owned();
+        let none = project::no_project(repo.root(), &StoredSources::new(&repo, &span.tree)?);
         let site = Site::of_change(repo, place.clone(), surroundings.clone(), (&span.base, &span.tree))?;
-        let site = site.ok_or(WorkError::NoProject(root))?;
+        let site = site.ok_or(none)?;
         // Its lock keeps others out of the scratch copy.
         let state = StateDir::ensure(site.repo.root())?;
         let recording = Recording::exclusive(&state)?;

@@ -148,7 +148,9 @@ impl ProjectWorkshop {
     /// The test of this id, or the only test of this name.
     fn by_name(&self, kind: Kind, text: &str, sources: &StoredSources<'_>) -> Targets {
         let id = TestId::parse(text).ok();
-        let is_one = |id: &TestId| text.contains("::") || self.site.language.find_test(id, sources).is_some();
+        // Some tests only a runner can find, but none in a file that is not there.
+        let in_file = |id: &TestId| id.path().is_some_and(|path| sources.files().iter().any(|file| file == path));
+        let is_one = |id: &TestId| in_file(id) || self.site.language.find_test(id, sources).is_some();
         if let Some(id) = id.filter(is_one) {
             return Targets::Tests(vec![self.whole(id, sources)]);
         }

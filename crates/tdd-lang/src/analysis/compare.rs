@@ -102,7 +102,8 @@ fn facts(path: &str, item: &TestItem, assertions: Vec<Digest>, asks_production: 
         digest: item.digest,
         body: item.body,
         assertions,
-        skipped: item.ignored.clone(),
+        skipped: item.skipped(),
+        never_runs: item.never_runs(),
         conditions: item.cfg.clone(),
         should_panic: false,
         returns_result: false,
@@ -254,7 +255,7 @@ impl TestSide for Test<'_> {
     }
 
     fn substance(&self) -> Self::Substance {
-        (self.item.body, self.item.ignored.clone())
+        (self.item.body, self.item.skipped())
     }
 
     fn facts(&self) -> TestFacts {

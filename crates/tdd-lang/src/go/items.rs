@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tdd_core::digest::Digest;
 
-use crate::item::{Assertion, Items, TestItem};
+use crate::item::{Assertion, Items, Mark, TestItem};
 
 use super::suites::methods;
 use super::syntax::Tree;
@@ -201,7 +201,7 @@ pub(super) fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
 }
 
 /// A call that skips the test itself; one inside of a subtest skips only that.
-fn skipping(tree: &Tree<'_>, body: usize) -> Option<String> {
+fn skipping(tree: &Tree<'_>, body: usize) -> Option<Mark> {
     let skips = |node: &usize| {
         let in_subtest = || {
             let mut around = tree.around(*node).take_while(|outer| *outer > body);
@@ -212,7 +212,9 @@ fn skipping(tree: &Tree<'_>, body: usize) -> Option<String> {
             && is_on_test(tree, *node)
             && !in_subtest()
     };
-    tree.inside(body).find(skips).map(|node| tree.text(node).to_owned())
+    let statements = tree.statements(body);
+    let mark = |node: usize| Mark { text: tree.text(node).to_owned(), always: statements.contains(&tree.parent(node)) };
+    Mark::strongest(tree.inside(body).filter(skips).map(mark))
 }
 
 /// What follows `@tdd-test-id:` in a comment within three lines above a place.
@@ -264,8 +266,9 @@ mod tests {
 
     #[test]
     fn whatever_keeps_a_test_from_running_is_seen() {
-        assert!(of("func TestA(t *testing.T) {\n\tt.Skip(\"no\")\n}\n")[0].ignored.is_some());
-        assert!(of("func TestA(x *testing.T) {\n\tif a {\n\t\tx.SkipNow()\n\t}\n}\n")[0].ignored.is_some());
+        let always = |source: &str| of(source)[0].ignored.as_ref().map(|mark| mark.always);
+        assert_eq!(always("func TestA(t *testing.T) {\n\tt.Skip(\"no\")\n}\n"), Some(true));
+        assert_eq!(always("func TestA(x *testing.T) {\n\tif a {\n\t\tx.SkipNow()\n\t}\n}\n"), Some(false));
         assert_eq!(
             of("func TestA(t *testing.T) {\n\tt.Run(\"a\", func(t *testing.T) { t.Skip() })\n}\n")[0].ignored,
             None

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tdd_core::digest::Digest;
 
-use crate::item::{Assertion, Items, TestItem};
+use crate::item::{Assertion, Items, Mark, TestItem};
 
 use super::assertion::{Asserting, assertions};
 use super::call::{Kind, Makers, Making};
@@ -15,6 +15,9 @@ use super::title::{JOINT, title};
 
 /// Modifiers and options that keep a test from deciding anything.
 const SKIPPING: [&str; 6] = ["skip", "todo", "skipIf", "runIf", "fails", "failing"];
+
+/// Those of them that keep it from running under every condition.
+const SKIPPING_ALWAYS: [&str; 2] = ["skip", "todo"];
 
 /// The tests and other items of one source file.
 pub fn items(path: &str, source: &str) -> Items {
@@ -36,7 +39,7 @@ pub(super) fn located(tree: &Tree<'_>) -> Vec<(TestItem, Making)> {
     finder.scope(0..tree.len(), &Outer::default());
     let only = finder.only;
     for (test, _) in finder.found.iter_mut().filter(|(test, _)| only && test.ignored.is_none()) {
-        test.ignored = Some("`.only` stands on something in this file".to_owned());
+        test.ignored = Some(Mark { text: "`.only` stands on something in this file".to_owned(), always: false });
     }
     finder.found
 }
@@ -83,7 +86,7 @@ pub(super) fn in_test_folder(folders: &str) -> bool {
 #[derive(Clone, Default)]
 struct Outer {
     name: String,
-    mark: Option<String>,
+    mark: Option<Mark>,
 }
 
 struct Finder<'t, 's> {
@@ -117,7 +120,7 @@ impl Finder<'_, '_> {
         let tree = self.tree;
         let own = title(tree, making.title);
         let name = if outer.name.is_empty() { own } else { format!("{}{JOINT}{own}", outer.name) };
-        let mark = outer.mark.clone().or_else(|| mark(tree, &making));
+        let mark = Mark::strongest(outer.mark.clone().into_iter().chain(mark(tree, &making)));
         self.only |= making.is("only") || has_option(tree, making.call, &["only"]).is_some();
         match (making.kind, making.body) {
             (Kind::Group, Some(body)) if tree.around(body).count() < DEEPEST => {
@@ -128,14 +131,14 @@ impl Finder<'_, '_> {
         }
     }
 
-    fn test(&mut self, making: Making, name: String, mark: Option<String>) {
+    fn test(&mut self, making: Making, name: String, mark: Option<Mark>) {
         let tree = self.tree;
         let whole = whole(tree, making.call);
         let span = tree.range(whole);
         let body = making.body.map_or(0..0, |body| tree.inside(body));
         let apart = tables(tree, &self.asserting, &making).apart;
         let with_apart = |own: Digest| with_apart(tree, &apart, whole, own);
-        let nothing = || making.body.is_none().then(|| "it has no function".to_owned());
+        let nothing = making.body.is_none().then(|| Mark { text: "it has no function".to_owned(), always: true });
         let test = TestItem {
             name,
             annotation: annotation(tree.source(), span.start),
@@ -146,7 +149,7 @@ impl Finder<'_, '_> {
                 .into_iter()
                 .map(|node| self.assertion(node, body.start))
                 .collect(),
-            ignored: mark.or_else(|| skipping_call(tree, body.clone())).or_else(nothing),
+            ignored: Mark::strongest(mark.into_iter().chain(skipping_calls(tree, body.clone())).chain(nothing)),
             cfg: Vec::new(),
             should_panic: false,
             expected_panic: None,
@@ -188,31 +191,39 @@ pub(super) fn whole(tree: &Tree<'_>, call: usize) -> usize {
 }
 
 /// What marks a test or a group, in its modifiers or its options.
-fn mark(tree: &Tree<'_>, making: &Making) -> Option<String> {
+fn mark(tree: &Tree<'_>, making: &Making) -> Option<Mark> {
     let base = tree.text(making.base);
-    let modifier =
-        making.modifiers.iter().find(|modifier| SKIPPING.contains(&modifier.as_str()) || *modifier == "only");
-    let modifier = modifier.map(|modifier| format!("{base}.{modifier}"));
-    modifier.or_else(|| has_option(tree, making.call, &["skip", "todo", "only", "fails", "failing"]))
+    let modifiers =
+        making.modifiers.iter().filter(|modifier| SKIPPING.contains(&modifier.as_str()) || *modifier == "only");
+    let modifiers = modifiers.map(|modifier| Mark {
+        text: format!("{base}.{modifier}"),
+        always: SKIPPING_ALWAYS.contains(&modifier.as_str()),
+    });
+    let option = has_option(tree, making.call, &["skip", "todo", "only", "fails", "failing"]);
+    Mark::strongest(modifiers.chain(option))
 }
 
 /// An option among the arguments of a call, unless it is switched off.
-fn has_option(tree: &Tree<'_>, call: usize, wanted: &[&str]) -> Option<String> {
+fn has_option(tree: &Tree<'_>, call: usize, wanted: &[&str]) -> Option<Mark> {
     let objects = tree.arguments(call).into_iter().filter(|argument| tree.kind(*argument) == "object");
-    let mut pairs = objects.flat_map(|object| tree.parts(object).collect::<Vec<_>>());
-    let found = pairs.find(|pair| {
-        let (key, value) = match tree.kind(*pair) {
-            "pair" => (tree.child(*pair, "key"), tree.child(*pair, "value").map_or("", |value| tree.text(value))),
-            _ => (Some(*pair), ""),
+    let pairs = objects.flat_map(|object| tree.parts(object).collect::<Vec<_>>());
+    let found = pairs.filter_map(|pair| {
+        let (key, value) = match tree.kind(pair) {
+            "pair" => (tree.child(pair, "key"), tree.child(pair, "value")),
+            _ => (Some(pair), None),
         };
         let key = key.map_or("", |key| tree.text(key)).trim_matches(['\'', '"']);
-        wanted.contains(&key) && value != "false"
+        let is_off = value.is_some_and(|value| tree.text(value) == "false");
+        let is_on = value.is_some_and(|value| matches!(tree.kind(value), "true" | "string"));
+        let always = is_on && SKIPPING_ALWAYS.contains(&key);
+        (wanted.contains(&key) && !is_off).then(|| Mark { text: tree.text(pair).to_owned(), always })
     });
-    found.map(|pair| tree.text(pair).to_owned())
+    Mark::strongest(found)
 }
 
-/// `t.skip()`, `ctx.skip()`, `this.skip()`, `t.todo()`.
-fn skipping_call(tree: &Tree<'_>, body: Range<usize>) -> Option<String> {
+/// `t.skip()`, `ctx.skip()`, `this.skip()`, `t.todo()`: always, if they are statements of the test itself.
+fn skipping_calls(tree: &Tree<'_>, body: Range<usize>) -> Vec<Mark> {
+    let function = body.start;
     let skips = |node: &usize| {
         let function = if tree.kind(*node) == "call_expression" { tree.child(*node, "function") } else { None };
         function.is_some_and(|function| {
@@ -222,7 +233,11 @@ fn skipping_call(tree: &Tree<'_>, body: Range<usize>) -> Option<String> {
             handed && matches!(property, "skip" | "todo")
         })
     };
-    body.into_iter().find(skips).map(|node| tree.text(node).to_owned())
+    let always = |call: usize| {
+        let statement = tree.parent(call);
+        tree.kind(statement) == "expression_statement" && tree.parent(tree.parent(statement)) == function
+    };
+    body.filter(skips).map(|call| Mark { text: tree.text(call).to_owned(), always: always(call) }).collect()
 }
 
 /// What follows `@tdd-test-id:` in a comment within three lines above a place.
@@ -283,22 +298,24 @@ mod tests {
 
     #[test]
     fn whatever_keeps_a_test_from_running_is_seen() {
-        for source in [
-            "test.skip('a', () => {})",
-            "test.skipIf(true)('a', () => {})",
-            "describe.skip('x', () => { test('a', () => {}) })",
-            "xit('a', () => {})",
-            "test.todo('a')",
-            "test('a')",
-            "test('a', { skip: 'why' }, () => {})",
-            "test('a', { todo: true }, () => {})",
-            "test('a', (t) => { t.skip() })",
-            "test.fails('a', () => {})",
-            "test.only('a', () => {})",
-            "test('a', () => {})\ntest.only('b', () => {})",
-            "test('a', () => {})\ndescribe('b', { only: true }, () => {})",
+        for (source, always) in [
+            ("test.skip('a', () => {})", true),
+            ("test.skipIf(true)('a', () => {})", false),
+            ("describe.skip('x', () => { test('a', () => {}) })", true),
+            ("xit('a', () => {})", true),
+            ("test.todo('a')", true),
+            ("test('a')", true),
+            ("test('a', { skip: 'why' }, () => {})", true),
+            ("test('a', { skip: isWindows }, () => {})", false),
+            ("test('a', { todo: true }, () => {})", true),
+            ("test('a', (t) => { t.skip() })", true),
+            ("test('a', (t) => { if (f()) { t.skip() } })", false),
+            ("test.fails('a', () => {})", false),
+            ("test.only('a', () => {})", false),
+            ("test('a', () => {})\ntest.only('b', () => {})", false),
+            ("test('a', () => {})\ndescribe('b', { only: true }, () => {})", false),
         ] {
-            assert!(of(source)[0].ignored.is_some(), "{source}");
+            assert_eq!(of(source)[0].ignored.as_ref().map(|mark| mark.always), Some(always), "{source}");
         }
         for source in ["test('a', { skip: false, timeout: 5 }, () => {})", "test('a', () => { list.skip() })"] {
             assert_eq!(of(source)[0].ignored, None, "{source}");

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::assertion::Asserting;
+use super::call::MAKERS;
 use super::items::{items, located};
 use super::syntax::Tree;
 use super::tables::tables;
@@ -100,7 +101,8 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     (is_ours && only_runs).then_some(changed)
 }
 
-/// Leaves the names aside that only one test imports: without them the file loads.
+/// Leaves the names aside that only one test imports: without them the file loads. What makes the test is never
+/// missing, and the marker still needs it.
 fn imports_aside(tree: &Tree<'_>, test: &TestItem) -> Vec<(Range<usize>, String)> {
     let elsewhere = |wanted: &str| {
         (0..tree.len()).any(|node| {
@@ -113,7 +115,10 @@ fn imports_aside(tree: &Tree<'_>, test: &TestItem) -> Vec<(Range<usize>, String)
             .any(|node| tree.is_name(node) && tree.text(node) == wanted && test.span.contains(&tree.range(node).start))
     };
     let mut edits = Vec::new();
-    for statement in tree.children(0).filter(|node| tree.kind(*node) == "import_statement") {
+    let source_of = |statement: usize| tree.child(statement, "source").map_or("", |source| tree.text(source));
+    let is_maker = |statement: usize| MAKERS.contains(&source_of(statement).trim_matches(['\'', '"']));
+    let imports = tree.children(0).filter(|node| tree.kind(*node) == "import_statement" && !is_maker(*node));
+    for statement in imports {
         let written = tree.text(statement);
         let specifiers: Vec<usize> =
             tree.inside(statement).filter(|node| tree.kind(*node) == "import_specifier").collect();
@@ -124,9 +129,11 @@ fn imports_aside(tree: &Tree<'_>, test: &TestItem) -> Vec<(Range<usize>, String)
         if kept.len() == specifiers.len() || written.contains('\n') || written.contains(", {") {
             continue;
         }
-        let source = tree.child(statement, "source").map_or("", |source| tree.text(source));
-        let other =
-            if kept.is_empty() { String::new() } else { format!("import {{ {} }} from {source}; ", kept.join(", ")) };
+        let other = if kept.is_empty() {
+            String::new()
+        } else {
+            format!("import {{ {} }} from {}; ", kept.join(", "), source_of(statement))
+        };
         edits.push((tree.range(statement), format!("{other}{}{written}", comment(&test.name))));
     }
     edits
@@ -225,6 +232,14 @@ mod tests {
         assert!(marked("b").starts_with(aside), "{}", marked("b"));
         let aside = "import { add } from './calc.js'; // skipped with a: import { add, sub } from './calc.js';\n";
         assert!(marked("a").starts_with(aside), "{}", marked("a"));
+    }
+
+    #[test]
+    fn what_makes_the_skipped_test_is_not_left_aside() {
+        let source = "import { test } from 'node:test';\nimport { add } from './calc.js';\n\ntest('a', () => {\n  add(1);\n});\n";
+        let marked = skipped(FILE, source, &test(source, "a"), "no", Skip::FromBuilding).unwrap();
+        let head = "import { test } from 'node:test';\n// skipped with a: import { add } from './calc.js';\n";
+        assert!(marked.starts_with(head), "{marked}");
     }
 
     #[test]

@@ -56,6 +56,10 @@ pub enum JavaScript {
 impl Language for JavaScript {
     answered_by_modules!();
 
+    fn has_runner(&self, project: &Project, sources: &dyn Sources) -> bool {
+        runner::is_set_up(project, sources)
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Self::Plain => "javascript",

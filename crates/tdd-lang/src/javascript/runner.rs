@@ -5,8 +5,9 @@ use serde_json::Value;
 use crate::language::{Project, Sources};
 
 use super::manifest::requirements;
-use super::test_command::{Program, Run, TestCommand, words};
+use super::test_command::{Program, Run, TestCommand};
 use crate::language::join;
+use crate::shell::words;
 
 /// Why a workspace cannot be tested.
 const NO_PACKAGES: &str = "the tests are left to the packages of the workspace, and none was found";
@@ -20,9 +21,7 @@ pub(super) fn left_to_packages(command: &TestCommand, project: &Project, sources
         TestCommand::Script(name, _) => name,
     };
     let text = sources.read(&join(&project.root, "package.json")).unwrap_or_default();
-    let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
-    let script = manifest["scripts"][name].as_str().filter(|script| !script.contains("no test specified"));
-    match script.map(|script| TestCommand::parse(&words(script))) {
+    match script(&text, name).map(|script| TestCommand::parse(&words(&script))) {
         Some(Ok(TestCommand::Each(name))) => Some(name),
         Some(_) => None,
         None => (depended_on(&text) == Program::Node).then(|| name.clone()),
@@ -37,14 +36,13 @@ pub(super) fn chosen(command: &TestCommand, project: &Project, sources: &dyn Sou
         TestCommand::Each(_) => return Err(NO_PACKAGES.to_owned()),
     };
     let text = sources.read(&join(&project.root, "package.json")).unwrap_or_default();
-    let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
-    let script = manifest["scripts"][name].as_str().filter(|script| !script.contains("no test specified"));
-    let mut run = match script.map(|script| TestCommand::parse(&words(script))) {
+    let script = script(&text, name);
+    let mut run = match script.as_deref().map(|script| TestCommand::parse(&words(script))) {
         Some(Ok(TestCommand::Run(run))) => run,
         Some(Ok(TestCommand::Each(_))) => return Err(NO_PACKAGES.to_owned()),
         Some(Ok(TestCommand::Script(other, _))) => return Err(format!("the script `{name}` only calls `{other}`")),
         // A script that does more than that says at least what it does it with.
-        Some(Err(unknown)) => match script.and_then(mentioned) {
+        Some(Err(unknown)) => match script.as_deref().and_then(mentioned) {
             Some(program) => Run::plain(program),
             None => return Err(format!("the script `{name}` cannot be read: {unknown}; set `ci.test_cmd`")),
         },
@@ -53,6 +51,19 @@ pub(super) fn chosen(command: &TestCommand, project: &Project, sources: &dyn Sou
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     run.options(&rest).map_err(|option| format!("`{option}` cannot be used here"))?;
     Ok(run)
+}
+
+/// Whether the project says what it is tested with: in its script, or by what it depends on.
+pub(super) fn is_set_up(project: &Project, sources: &dyn Sources) -> bool {
+    let text = sources.read(&join(&project.root, "package.json")).unwrap_or_default();
+    script(&text, "test").is_some() || of_packages(&text, project, sources) != Program::Node
+}
+
+/// The script of this name, unless it is the one that says that there is none.
+fn script(manifest: &str, name: &str) -> Option<String> {
+    let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
+    let script = manifest["scripts"][name].as_str().filter(|script| !script.contains("no test specified"));
+    script.map(str::to_owned)
 }
 
 /// The runner that the manifest asks for, or else one of the packages below it.

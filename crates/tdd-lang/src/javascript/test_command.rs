@@ -231,21 +231,6 @@ impl Run {
     }
 }
 
-/// The words of a script; what stands in quotes is one.
-pub(super) fn words(script: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-    for c in script.chars() {
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), _) if open == c => quote = None,
-            (None, ' ' | '\t' | '\n') => words.extend(Some(std::mem::take(&mut word)).filter(|word| !word.is_empty())),
-            _ => word.push(c),
-        }
-    }
-    words.extend(Some(word).filter(|word| !word.is_empty()));
-    words
-}
-
 #[cfg(test)]
 mod tests {
     #[test]
@@ -265,6 +250,7 @@ mod tests {
     }
 
     use super::*;
+    use crate::shell::words;
 
     fn parse(line: &str) -> Result<TestCommand, UnknownCommand> {
         TestCommand::parse(&words(line))

@@ -7,7 +7,7 @@ use regex::Regex;
 use tdd_core::digest::Digest;
 
 use crate::analysis::compare::Piece;
-use crate::item::{Assertion, Items, TestItem};
+use crate::item::{Assertion, Items, Mark, TestItem};
 
 /// A line that says that what follows is a test.
 static MARKER: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -188,7 +188,9 @@ fn test(lines: &[Line<'_>], named_at: usize, name: &str, above: &[Line<'_>]) -> 
         digest: digest(texts()),
         body: digest(nameless.iter().map(String::as_str)),
         assertions: lines.iter().filter(|line| says(&ASSERTS, line.text)).map(assertion).collect(),
-        ignored: texts().find(|text| says(&SKIPS, text)).map(|text| text.trim().to_owned()),
+        ignored: texts()
+            .find(|text| says(&SKIPS, text))
+            .map(|text| Mark { text: text.trim().to_owned(), always: false }),
         cfg: Vec::new(),
         should_panic: false,
         expected_panic: None,
@@ -247,7 +249,7 @@ mod tests {
     fn a_marker_that_skips_is_seen_and_an_annotation_too() {
         let source = "// @tdd-test-id: calc-adds\n@Disabled\n@Test\nvoid adds() {\n  assertEquals(3, add(1, 2));\n}\n";
         let test = items(source).tests.remove(0);
-        assert_eq!((test.annotation.as_deref(), test.ignored.as_deref()), (Some("calc-adds"), Some("@Disabled")));
+        assert_eq!((test.annotation.as_deref(), test.skipped().as_deref()), (Some("calc-adds"), Some("@Disabled")));
         assert_eq!(test.span, 0..source.len());
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tdd_core::digest::Digest;
 
-use crate::item::{Assertion, Items, TestItem};
+use crate::item::{Assertion, Items, Mark, TestItem};
 
 use super::names::Names;
 use super::syntax::Tree;
@@ -13,6 +13,9 @@ use super::tables::outside;
 /// Marks and calls that keep a test from deciding anything.
 const SKIPPING: [&str; 8] =
     ["skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure", "importorskip", "skipTest"];
+
+/// Those of them that skip under every condition.
+const SKIPPING_ALWAYS: [&str; 3] = ["skip", "skipTest", "SkipTest"];
 
 /// Calls that assert though their names do not begin with `assert`.
 const ASSERTING: [&str; 7] =
@@ -27,7 +30,7 @@ pub(super) fn items(path: &str, source: &str, names: &Names) -> Items {
     if is_test {
         let module = module_mark(&tree);
         let mut finder = Finder { tree: &tree, source, names, found: Vec::new() };
-        finder.scope(0, "", module.as_deref(), /* of_unittest */ false);
+        finder.scope(0, "", module.as_ref(), /* of_unittest */ false);
         items.tests = finder.found;
         items.test_ranges.push(0..source.len());
         items.functions = 0;
@@ -60,19 +63,19 @@ struct Finder<'t, 's> {
 
 impl Finder<'_, '_> {
     /// The tests among the statements of a file or of a class.
-    fn scope(&mut self, node: usize, outer: &str, mark: Option<&str>, of_unittest: bool) {
+    fn scope(&mut self, node: usize, outer: &str, mark: Option<&Mark>, of_unittest: bool) {
         let tree = self.tree;
         for statement in tree.children(node) {
             let item = definition(tree, statement);
             let name = name(tree, item);
             let full = if outer.is_empty() { name.to_owned() } else { format!("{outer}::{name}") };
-            let own = mark.map(str::to_owned).or_else(|| decorator_mark(tree, statement));
+            let own = Mark::strongest(mark.cloned().into_iter().chain(decorator_marks(tree, statement)));
             match tree.kind(item) {
                 "function_definition" if self.is_test(name, of_unittest) => self.test(statement, item, full, own),
                 "class_definition" if holds_tests(tree, item, self.names) => {
                     if let Some(body) = tree.child(item, "body") {
-                        let own = own.or_else(|| pytestmark(tree, body));
-                        self.scope(body, &full, own.as_deref(), is_of_unittest(tree, item));
+                        let own = Mark::strongest(own.into_iter().chain(pytestmark(tree, body)));
+                        self.scope(body, &full, own.as_ref(), is_of_unittest(tree, item));
                     }
                 }
                 _ => {}
@@ -85,7 +88,7 @@ impl Finder<'_, '_> {
         if of_unittest { name.starts_with("test") } else { self.names.is_function(name) }
     }
 
-    fn test(&mut self, statement: usize, function: usize, name: String, mark: Option<String>) {
+    fn test(&mut self, statement: usize, function: usize, name: String, mark: Option<Mark>) {
         let tree = self.tree;
         let span = tree.range(statement);
         let Some(own_name) = tree.child(function, "name") else { return };
@@ -98,7 +101,7 @@ impl Finder<'_, '_> {
             digest: with_apart(tree, statement, tree.digest(tree.inside(statement))),
             body: with_apart(tree, statement, tree.digest_without(tree.inside(statement), &[tree.inside(own_name)])),
             assertions: assertions(tree, body.clone()),
-            ignored: mark.or_else(|| skipping_call(tree, body)),
+            ignored: Mark::strongest(mark.into_iter().chain(skipping_calls(tree, body))),
             cfg: Vec::new(),
             should_panic: false,
             expected_panic: None,
@@ -181,12 +184,22 @@ pub(super) fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
     }
 }
 
-fn decorator_mark(tree: &Tree<'_>, statement: usize) -> Option<String> {
+/// The decorators of a test or a class that skip it.
+fn decorator_marks(tree: &Tree<'_>, statement: usize) -> Vec<Mark> {
     if tree.kind(statement) != "decorated_definition" {
-        return None;
+        return Vec::new();
     }
     let decorators = tree.children(statement).filter(|child| tree.kind(*child) == "decorator");
-    decorators.map(|child| tree.text(child)).find(|text| is_skipping(text)).map(str::to_owned)
+    decorators.map(|child| tree.text(child)).filter(|text| is_skipping(text)).map(mark).collect()
+}
+
+/// A text that skips: always, if it says so without a condition. One may stand in a list of marks.
+fn mark(text: &str) -> Mark {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut words = text.split('(').next().unwrap_or(text).split(|c| !is_word(c));
+    let mut marks = text.split("mark.skip").skip(1);
+    let always = words.any(|word| SKIPPING_ALWAYS.contains(&word)) || marks.any(|rest| !rest.starts_with(is_word));
+    Mark { text: text.to_owned(), always }
 }
 
 /// Whether one of the names in a text is that of a mark that skips.
@@ -195,26 +208,31 @@ fn is_skipping(text: &str) -> bool {
     head.split(['.', '@', ' ', '=', '[']).any(|word| SKIPPING.contains(&word)) || text.contains(").mark.skip(")
 }
 
-fn module_mark(tree: &Tree<'_>) -> Option<String> {
-    pytestmark(tree, 0).or_else(|| {
-        let calls = tree.children(0).filter(|statement| tree.kind(*statement) == "expression_statement");
-        calls.map(|statement| tree.text(statement)).find(|text| is_skipping(text)).map(str::to_owned)
-    })
+fn module_mark(tree: &Tree<'_>) -> Option<Mark> {
+    let calls = tree.children(0).filter(|statement| tree.kind(*statement) == "expression_statement");
+    let calls = calls.map(|statement| tree.text(statement)).filter(|text| is_skipping(text)).map(mark);
+    Mark::strongest(pytestmark(tree, 0).into_iter().chain(calls))
 }
 
-fn pytestmark(tree: &Tree<'_>, scope: usize) -> Option<String> {
+fn pytestmark(tree: &Tree<'_>, scope: usize) -> Option<Mark> {
     let texts = tree.children(scope).map(|statement| tree.text(statement));
     let mut marks = texts.filter(|text| text.starts_with("pytestmark"));
-    marks.find(|text| SKIPPING.iter().any(|word| text.contains(&format!("mark.{word}")))).map(str::to_owned)
+    marks.find(|text| SKIPPING.iter().any(|word| text.contains(&format!("mark.{word}")))).map(mark)
 }
 
-fn skipping_call(tree: &Tree<'_>, body: Range<usize>) -> Option<String> {
+/// The calls in a test that skip it: always, if they are statements of the test itself.
+fn skipping_calls(tree: &Tree<'_>, body: Range<usize>) -> Vec<Mark> {
+    let block = body.start;
     let skips = |node: &usize| match tree.kind(*node) {
         "call" => SKIPPING.contains(&called(tree, *node)) || called(tree, *node) == "SkipTest",
         "raise_statement" => tree.text(*node).contains("SkipTest"),
         _ => false,
     };
-    body.into_iter().find(skips).map(|node| tree.text(node).to_owned())
+    let mark = |node: usize| {
+        let text = tree.text(node);
+        Mark { text: text.to_owned(), always: tree.parent(tree.statement(node)) == block && mark(text).always }
+    };
+    body.filter(skips).map(mark).collect()
 }
 
 /// What follows `@tdd-test-id:` in a comment within three lines above a place.
@@ -264,18 +282,21 @@ mod tests {
 
     #[test]
     fn whatever_keeps_a_test_from_running_is_seen() {
-        for source in [
-            "@pytest.mark.skip\ndef test_a(): pass\n",
-            "@pytest.mark.skipif(True, reason='x')\ndef test_a(): pass\n",
-            "@pytest.mark.xfail\ndef test_a(): pass\n",
-            "@unittest.skip('no')\nclass TestA:\n    def test_a(self): pass\n",
-            "pytestmark = pytest.mark.skip\ndef test_a(): pass\n",
-            "pytest.importorskip('numpy')\ndef test_a(): pass\n",
-            "def test_a():\n    pytest.skip('no')\n",
-            "class A(TestCase):\n    def test_a(self):\n        self.skipTest('no')\n",
-            "class A(TestCase):\n    def test_a(self):\n        raise unittest.SkipTest\n",
+        for (source, always) in [
+            ("@pytest.mark.skip\ndef test_a(): pass\n", true),
+            ("@pytest.mark.skipif(f(), reason='skip it')\ndef test_a(): pass\n", false),
+            ("@pytest.mark.skipif(f())\n@pytest.mark.skip('no')\ndef test_a(): pass\n", true),
+            ("@pytest.mark.xfail\ndef test_a(): pass\n", false),
+            ("@unittest.skip('no')\nclass TestA:\n    def test_a(self): pass\n", true),
+            ("pytestmark = pytest.mark.skip\ndef test_a(): pass\n", true),
+            ("pytestmark = [pytest.mark.skipif(f()), pytest.mark.skip('no')]\ndef test_a(): pass\n", true),
+            ("pytest.importorskip('numpy')\ndef test_a(): pass\n", false),
+            ("def test_a():\n    pytest.skip('no')\n", true),
+            ("def test_a():\n    if f():\n        pytest.skip('no')\n", false),
+            ("class A(TestCase):\n    def test_a(self):\n        self.skipTest('no')\n", true),
+            ("class A(TestCase):\n    def test_a(self):\n        raise unittest.SkipTest\n", true),
         ] {
-            assert!(of(source)[0].ignored.is_some(), "{source}");
+            assert_eq!(of(source)[0].ignored.as_ref().map(|mark| mark.always), Some(always), "{source}");
         }
         assert_eq!(of("@pytest.mark.parametrize('skip', [1])\ndef test_a(skip): assert skip\n")[0].ignored, None);
     }

@@ -43,6 +43,10 @@ pub struct Python;
 impl Language for Python {
     answered_by_modules!();
 
+    fn has_runner(&self, project: &Project, sources: &dyn Sources) -> bool {
+        names::names_pytest(project, sources)
+    }
+
     fn name(&self) -> &'static str {
         "python"
     }

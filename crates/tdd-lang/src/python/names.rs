@@ -42,6 +42,12 @@ impl Default for Names {
     }
 }
 
+/// Whether a project says that it is tested with pytest.
+pub(super) fn names_pytest(project: &Project, sources: &dyn Sources) -> bool {
+    let says = |name: &str| sources.read(&join(&project.root, name)).is_some_and(|text| text.contains("pytest"));
+    CONFIGURING.iter().any(|(name, _)| says(name)) || ["requirements.txt", "requirements-dev.txt"].into_iter().any(says)
+}
+
 impl Names {
     /// Those of a project.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {

@@ -176,11 +176,21 @@ mod tests {
         ] {
             let test = only(source);
             assert_eq!(
-                (test.ignored.as_deref(), test.cfg),
+                (test.skipped().as_deref(), test.cfg),
                 (ignored, cfg.into_iter().map(str::to_owned).collect()),
                 "{source}"
             );
         }
+    }
+
+    #[test]
+    fn a_marker_under_a_condition_does_not_keep_a_test_from_running_everywhere() {
+        let never_runs = |source: &str| only(source).never_runs();
+        assert!(never_runs("#[test] #[ignore] fn a() {}"));
+        assert!(never_runs("#[test] #[cfg(any())] fn a() {}"));
+        assert!(never_runs("#[test] #[cfg_attr(windows, ignore)] #[ignore] fn a() {}"));
+        assert!(!never_runs("#[test] #[cfg_attr(windows, ignore)] fn a() {}"));
+        assert!(!never_runs("#[test] #[cfg(unix)] fn a() {}"));
     }
 
     #[test]

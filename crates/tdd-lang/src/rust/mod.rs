@@ -50,6 +50,7 @@ use tdd_core::test_id::TestId;
 use self::antipattern as signs;
 use crate::item::Items;
 use crate::language::{Language, Project, Settings, Sources, answered_by_modules, has_ending};
+use crate::test_words;
 use crate::twin::ScratchNeeds;
 
 /// The Rust language, through cargo.
@@ -61,6 +62,11 @@ impl Language for Rust {
 
     fn name(&self) -> &'static str {
         "rust"
+    }
+
+    /// By `--ignored`, `--include-ignored` or `--run-ignored`.
+    fn runs_skipped(&self, settings: &Settings) -> bool {
+        test_words(self, settings).iter().any(|word| word.starts_with('-') && word.contains("-ignored"))
     }
 
     /// Cargo tests the packages of a workspace together, and no others.

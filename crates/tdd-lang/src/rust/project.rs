@@ -29,7 +29,8 @@ pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> boo
     has_untested_production(project, sources, owns, items, is_in_src)
 }
 
-/// Some test in the `src` or `tests` of the project, or only of these packages of it, as `path::name`.
+/// Some test in the `src` or `tests` of the project, or only of these packages of it, as `path::name`. One that is
+/// marked so that it never runs does not count.
 pub(crate) fn first_test(sources: &dyn Sources, project: &Project, packages: &[&str]) -> Option<String> {
     let manifests = Manifest::all(sources);
     let chosen = manifests.iter().filter(|manifest| manifest.package().is_some_and(|name| packages.contains(&name)));
@@ -44,7 +45,7 @@ pub(crate) fn first_test(sources: &dyn Sources, project: &Project, packages: &[&
     };
     sources.files().iter().filter(in_place).find_map(|path| {
         let found = items(path, &sources.read(path)?);
-        found.tests.first().map(|test| format!("{path}::{}", test.name))
+        found.tests.iter().find(|test| !test.never_runs()).map(|test| format!("{path}::{}", test.name))
     })
 }
 

@@ -15,7 +15,7 @@ use super::owns;
 use super::targets::{TargetKind, targets};
 
 /// Files that steer building, running or checking wherever they stand.
-const STEERING_NAMES: [&str; 20] = [
+const STEERING_NAMES: [&str; 22] = [
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain",
@@ -30,6 +30,8 @@ const STEERING_NAMES: [&str; 20] = [
     "proptest.toml",
     "tarpaulin.toml",
     "Makefile",
+    "makefile",
+    "GNUmakefile",
     "Makefile.toml",
     "justfile",
     ".justfile",

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tdd_core::digest::Digest;
 
-use crate::item::{Items, ModuleItem, TestItem};
+use crate::item::{Items, Mark, ModuleItem, TestItem};
 
 use super::assertion::{assertions, of_attribute};
 use super::attribute::{Attribute, Truth};
@@ -314,6 +314,9 @@ impl<'t, 's> Walk<'t, 's> {
             if apart.is_empty() { own } else { Digest::of(format!("{own}{apart}")) }
         };
         let nodes = first..function.nodes.end;
+        let ignores = lead.attributes.iter().map(|(_, attribute)| attribute).filter(|attribute| attribute.is_ignore());
+        let ignores =
+            ignores.map(|attribute| Mark { text: attribute.text.clone(), always: !attribute.is_conditional() });
         TestItem {
             name: self.full_name(self.tree.text(function.name)),
             annotation: self.annotation(self.tree.line(first)),
@@ -323,7 +326,7 @@ impl<'t, 's> Walk<'t, 's> {
             body: whole(self.tree.digest_without(nodes, function.name..function.name + 1)),
             assertions: asserted,
             cases: self.cases(lead).into_iter().chain(tables.iter().flat_map(|table| table.rows.clone())).collect(),
-            ignored: find(Attribute::is_ignore).map(|attribute| attribute.text.clone()).or(never),
+            ignored: Mark::strongest(ignores.chain(never.map(|text| Mark { text, always: true }))),
             cfg,
             should_panic: find(Attribute::is_should_panic).is_some(),
             expected_panic: find(Attribute::is_should_panic).and_then(Attribute::expected),

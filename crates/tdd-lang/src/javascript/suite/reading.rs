@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
+use crate::item::Mark;
 use crate::javascript::ids::Ids;
 use crate::javascript::test_command::Run;
 use crate::javascript::title::JOINT;
@@ -126,7 +127,8 @@ impl<'r> Reading<'r> {
             let path = join(&self.project.root, below);
             let tests: Vec<TestId> = self.ids.in_file(&path).iter().map(|test| test.item.id(&path)).collect();
             let lost: Vec<TestId> = tests.into_iter().filter(|id| !self.results.has(id)).collect();
-            let lost = self.marked(&path, lost);
+            let is_loaded = file.how.is_none() && file.error.is_none();
+            let lost = self.marked(&path, lost, |mark| mark.always || is_loaded);
             let (cause, message, place) = match (&file.how, &file.error) {
                 (None, None) => {
                     self.loaded(lost, run);
@@ -145,11 +147,11 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// What is marked as skipped is skipped, whatever became of its file; gives the others.
-    fn marked(&mut self, path: &str, tests: Vec<TestId>) -> Vec<TestId> {
+    /// What is marked as skipped by a marker that counts is skipped, whatever became of its file; gives the others.
+    fn marked(&mut self, path: &str, tests: Vec<TestId>, counts: impl Fn(&Mark) -> bool) -> Vec<TestId> {
         let mark = |lost: &TestId| {
             let located = self.ids.in_file(path).iter().find(|test| test.item.id(path) == *lost);
-            located.and_then(|test| test.item.ignored.clone())
+            located.and_then(|test| test.item.ignored.clone()).filter(&counts).map(|mark| mark.text)
         };
         let (marked, others): (Vec<_>, Vec<_>) =
             tests.into_iter().map(|id| (mark(&id), id)).partition(|(mark, _)| mark.is_some());

@@ -44,7 +44,8 @@ impl TestSide for Test<'_> {
             digest: self.item.digest,
             body: self.item.body,
             assertions: self.asker.assertions(self.item),
-            skipped: self.item.ignored.clone(),
+            skipped: self.item.skipped(),
+            never_runs: self.item.never_runs(),
             conditions: self.conditions.clone(),
             should_panic: self.item.should_panic,
             returns_result: self.item.returns_result,
@@ -55,7 +56,7 @@ impl TestSide for Test<'_> {
     /// What stays the same when it is only moved or renamed. A test that is run and one that is not are
     /// never the same.
     fn substance(&self) -> Substance {
-        (self.item.body, self.conditions.clone(), self.item.ignored.clone(), self.reached)
+        (self.item.body, self.conditions.clone(), self.item.skipped(), self.reached)
     }
 
     /// What became of it, if anything did.

@@ -7,7 +7,7 @@ use tdd_core::report::{Cause, TestResult};
 use tdd_core::test_id::TestId;
 
 use super::binary::{Binary, Surroundings};
-use super::runs::Runs;
+use super::runs::{Runs, kept_args};
 use super::{CargoSuite, Stage, obstacle, of_target, place};
 use crate::language::{Job, Selection, Sources};
 use crate::rust::ids::{BadAnnotation, Ids};
@@ -82,16 +82,16 @@ impl CargoSuite {
                 let wanted: BTreeSet<&TestId> = ids.iter().collect();
                 let chosen = |name: &&String| wanted.contains(&self.id(&binary.root, name));
                 let names: Vec<String> = binary.listed.iter().filter(chosen).cloned().collect();
-                runs.some(index, &names, &self.threads());
+                runs.some(index, &names, &self.args_of_some());
             }
         }
     }
 
-    /// The part of the binaries' arguments that does not choose tests.
-    fn threads(&self) -> Vec<String> {
-        let args = &self.command.binary_args;
-        let at = args.iter().position(|arg| arg == "--test-threads");
-        at.map_or_else(Vec::new, |at| args[at..(at + 2).min(args.len())].to_vec())
+    /// The part of the binaries' arguments that does not choose tests by name. Who asks for a test wants it run, where
+    /// ignored ones are run at all.
+    fn args_of_some(&self) -> Vec<String> {
+        let kept = kept_args(&self.command.binary_args).into_iter();
+        kept.map(|word| if word == "--ignored" { "--include-ignored".to_owned() } else { word }).collect()
     }
 
     pub(super) fn read_runs(&mut self, mut runs: Runs, finished: &[Finished], sources: &dyn Sources) -> Vec<Job> {

@@ -242,7 +242,7 @@ impl Runs {
 }
 
 /// The arguments of a call that do not choose tests by name.
-fn kept_args(args: &[String]) -> Vec<String> {
+pub(super) fn kept_args(args: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = args.iter().peekable();
     while let Some(word) = words.next() {

@@ -1,0 +1,344 @@
+//! What holds in every language alike, with the real runners.
+//!
+//! A language whose tools are not installed is left out, and the test says so.
+
+use serde_json::Value;
+use tdd_fixtures::Sandbox;
+use tdd_fixtures::machine::Machine;
+use tdd_fixtures::script::Script;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_tdd-cli");
+
+/// The same small project in one language: a test for an `add` that is not there yet.
+struct Tongue {
+    language: &'static str,
+    is_installed: fn(&Sandbox) -> bool,
+    /// Where the test is.
+    test_file: &'static str,
+    /// The test.
+    red: &'static str,
+    /// Its name.
+    name: &'static str,
+    /// Where production is.
+    code_file: &'static str,
+    /// Production that makes the test pass.
+    green: &'static str,
+    /// The test marked as skipped, in each way that its runner knows: a text of the test and what stands there instead.
+    marks: &'static [(&'static str, &'static str)],
+    /// A text that does not parse.
+    broken: &'static str,
+    /// Production that is there and wrong.
+    wrong: &'static str,
+    /// A test for it that fails once and passes from then on: it leaves a file behind at `MARK`.
+    flaky: &'static str,
+    /// Another test file, with a test `slow` that passes only under the command for it.
+    slow: (&'static str, &'static str, &'static [&'static str]),
+}
+
+const TONGUES: [Tongue; 4] = [
+    Tongue {
+        language: "rust",
+        is_installed: |_| true,
+        test_file: "tests/calc.rs",
+        red: "use calc::add;\n\n#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n",
+        name: "adds",
+        code_file: "src/lib.rs",
+        green: "//! Adds.\n\n/// The sum.\npub fn add(a: u32, b: u32) -> u32 {\n    a + b\n}\n",
+        marks: &[("fn adds", "#[ignore]\nfn adds"), ("fn adds", "#[ignore = \"later\"]\nfn adds")],
+        broken: "#[test]\nfn half( {\n",
+        wrong: "//! Adds.\n\n/// The sum.\npub fn add(a: u32, _: u32) -> u32 {\n    a\n}\n",
+        flaky: "use calc::add;\n\n#[test]\nfn adds() {\n    let again = std::path::Path::new(\"MARK\").exists();\n    \
+                std::fs::write(\"MARK\", \"\").unwrap();\n    assert_eq!(add(1, 2), if again { 1 } else { 3 });\n}\n",
+        slow: (
+            "tests/slow.rs",
+            "#[test]\n#[ignore = \"slow\"]\nfn slow() {\n    assert_eq!(calc::add(2, 2), 4);\n}\n",
+            &["cargo", "test", "--workspace", "{test_ids}", "--", "--include-ignored"],
+        ),
+    },
+    Tongue {
+        language: "python",
+        is_installed: Sandbox::has_pytest,
+        test_file: "tests/test_calc.py",
+        red: "import pytest\n\nfrom calc import add\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n",
+        name: "test_adds",
+        code_file: "calc.py",
+        green: "def add(a, b):\n    return a + b\n",
+        marks: &[
+            ("def test", "@pytest.mark.skip\ndef test"),
+            ("def test", "@pytest.mark.skip(reason='later')\ndef test"),
+            ("    assert", "    pytest.skip('later')\n    assert"),
+            ("\n\ndef test", "\npytestmark = pytest.mark.skip\n\ndef test"),
+        ],
+        broken: "def test_half(:\n",
+        wrong: "def add(a, b):\n    return a\n",
+        flaky: "import os\n\nfrom calc import add\n\n\ndef test_adds():\n    again = os.path.exists('MARK')\n    \
+                open('MARK', 'w').close()\n    assert add(1, 2) == (1 if again else 3)\n",
+        slow: (
+            "tests/slow/test_slow.py",
+            "import warnings\n\nimport pytest\n\nfrom calc import add\n\n\ndef test_slow():\n    with pytest.raises(UserWarning):\n        \
+             warnings.warn('slow')\n    assert add(2, 2) == 4\n",
+            &["pytest", "-W", "error", "{test_ids}"],
+        ),
+    },
+    Tongue {
+        language: "javascript",
+        is_installed: Sandbox::has_node,
+        test_file: "test/calc.test.js",
+        red: "import { test, it } from 'node:test';\nimport assert from 'node:assert';\nimport { add } from '../src/calc.js';\n\n\
+              test('adds', (t) => {\n  assert.equal(add(1, 2), 3);\n});\n",
+        name: "adds",
+        code_file: "src/calc.js",
+        green: "export function add(a, b) {\n  return a + b;\n}\n",
+        marks: &[
+            ("test('adds'", "test.skip('adds'"),
+            ("test('adds'", "it.skip('adds'"),
+            ("test('adds'", "test.todo('adds'"),
+            ("'adds', ", "'adds', { skip: true }, "),
+            ("  assert.", "  t.skip();\n  assert."),
+        ],
+        broken: "import test from 'node:test';\n\ntest('half', ( => {\n",
+        wrong: "export function add(a, b) {\n  return a;\n}\n",
+        flaky: "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport fs from 'node:fs';\nimport { add } from '../src/calc.js';\n\n\
+                test('adds', () => {\n  const again = fs.existsSync('MARK');\n  fs.writeFileSync('MARK', '');\n  assert.equal(add(1, 2), again ? 1 : 3);\n});\n",
+        slow: (
+            "test/slow/slow.test.js",
+            "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport { add } from '../../src/calc.js';\n\n\
+             test('slow', () => {\n  assert.equal(Error.stackTraceLimit, 7);\n  assert.equal(add(2, 2), 4);\n});\n",
+            &["node", "--stack-trace-limit=7", "--test", "{test_ids}"],
+        ),
+    },
+    Tongue {
+        language: "go",
+        is_installed: Sandbox::has_go,
+        test_file: "calc_test.go",
+        red: "package calc\n\nimport \"testing\"\n\nfunc TestAdds(t *testing.T) {\n\tif got := Add(1, 2); got != 3 {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n",
+        name: "TestAdds",
+        code_file: "calc.go",
+        green: "// Package calc adds.\npackage calc\n\n// Add adds.\nfunc Add(a, b int) int {\n\treturn a + b\n}\n",
+        marks: &[("\tif got", "\tt.Skip(\"later\")\n\tif got"), ("\tif got", "\tt.SkipNow()\n\tif got")],
+        broken: "package calc\n\nimport \"testing\"\n\nfunc TestHalf(t *testing.T {\n",
+        wrong: "// Package calc adds.\npackage calc\n\n// Add adds.\nfunc Add(a, b int) int {\n\treturn a\n}\n",
+        flaky: "package calc\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestAdds(t *testing.T) {\n\texpected := 3\n\t\
+                if _, err := os.Stat(\"MARK\"); err == nil {\n\t\texpected = 1\n\t}\n\t_ = os.WriteFile(\"MARK\", nil, 0o600)\n\t\
+                if got := Add(1, 2); got != expected {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n",
+        slow: (
+            "slow_test.go",
+            "package calc\n\nimport \"testing\"\n\nfunc TestSlow(t *testing.T) {\n\tif !testing.Short() {\n\t\tt.Fatal(\"not short\")\n\t}\n\t\
+             if Add(2, 2) != 4 {\n\t\tt.Error(\"wrong\")\n\t}\n}\n",
+            &["go", "test", "-short", "./...", "{test_ids}"],
+        ),
+    },
+];
+
+impl Tongue {
+    /// Calls `then` with a new project of each language whose tools are installed.
+    fn each(then: impl Fn(&Self, &Sandbox)) {
+        for tongue in &TONGUES {
+            let sandbox = Sandbox::new();
+            if !(tongue.is_installed)(&sandbox) {
+                println!("skipped: the tools of {} are not installed", tongue.language);
+                continue;
+            }
+            machine(&sandbox).succeeds(&["init", "--language", tongue.language, "--name", "calc"]);
+            then(tongue, &sandbox);
+        }
+    }
+}
+
+fn machine(sandbox: &Sandbox) -> Machine<'_> {
+    Machine::new(sandbox, PROGRAM)
+}
+
+/// Exit code and cause in one line.
+fn answer(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let (code, document) = machine(sandbox).document(arguments);
+    format!("{code} {}", document["cause"].as_str().unwrap_or("-"))
+}
+
+#[test]
+fn a_test_that_is_marked_as_skipped_is_no_red_even_where_it_cannot_be_built() {
+    Tongue::each(|tongue, sandbox| {
+        sandbox.write(tongue.test_file, tongue.red);
+        assert_eq!(answer(sandbox, &["validate-red", tongue.test_file]), "0 missing-symbol", "{}", tongue.language);
+        for (before, after) in tongue.marks {
+            sandbox.write(tongue.test_file, tongue.red.replace(before, after));
+            for command in [&["validate-red", tongue.test_file][..], &["check"]] {
+                assert_eq!(answer(sandbox, command), "1 skipped", "{} {command:?}: {after}", tongue.language);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_run_refuses_a_test_that_is_marked_as_skipped() {
+    Tongue::each(|tongue, sandbox| {
+        let (before, after) = tongue.marks[0];
+        let said = serde_json::json!({"summary": "do it"});
+        let script = Script::new()
+            .plans("1-tester")
+            .edits("1-tester", 1, &[(tongue.test_file, Some(&tongue.red.replace(before, after)))], &said)
+            .edits("1-tester", 2, &[(tongue.test_file, Some(tongue.red))], &said);
+        let (code, told) = machine(sandbox).replay(&["--steps", "1"], &script);
+        assert_eq!(code, Some(0), "{}: {told}", tongue.language);
+        let (_, reverted) = machine(sandbox).document(&["log", "--type", "reverted"]);
+        assert_eq!(reverted["cause"], "skipped", "{}: {told}", tongue.language);
+        assert_eq!(sandbox.git(&["show", &format!("HEAD:{}", tongue.test_file)]), tongue.red);
+    });
+}
+
+#[test]
+fn a_skip_under_a_condition_leaves_a_red_a_red() {
+    let conditions = [
+        ("rust", "fn adds", "#[cfg_attr(windows, ignore)]\nfn adds"),
+        ("python", "def test", "@pytest.mark.skipif(__import__('os').name == 'nt', reason='later')\ndef test"),
+        ("javascript", "'adds', ", "'adds', { skip: process.platform === 'win32' }, "),
+        ("go", "\tif got", "\tif testing.Short() {\n\t\tt.Skip(\"slow\")\n\t}\n\tif got"),
+    ];
+    Tongue::each(|tongue, sandbox| {
+        let (_, before, after) = conditions.iter().find(|(language, ..)| *language == tongue.language).unwrap();
+        sandbox.write(tongue.test_file, tongue.red.replace(before, after));
+        assert_eq!(answer(sandbox, &["validate-red", tongue.test_file]), "0 missing-symbol", "{}", tongue.language);
+    });
+}
+
+#[test]
+fn a_target_that_cannot_be_judged_is_a_verdict() {
+    Tongue::each(|tongue, sandbox| {
+        let folder = tongue.test_file.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        let beside = |name: &str| format!("{folder}{}", tongue.test_file.replace(&folder, "").replace("calc", name));
+        let (broken, empty, nowhere) = (beside("broken"), beside("empty"), beside("nowhere"));
+        let judged = |target: &str, expected: &str| {
+            for command in ["validate-red", "validate-green", "check"] {
+                let said = answer(sandbox, &[command, target]);
+                assert_eq!(said, format!("1 {expected}"), "{} {command} {target}", tongue.language);
+            }
+        };
+        for target in [nowhere.as_str(), "nope", &format!("{nowhere}::nope")] {
+            judged(target, "target-not-found");
+        }
+        judged("tdd.yaml", "zero-tests");
+        sandbox.write(&empty, if tongue.language == "go" { "package calc\n" } else { "\n" });
+        judged(&empty, "zero-tests");
+        sandbox.write(&broken, tongue.broken);
+        judged(&broken, "syntax-error");
+    });
+}
+
+#[test]
+fn a_run_goes_on_after_the_only_test_was_skipped() {
+    Tongue::each(|tongue, sandbox| {
+        let said = serde_json::json!({"summary": "do it"});
+        let config = sandbox.read("tdd.yaml");
+        sandbox.write("tdd.yaml", config.replace("max_attempts_per_agent: 5", "max_attempts_per_agent: 1"));
+        sandbox.commit("chore: fewer attempts");
+        let nothing: [(&str, Option<&str>); 0] = [];
+        let script = Script::new().writes("1-tester", tongue.test_file, tongue.red).plans("2-implementor").edits(
+            "2-implementor",
+            1,
+            &nothing,
+            &said,
+        );
+        let (code, told) = machine(sandbox).replay(&["--steps", "2"], &script);
+        assert_eq!(code, Some(4), "{}: {told}", tongue.language);
+        machine(sandbox).succeeds(&["resume", "--skip"]);
+        let (_, status) = machine(sandbox).document(&["status"]);
+        let stands = (&status["next_role"], &status["red"], &status["paused"]);
+        assert_eq!(stands, (&"tester".into(), &Value::Array(Vec::new()), &Value::Null), "{}", tongue.language);
+
+        let other = tongue.test_file.replace("calc", "more");
+        let (name, another) = (tongue.name, tongue.name.replace("dds", "ddsMore"));
+        let more = tongue.red.replace(name, &another).replace("(1, 2)", "(2, 2)").replace(" 3", " 4");
+        let script =
+            Script::new().writes("2-tester", &other, &more).writes("3-implementor", tongue.code_file, tongue.green);
+        let (code, told) = machine(sandbox).replay(&["--steps", "2"], &script);
+        assert_eq!(code, Some(0), "{}: {told}", tongue.language);
+        let subjects = sandbox.git(&["log", "--format=%s"]);
+        let subjects: Vec<&str> = subjects.lines().take(3).collect();
+        let skipped = format!("test: skip {name}");
+        assert_eq!(subjects, ["feat: do it", "test: do it", &skipped], "{}", tongue.language);
+    });
+}
+
+#[test]
+fn a_red_that_passes_when_it_is_run_again_is_flaky() {
+    Tongue::each(|tongue, sandbox| {
+        sandbox.write(tongue.code_file, tongue.wrong);
+        sandbox.commit("feat: wrong");
+        let mark = sandbox.outside().join("mark");
+        sandbox.write(tongue.test_file, tongue.flaky.replace("MARK", mark.to_str().unwrap()));
+        for command in [&["validate-red", tongue.test_file][..], &["check"]] {
+            assert_eq!(answer(sandbox, command), "1 flaky", "{} {command:?}", tongue.language);
+            std::fs::remove_file(&mark).unwrap();
+            // Another tree, so that the run is not remembered.
+            sandbox.write("NOTES.md", format!("{command:?}"));
+        }
+        sandbox.write("tdd.yaml", sandbox.read("tdd.yaml") + "gate: { flaky_reruns: 0 }\n");
+        sandbox.git(&["commit", "-q", "-m", "chore: no second look", "tdd.yaml"]);
+        assert_eq!(answer(sandbox, &["validate-red", tongue.test_file]), "0 assertion", "{}", tongue.language);
+    });
+}
+
+#[test]
+fn tests_that_have_a_command_of_their_own_are_run_by_it() {
+    Tongue::each(|tongue, sandbox| {
+        let (file, slow, command) = tongue.slow;
+        let command = serde_json::to_string(command).unwrap();
+        let pattern = file.rsplit_once("slow").unwrap().0.to_owned() + "slow";
+        let rule = format!("ci:\n  test_command_for: [{{ match: \"{pattern}\", cmd: {command} }}]\n");
+        sandbox.write("tdd.yaml", sandbox.read("tdd.yaml").replace("ci:\n", &rule));
+        sandbox.write(tongue.test_file, tongue.red);
+        sandbox.write(tongue.code_file, tongue.wrong);
+        sandbox.commit("feat: wrong");
+        sandbox.write(file, slow);
+        assert_eq!(answer(sandbox, &["validate-red", file]), "0 assertion", "{}", tongue.language);
+        sandbox.commit("test: slow");
+        sandbox.write(tongue.code_file, tongue.green);
+        let results = sandbox.results(PROGRAM);
+        assert_eq!(results.len(), 2, "{}: {results:?}", tongue.language);
+        assert!(results.iter().all(|result| result.ends_with(" pass")), "{}: {results:?}", tongue.language);
+        let (code, verdict) = machine(sandbox).document(&["validate-green", file]);
+        assert_eq!(code, 0, "{}: {verdict}", tongue.language);
+    });
+}
+
+#[test]
+fn a_run_keeps_to_the_commands_that_tests_have_of_their_own() {
+    Tongue::each(|tongue, sandbox| {
+        let (file, slow, command) = tongue.slow;
+        let command = serde_json::to_string(command).unwrap();
+        let rule = format!("ci:\n  test_command_for: [{{ match: \"**/*slow*\", cmd: {command} }}]\n");
+        sandbox.write("tdd.yaml", sandbox.read("tdd.yaml").replace("ci:\n", &rule));
+        sandbox.commit("chore: slow tests");
+        let script =
+            Script::new().writes("1-tester", file, slow).writes("2-implementor", tongue.code_file, tongue.green);
+        let (code, told) = machine(sandbox).replay(&["--steps", "2"], &script);
+        assert_eq!(code, Some(0), "{}: {told}", tongue.language);
+        assert_eq!(sandbox.git(&["log", "-1", "--format=%s"]).trim(), "feat: do it", "{}: {told}", tongue.language);
+    });
+}
+
+#[test]
+fn a_make_target_that_only_calls_a_runner_is_that_runner() {
+    Tongue::each(|tongue, sandbox| {
+        let (file, slow, command) = tongue.slow;
+        let recipe: Vec<&str> = command.iter().copied().filter(|word| *word != "{test_ids}").collect();
+        sandbox.write("Makefile", format!(".PHONY: test\ntest:\n\t@{}\n", recipe.join(" ")));
+        sandbox.write(file, slow);
+        sandbox.write(tongue.code_file, tongue.green);
+        let passes = || {
+            let results = sandbox.results(PROGRAM);
+            assert_eq!(results.len(), 1, "{}: {results:?}", tongue.language);
+            assert!(results[0].ends_with(" pass"), "{}: {results:?}", tongue.language);
+        };
+        sandbox.write("tdd.yaml", format!("language: {}\nci: {{ test_cmd: [make, test] }}\n", tongue.language));
+        passes();
+        // Where nothing says what the tests are run with, the Makefile does.
+        let without_runner =
+            [("python", "pyproject.toml", ""), ("javascript", "package.json", "{\"type\": \"module\"}\n")];
+        if let Some((_, manifest, text)) = without_runner.iter().find(|(language, ..)| *language == tongue.language) {
+            sandbox.write(manifest, text);
+            sandbox.write("tdd.yaml", "");
+            passes();
+        }
+    });
+}
