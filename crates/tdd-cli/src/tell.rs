@@ -105,6 +105,10 @@ impl Reporter for Story {
         self.waiting = None;
     }
 
+    fn remark(&mut self, text: &str) {
+        self.output.note(paint(WARN, text));
+    }
+
     fn rescued(&mut self, rescued: &[Rescued]) {
         for Rescued { path, kept_as, on_disk } in rescued {
             let there = if *on_disk { "still in the file, and " } else { "" };

@@ -17,7 +17,7 @@ use crate::program;
 use crate::report::{Cause, Outcome as TestOutcome, Report};
 use crate::rule::{Refusal, Rule};
 use crate::seam::{
-    Agent, Bench, News, Reply, RepoState, Reporter, Setback, StepContext, StepResult, Target, Vcs, Written,
+    Agent, Bench, News, OutOfTime, Reply, RepoState, Reporter, Setback, StepContext, StepResult, Target, Vcs, Written,
 };
 use crate::signature::signature;
 use crate::standing::Step;
@@ -45,6 +45,12 @@ const MAX_INVALID_REDS: u32 = 3;
 const ASK_WHETHER_DONE: u32 = 3;
 /// Most bytes of the last commit's diff in a prompt.
 const MAX_DIFF: usize = 20_000;
+
+/// What came of asking a role.
+enum Asked {
+    Replied(Reply),
+    OutOfTime(OutOfTime),
+}
 
 /// What the gate let through.
 enum Passed {
@@ -130,8 +136,11 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Makes one attempt at a turn.
     pub(super) fn attempt(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Outcome, B, A> {
         let result = match self.ask(stand, turn)? {
-            Reply::Result(result) => result,
-            Reply::Unreadable(why) => return self.failed(stand, turn, Failed::unreadable(&why)),
+            Asked::Replied(Reply::Result(result)) => result,
+            Asked::Replied(Reply::Unreadable(why)) => return self.failed(stand, turn, Failed::unreadable(&why)),
+            Asked::OutOfTime(OutOfTime { reason, next }) => {
+                return Ok(Outcome::Ends(End::OutOfTime { reason, next }));
+            }
         };
         self.note_said(&result);
         if self.head_moved(stand)? {
@@ -205,7 +214,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// The role's answer to this attempt.
-    fn ask(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Reply, B, A> {
+    fn ask(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Asked, B, A> {
         self.open_log(stand, turn);
         let context = self.context(stand, turn)?;
         let Some(mut agent) = self.agents.remove(&turn.role()) else {
@@ -217,8 +226,11 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         self.agents.insert(turn.role(), agent);
         match (answer, failure) {
             (_, Some(failure)) => Err(failure),
-            (Ok(reply), None) => Ok(reply),
-            (Err(error), None) => Err(MachineError::Agent(error)),
+            (Ok(reply), None) => Ok(Asked::Replied(reply)),
+            (Err(error), None) => match A::out_of_time(&error) {
+                Some(out_of_time) => Ok(Asked::OutOfTime(out_of_time)),
+                None => Err(MachineError::Agent(error)),
+            },
         }
     }
 

@@ -123,6 +123,8 @@ pub struct Machine<B: Bench, A: Agent, R: Reporter> {
     check_fails: Option<TreeId>,
     /// What was last complained of in the tests alone, as it was said.
     complaint: Option<String>,
+    /// It was said that models see the kata cut.
+    kata_cut: bool,
 }
 
 impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {

@@ -156,12 +156,14 @@ fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Re
             Went::Untracked { path, more } => return Err(CliError::Untracked { path, more }),
             Went::Work(order, mandate) => (order, *mandate),
         };
-        let voices = voice(&args.options, &worker.desk.config, context)?;
+        let voices = voice(&args.options, &worker.desk.config, order.max_time, context)?;
         match machine::run(context, order, mandate, voices)? {
             End::Steps { .. } | End::Done { .. } | End::Stopped { .. } => {}
             // Only a plan comes to these.
             End::Fulfilled { .. } | End::Lacking { .. } => {}
-            end @ (End::Time { .. } | End::Spent { .. } | End::Interrupted) => return Ok(Some(end)),
+            end @ (End::Time { .. } | End::Spent { .. } | End::OutOfTime { .. } | End::Interrupted) => {
+                return Ok(Some(end));
+            }
         }
     }
 }
