@@ -79,11 +79,12 @@ pub fn suite<'l>(
     selection: Selection,
 ) -> Result<Box<dyn Suite + 'l>, UnknownCommand> {
     let own = language.suite(project, settings, selection.clone());
-    match (own, &settings.junit) {
+    let suite = match (own, &settings.junit) {
         (Err(_), Some(junit)) => {
             let command = language.test_command(settings);
-            Ok(junit::suite(language, project, settings, (&command, junit), selection))
+            junit::suite(language, project, settings, (&command, junit), selection)
         }
-        (own, _) => own,
-    }
+        (own, _) => own?,
+    };
+    Ok(Box::new(run::Quoting(suite)))
 }

@@ -447,7 +447,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     fn garbled(&self, turn: &Turn, result: &StepResult) -> Fallible<Option<(String, String)>, B, A> {
         let Ok(mut files) = self.preview(&result.edits)? else { return Ok(None) };
         let change = self.bench.change_to(&files, kind_of(turn)).map_err(MachineError::Work)?;
-        let first = change.unreadable.into_iter().next();
+        let first = change.unreadable.into_iter().next().map(|unreadable| unreadable.place.path);
         Ok(first.and_then(|path| files.remove(&path).flatten().map(|text| (path, text))))
     }
 

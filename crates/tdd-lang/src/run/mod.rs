@@ -1,8 +1,10 @@
 //! What the test runs of all languages share: why a command gave no answer, messages of bounded length, and the
 //! results that become a report.
 
+mod quote;
 mod results;
 
+pub(crate) use self::quote::Quoting;
 pub(crate) use self::results::{Results, no_tests_found, stands_before};
 
 use tdd_core::command::{Exit, Finished};
