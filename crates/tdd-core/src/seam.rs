@@ -574,7 +574,7 @@ pub trait Reporter {
     fn rescued(&mut self, rescued: &[Rescued]);
     /// An agent said what it means to do.
     fn plan(&mut self, step: u32, role: Role, plan: &str) -> io::Result<()>;
-    /// A step is over.
+    /// A step is over, or an attempt at it: this is all of the step so far.
     fn log(&mut self, log: &StepLog) -> io::Result<()>;
 }
 

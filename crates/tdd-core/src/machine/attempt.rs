@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::desk::TurnDesk;
+use super::log::Fate;
 use super::stand::Stand;
 use super::{End, Fallible, Machine, MachineError, done, kind_of};
 use crate::cycle::{RedTest, Turn};
 use crate::digest::Digest;
 use crate::event::{
     EditApplied, EditClaim, EditRefused, Event, GreenOnArrival, Repair, Resynced, Reverted, StepOutcome, Stuck,
-    TestRevised,
+    TestUpheld,
 };
 use crate::gate::{self, Action, Edit, Files, Permit, Request, Source, Speaker, Verdict};
 use crate::pipeline::{self, Judged};
@@ -401,14 +402,9 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// A doubted test stays as it is.
     fn leave_test(&mut self, turn: &Turn, test: &RedTest, reason: &str, source: &str) -> Fallible<Outcome, B, A> {
-        let digest = self.session().tests().get(test.id()).and_then(|known| known.digest);
-        self.record(&[Event::TestRevised(TestRevised {
-            test_id: test.id().clone(),
-            before: digest,
-            after: digest,
-            reason: reason.to_owned(),
-            spec_source: source.to_owned(),
-        })])?;
+        self.note_fate(Fate::Stays, reason);
+        let (reason, spec_source) = (reason.to_owned(), source.to_owned());
+        self.record(&[Event::TestUpheld(TestUpheld { test_id: test.id().clone(), reason, spec_source })])?;
         self.tell(turn, &News::TurnOver);
         Ok(Outcome::Goes)
     }
@@ -567,7 +563,9 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// Puts on the record that nothing of the attempt is left.
     fn reverted(&mut self, stand: &Stand, turn: &Turn, failed: &Failed, kept_as: Option<String>) -> Fallible<(), B, A> {
-        self.note_failed(&failed.reason);
+        let fate = if kept_as.is_some() { Fate::Undone } else { Fate::Refused };
+        self.note_fate(fate, &failed.reason);
+        self.note_refusal(failed.refusal.as_ref());
         self.record(&[Event::Reverted(Reverted {
             step: stand.step,
             attempt: turn.attempt(),

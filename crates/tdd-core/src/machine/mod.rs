@@ -179,9 +179,11 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         match rung {
             Rung::Turn(turn) => {
                 self.begin_step(stand, &turn)?;
-                match self.attempt(stand, &turn)? {
-                    Outcome::Goes => Ok(None),
-                    Outcome::Ends(end) => Ok(Some(end)),
+                let outcome = self.attempt(stand, &turn);
+                let saved = self.save_log();
+                match outcome? {
+                    Outcome::Goes => saved.map(|()| None),
+                    Outcome::Ends(end) => saved.map(|()| Some(end)),
                 }
             }
             Rung::Skip => {
