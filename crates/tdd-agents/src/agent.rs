@@ -8,7 +8,9 @@ use tdd_core::config::Protocol;
 use tdd_core::cycle::{Phase, Role, Turn};
 use tdd_core::digest::Digest;
 use tdd_core::event::LlmCall;
-use tdd_core::seam::{Agent, Budget, Call, Closed, Desk, File, News, Reply, Setback, StepContext, StepResult};
+use tdd_core::seam::{
+    Agent, Budget, Call, Closed, Desk, File, News, OutOfTime, Reply, Setback, StepContext, StepResult,
+};
 use tdd_core::test_id::TestId;
 use tdd_llm::client::{Answer, Ask};
 use tdd_llm::error::LlmError;
@@ -155,6 +157,9 @@ impl<V: Voice> ModelAgent<V> {
         let files = desk.shown()?;
         let brief = Brief { context, files: &files, target: context.target.as_ref() };
         let written = brief.write(stage.brief_bytes(&self.prompts));
+        if let Some(cut) = written.kata_cut {
+            desk.kata_cut(cut);
+        }
         let (step, part, way) = (context.step_index, stage.part, stage.way);
         let talk = Talk::begin(stage, &self.prompts, &written);
         let default_path = default_path(context, part, &files);
@@ -300,6 +305,16 @@ impl<V: Voice> Agent for ModelAgent<V> {
 
     fn budget(&self) -> Budget {
         self.voice.budget()
+    }
+
+    fn out_of_time(error: &AgentError) -> Option<OutOfTime> {
+        match error {
+            AgentError::Model(error @ LlmError::NoTime { .. }) => {
+                let next = error.hint().unwrap_or_default().to_owned();
+                Some(OutOfTime { reason: error.to_string(), next })
+            }
+            AgentError::Model(_) | AgentError::Closed(_) => None,
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use tdd_core::change::Sort;
 use tdd_core::cycle::Role;
 use tdd_core::report::Cause;
-use tdd_core::seam::{File, StepContext, Target};
+use tdd_core::seam::{File, KataCut, StepContext, Target};
 
 use crate::cut;
 
@@ -32,6 +32,31 @@ pub struct Written {
     pub omitted: Vec<String>,
     /// Bytes of the longest file that could be shown.
     pub longest: usize,
+    /// Set if there was no room for all of the kata.
+    pub kata_cut: Option<KataCut>,
+}
+
+/// Whether prompts have room for a kata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KataFit {
+    /// Always.
+    Whole,
+    /// Only if the names of the files, the last commit and the failing test leave it: otherwise so many bytes of it.
+    Sometimes(usize),
+    /// Never; so many bytes of it are shown.
+    Never(usize),
+}
+
+impl KataFit {
+    /// How a kata fits into a brief of at most `budget` bytes.
+    pub fn of(kata: &str, budget: usize) -> Self {
+        let (bytes, share) = (kata.trim_end().len(), Shares::of(budget).kata);
+        match bytes {
+            bytes if bytes <= share => Self::Whole,
+            bytes if bytes < budget => Self::Sometimes(share),
+            _ => Self::Never(share),
+        }
+    }
 }
 
 /// Most bytes of a target's output, whatever the budget is.
@@ -56,7 +81,13 @@ impl Brief<'_> {
         let fits = whole.len() + NO_FILES.len() <= budget;
         let parts = if fits { whole } else { self.parts(&tree, &files, &Shares::of(budget)) };
         let text = cut::head(&parts.joined("", NO_FILES), budget);
-        Written { text, omitted: left_out(&files, &BTreeSet::new()), longest: longest(&files) }
+        let omitted = left_out(&files, &BTreeSet::new());
+        Written { text, omitted, longest: longest(&files), kata_cut: if fits { None } else { self.kata_cut(budget) } }
+    }
+
+    fn kata_cut(&self, budget: usize) -> Option<KataCut> {
+        let (shown, of) = (Shares::of(budget).kata, self.context.kata_description.trim_end().len());
+        (of > shown).then_some(KataCut { shown, of })
     }
 
     /// Files of the target first, then of the last commit, then tests, production and the rest; by path among equals.
@@ -163,7 +194,7 @@ fn with_files(files: &[&File], parts: &Parts, budget: usize) -> Option<Written> 
     }
     let omitted = left_out(files, &shown);
     let text = parts.joined(&text, &omission(&omitted));
-    (text.len() <= budget).then(|| Written { text, omitted, longest: longest(files) })
+    (text.len() <= budget).then(|| Written { text, omitted, longest: longest(files), kata_cut: None })
 }
 
 fn longest(files: &[&File]) -> usize {

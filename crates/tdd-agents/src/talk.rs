@@ -48,8 +48,19 @@ impl Stage {
     /// How many bytes the brief may have: more than half of what the instructions leave.
     pub fn brief_bytes(&self, prompts: &Prompts) -> usize {
         let system = prompts.system(self.part, &self.language, self.way);
-        self.context_bytes.saturating_sub(system.len()) / 10 * 6
+        brief_bytes(self.context_bytes, system.len())
     }
+}
+
+/// How many bytes every brief of a project may have at least, whoever it is for.
+pub fn least_brief_bytes(prompts: &Prompts, language: &str, context_bytes: usize) -> usize {
+    let parts = Phase::ALL.into_iter().flat_map(|phase| [Way::EditPlan, Way::Tools].map(|way| (Part::of(phase), way)));
+    let longest = parts.map(|(part, way)| prompts.system(part, language, way).len()).max();
+    brief_bytes(context_bytes, longest.unwrap_or_default())
+}
+
+fn brief_bytes(context_bytes: usize, system: usize) -> usize {
+    context_bytes.saturating_sub(system) / 10 * 6
 }
 
 /// One step's conversation.

@@ -1,5 +1,6 @@
 //! Shows a run as it goes: for people as a story, who does what and what came of it; for programs every event.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +8,7 @@ use std::path::PathBuf;
 use anstyle::Style;
 use tdd_core::commit;
 use tdd_core::cycle::{Phase, Role};
-use tdd_core::event::{Committed, Event, Reverted, StepEnd, StepOutcome, StepStart, TestRevised};
+use tdd_core::event::{Committed, Event, Reverted, StepEnd, StepOutcome, StepStart};
 use tdd_core::machine::StepLog;
 use tdd_core::report::Cause;
 use tdd_core::seam::{Reporter, Rescued, StepResult, Told};
@@ -31,18 +32,31 @@ pub struct Story {
     output: Output,
     folder: PathBuf,
     waiting: Option<Progress>,
+    /// The logs that this run has written.
+    logs: BTreeSet<String>,
 }
 
 impl Story {
     /// A story on this output, with its views in the machine's own folder.
     pub fn new(output: Output, state: &StateDir) -> Self {
-        Self { output, folder: state.path().to_owned(), waiting: None }
+        Self { output, folder: state.path().to_owned(), waiting: None, logs: BTreeSet::new() }
     }
 
     fn view(&self, folder: &str, name: &str, text: &str) -> io::Result<()> {
         let folder = self.folder.join(folder);
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(name), text)
+    }
+
+    /// Moves the log that an earlier run left of the same step out of the way, under the next number that is free.
+    fn keep_earlier(&self, name: &str) -> io::Result<()> {
+        let folder = self.folder.join("logs");
+        let file = folder.join(format!("{name}.json"));
+        if !file.exists() {
+            return Ok(());
+        }
+        let free = (1_u32..).map(|number| folder.join(format!("{name}.{number}.json"))).find(|aside| !aside.exists());
+        free.map_or(Ok(()), |aside| fs::rename(file, aside))
     }
 
     fn lines(&self, event: &Event, told: &Told<'_>) -> Vec<Line> {
@@ -56,7 +70,13 @@ impl Story {
             Event::Stuck(stuck) => {
                 vec![(WARN, "stuck", format!("the same failure {} times: a fresh start", stuck.times))]
             }
-            Event::TestRevised(revised) => vec![thought_over(revised)],
+            Event::TestRevised(revised) => {
+                let what = if revised.after.is_some() { "is revised" } else { "is withdrawn" };
+                vec![(DIM, "thought", format!("`{}` {what}: {}", revised.test_id, revised.reason))]
+            }
+            Event::TestUpheld(upheld) => {
+                vec![(DIM, "thought", format!("`{}` stays as it is: {}", upheld.test_id, upheld.reason))]
+            }
             Event::Committed(commit) => kept(commit, told.message),
             Event::StepEnd(end) => ended(end, told.said),
             Event::Resynced(resynced) => {
@@ -105,6 +125,10 @@ impl Reporter for Story {
         self.waiting = None;
     }
 
+    fn remark(&mut self, text: &str) {
+        self.output.note(paint(WARN, text));
+    }
+
     fn rescued(&mut self, rescued: &[Rescued]) {
         for Rescued { path, kept_as, on_disk } in rescued {
             let there = if *on_disk { "still in the file, and " } else { "" };
@@ -118,8 +142,14 @@ impl Reporter for Story {
     }
 
     fn log(&mut self, log: &StepLog) -> io::Result<()> {
-        let text = serde_json::to_string_pretty(log)?;
-        self.view("logs", &format!("step-{}-{}.json", log.step(), log.role()), &text)
+        for role in log.roles() {
+            let name = format!("step-{}-{role}", log.step());
+            if self.logs.insert(name.clone()) {
+                self.keep_earlier(&name)?;
+            }
+            self.view("logs", &format!("{name}.json"), &serde_json::to_string_pretty(log)?)?;
+        }
+        Ok(())
     }
 }
 
@@ -171,15 +201,6 @@ fn title(start: &StepStart, free: bool) -> String {
 
 fn listed(tests: &[TestId]) -> String {
     tests.iter().map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn thought_over(revised: &TestRevised) -> Line {
-    let what = match (&revised.before, &revised.after) {
-        (before, after) if before == after => "stays as it is",
-        (_, None) => "is withdrawn",
-        (_, Some(_)) => "is revised",
-    };
-    (DIM, "thought", format!("`{}` {what}: {}", revised.test_id, revised.reason))
 }
 
 /// What the tests said and what it means. The commands are in the commit, and are the same each time.

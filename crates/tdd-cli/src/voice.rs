@@ -50,8 +50,14 @@ pub struct RoleVoice {
 }
 
 impl Voices {
-    /// The models that the configuration names; `record` is where all that they say is written to.
-    pub fn configured(config: &Config, context: &Context, record: Option<&Path>) -> Result<Self, CliError> {
+    /// The models that the configuration names, for a run that may take this long; `record` is where all that they say
+    /// is written to.
+    pub fn configured(
+        config: &Config,
+        context: &Context,
+        record: Option<&Path>,
+        max_time: Option<Duration>,
+    ) -> Result<Self, CliError> {
         let seats = roster::roster(config);
         if let Some(role) = Role::ALL.into_iter().find(|role| !seats.iter().any(|seat| seat.role == *role)) {
             return Err(CliError::NoModel(role));
@@ -60,9 +66,12 @@ impl Voices {
         let tape = record.map(|path| tape(path, keys)).transpose()?;
         let cancel = context.cancel.clone();
         let stop = Stop::watching(move || cancel.is_cancelled());
+        let until = max_time.and_then(|time| Instant::now().checked_add(time));
+        let output = context.output;
         let mut models = BTreeMap::new();
         for seat in seats {
-            let client = HttpClient::new(endpoint(&seat, config)?, stop.clone())?;
+            let endpoint = Endpoint { until, ..endpoint(&seat, config)? };
+            let client = HttpClient::new(endpoint, stop.clone())?.telling(move |text| output.note(text));
             models.insert(seat.role, (seat.model, Model::at(client, tape.clone())));
         }
         Self::with(models, config)

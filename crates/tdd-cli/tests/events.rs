@@ -29,6 +29,7 @@ fn written(sandbox: &Sandbox) -> BTreeSet<String> {
 fn every_declared_event_has_a_writer() {
     let mut written = of_a_torn_ledger();
     written.extend(of_a_run_that_gets_stuck());
+    written.extend(of_a_run_that_revises_a_test());
     written.extend(of_a_run_that_goes_well());
     written.extend(of_a_program());
     let declared: BTreeSet<String> = Event::TYPES.iter().map(|name| (*name).to_owned()).collect();
@@ -82,6 +83,20 @@ fn of_a_run_that_gets_stuck() -> BTreeSet<String> {
     script = script.plans("2-implementor").plans("2-implementor").plans("2-rethink");
     script = script.edits("2-rethink", 1, &[], &json!({"reason": "the kata says so", "spec_source": "rule 1"}));
     assert_eq!(run(&sandbox, &script), Some(4));
+    written(&sandbox)
+}
+
+fn of_a_run_that_revises_a_test() -> BTreeSet<String> {
+    let sandbox = Sandbox::new();
+    let wrong = TEST.replace("add(\"\"), 0", "add(\"\"), 7");
+    let mut script = Script::new().writes("1-tester", "tests/add.rs", &wrong).plans("2-implementor");
+    for attempt in 1..=3 {
+        let answer = format!("-{attempt}");
+        script = script.edits("2-implementor", attempt, &[("src/lib.rs", Some(&code(&answer)))], &json!({}));
+    }
+    let why = json!({"reason": "it is wrong", "spec_source": "one paragraph on the goal, then the rules, one a line"});
+    script = script.plans("2-rethink").edits("2-rethink", 1, &[("tests/add.rs", Some(TEST))], &why);
+    assert_eq!(run(&sandbox, &script), Some(3), "the script has no third step");
     written(&sandbox)
 }
 

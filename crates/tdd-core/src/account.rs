@@ -71,7 +71,7 @@ pub fn diff_summary(change: &Change) -> Vec<String> {
     for steering in &change.steering {
         files.entry(&steering.path).or_default().push(format!("changes {}", steering.what));
     }
-    for path in change.documents.iter().chain(&change.unreadable) {
+    for path in change.documents.iter().chain(change.unreadable.iter().map(|unreadable| &unreadable.place.path)) {
         files.entry(path).or_default().push("changed".to_owned());
     }
     files.into_iter().map(|(path, what)| format!("{path}: {}", what.join(", "))).collect()

@@ -223,9 +223,9 @@ pub(crate) fn tampering(case: &Case<'_>) -> Vec<Refusal> {
         }
         ItemFate::Added | ItemFate::Changed | ItemFate::Removed => None,
     });
-    let unreadable = case.change.unreadable.iter().map(|path| {
-        let why = format!("`{path}` does not parse, so it cannot be said which tests are in it");
-        found(Rule::TestTampering, &Place::new(path, 1), why, "mend its syntax")
+    let unreadable = case.change.unreadable.iter().map(|unreadable| {
+        let why = format!("{unreadable}; so it cannot be said which tests are in it");
+        found(Rule::TestTampering, &unreadable.place, why, "mend its syntax")
     });
     tests.chain(support).chain(unreadable).collect()
 }

@@ -1,6 +1,7 @@
 //! Every rule of the anti-patterns, from both sides.
 
 use super::*;
+use crate::change::Unreadable;
 use crate::digest::Digest;
 use crate::law::{Court, NO_EXCEPTIONS};
 use crate::rule::Severity;
@@ -212,7 +213,8 @@ fn what_tests_use_may_be_added_to_and_not_changed() {
     set.change.support.push(item(TESTS, "use `c::b`", 1, ItemFate::Added));
     assert_eq!(set.found(), ["test-tampering"]);
     let mut set = Set::default();
-    set.change.unreadable.push(TESTS.to_owned());
+    let (place, problem) = (Place::new(TESTS, 3), "`(` is never closed".to_owned());
+    set.change.unreadable.push(Unreadable { place, problem, text: "add(1".to_owned() });
     assert_eq!(set.found(), ["test-tampering"]);
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::event::TestRenamed;
+use crate::signs::Place;
 use crate::test_id::TestId;
 
 /// What a path or an item is to the law.
@@ -183,7 +184,25 @@ pub struct Change {
     /// Documents and data.
     pub documents: Vec<String>,
     /// Files of a language that do not parse, so that nothing can be said about what is in them.
-    pub unreadable: Vec<String>,
+    pub unreadable: Vec<Unreadable>,
+}
+
+/// A file of a language that does not parse.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unreadable {
+    /// The file, and the line on which the parser stumbled.
+    pub place: Place,
+    /// What the parser says.
+    pub problem: String,
+    /// What stands on the line.
+    pub text: String,
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { place: Place { path, line }, problem, text } = self;
+        write!(f, "`{path}` does not parse: line {line}, `{text}`: {problem}")
+    }
 }
 
 impl Change {

@@ -251,6 +251,11 @@ impl Report {
         &self.obstacles
     }
 
+    /// The same with each obstacle changed.
+    pub fn map_obstacles(self, change: impl FnMut(Obstacle) -> Obstacle) -> Self {
+        Self { obstacles: self.obstacles.into_iter().map(change).collect(), ..self }
+    }
+
     /// How many of each kind.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();

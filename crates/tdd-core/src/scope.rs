@@ -62,12 +62,13 @@ pub fn green_changes_production_only(change: &Change) -> Result<(), Refusal> {
 pub fn readable(change: &Change) -> Result<(), Refusal> {
     match change.unreadable.first() {
         None => Ok(()),
-        Some(path) => Err(Rule::TestsFrozen
+        Some(unreadable) => Err(Rule::TestsFrozen
             .refuse(
-                format!("`{path}` does not parse, so it cannot be said which tests are in it"),
+                format!("{unreadable}; so it cannot be said which tests are in it"),
                 "mend its syntax; a replacement takes the place of what it is for, and all around that stays",
             )
-            .because(Cause::SyntaxError)),
+            .because(Cause::SyntaxError)
+            .at(&unreadable.place)),
     }
 }
 

@@ -173,6 +173,18 @@ pub trait Agent {
     fn hear(&mut self, turn: &Turn, news: &News<'_>);
     /// What all its answers may cost; nothing where there is no limit.
     fn budget(&self) -> Budget;
+    /// What to say and what a person can do, where an answer could not be had before the run's time is over. Then the
+    /// run ends as any run does whose time is over.
+    fn out_of_time(error: &Self::Error) -> Option<OutOfTime>;
+}
+
+/// An answer cannot be had before the run's time is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfTime {
+    /// Why not.
+    pub reason: String,
+    /// What a person can do.
+    pub next: String,
 }
 
 /// What models may cost in all.
@@ -216,6 +228,15 @@ pub enum Granted {
     No(Refusal),
 }
 
+/// How much of a kata a prompt had room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KataCut {
+    /// So many bytes are shown.
+    pub shown: usize,
+    /// Of so many.
+    pub of: usize,
+}
+
 /// What an agent may ask for during its turn.
 pub trait Desk {
     /// A file of the tree that the step starts from.
@@ -238,6 +259,8 @@ pub trait Desk {
     fn planned(&mut self, plan: &str) -> Result<(), Closed>;
     /// It waits for a model.
     fn waiting(&mut self, purpose: &str);
+    /// There was no room in a prompt for all of the kata.
+    fn kata_cut(&mut self, cut: KataCut);
     /// A model answered.
     fn called(&mut self, call: Call) -> Result<(), Closed>;
 }
@@ -550,11 +573,13 @@ pub trait Reporter {
     fn working(&mut self, what: &str);
     /// The wait is over.
     fn rested(&mut self);
+    /// Something that a person should know, and that changes nothing.
+    fn remark(&mut self, text: &str);
     /// A person's text was saved.
     fn rescued(&mut self, rescued: &[Rescued]);
     /// An agent said what it means to do.
     fn plan(&mut self, step: u32, role: Role, plan: &str) -> io::Result<()>;
-    /// A step is over.
+    /// A step is over, or an attempt at it: this is all of the step so far.
     fn log(&mut self, log: &StepLog) -> io::Result<()>;
 }
 

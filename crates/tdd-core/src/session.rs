@@ -126,6 +126,7 @@ impl Session {
             | Event::Repair(_)
             | Event::Stuck(_)
             | Event::TestRevised(_)
+            | Event::TestUpheld(_)
             | Event::GreenOnArrival(_)
             | Event::Blocked(_)
             | Event::Paused(_)
@@ -548,6 +549,6 @@ mod tests {
         }
         let json = serde_json::to_vec(&session).unwrap();
         assert_eq!(serde_json::from_slice::<Session>(&json).unwrap(), session);
-        assert_eq!(session.events(), 31);
+        assert_eq!(session.events(), 32);
     }
 }

@@ -137,19 +137,9 @@ impl Standing {
                 self.open(None);
                 self.claims.clear();
             }
-            Event::TestRevised(revised) if self.is_to_be_mended(&revised.test_id) => {
-                self.mends.insert(revised.test_id.clone(), false);
-                self.failures.remove(&rethink_of(revised.test_id.as_str()));
-            }
-            Event::TestRevised(revised) => {
-                self.rethought.insert(revised.test_id.clone());
-                self.clashes.remove(&revised.test_id);
-                self.vacuous.remove(&revised.test_id);
-                self.clashed.remove(&revised.test_id);
-                if revised.before != revised.after {
-                    self.failures.remove(revised.test_id.as_str());
-                }
-            }
+            // Ledgers of version 0.1 have this for a test that stays as it is, too.
+            Event::TestRevised(revised) => self.thought_over(&revised.test_id, revised.before != revised.after),
+            Event::TestUpheld(upheld) => self.thought_over(&upheld.test_id, false),
             Event::TestRenamed(renamed) => {
                 let new = |id: &mut TestId| {
                     if *id == renamed.from {
@@ -409,6 +399,23 @@ impl Standing {
             }
         }
         self.ended = Some(end.clone());
+    }
+
+    /// The tester looked at a test again: to mend something in it, or because it was in doubt. What failed on a revised
+    /// test is forgotten.
+    fn thought_over(&mut self, test: &TestId, revised: bool) {
+        if self.is_to_be_mended(test) {
+            self.mends.insert(test.clone(), false);
+            self.failures.remove(&rethink_of(test.as_str()));
+            return;
+        }
+        self.rethought.insert(test.clone());
+        self.clashes.remove(test);
+        self.vacuous.remove(test);
+        self.clashed.remove(test);
+        if revised {
+            self.failures.remove(test.as_str());
+        }
     }
 
     fn open(&mut self, edit: Option<EditApplied>) {

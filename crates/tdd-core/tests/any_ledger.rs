@@ -10,7 +10,7 @@ use tdd_core::event::{
     Blocked, Committed, EditApplied, EditClaim, EditRefused, Event, GreenOnArrival, Head, InTheWay, LedgerRepaired,
     LlmCall, Override, Paused, PersonEdit, PersonFate, PlanSubmitted, Record, RefactorBegin, RefactorEnd, Repair,
     Resumed, Resynced, Retired, Reverted, RunEnd, RunStart, Status, StepEnd, StepOutcome, StepStart, Stuck, SuiteRun,
-    TestRenamed, TestRevised, TestRun,
+    TestRenamed, TestRevised, TestRun, TestUpheld,
 };
 use tdd_core::report::{Cause, Counts};
 use tdd_core::rule::Rule;
@@ -190,6 +190,9 @@ fn attempts() -> impl Strategy<Value = Event> {
     let revised = (id(), option::of(digest()), option::of(digest())).prop_map(|(test_id, before, after)| {
         Event::TestRevised(TestRevised { test_id, before, after, reason: String::new(), spec_source: String::new() })
     });
+    let upheld = id().prop_map(|test_id| {
+        Event::TestUpheld(TestUpheld { test_id, reason: String::new(), spec_source: String::new() })
+    });
     let renamed = (id(), id()).prop_map(|(from, test_id)| Event::TestRenamed(TestRenamed { from, test_id }));
     let arrival = id().prop_map(|test_id| Event::GreenOnArrival(GreenOnArrival { test_id }));
     let committed = (commit(), tree(), text())
@@ -202,6 +205,7 @@ fn attempts() -> impl Strategy<Value = Event> {
         repair,
         stuck,
         revised,
+        upheld,
         renamed,
         arrival,
         committed

@@ -64,5 +64,5 @@ pub(crate) fn told(change: &Change) -> Vec<String> {
         change.steering.iter().map(|it| format!("steering {}{}", it.what, if it.free { " free" } else { "" }));
     let found = change.tests.iter().map(test).chain(change.support.iter().map(item("support")));
     let found = found.chain(change.production.iter().map(item("production"))).chain(steering);
-    found.chain(change.unreadable.iter().map(|path| format!("unreadable {path}"))).collect()
+    found.chain(change.unreadable.iter().map(|it| format!("unreadable {}", it.place.path))).collect()
 }

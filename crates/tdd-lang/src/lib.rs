@@ -87,6 +87,7 @@ pub fn suite<'l>(
     } else {
         by_command::by_several(language, project, settings, selection)?
     };
+    let run: Box<dyn Suite + 'l> = Box::new(run::Quoting(run));
     if language.runs_skipped(settings) {
         return Ok(run);
     }

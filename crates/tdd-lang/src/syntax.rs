@@ -5,8 +5,10 @@ use std::marker::PhantomData;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use tdd_core::change::Unreadable;
 use tdd_core::digest::Digest;
 use tdd_core::recent::Recent;
+use tdd_core::signs::Place;
 use tree_sitter::{Language, Parser, TreeCursor};
 
 /// Between two tokens of a digest; no UTF-8 text holds this byte.
@@ -99,6 +101,37 @@ struct Node {
     /// The first node that is no longer inside this one.
     past: usize,
     broken: bool,
+}
+
+/// Where a parser stumbled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Flaw {
+    /// On which line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub problem: String,
+    /// What stands on the line.
+    pub text: String,
+}
+
+impl Flaw {
+    /// The flaw of a file; a file without a known one could not be read at all.
+    pub fn told(flaw: Option<Self>, path: &str) -> Unreadable {
+        let unknown = || Self { line: 1, problem: "there is no parser for it".to_owned(), text: String::new() };
+        let Self { line, problem, text } = flaw.unwrap_or_else(unknown);
+        Unreadable { place: Place::new(path, line), problem, text }
+    }
+}
+
+/// So many characters of a line are quoted.
+const MAX_QUOTED: usize = 120;
+
+fn closer(opening: &str) -> &'static str {
+    match opening {
+        "(" => ")",
+        "[" => "]",
+        _ => "}",
+    }
 }
 
 /// The trees of the last texts by the digest of each: a step looks at the same few files again and again.
@@ -209,7 +242,55 @@ impl<'a> FlatTree<'a> {
 
     /// Whether the parser could read all of the text.
     pub fn parses(&self) -> bool {
-        (0..self.len()).all(|node| !self.is_broken(node))
+        self.broken().next().is_none()
+    }
+
+    /// Where the parser stumbled first, if it did.
+    pub fn flaw(&self) -> Option<Flaw> {
+        self.flaw_of(self.broken().collect())
+    }
+
+    fn broken(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).filter(|node| self.is_broken(*node))
+    }
+
+    /// What is wrong where these nodes are broken. Brackets that do not match come first: the parser itself notices
+    /// them far behind.
+    pub fn flaw_of(&self, broken: Vec<usize>) -> Option<Flaw> {
+        let is_innermost = |node: &&usize| self.inside(**node).skip(1).all(|inner| !self.is_broken(inner));
+        let first = *broken.iter().find(is_innermost)?;
+        let (line, problem) = self.unbalanced().unwrap_or_else(|| (self.line(first), self.complaint(first)));
+        let text = self.source.lines().nth(line - 1).unwrap_or_default();
+        Some(Flaw { line, problem, text: text.trim().chars().take(MAX_QUOTED).collect() })
+    }
+
+    /// The first bracket that does not match, with its line.
+    fn unbalanced(&self) -> Option<(usize, String)> {
+        let mut open: Vec<usize> = Vec::new();
+        for leaf in (0..self.len()).filter(|node| self.is_leaf(*node) && self.kind(*node) == self.text(*node)) {
+            match self.text(leaf) {
+                "(" | "[" | "{" | "${" => open.push(leaf),
+                closing @ (")" | "]" | "}") => match open.pop() {
+                    None => return Some((self.line(leaf), format!("`{closing}` closes nothing"))),
+                    Some(opening) if closer(self.text(opening)) == closing => {}
+                    Some(opening) => {
+                        let (bracket, behind) = (self.text(opening), self.line(leaf));
+                        let problem = format!("`{bracket}` is not closed before the `{closing}` of line {behind}");
+                        return Some((self.line(opening), problem));
+                    }
+                },
+                _ => {}
+            }
+        }
+        open.pop().map(|opening| (self.line(opening), format!("`{}` is never closed", self.text(opening))))
+    }
+
+    fn complaint(&self, broken: usize) -> String {
+        let text: String = self.text(broken).lines().next().unwrap_or_default().chars().take(MAX_QUOTED).collect();
+        match (self.text(broken), self.kind(broken)) {
+            ("", kind) => format!("`{kind}` is missing"),
+            _ => format!("the parser cannot read `{}`", text.trim()),
+        }
     }
 
     /// Whether the parser could not read this node.
@@ -322,6 +403,23 @@ mod tests {
         is_atom: |_| false,
         known: Known::new(),
     };
+
+    /// The line that a Rust text is said to be wrong on, and why.
+    fn check(source: &str, line: usize, problem: &str) {
+        let flaw = FlatTree::parse(&GRAMMAR, source).unwrap().flaw().unwrap();
+        let text = source.lines().nth(line - 1).unwrap().trim();
+        assert_eq!((flaw.line, flaw.problem.as_str(), flaw.text.as_str()), (line, problem, text), "{source}");
+    }
+
+    #[test]
+    fn a_text_that_does_not_parse_says_where_and_why() {
+        check("fn a() {\n    f(1, 2;\n    g();\n}\n", 2, "`(` is not closed before the `}` of line 4");
+        check("fn a() {\n    f();\n", 1, "`{` is never closed");
+        check("fn a() {}\n}\n", 2, "`}` closes nothing");
+        check("use a::b\n\nfn c() {}\n", 1, "`;` is missing");
+        check("fn a() {\n    let b = = c();\n}\n", 2, "the parser cannot read `=`");
+        assert_eq!(FlatTree::parse(&GRAMMAR, "fn a() { f(\"(\", '{'); }").unwrap().flaw(), None);
+    }
 
     #[test]
     fn a_text_that_was_read_is_not_read_again_and_another_one_is() {

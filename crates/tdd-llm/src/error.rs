@@ -117,6 +117,20 @@ pub enum LlmError {
         /// The server's own.
         words: String,
     },
+    /// The server asks for a wait that would outlast the run.
+    #[error("`{server}` asks us to wait {} ({status}: {words}), and this run ends before that", seconds(*wait))]
+    NoTime {
+        /// Its address.
+        server: String,
+        /// The status of its answer.
+        status: u16,
+        /// How long it asks us to wait.
+        wait: Duration,
+        /// How long the run still has.
+        left: Duration,
+        /// The server's own.
+        words: String,
+    },
     /// The answer was cut off each time.
     #[error("the model's answer was cut off after {completion} tokens, and asking again did not help")]
     Cut {
@@ -148,11 +162,18 @@ pub enum LlmError {
 }
 
 impl LlmError {
+    /// Whether there was not even a connection.
+    pub(crate) fn is_no_connection(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::TimedOut { wait: Wait::Connect, .. })
+    }
+
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Setup { .. } => Some("check `base_url` and the key"),
-            Self::Unreachable { .. } => Some("is the server running, and is `base_url` right?"),
+            Self::Unreachable { .. } | Self::TimedOut { wait: Wait::Connect, .. } => {
+                Some("is the server running, and is `base_url` right?")
+            }
             Self::TimedOut { .. } => Some("set `llm.timeout_secs` higher, or take a faster model"),
             Self::NoCompletion { .. } => Some("does `base_url` end where `/chat/completions` begins?"),
             Self::Denied { .. } => Some("check the key: `api_key_env` names the variable that holds it"),
@@ -160,6 +181,9 @@ impl LlmError {
             Self::ContextTooLong { .. } => Some("set `llm.context_bytes` lower, or take a model with a larger context"),
             Self::NoTools { .. } => Some("set the role's `protocol` to `edit-plan`"),
             Self::Unavailable { .. } => Some("wait a while, or set `llm.max_retries` higher"),
+            Self::NoTime { .. } => {
+                Some("start it again after the wait, it goes on where it was; or give it more time (`--max-minutes`)")
+            }
             Self::Cut { .. } => Some("raise the server's limit of tokens for one answer"),
             Self::NotRecorded { .. } => Some("record it anew with a real model"),
             Self::Refused { status: 404, .. } => Some("does `base_url` end where `/chat/completions` begins?"),
@@ -192,6 +216,7 @@ impl std::fmt::Display for Wait {
     }
 }
 
-fn seconds(duration: Duration) -> String {
+/// A time in words.
+pub(crate) fn seconds(duration: Duration) -> String {
     if duration.as_secs() == 0 { format!("{} ms", duration.as_millis()) } else { format!("{} s", duration.as_secs()) }
 }

@@ -1,5 +1,6 @@
 //! Asks a server over HTTP: retries what may pass, steps down to what the server takes, and waits no longer than it may.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -7,8 +8,9 @@ use secrecy::SecretString;
 use tokio::time::Instant;
 
 use crate::client::{Answer, Ask, Finish, Form, LlmClient};
-use crate::error::LlmError;
+use crate::error::{self, LlmError};
 use crate::learned::{self, Learned};
+use crate::refusal::Refusal;
 use crate::reply::{End, Reply};
 use crate::request::{self, Sent};
 use crate::retry::{self, Next, Tally, Trouble};
@@ -31,18 +33,20 @@ pub struct Endpoint {
     pub max_retries: u32,
     /// Ask for the answer token by token.
     pub stream: bool,
+    /// When the run ends: no wait that a server asks for goes beyond it.
+    pub until: Option<std::time::Instant>,
 }
 
 impl Endpoint {
     /// A server that wants no key, with defaults for the rest.
     pub fn new(route: Route) -> Self {
         let timeouts = Timeouts::default();
-        Self { route, key: None, temperature: None, timeouts, max_retries: 5, stream: true }
+        Self { route, key: None, temperature: None, timeouts, max_retries: 5, stream: true, until: None }
     }
 }
 
-/// How long we wait for what. Each counts for one try, so a call ends at the latest after
-/// `max_retries + 1` tries of `whole`, and as many waits, none longer than `whole`.
+/// How long we wait for what. Each counts for one try, so a call ends at the latest after `max_retries + 1` tries of
+/// `whole`, and the waits between them: as long as the server asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// For a connection.
@@ -78,13 +82,30 @@ pub struct HttpClient {
     transport: Transport,
     learned: Arc<Mutex<Learned>>,
     stop: Stop,
+    tell: Tell,
+}
+
+/// Who is told that a server asks us to wait.
+#[derive(Clone, Default)]
+struct Tell(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+
+impl fmt::Debug for Tell {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("Tell").field(&self.0.is_some()).finish()
+    }
 }
 
 impl HttpClient {
     /// A client whose calls end when somebody asks to stop.
     pub fn new(endpoint: Endpoint, stop: Stop) -> Result<Self, LlmError> {
         let transport = Transport::new(&endpoint)?;
-        Ok(Self { endpoint: Arc::new(endpoint), transport, learned: Arc::default(), stop })
+        Ok(Self { endpoint: Arc::new(endpoint), transport, learned: Arc::default(), stop, tell: Tell::default() })
+    }
+
+    /// The same client, which calls `tell` with one line whenever it waits because the server asks for it.
+    #[must_use]
+    pub fn telling(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { tell: Tell(Some(Arc::new(tell))), ..self }
     }
 
     /// The server's address, without anything secret.
@@ -124,10 +145,10 @@ impl HttpClient {
                 Ok(reply) => return Ok(self.answer(ask, &call, reply, begun)),
                 Err(trouble) => trouble,
             };
-            call.note(&trouble);
+            self.note(&mut call, &trouble);
             match retry::next(&trouble, &call.sent, &call.tally) {
                 Next::Again(wait) => {
-                    tokio::time::sleep(self.pause(wait, call.tally.retries)).await;
+                    self.pause(wait, &trouble, call.tally.retries).await?;
                     call.tally.retries += 1;
                 }
                 Next::Simpler => match learned::simpler(call.sent.form) {
@@ -145,11 +166,36 @@ impl HttpClient {
         }
     }
 
-    /// How long to wait before a retry: never less than the server wishes, unless that is longer than an answer may take.
-    fn pause(&self, wished: Option<Duration>, retries: u32) -> Duration {
-        let Timeouts { retry_base, whole, .. } = self.endpoint.timeouts;
-        let own = retry::backoff(retry_base, retries, retry::chance());
-        wished.unwrap_or_default().max(own).min(whole)
+    /// Waits before a retry: as long as the server asks for, and never less than our own backoff. A wait that would
+    /// outlast the run is not begun.
+    async fn pause(&self, asked: Option<Duration>, trouble: &Trouble, retries: u32) -> Result<(), LlmError> {
+        if let (Some(wait), Trouble::Refused(refusal)) = (asked, trouble) {
+            self.announce(wait, refusal)?;
+        }
+        let own = retry::backoff(self.endpoint.timeouts.retry_base, retries, retry::chance());
+        tokio::time::sleep(asked.unwrap_or_default().max(own)).await;
+        Ok(())
+    }
+
+    fn announce(&self, wait: Duration, refusal: &Refusal) -> Result<(), LlmError> {
+        let (server, status, words) = (self.server(), refusal.status, refusal.words.clone());
+        let left = self.endpoint.until.map(|until| until.saturating_duration_since(std::time::Instant::now()));
+        if let Some(left) = left.filter(|left| wait > *left) {
+            return Err(LlmError::NoTime { server: server.to_owned(), status, wait, left, words });
+        }
+        if let Some(tell) = self.tell.0.as_ref().filter(|_| !wait.is_zero()) {
+            tell(&format!("`{server}` asks us to wait {} ({status}): {words}", error::seconds(wait)));
+        }
+        Ok(())
+    }
+
+    /// Takes in what a failed try shows about the server.
+    fn note(&self, call: &mut Call, trouble: &Trouble) {
+        if let Trouble::Refused(refusal) = trouble {
+            self.learned().reached = true;
+            call.tally.faults += u32::from(refusal.status == 500);
+        }
+        call.tally.reached = self.learned().reached;
     }
 
     fn begin(&self, ask: &Ask) -> Result<Call, LlmError> {
@@ -169,6 +215,7 @@ impl HttpClient {
 
     fn answer(&self, ask: &Ask, call: &Call, reply: Reply, begun: Instant) -> Answer {
         let mut learned = self.learned();
+        learned.reached = true;
         learned.worked(&call.sent, &ask.form, call.stepped_down);
         learned.tools_proven |= !reply.tool_calls.is_empty();
         let finish = match reply.end() {
@@ -236,12 +283,6 @@ struct Call {
 }
 
 impl Call {
-    fn note(&mut self, trouble: &Trouble) {
-        if matches!(trouble, Trouble::Refused(refusal) if refusal.status == 500) {
-            self.tally.faults += 1;
-        }
-    }
-
     fn step_down(&mut self, form: crate::client::FormUsed) {
         self.sent.form = form;
         self.stepped_down = true;

@@ -17,11 +17,20 @@ pub(crate) struct Learned {
     pub tools_proven: bool,
     /// What the server complained about.
     left_out: Vec<Extra>,
+    /// The server has answered a call, with whatever status.
+    pub reached: bool,
 }
 
 impl Default for Learned {
     fn default() -> Self {
-        Self { json: FormUsed::Schema, json_proven: false, no_tools: None, tools_proven: false, left_out: Vec::new() }
+        Self {
+            json: FormUsed::Schema,
+            json_proven: false,
+            no_tools: None,
+            tools_proven: false,
+            left_out: Vec::new(),
+            reached: false,
+        }
     }
 }
 

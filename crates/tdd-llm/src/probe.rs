@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use crate::client::{Ask, Form, FormUsed, Message, ToolSpec};
+use crate::error::LlmError;
 use crate::http::HttpClient;
 use crate::reply::Reply;
 use crate::request::Sent;
@@ -35,11 +36,28 @@ impl Finding {
     }
 }
 
+/// What became of a plain question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contact {
+    /// It was answered.
+    Answers,
+    /// Nobody is there, for this reason.
+    Unreachable(String),
+    /// The server does not take the key, in these words.
+    Denied(String),
+    /// The server does not have the model, in these words.
+    UnknownModel(String),
+    /// The server refused the question for another reason.
+    Refused(String),
+    /// There was no answer in time, or the server is busy.
+    Silent(String),
+}
+
 /// What a server can do with its model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// A plain question is answered.
-    pub reachable: Finding,
+    /// What became of a plain question.
+    pub contact: Contact,
     /// The models that the server lists, if it lists any.
     pub models: Option<Vec<String>>,
     /// JSON that fits a schema.
@@ -62,25 +80,39 @@ pub async fn probe(client: &HttpClient) -> Capabilities {
 /// Asks the server, each thing once; what is not answered by then stays unknown.
 pub async fn probe_within(client: &HttpClient, within: Duration) -> Capabilities {
     let probe = Probe { client, deadline: Instant::now() + within.min(LONGEST) };
-    let models = probe.models().await;
-    let plain = probe.ask(&plain(), FormUsed::Text).await;
-    let reachable = plain.as_ref().map_or_else(Clone::clone, |_| Finding::Yes);
-    let usage = plain.as_ref().map_or_else(unknown, |reply| {
-        let counted = reply.usage.prompt > 0 && reply.usage.completion > 0;
-        if counted { Finding::Yes } else { Finding::No("the answer has no token counts".to_owned()) }
-    });
-    if let Err(finding) = plain {
-        let [json_schema, json_object, tools, streaming] = [(); 4].map(|()| unknown(&finding));
-        return Capabilities { reachable, models, json_schema, json_object, tools, streaming, usage };
-    }
+    let models = match probe.models().await {
+        Ok(models) => models,
+        Err(contact) => return Capabilities::without(contact, None),
+    };
+    let plain = match probe.once(&plain(), FormUsed::Text).await {
+        Ok(reply) => reply,
+        Err(missed) => return Capabilities::without(missed.contact(client), models),
+    };
+    let counted = plain.usage.prompt > 0 && plain.usage.completion > 0;
     Capabilities {
-        reachable,
+        contact: Contact::Answers,
         models,
         json_schema: probe.find(&greeting(), FormUsed::Schema, is_greeting).await,
         json_object: probe.find(&greeting(), FormUsed::JsonObject, is_object).await,
         tools: probe.find(&tool(), FormUsed::Tools, is_call).await,
         streaming: probe.streaming().await,
-        usage,
+        usage: if counted { Finding::Yes } else { Finding::No("the answer has no token counts".to_owned()) },
+    }
+}
+
+impl Capabilities {
+    /// Nothing could be asked.
+    fn without(contact: Contact, models: Option<Vec<String>>) -> Self {
+        let why = match &contact {
+            Contact::Answers => "not asked",
+            Contact::Unreachable(why)
+            | Contact::Denied(why)
+            | Contact::UnknownModel(why)
+            | Contact::Refused(why)
+            | Contact::Silent(why) => why,
+        };
+        let [json_schema, json_object, tools, streaming, usage] = [(); 5].map(|()| Finding::Unknown(why.to_owned()));
+        Self { contact, models, json_schema, json_object, tools, streaming, usage }
     }
 }
 
@@ -90,16 +122,21 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    async fn models(&self) -> Option<Vec<String>> {
-        let list = self.bounded(self.client.get("models")).await.ok()?;
-        let names = list.get("data").unwrap_or(&list).as_array()?.iter();
-        Some(names.filter_map(|model| model.get("id")?.as_str().map(str::to_owned)).collect())
+    /// The models that the server lists, if it lists any. Where nobody is there, nothing else need be asked.
+    async fn models(&self) -> Result<Option<Vec<String>>, Contact> {
+        let list = match self.bounded(self.client.get("models")).await {
+            Ok(list) => list,
+            Err(missed) if missed.is_unreachable() => return Err(missed.contact(self.client)),
+            Err(_) => return Ok(None),
+        };
+        let names = list.get("data").unwrap_or(&list).as_array();
+        Ok(names.map(|names| names.iter().filter_map(|model| model.get("id")?.as_str().map(str::to_owned)).collect()))
     }
 
     async fn find(&self, ask: &Ask, form: FormUsed, judge: fn(&Reply) -> Result<(), String>) -> Finding {
-        match self.ask(ask, form).await {
+        match self.once(ask, form).await {
             Ok(reply) => judge(&reply).map_or_else(Finding::No, |()| Finding::Yes),
-            Err(finding) => finding,
+            Err(missed) => missed.finding(self.client),
         }
     }
 
@@ -108,38 +145,70 @@ impl Probe<'_> {
         match self.bounded(self.client.once(&plain(), &sent)).await {
             Ok(reply) if reply.streamed => Finding::Yes,
             Ok(_) => Finding::No("the answer comes in one piece".to_owned()),
-            Err(finding) => finding,
+            Err(missed) => missed.finding(self.client),
         }
     }
 
-    async fn ask(&self, ask: &Ask, form: FormUsed) -> Result<Reply, Finding> {
+    async fn once(&self, ask: &Ask, form: FormUsed) -> Result<Reply, Missed> {
         let sent = Sent { form, temperature: None, stream: false, stream_options: false };
         self.bounded(self.client.once(ask, &sent)).await
     }
 
     /// One question, unless time is up or somebody asks to stop.
-    async fn bounded<T>(&self, work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Finding> {
+    async fn bounded<T>(&self, work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Missed> {
         let work = async { Ok(timeout_at(self.deadline, work).await) };
         match self.client.stop().unless(work).await {
             Ok(Ok(Ok(value))) => Ok(value),
-            Ok(Ok(Err(trouble))) => Err(self.finding(trouble)),
-            Ok(Err(_)) => Err(Finding::Unknown("the server took too long".to_owned())),
-            Err(cancelled) => Err(Finding::Unknown(cancelled.to_string())),
+            Ok(Ok(Err(trouble))) => Err(Missed::Trouble(trouble)),
+            Ok(Err(_)) => Err(Missed::Late("the server took too long".to_owned())),
+            Err(cancelled) => Err(Missed::Late(cancelled.to_string())),
         }
-    }
-
-    /// A refusal is an answer; that the server is busy or gone is none.
-    fn finding(&self, trouble: Trouble) -> Finding {
-        let refused = matches!(&trouble, Trouble::Refused(refusal) if !matches!(refusal.status, 408 | 429 | 502..=599));
-        let reason = self.client.error(trouble, 0).to_string();
-        if refused { Finding::No(reason) } else { Finding::Unknown(reason) }
     }
 }
 
-fn unknown(finding: &Finding) -> Finding {
-    match finding {
-        Finding::Yes => Finding::Unknown("not asked".to_owned()),
-        Finding::No(reason) | Finding::Unknown(reason) => Finding::Unknown(reason.clone()),
+/// Why a question has no answer.
+enum Missed {
+    Trouble(Trouble),
+    Late(String),
+}
+
+impl Missed {
+    fn is_unreachable(&self) -> bool {
+        let Self::Trouble(Trouble::Passing(error) | Trouble::Lasting(error)) = self else { return false };
+        error.is_no_connection()
+    }
+
+    /// The server is busy, or gone: that is no answer.
+    fn is_silence(trouble: &Trouble) -> bool {
+        !matches!(trouble, Trouble::Refused(refusal) if !matches!(refusal.status, 408 | 429 | 502..=599))
+    }
+
+    fn contact(self, client: &HttpClient) -> Contact {
+        let unreachable = self.is_unreachable();
+        let trouble = match self {
+            Self::Late(why) => return Contact::Silent(why),
+            Self::Trouble(trouble) => trouble,
+        };
+        let silent = Self::is_silence(&trouble);
+        let error = client.error(trouble, 0);
+        let words = error.to_string();
+        match error {
+            _ if unreachable => Contact::Unreachable(words),
+            _ if silent => Contact::Silent(words),
+            LlmError::Denied { .. } => Contact::Denied(words),
+            LlmError::ModelUnknown { .. } => Contact::UnknownModel(words),
+            _ => Contact::Refused(words),
+        }
+    }
+
+    fn finding(self, client: &HttpClient) -> Finding {
+        let trouble = match self {
+            Self::Late(why) => return Finding::Unknown(why),
+            Self::Trouble(trouble) => trouble,
+        };
+        let silent = Self::is_silence(&trouble);
+        let reason = client.error(trouble, 0).to_string();
+        if silent { Finding::Unknown(reason) } else { Finding::No(reason) }
     }
 }
 

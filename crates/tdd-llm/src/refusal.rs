@@ -118,7 +118,7 @@ fn cut(text: &str, longest: usize) -> String {
 pub(crate) fn wait(retry_after: &str, date: Option<&str>, now: jiff::Timestamp) -> Option<Duration> {
     let retry_after = retry_after.trim();
     if let Ok(seconds) = retry_after.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
+        return (seconds >= 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
     }
     let until = http_date(retry_after)?;
     let now = date.and_then(http_date).unwrap_or(now);
@@ -182,6 +182,7 @@ mod tests {
         check("Sun, 15 Nov 2026 11:00:00 GMT", None, Some(0));
         check("soon", None, None);
         check("-3", None, None);
+        assert_eq!(wait("1e300", None, now), Some(Duration::MAX));
     }
 
     proptest! {

@@ -11,6 +11,10 @@ use crate::request::Sent;
 /// The longest wait that is not the server's own wish.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
+/// Retries of a server that nobody has reached yet: an address that is wrong, or a server that is not running. One that
+/// is about to come up is there within these.
+const FIRST_CONTACT_RETRIES: u32 = 2;
+
 /// What came instead of a completion.
 #[derive(Debug)]
 pub(crate) enum Trouble {
@@ -31,6 +35,8 @@ pub(crate) struct Tally {
     pub faults: u32,
     /// The server has answered with tool calls before, so they are not what it refuses.
     pub tools_proven: bool,
+    /// The server has answered a call before.
+    pub reached: bool,
 }
 
 /// What to do next.
@@ -59,6 +65,9 @@ pub(crate) enum Extra {
 pub(crate) fn next(trouble: &Trouble, sent: &Sent, tally: &Tally) -> Next {
     match trouble {
         Trouble::Refused(refusal) => after_refusal(refusal, sent, tally),
+        Trouble::Passing(error) if error.is_no_connection() && !tally.reached => {
+            again(&Tally { max_retries: tally.max_retries.min(FIRST_CONTACT_RETRIES), ..*tally }, None)
+        }
         Trouble::Passing(_) => again(tally, None),
         Trouble::Lasting(_) => Next::End,
     }
@@ -116,10 +125,11 @@ pub(crate) fn chance() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Wait;
 
     const SCHEMA: Sent = Sent { form: FormUsed::Schema, temperature: Some(0.2), stream: true, stream_options: true };
     const TEXT: Sent = Sent { form: FormUsed::Text, temperature: None, stream: false, stream_options: false };
-    const FIRST: Tally = Tally { retries: 0, max_retries: 5, faults: 1, tools_proven: false };
+    const FIRST: Tally = Tally { retries: 0, max_retries: 5, faults: 1, tools_proven: false, reached: false };
 
     fn refused(status: u16, body: &str) -> Trouble {
         Trouble::Refused(Refusal::read(status, body.as_bytes(), None))
@@ -135,6 +145,19 @@ mod tests {
         }
         let spent = Tally { retries: 5, ..FIRST };
         assert_eq!(next(&refused(429, ""), &TEXT, &spent), Next::End);
+    }
+
+    #[test]
+    fn a_server_that_was_never_reached_is_given_up_sooner_than_one_that_went_away() {
+        let gone = || Trouble::Passing(LlmError::Unreachable { server: "s".into(), reason: "refused".into() });
+        let after = |retries, reached| next(&gone(), &TEXT, &Tally { retries, reached, ..FIRST });
+        assert_eq!((after(1, false), after(2, false)), (Next::Again(None), Next::End));
+        assert_eq!((after(2, true), after(5, true)), (Next::Again(None), Next::End));
+        let late = |wait| LlmError::TimedOut { server: "s".into(), wait, after: Duration::from_secs(10) };
+        let after = |wait| next(&Trouble::Passing(late(wait)), &TEXT, &Tally { retries: 2, ..FIRST });
+        assert_eq!((after(Wait::Connect), after(Wait::Answer)), (Next::End, Next::Again(None)));
+        let busy = Tally { retries: 4, ..FIRST };
+        assert_eq!(next(&refused(429, ""), &TEXT, &busy), Next::Again(None));
     }
 
     #[test]

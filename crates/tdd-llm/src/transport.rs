@@ -1,13 +1,16 @@
 //! Carries one request to a server and its answer back, within its deadlines; the key never shows.
 
 use std::error::Error;
-use std::net::IpAddr;
+use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Response, Url, redirect};
 use secrecy::{ExposeSecret, SecretString};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::{LlmError, Wait};
@@ -222,6 +225,7 @@ fn client(base: &Url, headers: HeaderMap, connect: Duration) -> reqwest::Result<
     // An error means that the process has a provider already, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
+        .dns_resolver(Lookup)
         .user_agent(concat!("tdd-machine/", env!("CARGO_PKG_VERSION")))
         .default_headers(headers)
         .connect_timeout(connect)
@@ -237,6 +241,26 @@ fn client(base: &Url, headers: HeaderMap, connect: Duration) -> reqwest::Result<
         builder = builder.no_proxy();
     }
     builder.build()
+}
+
+/// Looks names up on a thread of its own. A lookup can hang for half a minute, and a runtime that ends waits for its
+/// own threads.
+#[derive(Debug)]
+struct Lookup;
+
+impl Resolve for Lookup {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (tell, found) = oneshot::channel();
+        thread::spawn(move || {
+            let addresses = (name.as_str(), 0).to_socket_addrs();
+            // Whoever asked may have given up by now.
+            let _told = tell.send(addresses);
+        });
+        Box::pin(async move {
+            let addresses: Addrs = Box::new(found.await??);
+            Ok(addresses)
+        })
+    }
 }
 
 fn is_loopback(url: &Url) -> bool {

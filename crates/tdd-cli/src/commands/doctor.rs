@@ -5,7 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
+use tdd_agents::brief::KataFit;
+use tdd_agents::prompts::Prompts;
 use tdd_agents::roster::{self, Seat};
+use tdd_agents::talk;
 use tdd_core::command::Exit;
 use tdd_core::config::{Ci, Config};
 use tdd_core::plan::Severity;
@@ -16,21 +19,22 @@ use tdd_exec::process::{self, Spawner};
 use tdd_exec::runner::RunError;
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
+use tdd_exec::text::TextError;
 use tdd_lang::discover::{self, Found};
 use tdd_lang::language::{Demand, Tool};
 
 use crate::commands::plan;
 use crate::context::Context;
 use crate::error::{CliError, Code};
-use crate::kata;
+use crate::kata::{self, KataError};
 use crate::output::{BAD, DIM, GOOD, WARN, paint};
-use crate::servers::{self, Remark};
+use crate::servers::{self, Grade, Remark};
 use tdd_exec::project;
 
 /// Check tools, versions, configuration, repository, ledger and models
 ///
-/// Each finding comes with its fix. Exit code 0 if nothing stands in the way, 2 if the configuration does,
-/// 3 if the environment does.
+/// Each finding comes with its fix. Exit code 0 if nothing stands in the way, 2 if the configuration does, 3 if the
+/// environment does: a tool that is missing, a server that refuses the key or does not have the model.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli doctor\n  tdd-cli doctor --offline\n  tdd-cli doctor --format json | jq '.findings[] | select(.state != \"ok\")'"
@@ -104,7 +108,7 @@ fn examine(folder: &Path, args: &Doctor, context: &Context) -> Vec<Finding> {
         repository(repo, &mut findings);
         state(repo, &mut findings);
         source_code(repo, &config, &mut findings);
-        findings.push(kata(repo, &config));
+        findings.extend(kata(repo, &config));
         findings.extend(plans(repo.root()));
     }
     models(&config, &mut findings);
@@ -239,15 +243,29 @@ fn examine_plan(path: &Path, root: &Path) -> Vec<Finding> {
     }
 }
 
-fn kata(repo: &Repo, config: &Config) -> Finding {
+/// Only models read a kata: a project without any, which uses the gates alone, needs none.
+fn kata(repo: &Repo, config: &Config) -> Option<Finding> {
     let path = config.kata_description.as_str();
-    match kata::read(&repo.root().join(path)) {
+    let text = match kata::read(&repo.root().join(path)) {
+        Err(KataError::Unreadable(TextError::Missing(_))) if roster::roster(config).is_empty() => return None,
+        Err(error) => return Some(failed("kata", State::Config, &error.into())),
         Ok(text) if text == kata::PLACEHOLDER => {
-            warn("kata", &format!("`{path}` still holds its placeholder"), "say in it what to build")
+            return Some(warn("kata", &format!("`{path}` still holds its placeholder"), "say in it what to build"));
         }
-        Ok(text) => ok("kata", format!("`{path}`, {} lines", text.lines().count())),
-        Err(error) => failed("kata", State::Config, &error.into()),
-    }
+        Ok(text) => text,
+    };
+    let context_bytes = usize::try_from(config.llm.context_bytes.get()).unwrap_or(usize::MAX);
+    let language = config.language.as_deref().unwrap_or_default();
+    let room = talk::least_brief_bytes(&Prompts::default(), language, context_bytes);
+    let too_long = |cut: &str, shown: usize| {
+        let detail = format!("`{path}` has {} bytes and {cut}: prompts show {shown} of them", text.len());
+        warn("kata", &detail, "raise `llm.context_bytes` if the models' context allows it, or say less in the kata")
+    };
+    Some(match KataFit::of(&text, room) {
+        KataFit::Whole => ok("kata", format!("`{path}`, {} lines", text.lines().count())),
+        KataFit::Sometimes(shown) => too_long("may be cut where there is much else to show", shown),
+        KataFit::Never(shown) => too_long("will be cut", shown),
+    })
 }
 
 fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Finding>) {
@@ -357,7 +375,11 @@ fn failed(subject: &str, state: State, error: &CliError) -> Finding {
 
 impl From<Remark> for Finding {
     fn from(remark: Remark) -> Self {
-        let state = if remark.fine { State::Ok } else { State::Warn };
+        let state = match remark.grade {
+            Grade::Fine => State::Ok,
+            Grade::Flaw => State::Warn,
+            Grade::Fault => State::Environment,
+        };
         let detail = format!("{} {}", remark.subject, remark.detail);
         Self { subject: "model server".to_owned(), state, detail, fix: remark.fix }
     }

@@ -150,6 +150,7 @@ fn event_text(event: &Event) -> String {
         Event::Repair(repair) => format!("{} after {} attempts", repair.test_id, repair.attempts),
         Event::Stuck(stuck) => format!("{} failed the same way {} times", stuck.subject, stuck.times),
         Event::TestRevised(revised) => format!("{}: {}", revised.test_id, revised.reason),
+        Event::TestUpheld(upheld) => format!("{}: {}", upheld.test_id, upheld.reason),
         Event::TestRenamed(renamed) => format!("{} is now {}", renamed.from, renamed.test_id),
         Event::GreenOnArrival(arrival) => arrival.test_id.to_string(),
         Event::Blocked(blocked) => format!("{}: {}", blocked.test_id, blocked.reason),

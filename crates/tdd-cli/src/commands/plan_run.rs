@@ -53,7 +53,7 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
         allow_untracked: args.options.allow_untracked,
         cycle: false,
     };
-    let voice = runs::voice(&args.options, &config, context)?;
+    let voice = runs::voice(&args.options, &config, order.max_time, context)?;
     let end = machine::carry_out(context, order, agenda, voice)?;
     runs::show(&end, context)?;
     Ok(ExitCode::from(end.exit_code()))

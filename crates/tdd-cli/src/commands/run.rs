@@ -40,7 +40,7 @@ pub struct Run {
     /// Go on until the tester can show that the kata is done
     #[arg(long)]
     until_done: bool,
-    /// Begin no attempt after so many minutes
+    /// Begin no attempt after so many minutes, and no wait that a server asks for and that would end later
     #[arg(long, value_name = "M", value_parser = minutes)]
     max_minutes: Option<Duration>,
     /// The kata; in an empty folder, the project is set up for it first
@@ -91,7 +91,8 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
 /// Runs the machine with the models that were asked for, and says how it ended.
 pub fn work(order: Order, options: &Options, config: &Config, context: &Context) -> Result<ExitCode, CliError> {
     refuse_placeholder(options, config, context)?;
-    let end = machine::run(context, order, Mandate::default(), voice(options, config, context)?)?;
+    let voices = voice(options, config, order.max_time, context)?;
+    let end = machine::run(context, order, Mandate::default(), voices)?;
     show(&end, context)?;
     Ok(ExitCode::from(end.exit_code()))
 }
@@ -115,14 +116,19 @@ pub fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "write a whole number, at least `1`")
 }
 
-/// The models that were asked for.
-pub fn voice(options: &Options, config: &Config, context: &Context) -> Result<Voices, CliError> {
+/// The models that were asked for, for a run that may take this long.
+pub fn voice(
+    options: &Options,
+    config: &Config,
+    max_time: Option<Duration>,
+    context: &Context,
+) -> Result<Voices, CliError> {
     match &options.replay {
         Some(path) => {
             let cassette = text::read(path, MAX_CASSETTE).map_err(CliError::CassetteFile)?;
             Voices::replayed(&cassette, config)
         }
-        None => Voices::configured(config, context, options.record.as_deref()),
+        None => Voices::configured(config, context, options.record.as_deref(), max_time),
     }
 }
 

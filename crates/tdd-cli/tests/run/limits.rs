@@ -112,6 +112,7 @@ fn a_kata_of_many_bytes_a_character_is_cut_between_characters() {
         std::fs::remove_dir_all(stage.path(".tdd")).unwrap_or_default();
         let told = stage.run(&["step"]);
         assert_eq!(told.code, Some(4), "{}{}", told.stdout, told.stderr);
+        assert_eq!(told.stderr.matches("the kata is too long for `llm.context_bytes`").count(), 1, "{}", told.stderr);
     }
     let longest = stage.server.requests().iter().map(|request| request.body["messages"].to_string().len()).max();
     assert!(longest.unwrap() < 30_000, "{longest:?}");

@@ -9,6 +9,7 @@ mod happy;
 mod inherited;
 mod kata;
 mod limits;
+mod logs;
 mod mending;
 mod people;
 mod plans;

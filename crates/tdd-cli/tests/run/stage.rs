@@ -269,7 +269,7 @@ fn line(event: &Value, refused: bool) -> Option<String> {
             format!("  undone {rule}{cause}{free}")
         }
         "green_on_arrival" => format!("  arrived {}", text("test_id")),
-        "test_revised" if event["before"] == event["after"] => "  stays as it is".to_owned(),
+        "test_upheld" => "  stays as it is".to_owned(),
         "test_revised" if event["after"].is_null() => "  withdrawn".to_owned(),
         "test_revised" => "  revised".to_owned(),
         "repair" | "stuck" => format!("  {}", text("type")),

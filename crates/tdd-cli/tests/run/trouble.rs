@@ -30,13 +30,17 @@ fn what_may_pass_is_asked_for_again_and_costs_no_attempt() {
         .plans("refactorer", Reply::Body(HTML.to_owned()))
         .replies("refactorer", Reply::Body("{\"choices\": [{\"mess".to_owned()));
     let stage = Stage::new(cast);
+    let server = stage.server.url();
     stage.check(
         &["run", "--cycles", "1"],
-        "
+        &format!(
+            "
         [first cycle]
         end: 3 steps done
+        `{server}` asks us to wait 1 s (429): slow down
         exit 0
-    ",
+    "
+        ),
     );
 }
 
@@ -78,6 +82,50 @@ fn what_stays_wrong_ends_the_run_with_the_servers_own_words_and_the_next_run_wor
         exit 0
     ",
     );
+}
+
+#[test]
+fn a_wait_that_would_outlast_the_run_ends_it_and_the_next_run_goes_on() {
+    let slow = || status(429, "Retry-After: 600\r\n", "{\"error\": {\"message\": \"slow down\"}}");
+    let stage = Stage::new(Cast::new().plans("tester", slow()).plans("tester", slow()));
+    stage.check(
+        &["run", "--steps", "1", "--max-minutes", "2"],
+        &format!(
+            "
+        resynced at 0
+        1 red
+        end: `{}` asks us to wait 600 s (429: slow down), and this run ends before that
+        exit 4
+    ",
+            stage.server.url()
+        ),
+    );
+    assert_eq!(stage.server.requests().len(), 1, "nobody hammers a busy server");
+    stage.recast(Cast::new().writes("tester", TEST_FILE, &tests(1)));
+    assert_told(
+        &stage.story_of(&["step"]),
+        "
+          test: do it
+        end: 1 step done
+        exit 0
+    ",
+    );
+}
+
+#[test]
+fn a_server_that_is_not_there_is_reported_soon() {
+    let stage = Stage::new(Cast::new());
+    for base_url in ["http://127.0.0.1:1/v1", "http://no-such-host.invalid/v1"] {
+        let config = stage.sandbox.read("tdd.yaml").replace(&stage.server.url(), base_url);
+        std::fs::write(stage.sandbox.outside().join("dead.yaml"), config).unwrap();
+        let told = stage.run(&["step", "--config", "../dead.yaml"]);
+        let ended = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        assert_eq!(told.code, Some(3), "{}{}", told.stdout, told.stderr);
+        assert!(told.stderr.contains(&format!("cannot reach `{base_url}`")), "{}", told.stderr);
+        let begun = stage.events().iter().rev().find(|event| event["type"] == "run_start").unwrap()["ts"].clone();
+        let took = ended.saturating_sub(Duration::from_millis(begun.as_u64().unwrap()));
+        assert!(took < Duration::from_secs(6), "{base_url}: {took:?}");
+    }
 }
 
 #[test]

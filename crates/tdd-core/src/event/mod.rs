@@ -20,7 +20,7 @@ pub use program::{IterationEnd, IterationJudged, IterationStart};
 pub use results::{InTheWay, Status, SuiteRun, TestRun};
 pub use step::{
     Blocked, Committed, EditApplied, EditClaim, EditRefused, GreenOnArrival, LlmCall, Paused, PlanSubmitted, Repair,
-    Resynced, Reverted, RunEnd, RunStart, StepEnd, StepOutcome, StepStart, Stuck, TestRenamed, TestRevised,
+    Resynced, Reverted, RunEnd, RunStart, StepEnd, StepOutcome, StepStart, Stuck, TestRenamed, TestRevised, TestUpheld,
 };
 
 /// The version of the line format that this program writes, and the newest that it reads.
@@ -60,6 +60,8 @@ pub enum Event {
     Stuck(Stuck),
     /// A doubted test was revised, or withdrawn.
     TestRevised(TestRevised),
+    /// A doubted test stays as it is.
+    TestUpheld(TestUpheld),
     /// A test has another id now.
     TestRenamed(TestRenamed),
     /// A new test passed at once.
@@ -105,7 +107,7 @@ pub struct LedgerRepaired {
 
 impl Event {
     /// The names of all events, as they stand in `type`.
-    pub const TYPES: [&'static str; 31] = [
+    pub const TYPES: [&'static str; 32] = [
         "test_run",
         "suite_run",
         "committed",
@@ -121,6 +123,7 @@ impl Event {
         "repair",
         "stuck",
         "test_revised",
+        "test_upheld",
         "test_renamed",
         "green_on_arrival",
         "blocked",
@@ -157,6 +160,7 @@ impl Event {
             Self::Repair(_) => "repair",
             Self::Stuck(_) => "stuck",
             Self::TestRevised(_) => "test_revised",
+            Self::TestUpheld(_) => "test_upheld",
             Self::TestRenamed(_) => "test_renamed",
             Self::GreenOnArrival(_) => "green_on_arrival",
             Self::Blocked(_) => "blocked",
@@ -192,6 +196,7 @@ impl Event {
             Self::EditClaim(it) => Some(&it.test_id),
             Self::Repair(it) => Some(&it.test_id),
             Self::TestRevised(it) => Some(&it.test_id),
+            Self::TestUpheld(it) => Some(&it.test_id),
             Self::TestRenamed(it) => Some(&it.test_id),
             Self::GreenOnArrival(it) => Some(&it.test_id),
             Self::Blocked(it) => Some(&it.test_id),

@@ -87,6 +87,11 @@ pub(crate) fn one_of_each() -> Vec<Event> {
             reason: "the kata says otherwise".into(),
             spec_source: "kata.md: an empty string gives 0".into(),
         }),
+        Event::TestUpheld(TestUpheld {
+            test_id: adds(),
+            reason: "the kata says so".into(),
+            spec_source: "kata.md: an empty string gives 0".into(),
+        }),
         Event::TestRenamed(TestRenamed { from: adds(), test_id: TestId::native("tests/calc.rs", "sums") }),
         Event::GreenOnArrival(GreenOnArrival { test_id: adds() }),
         Event::Blocked(Blocked { test_id: adds(), reason: "5 attempts failed".into() }),

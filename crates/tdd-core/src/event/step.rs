@@ -216,6 +216,17 @@ pub struct TestRevised {
     pub spec_source: String,
 }
 
+/// A doubted test was thought over, and stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestUpheld {
+    /// Which test.
+    pub test_id: TestId,
+    /// Why.
+    pub reason: String,
+    /// Where the kata says so.
+    pub spec_source: String,
+}
+
 /// A test has another id now, and the same tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestRenamed {

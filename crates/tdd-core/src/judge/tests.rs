@@ -3,7 +3,7 @@
 use super::target::{headline, invalid, passes};
 use super::{Baseline, Ruling, baseline_of, needs_baseline};
 use crate::antipattern::{self, Case};
-use crate::change::{Change, ItemChange, ItemFate, SteeringChange, TestChange, TestFacts};
+use crate::change::{Change, ItemChange, ItemFate, SteeringChange, TestChange, TestFacts, Unreadable};
 use crate::check::{self, CheckSeen};
 use crate::command::Exit;
 use crate::config::{Gate, RedCompile};
@@ -11,7 +11,7 @@ use crate::digest::{Digest, TreeId};
 use crate::law::{Court, Kind, NO_EXCEPTIONS, Subject};
 use crate::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use crate::rule::{Refusal, Rule};
-use crate::signs::{Sensing, Signs};
+use crate::signs::{Place, Sensing, Signs};
 use crate::test_id::TestId;
 
 /// What a test sets up: what was seen of a change, how strict it is judged, and the exceptions in force.
@@ -316,7 +316,9 @@ fn another_test_that_fails_must_have_failed_in_the_same_way_before() {
 
 #[test]
 fn a_file_that_does_not_parse_is_a_syntax_error_whatever_is_said_of_its_tests() {
-    let change = Change { unreadable: vec!["tests/a.rs".into()], ..added("new") };
+    let (place, problem) = (Place::new("tests/a.rs", 3), "`(` is never closed".to_owned());
+    let unreadable = vec![Unreadable { place, problem, text: "add(1".to_owned() }];
+    let change = Change { unreadable, ..added("new") };
     assert_eq!(red(&change, &[("new", FAILS)]), Some((Rule::TestsFrozen, Some(Cause::SyntaxError))));
 }
 

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::desk::TurnDesk;
+use super::log::Fate;
 use super::stand::Stand;
 use super::{End, Fallible, Machine, MachineError, done};
 use crate::cycle::{RedTest, Turn};
 use crate::digest::Digest;
 use crate::event::{
     EditApplied, EditClaim, EditRefused, Event, GreenOnArrival, Repair, Resynced, Reverted, StepOutcome, Stuck,
-    TestRevised,
+    TestUpheld,
 };
 use crate::gate::{self, Action, Edit, Files, Permit, Request, Source, Speaker, Verdict};
 use crate::law::Kind;
@@ -18,7 +19,7 @@ use crate::program;
 use crate::report::{Cause, Outcome as TestOutcome, Report};
 use crate::rule::{Refusal, Rule};
 use crate::seam::{
-    Agent, Bench, News, Reply, RepoState, Reporter, Setback, StepContext, StepResult, Target, Vcs, Written,
+    Agent, Bench, News, OutOfTime, Reply, RepoState, Reporter, Setback, StepContext, StepResult, Target, Vcs, Written,
 };
 use crate::signature::signature;
 use crate::standing::Step;
@@ -54,6 +55,12 @@ const MAX_DIFF: usize = 20_000;
 enum Arrival {
     Kept,
     Undone,
+}
+
+/// What came of asking a role.
+enum Asked {
+    Replied(Reply),
+    OutOfTime(OutOfTime),
 }
 
 /// What the gate let through.
@@ -140,8 +147,11 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Makes one attempt at a turn.
     pub(super) fn attempt(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Outcome, B, A> {
         let result = match self.ask(stand, turn)? {
-            Reply::Result(result) => result,
-            Reply::Unreadable(why) => return self.failed(stand, turn, Failed::unreadable(&why)),
+            Asked::Replied(Reply::Result(result)) => result,
+            Asked::Replied(Reply::Unreadable(why)) => return self.failed(stand, turn, Failed::unreadable(&why)),
+            Asked::OutOfTime(OutOfTime { reason, next }) => {
+                return Ok(Outcome::Ends(End::OutOfTime { reason, next }));
+            }
         };
         self.note_said(&result);
         if self.head_moved(stand)? {
@@ -220,7 +230,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// The role's answer to this attempt.
-    fn ask(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Reply, B, A> {
+    fn ask(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Asked, B, A> {
         self.open_log(stand, turn);
         let context = self.context(stand, turn)?;
         let Some(mut agent) = self.agents.remove(&turn.role()) else {
@@ -232,8 +242,11 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         self.agents.insert(turn.role(), agent);
         match (answer, failure) {
             (_, Some(failure)) => Err(failure),
-            (Ok(reply), None) => Ok(reply),
-            (Err(error), None) => Err(MachineError::Agent(error)),
+            (Ok(reply), None) => Ok(Asked::Replied(reply)),
+            (Err(error), None) => match A::out_of_time(&error) {
+                Some(out_of_time) => Ok(Asked::OutOfTime(out_of_time)),
+                None => Err(MachineError::Agent(error)),
+            },
         }
     }
 
@@ -412,14 +425,9 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// A doubted test stays as it is.
     fn leave_test(&mut self, turn: &Turn, test: &RedTest, reason: &str, source: &str) -> Fallible<Outcome, B, A> {
-        let digest = self.session().tests().get(test.id()).and_then(|known| known.digest);
-        self.record(&[Event::TestRevised(TestRevised {
-            test_id: test.id().clone(),
-            before: digest,
-            after: digest,
-            reason: reason.to_owned(),
-            spec_source: source.to_owned(),
-        })])?;
+        self.note_fate(Fate::Stays, reason);
+        let (reason, spec_source) = (reason.to_owned(), source.to_owned());
+        self.record(&[Event::TestUpheld(TestUpheld { test_id: test.id().clone(), reason, spec_source })])?;
         self.tell(turn, &News::TurnOver);
         Ok(Outcome::Goes)
     }
@@ -458,7 +466,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     fn garbled(&self, turn: &Turn, result: &StepResult) -> Fallible<Option<(String, String)>, B, A> {
         let Ok(mut files) = self.preview(&result.edits)? else { return Ok(None) };
         let change = self.bench.change_to(&files, self.kind(turn)).map_err(MachineError::Work)?;
-        let first = change.unreadable.into_iter().next();
+        let first = change.unreadable.into_iter().next().map(|unreadable| unreadable.place.path);
         Ok(first.and_then(|path| files.remove(&path).flatten().map(|text| (path, text))))
     }
 
@@ -619,7 +627,9 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// Puts on the record that nothing of the attempt is left.
     fn reverted(&mut self, stand: &Stand, turn: &Turn, failed: &Failed, kept_as: Option<String>) -> Fallible<(), B, A> {
-        self.note_failed(&failed.reason);
+        let fate = if kept_as.is_some() { Fate::Undone } else { Fate::Refused };
+        self.note_fate(fate, &failed.reason);
+        self.note_refusal(failed.refusal.as_ref());
         self.record(&[Event::Reverted(Reverted {
             step: stand.step,
             attempt: turn.attempt(),

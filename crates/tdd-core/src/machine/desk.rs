@@ -9,7 +9,7 @@ use crate::gate::{self, Files, Source, Verdict};
 use crate::merge::{MergeError, Merged};
 use crate::program;
 use crate::rule::Refusal;
-use crate::seam::{Agent, Bench, Call, Closed, Desk, File, Granted, Reporter};
+use crate::seam::{Agent, Bench, Call, Closed, Desk, File, Granted, KataCut, Reporter};
 use crate::test_id::TestId;
 
 /// The desk of one turn.
@@ -105,6 +105,17 @@ impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
     fn waiting(&mut self, purpose: &str) {
         let what = format!("step {}: {} thinks ({purpose})", self.stand.step, self.turn.role());
         self.machine.reporter.working(&what);
+    }
+
+    /// Said once in a run: the next prompts have no more room.
+    fn kata_cut(&mut self, cut: KataCut) {
+        if !std::mem::replace(&mut self.machine.kata_cut, true) {
+            let KataCut { shown, of } = cut;
+            self.machine.reporter.remark(&format!(
+                "the kata is too long for `llm.context_bytes`: models see {shown} of its {of} bytes; raise \
+                 `llm.context_bytes` if their context allows it, or say less in the kata"
+            ));
+        }
     }
 
     fn called(&mut self, call: Call) -> Result<(), Closed> {

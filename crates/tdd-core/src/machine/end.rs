@@ -47,6 +47,13 @@ pub enum End {
         /// What to do about it.
         next: String,
     },
+    /// An answer cannot be had before the time is over.
+    OutOfTime {
+        /// Why not.
+        reason: String,
+        /// What a person can do.
+        next: String,
+    },
     /// By Ctrl-C.
     Interrupted,
 }
@@ -56,7 +63,11 @@ impl End {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Steps { .. } | Self::Done { .. } | Self::Fulfilled { .. } => 0,
-            Self::Time { .. } | Self::Stopped { .. } | Self::Spent { .. } | Self::Lacking { .. } => 4,
+            Self::Time { .. }
+            | Self::Stopped { .. }
+            | Self::Spent { .. }
+            | Self::Lacking { .. }
+            | Self::OutOfTime { .. } => 4,
             Self::Interrupted => 130,
         }
     }
@@ -75,7 +86,7 @@ impl End {
             Self::Fulfilled { tasks } => format!("{tasks} tasks done, and all that they promised is proven"),
             Self::Lacking { tasks: 1, lacking } => format!("1 task done, but {}", lacking.join("; ")),
             Self::Lacking { tasks, lacking } => format!("{tasks} tasks done, but {}", lacking.join("; ")),
-            Self::Stopped { reason, .. } => reason.clone(),
+            Self::Stopped { reason, .. } | Self::OutOfTime { reason, .. } => reason.clone(),
             Self::Spent { what, .. } => format!("all {what} are spent"),
             Self::Interrupted => "interrupted; everything is saved".to_owned(),
         }
@@ -84,7 +95,7 @@ impl End {
     /// What a person can do about it, if there is anything to be done.
     pub fn next(&self) -> Option<&str> {
         match self {
-            Self::Stopped { next, .. } | Self::Spent { next, .. } => Some(next),
+            Self::Stopped { next, .. } | Self::Spent { next, .. } | Self::OutOfTime { next, .. } => Some(next),
             Self::Lacking { .. } => {
                 Some("name a test that passes in each truth, or add a step that brings what is lacking")
             }

@@ -7,7 +7,7 @@ use crate::change::{TestChange, TestFacts};
 use crate::commit::{Mode, StepMessage};
 use crate::cycle::Turn;
 use crate::digest::Digest;
-use crate::event::{Committed, Event, RefactorEnd, Status, StepOutcome, TestRevised, TestRun};
+use crate::event::{Committed, Event, RefactorEnd, Status, StepOutcome, TestRevised, TestRun, TestUpheld};
 use crate::judge::Ruling;
 use crate::law::Kind;
 use crate::pipeline::Judged;
@@ -88,14 +88,16 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         events.extend(judged.change.renames().map(Event::TestRenamed));
         if let Turn::Rethink { test, mend } = turn {
             let mended = "what was complained of is mended";
-            events.push(Event::TestRevised(TestRevised {
-                test_id: test.id().clone(),
-                // The session has seen the revised one by now.
-                before: self.bench.digest_before(test.id()),
-                after: self.bench.test_digest(test.id()),
-                reason: if *mend { mended.to_owned() } else { result.reason.clone() },
-                spec_source: result.spec_source.clone(),
-            }));
+            let (test_id, spec_source) = (test.id().clone(), result.spec_source.clone());
+            let reason = if *mend { mended.to_owned() } else { result.reason.clone() };
+            // The session has seen the revised one by now.
+            let (before, after) = (self.bench.digest_before(&test_id), self.bench.test_digest(&test_id));
+            // What was mended may stand beside the test.
+            events.push(if before == after {
+                Event::TestUpheld(TestUpheld { test_id, reason, spec_source })
+            } else {
+                Event::TestRevised(TestRevised { test_id, before, after, reason, spec_source })
+            });
         }
         if matches!(turn, Turn::Task { .. }) {
             let verified_by = Some(self.bench.check_command(self.kind(turn)));

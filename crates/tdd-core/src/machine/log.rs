@@ -1,5 +1,6 @@
 //! The step's own record for people: what was planned, tried, run and kept. Never read back.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -12,16 +13,18 @@ use crate::event::StepOutcome;
 use crate::judge::Ruling;
 use crate::pipeline::Judged;
 use crate::report::{Counts, Outcome};
+use crate::rule::Refusal;
 use crate::seam::{Agent, Bench, Call as Made, Reporter, StepResult};
 use crate::test_id::TestId;
 
-/// All of one step.
+/// All of one step, the rethink inside of a green included.
 #[derive(Debug, Serialize)]
 pub struct StepLog {
     step: u32,
     role: Role,
     phase: Phase,
     targets: Vec<TestId>,
+    /// What the role means to do whose step it is.
     plan: String,
     attempts: Vec<Attempt>,
     outcome: Option<StepOutcome>,
@@ -30,9 +33,29 @@ pub struct StepLog {
     #[serde(skip)]
     begun: Begun,
     #[serde(skip)]
+    last_plan: String,
+    #[serde(skip)]
     said: Option<StepResult>,
     #[serde(skip)]
     message: String,
+}
+
+/// What became of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Fate {
+    /// It is in a commit.
+    Kept,
+    /// It was written, judged and taken back.
+    Undone,
+    /// It was not even written.
+    Refused,
+    /// A test that was in doubt stays as it is.
+    Stays,
+    /// Nothing was to be done.
+    Nothing,
+    /// The tester finds the kata finished.
+    Done,
 }
 
 /// Where a step's time went, in milliseconds.
@@ -69,9 +92,12 @@ impl Begun {
 }
 
 /// One attempt.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 struct Attempt {
     number: u32,
+    role: Role,
+    phase: Phase,
+    plan: Option<String>,
     calls: Vec<Call>,
     answer: String,
     /// What the agent, or the machine that read its answer, noted about it.
@@ -80,7 +106,30 @@ struct Attempt {
     tests: Option<Tests>,
     check: Option<String>,
     ruling: Option<String>,
-    undone: Option<String>,
+    /// None if it was cut short.
+    outcome: Option<Fate>,
+    reason: Option<String>,
+    refusal: Option<Refusal>,
+}
+
+impl Attempt {
+    fn at(turn: &Turn) -> Self {
+        Self {
+            number: turn.attempt(),
+            role: turn.role(),
+            phase: turn.phase(),
+            plan: None,
+            calls: Vec::new(),
+            answer: String::new(),
+            notes: String::new(),
+            tests: None,
+            check: None,
+            ruling: None,
+            outcome: None,
+            reason: None,
+            refusal: None,
+        }
+    }
 }
 
 /// One call to a model.
@@ -112,14 +161,14 @@ impl StepLog {
         self.step
     }
 
-    /// Whose.
-    pub fn role(&self) -> Role {
-        self.role
+    /// Who took part.
+    pub fn roles(&self) -> BTreeSet<Role> {
+        self.attempts.iter().map(|attempt| attempt.role).collect()
     }
 
-    /// What the agent means to do.
+    /// What the agent means to do that said so last.
     pub fn plan(&self) -> &str {
-        &self.plan
+        &self.last_plan
     }
 
     /// What the agent answered last.
@@ -134,10 +183,10 @@ impl StepLog {
 }
 
 impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
-    /// Begins the log of a step, or its next attempt.
+    /// Begins the log of a step, or its next attempt. A rethink belongs to the step that it is made in.
     pub(super) fn open_log(&mut self, stand: &Stand, turn: &Turn) {
         let (step, role, phase) = (stand.step, turn.role(), turn.phase());
-        if self.log.as_ref().is_none_or(|log| (log.step, log.role, log.phase) != (step, role, phase)) {
+        if self.log.as_ref().is_none_or(|log| log.step != step) {
             self.log = Some(StepLog {
                 step,
                 role,
@@ -149,18 +198,25 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
                 commit: None,
                 took: Took::default(),
                 begun: Begun::now(&self.bench),
+                last_plan: String::new(),
                 said: None,
                 message: String::new(),
             });
         }
         if let Some(log) = &mut self.log {
-            log.attempts.push(Attempt { number: turn.attempt(), ..Attempt::default() });
+            log.attempts.push(Attempt::at(turn));
         }
     }
 
     pub(super) fn note_plan(&mut self, stand: &Stand, turn: &Turn, plan: &str) -> Fallible<(), B, A> {
         if let Some(log) = &mut self.log {
-            plan.clone_into(&mut log.plan);
+            plan.clone_into(&mut log.last_plan);
+            if log.role == turn.role() {
+                plan.clone_into(&mut log.plan);
+            }
+        }
+        if let Some(attempt) = self.attempt_log() {
+            attempt.plan = Some(plan.to_owned());
         }
         self.reporter.plan(stand.step, turn.role(), plan).map_err(MachineError::View)
     }
@@ -208,9 +264,16 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         });
     }
 
-    pub(super) fn note_failed(&mut self, reason: &str) {
+    pub(super) fn note_fate(&mut self, fate: Fate, reason: &str) {
         if let Some(attempt) = self.attempt_log() {
-            attempt.undone = Some(reason.to_owned());
+            attempt.outcome = Some(fate);
+            attempt.reason = Some(reason.to_owned());
+        }
+    }
+
+    pub(super) fn note_refusal(&mut self, refusal: Option<&Refusal>) {
+        if let Some(attempt) = self.attempt_log() {
+            attempt.refusal = refusal.cloned();
         }
     }
 
@@ -219,15 +282,34 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             log.commit = Some(commit.clone());
             message.clone_into(&mut log.message);
         }
+        let subject = message.lines().next().unwrap_or_default();
+        self.note_fate(Fate::Kept, subject);
     }
 
     /// Hands over the log of a step that has ended.
     pub(super) fn close_log(&mut self, outcome: StepOutcome) -> Fallible<(), B, A> {
-        let Some(mut log) = self.log.take() else { return Ok(()) };
-        log.outcome = Some(outcome);
+        let fate = match outcome {
+            StepOutcome::Nothing => Some(Fate::Nothing),
+            StepOutcome::Done => Some(Fate::Done),
+            StepOutcome::Kept | StepOutcome::Skipped | StepOutcome::Stopped => None,
+        };
+        if let (Some(fate), Some(attempt)) = (fate, self.attempt_log()) {
+            attempt.outcome.get_or_insert(fate);
+        }
+        if let Some(log) = &mut self.log {
+            log.outcome = Some(outcome);
+        }
+        self.save_log()?;
+        self.log = None;
+        Ok(())
+    }
+
+    /// Hands over the log of a step as far as it has come: whoever stops the run finds all attempts in it.
+    pub(super) fn save_log(&mut self) -> Fallible<(), B, A> {
+        let Some(log) = &mut self.log else { return Ok(()) };
         let waited = log.attempts.iter().flat_map(|attempt| &attempt.calls).map(|call| call.waited).sum();
         log.took = log.begun.took(&self.bench, waited);
-        self.reporter.log(&log).map_err(MachineError::View)
+        self.reporter.log(log).map_err(MachineError::View)
     }
 
     fn attempt_log(&mut self) -> Option<&mut Attempt> {

@@ -122,6 +122,8 @@ pub struct Machine<B: Bench, A: Agent, R: Reporter> {
     check_fails: Option<TreeId>,
     /// What was last complained of in the tests alone, as it was said.
     complaint: Option<String>,
+    /// It was said that models see the kata cut.
+    kata_cut: bool,
 }
 
 impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
@@ -176,9 +178,11 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         match rung {
             Rung::Turn(turn) => {
                 self.begin_step(stand, &turn)?;
-                match self.attempt(stand, &turn)? {
-                    Outcome::Goes => Ok(None),
-                    Outcome::Ends(end) => Ok(Some(end)),
+                let outcome = self.attempt(stand, &turn);
+                let saved = self.save_log();
+                match outcome? {
+                    Outcome::Goes => saved.map(|()| None),
+                    Outcome::Ends(end) => saved.map(|()| Some(end)),
                 }
             }
             Rung::Skip => {

@@ -48,6 +48,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             log: None,
             check_fails: None,
             complaint: None,
+            kata_cut: false,
         };
         machine.bench.prepare().map_err(MachineError::Work)?;
         machine.recover()?;

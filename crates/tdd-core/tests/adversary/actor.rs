@@ -9,7 +9,7 @@ use tdd_core::event::Event;
 use tdd_core::gate::{Action, Edit};
 use tdd_core::machine::StepLog;
 use tdd_core::seam::{
-    Agent, Budget, Closed, Desk, Done, News, Reply, Reporter, Rescued, StepContext, StepResult, Told,
+    Agent, Budget, Closed, Desk, Done, News, OutOfTime, Reply, Reporter, Rescued, StepContext, StepResult, Told,
 };
 use tdd_core::test_id::TestId;
 
@@ -87,6 +87,10 @@ impl Agent for Actor {
     fn budget(&self) -> Budget {
         Budget::default()
     }
+
+    fn out_of_time(_: &Closed) -> Option<OutOfTime> {
+        None
+    }
 }
 
 impl Actor {
@@ -117,6 +121,8 @@ impl Reporter for Silent {
     fn working(&mut self, _: &str) {}
 
     fn rested(&mut self) {}
+
+    fn remark(&mut self, _: &str) {}
 
     fn rescued(&mut self, _: &[Rescued]) {}
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tdd_core::change::{Change, ItemChange, ItemFate, SteeringChange, TestChange, TestFacts};
+use tdd_core::change::{Change, ItemChange, ItemFate, SteeringChange, TestChange, TestFacts, Unreadable};
 use tdd_core::digest::{Digest, TreeId};
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::signs::{Place, TestSigns};
@@ -74,6 +74,10 @@ fn feature_line(feature: u8) -> usize {
 
 pub fn id((file, name): (u8, u8)) -> TestId {
     TestId::native(&path(file), &format!("t{name}"))
+}
+
+fn unreadable(file: u8) -> Unreadable {
+    Unreadable { place: Place::new(&path(file), 1), problem: "`(` is never closed".to_owned(), text: "(".to_owned() }
 }
 
 pub fn path(file: u8) -> String {
@@ -216,7 +220,7 @@ impl Project {
             production: self.production_changes(after),
             steering: self.steering_changes(after),
             documents: if self.documents == after.documents { vec![] } else { vec!["README.md".to_owned()] },
-            unreadable: after.garbled.map(path).into_iter().collect(),
+            unreadable: after.garbled.map(unreadable).into_iter().collect(),
         }
     }
 

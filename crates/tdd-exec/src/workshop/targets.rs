@@ -127,8 +127,10 @@ impl ProjectWorkshop {
         if all.is_empty() {
             let owns = self.site.language.owns(file);
             let broken = owns && sources.read(file).is_some_and(|text| !self.site.language.items(file, &text).parses);
+            let flaw = change.unreadable.iter().find(|unreadable| unreadable.place.path == *file);
             return Ok(Targets::Refused(if broken {
-                refuse(kind, Cause::SyntaxError, format!("`{file}` does not parse"), "mend its syntax")
+                let reason = flaw.map_or_else(|| format!("`{file}` does not parse"), ToString::to_string);
+                refuse(kind, Cause::SyntaxError, reason, "mend its syntax")
             } else {
                 let next = "name a file with tests in it, or a test id; a symbolic link is not followed";
                 refuse(kind, Cause::ZeroTests, format!("there is no test in `{file}`"), next)

@@ -14,7 +14,7 @@ use tdd_core::test_id::TestId;
 use super::pairs::{ItemSide, Moves, TestSide, item_changes, test_changes};
 use crate::item::{Items, TestItem};
 use crate::language::Sources;
-use crate::syntax::FlatTree;
+use crate::syntax::{FlatTree, Flaw};
 
 /// What a language knows that is needed to compare two trees. `K` is what it knows of a tree as a whole.
 pub(crate) struct Dialect<'d, K> {
@@ -46,6 +46,8 @@ pub(crate) type InSource<'s> = (&'s str, &'s TestItem);
 pub(crate) struct FileFacts {
     /// Whether it parses.
     pub parses: bool,
+    /// Where it does not.
+    pub flaw: Option<Flaw>,
     /// Its tests.
     pub tests: Vec<(TestFacts, TestItem)>,
     /// Its other items.
@@ -84,13 +86,13 @@ impl FileFacts {
         found: Items,
         ask: impl Fn(&TestItem) -> (Vec<Digest>, bool),
         pieces: Vec<Piece>,
-        parses: bool,
+        flaw: Option<Flaw>,
     ) -> Self {
         let tests = found.tests.into_iter().map(|item| {
             let (assertions, asks_production) = ask(&item);
             (facts(path, &item, assertions, asks_production), item)
         });
-        Self { parses, tests: tests.collect(), pieces }
+        Self { parses: flaw.is_none(), flaw, tests: tests.collect(), pieces }
     }
 }
 
@@ -215,7 +217,7 @@ fn source<K>(
     let parses = |file: &Option<FileFacts>| file.as_ref().map(|file| file.parses);
     match (parses(&before), parses(&after)) {
         (Some(false), Some(false)) => data(old.dialect, path, (true, true), texts, change),
-        (_, Some(false)) => change.unreadable.push(path.to_owned()),
+        (_, Some(false)) => change.unreadable.push(Flaw::told(after.and_then(|file| file.flaw), path)),
         (_, _) => {
             texts.0.iter().zip(before).for_each(|(text, file)| old.add(path, text, file));
             texts.1.iter().zip(after).for_each(|(text, file)| new.add(path, text, file));

@@ -54,7 +54,7 @@ fn read(known: &Known, path: &str, source: &str) -> FileFacts {
     let asker = Asker::new(&tree, known, path);
     let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
     let ask = |item: &TestItem| (asker.assertions(item), asker.asks_production(item));
-    FileFacts::new(path, found, ask, pieces, tree.parses())
+    FileFacts::new(path, found, ask, pieces, tree.flaw())
 }
 
 #[cfg(test)]

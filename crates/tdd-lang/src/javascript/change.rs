@@ -60,7 +60,7 @@ fn read(modules: &Modules, path: &str, source: &str) -> FileFacts {
     let asker = Asker::new(path, &tree, modules);
     let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
     let ask = |item: &TestItem| (asker.assertions(item), asker.asks_production(item));
-    FileFacts::new(path, found, ask, pieces, tree.parses())
+    FileFacts::new(path, found, ask, pieces, tree.flaw())
 }
 
 #[cfg(test)]

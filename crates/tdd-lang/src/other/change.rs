@@ -25,7 +25,8 @@ pub(super) fn change(before: &dyn Sources, after: &dyn Sources, paths: &[String]
 fn read(path: &str, source: &str) -> FileFacts {
     let tests = items::items(source).tests;
     let pieces = items::head(source, tests.first()).into_iter().collect();
-    FileFacts { parses: true, tests: tests.into_iter().map(|test| (facts(path, &test), test)).collect(), pieces }
+    let tests = tests.into_iter().map(|test| (facts(path, &test), test)).collect();
+    FileFacts { parses: true, flaw: None, tests, pieces }
 }
 
 fn facts(path: &str, test: &TestItem) -> TestFacts {

@@ -40,7 +40,7 @@ fn read(modules: &Modules, names: &Names, path: &str, source: &str) -> FileFacts
     let asker = Asker::new(&tree, modules);
     let pieces = pieces(&tree, &found, sort(path, names) == Sort::Test);
     let ask = |item: &TestItem| (asker.assertions(item), asker.asks_production(item));
-    FileFacts::new(path, found, ask, pieces, tree.parses())
+    FileFacts::new(path, found, ask, pieces, tree.flaw())
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 //! results that become a report.
 
 mod marked;
+mod quote;
 mod results;
 
 pub(crate) use self::marked::Marked;
+pub(crate) use self::quote::Quoting;
 pub(crate) use self::results::{Results, no_tests_found, stands_before};
 
 use tdd_core::command::{Exit, Finished};

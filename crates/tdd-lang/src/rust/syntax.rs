@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use tdd_core::digest::Digest;
 
 use super::Rust;
-use crate::syntax::{Grammar, Known, SEPARATOR};
+use crate::syntax::{Flaw, Grammar, Known, SEPARATOR};
 
 static GRAMMAR: Grammar = Grammar {
     language: LazyLock::new(|| tree_sitter_rust::LANGUAGE.into()),
@@ -64,14 +64,19 @@ impl<'a> Tree<'a> {
 
     /// Whether the text is free of errors; the arguments of macros are not looked into.
     pub fn parses(&self) -> bool {
-        let mut node = 0;
-        while node < self.len() {
-            if self.is_broken(node) {
-                return false;
-            }
-            node = if self.kind(node) == "token_tree" { self.past(node) } else { node + 1 };
-        }
-        true
+        self.broken().next().is_none()
+    }
+
+    /// Where the parser stumbled first, if it did; the arguments of macros are not looked into.
+    pub fn flaw(&self) -> Option<Flaw> {
+        self.flaw_of(self.broken().collect())
+    }
+
+    fn broken(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_there = |node: &usize| *node < self.len();
+        let next = |node: usize| if self.kind(node) == "token_tree" { self.past(node) } else { node + 1 };
+        let nodes = std::iter::successors(Some(0).filter(is_there), move |node| Some(next(*node)).filter(is_there));
+        nodes.filter(|node| self.is_broken(*node))
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tdd_llm::client::{Ask, Form, FormUsed};
 use tdd_llm::http::HttpClient;
-use tdd_llm::probe::{Capabilities, Finding, probe, probe_within};
+use tdd_llm::probe::{Capabilities, Contact, Finding, probe, probe_within};
 use tdd_llm::stop::Stop;
 
 use crate::server::{
@@ -46,7 +46,7 @@ fn careless(_: usize, request: &Request) -> Vec<Act> {
 #[test]
 fn an_able_server_is_found_able() {
     let expected = Capabilities {
-        reachable: Finding::Yes,
+        contact: Contact::Answers,
         models: Some(vec!["m".into(), "n".into()]),
         json_schema: Finding::Yes,
         json_object: Finding::Yes,
@@ -60,7 +60,7 @@ fn an_able_server_is_found_able() {
 #[test]
 fn a_server_that_takes_everything_and_honours_nothing_is_found_out() {
     let expected = Capabilities {
-        reachable: Finding::Yes,
+        contact: Contact::Answers,
         models: None,
         json_schema: Finding::No("the answer does not fit the schema that was sent".into()),
         json_object: Finding::No("the answer is no JSON object".into()),
@@ -86,12 +86,42 @@ fn a_refusal_is_a_finding_in_the_servers_words() {
 }
 
 #[test]
-fn a_server_that_does_not_let_us_in_is_asked_no_further() {
-    let server = Server::script(vec![status(401, r#"{"error":"who are you?"}"#)]);
+fn a_server_that_refuses_the_key_is_asked_no_further() {
+    for code in [401, 403] {
+        let server = Server::script(vec![status(code, r#"{"error":"who are you?"}"#)]);
+        let found = probed(&server);
+        assert!(matches!(&found.contact, Contact::Denied(words) if words.ends_with("who are you?")), "{found:?}");
+        assert!(matches!(&found.tools, Finding::Unknown(reason) if reason.ends_with("who are you?")), "{found:?}");
+        assert_eq!(server.requests().len(), 2);
+    }
+}
+
+#[test]
+fn a_server_that_has_other_models_says_which() {
+    let server = Server::by(|number, request| match asks(request) {
+        (true, ..) => able(number, request),
+        _ => status(404, r#"{"error":{"message":"model 'm' not found"}}"#),
+    });
     let found = probed(&server);
-    assert!(matches!(&found.reachable, Finding::No(reason) if reason.ends_with("who are you?")), "{found:?}");
-    assert!(matches!(&found.tools, Finding::Unknown(reason) if reason.ends_with("who are you?")), "{found:?}");
-    assert_eq!(server.requests().len(), 2);
+    assert!(matches!(&found.contact, Contact::UnknownModel(words) if words.contains("not found")), "{found:?}");
+    assert_eq!(found.models, Some(vec!["m".into(), "n".into()]));
+}
+
+#[test]
+fn a_server_that_takes_no_connection_is_tried_once() {
+    // A listener that accepts nothing and whose queue is full takes no connection.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let connect = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(50));
+    let filling: Vec<_> = std::iter::from_fn(|| connect().ok()).take(5000).collect();
+    let mut endpoint = Server::script(vec![answer("")]).endpoint();
+    endpoint.route.server.base_url = format!("http://{address}/v1");
+    endpoint.timeouts.connect = Duration::from_secs(1);
+    let begun = Instant::now();
+    let found = run(probe(&HttpClient::new(endpoint, Stop::new()).unwrap()));
+    assert!(matches!(&found.contact, Contact::Unreachable(_)), "{found:?}");
+    assert!(begun.elapsed() < Duration::from_millis(1900), "{:?}", begun.elapsed());
+    drop(filling);
 }
 
 #[test]
@@ -109,7 +139,7 @@ fn a_server_that_says_nothing_takes_no_longer_than_it_may() {
     let begun = Instant::now();
     let found = run(probe_within(&server.client(), Duration::from_millis(200)));
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
-    assert_eq!(found.reachable, Finding::Unknown("the server took too long".into()));
+    assert_eq!(found.contact, Contact::Silent("the server took too long".into()));
     assert_eq!((found.models, found.usage), (None, Finding::Unknown("the server took too long".into())));
 }
 
@@ -119,7 +149,7 @@ fn a_request_to_stop_ends_a_probe() {
     let stop = Stop::new();
     stop.stop();
     let client = HttpClient::new(server.endpoint(), stop).unwrap();
-    assert_eq!(run(probe(&client)).reachable, Finding::Unknown("the call was cancelled".into()));
+    assert_eq!(run(probe(&client)).contact, Contact::Silent("the call was cancelled".into()));
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! What may be better next time is asked again, and no longer than that.
 
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tdd_llm::client::{Answer, Finish, FormUsed, Usage};
 use tdd_llm::error::LlmError;
 use tdd_llm::http::Endpoint;
+use tdd_llm::route::{Route, Server as Address};
 
 use crate::server::{Act, Server, answer, chat, client, completion, response, status, text};
 
@@ -125,13 +127,61 @@ fn the_server_says_when_to_come_back() {
 }
 
 #[test]
-fn no_wait_is_longer_than_the_deadline_of_an_answer() {
-    let server = Server::script(vec![response(429, "Retry-After: 3600\r\n", ""), answer("hello")]);
+fn the_servers_wait_is_kept_even_where_it_is_longer_than_an_answer_may_take() {
+    let server = Server::script(vec![response(429, "Retry-After: 1\r\n", ""), answer("hello")]);
     let mut endpoint = server.endpoint();
     endpoint.timeouts.whole = Duration::from_millis(300);
     let begun = Instant::now();
     chat(&client(endpoint), &text()).unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() >= Duration::from_secs(1), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_wait_that_ends_after_the_run_is_not_begun() {
+    for headers in ["Retry-After: 3600\r\n", "Retry-After: 1e300\r\n"] {
+        let server = Server::script(vec![response(429, headers, r#"{"error":"slow down"}"#), answer("hello")]);
+        let until = Some(Instant::now() + Duration::from_secs(60));
+        let begun = Instant::now();
+        let error = chat(&client(Endpoint { until, ..server.endpoint() }), &text()).unwrap_err();
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert_eq!(server.requests().len(), 1);
+        let LlmError::NoTime { wait, left, words, .. } = &error else { panic!("{error}") };
+        assert!(*wait >= Duration::from_secs(3600) && *left <= Duration::from_secs(60), "{error}");
+        assert_eq!(words, "slow down");
+    }
+}
+
+#[test]
+fn a_wait_that_ends_before_the_run_is_kept() {
+    let server = Server::script(vec![response(429, "Retry-After: 1\r\n", ""), answer("hello")]);
+    let until = Some(Instant::now() + Duration::from_secs(60));
+    assert_eq!(chat(&client(Endpoint { until, ..server.endpoint() }), &text()).unwrap().retries, 1);
+}
+
+#[test]
+fn whoever_waits_for_the_server_is_told_how_long() {
+    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+    let server = Server::script(vec![response(429, "Retry-After: 1\r\n", "slow down"), answer("hello")]);
+    let tell = {
+        let told = Arc::clone(&told);
+        move |text: &str| told.lock().unwrap().push(text.to_owned())
+    };
+    chat(&server.client().telling(tell), &text()).unwrap();
+    let expected = format!("`{}` asks us to wait 1 s (429): slow down", server.url);
+    assert_eq!(*told.lock().unwrap(), [expected]);
+}
+
+#[test]
+fn a_server_that_was_never_there_is_given_up_within_three_seconds() {
+    let unreachable = ["http://127.0.0.1:1/v1", "http://no-such-host.invalid/v1"];
+    for base_url in unreachable {
+        let server = Address { base_url: base_url.to_owned(), api_key_env: None };
+        let endpoint = Endpoint::new(Route { server, model: "m".to_owned() });
+        let begun = Instant::now();
+        let error = chat(&client(endpoint), &text()).unwrap_err();
+        assert!(matches!(&error, LlmError::Unreachable { .. }), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(3), "{base_url}: {:?}", begun.elapsed());
+    }
 }
 
 #[test]

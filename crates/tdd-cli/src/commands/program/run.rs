@@ -167,12 +167,14 @@ fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Re
             Went::Over(overview) => return tell(context, name, &overview).map(|()| None),
             Went::Work(order, mandate) => (order, *mandate),
         };
-        let voices = voice(&args.options, &worker.desk.config, context)?;
+        let voices = voice(&args.options, &worker.desk.config, order.max_time, context)?;
         match machine::run(context, order, mandate, voices)? {
             End::Steps { .. } | End::Done { .. } | End::Stopped { .. } => {}
             // Only a plan comes to these.
             End::Fulfilled { .. } | End::Lacking { .. } => {}
-            end @ (End::Time { .. } | End::Spent { .. } | End::Interrupted) => return Ok(Some(end)),
+            end @ (End::Time { .. } | End::Spent { .. } | End::OutOfTime { .. } | End::Interrupted) => {
+                return Ok(Some(end));
+            }
         }
     }
 }

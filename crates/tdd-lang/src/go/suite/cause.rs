@@ -67,6 +67,9 @@ fn placed(root: &str, line: &str) -> Option<Complaint> {
     })
 }
 
+/// How the complaints of Go's parsers begin.
+const SYNTAX: [&str; 3] = ["syntax error", "unexpected ", "expected "];
+
 /// Tells causes apart.
 pub(super) struct Diagnosis<'d> {
     project: &'d Project,
@@ -102,7 +105,7 @@ impl<'d> Diagnosis<'d> {
         let Some(path) = &complaint.path else { return Cause::LoadFailure };
         let Some(source) = self.sources.read(path) else { return Cause::UnrelatedCompileError };
         let Some(tree) = Tree::parse(&source) else { return Cause::UnrelatedCompileError };
-        if !tree.parses() || message.starts_with("syntax error") {
+        if !tree.parses() || SYNTAX.iter().any(|words| message.starts_with(words)) {
             return Cause::SyntaxError;
         }
         let is_own_fault = OWN_FAULT.iter().any(|words| message.contains(words));
@@ -270,6 +273,8 @@ mod tests {
         let outside = "package calc_test\nimport \"testing\"\nfunc TestA(t *testing.T) {\nSub(1)\n}\n";
         assert_eq!(cause(outside, "./calc_test.go:4:1: undefined: Sub"), Cause::UnrelatedCompileError);
         assert_eq!(cause(&inside("f( }"), "calc_test.go:4:4: expected operand, found '}'"), Cause::SyntaxError);
+        let newline = "calc_test.go:4:8: unexpected newline, expecting { after if clause";
+        assert_eq!(cause(&inside("if true\n{}"), newline), Cause::SyntaxError);
         let foreign =
             "calc_test.go:3:2: no required module provides package github.com/x/y; to add it:\n\tgo get github.com/x/y";
         assert_eq!(cause(&inside("x()"), foreign), Cause::LoadFailure);

@@ -88,6 +88,9 @@ pub(super) struct Error {
     pub frames: Vec<(String, usize)>,
     /// The file whose text is at fault.
     pub from: Option<String>,
+    /// Where in that file.
+    #[serde(rename = "line")]
+    pub from_line: Option<usize>,
     pub text: String,
 }
 
@@ -95,6 +98,12 @@ impl Error {
     /// It in one line.
     pub fn line(&self) -> String {
         format!("{}: {}", self.name, self.message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default())
+    }
+
+    /// Where it came from: a file of the project and a line of it.
+    pub fn place(&self) -> Option<(&str, usize)> {
+        let parsed = self.from.as_deref().zip(self.from_line);
+        parsed.or_else(|| self.frames.first().map(|(path, line)| (path.as_str(), *line)))
     }
 
     /// Whether an assertion says so.

@@ -138,8 +138,7 @@ impl<'r> Reading<'r> {
                 (Some(how), _) => (Cause::Crash, shorten(format!("its process ended with {how}\n{}", file.said)), None),
                 (None, Some(error)) if is_empty_file(error) && lost.is_empty() => continue,
                 (None, Some(error)) => {
-                    let place =
-                        error.frames.first().map(|(path, line)| format!("{}:{line}", join(&self.project.root, path)));
+                    let place = error.place().map(|(path, line)| format!("{}:{line}", join(&self.project.root, path)));
                     (self.diagnosis.cause(&path, error, Moment::Loading), message(error), place)
                 }
             };

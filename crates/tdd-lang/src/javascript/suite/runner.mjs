@@ -80,6 +80,7 @@ function described(error, said) {
     message: message.replace(/$/m, () => advice).replaceAll(root + '/', '').slice(0, limit),
     frames,
     from: at ? inside(at[1]) : null,
+    line: at ? Number(at[2]) : null,
     text: stack.replaceAll('file://' + root + '/', '').replaceAll(root + '/', '').slice(0, limit),
   };
 }

@@ -164,6 +164,7 @@ mod tests {
             name: text(rest.0),
             from: text(rest.1),
             found: None,
+            line: None,
         };
         assert_eq!(Diagnosis::new(&project, &sources).cause(&error, moment), expected, "{kind} {message}");
     }

@@ -83,13 +83,21 @@ pub(super) struct Error {
     /// The files of the project that it came through, innermost last, with lines.
     pub frames: Vec<(String, usize)>,
     pub name: Option<String>,
-    /// The file of what lacks something.
+    /// The file of what lacks something, or that does not parse.
     pub from: Option<String>,
+    /// Where it does not parse.
+    pub line: Option<usize>,
     /// Where the package of a module that is not there is.
     pub found: Option<String>,
 }
 
 impl Error {
+    /// Where it came from: a file of the project and a line of it.
+    pub fn place(&self) -> Option<(&str, usize)> {
+        let parsed = self.from.as_deref().zip(self.line);
+        parsed.or_else(|| self.frames.last().map(|(path, line)| (path.as_str(), *line)))
+    }
+
     /// Whether it is of this type, or of one derived from it.
     pub fn is(&self, kind: &str) -> bool {
         self.kind == kind || self.bases.iter().any(|base| base == kind)

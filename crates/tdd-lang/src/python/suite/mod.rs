@@ -227,8 +227,7 @@ impl<'r> Reading<'r> {
                 Why::Lost(how) => (Cause::Crash, format!("loading it ended its process with {how}"), None),
                 Why::Failed(None) => (Cause::LoadFailure, shorten(text.clone()), None),
                 Why::Failed(Some(error)) => {
-                    let place =
-                        error.frames.last().map(|(path, line)| format!("{}:{line}", join(&self.project.root, path)));
+                    let place = error.place().map(|(path, line)| format!("{}:{line}", join(&self.project.root, path)));
                     let said = message(Some(error), text);
                     let said = self.diagnosis.way_out(error).map_or(said.clone(), |way| format!("{way}\n{said}"));
                     (self.diagnosis.cause(error, Moment::Loading), said, place)

@@ -30,6 +30,7 @@ use super::sort::{Layout, Sorter};
 use super::syntax::{Tree, unix};
 use crate::analysis::pairs::{ItemSide, Moves, item_changes, test_changes};
 use crate::language::{Project, Sources};
+use crate::syntax::Flaw;
 
 /// What changed between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
@@ -203,7 +204,7 @@ impl Both<'_> {
                 let sorts = (self.before.sort(path), self.after.sort(path));
                 self.data(path, sorts, &mut sorted.change);
             }
-            (_, Some(false)) => sorted.change.unreadable.push(path.to_owned()),
+            (_, Some(false)) => sorted.change.unreadable.push(Flaw::told(after.and_then(|file| file.flaw), path)),
             (_, _) => {
                 sorted.before.extend(before);
                 sorted.after.extend(after);

@@ -55,7 +55,7 @@ fn lines(change: &Change) -> Vec<String> {
     lines.extend(change.production.iter().map(item("production")));
     lines.extend(change.steering.iter().map(steering));
     lines.extend(change.documents.iter().map(|path| format!("document {path}")));
-    lines.extend(change.unreadable.iter().map(|path| format!("unreadable {path}")));
+    lines.extend(change.unreadable.iter().map(|it| format!("unreadable {}", it.place.path)));
     lines
 }
 
