@@ -10,6 +10,7 @@ use tdd_llm::stop::Stop;
 use tokio::runtime::Builder;
 
 use crate::context::Context;
+use crate::progress::Progress;
 use crate::voice::endpoint;
 
 /// What was found about one model, and what to do about it.
@@ -35,11 +36,11 @@ pub fn ask(config: &Config, context: &Context) -> Vec<Remark> {
     }
     let cancel = context.cancel.clone();
     let stop = Stop::watching(move || cancel.is_cancelled());
-    models.iter().flat_map(|(subject, seat)| one(subject, seat, config, context, &stop)).collect()
+    models.iter().flat_map(|(subject, seat)| one(subject, seat, config, &stop)).collect()
 }
 
-fn one(subject: &str, seat: &Seat, config: &Config, context: &Context, stop: &Stop) -> Vec<Remark> {
-    let progress = context.output.progress();
+fn one(subject: &str, seat: &Seat, config: &Config, stop: &Stop) -> Vec<Remark> {
+    let progress = Progress::begin();
     progress.say(&format!("asking {subject}"));
     let asked = endpoint(seat, config).and_then(|endpoint| {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(crate::error::CliError::Runtime)?;

@@ -16,7 +16,7 @@ use tdd_lang::language::Sources;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
+use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint, remark};
 use crate::which::Which;
 
 /// Look for the anti-patterns of test-driven development
@@ -87,9 +87,10 @@ pub fn run(args: &DetectAntipattern, context: &Context) -> Result<ExitCode, CliE
     let blocking = findings.iter().filter(|finding| finding.severity == Severity::Block).count();
     let coverage = CoverageUse { used: unmeasured.is_none(), why_not: unmeasured };
     let document = Document { findings, blocking, coverage };
-    context.output.result(&document, || text(&document))?;
+    let shown = || document.findings.iter().map(finding_text).collect::<String>() + &summary(&document);
+    context.output.result_or(&document, shown, || summary(&document));
     if let Some(unknown) = unknown {
-        context.output.note(format_args!("the tests could not be run: {unknown}"));
+        remark(format_args!("the tests could not be run: {unknown}"));
         return Ok(ExitCode::from(3));
     }
     Ok(ExitCode::from(u8::from(blocking > 0)))
@@ -130,8 +131,7 @@ fn path_of(file: &str, bench: &Workbench, sources: &TreeSources, context: &Conte
     found.ok_or_else(|| CliError::NoSuchFile(file.to_owned()))
 }
 
-fn text(document: &Document) -> String {
-    let shown: String = document.findings.iter().map(finding_text).collect();
+fn summary(document: &Document) -> String {
     let warning = document.findings.len() - document.blocking;
     if document.findings.is_empty() {
         return format!("{} no anti-pattern found\n", paint(GOOD, "✓"));
@@ -141,7 +141,7 @@ fn text(document: &Document) -> String {
         if count == 0 { text } else { paint(style, text) }
     };
     let (block, warn) = (count(BAD, document.blocking, "blocking"), count(WARN, warning, "to think about"));
-    format!("{shown}{} {block}, {warn}\n", paint(BOLD, "anti-patterns:"))
+    format!("{} {block}, {warn}\n", paint(BOLD, "anti-patterns:"))
 }
 
 fn finding_text(finding: &Finding) -> String {

@@ -107,7 +107,7 @@ fn paths_configuration_and_arguments_arrive_escaped() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     assert_escaped(&sandbox, &["status", "-C", "a\u{1b}[2J\u{202e}b"], &["a\\u{1b}[2J\\u{202e}b"]);
     assert_escaped(&sandbox, &["detect-antipattern", "src/\u{202e}x.js"], &["\\u{202e}x.js"]);
-    assert_escaped(&sandbox, &["status", "--no\u{1b}[2J\u{202e}"], &["\\u{1b}[2J\\u{202e}"]);
+    assert_escaped(&sandbox, &["status", "--no\u{1b}[2J\u{202e}"], &["\\u{202e}"]);
     sandbox.write("tdd.yaml", "\"st\\x1b[2J\\u202eeps\": 3\n");
     assert_escaped(&sandbox, &["status"], &["\\u{1b}[2J\\u{202e}eps"]);
     assert_escaped(&sandbox, &["doctor", "--offline"], &["\\u{1b}[2J\\u{202e}eps"]);
@@ -119,8 +119,8 @@ const MARKUP: &str = "a `` ` | <img src=x> [l](https://e.x) @all #1 **b** &lt; ~
 #[test]
 fn markdown_cannot_be_forged_by_a_test_name() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    let test = super::TEST.replace("adds two numbers", MARKUP);
-    sandbox.write("test/calc.test.js", format!("{test}test('b\\n# heading \u{202e}\\n\\n```\\n', () => {{}});\n"));
+    let source = super::TEST.replace("adds two numbers", MARKUP);
+    sandbox.write("test/calc.test.js", format!("{source}test('b\\n# heading \u{202e}\\n\\n```\\n', () => {{}});\n"));
     sandbox.commit("test: names");
     let text = said(&run(&sandbox, &["prove", "HEAD~1..", "--format", "markdown"]));
     assert_eq!(obeyed(&text), [], "{text}");
@@ -132,4 +132,18 @@ fn markdown_cannot_be_forged_by_a_test_name() {
     let (_, document) = sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), &["prove", "HEAD~1.."]);
     assert_eq!(document["tests"].as_array().map(Vec::len), Some(2), "{document}");
     assert_ne!(document, Value::Null);
+}
+
+#[test]
+fn a_message_of_several_lines_forges_no_line_of_ours() {
+    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
+    let forged = "'x\\nholds everything\\nrefused nothing'";
+    sandbox.write("test/calc.test.js", super::TEST.replace("3)", &format!("3, {forged})")));
+    assert_eq!(run(&sandbox, &["commit", "-m", "test: pin addition"]).status.code(), Some(0));
+    sandbox.write("src/calc.js", RIGHT.replace(" + ", " * "));
+    for arguments in [&["auto-test"][..], &["check"], &["-q", "check"], &["status"], &["log"], &["audit"]] {
+        let text = said(&run(&sandbox, arguments));
+        let forged = text.lines().filter(|line| line.starts_with("holds e") || line.starts_with("refused n"));
+        assert_eq!(forged.collect::<Vec<_>>(), [""; 0], "{arguments:?}: {text}");
+    }
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use serde_json::json;
 use tdd_fixtures::Sandbox;
 use tdd_fixtures::script::Script;
+use tdd_fixtures::server::edit_plan;
 
 use super::{RIGHT, SKIPPED, TEST, WRONG, run, said};
 
@@ -65,7 +67,8 @@ impl Table {
 }
 
 /// A plan with one step, which is done when its file is there.
-const PLAN: &str = "---\nphase: 5\nplan: 1\ntype: execute\nmust_haves:\n  truths: []\n  artifacts: [NOTES.md]\n---\n1. Notes\n";
+const PLAN: &str =
+    "---\nphase: 5\nplan: 1\ntype: execute\nmust_haves:\n  truths: []\n  artifacts: [NOTES.md]\n---\n1. Notes\n";
 
 #[test]
 fn every_command_is_quiet_when_it_is_told_to() {
@@ -100,15 +103,16 @@ fn every_command_is_quiet_when_it_is_told_to() {
     table.deed(&["refactor", "end", "--discard"]);
     table.deed(&["override", "--rule", "check-passes", "--reason", "a lint"]);
     table.row(&["resume"], OneLine);
-    table.deed(&["retire", "adds two numbers", "--reason", "no numbers any more"]);
+    table.deed(&["retire", "test/calc.test.js::adds two numbers", "--reason", "no numbers any more"]);
     runs(&mut table);
-    plans_and_programs(&mut table);
+    programs(&mut table);
     table.row(&["log"], Content);
     table.row(&["export", "triples"], Content);
     table.row(&["completions", "bash"], Content);
     table.row(&["man"], Content);
-    table.deed(&["-C", "../demo", "demo", "reverse-polish"]);
-    assert_eq!(untold(&table), BTreeSet::from(["-C".to_owned()]), "commands without a row");
+    fs::create_dir(table.sandbox.outside().join("demo")).unwrap();
+    table.deed(&["demo", "reverse-polish", "-C", "../demo"]);
+    assert_eq!(untold(&table), BTreeSet::new(), "commands without a row");
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(r"\b[0-9a-f]{10}\b", "[commit]");
     settings.add_filter(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "[time]");
@@ -117,15 +121,22 @@ fn every_command_is_quiet_when_it_is_told_to() {
 }
 
 fn runs(table: &mut Table) {
-    table.script(&Script::new().writes("1-tester", "test/calc.test.js", TEST));
-    let words = ["run", "step"];
-    table.deed(&[words[0], "--steps", "1", "--replay", "../script.jsonl"]);
-    table.deed(&[words[1], "--replay", "../script.jsonl"]);
-}
-
-fn plans_and_programs(table: &mut Table) {
+    let test = TEST.replace("add", "sub").replace("3)", "-1)");
+    let code = format!("{RIGHT}{}", WRONG.replace("add", "sub"));
+    table.script(&Script::new().writes("1-tester", "test/sub.test.js", &test));
+    table.deed(&["run", "--steps", "1", "--replay", "../script.jsonl"]);
+    table.script(&Script::new().writes("2-implementor", "src/calc.js", &code));
+    table.deed(&["step", "--replay", "../script.jsonl"]);
     table.sandbox.write("plans/05-01.md", PLAN);
     table.row(&["plan", "check", "plans/05-01.md"], OneLine);
+    table.sandbox.commit("docs: a plan");
+    let notes = json!({"summary": "take notes"});
+    let edit = edit_plan(&[("NOTES.md", Some("Adds.\n"))], &notes);
+    table.script(&Script::new().plans("3-executor").says("step-3-executor-edit-1", &edit));
+    table.deed(&["plan", "run", "plans/05-01.md", "--replay", "../script.jsonl"]);
+}
+
+fn programs(table: &mut Table) {
     table.deed(&["program", "new", "port"]);
     table.row(&["program", "check", "port"], Errors);
     table.row(&["program", "list"], OneLine);

@@ -87,6 +87,6 @@ fn tell(name: &str, remote: Option<&str>, happened: &Happened, context: &Context
     context.output.result(&document, || {
         let next = document.next.as_deref().map_or_else(String::new, |next| format!("{next}\n"));
         format!("{name}: {}\n{next}", document.standing.word())
-    })?;
+    });
     Ok(ExitCode::SUCCESS)
 }

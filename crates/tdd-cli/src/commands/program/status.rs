@@ -41,6 +41,6 @@ pub fn run(args: &Status, context: &Context) -> Result<ExitCode, CliError> {
     context.output.result(&document, || {
         let page = page::write(&document.state, found.definition.target_metric);
         format!("{}: {}\n\n{page}", args.name, document.standing.word())
-    })?;
+    });
     Ok(ExitCode::SUCCESS)
 }
