@@ -20,7 +20,7 @@ use crate::commands::{
     version,
     propagate_version = true,
     disable_help_subcommand = true,
-    after_help = "Examples:\n  tdd-cli demo                                   see it work, in a minute\n  mkdir bowling && cd bowling && tdd-cli init    start a kata\n  tdd-cli auto-test                              run all tests, one line each\n  tdd-cli status --format json                   where things stand, for a script\n\nExit codes: 0 done, 1 a gate said no, 2 usage or configuration, 3 environment,\n4 stopped for a person, 130 interrupted."
+    after_help = "Examples:\n  tdd-cli demo                                   see it work, in a minute\n  mkdir bowling && cd bowling && tdd-cli init    start a kata\n  tdd-cli auto-test                              run all tests, one line each\n  tdd-cli status --format json                   where things stand, for a script\n\nExit codes: 0 done, 1 a gate said no, 2 usage or configuration, 3 environment,\n4 stopped for a person, 130 interrupted. Output that could not be written (a closed\npipe, a full disk) turns 0 into 3; any other code stays."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -44,10 +44,10 @@ pub struct Global {
     /// When to use colours
     #[arg(long, value_enum, default_value_t, global = true, help_heading = "Global options")]
     pub color: Color,
-    /// Say more
+    /// Say more: what a verdict rests on, whole messages, every call of a model
     #[arg(short, long, action = ArgAction::Count, global = true, help_heading = "Global options")]
     pub verbose: u8,
-    /// Say only what is asked for, and errors
+    /// Say one line, or what is asked for, and errors
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
     pub quiet: bool,
 }

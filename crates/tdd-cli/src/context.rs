@@ -14,6 +14,7 @@ use tdd_exec::workshop::{ProjectWorkshop, Which};
 use crate::args::Global;
 use crate::error::{CliError, Code};
 use crate::output::Output;
+use crate::progress::Progress;
 
 /// The surroundings of one command.
 pub struct Context {
@@ -32,6 +33,7 @@ impl Context {
     /// does not ask: we may be waiting for something that never comes.
     pub fn new(global: Global) -> Result<Self, CliError> {
         let output = Output::new(&global);
+        output.show_progress();
         let cancel = Cancel::new();
         let flag = cancel.clone();
         let stop = move || {
@@ -46,9 +48,8 @@ impl Context {
 
     /// How to stop, and how to show what is done.
     pub fn surroundings(&self) -> Surroundings {
-        let output = self.output;
-        let progress = move || {
-            let line = output.progress();
+        let progress = || {
+            let line = Progress::begin();
             Box::new(move |what: &str| line.say(what)) as ProgressLine
         };
         Surroundings { cancel: self.cancel.clone(), progress: Arc::new(progress) }

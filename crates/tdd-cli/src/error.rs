@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::Serialize;
 use tdd_agents::agent::AgentError;
@@ -90,7 +91,7 @@ pub enum CliError {
     #[error(transparent)]
     Program(#[from] ProgramError),
     #[error("cannot write the result")]
-    Output(#[source] io::Error),
+    Output(#[source] Arc<io::Error>),
     #[error("cannot listen for Ctrl-C")]
     Signals(#[source] ctrlc::Error),
     #[error("interrupted")]
@@ -103,8 +104,6 @@ pub const MEANT: f64 = 0.8;
 /// The exit codes of the contract that an error can lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The reader of our output went away: that is their right.
-    ReaderGone = 0,
     Usage = 2,
     Environment = 3,
     /// Stopped for a person.
@@ -181,13 +180,17 @@ impl CliError {
             | Self::NoTemporary { .. }
             | Self::NoTool { .. }
             | Self::View { .. }
+            | Self::Output(_)
             | Self::Signals(_) => Code::Environment,
             Self::Program(error) => program_error::code(error),
-            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Code::ReaderGone,
-            Self::Output(_) => Code::Environment,
             Self::PersonChanged(_) => Code::Person,
             Self::Interrupted => Code::Interrupted,
         }
+    }
+
+    /// Whether the reader of our output went away.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
     /// What to do about it.
@@ -315,11 +318,5 @@ impl From<MachineError<WorkError, AgentError>> for CliError {
             MachineError::NoAgent(role) => Self::NoModel(role),
             MachineError::View(source) => Self::View { path: PathBuf::from(".tdd"), source },
         }
-    }
-}
-
-impl From<io::Error> for CliError {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
     }
 }

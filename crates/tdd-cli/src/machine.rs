@@ -16,7 +16,7 @@ use tdd_exec::workshop::{ProjectWorkshop, Which};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::kata;
-use crate::output::print_line;
+use crate::output::print_raw;
 use crate::tell::Story;
 use crate::voice::Voices;
 
@@ -64,8 +64,8 @@ fn start(
 
 /// Prints every event as the ledger's own line.
 pub fn print_records() -> Echo {
-    // A reader who went away is told at the end.
-    Box::new(|record: &Record| drop(print_line(&Record::line(&record.head, &record.event))))
+    // What could not be written is told at the end.
+    Box::new(|record: &Record| drop(print_raw(&Record::line(&record.head, &record.event))))
 }
 
 /// The project's own prompts, by name.

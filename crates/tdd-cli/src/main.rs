@@ -1,7 +1,6 @@
 //! The command line of the TDD machine.
 
 mod args;
-mod begun;
 mod commands;
 mod context;
 mod error;
@@ -9,8 +8,10 @@ mod gates;
 mod kata;
 mod machine;
 mod output;
+mod page;
 mod person;
 mod program_error;
+mod progress;
 mod servers;
 mod tally;
 mod tell;

@@ -13,6 +13,7 @@ use tokio::runtime::Builder;
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::progress::Progress;
 use crate::voice::endpoint;
 
 /// What was found about one model, and what to do about it.
@@ -53,7 +54,7 @@ const MAX_LISTED: usize = 10;
 
 /// Asks every model once, whoever plays with it; different servers at the same time.
 pub fn ask(config: &Config, context: &Context) -> Vec<Remark> {
-    let progress = context.output.progress();
+    let progress = Progress::begin();
     progress.say("asking the model servers");
     let cancel = context.cancel.clone();
     let stop = Stop::watching(move || cancel.is_cancelled());

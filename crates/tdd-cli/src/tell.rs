@@ -15,12 +15,11 @@ use tdd_core::seam::{Reporter, Rescued, StepResult, Told};
 use tdd_core::test_id::TestId;
 use tdd_exec::state::StateDir;
 
-use crate::output::{BAD, BOLD, DIM, GOOD, Output, Progress, WARN, paint, print_line, remark};
+use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, paint, print_story, remark};
+use crate::progress::Progress;
 
 /// How wide a line is at most, where there is a space to break it.
 const WIDTH: usize = 100;
-/// Where the text behind a label begins.
-const INDENT: usize = 11;
 /// So much is shown of what somebody says, in characters.
 const MAX_SAID: usize = 400;
 
@@ -105,19 +104,19 @@ impl Reporter for Story {
             shown.push(title(start, free));
         }
         for (style, label, text) in self.lines(event, told) {
-            shown.push(format!("  {}{}", paint(style, format_args!("{label:<9}")), wrapped(&plain(&text))));
+            shown.push(format!("  {}{}", paint(style, format_args!("{label:<9}")), one_line(&text)));
         }
         if matches!(event, Event::StepEnd(_)) {
             shown.push(String::new());
         }
         for line in shown {
-            // A reader who went away is told at the end.
-            let _printed = print_line(&line);
+            // What could not be written is told at the end.
+            let _printed = print_story(&line, WIDTH);
         }
     }
 
     fn working(&mut self, what: &str) {
-        let line = self.waiting.get_or_insert_with(|| self.output.progress());
+        let line = self.waiting.get_or_insert_with(Progress::begin);
         line.say(what);
     }
 
@@ -133,7 +132,7 @@ impl Reporter for Story {
         for Rescued { path, kept_as, on_disk } in rescued {
             let there = if *on_disk { "still in the file, and " } else { "" };
             let what = format!("what you typed into `{path}` meanwhile is {there}kept as {kept_as}");
-            remark(paint(WARN, plain(&what)));
+            remark(paint(WARN, what));
         }
     }
 
@@ -223,30 +222,13 @@ fn first_words(plan: &str) -> String {
     paragraphs.into_iter().find(|text| !text.is_empty() && !text.starts_with('#')).unwrap_or(plan).to_owned()
 }
 
-/// Somebody's words without anything that moves a terminal's cursor, on one line, and not too many of them.
-fn plain(text: &str) -> String {
-    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let line = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+/// Somebody's words on one line, and not too many of them.
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_SAID) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
-}
-
-/// A text that goes on below its beginning, behind the label.
-fn wrapped(text: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if INDENT + line.chars().count() + 1 + word.chars().count() <= WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            Some(_) | None => lines.push(word.to_owned()),
-        }
-    }
-    lines.join(&format!("\n{}", " ".repeat(INDENT)))
 }
 
 #[cfg(test)]
@@ -254,19 +236,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_go_on_below_their_beginning() {
-        let text = wrapped(&"word ".repeat(40));
-        let lines: Vec<&str> = text.trim_end().lines().collect();
-        assert_eq!(lines.len(), 3);
-        assert!(lines[1].starts_with("           word"), "{text}");
-        assert!(lines[1].chars().count() <= WIDTH, "{text}");
-        assert_eq!(wrapped("as it is"), "as it is");
-    }
-
-    #[test]
-    fn a_models_words_cannot_move_the_cursor() {
-        assert_eq!(plain("a\u{1b}[2Jb\r\nc"), "a [2Jb c");
-        assert_eq!(plain(&"ü".repeat(500)).chars().count(), MAX_SAID + 1);
+    fn of_many_words_the_first_are_shown_on_one_line() {
+        assert_eq!(one_line("a\r\n\tb  c"), "a b c");
+        assert_eq!(one_line(&"ü".repeat(500)).chars().count(), MAX_SAID + 1);
     }
 
     #[test]

@@ -13,8 +13,7 @@ use tdd_core::test_id::TestId;
 use tdd_exec::workshop::ProjectWorkshop;
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
+use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, paint};
 
 /// Holds, or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -53,10 +52,8 @@ pub struct Evidence {
 }
 
 /// Shows the rulings of one command, and gives the exit code of the worst.
-pub fn show(workshop: &ProjectWorkshop, judged: &Judged, context: &Context) -> Result<ExitCode, CliError> {
-    let verdicts = Verdicts::of(workshop, judged);
-    context.output.result(&verdicts, || verdicts.text())?;
-    Ok(verdicts.exit_code())
+pub fn show(workshop: &ProjectWorkshop, judged: &Judged, context: &Context) -> ExitCode {
+    Verdicts::of(workshop, judged).show(context.output)
 }
 
 /// All rulings of one command: the worst of them stands for all.
@@ -76,6 +73,18 @@ impl Evidence {
     pub fn new(base: &TreeId, command: String, report: &Report) -> Self {
         let obstacles = report.obstacles().iter().map(|it| format!("{}: {}", it.subject, it.cause));
         Self { base: base.clone(), command, counts: report.counts(), obstacles: obstacles.collect() }
+    }
+}
+
+impl Evidence {
+    fn text(&self) -> String {
+        let Counts { passed, failed, skipped } = self.counts;
+        let counts = format!("{passed} passed, {failed} failed, {skipped} skipped");
+        let obstacles = match self.obstacles.join(", ") {
+            none if none.is_empty() => none,
+            some => format!(", could not be run: {some}"),
+        };
+        format!("  seen: `{}`: {counts}{obstacles}; compared with tree {}\n", self.command, self.base)
     }
 }
 
@@ -113,15 +122,21 @@ impl Verdict {
         }
     }
 
-    fn text(&self) -> String {
-        match (&self.rule, &self.next) {
+    /// In as many lines as it takes, or in one; what it rests on only for those who ask.
+    fn text(&self, output: Output) -> String {
+        // A reason may quote what a test said: no line of it may look like one of ours.
+        let margin = if output.is_quiet() { " " } else { "\n  " };
+        let reason = self.reason.lines().collect::<Vec<_>>().join(margin);
+        let text = match (&self.rule, &self.next) {
             (Some(rule), Some(next)) => {
                 let cause = self.cause.map_or_else(String::new, |cause| format!(" ({cause})"));
                 let head = format!("{} {}{}", paint(BAD, "refused"), paint(BOLD, rule), paint(DIM, cause));
-                format!("{head}\n  {}\n  next: {next}\n", self.reason)
+                let [colon, semicolon] = if output.is_quiet() { [":", ";"] } else { [""; 2] };
+                format!("{head}{colon}{margin}{reason}{semicolon}{margin}next: {next}\n")
             }
-            _ => format!("{} {}\n", paint(GOOD, "holds"), self.reason),
-        }
+            _ => format!("{} {reason}\n", paint(GOOD, "holds")),
+        };
+        if output.is_verbose() { text + &self.evidence.text() } else { text }
     }
 }
 
@@ -154,14 +169,24 @@ impl Verdicts {
         self.all.iter().all(|verdict| verdict.answer == Answer::Holds)
     }
 
+    /// Shows them, and gives their exit code.
+    pub fn show(&self, output: Output) -> ExitCode {
+        output.result(self, || self.text(output));
+        self.exit_code()
+    }
+
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.worst.as_ref().map_or(0, Verdict::exit_code))
     }
 
-    pub fn text(&self) -> String {
+    /// The worst one first if only one line is wanted.
+    pub fn text(&self, output: Output) -> String {
+        if let Some(worst) = self.worst.as_ref().filter(|_| output.is_quiet()) {
+            return worst.text(output);
+        }
         let exception = |it: &Overridden| format!("{} {}: {}\n", paint(WARN, "exception from"), it.rule, it.reason);
         let exceptions: String = self.overridden.iter().map(exception).collect();
-        self.all.iter().map(Verdict::text).collect::<String>() + &exceptions
+        self.all.iter().map(|verdict| verdict.text(output)).collect::<String>() + &exceptions
     }
 }
 

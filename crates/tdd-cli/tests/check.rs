@@ -138,7 +138,7 @@ fn a_pull_request_is_proven_as_one_change_in_markdown_too() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.starts_with("## Test-driven: holds"), "{text}");
-    assert!(text.contains("| tests/add.rs::adds | red (missing-symbol) | green |"), "{text}");
+    assert!(text.contains("| `tests/add.rs::adds` | red (missing-symbol) | green |"), "{text}");
     sandbox.write("tests/add.rs", TEST.replace("3)", "3 + 0)"));
     sandbox.commit("test: looser");
     assert_eq!(run(&sandbox, &["prove", "HEAD~1.."]).0, 1);

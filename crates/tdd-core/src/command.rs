@@ -62,7 +62,8 @@ fn comment(word: &str) -> Option<&str> {
     (!rest.is_empty()).then_some(what)
 }
 
-fn quote(word: &str) -> String {
+/// A word as a shell takes it for one.
+pub fn quote(word: &str) -> String {
     // A script is known by its first line.
     if let Some((first, rest)) = word.split_once('\n')
         && !rest.is_empty()

@@ -6,6 +6,7 @@
 use crate::cycle::{Phase, Role};
 use crate::law::Overridden;
 use crate::test_id::TestId;
+use crate::visible;
 
 /// The type of a conventional commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,7 +220,8 @@ pub fn is_marked(message: &str, mark: &str) -> bool {
 /// Somebody's words as one plain line of at most `room` characters: control characters and every kind
 /// of line end become spaces, leading list marks go.
 fn line(raw: &str, room: usize) -> String {
-    let spaced: String = raw.chars().map(|c| if breaks_line(c) { ' ' } else { c }).collect();
+    let spaced: String =
+        raw.chars().map(|c| if c.is_whitespace() || visible::is_obeyed(c) { ' ' } else { c }).collect();
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let joined = words.join(" ");
     let plain = joined.trim_start_matches(['-', '*', '•', ' ']);
@@ -228,11 +230,6 @@ fn line(raw: &str, room: usize) -> String {
     }
     let kept: String = plain.chars().take(room.saturating_sub(1)).collect();
     format!("{}…", kept.trim_end())
-}
-
-fn breaks_line(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{feff}')
 }
 
 fn scope_word(raw: &str) -> String {

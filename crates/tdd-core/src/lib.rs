@@ -38,5 +38,6 @@ pub mod signs;
 pub mod standing;
 pub mod test_id;
 pub mod triples;
+pub mod visible;
 pub mod words;
 mod yagni;

@@ -15,6 +15,7 @@ pub mod recording;
 pub mod remote;
 pub mod runner;
 pub mod scratch;
+pub mod setup;
 pub mod sources;
 pub mod state;
 pub mod text;

@@ -192,6 +192,12 @@ impl OneTest {
             Written::Refused(refusal) => return Err(WorkError::InTheWay(refusal.reason)),
         }
         let message = commit::word_about_test(word.summary, word.reason, word.fate.trailer(), &self.id);
+        let machine = self.workshop.site.config.commit.clone();
+        let author = match word.fate {
+            // The machine itself sets a test aside.
+            PersonFate::Skipped => machine,
+            PersonFate::Retired | PersonFate::Unblocked => repo.person().unwrap_or(machine),
+        };
         let commit = Vcs::commit(
             repo,
             &NewCommit {
@@ -199,7 +205,7 @@ impl OneTest {
                 tree: &repo.stage_all()?,
                 paths: std::slice::from_ref(&self.path),
                 message: &message,
-                author: &self.workshop.site.config.commit,
+                author: &author,
                 now_ms: WallClock.now_ms(),
             },
         )?;

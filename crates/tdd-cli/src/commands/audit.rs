@@ -25,6 +25,7 @@ use crate::commands::run::count;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint, print_line};
+use crate::progress::Progress;
 
 /// Replay a history: was every red red, every green green, and no test loosened?
 ///
@@ -92,11 +93,7 @@ pub fn run(args: &Audit, context: &Context) -> Result<ExitCode, CliError> {
         unknown: count(Finding::is_unknown),
         commits: audited,
     };
-    if context.output.is_json() {
-        context.output.result(&document, String::new)?;
-    } else {
-        print_line(&document.summary())?;
-    }
+    context.output.result(&document, || document.summary());
     Ok(ExitCode::from(match (document.broken, document.unknown) {
         (0, 0) => 0,
         (0, _) => 3,
@@ -132,7 +129,7 @@ fn replay(
     let (taken, seen) = (AtomicUsize::new(0), Seen::default());
     let done: Mutex<Vec<Option<Result<Audited, CliError>>>> = Mutex::new(commits.iter().map(|_| None).collect());
     let shown = Mutex::new(0);
-    let progress = context.output.progress();
+    let progress = Progress::begin();
     progress.say(&format!("auditing {} commits", commits.len()));
     thread::scope(|scope| {
         for job in 0..jobs {
@@ -170,7 +167,7 @@ fn show_in_order(done: &Mutex<Vec<Option<Result<Audited, CliError>>>>, shown: &M
     let done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     while let Some(Some(Ok(audited))) = done.get(*shown) {
         *shown += 1;
-        // A reader who went away is told at the end.
+        // What could not be written is told at the end.
         let _printed = print_line(&audited.text());
     }
 }
@@ -275,7 +272,7 @@ impl Audited {
             Finding::Unknown { reason } => (paint(WARN, "?"), reason.clone()),
         };
         let head = format!("{mark} {} {claimed:<12} {}", paint(DIM, self.commit.short()), self.subject);
-        format!("{head}\n    {what}")
+        format!("{head}\n    {}", what.replace('\n', "\n    "))
     }
 }
 
@@ -289,6 +286,6 @@ impl Document {
         let broken = if self.broken == 0 { broken } else { paint(BAD, broken) };
         let unclaimed = if self.unclaimed == 0 { String::new() } else { format!(", {} unclaimed", self.unclaimed) };
         let unknown = if self.unknown == 0 { String::new() } else { format!(", {} not found out", self.unknown) };
-        format!("{all}: {} hold, {broken}{unclaimed}{unknown}", self.holds)
+        format!("{all}: {} hold, {broken}{unclaimed}{unknown}\n", self.holds)
     }
 }

@@ -14,6 +14,7 @@ use tdd_core::test_id::TestId;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
+use crate::progress::Progress;
 use crate::tally::{Tally, tally};
 use tdd_exec::project::Workbench;
 
@@ -67,8 +68,10 @@ pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
     let document = Document::new(&facts, recorded, tally(&bench.config, &bench.sources, ended));
     let of_projects = || document.projects.iter().map(Tally::text).collect::<String>();
     let told = || text(&report, duration_ms, context.output.is_verbose()) + &of_projects();
-    context.output.result(&document, told)?;
-    let Some(failure) = report.environment_failure() else { return Ok(ExitCode::SUCCESS) };
+    let failure = report.environment_failure();
+    let in_short = || failure.map(obstacle_text).unwrap_or_default() + &summary(&report, duration_ms);
+    context.output.result_or(&document, told, in_short);
+    let Some(failure) = failure else { return Ok(ExitCode::SUCCESS) };
     if failure.cause == Cause::RunnerMissing {
         context.output.note("try: `tdd-cli doctor` shows what is missing");
     }
@@ -76,7 +79,7 @@ pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 fn test(bench: &Workbench, context: &Context) -> Result<Report, CliError> {
-    let progress = context.output.progress();
+    let progress = Progress::begin();
     let spawner = bench.spawner(&context.surroundings());
     Ok(bench.runner(&spawner, &|label| progress.say(label)).test(&[])?)
 }

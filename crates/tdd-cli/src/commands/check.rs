@@ -85,7 +85,7 @@ pub fn run(args: &Check, context: &Context) -> Result<ExitCode, CliError> {
     let mut workshop = context.gate_workshop(&args.which.change())?;
     let claim = claim(&mut workshop, args)?;
     let examined = examine(&mut workshop, args.what.phase, &args.tests, &claim)?;
-    show(&workshop, &examined, context)
+    Ok(show(&workshop, &examined, context))
 }
 
 /// What the commit that is judged says it is; nothing for work that is not committed.
@@ -152,14 +152,16 @@ fn nothing(change: Change) -> Examined {
 }
 
 /// Shows what was found, and gives its exit code.
-pub fn show(workshop: &ProjectWorkshop, examined: &Examined, context: &Context) -> Result<ExitCode, CliError> {
+pub fn show(workshop: &ProjectWorkshop, examined: &Examined, context: &Context) -> ExitCode {
     let document = Document {
         phase: examined.kind.and_then(Kind::phase),
         tests: examined.targets.clone(),
         verdicts: Verdicts::of(workshop, &examined.judged),
     };
-    context.output.result(&document, || format!("{}{}", title(examined), document.verdicts.text()))?;
-    Ok(document.verdicts.exit_code())
+    let output = context.output;
+    let title = if output.is_quiet() { String::new() } else { title(examined) };
+    output.result(&document, || title + &document.verdicts.text(output));
+    document.verdicts.exit_code()
 }
 
 /// The phase and the tests that were found.

@@ -64,11 +64,11 @@ pub fn run(args: &Commit, context: &Context) -> Result<ExitCode, CliError> {
     workshop.site.repo.check_ready_to_commit()?;
     let examined = check::examine(&mut workshop, args.what.phase, &args.tests, &Claim::default())?;
     if examined.judged.refusal().is_some() {
-        return check::show(&workshop, &examined, context);
+        return Ok(check::show(&workshop, &examined, context));
     }
     let message = message(args, &examined);
     let document = make(&mut workshop, &examined, &message)?;
-    context.output.result(&document, || document.text())?;
+    context.output.result(&document, || document.text());
     Ok(ExitCode::SUCCESS)
 }
 

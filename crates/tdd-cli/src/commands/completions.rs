@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 use crate::args::Cli;
 use crate::error::CliError;
-use crate::output::print_line;
+use crate::output::print_raw;
 
 /// Print a completion script for a shell
 #[derive(Debug, Args)]
@@ -20,6 +20,6 @@ pub struct Completions {
 pub fn run(args: &Completions) -> Result<ExitCode, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "tdd-cli", &mut script);
-    print_line(String::from_utf8_lossy(&script).trim_end())?;
+    print_raw(String::from_utf8_lossy(&script).trim_end())?;
     Ok(ExitCode::SUCCESS)
 }

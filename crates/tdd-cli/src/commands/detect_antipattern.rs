@@ -16,7 +16,7 @@ use tdd_lang::language::Sources;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
+use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint, remark};
 use crate::which::Which;
 
 /// Look for the anti-patterns of test-driven development
@@ -91,9 +91,10 @@ pub fn run(args: &DetectAntipattern, context: &Context) -> Result<ExitCode, CliE
     let not_looked_at =
         if args.files.is_empty() { Vec::new() } else { antipattern::of_changes().map(Rule::name).collect() };
     let document = Document { findings, blocking, not_looked_at, coverage };
-    context.output.result(&document, || text(&document))?;
+    let shown = || document.findings.iter().map(finding_text).collect::<String>() + &summary(&document);
+    context.output.result_or(&document, shown, || summary(&document));
     if let Some(unknown) = unknown {
-        context.output.note(format_args!("the tests could not be run: {unknown}"));
+        remark(format_args!("the tests could not be run: {unknown}"));
         return Ok(ExitCode::from(3));
     }
     Ok(ExitCode::from(u8::from(blocking > 0)))
@@ -134,8 +135,7 @@ fn path_of(file: &str, bench: &Workbench, sources: &TreeSources, context: &Conte
     found.ok_or_else(|| CliError::NoSuchFile(file.to_owned()))
 }
 
-fn text(document: &Document) -> String {
-    let shown: String = document.findings.iter().map(finding_text).collect();
+fn summary(document: &Document) -> String {
     let warning = document.findings.len() - document.blocking;
     let unlooked = unlooked_text(&document.not_looked_at);
     if document.findings.is_empty() {
@@ -146,7 +146,7 @@ fn text(document: &Document) -> String {
         if count == 0 { text } else { paint(style, text) }
     };
     let (block, warn) = (count(BAD, document.blocking, "blocking"), count(WARN, warning, "to think about"));
-    format!("{shown}{} {block}, {warn}\n{unlooked}", paint(BOLD, "anti-patterns:"))
+    format!("{} {block}, {warn}\n{unlooked}", paint(BOLD, "anti-patterns:"))
 }
 
 /// The rules that files as they are say nothing about.

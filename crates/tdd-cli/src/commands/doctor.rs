@@ -74,6 +74,8 @@ struct Document {
     findings: Vec<Finding>,
 }
 
+const NOTHING_IN_THE_WAY: &str = "nothing stands in the way\n";
+
 pub fn run(args: &Doctor, context: &Context) -> Result<ExitCode, CliError> {
     let folder = project::folder(&context.place)?;
     let findings = examine(&folder, args, context);
@@ -84,7 +86,10 @@ pub fn run(args: &Doctor, context: &Context) -> Result<ExitCode, CliError> {
         (false, false) => 0,
     };
     let document = Document { healthy: code == 0, findings };
-    context.output.result(&document, || document.findings.iter().map(Finding::text).collect())?;
+    let shown = |wanted: fn(&&Finding) -> bool| document.findings.iter().filter(wanted).map(Finding::text).collect();
+    let in_the_way = || shown(|it| matches!(it.state, State::Config | State::Environment));
+    let in_short = || if document.healthy { NOTHING_IN_THE_WAY.to_owned() } else { in_the_way() };
+    context.output.result_or(&document, || shown(|_| true), in_short);
     Ok(ExitCode::from(code))
 }
 
@@ -126,7 +131,7 @@ fn configuration(root: &Path, context: &Context, findings: &mut Vec<Finding>) ->
         }
         Ok(project::Loaded { config, path: None }) => {
             let detail = "there is no `tdd.yaml`; the defaults are used";
-            findings.push(warn("configuration", detail, "run `tdd-cli init` to write one"));
+            findings.push(warn("configuration", detail, "`tdd-cli init` writes one, `--gates-only` without models"));
             config
         }
         Err(error) => {
@@ -169,7 +174,7 @@ fn state(repo: &Repo, findings: &mut Vec<Finding>) {
     };
     findings.push(match read() {
         Ok(Some(count)) => ok("ledger", format!("{count} events, chain unbroken")),
-        Ok(None) => warn("ledger", "there is none yet", "run `tdd-cli init` to begin one"),
+        Ok(None) => ok("ledger", "none yet; the first check begins one"),
         Err(error) => failed("ledger", State::Environment, &error),
     });
 }
@@ -246,8 +251,11 @@ fn examine_plan(path: &Path, root: &Path) -> Vec<Finding> {
 /// Only models read a kata: a project without any, which uses the gates alone, needs none.
 fn kata(repo: &Repo, config: &Config) -> Option<Finding> {
     let path = config.kata_description.as_str();
+    let is_named = config.kata_description != Config::default().kata_description;
     let text = match kata::read(&repo.root().join(path)) {
-        Err(KataError::Unreadable(TextError::Missing(_))) if roster::roster(config).is_empty() => return None,
+        Err(KataError::Unreadable(TextError::Missing(_))) if !is_named && roster::roster(config).is_empty() => {
+            return Some(ok("kata", "none; the gates need none"));
+        }
         Err(error) => return Some(failed("kata", State::Config, &error.into())),
         Ok(text) if text == kata::PLACEHOLDER => {
             return Some(warn("kata", &format!("`{path}` still holds its placeholder"), "say in it what to build"));
@@ -330,8 +338,7 @@ fn examine_tool(tool: &Tool, spawner: &Spawner) -> Finding {
 fn models(config: &Config, findings: &mut Vec<Finding>) {
     let seats = roster::roster(config);
     if seats.is_empty() {
-        let detail = "no role has a model";
-        findings.push(warn("models", detail, "name them under `roles` in `tdd.yaml`; the gates need none"));
+        findings.push(ok("models", "none; the gates need none, and `run` finds them under `roles` in `tdd.yaml`"));
     }
     findings.extend(seats.iter().map(examine_seat));
 }

@@ -19,7 +19,7 @@ use tdd_lang::language::Language;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::print_line;
+use crate::output::{failed, print_raw};
 use crate::person::PersonError;
 use tdd_exec::project;
 
@@ -104,10 +104,10 @@ pub fn run(args: &Export, context: &Context) -> Result<ExitCode, CliError> {
     let mut sink = output.as_ref().map(|file| Sink::create(folder.join(file))).transpose()?;
     let found = triples::select(&history);
     for triple in &found {
-        let line = serde_json::to_string(&exporter.line(triple)?).map_err(std::io::Error::from)?;
+        let line = serde_json::to_string(&exporter.line(triple)?).map_err(std::io::Error::from).map_err(failed)?;
         match &mut sink {
             Some(sink) => sink.write(&line)?,
-            None => print_line(&line)?,
+            None => print_raw(&line)?,
         }
     }
     if let Some(sink) = sink {

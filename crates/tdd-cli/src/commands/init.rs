@@ -8,23 +8,17 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
-use tdd_core::commit::{self, CommitType};
+use tdd_core::command::quote;
 use tdd_core::config::Config;
 use tdd_core::digest::CommitId;
-use tdd_core::event::{Committed, Event};
-use tdd_core::gate::{self, Verdict};
-use tdd_core::seam::{Clock, Ledger, NewCommit, Vcs, Workspace as _};
-use tdd_exec::clock::WallClock;
-use tdd_exec::git::{GitPath, Head, Repo};
-use tdd_exec::ledger::LedgerFile;
+use tdd_exec::error::WorkError;
+use tdd_exec::git::Repo;
+use tdd_exec::setup::{self, Fresh, SetUp, is_missing};
 use tdd_exec::sources::TreeSources;
-use tdd_exec::state::StateDir;
 use tdd_exec::text;
-use tdd_exec::workspace::{Workspace, Written};
 use tdd_lang::discover::{self, Found};
 use tdd_lang::language::{Language, Sources};
 
-use crate::begun::{Begun, is_missing};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::kata;
@@ -34,10 +28,11 @@ use tdd_exec::project;
 /// Set up a project: git repository, scaffold, kata and configuration
 ///
 /// In an empty folder everything is made and committed. In an existing project only what is missing is
-/// added; no existing file is changed, and only what was added is committed. Running it twice does no harm.
-#[derive(Debug, Args)]
+/// added; no existing file is changed, and only what was added is committed, in your name as git knows it.
+/// Running it twice does no harm. The gates work without it.
+#[derive(Debug, Default, Args)]
 #[command(
-    after_help = "Examples:\n  mkdir bowling && cd bowling && tdd-cli init\n  tdd-cli init --kata ~/katas/bowling.md\n  tdd-cli -C existing-project init"
+    after_help = "Examples:\n  mkdir bowling && cd bowling && tdd-cli init\n  tdd-cli init --kata ~/katas/bowling.md\n  tdd-cli -C existing-project init\n  tdd-cli init --gates-only --no-commit    a configuration for your own TDD, to be reviewed first"
 )]
 pub struct Init {
     /// The language of a new project
@@ -49,6 +44,12 @@ pub struct Init {
     /// The name of a new package; by default the folder's name, made legal
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Add only what the gates need: no kata, no models, and no scaffold beside files of yours
+    #[arg(long, conflicts_with = "kata")]
+    gates_only: bool,
+    /// Commit nothing, and say what to commit
+    #[arg(long)]
+    no_commit: bool,
 }
 
 /// The languages that a project can be set up in.
@@ -66,32 +67,41 @@ struct Outcome {
     /// Files that were there and stay as they are.
     kept: Vec<String>,
     commit: Option<CommitId>,
-    kata: String,
+    /// What is left to commit.
+    uncommitted: Vec<String>,
+    kata: Option<String>,
     /// The projects that were found and named in the configuration.
     projects: Vec<String>,
+    /// Git does not know who commits.
+    #[serde(skip)]
+    nameless: bool,
 }
 
 pub fn run(args: &Init, context: &Context) -> Result<ExitCode, CliError> {
     let outcome = set_up(args, named(args, context)?, context)?;
-    let next = match &args.kata {
-        Some(_) => "`tdd-cli doctor`, then `tdd-cli run`".to_owned(),
-        None => format!("say in `{}` what to build, then `tdd-cli doctor`", outcome.kata),
+    let next = match (&args.kata, &outcome.kata) {
+        (Some(_), _) => "`tdd-cli doctor`, then `tdd-cli run`".to_owned(),
+        (None, Some(kata)) => format!("say in `{kata}` what to build, then `tdd-cli doctor`"),
+        (None, None) => "write a test that fails, then `tdd-cli check`".to_owned(),
     };
-    context.output.result(&outcome, || format!("{}\nnext: {next}\n", outcome.text()))?;
+    outcome.note_author(context);
+    let shown = || format!("{}{}\nnext: {next}\n", outcome.text(), outcome.end());
+    context.output.result_or(&outcome, shown, || outcome.end());
     Ok(ExitCode::SUCCESS)
 }
 
 /// Sets an empty folder up for a run, and says so.
 pub fn for_run(kata: &Path, context: &Context) -> Result<(), CliError> {
-    let args = Init { language: None, kata: Some(kata.to_owned()), name: None };
+    let args = Init { kata: Some(kata.to_owned()), ..Init::default() };
     let outcome = set_up(&args, named(&args, context)?, context)?;
-    context.output.note(outcome.text().trim_end());
+    outcome.note_author(context);
+    context.output.note((outcome.text() + &outcome.end()).trim_end());
     Ok(())
 }
 
 /// Sets an empty folder up for a kata that is no file, without a word.
 pub fn for_demo(name: &str, language: &str, kata: &str, context: &Context) -> Result<(), CliError> {
-    let args = Init { language: Some(language.to_owned()), kata: None, name: Some(name.to_owned()) };
+    let args = Init { language: Some(language.to_owned()), name: Some(name.to_owned()), ..Init::default() };
     set_up(&args, Some(Kata { inside: None, text: kata.to_owned() }), context)?;
     Ok(())
 }
@@ -105,8 +115,7 @@ fn named(args: &Init, context: &Context) -> Result<Option<Kata>, CliError> {
 fn set_up(args: &Init, kata: Option<Kata>, context: &Context) -> Result<Outcome, CliError> {
     let folder = project::folder(&context.place)?;
     let (repo, fresh) = repository(&folder, context)?;
-    let plan = Plan::make(args, context, &repo, kata)?;
-    plan.carry_out(&repo, fresh)
+    Plan::make(args, context, &repo, kata)?.carry_out(args, &repo, fresh)
 }
 
 /// The repository to set up: the one whose root the folder is, or a new one in an empty folder.
@@ -119,37 +128,15 @@ fn repository(folder: &Path, context: &Context) -> Result<(Repo, Option<Fresh>),
         Some(outer) => {
             let root = outer.root().display();
             context.output.note(format_args!("note: inside the repository `{root}`; this folder gets one of its own"));
-            Fresh::make(folder)
+            fresh(folder)
         }
-        None => Fresh::make(folder),
+        None => fresh(folder),
     }
 }
 
-/// A repository that was made just now. Unless it is kept it goes again: whoever is refused finds the folder
-/// as it was.
-#[derive(Debug)]
-struct Fresh(Vec<PathBuf>);
-
-impl Fresh {
-    fn make(folder: &Path) -> Result<(Repo, Option<Self>), CliError> {
-        let missing = [".git", ".tdd"].into_iter().filter(|name| is_missing(folder, name));
-        let made = missing.map(|name| folder.join(name)).collect();
-        let repo = Repo::init(folder)?;
-        Ok((repo, Some(Self(made))))
-    }
-
-    fn keep(mut self) {
-        self.0.clear();
-    }
-}
-
-impl Drop for Fresh {
-    fn drop(&mut self) {
-        for folder in &self.0 {
-            // What cannot be removed does no harm: the next `init` uses it.
-            let _left = fs::remove_dir_all(folder);
-        }
-    }
+fn fresh(folder: &Path) -> Result<(Repo, Option<Fresh>), CliError> {
+    let (repo, fresh) = Fresh::make(folder)?;
+    Ok((repo, Some(fresh)))
 }
 
 /// Whether a folder has nothing in it.
@@ -178,7 +165,7 @@ impl Kata {
 #[derive(Debug)]
 struct Plan {
     language: &'static str,
-    kata: String,
+    kata: Option<String>,
     /// The kata was named by the user and is there: it goes into the commit.
     kata_is_there: bool,
     files: BTreeMap<String, String>,
@@ -199,83 +186,51 @@ impl Plan {
         if language.detect(&sources).is_none() {
             refuse_other_languages(args, &sources)?;
             refuse_unusable_manifest(repo.root(), language.manifest())?;
+            if args.gates_only && !sources.files().is_empty() {
+                return Err(WorkError::NoProject(repo.root().to_owned()).into());
+            }
             files = language.scaffold(&package_name(args, language.as_ref(), repo.root()));
         }
-        let kata_path = kata_path(&loaded, kata.as_ref())?;
         let kata_is_there = kata.as_ref().is_some_and(|kata| kata.inside.is_some());
-        let kata_text = kata.filter(|kata| kata.inside.is_none()).map(|kata| kata.text);
-        refuse_to_replace(repo.root(), &kata_path, kata_text.as_deref())?;
-        files.insert(kata_path.clone(), kata_text.unwrap_or_else(|| kata::PLACEHOLDER.to_owned()));
+        let kata = if args.gates_only { None } else { Some(kata_file(&loaded, repo.root(), kata)?) };
         let projects = found(args, &loaded.config, &sources);
-        files.insert("tdd.yaml".to_owned(), default_config(&kata_path, &stack(language.as_ref(), &projects)));
+        let kata_path = kata.as_ref().map(|(path, _)| path.clone());
+        let config = default_config(kata_path.as_deref(), &stack(language.as_ref(), &projects));
+        files.insert("tdd.yaml".to_owned(), config);
+        files.extend(kata);
         Ok(Self { language: language.name(), kata: kata_path, kata_is_there, files, config: loaded.config, projects })
     }
 
-    fn carry_out(mut self, repo: &Repo, fresh: Option<Fresh>) -> Result<Outcome, CliError> {
-        let onto = repo.head()?;
-        if self.files.keys().any(|path| is_missing(repo.root(), path)) {
-            repo.check_ready_to_commit()?;
-        }
-        let dir = StateDir::ensure(repo.root())?;
-        let mut ledger = LedgerFile::open(&dir, WallClock)?;
-        let begun = Begun::begin(&dir, repo.root(), &mut self.files)?;
-        let permit = match gate::permit_scaffold(&self.files) {
-            Verdict::Permit(permit) => permit,
-            Verdict::Refuse(refusal) => return Err(CliError::InTheWay(refusal.reason)),
+    fn carry_out(self, args: &Init, repo: &Repo, fresh: Option<Fresh>) -> Result<Outcome, CliError> {
+        let person = repo.person();
+        let nameless = person.is_none() && !args.no_commit;
+        let author = (!args.no_commit).then(|| person.unwrap_or_else(|| self.config.commit.clone()));
+        let new = SetUp { files: self.files, besides: self.kata.clone().filter(|_| self.kata_is_there), author };
+        let added = match setup::set_up(new, repo, fresh)? {
+            setup::Outcome::Done(added) => added,
+            setup::Outcome::Refused(reason) => return Err(CliError::InTheWay(reason)),
+            setup::Outcome::PersonChanged(paths) => return Err(CliError::person_changed(&paths)),
         };
-        match Workspace::open(repo.root())?.write(permit)? {
-            Written::Done(_) => {}
-            Written::PersonChanged { paths } => return Err(CliError::person_changed(&paths)),
-            Written::Refused(refusal) => return Err(CliError::InTheWay(refusal.reason)),
-        }
-        if let Some(fresh) = fresh {
-            fresh.keep();
-        }
-        let created = begun.created(repo.root());
-        let kept = self.files.into_keys().filter(|path| !created.contains(path)).collect();
-        let mut commit = None;
-        let mut added = created.clone();
-        added.extend(self.kata_is_there.then(|| self.kata.clone()));
-        if let Some(event) = commit_files(repo, &onto, &added, &self.config)? {
-            commit = Some(event.commit.clone());
-            ledger.append(&[Event::Committed(event)])?;
-        }
-        begun.end()?;
+        let setup::Added { created, kept, commit, uncommitted } = added;
         let projects = self.projects.into_iter().filter(|_| created.iter().any(|path| path == "tdd.yaml"));
         let projects = projects.map(|project| project.root).collect();
         let root = repo.root().to_owned();
-        Ok(Outcome { root, language: self.language, created, kept, commit, kata: self.kata, projects })
+        Ok(Outcome {
+            root,
+            language: self.language,
+            created,
+            kept,
+            commit,
+            uncommitted,
+            kata: self.kata,
+            projects,
+            nameless,
+        })
     }
 }
 
-/// Commits what is new among these files; those that the project ignores stay uncommitted.
-fn commit_files(repo: &Repo, onto: &Head, added: &[String], config: &Config) -> Result<Option<Committed>, CliError> {
-    let tree = repo.tree_id()?;
-    let mut paths = Vec::new();
-    for path in added {
-        let path = GitPath::new(path)?;
-        let committed = repo.blob(&onto.tree, &path)?.is_some();
-        if !committed && !repo.is_ignored(&path)? {
-            paths.push(path);
-        }
-    }
-    if paths.is_empty() {
-        return Ok(None);
-    }
-    let message = commit::header(CommitType::Chore, None, "set up the project for test-driven development");
-    let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
-    let new = NewCommit {
-        onto,
-        tree: &tree,
-        paths: &paths,
-        message: &message,
-        author: &config.commit,
-        now_ms: WallClock.now_ms(),
-    };
-    let commit = Vcs::commit(repo, &new)?;
-    let subject = message.trim_end().to_owned();
-    Ok(Some(Committed { commit, tree: repo.head()?.tree, subject, files: paths }))
-}
+const NAMELESS: &str = "note: git has no name for you, so the machine signed the commit; \
+                        `git config --global user.name` and `user.email` set one";
 
 /// A folder that holds a project of an unknown language does not get one of ours without being asked for.
 fn refuse_other_languages(args: &Init, sources: &TreeSources) -> Result<(), CliError> {
@@ -297,15 +252,19 @@ fn package_name(args: &Init, language: &dyn Language, root: &Path) -> String {
     language.package_name(args.name.as_deref().unwrap_or(&folder))
 }
 
-/// Where the kata is, or will be.
-fn kata_path(loaded: &project::Loaded, kata: Option<&Kata>) -> Result<String, CliError> {
+/// Where the kata is, or will be, and the text for it if it is not there.
+fn kata_file(loaded: &project::Loaded, root: &Path, kata: Option<Kata>) -> Result<(String, String), CliError> {
     let configured = loaded.config.kata_description.to_string();
-    let asked = kata.and_then(|kata| kata.inside.clone());
-    match asked {
-        Some(asked) if loaded.path.is_some() && asked != configured => Err(CliError::OtherKata { configured, asked }),
-        Some(asked) => Ok(asked),
-        None => Ok(configured),
-    }
+    let path = match kata.as_ref().and_then(|kata| kata.inside.clone()) {
+        Some(asked) if loaded.path.is_some() && asked != configured => {
+            return Err(CliError::OtherKata { configured, asked });
+        }
+        Some(asked) => asked,
+        None => configured,
+    };
+    let text = kata.filter(|kata| kata.inside.is_none()).map(|kata| kata.text);
+    refuse_to_replace(root, &path, text.as_deref())?;
+    Ok((path, text.unwrap_or_else(|| kata::PLACEHOLDER.to_owned())))
 }
 
 /// A kata from elsewhere does not replace one that is there.
@@ -336,8 +295,11 @@ fn stack(language: &dyn Language, projects: &[Found]) -> Stack {
     Stack { language: String::new(), commands: project::lines(projects) }
 }
 
-/// A configuration that says what the defaults are and where to change them.
-fn default_config(kata: &str, Stack { language, commands }: &Stack) -> String {
+/// A configuration that says what the defaults are and where to change them; without a kata, for the gates alone.
+fn default_config(kata: Option<&str>, Stack { language, commands }: &Stack) -> String {
+    let Some(kata) = kata else {
+        return format!("# How the gates run the tests; `tdd-cli doctor` checks this file.\n{language}\n{commands}");
+    };
     // A JSON string is a YAML string.
     let kata = serde_json::Value::from(kata);
     format!(
@@ -361,6 +323,12 @@ roles:
 }
 
 impl Outcome {
+    fn note_author(&self, context: &Context) {
+        if self.nameless && self.commit.is_some() {
+            context.output.note(NAMELESS);
+        }
+    }
+
     fn text(&self) -> String {
         let mut text = String::new();
         for path in &self.created {
@@ -373,12 +341,19 @@ impl Outcome {
             let folders: Vec<String> = self.projects.iter().map(|folder| format!("`{folder}`")).collect();
             text += &format!("found {} projects, named in `tdd.yaml`: {}\n", folders.len(), folders.join(", "));
         }
-        match &self.commit {
-            Some(commit) => text += &format!("committed {}\n", paint(BOLD, commit.short())),
-            None if self.created.is_empty() => text += "nothing was missing\n",
-            None => text += "nothing was left to commit\n",
-        }
         text
+    }
+
+    fn end(&self) -> String {
+        match &self.commit {
+            Some(commit) => format!("committed {}\n", paint(BOLD, commit.short())),
+            None if !self.uncommitted.is_empty() => {
+                let paths: Vec<String> = self.uncommitted.iter().map(|path| quote(path)).collect();
+                format!("nothing is committed: `git add {} && git commit`\n", paths.join(" "))
+            }
+            None if self.created.is_empty() => "nothing was missing\n".to_owned(),
+            None => "nothing was left to commit\n".to_owned(),
+        }
     }
 }
 
@@ -389,11 +364,14 @@ mod tests {
     #[test]
     fn the_configuration_that_init_writes_is_valid_and_says_the_defaults() {
         for language in tdd_lang::languages() {
-            let config = Config::parse(&default_config("my \"kata\".md", &stack(language.as_ref(), &[]))).unwrap();
+            let config =
+                Config::parse(&default_config(Some("my \"kata\".md"), &stack(language.as_ref(), &[]))).unwrap();
             let defaults = Config::default();
             assert_eq!(config.kata_description.as_str(), "my \"kata\".md");
             assert_eq!((config.steps, config.commit), (defaults.steps, defaults.commit));
             assert_eq!(config.language.as_deref(), Some(language.name()));
+            let gates = Config::parse(&default_config(None, &stack(language.as_ref(), &[]))).unwrap();
+            assert_eq!((gates.ci, gates.language.as_deref()), (config.ci, Some(language.name())));
         }
     }
 }

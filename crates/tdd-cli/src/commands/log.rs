@@ -14,7 +14,7 @@ use tdd_exec::state::StateDir;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{BAD, DIM, GOOD, paint, print_line};
+use crate::output::{BAD, DIM, GOOD, paint, print_line, print_raw};
 use tdd_exec::project;
 
 /// Show the ledger: every event, oldest first
@@ -68,7 +68,7 @@ fn show(mut records: Records, filter: &Filter, follow: bool, context: &Context) 
             let record = record?;
             if filter.lets_through(&record) {
                 any = true;
-                print_line(&shown(&record, &records, context))?;
+                show_one(&record, &records, context)?;
             }
         }
         if !follow {
@@ -86,8 +86,11 @@ fn wait(context: &Context) -> Result<(), CliError> {
     if context.cancel.is_cancelled() { Err(CliError::Interrupted) } else { Ok(()) }
 }
 
-fn shown(record: &Record, records: &Records, context: &Context) -> String {
-    if context.output.is_json() { String::from_utf8_lossy(records.line()).into_owned() } else { text(record) }
+fn show_one(record: &Record, records: &Records, context: &Context) -> Result<(), CliError> {
+    if context.output.is_json() {
+        return print_raw(&String::from_utf8_lossy(records.line()));
+    }
+    print_line(&text(record))
 }
 
 /// What is to be shown.
@@ -114,7 +117,8 @@ impl Filter {
 
 fn text(record: &Record) -> String {
     let head = format!("{:>6}  {}  {:<15}", record.head.seq, time(record.head.ts), record.event.name());
-    format!("{} {}", paint(DIM, head), event_text(&record.event))
+    let told = event_text(&record.event).replace('\n', "\n        ");
+    format!("{} {told}", paint(DIM, head))
 }
 
 /// A time of the ledger, for people.

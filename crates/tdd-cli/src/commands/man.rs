@@ -6,7 +6,7 @@ use clap::{Args, CommandFactory};
 
 use crate::args::Cli;
 use crate::error::CliError;
-use crate::output::print_line;
+use crate::output::{failed, print_raw};
 
 /// Print the manual page
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub fn run(args: &Man) -> Result<ExitCode, CliError> {
         }
     };
     let mut text = Vec::new();
-    clap_mangen::Man::new(page).render(&mut text)?;
-    print_line(String::from_utf8_lossy(&text).trim_end())?;
+    clap_mangen::Man::new(page).render(&mut text).map_err(failed)?;
+    print_raw(String::from_utf8_lossy(&text).trim_end())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -32,30 +32,40 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use tdd_core::visible;
+
 use crate::args::{Cli, Command, Format};
 use crate::context::Context;
 use crate::error::{CliError, Code, ErrorDocument};
 use crate::output::{self, BAD, BOLD, paint};
+use crate::{page, progress};
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return explain(&error),
+    let (code, format) = match Cli::try_parse() {
+        Ok(cli) => {
+            let format = cli.global.format;
+            (dispatch(cli).unwrap_or_else(|error| end_by(&error, format)), format)
+        }
+        Err(error) => (explain(&error), Format::Human),
     };
-    let format = cli.global.format;
-    match dispatch(cli) {
-        Ok(code) => code,
-        Err(error) => fail(&error, format),
-    }
+    progress::end();
+    let Some(error) = output::failure() else { return code };
+    // What was decided stays decided, but nothing is done that nobody could be told of.
+    let unwritten = fail(&error, format);
+    if code == ExitCode::SUCCESS { unwritten } else { code }
 }
 
 /// Shows the help that was asked for, or what is wrong with the command line.
 fn explain(error: &clap::Error) -> ExitCode {
-    let text = error.render().ansi().to_string();
+    let text = error.render();
+    let is_plain = |argument: OsString| !argument.to_string_lossy().contains(visible::is_obeyed);
+    // An argument that is quoted in it must not pass for a colour of the help.
+    let coloured = || page::painted(&text.ansi().to_string());
+    let text = if std::env::args_os().all(is_plain) { coloured() } else { text.to_string() };
     if !error.use_stderr() {
-        return output::print_line(text.trim_end())
-            .map_or_else(|error| fail(&error, Format::Human), |()| ExitCode::SUCCESS);
+        let _written = output::print_line(text.trim_end());
+        return ExitCode::SUCCESS;
     }
     output::remark(text.trim_end());
     if asks_for_json(std::env::args_os()) {
@@ -104,10 +114,15 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
     }
 }
 
+/// What could not be written is told once, when all is over.
+fn end_by(error: &CliError, format: Format) -> ExitCode {
+    if matches!(error, CliError::Output(_)) { ExitCode::SUCCESS } else { fail(error, format) }
+}
+
 /// Shows an error, with a way out, and gives its exit code.
 fn fail(error: &CliError, format: Format) -> ExitCode {
-    let code = error.code();
-    if code != Code::ReaderGone {
+    // Who closed the pipe does not want to hear of it.
+    if !error.is_closed_pipe() {
         output::remark(format_args!("{} {error}", paint(BAD, "error:")));
         for cause in error.causes() {
             output::remark(format_args!("  because: {cause}"));
@@ -119,13 +134,13 @@ fn fail(error: &CliError, format: Format) -> ExitCode {
             print_document(&error.document());
         }
     }
-    ExitCode::from(code as u8)
+    ExitCode::from(error.code() as u8)
 }
 
 /// On one line: it may be the last of a stream.
 fn print_document(document: &ErrorDocument) {
     if let Ok(json) = serde_json::to_string(document) {
         // The exit code says it too, if nobody reads standard output.
-        let _written = std::io::Write::write_all(&mut std::io::stdout(), format!("{json}\n").as_bytes());
+        let _written = output::print_raw(&json);
     }
 }

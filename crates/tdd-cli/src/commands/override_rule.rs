@@ -51,7 +51,7 @@ pub fn run(args: &OverrideRule, context: &Context) -> Result<ExitCode, CliError>
     let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
     let made = Override { rule, reason, expires: WallClock.now_ms().saturating_add(ttl) };
     recording.append(&[Event::Override(made.clone())])?;
-    context.output.result(&made, || text(&made))?;
+    context.output.result(&made, || text(&made));
     Ok(ExitCode::SUCCESS)
 }
 

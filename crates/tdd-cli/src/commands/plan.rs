@@ -79,7 +79,7 @@ pub fn run(args: &Plan, context: &Context) -> Result<ExitCode, CliError> {
 fn check(Check { file }: &Check, context: &Context) -> Result<ExitCode, CliError> {
     let plan = read(&project::folder(&context.place)?.join(file))?;
     let document = Document::new(file.clone(), plan);
-    context.output.result(&document, || document.text())?;
+    context.output.result_or(&document, || document.head() + &document.text(), || document.text());
     Ok(ExitCode::from(u8::from(!document.runs)))
 }
 
@@ -117,14 +117,18 @@ impl Document {
         }
     }
 
-    fn text(&self) -> String {
+    fn head(&self) -> String {
         let kind = match self.kind {
             Some(Kind::Tdd) => "tdd",
             Some(Kind::Execute) => "execute",
             None => "unknown",
         };
         let head = format!("phase {}, plan {}, wave {}, type {kind}", self.phase, self.plan, self.wave);
-        let mut text = format!("{head}: {} steps, {} truths\n", self.steps.len(), self.truths.len());
+        format!("{head}: {} steps, {} truths\n", self.steps.len(), self.truths.len())
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
         for finding in &self.findings {
             let mark = match finding.severity {
                 Severity::Stop => paint(BAD, "✗"),

@@ -22,7 +22,7 @@ use crate::args::Format;
 use crate::commands::check;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{BAD, BOLD, DIM, GOOD, paint, print_line};
+use crate::output::{BAD, BOLD, DIM, GOOD, Output, paint};
 use crate::verdict::{Answer, Verdicts};
 
 /// Prove a pull request, judged as one change
@@ -108,10 +108,9 @@ pub fn run(args: &Prove, context: &Context) -> Result<ExitCode, CliError> {
         overridden: examined.judged.overridden.clone(),
         verdicts: Verdicts::of(&workshop, &examined.judged),
     };
-    match context.global.format {
-        Format::Markdown => print_line(&document.markdown())?,
-        Format::Human | Format::Json => context.output.result(&document, || document.text())?,
-    }
+    let is_markdown = context.global.format == Format::Markdown;
+    let text = || if is_markdown { document.markdown() } else { document.text(context.output) };
+    context.output.result_or(&document, text, text);
     Ok(document.verdicts.exit_code())
 }
 
@@ -167,11 +166,14 @@ impl Proven {
 }
 
 impl Document {
-    fn text(&self) -> String {
+    fn text(&self, output: Output) -> String {
+        if output.is_quiet() {
+            return self.verdicts.text(output);
+        }
         let phase = self.phase.map_or("no code or tests", tdd_core::cycle::Phase::name);
         let head = format!("{} {} commits, judged as one: {phase}\n", paint(BOLD, &self.range), self.commits);
         let tests: String = self.tests.iter().map(Self::test_line).collect();
-        format!("{head}{tests}{}", self.verdicts.text())
+        format!("{head}{tests}{}", self.verdicts.text(output))
     }
 
     fn test_line(test: &Proven) -> String {
@@ -188,42 +190,39 @@ impl Document {
             None => ("holds ✅", "there was nothing to judge", None),
         };
         let mut text =
-            format!("## Test-driven: {word}\n\n`{}`, {} commits as one change.\n\n", self.range, self.commits);
+            format!("## Test-driven: {word}\n\n{}, {} commits as one change.\n\n", code(&self.range), self.commits);
         if let Some(rule) = verdict.and_then(|verdict| verdict.rule) {
             text += &format!("**{rule}**: ");
         }
-        text += &format!("{}\n", escaped(reason));
+        text += &format!("{}\n", code(reason));
         if let Some(next) = next {
-            text += &format!("\nNext: {}\n", escaped(next));
+            text += &format!("\nNext: {}\n", code(next));
         }
         if !self.tests.is_empty() {
             text += "\n| test | on the old code | on the new code | evidence |\n| --- | --- | --- | --- |\n";
             for test in &self.tests {
                 let [red, green, twins] = test.cells();
-                text += &format!("| {} | {red} | {green} | {twins} |\n", escaped(test.test_id.as_str()));
+                // In a table a bar ends a cell even inside of code.
+                let id = code(test.test_id.as_str()).replace('|', "\\|");
+                text += &format!("| {id} | {red} | {green} | {twins} |\n");
             }
         }
         for exception in &self.overridden {
-            text += &format!("\nException from `{}`: {}\n", exception.rule, escaped(&exception.reason));
+            text += &format!("\nException from `{}`: {}\n", exception.rule, code(&exception.reason));
         }
-        text.trim_end().to_owned()
+        text
     }
 }
 
-/// Text from outside, so that it stands in a table and starts nothing.
-fn escaped(text: &str) -> String {
-    let mut shown = String::new();
-    for c in text.chars() {
-        match c {
-            '|' | '<' | '>' | '[' | ']' | '*' | '_' | '\\' | '@' | '#' | '!' => {
-                shown.push('\\');
-                shown.push(c);
-            }
-            c if c.is_control() => shown.push(' '),
-            c => shown.push(c),
-        }
-    }
-    shown
+/// Text from outside as code on one line: in code nothing is a link, HTML, a mention or a heading, and it ends only with
+/// more backticks in a row than it holds.
+fn code(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    // Code that begins or ends with a backtick needs a space there, which is not shown.
+    let gap = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    if text.is_empty() { String::new() } else { format!("{fence}{gap}{text}{gap}{fence}") }
 }
 
 #[cfg(test)]
@@ -231,7 +230,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_from_outside_starts_no_markup() {
-        assert_eq!(escaped("a|b <img> @all\nx"), "a\\|b \\<img\\> \\@all x");
+    fn what_comes_from_outside_ends_no_code() {
+        assert_eq!(code("a|b <img> @all\n# x"), "`a|b <img> @all # x`");
+        assert_eq!(code("`adds` fails"), "`` `adds` fails ``");
+        assert_eq!(code("a ``` b"), "````a ``` b````");
+        assert_eq!(code(" \n"), "");
     }
 }

@@ -91,7 +91,7 @@ fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     }
     let begun = RefactorBegin { base, head: head.commit, reason, mark: None };
     recording.append(&[Event::RefactorBegin(begun.clone())])?;
-    context.output.result(&begun, || begun_text(&begun))?;
+    context.output.result(&begun, || begun_text(&begun));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -124,11 +124,11 @@ fn end(context: &Context) -> Result<ExitCode, CliError> {
         events.push(Event::RefactorEnd(RefactorEnd { kept: true, tree, verified_by, kept_as: None }));
         workshop.recording.append(&events)?;
     }
-    context.output.result(&verdicts, || verdicts.text())?;
+    let code = verdicts.show(context.output);
     if verdicts.hold() {
         context.output.note("refactor mode is off; `tdd-cli commit` commits it with its trailers");
     }
-    Ok(verdicts.exit_code())
+    Ok(code)
 }
 
 /// A refusal that says how to go on, and how to go back.
@@ -166,7 +166,7 @@ fn discard(context: &Context) -> Result<ExitCode, CliError> {
     }
     let ended = RefactorEnd { kept: false, tree: repo.tree_id()?, verified_by: None, kept_as };
     recording.append(&[Event::RefactorEnd(ended.clone())])?;
-    context.output.result(&ended, || discarded_text(&ended))?;
+    context.output.result(&ended, || discarded_text(&ended));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -58,13 +58,10 @@ pub fn run(args: &Resume, context: &Context) -> Result<ExitCode, CliError> {
     };
     match done? {
         Ok(document) => {
-            context.output.result(&document, || document.text())?;
+            context.output.result(&document, || document.text());
             Ok(ExitCode::SUCCESS)
         }
-        Err(verdicts) => {
-            context.output.result(&verdicts, || verdicts.text())?;
-            Ok(verdicts.exit_code())
-        }
+        Err(verdicts) => Ok(verdicts.show(context.output)),
     }
 }
 

@@ -55,12 +55,11 @@ pub fn run(args: &Retire, context: &Context) -> Result<ExitCode, CliError> {
         Outcome::Done(committed) => committed,
         Outcome::Refused(refusal, report) => {
             let verdicts = Verdicts::refused(&test.workshop, *refusal, &report);
-            context.output.result(&verdicts, || verdicts.text())?;
-            return Ok(verdicts.exit_code());
+            return Ok(verdicts.show(context.output));
         }
     };
     let document = Document { test_id: id, reason, file: test.path, commit: committed.commit };
-    context.output.result(&document, || document.text())?;
+    context.output.result(&document, || document.text());
     Ok(ExitCode::SUCCESS)
 }
 

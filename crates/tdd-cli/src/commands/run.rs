@@ -138,11 +138,9 @@ pub fn show(end: &End, context: &Context) -> Result<(), CliError> {
         return Ok(());
     }
     let style = if end.exit_code() == 0 { GOOD } else { WARN };
-    print_line(&paint(style, end.reason()))?;
-    match end.next() {
-        Some(next) => print_line(&format!("{} {next}", paint(BOLD, "next:"))),
-        None => Ok(()),
-    }
+    let gap = if context.output.is_quiet() { "; " } else { "\n" };
+    let next = end.next().map_or_else(String::new, |next| format!("{gap}{} {next}", paint(BOLD, "next:")));
+    print_line(&format!("{}{next}", paint(style, end.reason())))
 }
 
 /// An empty folder becomes a project for this kata.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
+use tdd_agents::roster;
 use tdd_core::cycle::{Phase, Role};
 use tdd_core::digest::CommitId;
 use tdd_core::event::{InTheWay, Override, RefactorBegin, Status as TestStatus};
@@ -67,6 +68,9 @@ struct Standing {
     /// Project by project, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     projects: Vec<Tally>,
+    /// No model has a role, and none has had one.
+    #[serde(skip)]
+    gates_only: bool,
 }
 
 /// A test that did not pass.
@@ -111,7 +115,8 @@ pub fn run(_: &Status, context: &Context) -> Result<ExitCode, CliError> {
     let mut standing = Standing::of(&repo, &session)?;
     let ended = session.tests().iter().map(|(id, known)| (id, known.status == TestStatus::Pass));
     standing.projects = tally(&config, &TreeSources::new(repo.root(), repo.files()?), ended);
-    context.output.result(&standing, || standing.text())?;
+    standing.gates_only = standing.phase.is_none() && roster::roster(&config).is_empty();
+    context.output.result_or(&standing, || standing.text(), || standing.line());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -152,12 +157,16 @@ impl Standing {
             usage: by_ledger.usage().into(),
             events: session.events(),
             projects: Vec::new(),
+            gates_only: false,
         })
     }
 
     fn text(&self) -> String {
-        let mut text = format!("{} {}\n", paint(BOLD, "step     "), self.step_text());
-        text += &format!("{} {}\n", paint(BOLD, "next     "), self.next_role);
+        let mut text = String::new();
+        if !self.gates_only {
+            text += &format!("{} {}\n", paint(BOLD, "step     "), self.step_text());
+            text += &format!("{} {}\n", paint(BOLD, "next     "), self.next_role);
+        }
         text += &format!("{} {}\n", paint(BOLD, "commit   "), self.commit_text());
         text += &format!("{} {}\n", paint(BOLD, "tests    "), self.tests_text());
         text.extend(self.projects.iter().filter(|_| self.tests_current.is_some()).map(Tally::text));
@@ -168,6 +177,15 @@ impl Standing {
             text += &format!("  {} {} {}\n", paint(BAD, "!"), obstacle.subject, paint(DIM, obstacle.cause));
         }
         text + &self.person_text()
+    }
+
+    /// The same in one line.
+    fn line(&self) -> String {
+        match &self.paused {
+            Some(reason) => format!("{} {reason}\n", paint(BAD, "paused")),
+            None if self.gates_only => format!("tests {}\n", self.tests_text()),
+            None => format!("step {}, next {}, tests {}\n", self.step_text(), self.next_role, self.tests_text()),
+        }
     }
 
     /// What a person has said, or must say.

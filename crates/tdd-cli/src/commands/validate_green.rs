@@ -31,5 +31,5 @@ pub struct ValidateGreen {
 pub fn run(args: &ValidateGreen, context: &Context) -> Result<ExitCode, CliError> {
     let mut workshop = context.gate_workshop(&args.which.change())?;
     let judged = gates::judge(&mut workshop, Kind::Green, &args.targets)?;
-    verdict::show(&workshop, &judged, context)
+    Ok(verdict::show(&workshop, &judged, context))
 }

@@ -30,5 +30,5 @@ pub struct ValidateRed {
 pub fn run(args: &ValidateRed, context: &Context) -> Result<ExitCode, CliError> {
     let mut workshop = context.gate_workshop(&args.which.change())?;
     let judged = gates::judge(&mut workshop, Kind::Red, &args.targets)?;
-    verdict::show(&workshop, &judged, context)
+    Ok(verdict::show(&workshop, &judged, context))
 }

@@ -24,5 +24,5 @@ pub struct ValidateRefactor {
 pub fn run(args: &ValidateRefactor, context: &Context) -> Result<ExitCode, CliError> {
     let mut workshop = context.gate_workshop(&args.which.change())?;
     let judged = gates::judge(&mut workshop, Kind::Refactor, &[])?;
-    verdict::show(&workshop, &judged, context)
+    Ok(verdict::show(&workshop, &judged, context))
 }

@@ -107,7 +107,7 @@ fn a_missing_temporary_folder_is_named() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_reader_that_goes_away_ends_it_without_a_word_and_without_success() {
     let machine = Machine::ready();
     let line = machine.sandbox.read(".tdd/events.jsonl");
     assert_eq!(line.lines().count(), 1);
@@ -119,7 +119,7 @@ fn a_reader_that_goes_away_is_no_error() {
         drop(command);
         let status = child.wait().expect("wait");
         let stderr = std::io::read_to_string(child.stderr.take().expect("stderr")).expect("read");
-        assert_eq!((status.code(), stderr.as_str()), (Some(0), ""), "{args:?}");
+        assert_eq!((status.code(), stderr.as_str()), (Some(3), ""), "{args:?}");
     }
 }
 

@@ -10,10 +10,14 @@ use super::head::{commit_id, oid};
 use super::{GitError, GitPath, Repo, Result};
 
 impl Repo {
-    /// Name and address of the person, from their git configuration.
+    /// Name and address of the person, from where git takes them: the environment, else the configuration.
     pub(crate) fn identity(&self) -> Option<(String, String)> {
-        let signature = self.git.signature().ok()?;
-        Some((signature.name().ok()?.to_owned(), signature.email().ok()?.to_owned()))
+        let config = self.git.config().and_then(|mut config| config.snapshot()).ok()?;
+        let find = |variable: &str, key: &str| {
+            let said = std::env::var(variable).ok().or_else(|| config.get_string(key).ok());
+            said.map(|said| said.trim().to_owned()).filter(|said| !said.is_empty())
+        };
+        Some((find("GIT_AUTHOR_NAME", "user.name")?, find("GIT_AUTHOR_EMAIL", "user.email")?))
     }
 
     /// Where two histories part; `None` if they have nothing in common.

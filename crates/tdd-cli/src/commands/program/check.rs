@@ -41,7 +41,7 @@ struct Document {
 pub fn run(args: &Check, context: &Context) -> Result<ExitCode, CliError> {
     let repo = project::repository(&context.place)?;
     let document = Document::of(found::find(&repo, &args.name)?);
-    context.output.result(&document, || document.text())?;
+    context.output.result_or(&document, || document.head() + &document.text(), || document.text());
     Ok(ExitCode::from(u8::from(!document.runs)))
 }
 
@@ -62,9 +62,13 @@ impl Document {
         }
     }
 
-    fn text(&self) -> String {
+    fn head(&self) -> String {
         let strategy = self.strategy.unwrap_or("unknown");
-        let mut text = format!("{} ({strategy}), target {}\n", self.file, self.target.join(", "));
+        format!("{} ({strategy}), target {}\n", self.file, self.target.join(", "))
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
         for problem in &self.problems {
             text += &format!("{} {}:{}: {}\n", paint(BAD, "✗"), problem.file, problem.line, problem.problem);
             text += &format!("    {} {}\n", paint(DIM, "fix:"), problem.fix);

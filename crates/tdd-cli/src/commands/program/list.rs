@@ -35,7 +35,7 @@ pub fn run(context: &Context) -> Result<ExitCode, CliError> {
     for name in found::names(&desk.repo)?.into_keys() {
         rows.push(row(&desk, &name));
     }
-    context.output.result(&rows, || text(&rows))?;
+    context.output.result_or(&rows, || text(&rows), || text(&rows));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -91,7 +91,7 @@ pub fn run(args: &New, context: &Context) -> Result<ExitCode, CliError> {
     let created = write(&repo, &files)?;
     let markers = found::find(&repo, &args.name)?.problems;
     let document = Document { program: args.name.clone(), created, markers };
-    context.output.result(&document, || document.text())?;
+    context.output.result(&document, || document.text());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -77,6 +77,6 @@ fn tell(name: &str, remote: Option<&str>, happened: &Happened, context: &Context
     let look = desk.look(&found, &memory, /* allow_untracked */ false)?;
     let (line, next) = (super::line(name, &look), super::next(&look));
     let document = Document { program: name.to_owned(), standing: look.standing, next };
-    context.output.result(&document, || line.clone())?;
+    context.output.result(&document, || line.clone());
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,7 @@ use crate::commands::run::{Options, count, minutes, show, voice};
 use crate::context::Context;
 use crate::error::{CliError, Code};
 use crate::machine;
-use crate::output::{BAD, GOOD, WARN, paint, print_line};
+use crate::output::{BAD, GOOD, WARN, paint, print_line, print_raw, remark};
 
 /// Run iterations of a program, or of all that are due
 ///
@@ -81,13 +81,13 @@ fn all_due(args: &Run, desk: &Desk, context: &Context) -> Result<ExitCode, CliEr
             // What stops one program is no reason to let the others wait.
             Err(error) => {
                 code = code.max(Some(error.code() as u8));
-                context.output.note(format_args!("{name}: {error}"));
-                context.output.note(error.hint().unwrap_or_default());
+                remark(format_args!("{name}: {error}"));
+                remark(error.hint().unwrap_or_default());
             }
         }
     }
     if code.is_none() {
-        context.output.note("nothing is due");
+        remark("nothing is due");
     }
     Ok(ExitCode::from(code.unwrap_or(NOTHING_DUE)))
 }
@@ -147,7 +147,7 @@ fn program(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<u8,
     };
     for _ in 0..args.iterations.get() {
         worker.memory.fetch()?;
-        if let Some(code) = stands_still(&worker, name, context)? {
+        if let Some(code) = stands_still(&worker, name)? {
             return Ok(code);
         }
         if let Some(end) = iterate(&worker, args, name, context)? {
@@ -180,22 +180,21 @@ fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Re
 }
 
 /// Why no iteration is begun, as an exit code.
-fn stands_still(worker: &Worker<'_>, name: &str, context: &Context) -> Result<Option<u8>, CliError> {
+fn stands_still(worker: &Worker<'_>, name: &str) -> Result<Option<u8>, CliError> {
     let look = worker.look()?;
     if let Some(refusal) = look.refusal {
         return Err(refusal.into());
     }
-    let say = |text: String| context.output.note(text);
     match look.standing {
         Standing::Done { reason } => {
-            say(format!("{name} is done: {reason}"));
+            remark(format_args!("{name} is done: {reason}"));
             Ok(Some(0))
         }
         Standing::Pending => {
             if worker.settle(&look.state)? {
-                return stands_still(worker, name, context);
+                return stands_still(worker, name);
             }
-            say(format!("{name} waits for the checks of its last commit"));
+            remark(format_args!("{name} waits for the checks of its last commit"));
             Ok(Some(0))
         }
         // What stands still by itself was refused above.
@@ -211,7 +210,7 @@ fn tell(context: &Context, program: &str, overview: &Overview) -> Result<(), Cli
     let Overview { outcome, phase, target, metric, summary, .. } = overview;
     if context.output.is_json() {
         let line = Line { program, outcome: outcome.word(), phase: phase.name(), target, metric: *metric, summary };
-        return print_line(&serde_json::to_string(&line).unwrap_or_default());
+        return print_raw(&serde_json::to_string(&line).unwrap_or_default());
     }
     let style = match outcome {
         Outcome::Accepted => GOOD,
