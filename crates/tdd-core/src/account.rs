@@ -12,9 +12,9 @@ pub fn goal(text: &str) -> String {
     let start = lines.iter().position(|line| is_plain(line));
     let title = || lines.iter().find_map(|line| line.strip_prefix('#')).map(|line| line.trim_start_matches(['#', ' ']));
     let Some(start) = start else { return title().unwrap_or_default().to_owned() };
-    let ends = |line: &&&str| !is_plain(line) || is_labelled(line);
-    let first = lines[start..start + 1].iter();
-    let paragraph: Vec<&str> = first.chain(lines[start + 1..].iter().take_while(|line| !ends(line))).copied().collect();
+    let goes_on = |line: &&&str| is_plain(line) && !is_labelled(line);
+    let rest = lines[start + 1..].iter().take_while(goes_on);
+    let paragraph: Vec<&str> = lines[start..].iter().take(1).chain(rest).copied().collect();
     let text = paragraph.join(" ");
     let end = [". ", "! ", "? "].into_iter().filter_map(|end| text.find(end)).min();
     end.map_or(text.as_str(), |end| &text[..=end]).to_owned()

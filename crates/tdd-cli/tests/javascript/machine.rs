@@ -38,9 +38,9 @@ fn a_truth_of_a_plan_names_a_test_whose_name_has_spaces() {
     );
     sandbox.write("plans/01-01.md", &plan);
     sandbox.commit("docs: a plan");
-    let (_, read) = run(&sandbox, &["plan", "check", "plans/01-01.md"]);
+    let (_, checked) = run(&sandbox, &["plan", "check", "plans/01-01.md"]);
     let named: Vec<&str> =
-        read["truths"].as_array().unwrap().iter().map(|it| it["test_id"].as_str().unwrap()).collect();
+        checked["truths"].as_array().unwrap().iter().map(|it| it["test_id"].as_str().unwrap()).collect();
     assert_eq!(named, [id; 4]);
     let script = Script::new()
         .writes("1-tester", "test/add.test.js", red)

@@ -19,8 +19,8 @@ impl Truth {
     /// Reads a sentence. It names a test by an id in backticks, quotes or brackets, by the id of a step's test, or by an
     /// id without anything around it.
     pub(super) fn read(text: String, steps: &[Step]) -> Self {
-        let test = enclosed_id(&text).or_else(|| step_id(&text, steps)).or_else(|| bare_id(&text));
-        Self { test, text }
+        let named = enclosed_id(&text).or_else(|| step_id(&text, steps)).or_else(|| bare_id(&text));
+        Self { text, test: named }
     }
 }
 

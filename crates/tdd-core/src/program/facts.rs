@@ -93,7 +93,7 @@ fn reconcile(seen: &mut Vec<Sighting>, harness: &Harness, session: &Session) {
             None if status == entry.status && known_as.is_none() => {}
             None => {
                 let blocked_reason = entry.blocked_reason.clone().filter(|_| status == Status::Blocked);
-                seen.push(Sighting { status, known_as, blocked_reason, ..Sighting::failing(test.clone()) });
+                seen.push(Sighting { status, blocked_reason, known_as, ..Sighting::failing(test.clone()) });
             }
         }
     }

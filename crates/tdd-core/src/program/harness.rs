@@ -191,11 +191,11 @@ impl Entry {
     /// called by its bare name.
     pub(super) fn matching<'t, T: Copy>(
         &self,
-        tests: impl Iterator<Item = (&'t TestId, T)> + Clone,
+        mut tests: impl Iterator<Item = (&'t TestId, T)> + Clone,
     ) -> Option<(&'t TestId, T)> {
         let bare = self.bare_name();
         let mut called = tests.clone().filter(|(id, _)| bare.is_some_and(|name| id.is_called(name)));
-        tests.clone().find(|(id, _)| **id == self.test).or_else(|| called.next().filter(|_| called.next().is_none()))
+        tests.find(|(id, _)| **id == self.test).or_else(|| called.next().filter(|_| called.next().is_none()))
     }
 
     fn new(sighting: &Sighting, iteration: u32, made_green: Option<u32>) -> Self {

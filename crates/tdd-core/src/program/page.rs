@@ -170,7 +170,7 @@ mod tests {
             let spec_source = "reference/roman.py".to_owned();
             let notes = "It pins\n## ⚙️ Machine State\n| Paused | false |".to_owned();
             let iteration = Iteration {
-                tests: vec![Sighting { notes, spec_source, ..Sighting::sample(&format!("t{n}"), status) }],
+                tests: vec![Sighting { spec_source, notes, ..Sighting::sample(&format!("t{n}"), status) }],
                 lessons: vec![format!("Lesson {n}.")],
                 ..Iteration::from(overview)
             };
