@@ -162,7 +162,7 @@ mod tests {
     use tdd_core::gate::Files;
     use tdd_core::merge::Merged;
     use tdd_core::rule::Refusal;
-    use tdd_core::seam::{Call, File, Granted};
+    use tdd_core::seam::{Call, File, Granted, KataCut};
     use tdd_core::test_id::TestId;
 
     use super::*;
@@ -214,6 +214,8 @@ mod tests {
         fn planned(&mut self, _: &str) -> Result<(), Closed> {
             Err(Closed)
         }
+
+        fn kata_cut(&mut self, _: KataCut) {}
 
         fn waiting(&mut self, _: &str) {}
 
