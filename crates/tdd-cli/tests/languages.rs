@@ -33,6 +33,8 @@ struct Tongue {
     flaky: &'static str,
     /// Another test file, with a test `slow` that passes only under the command for it.
     slow: (&'static str, &'static str, &'static [&'static str]),
+    /// Bodies of `add` that answer with what the test expects.
+    fakes: &'static [&'static str],
 }
 
 const TONGUES: [Tongue; 4] = [
@@ -54,6 +56,13 @@ const TONGUES: [Tongue; 4] = [
             "#[test]\n#[ignore = \"slow\"]\nfn slow() {\n    assert_eq!(calc::add(2, 2), 4);\n}\n",
             &["cargo", "test", "--workspace", "{test_ids}", "--", "--include-ignored"],
         ),
+        fakes: &[
+            "if a == 1 { 3 } else { 0 }",
+            "match a {\n        1 => 3,\n        _ => 0,\n    }",
+            "[0, 3][a as usize]",
+            "let table = [(1, 3)];\n    table.iter().find(|(key, _)| *key == a).map_or(0, |(_, value)| *value)",
+            "std::collections::HashMap::from([(1, 3)])[&a]",
+        ],
     },
     Tongue {
         language: "python",
@@ -79,6 +88,12 @@ const TONGUES: [Tongue; 4] = [
              warnings.warn('slow')\n    assert add(2, 2) == 4\n",
             &["pytest", "-W", "error", "{test_ids}"],
         ),
+        fakes: &[
+            "return 3 if a == 1 else 0",
+            "match a:\n        case 1:\n            return 3",
+            "return {1: 3}[a]",
+            "table = {1: 3}\n    return table[a]",
+        ],
     },
     Tongue {
         language: "javascript",
@@ -106,6 +121,12 @@ const TONGUES: [Tongue; 4] = [
              test('slow', () => {\n  assert.equal(Error.stackTraceLimit, 7);\n  assert.equal(add(2, 2), 4);\n});\n",
             &["node", "--stack-trace-limit=7", "--test", "{test_ids}"],
         ),
+        fakes: &[
+            "return a === 1 ? 3 : 0;",
+            "switch (a) {\n    case 1:\n      return 3;\n    default:\n      return 0;\n  }",
+            "return { 1: 3 }[a];",
+            "const T = { 1: 3 };\n  return T[a];",
+        ],
     },
     Tongue {
         language: "go",
@@ -127,6 +148,12 @@ const TONGUES: [Tongue; 4] = [
              if Add(2, 2) != 4 {\n\t\tt.Error(\"wrong\")\n\t}\n}\n",
             &["go", "test", "-short", "./...", "{test_ids}"],
         ),
+        fakes: &[
+            "if a == 1 {\n\t\treturn 3\n\t}\n\treturn 0",
+            "switch a {\n\tcase 1:\n\t\treturn 3\n\t}\n\treturn 0",
+            "return map[int]int{1: 3}[a]",
+            "table := map[int]int{1: 3}\n\treturn table[a]",
+        ],
     },
 ];
 
@@ -340,5 +367,24 @@ fn a_make_target_that_only_calls_a_runner_is_that_runner() {
             sandbox.write("tdd.yaml", "");
             passes();
         }
+    });
+}
+
+#[test]
+fn an_answer_that_is_made_for_the_test_is_told_in_whatever_form_it_comes() {
+    Tongue::each(|tongue, sandbox| {
+        sandbox.write(tongue.test_file, tongue.red);
+        sandbox.commit("test: adds");
+        for fake in tongue.fakes {
+            let body = if tongue.language == "rust" { "a + b" } else { "return a + b" };
+            sandbox.write(tongue.code_file, tongue.green.replace(body, fake).replace(";;", ";"));
+            let (_, document) = machine(sandbox).document(&["detect-antipattern"]);
+            let found = document["findings"].as_array().unwrap();
+            let is_told = found.iter().any(|finding| finding["rule"] == "hard-coded-value");
+            assert!(is_told, "{} {fake}: {document}", tongue.language);
+        }
+        sandbox.write(tongue.code_file, tongue.green);
+        let (_, document) = machine(sandbox).document(&["detect-antipattern"]);
+        assert_eq!(document["findings"], Value::Array(Vec::new()), "{}", tongue.language);
     });
 }

@@ -14,13 +14,30 @@ use crate::run::report_without_run;
 /// The word of a command that stands for the ids of the tests which it is to run.
 const TEST_IDS: &str = "{test_ids}";
 
-/// Begins a run by the command of the settings: in the language's own way, or by the JUnit report that it writes.
-pub(crate) fn by_one<'l>(
+/// A run, or why a command cannot be read.
+type Begun<'l> = Result<Box<dyn Suite + 'l>, UnknownCommand>;
+
+/// Begins a run: by one command, or by several, each of which can be read.
+pub(crate) fn begin<'l>(
     language: &'l dyn Language,
     project: &Project,
     settings: &Settings,
     selection: Selection,
-) -> Result<Box<dyn Suite + 'l>, UnknownCommand> {
+) -> Begun<'l> {
+    if settings.test_command_for.is_empty() {
+        return by_one(language, project, settings, selection);
+    }
+    let plain = Settings { test_command_for: Vec::new(), ..settings.clone() };
+    for command in std::iter::once(None).chain(settings.test_command_for.iter().map(Some)) {
+        drop(by_one(language, project, &with_command(&plain, command), Selection::All)?);
+    }
+    let (rules, project) = (settings.test_command_for.clone(), project.clone());
+    let stage = Stage::Begin(selection);
+    Ok(Box::new(Several { language, project, settings: plain, rules, stage }))
+}
+
+/// By the command of the settings: in the language's own way, or by the JUnit report that it writes.
+fn by_one<'l>(language: &'l dyn Language, project: &Project, settings: &Settings, selection: Selection) -> Begun<'l> {
     // A runner that we know is told what to run in its own words.
     let known = |words: &Vec<String>| words.iter().filter(|word| *word != TEST_IDS).cloned().collect();
     let own = Settings { test_cmd: settings.test_cmd.as_ref().map(known), ..settings.clone() };
@@ -41,22 +58,6 @@ fn with_ids(command: &[String], ids: &[TestId], project: &Project) -> Vec<String
         word => vec![word.replace(TEST_IDS, &ids.join(" "))],
     });
     filled.collect()
-}
-
-/// Begins a run by several commands, each of which can be read.
-pub(crate) fn by_several<'l>(
-    language: &'l dyn Language,
-    project: &Project,
-    settings: &Settings,
-    selection: Selection,
-) -> Result<Box<dyn Suite + 'l>, UnknownCommand> {
-    let plain = Settings { test_command_for: Vec::new(), ..settings.clone() };
-    for command in std::iter::once(None).chain(settings.test_command_for.iter().map(Some)) {
-        drop(by_one(language, project, &with_command(&plain, command), Selection::All)?);
-    }
-    let (rules, project) = (settings.test_command_for.clone(), project.clone());
-    let stage = Stage::Begin(selection);
-    Ok(Box::new(Several { language, project, settings: plain, rules, stage }))
 }
 
 fn with_command(settings: &Settings, other: Option<&CommandFor>) -> Settings {
@@ -342,7 +343,7 @@ mod tests {
             junit: junit.map(str::to_owned),
             ..Settings::default()
         };
-        let begin = |settings: &Settings| by_several(&Rust, &project, settings, Selection::All).map(|_| ());
+        let begin = |settings: &Settings| super::begin(&Rust, &project, settings, Selection::All).map(|_| ());
         assert_eq!(begin(&with("cargo test {test_ids} -- --ignored", None)), Ok(()));
         assert!(begin(&with("make slow", None)).is_err());
         assert_eq!(begin(&with("make slow", Some("out.xml"))), Ok(()));

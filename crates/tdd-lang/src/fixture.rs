@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tdd_core::change::{Change, ItemChange, TestChange};
+use tdd_core::signs::Signs;
 
+use crate::analysis::signs::{Sight, read, signs};
 use crate::language::{Project, Sources};
 
 /// Files by path.
@@ -49,6 +51,50 @@ pub(crate) fn change_between(
     let differ = |path: &String| before.read(path) != after.read(path);
     let paths: Vec<String> = paths.into_iter().filter(differ).collect();
     change(&Project { root: String::new(), description: String::new() }, &before, &after, &paths)
+}
+
+/// What a language sees in a repository of these files.
+pub(crate) fn signs_of(files: &[(&str, &str)], signs: impl Fn(&Project, &dyn Sources, &[String]) -> Signs) -> Signs {
+    let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+    signs(&Project { root: String::new(), description: String::new() }, &memory(files), &paths)
+}
+
+/// What was seen of one test and the production beside it.
+pub(crate) fn told_signs(signs: &Signs) -> String {
+    let joined = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(", ");
+    let (test, answer) = (&signs.tests[0], &signs.answers[0]);
+    let idle: Vec<String> = signs.unreferenced.iter().map(|place| format!("{}:{}", place.path, place.line)).collect();
+    assert_eq!(test.samples[0].inputs, answer.compared);
+    format!(
+        "{} mocks, {} assertions on {}; {} => {}; {} is idle; asks {}",
+        test.mocks.len(),
+        test.assertions,
+        test.subjects.join(", "),
+        joined(&answer.compared),
+        joined(&answer.returned),
+        idle.join(", "),
+        test.asks.len(),
+    )
+}
+
+/// Looks at a project with what a language sees in it.
+type Look<'l, L> = &'l dyn Fn(&Sight<'_, L>) -> Vec<String>;
+
+/// The items of production in these files that no test leads to, as a language sees them.
+pub(crate) fn left<L>(
+    files: &[(&str, &str)],
+    with_sight: impl Fn(&Project, &dyn Sources, Look<'_, L>) -> Vec<String>,
+) -> Vec<String> {
+    let sources = memory(files);
+    let project = Project { root: String::new(), description: String::new() };
+    let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+    with_sight(&project, &sources, &|sight| {
+        let signs = signs(sight, &project, &sources, &paths);
+        let reached: BTreeSet<_> = signs.tests.iter().flat_map(|test| &test.reaches).collect();
+        let code = read(sight, &project, &sources);
+        let left = code.items.iter().filter(|item| !item.for_tests && !reached.contains(&item.at));
+        left.map(|item| item.label.clone()).collect()
+    })
 }
 
 /// A change, one line for each part of it.

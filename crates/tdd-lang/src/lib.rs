@@ -82,11 +82,7 @@ pub fn suite<'l>(
     settings: &Settings,
     selection: Selection,
 ) -> Result<Box<dyn Suite + 'l>, UnknownCommand> {
-    let run = if settings.test_command_for.is_empty() {
-        by_command::by_one(language, project, settings, selection)?
-    } else {
-        by_command::by_several(language, project, settings, selection)?
-    };
+    let run = by_command::begin(language, project, settings, selection)?;
     let run: Box<dyn Suite + 'l> = Box::new(run::Quoting(run));
     if language.runs_skipped(settings) {
         return Ok(run);

@@ -141,6 +141,10 @@ pub(crate) struct Known(Mutex<Recent<Digest, Arc<[Node]>>>);
 /// How many nodes are kept in memory, a few MB of them.
 const KEPT_NODES: usize = 40_000;
 
+/// A file that is nested deeper than this counts as one that cannot be read: a walk outwards from each of its nodes
+/// would take minutes.
+const MAX_DEPTH: usize = 5_000;
+
 impl Known {
     /// None yet.
     pub const fn new() -> Self {
@@ -157,7 +161,8 @@ impl Known {
 }
 
 impl<'a> FlatTree<'a> {
-    /// The tree of this text; broken text has one as well. `None` if there is no parser.
+    /// The tree of this text; broken text has one as well, and text that is nested too deep is one broken node. `None`
+    /// if there is no parser.
     pub fn parse(grammar: &'static Grammar, source: &'a str) -> Option<Self> {
         let text = Digest::of(source);
         if let Some(nodes) = grammar.known.find(&text) {
@@ -165,8 +170,15 @@ impl<'a> FlatTree<'a> {
         }
         let mut parser = Parser::new();
         parser.set_language(&grammar.language).ok()?;
-        let tree = parser.parse(source, None)?;
-        let nodes: Arc<[Node]> = flatten(grammar, tree.walk()).into();
+        // The parser itself takes minutes for brackets without end, or overflows its stack.
+        let is_too_deep = depth_of_brackets(source) > MAX_DEPTH;
+        let tree = parser.parse(if is_too_deep { "" } else { source }, None)?;
+        let nodes = if is_too_deep { None } else { flatten(grammar, tree.walk()) };
+        let unread = || {
+            let file = read(grammar, &tree.walk(), /* parent */ 0, /* is_atom */ true);
+            vec![Node { range: 0..source.len(), past: 1, broken: true, ..file }]
+        };
+        let nodes: Arc<[Node]> = nodes.unwrap_or_else(unread).into();
         grammar.known.keep(text, &nodes);
         Some(Self { source, nodes })
     }
@@ -330,12 +342,30 @@ impl<'a> FlatTree<'a> {
     }
 }
 
-fn flatten(grammar: &'static Grammar, mut cursor: TreeCursor<'_>) -> Vec<Node> {
+/// How deep the brackets of a text are nested at most; those in its strings and comments count as well.
+fn depth_of_brackets(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let depths = text.bytes().map(|byte| {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth
+    });
+    depths.max().unwrap_or(0)
+}
+
+/// The nodes of a tree. `None` if they are nested deeper than anybody nests them.
+fn flatten(grammar: &'static Grammar, mut cursor: TreeCursor<'_>) -> Option<Vec<Node>> {
     let mut nodes = Vec::new();
     let mut open = Vec::new();
     loop {
         let parent = open.last().copied().unwrap_or(0);
         open.push(nodes.len());
+        if open.len() > MAX_DEPTH {
+            return None;
+        }
         let is_atom = (grammar.is_atom)(&cursor.node());
         nodes.push(read(grammar, &cursor, parent, is_atom));
         if !is_atom && cursor.goto_first_child() {
@@ -347,7 +377,7 @@ fn flatten(grammar: &'static Grammar, mut cursor: TreeCursor<'_>) -> Vec<Node> {
                 break;
             }
             if !cursor.goto_parent() {
-                return nodes;
+                return Some(nodes);
             }
         }
     }
@@ -428,5 +458,24 @@ mod tests {
         assert!(Arc::ptr_eq(&one.nodes, &again.nodes));
         assert!(!Arc::ptr_eq(&one.nodes, &other.nodes));
         assert!((0..other.len()).any(|node| other.text(node) == "b"));
+    }
+
+    #[test]
+    fn text_that_is_nested_too_deep_is_one_broken_node() {
+        for (open, close) in
+            [("(", ")"), ("(", ""), ("[", "]"), ("{", "}"), ("{", ""), ("f(", ")"), ("-", ""), ("a+", "")]
+        {
+            let source = format!("fn f() {{ {}1{} }}", open.repeat(100_000), close.repeat(100_000));
+            let tree = FlatTree::parse(&GRAMMAR, &source).unwrap();
+            assert_eq!((tree.len(), tree.parses(), tree.text(0) == source), (1, false, true), "{open}{close}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_nested_as_somebody_nests_it_is_read() {
+        for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("f(", ")"), ("a+", "")] {
+            let source = format!("fn f() {{ {}1{} }}", open.repeat(500), close.repeat(500));
+            assert!(FlatTree::parse(&GRAMMAR, &source).unwrap().parses(), "{open}{close}");
+        }
     }
 }

@@ -1,11 +1,156 @@
-//! Builds the signs of anti-patterns out of what a language finds in its syntax.
+//! Sees the signs of anti-patterns in a project of any language: the same way through its files, with what the language
+//! finds in its syntax.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use tdd_core::signs::{Answer, Place, Sample};
+use tdd_core::change::Sort;
+use tdd_core::signs::{Place, Sample, Sensing, Signs, TestSigns};
 
-use crate::syntax::FlatTree;
+use super::answers::{self, answers, nodes_within};
+use super::compare::Piece;
+use crate::code::{Added, Code, File, Item, Role};
+use crate::item::{Items, TestItem};
+use crate::language::{Project, Sources};
+use crate::lookup::Meanings;
+use crate::syntax::{FlatTree, Tree};
+use crate::uses::Speech;
+
+/// What a language sees in its files, with what it knows of the whole project.
+pub(crate) struct Sight<'d, L> {
+    /// How it uses names.
+    pub speech: Speech,
+    /// How it answers literals with literals.
+    pub answers: answers::Facts,
+    /// Whether a file is of this language.
+    pub owns: &'d dyn Fn(&str) -> bool,
+    /// The tree of a file; `None` if there is no parser.
+    pub tree: &'d dyn for<'s> Fn(&str, &'s str) -> Option<Tree<'s, L>>,
+    /// What a file is to the law.
+    pub sort: &'d dyn Fn(&str) -> Sort,
+    /// The tests and other items of a file.
+    pub items: &'d dyn Fn(&str, &str) -> Items,
+    /// The pieces of a file that are no tests; all of them may be for tests.
+    pub pieces: &'d dyn Fn(&Tree<'_, L>, &Items, bool) -> Vec<Piece>,
+    /// What the names of a file mean.
+    pub meanings: &'d dyn Fn(&Tree<'_, L>, &str) -> Meanings,
+    /// What is known about a piece beyond its name.
+    pub role: &'d dyn Fn(&Tree<'_, L>, &Meanings, &Piece, &Range<usize>) -> Role,
+    /// The nodes that belong to a test, its own first; none if it is not found.
+    pub nodes: &'d dyn Fn(&Tree<'_, L>, &TestItem) -> Vec<usize>,
+    /// Which of the tests of a file assert something of production.
+    pub asserting: &'d dyn Fn(&Tree<'_, L>, &str, &[TestItem]) -> Vec<bool>,
+    /// What is seen in a test, by its node.
+    pub seen: &'d dyn for<'s> Fn(&Code, &Tree<'s, L>, usize, &TestItem) -> Seen<'s>,
+    /// Whether something is run before the tests of this file without being named there.
+    pub runs_before: &'d dyn Fn(&str, &File, &Item) -> bool,
+    /// Where production code asks whether it is under test, among these nodes of an item.
+    pub sensing: &'d dyn Fn(&Tree<'_, L>, &[usize], &Place) -> Vec<Sensing>,
+    /// Whether an item of this name is used without being named anywhere.
+    pub is_used: &'d dyn Fn(&str) -> bool,
+}
+
+/// What is seen in one test.
+pub(crate) struct Seen<'s> {
+    /// The mocks that it makes.
+    pub mocks: Vec<String>,
+    /// The names that it gives to what production made, each with the name of its maker.
+    pub made: BTreeMap<&'s str, String>,
+    /// Values that it spells out.
+    pub samples: Vec<Sample>,
+    /// The names of what it calls.
+    pub calls: Vec<&'s str>,
+}
+
+/// What is seen in these files, among all of the repository's.
+pub(crate) fn signs<L>(sight: &Sight<'_, L>, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
+    let code = read(sight, project, sources);
+    let mut signs = Signs::default();
+    for path in paths.iter().filter(|path| (sight.owns)(path)) {
+        let Some(source) = sources.read(path) else { continue };
+        let Some(tree) = (sight.tree)(path, &source) else { continue };
+        if !tree.parses() {
+            signs.unreadable.push(path.clone());
+        }
+        match (sight.sort)(path) {
+            Sort::Test => {
+                let found = (sight.items)(path, &source).tests;
+                let asserting = (sight.asserting)(&tree, path, &found);
+                let tests = found.iter().zip(asserting);
+                signs
+                    .tests
+                    .extend(tests.filter_map(|(test, asserts)| test_signs(sight, &code, &tree, (path, test), asserts)));
+            }
+            Sort::Production => production(sight, &tree, path, &source, &mut signs),
+            Sort::Steering | Sort::Document => {}
+        }
+    }
+    signs.unreferenced = code.unreferenced(paths, |name| (sight.is_used)(name));
+    signs
+}
+
+/// All that the project holds in this language.
+pub(crate) fn read<L>(sight: &Sight<'_, L>, project: &Project, sources: &dyn Sources) -> Code {
+    let mut code = Code::default();
+    for path in sources.files().iter().filter(|path| (sight.owns)(path) && project.below(path).is_some()) {
+        let Some(source) = sources.read(path) else { continue };
+        let Some(tree) = (sight.tree)(path, &source) else { continue };
+        let (found, for_tests) = ((sight.items)(path, &source), (sight.sort)(path) != Sort::Production);
+        let names = (sight.meanings)(&tree, path);
+        let tests = found.tests.iter().filter_map(|test| {
+            let nodes: Vec<_> = (sight.nodes)(&tree, test).into_iter().map(|node| tree.inside(node)).collect();
+            (!nodes.is_empty()).then(|| (Place::new(path, test.line), test.span.clone(), nodes))
+        });
+        let added = Added {
+            path,
+            tree: &tree,
+            pieces: (sight.pieces)(&tree, &found, for_tests),
+            tests: tests.collect(),
+            for_tests,
+            names: names.clone(),
+            speech: sight.speech,
+        };
+        code.add(added, |piece, nodes| (sight.role)(&tree, &names, piece, nodes));
+    }
+    code
+}
+
+fn test_signs<L>(
+    sight: &Sight<'_, L>,
+    code: &Code,
+    tree: &Tree<'_, L>,
+    (path, test): (&str, &TestItem),
+    asserts: bool,
+) -> Option<TestSigns> {
+    let node = (sight.nodes)(tree, test).into_iter().next()?;
+    let Seen { mocks, made, samples, calls } = (sight.seen)(code, tree, node, test);
+    let at = Place::new(path, test.line);
+    Some(TestSigns {
+        name: test.name.clone(),
+        asserts,
+        assertions: test.assertions.len(),
+        mocks,
+        subjects: code.subjects(tree, node, test, &made),
+        samples,
+        reaches: code.reached(&at, |file, item| (sight.runs_before)(path, file, item)),
+        asks: code.asked(calls.into_iter()),
+        at,
+    })
+}
+
+/// What is seen in production code. What stands in a class is seen with its members.
+fn production<L>(sight: &Sight<'_, L>, tree: &Tree<'_, L>, path: &str, source: &str, signs: &mut Signs) {
+    let pieces = (sight.pieces)(tree, &(sight.items)(path, source), /* for_tests */ false).into_iter();
+    let pieces = pieces.filter(|piece| !piece.label.starts_with("class "));
+    let items: Vec<(Range<usize>, Place)> =
+        pieces.map(|piece| (piece.span.clone(), Place::new(path, piece.line))).collect();
+    for (span, item) in &items {
+        let nodes: Vec<usize> = nodes_within(tree, 1, span).collect();
+        signs.sensing.extend((sight.sensing)(tree, &nodes, item));
+    }
+    signs.sensing.dedup();
+    signs.answers.extend(answers(tree, &items, sight.answers));
+}
 
 /// The sample of a comparison: the literals of the sides that ask production, and those of the sides that say what is
 /// expected. `None` if either has none.
@@ -19,26 +164,23 @@ pub(crate) fn sample<L: IntoIterator<Item = String>>(
     (!sample.inputs.is_empty() && !sample.expected.is_empty()).then_some(sample)
 }
 
-/// A comparison with literals that answers with literals. `None` if it lacks either.
-pub(crate) fn answer(
-    item: &Place,
-    line: usize,
-    compared: impl IntoIterator<Item = String>,
-    returned: impl IntoIterator<Item = String>,
-) -> Option<Answer> {
-    let (compared, returned) =
-        (compared.into_iter().collect::<BTreeSet<_>>(), returned.into_iter().collect::<BTreeSet<_>>());
-    (!compared.is_empty() && !returned.is_empty()).then(|| Answer { item: item.clone(), line, compared, returned })
+/// The sample of a comparison whose sides ask production where there is a node of one of these kinds.
+pub(crate) fn sample_of(
+    tree: &FlatTree<'_>,
+    sides: Vec<usize>,
+    calls: &[&str],
+    literal: fn(&FlatTree<'_>, usize) -> Option<String>,
+) -> Option<Sample> {
+    let has_call = |side: &usize| tree.inside(*side).any(|at| calls.contains(&tree.kind(at)));
+    let (asked, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(has_call);
+    sample(asked, expected, |side| literals(tree, side, literal))
 }
 
-/// The nodes that stand within a part of the text, from `first` on.
-pub(crate) fn nodes_within<'t>(
-    tree: &'t FlatTree<'_>,
-    first: usize,
-    span: &'t Range<usize>,
-) -> impl Iterator<Item = usize> + 't {
-    (first..tree.len()).filter(move |node| {
-        let range = tree.range(*node);
-        span.start <= range.start && range.end <= span.end
-    })
+/// The literals inside of a node.
+pub(crate) fn literals(
+    tree: &FlatTree<'_>,
+    node: usize,
+    literal: fn(&FlatTree<'_>, usize) -> Option<String>,
+) -> Vec<String> {
+    tree.inside(node).filter_map(|inner| literal(tree, inner)).collect()
 }

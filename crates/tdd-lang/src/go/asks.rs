@@ -54,6 +54,11 @@ impl<'t, 's> Asker<'t, 's> {
         rows.chain(found.iter().copied()).chain(parts.map(digest)).collect()
     }
 
+    /// Whether a test asserts something of production.
+    pub fn asserts(&self, test: &TestItem) -> bool {
+        !self.assertions(test).is_empty() && self.asks_production(test)
+    }
+
     /// Whether an assertion of a test depends on production.
     pub fn asks_production(&self, test: &TestItem) -> bool {
         let Some(function) = function(self.tree, &test.span) else { return true };

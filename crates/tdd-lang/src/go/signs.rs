@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use tdd_core::change::Sort;
-use tdd_core::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
+use tdd_core::signs::{Place, Sample, Sensing, Signs};
 
 use super::asks::Asker;
 use super::items::{called, function, items};
 use super::known::Known;
-use super::owns;
 use super::pieces::{pieces, receiver};
 use super::sort::sort;
 use super::suites::methods;
 use super::syntax::Tree;
 use super::uses::{SPEECH, meanings, role};
-use super::value::literals;
+use super::value::literal;
+use super::{Go, owns};
+use crate::analysis::answers::{Choice, Facts, Part};
 use crate::analysis::compare::Piece;
-use crate::analysis::signs::{self, nodes_within, sample};
-use crate::code::{Added, Code};
+use crate::analysis::signs::{self, Seen, Sight, literals, sample};
+use crate::code::Code;
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
@@ -36,60 +36,67 @@ const SENSING: [(&str, &str); 11] = [
     ("debug.Stack(", "the call stack"),
 ];
 
-/// What is seen in these files, among all of the repository's.
-pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-    let known = Known::of(project, sources);
-    let code = read(project, sources, &known);
-    let mut signs = Signs::default();
-    for path in paths.iter().filter(|path| owns(path)) {
-        let Some(source) = sources.read(path) else { continue };
-        let Some(tree) = Tree::parse(&source) else { continue };
-        if !tree.parses() {
-            signs.unreadable.push(path.clone());
-        }
-        match sort(path) {
-            Sort::Test => {
-                let asker = Asker::new(&tree, &known, path);
-                let found = items(path, &source).tests;
-                signs.tests.extend(found.iter().filter_map(|test| test_signs(&code, &asker, &tree, path, test)));
-            }
-            Sort::Production => production(&tree, path, &source, &mut signs),
-            Sort::Steering | Sort::Document => {}
-        }
-    }
-    signs.unreferenced = code.unreferenced(paths, |name| USED.contains(&name));
-    signs
-}
-
 /// Used without being named anywhere.
 const USED: [&str; 5] = ["main", "init", "_", "String", "Error"];
 
-/// All that the project holds in this language.
-pub(super) fn read(project: &Project, sources: &dyn Sources, known: &Known) -> Code {
-    let mut code = Code::default();
-    let handed = all_methods(project, sources);
-    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
-        let Some(source) = sources.read(path) else { continue };
-        let Some(tree) = Tree::parse(&source) else { continue };
-        let (found, for_tests) = (items(path, &source), sort(path) != Sort::Production);
-        let tests = found.tests.iter().filter_map(|test| {
-            let node = function(&tree, &test.span)?;
-            let parts = std::iter::once(node).chain(methods(&tree, node)).map(|part| tree.inside(part));
-            Some((Place::new(path, test.line), test.span.clone(), parts.collect()))
-        });
-        let is_item = |piece: &Piece| piece.label != "the package's name";
-        let added = Added {
-            path,
-            tree: &tree,
-            pieces: pieces(&tree, &found, for_tests).into_iter().filter(is_item).collect(),
-            tests: tests.collect(),
-            for_tests,
-            names: meanings(&tree, path, known),
-            speech: SPEECH,
-        };
-        code.add(added, |piece, nodes| role(&tree, piece, nodes, &handed));
-    }
-    code
+/// What is seen in these files, among all of the repository's.
+pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
+    with_sight(project, sources, &|sight| signs::signs(sight, project, sources, paths))
+}
+
+/// Looks at a module, as its packages see each other.
+pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&Sight<'_, Go>) -> T) -> T {
+    let (known, handed) = (Known::of(project, sources), all_methods(project, sources));
+    look(&Sight {
+        speech: SPEECH,
+        answers: ANSWERS,
+        owns: &owns,
+        tree: &|_, source| Tree::parse(source),
+        sort: &sort,
+        items: &items,
+        pieces: &|tree, found, for_tests| {
+            let is_item = |piece: &Piece| piece.label != "the package's name";
+            pieces(tree, found, for_tests).into_iter().filter(is_item).collect()
+        },
+        meanings: &|tree, path| meanings(tree, path, &known),
+        role: &|tree, _, piece, nodes| role(tree, piece, nodes, &handed),
+        nodes: &nodes,
+        asserting: &|tree, path, tests| {
+            let asker = Asker::new(tree, &known, path);
+            tests.iter().map(|test| asker.asserts(test)).collect()
+        },
+        seen: &seen,
+        runs_before: &|_, _, _| false,
+        sensing: &sensing,
+        is_used: &|name| USED.contains(&name),
+    })
+}
+
+/// How production code answers literals with literals.
+const ANSWERS: Facts = Facts {
+    literal,
+    choices: &[
+        Choice::condition("if_statement"),
+        Choice::case("expression_case", Part::Field("value"), Part::Kind("statement_list")),
+    ],
+};
+
+fn nodes(tree: &Tree<'_>, test: &TestItem) -> Vec<usize> {
+    let node = function(tree, &test.span);
+    node.into_iter().flat_map(|node| std::iter::once(node).chain(methods(tree, node))).collect()
+}
+
+fn seen<'s>(code: &Code, tree: &Tree<'s>, node: usize, _: &TestItem) -> Seen<'s> {
+    let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression");
+    let mocks = tree.inside(node).filter(|inner| is_mock(tree, *inner)).map(|inner| tree.text(inner).to_owned());
+    let (mocks, made) = (mocks.collect(), made(code, tree, node));
+    Seen { mocks, made, samples: samples(tree, node), calls: calls.map(|call| called(tree, call)).collect() }
+}
+
+fn sensing(tree: &Tree<'_>, nodes: &[usize], item: &Place) -> Vec<Sensing> {
+    let senses =
+        |node: usize| sense(tree, node).map(|what| Sensing { item: item.clone(), line: tree.line(node), what });
+    nodes.iter().copied().filter_map(senses).collect()
 }
 
 /// All methods of all types, each with the name of its type.
@@ -105,23 +112,6 @@ fn all_methods(project: &Project, sources: &dyn Sources) -> Vec<(String, String)
     ours.filter_map(of_file).flatten().collect()
 }
 
-fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
-    let node = function(tree, &test.span)?;
-    let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression");
-    let mocks = tree.inside(node).filter(|inner| is_mock(tree, *inner)).map(|inner| tree.text(inner).to_owned());
-    Some(TestSigns {
-        at: Place::new(path, test.line),
-        name: test.name.clone(),
-        asserts: !asker.assertions(test).is_empty() && asker.asks_production(test),
-        assertions: test.assertions.len(),
-        mocks: mocks.collect(),
-        subjects: subjects(code, tree, node, test),
-        samples: samples(tree, node),
-        reaches: code.reached(&Place::new(path, test.line), |_, _| false),
-        asks: code.asked(calls.map(|call| called(tree, call))),
-    })
-}
-
 /// Whether a mock is made: by a constructor that says so, or as a value of a type that does.
 fn is_mock(tree: &Tree<'_>, node: usize) -> bool {
     let name = match tree.kind(node) {
@@ -133,8 +123,8 @@ fn is_mock(tree: &Tree<'_>, node: usize) -> bool {
     name.starts_with("mock") || name.ends_with("mock")
 }
 
-/// What the assertions call of production: one name for each, that of the maker for what it made.
-fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<String> {
+/// The names that a test gives to what production made, each with the name of its maker.
+fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, String> {
     let mut made: BTreeMap<&str, String> = BTreeMap::new();
     for given in tree.inside(node).filter(|inner| tree.kind(*inner) == "short_var_declaration") {
         let (Some(left), Some(right)) = (tree.child(given, "left"), tree.child(given, "right")) else { continue };
@@ -150,7 +140,7 @@ fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<S
             made.extend(tree.names(left).map(|name| (name, maker.clone())));
         }
     }
-    code.subjects(tree, node, test, &made)
+    made
 }
 
 /// The literals of each comparison: those that go in, and those that are to come out.
@@ -175,20 +165,9 @@ fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
             }
             _ => continue,
         };
-        found.extend(sample(asked, expected, |side| literals(tree, side)));
+        found.extend(sample(asked, expected, |side| literals(tree, side, literal)));
     }
     found
-}
-
-fn production(tree: &Tree<'_>, path: &str, source: &str, signs: &mut Signs) {
-    for piece in pieces(tree, &items(path, source), /* for_tests */ false) {
-        let item = Place::new(path, piece.line);
-        for node in nodes_within(tree, 0, &piece.span) {
-            let what = sense(tree, node);
-            signs.sensing.extend(what.map(|what| Sensing { item: item.clone(), line: tree.line(node), what }));
-            signs.answers.extend(answer(tree, node, &item));
-        }
-    }
 }
 
 fn sense(tree: &Tree<'_>, node: usize) -> Option<String> {
@@ -214,35 +193,15 @@ fn sense(tree: &Tree<'_>, node: usize) -> Option<String> {
     }
 }
 
-/// A comparison with literals that answers with literals: `if x == 1 { return 2 }`.
-fn answer(tree: &Tree<'_>, node: usize, item: &Place) -> Option<Answer> {
-    let (compared, first) = match tree.kind(node) {
-        "if_statement" => {
-            let block = tree.child(node, "consequence")?;
-            (tree.child(node, "condition")?, *tree.statements(block).first()?)
-        }
-        "expression_case" => (tree.child(node, "value")?, *tree.statements(node).first()?),
-        _ => return None,
-    };
-    let returned = (tree.kind(first) == "return_statement").then(|| literals(tree, first));
-    signs::answer(item, tree.line(node), literals(tree, compared), returned.into_iter().flatten())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-    use crate::fixture::memory;
+    use crate::fixture::{signs_of, told_signs};
 
     fn of(production: &str, tests: &str) -> Signs {
-        let sources = memory(&[
-            ("go.mod", "module calc\n"),
-            ("calc.go", &format!("package calc\n{production}")),
-            ("calc_test.go", &format!("package calc\nimport \"testing\"\n{tests}")),
-        ]);
-        let project = Project { root: String::new(), description: String::new() };
-        signs(&project, &sources, &["calc.go".to_owned(), "calc_test.go".to_owned()])
+        let production = format!("package calc\n{production}");
+        let tests = format!("package calc\nimport \"testing\"\n{tests}");
+        signs_of(&[("go.mod", "module calc\n"), ("calc.go", &production), ("calc_test.go", &tests)], signs)
     }
 
     #[test]
@@ -284,13 +243,7 @@ mod tests {
     fn mocks_subjects_samples_and_answers_are_told() {
         let production = "func Add(a int) int {\nif a == 1 {\nreturn 2\n}\nreturn 0\n}\nfunc Unused() {}\ntype Cart struct{ A int }\n";
         let test = "func TestA(t *testing.T) {\nm := NewMockStore()\n_ = m\ncart := Cart{}\nif Add(1) != 2 { t.Error() }\nif cart.A != 1 { t.Error() }\n}\n";
-        let signs = of(production, test);
-        let test = &signs.tests[0];
-        assert_eq!((test.mocks.len(), test.assertions), (1, 2));
-        assert_eq!(test.subjects, ["Add", "Cart"]);
-        assert_eq!(test.samples[0].inputs, BTreeSet::from(["1".to_owned()]));
-        assert_eq!(signs.answers[0].returned, BTreeSet::from(["2".to_owned()]));
-        assert_eq!(signs.unreferenced, BTreeSet::from([Place::new("calc.go", 8)]));
-        assert_eq!(test.asks.len(), 1);
+        let expected = "1 mocks, 2 assertions on Add, Cart; 1 => 2; calc.go:8 is idle; asks 1";
+        assert_eq!(told_signs(&of(production, test)), expected);
     }
 }

@@ -155,4 +155,12 @@ mod tests {
     fn broken_text_is_known() {
         assert!(Tree::parse("package a\nfunc f( {\n").is_some_and(|tree| !tree.parses()));
     }
+
+    #[test]
+    fn nesting_without_end_cannot_be_read() {
+        for (open, close) in [("(", ")"), ("(", ""), ("[", "]"), ("{", "}"), ("{", ""), ("f(", ")")] {
+            let source = format!("package a\nfunc f() {{ {}1{} }}\n", open.repeat(100_000), close.repeat(100_000));
+            assert!(!Tree::parse(&source).unwrap().parses(), "{open}{close}");
+        }
+    }
 }

@@ -200,24 +200,13 @@ fn programs(path: &str, tree: &Tree<'_>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::fixture::memory;
-    use crate::go::signs::{read, signs};
-    use crate::language::Project;
+    use crate::fixture;
+    use crate::go::signs::with_sight;
 
     /// The items of production that no test leads to.
     fn left(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<_> = [("go.mod", "module calc\n")].into_iter().chain(files.iter().copied()).collect();
-        let sources = memory(&files);
-        let project = Project { root: String::new(), description: String::new() };
-        let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
-        let signs = signs(&project, &sources, &paths);
-        let reached: BTreeSet<_> = signs.tests.iter().flat_map(|test| &test.reaches).collect();
-        let code = read(&project, &sources, &Known::of(&project, &sources));
-        let left = code.items.iter().filter(|item| !item.for_tests && !reached.contains(&item.at));
-        left.map(|item| item.label.clone()).collect()
+        fixture::left(&files, |project, sources, look| with_sight(project, sources, look))
     }
 
     /// What is left of a package and its test.

@@ -6,6 +6,7 @@ use super::items::called;
 use super::known::is_builtin;
 use super::syntax::Tree;
 use super::tables::{declared_name, elements, tables};
+use crate::syntax::FlatTree;
 
 /// What an expression would spell out if it were another value: which bytes change, and to what. `None` if it
 /// spells out nothing, or asks somebody else.
@@ -128,22 +129,19 @@ fn field(tree: &Tree<'_>, function: usize, row: &str, field: &str) -> Option<(Ra
     })
 }
 
-/// The literals inside of a node, as they are written.
-pub(super) fn literals(tree: &Tree<'_>, node: usize) -> Vec<String> {
-    let is_literal = |node: &usize| {
-        matches!(
-            tree.kind(*node),
-            "int_literal"
-                | "float_literal"
-                | "interpreted_string_literal"
-                | "raw_string_literal"
-                | "rune_literal"
-                | "true"
-                | "false"
-                | "nil"
-        )
-    };
-    tree.inside(node).filter(is_literal).map(|node| tree.text(node).replace('`', "\"")).collect()
+/// What a literal stands for; `None` if the node is none.
+pub(super) fn literal(tree: &FlatTree<'_>, node: usize) -> Option<String> {
+    match tree.kind(node) {
+        "int_literal"
+        | "float_literal"
+        | "interpreted_string_literal"
+        | "raw_string_literal"
+        | "rune_literal"
+        | "true"
+        | "false"
+        | "nil" => Some(tree.text(node).replace('`', "\"")),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

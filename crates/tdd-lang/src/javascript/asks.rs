@@ -136,6 +136,11 @@ impl<'t, 's> Asker<'t, 's> {
         rows.chain(found.iter().copied()).collect()
     }
 
+    /// Whether a test asserts something of production.
+    pub fn asserts(&self, test: &TestItem) -> bool {
+        !self.assertions(test).is_empty() && self.asks_production(test)
+    }
+
     /// Whether an assertion of a test depends on production.
     pub fn asks_production(&self, test: &TestItem) -> bool {
         let Some(making) = self.making(test) else { return true };

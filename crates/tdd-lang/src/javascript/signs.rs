@@ -2,23 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use tdd_core::change::Sort;
-use tdd_core::signs::{Answer, Place, Sample, Signs, TestSigns};
+use tdd_core::signs::{Sample, Signs};
 
 use super::asks::Asker;
 use super::items::items;
 use super::modules::Modules;
-use super::owns;
 use super::pieces::pieces;
 use super::sense::sensing;
 use super::sort::sort;
 use super::syntax::Tree;
 use super::uses::{IMPLICIT, SPEECH, meanings, role};
-use super::value::literals;
-use crate::analysis::signs::{self, nodes_within, sample};
-use crate::code::{Added, Code};
+use super::value::literal;
+use super::{JavaScript, owns};
+use crate::analysis::answers::{Choice, Facts, Part};
+use crate::analysis::signs::{self, Seen, Sight, sample_of};
+use crate::code::Code;
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
+
+/// Nodes that call something, or make something new.
+const CALLS: [&str; 2] = ["call_expression", "new_expression"];
 
 /// What makes something stand for something else in a test.
 const MOCKS: [&str; 16] = [
@@ -42,76 +45,54 @@ const MOCKS: [&str; 16] = [
 
 /// What is seen in these files, among all of the repository's.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
+    with_sight(project, sources, &|sight| signs::signs(sight, project, sources, paths))
+}
+
+/// Looks at a project, as its files see each other.
+pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&Sight<'_, JavaScript>) -> T) -> T {
     let modules = Modules::of(project, sources);
-    let code = read(project, sources, &modules);
-    let mut signs = Signs::default();
-    for path in paths.iter().filter(|path| owns(path)) {
-        let Some(source) = sources.read(path) else { continue };
-        let Some(tree) = Tree::parse(path, &source) else { continue };
-        if !tree.parses() {
-            signs.unreadable.push(path.clone());
-        }
-        match sort(path) {
-            Sort::Test => {
-                let asker = Asker::new(path, &tree, &modules);
-                let found = items(path, &source).tests;
-                signs.tests.extend(found.iter().filter_map(|test| test_signs(&code, &asker, &tree, path, test)));
-            }
-            Sort::Production => production(&tree, path, &source, &mut signs),
-            Sort::Steering | Sort::Document => {}
-        }
-    }
-    signs.unreferenced = code.unreferenced(paths, |name| IMPLICIT.contains(&name));
-    signs
+    look(&Sight {
+        speech: SPEECH,
+        answers: ANSWERS,
+        owns: &owns,
+        tree: &|path, source| Tree::parse(path, source),
+        sort: &sort,
+        items: &items,
+        pieces: &pieces,
+        meanings: &|tree, path| meanings(tree, path, &modules),
+        role: &role,
+        nodes: &|tree, test| (1..tree.len()).find(|node| tree.range(*node) == test.span).into_iter().collect(),
+        asserting: &|tree, path, tests| {
+            let asker = Asker::new(path, tree, &modules);
+            tests.iter().map(|test| asker.asserts(test)).collect()
+        },
+        seen: &seen,
+        runs_before: &|_, _, _| false,
+        sensing: &sensing,
+        is_used: &|name| IMPLICIT.contains(&name),
+    })
 }
 
-/// All that the project holds in this language.
-pub(super) fn read(project: &Project, sources: &dyn Sources, modules: &Modules) -> Code {
-    let mut code = Code::default();
-    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
-        let Some(source) = sources.read(path) else { continue };
-        let Some(tree) = Tree::parse(path, &source) else { continue };
-        let (found, for_tests) = (items(path, &source), sort(path) != Sort::Production);
-        let names = meanings(&tree, path, modules);
-        let tests = found.tests.iter().filter_map(|test| {
-            Some((Place::new(path, test.line), test.span.clone(), vec![tree.inside(node_of(&tree, test)?)]))
-        });
-        let added = Added {
-            path,
-            tree: &tree,
-            pieces: pieces(&tree, &found, for_tests),
-            tests: tests.collect(),
-            for_tests,
-            names: names.clone(),
-            speech: SPEECH,
-        };
-        code.add(added, |piece, nodes| role(&tree, &names, piece, nodes));
-    }
-    code
-}
+/// How production code answers literals with literals.
+const ANSWERS: Facts = Facts {
+    literal,
+    choices: &[
+        Choice::condition("if_statement"),
+        Choice::condition("ternary_expression"),
+        Choice::case("switch_case", Part::Field("value"), Part::Field("body")),
+    ],
+};
 
-/// The node of a test.
-fn node_of(tree: &Tree<'_>, test: &TestItem) -> Option<usize> {
-    (1..tree.len()).find(|node| tree.range(*node) == test.span)
-}
-
-fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
-    let node = node_of(tree, test)?;
+fn seen<'s>(code: &Code, tree: &Tree<'s>, node: usize, test: &TestItem) -> Seen<'s> {
     let calls: Vec<usize> = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression").collect();
     let mocks = calls.iter().filter(|call| is_mock(tree, **call)).map(|call| tree.text(*call).to_owned());
-    let made = tree.inside(node).filter(|inner| tree.kind(*inner) == "new_expression");
-    let asks = calls.iter().copied().chain(made).map(|call| called(tree, call));
-    Some(TestSigns {
-        at: Place::new(path, test.line),
-        name: test.name.clone(),
-        asserts: !asker.assertions(test).is_empty() && asker.asks_production(test),
-        assertions: test.assertions.len(),
+    let new = tree.inside(node).filter(|inner| tree.kind(*inner) == "new_expression");
+    Seen {
         mocks: mocks.collect(),
-        subjects: subjects(code, tree, node, test),
+        made: made(code, tree, node),
         samples: samples(tree, node, test),
-        reaches: code.reached(&Place::new(path, test.line), |_, _| false),
-        asks: code.asked(asks),
-    })
+        calls: calls.iter().copied().chain(new).map(|call| called(tree, call)).collect(),
+    }
 }
 
 fn is_mock(tree: &Tree<'_>, call: usize) -> bool {
@@ -128,20 +109,18 @@ fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
     }
 }
 
-/// What the assertions call of production: one name for each, that of the type for its methods.
-fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<String> {
-    let mut made: BTreeMap<&str, String> = BTreeMap::new();
+/// The names that a test gives to what production made, each with the name of its maker.
+fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, String> {
+    let mut made = BTreeMap::new();
     for declarator in tree.inside(node).filter(|inner| tree.kind(*inner) == "variable_declarator") {
         let (Some(name), Some(value)) = (tree.child(declarator, "name"), tree.child(declarator, "value")) else {
             continue;
         };
-        let is_call = |inner: &usize| matches!(tree.kind(*inner), "call_expression" | "new_expression");
+        let is_call = |inner: &usize| CALLS.contains(&tree.kind(*inner));
         let call = tree.inside(value).find(|inner| is_call(inner) && code.has(called(tree, *inner)));
-        if let Some(call) = call {
-            made.insert(tree.text(name), called(tree, call).to_owned());
-        }
+        made.extend(call.map(|call| (tree.text(name), called(tree, call).to_owned())));
     }
-    code.subjects(tree, node, test, &made)
+    made
 }
 
 /// The literals of each assertion: those that go in, and those that are to come out.
@@ -155,54 +134,18 @@ fn samples(tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<Sample> {
             call == at || tree.child(call, "function").is_some_and(|function| tree.text(function) == "expect")
         });
         let sides: Vec<usize> = outer.flat_map(|list| tree.parts(list).collect::<Vec<_>>()).collect();
-        let has_call =
-            |side: &usize| tree.inside(*side).any(|at| matches!(tree.kind(at), "call_expression" | "new_expression"));
-        let (asked, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(has_call);
-        found.extend(sample(asked, expected, |side| literals(tree, side)));
+        found.extend(sample_of(tree, sides, &CALLS, literal));
     }
     found
 }
 
-fn production(tree: &Tree<'_>, path: &str, source: &str, signs: &mut Signs) {
-    for piece in pieces(tree, &items(path, source), /* for_tests */ false) {
-        let item = Place::new(path, piece.line);
-        if piece.label.starts_with("class ") {
-            continue;
-        }
-        let nodes: Vec<usize> = nodes_within(tree, 1, &piece.span).collect();
-        signs.sensing.extend(sensing(tree, &nodes, &item));
-        signs.answers.extend(nodes.into_iter().filter_map(|node| answer(tree, node, &item)));
-    }
-    signs.sensing.dedup();
-}
-
-/// A comparison with literals that answers with literals: `if (x === 1) return 2`.
-fn answer(tree: &Tree<'_>, node: usize, item: &Place) -> Option<Answer> {
-    let (condition, body) = match tree.kind(node) {
-        "if_statement" | "ternary_expression" => (tree.child(node, "condition")?, tree.child(node, "consequence")?),
-        "switch_case" => (tree.child(node, "value")?, tree.child(node, "body")?),
-        _ => return None,
-    };
-    let first = match tree.kind(body) {
-        "statement_block" => tree.parts(body).next()?,
-        _ => body,
-    };
-    let is_answer = tree.kind(node) == "ternary_expression" || tree.kind(first) == "return_statement";
-    let returned = is_answer.then(|| literals(tree, first));
-    signs::answer(item, tree.line(node), literals(tree, condition), returned.into_iter().flatten())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-    use crate::fixture::memory;
+    use crate::fixture::{signs_of, told_signs};
 
     fn of(production: &str, tests: &str) -> Signs {
-        let sources = memory(&[("calc.js", production), ("a.test.js", tests)]);
-        let project = Project { root: String::new(), description: String::new() };
-        signs(&project, &sources, &["calc.js".to_owned(), "a.test.js".to_owned()])
+        signs_of(&[("calc.js", production), ("a.test.js", tests)], signs)
     }
 
     #[test]
@@ -268,13 +211,7 @@ mod tests {
         let production = "export function add(a) {\n  if (a === 1) return 2;\n  return 0;\n}\nexport function unused() {}\nexport class Cart {}\n";
         let test = "import { add, Cart } from './calc.js'\ntest('a', () => {\n  const m = vi.fn();\n  const cart = new Cart();\n  \
                     expect(add(1)).toBe(2);\n  expect(cart.a).toBe(1);\n  assert.equal(cart.b, 2);\n})\n";
-        let signs = of(production, test);
-        let test = &signs.tests[0];
-        assert_eq!((test.mocks.len(), test.assertions), (1, 3));
-        assert_eq!(test.subjects, ["Cart", "add"]);
-        assert_eq!(test.samples[0].inputs, BTreeSet::from(["1".to_owned()]));
-        assert_eq!(signs.answers[0].returned, BTreeSet::from(["2".to_owned()]));
-        assert_eq!(signs.unreferenced, BTreeSet::from([Place::new("calc.js", 5)]));
-        assert_eq!(test.asks.len(), 2);
+        let expected = "1 mocks, 3 assertions on Cart, add; 1 => 2; calc.js:5 is idle; asks 2";
+        assert_eq!(told_signs(&of(production, test)), expected);
     }
 }

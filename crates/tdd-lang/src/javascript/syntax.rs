@@ -181,4 +181,12 @@ mod tests {
         assert!(parses("a.tsx", "const a: number = <B />;\n"));
         assert!(!parses("a.js", "const a: number = 1;\n"));
     }
+
+    #[test]
+    fn nesting_without_end_cannot_be_read() {
+        for (open, close) in [("(", ")"), ("(", ""), ("[", "]"), ("{", "}"), ("{", ""), ("f(", ")")] {
+            let source = format!("function f() {{ {}1{} }}\n", open.repeat(100_000), close.repeat(100_000));
+            assert!(!Tree::parse("a.js", &source).unwrap().parses(), "{open}{close}");
+        }
+    }
 }

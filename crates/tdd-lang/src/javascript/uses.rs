@@ -454,23 +454,12 @@ fn programs(path: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-    use crate::fixture::memory;
-    use crate::javascript::signs::{read, signs};
-    use crate::language::Project;
+    use crate::fixture;
+    use crate::javascript::signs::with_sight;
 
     /// The items of production that no test leads to.
     fn left(files: &[(&str, &str)]) -> Vec<String> {
-        let sources = memory(files);
-        let project = Project { root: String::new(), description: String::new() };
-        let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
-        let signs = signs(&project, &sources, &paths);
-        let reached: BTreeSet<_> = signs.tests.iter().flat_map(|test| &test.reaches).collect();
-        let code = read(&project, &sources, &Modules::of(&project, &sources));
-        let left = code.items.iter().filter(|item| !item.for_tests && !reached.contains(&item.at));
-        left.map(|item| item.label.clone()).collect()
+        fixture::left(files, |project, sources, look| with_sight(project, sources, look))
     }
 
     /// What is left of a module and its test.

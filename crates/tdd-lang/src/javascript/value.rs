@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::syntax::{DEEPEST, Tree};
+use crate::syntax::FlatTree;
 
 /// What an expression would spell out if it were another value: which bytes change, and to what. `None` if it
 /// spells out nothing, or asks somebody else.
@@ -47,14 +48,13 @@ fn makes_a_value(tree: &Tree<'_>, call: usize) -> bool {
         || matches!(function, "expect.objectContaining" | "expect.closeTo")
 }
 
-/// The literals inside of a node, as they are written.
-pub(super) fn literals(tree: &Tree<'_>, node: usize) -> Vec<String> {
-    let is_literal = |node: &usize| matches!(tree.kind(*node), "number" | "string" | "true" | "false" | "null");
-    let text = |node: usize| match tree.kind(node) {
-        "string" => tree.text(node).replace('\'', "\""),
-        _ => tree.text(node).to_owned(),
-    };
-    tree.inside(node).filter(is_literal).map(text).collect()
+/// What a literal stands for; `None` if the node is none.
+pub(super) fn literal(tree: &FlatTree<'_>, node: usize) -> Option<String> {
+    match tree.kind(node) {
+        "string" => Some(tree.text(node).replace('\'', "\"")),
+        "number" | "true" | "false" | "null" => Some(tree.text(node).to_owned()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -2,21 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use tdd_core::change::Sort;
-use tdd_core::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
+use tdd_core::signs::{Place, Sample, Sensing, Signs};
 
 use super::asks::Asker;
 use super::items::{called, definition, items, name};
 use super::modules::Modules;
-use super::names::Names;
-use super::owns;
 use super::pieces::pieces;
 use super::sort::sort;
 use super::syntax::Tree;
 use super::uses::{ModuleFiles, SPEECH, meanings, role};
-use super::value::literals;
-use crate::analysis::signs::{self, nodes_within, sample};
-use crate::code::{Added, Code, File, Item};
+use super::value::literal;
+use super::{Python, owns};
+use crate::analysis::answers::{Choice, Facts, Part};
+use crate::analysis::signs::{self, Seen, Sight, sample_of};
+use crate::code::{Code, File, Item};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
@@ -41,27 +40,77 @@ const SENSING: [(&str, &str); 11] = [
 
 /// What is seen in these files, among all of the repository's.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-    let modules = Modules::of(project, sources);
-    let code = read(project, sources, &modules);
-    let mut signs = Signs::default();
-    for path in paths.iter().filter(|path| owns(path)) {
-        let Some(source) = sources.read(path) else { continue };
-        let Some(tree) = Tree::parse(&source) else { continue };
-        if !tree.parses() {
-            signs.unreadable.push(path.clone());
-        }
-        match sort(path, modules.names()) {
-            Sort::Test => {
-                let asker = Asker::new(&tree, &modules);
-                let found = items(path, &source, modules.names()).tests;
-                signs.tests.extend(found.iter().filter_map(|test| test_signs(&code, &asker, &tree, path, test)));
-            }
-            Sort::Production => production(&tree, path, &source, &mut signs),
-            Sort::Steering | Sort::Document => {}
-        }
+    with_sight(project, sources, &|sight| signs::signs(sight, project, sources, paths))
+}
+
+/// Looks at a project, as its files see each other.
+pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&Sight<'_, Python>) -> T) -> T {
+    let (modules, files) = (Modules::of(project, sources), ModuleFiles::of(project, sources));
+    look(&Sight {
+        speech: SPEECH,
+        answers: ANSWERS,
+        owns: &owns,
+        tree: &|_, source| Tree::parse(source),
+        sort: &|path| sort(path, modules.names()),
+        items: &|path, source| items(path, source, modules.names()),
+        pieces: &pieces,
+        meanings: &|tree, path| meanings(tree, path, &modules, &files),
+        role: &role,
+        nodes: &nodes,
+        asserting: &|tree, _, tests| {
+            let asker = Asker::new(tree, &modules);
+            tests.iter().map(|test| asker.asserts(test)).collect()
+        },
+        seen: &seen,
+        runs_before: &runs_before,
+        sensing: &sensing,
+        is_used: &|name| name.starts_with("__"),
+    })
+}
+
+/// How production code answers literals with literals.
+const ANSWERS: Facts = Facts {
+    literal,
+    choices: &[
+        Choice::condition("if_statement"),
+        Choice::condition("elif_clause"),
+        Choice {
+            kind: "conditional_expression",
+            asks: Part::Number(1),
+            then: Part::Number(0),
+            other: Some(Part::Number(2)),
+        },
+        Choice::case("case_clause", Part::Kind("case_pattern"), Part::Field("consequence")),
+    ],
+};
+
+fn nodes(tree: &Tree<'_>, test: &TestItem) -> Vec<usize> {
+    let is_it = |node: &usize| tree.range(*node) == test.span && !name(tree, definition(tree, *node)).is_empty();
+    (0..tree.len()).find(is_it).into_iter().collect()
+}
+
+fn seen<'s>(code: &Code, tree: &Tree<'s>, node: usize, _: &TestItem) -> Seen<'s> {
+    let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call");
+    let mocks = calls.clone().filter(|call| is_mock(tree, *call)).map(|call| tree.text(call).to_owned());
+    Seen {
+        mocks: mocks.collect(),
+        made: made(code, tree, node),
+        samples: samples(tree, node),
+        calls: calls.map(|call| called(tree, call)).collect(),
     }
-    signs.unreferenced = code.unreferenced(paths, |name| name.starts_with("__"));
-    signs
+}
+
+fn runs_before(path: &str, file: &File, item: &Item) -> bool {
+    let folder = file.path.strip_suffix("conftest.py").filter(|_| file.path.ends_with("conftest.py"));
+    let sees = file.path == path || folder.is_some_and(|folder| path.starts_with(folder));
+    sees && (SET_UP.contains(&item.name.as_str()) || item.found.words.contains("autouse"))
+}
+
+fn sensing(tree: &Tree<'_>, nodes: &[usize], item: &Place) -> Vec<Sensing> {
+    let simple = nodes.iter().copied().filter(|node| is_simple(tree, *node));
+    let senses =
+        |node: usize| sense(tree.text(node)).map(|what| Sensing { item: item.clone(), line: tree.line(node), what });
+    simple.filter_map(senses).collect()
 }
 
 /// What is run before the tests of its file without being named there.
@@ -76,68 +125,14 @@ const SET_UP: [&str; 8] = [
     "setUpModule",
 ];
 
-/// All that the project holds in this language.
-pub(super) fn read(project: &Project, sources: &dyn Sources, modules: &Modules) -> Code {
-    let mut code = Code::default();
-    let files = ModuleFiles::of(project, sources);
-    for path in sources.files().iter().filter(|path| owns(path) && project.below(path).is_some()) {
-        let Some(source) = sources.read(path) else { continue };
-        let Some(tree) = Tree::parse(&source) else { continue };
-        let found = items(path, &source, modules.names());
-        let for_tests = sort(path, modules.names()) != Sort::Production;
-        let names = meanings(&tree, path, modules, &files);
-        let tests = found.tests.iter().filter_map(|test| {
-            Some((Place::new(path, test.line), test.span.clone(), vec![tree.inside(node_of(&tree, test)?)]))
-        });
-        let added = Added {
-            path,
-            tree: &tree,
-            pieces: pieces(&tree, &found, for_tests),
-            tests: tests.collect(),
-            for_tests,
-            names: names.clone(),
-            speech: SPEECH,
-        };
-        code.add(added, |piece, nodes| role(&tree, &names, piece, nodes));
-    }
-    code
-}
-
-/// The node of a test.
-fn node_of(tree: &Tree<'_>, test: &TestItem) -> Option<usize> {
-    (0..tree.len()).find(|node| tree.range(*node) == test.span && !name(tree, definition(tree, *node)).is_empty())
-}
-
-fn test_signs(code: &Code, asker: &Asker<'_, '_>, tree: &Tree<'_>, path: &str, test: &TestItem) -> Option<TestSigns> {
-    let node = node_of(tree, test)?;
-    let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call");
-    let mocks = calls.clone().filter(|call| is_mock(tree, *call)).map(|call| tree.text(call).to_owned());
-    let is_run = |file: &File, item: &Item| {
-        let folder = file.path.strip_suffix("conftest.py").filter(|_| file.path.ends_with("conftest.py"));
-        let sees = file.path == path || folder.is_some_and(|folder| path.starts_with(folder));
-        sees && (SET_UP.contains(&item.name.as_str()) || item.found.words.contains("autouse"))
-    };
-    Some(TestSigns {
-        at: Place::new(path, test.line),
-        name: test.name.clone(),
-        asserts: !asker.assertions(test).is_empty() && asker.asks_production(test),
-        assertions: test.assertions.len(),
-        mocks: mocks.collect(),
-        subjects: subjects(code, tree, node, test),
-        samples: samples(tree, node),
-        reaches: code.reached(&Place::new(path, test.line), is_run),
-        asks: code.asked(calls.map(|call| called(tree, call))),
-    })
-}
-
 fn is_mock(tree: &Tree<'_>, call: usize) -> bool {
     let function = tree.child(call, "function").map_or("", |function| tree.text(function));
     function.split('.').any(|part| MOCKS.contains(&part))
 }
 
-/// What the assertions call of production: one name for each, that of the type for its methods.
-fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<String> {
-    let mut made: BTreeMap<&str, String> = BTreeMap::new();
+/// The names that a test gives to what production made, each with the name of its maker.
+fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, String> {
+    let mut made = BTreeMap::new();
     for assignment in tree.inside(node).filter(|inner| tree.kind(*inner) == "assignment") {
         let (Some(left), Some(right)) = (tree.child(assignment, "left"), tree.child(assignment, "right")) else {
             continue;
@@ -147,7 +142,7 @@ fn subjects(code: &Code, tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<S
             made.insert(tree.text(left), called(tree, call).to_owned());
         }
     }
-    code.subjects(tree, node, test, &made)
+    made
 }
 
 /// The literals of each comparison: those that go in, and those that are to come out.
@@ -161,27 +156,9 @@ fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
             }
             _ => continue,
         };
-        let has_call = |side: usize| tree.inside(side).any(|at| tree.kind(at) == "call");
-        let (asked, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(|side| has_call(*side));
-        found.extend(sample(asked, expected, |side| literals(tree, side)));
+        found.extend(sample_of(tree, sides, &["call"], literal));
     }
     found
-}
-
-fn production(tree: &Tree<'_>, path: &str, source: &str, signs: &mut Signs) {
-    for piece in pieces(tree, &items(path, source, &Names::default()), /* for_tests */ false) {
-        let item = Place::new(path, piece.line);
-        let nodes: Vec<usize> = nodes_within(tree, 0, &piece.span).collect();
-        let is_class = piece.label.starts_with("class ");
-        for node in nodes.iter().copied().filter(|node| is_simple(tree, *node) && !is_class) {
-            let senses = sense(tree.text(node));
-            signs.sensing.extend(senses.map(|what| Sensing { item: item.clone(), line: tree.line(node), what }));
-        }
-        if !is_class {
-            signs.answers.extend(nodes.into_iter().filter_map(|node| answer(tree, node, &item)));
-        }
-    }
-    signs.sensing.dedup();
 }
 
 /// A statement without others inside, or the condition of one.
@@ -206,31 +183,13 @@ fn sense(text: &str) -> Option<String> {
     known.or_else(loaded)
 }
 
-/// A comparison with literals that answers with literals: `if x == 1: return 2`.
-fn answer(tree: &Tree<'_>, node: usize, item: &Place) -> Option<Answer> {
-    let (condition, body) = match tree.kind(node) {
-        "if_statement" | "elif_clause" => (tree.child(node, "condition")?, tree.child(node, "consequence")?),
-        "case_clause" => {
-            (tree.parts(node).find(|part| tree.kind(*part) == "case_pattern")?, tree.child(node, "consequence")?)
-        }
-        _ => return None,
-    };
-    let first = tree.parts(body).next()?;
-    let returned = (tree.kind(first) == "return_statement").then(|| literals(tree, first));
-    signs::answer(item, tree.line(node), literals(tree, condition), returned.into_iter().flatten())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-    use crate::fixture::memory;
+    use crate::fixture::{signs_of, told_signs};
 
     fn of(production: &str, tests: &str) -> Signs {
-        let sources = memory(&[("calc.py", production), ("tests/test_a.py", tests)]);
-        let project = Project { root: String::new(), description: String::new() };
-        signs(&project, &sources, &["calc.py".to_owned(), "tests/test_a.py".to_owned()])
+        signs_of(&[("calc.py", production), ("tests/test_a.py", tests)], signs)
     }
 
     #[test]
@@ -278,13 +237,7 @@ mod tests {
         let production =
             "def add(a):\n    if a == 1:\n        return 2\n    return 0\ndef unused(): ...\nclass Cart: ...\n";
         let test = "from calc import add, Cart\ndef test_a():\n    m = Mock()\n    cart = Cart()\n    assert add(1) == 2\n    assert cart.a == 1\n    assert cart.b == 2\n";
-        let signs = of(production, test);
-        let test = &signs.tests[0];
-        assert_eq!((test.mocks.len(), test.assertions), (1, 3));
-        assert_eq!(test.subjects, ["Cart", "add"]);
-        assert_eq!(test.samples[0].inputs, BTreeSet::from(["1".to_owned()]));
-        assert_eq!(signs.answers[0].returned, BTreeSet::from(["2".to_owned()]));
-        assert_eq!(signs.unreferenced, BTreeSet::from([Place::new("calc.py", 5)]));
-        assert_eq!(test.asks.len(), 2);
+        let expected = "1 mocks, 3 assertions on Cart, add; 1 => 2; calc.py:5 is idle; asks 2";
+        assert_eq!(told_signs(&of(production, test)), expected);
     }
 }

@@ -141,4 +141,12 @@ mod tests {
         assert!(Tree::parse("def f(:\n").is_some_and(|tree| !tree.parses()));
         assert!(Tree::parse("def f():\n    pass\n").is_some_and(|tree| tree.parses()));
     }
+
+    #[test]
+    fn nesting_without_end_cannot_be_read() {
+        for (open, close) in [("(", ")"), ("(", ""), ("[", "]"), ("{", "}"), ("{", ""), ("f(", ")")] {
+            let source = format!("x = {}1{}\n", open.repeat(100_000), close.repeat(100_000));
+            assert!(!Tree::parse(&source).unwrap().parses(), "{open}{close}");
+        }
+    }
 }

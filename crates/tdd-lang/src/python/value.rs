@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::items::called;
 use super::syntax::Tree;
+use crate::syntax::FlatTree;
 
 /// Makers of values whose arguments say what the value is.
 const MAKERS: [&str; 16] = [
@@ -75,15 +76,13 @@ fn other_text(text: &str) -> Option<String> {
     }
 }
 
-/// The literals inside of a node, as they are written.
-pub(super) fn literals(tree: &Tree<'_>, node: usize) -> impl Iterator<Item = String> {
-    let is_literal =
-        |node: &usize| matches!(tree.kind(*node), "integer" | "float" | "string" | "true" | "false" | "none");
-    let text = |node: usize| match tree.kind(node) {
-        "string" => tree.text(node).replace('\'', "\""),
-        _ => tree.text(node).to_owned(),
-    };
-    tree.inside(node).filter(is_literal).map(text).collect::<Vec<_>>().into_iter()
+/// What a literal stands for; `None` if the node is none.
+pub(super) fn literal(tree: &FlatTree<'_>, node: usize) -> Option<String> {
+    match tree.kind(node) {
+        "string" => Some(tree.text(node).replace('\'', "\"")),
+        "integer" | "float" | "true" | "false" | "none" => Some(tree.text(node).to_owned()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

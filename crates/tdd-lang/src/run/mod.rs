@@ -1,10 +1,12 @@
 //! What the test runs of all languages share: why a command gave no answer, messages of bounded length, and the
 //! results that become a report.
 
+mod grounds;
 mod marked;
 mod quote;
 mod results;
 
+pub(crate) use self::grounds::Grounds;
 pub(crate) use self::marked::Marked;
 pub(crate) use self::quote::Quoting;
 pub(crate) use self::results::{Results, no_tests_found, stands_before};

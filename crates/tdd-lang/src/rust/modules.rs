@@ -301,8 +301,8 @@ pub(super) fn may_declare_modules(source: &str) -> bool {
         let after = &source[at + word.len()..];
         let is_word = !source[..at].ends_with(in_name) && !after.starts_with(in_name);
         is_word
-            && !is_in_comment(&source[..at])
             && !after.trim_start().trim_start_matches(in_name).trim_start().starts_with('{')
+            && !is_in_comment(&source[..at])
     })
 }
 

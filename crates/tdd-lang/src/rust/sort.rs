@@ -252,30 +252,17 @@ mod tests {
 
     #[test]
     fn some_names_steer_wherever_they_stand() {
-        for path in [
-            "Cargo.toml",
+        let elsewhere = [
             "crates/a/Cargo.toml",
-            "Cargo.lock",
             ".cargo/config.toml",
             "a/.cargo/config",
-            "rust-toolchain",
-            "rust-toolchain.toml",
-            "rustfmt.toml",
-            ".rustfmt.toml",
-            "clippy.toml",
-            ".clippy.toml",
             "build.rs",
             "crates/a/build.rs",
             ".config/nextest.toml",
-            "deny.toml",
-            "Makefile",
-            "justfile",
             ".github/workflows/ci.yml",
-            ".gitignore",
             "src/.gitignore",
-            ".gitattributes",
-            "tdd.yaml",
-        ] {
+        ];
+        for path in STEERING_NAMES.iter().chain(&elsewhere) {
             check(&[PACKAGE], &[(Sort::Steering, &[path])]);
         }
     }

@@ -1,8 +1,5 @@
 //! Tells why a test failed: for want of production code, by an assertion, or for some other reason.
 
-use std::cell::OnceCell;
-use std::collections::BTreeSet;
-
 use tdd_core::change::Sort;
 use tdd_core::report::Cause;
 
@@ -11,8 +8,8 @@ use crate::javascript::manifest::requirements;
 use crate::javascript::modules::{Modules, Origin, definitions, own_names};
 use crate::javascript::sort::sort;
 use crate::javascript::syntax::Tree;
-use crate::language::{Project, Sources, join};
-use crate::run::Moment;
+use crate::language::join;
+use crate::run::{Grounds, Moment};
 
 use super::complaint::{About, Complaint, complaints};
 use super::events::Error;
@@ -23,21 +20,11 @@ const NO_ENDING: &str = "TDD_NO_ENDING";
 const NO_SNAPSHOT: &str = "TDD_NO_SNAPSHOT";
 
 /// Tells the causes of one run.
-pub(super) struct Diagnosis<'d> {
-    project: &'d Project,
-    sources: &'d dyn Sources,
-    modules: Modules,
-    definitions: OnceCell<BTreeSet<String>>,
-}
+pub(super) type Diagnosis<'d> = Grounds<'d, Modules>;
 
-impl<'d> Diagnosis<'d> {
-    /// For this tree.
-    pub fn new(project: &'d Project, sources: &'d dyn Sources) -> Self {
-        Self { project, sources, modules: Modules::of(project, sources), definitions: OnceCell::new() }
-    }
-
+impl Diagnosis<'_> {
     /// Why there was this error in the run of a test file.
-    pub fn cause(&self, file: &str, error: &Error, moment: Moment) -> Cause {
+    pub(super) fn cause(&self, file: &str, error: &Error, moment: Moment) -> Cause {
         if error.is_timeout() {
             return Cause::Timeout;
         }
@@ -175,7 +162,7 @@ impl<'d> Diagnosis<'d> {
         let source = self.sources.read(file).unwrap_or_default();
         let is_own = Tree::parse(file, &source).is_some_and(|tree| own_names(&tree).contains(name));
         let is_plain = !called.contains('.');
-        let known = self.definitions.get_or_init(|| definitions(self.project, self.sources));
+        let known = self.defined(definitions);
         let is_value = is_own && is_plain;
         !is_value && !known.contains(name)
     }
@@ -221,6 +208,7 @@ fn wanted(error: &Error) -> Option<(String, Option<String>)> {
 mod tests {
     use super::*;
     use crate::fixture::memory;
+    use crate::language::Project;
 
     const TEST: &str = "import { add } from '../calc.js'\nimport * as calc from '../calc.js'\ntest('a', () => {\n  const x = add(1)\n  x.y()\n  JSON.parse('{')\n  calc.sub(1)\n})\n";
 
@@ -239,7 +227,7 @@ mod tests {
             frames: frames.iter().map(|(path, line)| ((*path).to_owned(), *line)).collect(),
             ..Error::default()
         };
-        let found = Diagnosis::new(&project, &sources).cause("test/a.test.js", &error, moment);
+        let found = Diagnosis::new(&project, &sources, Modules::of).cause("test/a.test.js", &error, moment);
         assert_eq!(found, expected, "{name}: {message}");
     }
 

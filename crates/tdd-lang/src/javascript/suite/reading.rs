@@ -7,6 +7,7 @@ use tdd_core::test_id::TestId;
 
 use crate::item::Mark;
 use crate::javascript::ids::Ids;
+use crate::javascript::modules::Modules;
 use crate::javascript::test_command::Run;
 use crate::javascript::title::JOINT;
 use crate::language::{Project, Selection, Sources, join};
@@ -34,7 +35,7 @@ impl<'r> Reading<'r> {
             project,
             results: Results::new(ids.obstacles.clone()),
             ids,
-            diagnosis: Diagnosis::new(project, sources),
+            diagnosis: Diagnosis::new(project, sources, Modules::of),
             asked: selection.ids().to_vec(),
             is_whole: *selection == Selection::All,
         }

@@ -1,18 +1,15 @@
 //! Tells why a test failed: for want of production code, by an assertion, or for some other reason.
 
-use std::cell::OnceCell;
-use std::collections::BTreeSet;
-
 use tdd_core::change::Sort;
 use tdd_core::report::Cause;
 
-use crate::language::{Project, Sources, join};
+use crate::language::join;
 use crate::python::asks::Asker;
 use crate::python::manifest::requirements;
 use crate::python::modules::{Modules, definitions};
 use crate::python::sort::sort;
 use crate::python::syntax::Tree;
-use crate::run::Moment;
+use crate::run::{Grounds, Moment};
 
 use super::events::Error;
 
@@ -26,21 +23,11 @@ const FAILING: [&str; 4] = ["AssertionError", "Failed", "DocTestFailure", "Multi
 const NOT_AWAITED: &str = "async def functions are not natively supported";
 
 /// Tells the causes of one run.
-pub(super) struct Diagnosis<'d> {
-    project: &'d Project,
-    sources: &'d dyn Sources,
-    modules: Modules,
-    definitions: OnceCell<BTreeSet<String>>,
-}
+pub(super) type Diagnosis<'d> = Grounds<'d, Modules>;
 
-impl<'d> Diagnosis<'d> {
-    /// For this tree.
-    pub fn new(project: &'d Project, sources: &'d dyn Sources) -> Self {
-        Self { project, sources, modules: Modules::of(project, sources), definitions: OnceCell::new() }
-    }
-
+impl Diagnosis<'_> {
     /// Why this exception was raised.
-    pub fn cause(&self, error: &Error, moment: Moment) -> Cause {
+    pub(super) fn cause(&self, error: &Error, moment: Moment) -> Cause {
         if error.is("SyntaxError") && error.from.is_some() {
             return Cause::SyntaxError;
         }
@@ -97,7 +84,7 @@ impl<'d> Diagnosis<'d> {
     }
 
     /// What to do about an exception that is nobody's want of code.
-    pub fn way_out(&self, error: &Error) -> Option<String> {
+    pub(super) fn way_out(&self, error: &Error) -> Option<String> {
         let name = error.name.as_deref().unwrap_or_default();
         self.is_out_of_reach(error).then(|| {
             format!(
@@ -115,7 +102,7 @@ impl<'d> Diagnosis<'d> {
 
     /// Whether a complaint about types or arguments names a function or a class of production.
     fn is_about_production(&self, message: &str) -> bool {
-        let known = self.definitions.get_or_init(|| definitions(self.project, self.sources));
+        let known = self.defined(definitions);
         let mut words = message.split(|c: char| !(c.is_alphanumeric() || c == '_'));
         words.any(|word| word.len() > 1 && !word.starts_with("__") && known.contains(word))
     }
@@ -142,6 +129,7 @@ fn is_exit(error: &Error) -> bool {
 mod tests {
     use super::*;
     use crate::fixture::memory;
+    use crate::language::Project;
 
     const TEST: &str =
         "from calc import add\nfrom calc import *\ndef test_a():\n    x = add(1)\n    x[0]\n    int('a')\n";
@@ -166,7 +154,7 @@ mod tests {
             found: None,
             line: None,
         };
-        assert_eq!(Diagnosis::new(&project, &sources).cause(&error, moment), expected, "{kind} {message}");
+        assert_eq!(Diagnosis::new(&project, &sources, Modules::of).cause(&error, moment), expected, "{kind} {message}");
     }
 
     #[test]

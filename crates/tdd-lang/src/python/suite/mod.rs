@@ -21,6 +21,7 @@ use self::events::{Case, Error, Fate, Run, Told, Unloaded, Why};
 pub use self::members::begin;
 use super::Python;
 use super::ids::{Ids, without_case};
+use super::modules::Modules;
 use super::project::install;
 use super::test_command::TestCommand;
 use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand, join};
@@ -168,7 +169,7 @@ impl<'r> Reading<'r> {
             project,
             results: Results::new(ids.obstacles.clone()),
             ids,
-            diagnosis: Diagnosis::new(project, sources),
+            diagnosis: Diagnosis::new(project, sources, Modules::of),
             asked,
             is_whole: *selection == Selection::All,
         }

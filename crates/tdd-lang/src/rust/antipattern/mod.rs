@@ -1,6 +1,5 @@
 //! Sees the signs of anti-patterns in Rust code: in its syntax, and in what its names lead to.
 
-mod answers;
 mod asserting;
 mod code;
 mod mocks;
@@ -12,14 +11,25 @@ mod subjects;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use tdd_core::signs::{Answer, Place, Sensing, Signs, TestSigns};
+use tdd_core::signs::{Place, Sensing, Signs, TestSigns};
 
 use self::code::{Code, is_name, words};
 use self::reach::Reach;
 use self::subjects::Assertions;
 use super::change::file::File;
+use super::syntax::Tree;
+use crate::analysis::answers::{self, Choice, Facts, Part};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
+
+/// How production code answers literals with literals.
+const ANSWERS: Facts = Facts {
+    literal: |tree, node| scan::literal_value(tree.kind(node), tree.text(node)),
+    choices: &[
+        Choice::condition("if_expression"),
+        Choice::case("match_arm", Part::Field("pattern"), Part::Field("value")),
+    ],
+};
 
 /// What is seen in these files, among all of the repository's.
 pub fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
@@ -73,18 +83,16 @@ fn production(code: &Code, number: usize, signs: &mut Signs) {
     for piece in file.pieces.iter().filter(|piece| !piece.for_tests) {
         let item = Place::new(&file.path, piece.line);
         let tokens = file.inside(&piece.span);
-        let asked = sensing::sensing(file, tokens.clone(), &piece.label).into_iter();
+        let asked = sensing::sensing(file, tokens, &piece.label).into_iter();
         let asked = asked.map(|(at, what)| Sensing { item: item.clone(), line: file.line(at), what });
         signs.sensing.extend(asked);
-        let answers = answers::answers(file, tokens).into_iter().map(|found| Answer {
-            item: item.clone(),
-            line: file.line(found.at),
-            compared: found.compared,
-            returned: found.returned,
-        });
-        signs.answers.extend(answers);
     }
     signs.sensing.dedup();
+    if let Some(tree) = Tree::parse(file.source()) {
+        let own = file.pieces.iter().filter(|piece| !piece.for_tests);
+        let items: Vec<_> = own.map(|piece| (piece.span.clone(), Place::new(&file.path, piece.line))).collect();
+        signs.answers.extend(answers::answers(&tree, &items, ANSWERS));
+    }
 }
 
 #[cfg(test)]

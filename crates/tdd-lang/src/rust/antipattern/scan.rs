@@ -109,10 +109,14 @@ pub(super) fn before(file: &File, at: usize) -> &str {
     at.checked_sub(1).map_or("", |at| file.text(at))
 }
 
-/// What a literal stands for; `None` if the token is none. Text keeps a quote before it, so that it is no number.
+/// What a literal stands for; `None` if the token is none.
 pub(super) fn value(file: &File, at: usize) -> Option<String> {
-    let text = file.text(at);
-    match file.kind(at) {
+    literal_value(file.kind(at), file.text(at))
+}
+
+/// The same by the kind of a token and its text. Text keeps a quote before it, so that it is no number.
+pub(super) fn literal_value(kind: &str, text: &str) -> Option<String> {
+    match kind {
         "integer_literal" | "float_literal" => Some(number(text)),
         "string_literal" | "raw_string_literal" => Some(format!("\"{}", literal(&text)?)),
         "char_literal" => Some(text.to_owned()),

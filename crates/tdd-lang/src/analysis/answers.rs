@@ -1,0 +1,539 @@
+//! Finds where production code compares with literals and answers with literals: in conditions, in cases, and in tables
+//! in which something is looked up.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use tdd_core::signs::{Answer, Place};
+
+use crate::syntax::FlatTree;
+
+/// What a language has for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts {
+    /// What a literal stands for; `None` if the node is none.
+    pub literal: fn(&FlatTree<'_>, usize) -> Option<String>,
+    /// Nodes that choose an answer.
+    pub choices: &'static [Choice],
+}
+
+/// A node that chooses an answer.
+#[derive(Clone, Copy)]
+pub(crate) struct Choice {
+    pub kind: &'static str,
+    /// What decides: a condition, or the values of a case.
+    pub asks: Part,
+    /// The answer where that holds.
+    pub then: Part,
+    /// The answer where it does not.
+    pub other: Option<Part>,
+}
+
+/// Where a part of a node stands.
+#[derive(Clone, Copy)]
+pub(crate) enum Part {
+    /// The first child that is this to the node.
+    Field(&'static str),
+    /// The first child of this kind.
+    Kind(&'static str),
+    /// The part with this number, from 0.
+    Number(usize),
+}
+
+impl Choice {
+    /// A condition, as most languages have it.
+    pub const fn condition(kind: &'static str) -> Self {
+        let (asks, then) = (Part::Field("condition"), Part::Field("consequence"));
+        Self { kind, asks, then, other: Some(Part::Field("alternative")) }
+    }
+
+    /// One case of many.
+    pub const fn case(kind: &'static str, asks: Part, then: Part) -> Self {
+        Self { kind, asks, then, other: None }
+    }
+}
+
+/// Nodes that join two values by an operator.
+const BINARY: [&str; 4] = ["binary_expression", "binary_operator", "comparison_operator", "boolean_operator"];
+
+/// Operators that make another value of one, or compare with more than one: what is asked then is no input.
+const COMPUTING: [&str; 16] = ["%", "+", "*", "/", "//", "**", "-", "<<", ">>", "^", "&", "|", "<", ">", "<=", ">="];
+
+/// Operators that hold for the literal itself, and those that hold for all others.
+const EQUAL: [&str; 4] = ["==", "===", "in", "is"];
+const UNEQUAL: [&str; 4] = ["!=", "!==", "not in", "is not"];
+
+/// Operators that join conditions.
+const JOINING: [&str; 4] = ["&&", "||", "and", "or"];
+
+/// What a case is compared with, in the node around it.
+const SCRUTINIES: [(&str, &str); 4] = [
+    ("switch_statement", "value"),
+    ("expression_switch_statement", "value"),
+    ("match_statement", "subject"),
+    ("match_expression", "value"),
+];
+
+/// Nodes that look something up by its key.
+const INDEXING: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
+
+/// Nodes that call something.
+const CALLS: [&str; 3] = ["call", "call_expression", "new_expression"];
+
+/// Methods that look something up by its key, and those that look for a pair with a condition.
+const GETTING: [&str; 1] = ["get"];
+const SEEKING: [&str; 5] = ["find", "find_map", "filter", "position", "any"];
+
+/// Methods that hand on what they are called on.
+const HANDING_ON: [&str; 8] = ["iter", "into_iter", "collect", "copied", "cloned", "entries", "items", "as_slice"];
+
+/// Whether a node holds one value and no more.
+fn is_around(kind: &str) -> bool {
+    let plain = matches!(kind, "parenthesized_expression" | "reference_expression" | "unary_expression");
+    plain || matches!(kind, "expression_list" | "literal_element" | "as_expression" | "expression_statement")
+}
+
+/// Whether a node gives a value a name.
+fn is_naming(kind: &str) -> bool {
+    let declares = matches!(kind, "variable_declarator" | "short_var_declaration" | "let_declaration");
+    declares || matches!(kind, "assignment" | "var_spec" | "const_spec" | "const_item" | "static_item")
+}
+
+/// Nodes that list values.
+const LISTS: [&str; 7] =
+    ["list", "tuple", "array", "array_expression", "tuple_expression", "literal_value", "expression_list"];
+
+/// Nodes that go through something.
+const LOOPS: [&str; 3] = ["for_statement", "for_in_statement", "for_expression"];
+
+/// How many names, brackets and calls stand between a lookup and its table at the most.
+const MAX_HOPS: usize = 12;
+
+/// The answers in a file, among these items of it.
+pub(crate) fn answers(tree: &FlatTree<'_>, items: &[(Range<usize>, Place)], facts: Facts) -> Vec<Answer> {
+    let seer = Seer { tree, facts, named: named(tree) };
+    let mut found = Vec::new();
+    for (span, item) in items {
+        for node in nodes_within(tree, 1, span) {
+            found.extend(seer.chosen(node, item));
+            if let Some(table) = seer.looked_up(node) {
+                let at_home = items.iter().find(|(span, _)| span.contains(&tree.range(table).start));
+                let home = at_home.map(|(_, home)| home).filter(|home| *home != item);
+                for (compared, returned) in seer.rows(table) {
+                    let answer = |item: &Place, line| Answer {
+                        item: item.clone(),
+                        line,
+                        compared: compared.clone(),
+                        returned: returned.clone(),
+                    };
+                    found.push(answer(item, tree.line(node)));
+                    found.extend(home.map(|home| answer(home, tree.line(table))));
+                }
+            }
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// The nodes that stand within a part of the text, from `first` on.
+pub(crate) fn nodes_within<'t>(
+    tree: &'t FlatTree<'_>,
+    first: usize,
+    span: &'t Range<usize>,
+) -> impl Iterator<Item = usize> + 't {
+    let from = tree.behind(span.start).max(first);
+    (from..tree.len()).take_while(|node| tree.range(*node).start < span.end.max(span.start + 1)).filter(|node| {
+        let range = tree.range(*node);
+        span.start <= range.start && range.end <= span.end
+    })
+}
+
+/// The values that have a name, by that; none of a name that is given twice.
+fn named<'a>(tree: &FlatTree<'a>) -> BTreeMap<&'a str, Option<usize>> {
+    let mut found = BTreeMap::new();
+    for node in (0..tree.len()).filter(|node| is_naming(tree.kind(*node))) {
+        let name = ["name", "left", "pattern"].into_iter().find_map(|field| tree.child(node, field));
+        let value = ["value", "right"].into_iter().find_map(|field| tree.child(node, field));
+        if let (Some(name), Some(value)) = (name, value) {
+            let again = |known: &mut Option<usize>| *known = None;
+            found.entry(tree.text(name)).and_modify(again).or_insert(Some(value));
+        }
+    }
+    found
+}
+
+/// The literals of one side.
+type Values = BTreeSet<String>;
+
+struct Seer<'t, 's> {
+    tree: &'t FlatTree<'s>,
+    facts: Facts,
+    named: BTreeMap<&'s str, Option<usize>>,
+}
+
+impl Seer<'_, '_> {
+    /// What a node chooses by comparing: `if x == 1 { 2 }`.
+    fn chosen(&self, node: usize, item: &Place) -> Vec<Answer> {
+        let choice = self.facts.choices.iter().find(|choice| choice.kind == self.tree.kind(node));
+        let Some(choice) = choice else { return Vec::new() };
+        let (Some(asks), Some(then)) = (self.part(node, choice.asks), self.part(node, choice.then)) else {
+            return Vec::new();
+        };
+        let (equal, unequal) = match choice.other {
+            Some(_) => self.compared(asks),
+            None if self.is_computed_case(node) => return Vec::new(),
+            None if self.asks_equal(asks) => self.compared(asks),
+            None => (self.values_of_case(asks), Values::new()),
+        };
+        let other = choice.other.and_then(|other| self.part(node, other));
+        let answer = |compared: Values, answer: usize| {
+            let returned = self.answered(answer)?;
+            let line = self.tree.line(node);
+            (!compared.is_empty()).then(|| Answer { item: item.clone(), line, compared, returned })
+        };
+        let inverse = other.and_then(|other| answer(unequal, other));
+        answer(equal, then).into_iter().chain(inverse).collect()
+    }
+
+    fn part(&self, node: usize, part: Part) -> Option<usize> {
+        match part {
+            Part::Field(field) => self.tree.child(node, field),
+            Part::Kind(kind) => self.tree.children(node).find(|child| self.tree.kind(*child) == kind),
+            Part::Number(number) => self.parts(node).nth(number),
+        }
+    }
+
+    /// The children that are more than punctuation, words of the language and comments.
+    fn parts(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        self.tree.children(node).filter(|child| {
+            let is_token = self.tree.is_leaf(*child) && self.tree.kind(*child) == self.tree.text(*child);
+            let is_comment = self.tree.kind(*child).contains("comment");
+            !is_comment && (!is_token || (self.facts.literal)(self.tree, *child).is_some())
+        })
+    }
+
+    /// The literals that a condition compares an input with: those that it is to be, and those that it is not to be.
+    fn compared(&self, condition: usize) -> (Values, Values) {
+        let (mut equal, mut unequal) = (Values::new(), Values::new());
+        let mut open = vec![condition];
+        while let Some(node) = open.pop() {
+            if self.has_operator(node, &JOINING) || is_around(self.tree.kind(node)) {
+                open.extend(self.parts(node));
+            } else if self.has_operator(node, &COMPUTING) || self.is_computed(node) {
+                // What is compared here is not what went in.
+            } else if self.has_operator(node, &EQUAL) {
+                equal.extend(self.literals(node));
+            } else if self.has_operator(node, &UNEQUAL) {
+                unequal.extend(self.literals(node));
+            }
+        }
+        (equal, unequal)
+    }
+
+    /// Whether a node joins its parts by one of these operators.
+    fn has_operator(&self, node: usize, operators: &[&str]) -> bool {
+        BINARY.contains(&self.tree.kind(node))
+            && self.tree.children(node).any(|child| operators.contains(&self.tree.kind(child)))
+    }
+
+    /// Whether something inside of a node is computed.
+    fn is_computed(&self, node: usize) -> bool {
+        self.tree.inside(node).any(|inner| self.has_operator(inner, &COMPUTING))
+    }
+
+    fn asks_equal(&self, node: usize) -> bool {
+        self.tree.inside(node).any(|inner| self.has_operator(inner, &EQUAL))
+    }
+
+    /// Whether a case is one of something that was computed.
+    fn is_computed_case(&self, node: usize) -> bool {
+        let scrutiny = |outer: usize| {
+            let (_, field) = SCRUTINIES.iter().find(|(kind, _)| *kind == self.tree.kind(outer))?;
+            self.tree.child(outer, field)
+        };
+        let nearest =
+            self.tree.around(node).find(|outer| SCRUTINIES.iter().any(|(kind, _)| *kind == self.tree.kind(*outer)));
+        nearest.and_then(scrutiny).is_some_and(|scrutiny| self.is_computed(scrutiny))
+    }
+
+    /// The literals of a case; a range is more than these.
+    fn values_of_case(&self, node: usize) -> Values {
+        let is_range = self.tree.inside(node).any(|inner| self.tree.kind(inner) == "range_pattern");
+        if is_range { Values::new() } else { self.literals(node).collect() }
+    }
+
+    fn literals(&self, node: usize) -> impl Iterator<Item = String> + '_ {
+        self.tree.inside(node).filter_map(|inner| (self.facts.literal)(self.tree, inner))
+    }
+
+    /// The literals that a block, a statement or an expression answers with; `None` if it answers with more than those.
+    fn answered(&self, node: usize) -> Option<Values> {
+        let mut at = node;
+        for _ in 0..MAX_HOPS {
+            let kind = self.tree.kind(at);
+            let inner = match kind {
+                "block" | "statement_block" | "statement_list" | "else_clause" => self.parts(at).next()?,
+                "return_statement" | "return_expression" => return self.plain(at),
+                "expression_statement" => {
+                    let inner = self.parts(at).next()?;
+                    return (self.tree.kind(inner) == "return_expression").then(|| self.plain(inner))?;
+                }
+                kind if kind.ends_with("_statement") || kind.ends_with("_declaration") => return None,
+                _ => return self.plain(at),
+            };
+            at = inner;
+        }
+        None
+    }
+
+    /// The literals of an expression that is nothing else, but for what they are wrapped in.
+    fn plain(&self, node: usize) -> Option<Values> {
+        const WRAPPING: [&str; 8] =
+            ["function", "constructor", "type", "macro", "name", "field", "property", "attribute"];
+        let is_wrapping = |word: usize| {
+            let mut path = std::iter::once(word).chain(self.tree.around(word)).take_while(|outer| *outer > node);
+            path.any(|outer| self.tree.field(outer).is_some_and(|field| WRAPPING.contains(&field)))
+        };
+        let words = self.tree.inside(node).filter(|inner| self.tree.is_word(*inner));
+        if self.is_computed(node) || words.into_iter().any(|word| !is_wrapping(word)) {
+            return None;
+        }
+        Some(self.literals(node).collect::<Values>()).filter(|values| !values.is_empty())
+    }
+
+    /// The table in which a node looks something up by an input: `{1: 2}[a]`, `TABLE.get(a)`.
+    fn looked_up(&self, node: usize) -> Option<usize> {
+        let kind = self.tree.kind(node);
+        if INDEXING.contains(&kind) {
+            let parts: Vec<usize> = self.parts(node).collect();
+            let (table, key) = (parts.first()?, parts.get(1)?);
+            return self.table(*table).filter(|_| self.is_input(*key));
+        }
+        if LOOPS.contains(&kind) {
+            let over = ["right", "value"].into_iter().find_map(|field| self.tree.child(node, field));
+            let clause =
+                || self.part(node, Part::Kind("range_clause")).and_then(|clause| self.tree.child(clause, "right"));
+            let body = self.tree.child(node, "body")?;
+            let returns = self.tree.inside(body).any(|inner| self.tree.kind(inner).starts_with("return_"));
+            let seeks = self.asks_equal(body) && !self.is_computed(body) && returns;
+            return self.table(over.or_else(clause)?).filter(|_| seeks);
+        }
+        let (object, method, arguments) = self.method(node)?;
+        let first = self.parts(arguments).next()?;
+        let is_lookup = GETTING.contains(&method) && self.is_input(first)
+            || SEEKING.contains(&method) && self.asks_equal(first) && !self.is_computed(first);
+        if is_lookup { self.table(object) } else { None }
+    }
+
+    /// What a method is called on, its name, and its arguments.
+    fn method(&self, call: usize) -> Option<(usize, &str, usize)> {
+        if !CALLS.contains(&self.tree.kind(call)) {
+            return None;
+        }
+        let function = self.tree.child(call, "function")?;
+        let function = if self.tree.kind(function) == "generic_function" {
+            self.tree.child(function, "function")?
+        } else {
+            function
+        };
+        let object = ["object", "value", "operand"].into_iter().find_map(|field| self.tree.child(function, field))?;
+        let name = ["attribute", "property", "field"].into_iter().find_map(|field| self.tree.child(function, field))?;
+        Some((object, self.tree.text(name), self.tree.child(call, "arguments")?))
+    }
+
+    /// Whether something is used as it came in: neither spelled out nor computed.
+    fn is_input(&self, node: usize) -> bool {
+        !self.is_computed(node) && self.tree.words(node).next().is_some()
+    }
+
+    /// The table that an expression stands for.
+    fn table(&self, node: usize) -> Option<usize> {
+        let mut at = node;
+        for _ in 0..MAX_HOPS {
+            let kind = self.tree.kind(at);
+            at = match kind {
+                "dictionary" | "object" | "composite_literal" => return Some(at),
+                // A list of one value stands for that.
+                "expression_list" => self.parts(at).next()?,
+                _ if LISTS.contains(&kind) => return Some(at),
+                _ if is_around(kind) => self.parts(at).last()?,
+                _ if CALLS.contains(&kind) => self.made_of(at)?,
+                _ if self.tree.is_word(at) => self.named.get(self.tree.text(at)).copied()??,
+                _ => return None,
+            };
+        }
+        None
+    }
+
+    /// What a call hands on, or makes a map of: `T.iter()`, `HashMap::from([…])`, `new Map([…])`.
+    fn made_of(&self, call: usize) -> Option<usize> {
+        if let Some((object, method, _)) = self.method(call) {
+            return HANDING_ON.contains(&method).then_some(object);
+        }
+        let arguments: Vec<usize> = self.parts(self.tree.child(call, "arguments")?).collect();
+        match arguments[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The keys and values of a table, as far as they are spelled out.
+    fn rows(&self, table: usize) -> Vec<(Values, Values)> {
+        let body = self.tree.child(table, "body").unwrap_or(table);
+        let elements: Vec<usize> = self.parts(body).filter(|part| self.tree.field(*part) != Some("type")).collect();
+        let pairs: Option<Vec<(usize, usize)>> = elements.iter().map(|element| self.pair(*element)).collect();
+        let rows = match pairs {
+            Some(pairs) => {
+                let row = |(key, value): (usize, usize)| Some((self.key(key)?, self.plain(value)?));
+                pairs.into_iter().filter_map(row).collect::<Vec<_>>()
+            }
+            None => {
+                let row = |(at, value): (usize, &usize)| Some((Values::from([at.to_string()]), self.plain(*value)?));
+                elements.iter().enumerate().filter_map(row).collect()
+            }
+        };
+        rows
+    }
+
+    fn key(&self, node: usize) -> Option<Values> {
+        match self.tree.kind(node) {
+            "property_identifier" => Some(Values::from([format!("\"{}\"", self.tree.text(node))])),
+            _ => self.plain(node),
+        }
+    }
+
+    /// An entry that has a key and a value: `1: 2`, `(1, 2)`.
+    fn pair(&self, element: usize) -> Option<(usize, usize)> {
+        let mut at = element;
+        while is_around(self.tree.kind(at)) {
+            at = self.parts(at).last()?;
+        }
+        let kind = self.tree.kind(at);
+        if !matches!(kind, "pair" | "keyed_element") && !LISTS.contains(&kind) {
+            return None;
+        }
+        match self.parts(at).collect::<Vec<_>>()[..] {
+            [key, value] => Some((key, value)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::signs_of;
+    use crate::language::Language;
+
+    /// The answers of some production code, as `compared => returned`.
+    fn told(language: &dyn Language, files: &[(&str, &str)]) -> Vec<String> {
+        let signs = signs_of(files, |project, sources, paths| language.signs(project, sources, paths));
+        let joined = |values: std::collections::BTreeSet<String>| {
+            values.into_iter().map(|value| value.replace('"', "")).collect::<Vec<_>>().join(",")
+        };
+        let line = |answer: tdd_core::signs::Answer| {
+            format!("{} {} => {}", answer.line, joined(answer.compared), joined(answer.returned))
+        };
+        signs.answers.into_iter().map(line).collect()
+    }
+
+    fn python(source: &str) -> Vec<String> {
+        told(&crate::python::Python, &[("calc.py", source)])
+    }
+
+    fn javascript(source: &str) -> Vec<String> {
+        told(&crate::javascript::JavaScript::Plain, &[("calc.js", source)])
+    }
+
+    fn go(source: &str) -> Vec<String> {
+        told(&crate::go::Go, &[("go.mod", "module calc\n"), ("calc.go", &format!("package calc\n{source}"))])
+    }
+
+    fn rust(source: &str) -> Vec<String> {
+        told(&crate::rust::Rust, &[("Cargo.toml", "[package]\nname = \"calc\"\n"), ("src/lib.rs", source)])
+    }
+
+    #[test]
+    fn a_condition_that_picks_a_literal_is_an_answer() {
+        let one = ["1 1 => 2"];
+        assert_eq!(python("def f(a): return 2 if a == 1 else 0\n"), one);
+        assert_eq!(python("def f(a):\n    if a == 1:\n        return 2\n    return a\n"), ["2 1 => 2"]);
+        assert_eq!(python("def f(a):\n    if a != 1:\n        return a\n    else:\n        return 2\n"), ["2 1 => 2"]);
+        assert_eq!(python("def f(a): return [2] if a in (1, 3) and a else Money(5)\n"), ["1 1,3 => 2"]);
+        assert_eq!(javascript("export const f = (a) => a === 1 ? 2 : 0;\n"), one);
+        assert_eq!(javascript("export function f(a) { return a !== 1 ? a : 2; }\n"), one);
+        assert_eq!(javascript("export function f(a) { if (a === 1) { return 'x'; } }\n"), ["1 1 => x"]);
+        assert_eq!(go("func F(a int) int { if a == 1 { return 2 }; return 0 }\n"), ["2 1 => 2"]);
+        assert_eq!(rust("pub fn f(a: u8) -> u8 { if a == 1 { 2 } else { 0 } }\n"), one);
+        assert_eq!(rust("pub fn f(a: u8) -> Option<u8> { if 1 == a { return Some(2); } None }\n"), one);
+    }
+
+    #[test]
+    fn a_case_that_picks_a_literal_is_an_answer() {
+        assert_eq!(python("def f(a):\n    match a:\n        case 1 | 3:\n            return 2\n"), ["3 1,3 => 2"]);
+        let source = "export function f(a) { switch (a) { case 1: return 2; default: return 0; } }\n";
+        assert_eq!(javascript(source), ["1 1 => 2"]);
+        assert_eq!(go("func F(a int) int { switch a { case 1, 3: return 2 }; return 0 }\n"), ["2 1,3 => 2"]);
+        assert_eq!(go("func F(a int) int { switch { case a == 1: return 2 }; return 0 }\n"), ["2 1 => 2"]);
+        assert_eq!(rust("pub fn f(a: u8) -> u8 { match a { 1 => 2, _ => 0 } }\n"), ["1 1 => 2"]);
+    }
+
+    #[test]
+    fn a_table_in_which_an_input_is_looked_up_is_an_answer() {
+        let rows = ["1 1 => 2", "1 3 => 4"];
+        assert_eq!(python("def f(a): return {1: 2, 3: 4}[a]\n"), rows);
+        assert_eq!(python("def f(a): return {1: 2, 3: 4}.get(a, 0)\n"), rows);
+        assert_eq!(python("def f(a): return [7, 8][a]\n"), ["1 0 => 7", "1 1 => 8"]);
+        assert_eq!(python("def f(a): return dict([(1, 2), (3, 4)])[a]\n"), rows);
+        assert_eq!(javascript("export const f = (a) => ({ 1: 2, 3: 4 })[a];\n"), rows);
+        assert_eq!(javascript("export const f = (a) => ({ x: 2 })[a];\n"), ["1 x => 2"]);
+        assert_eq!(javascript("export const f = (a) => new Map([[1, 2], [3, 4]]).get(a);\n"), rows);
+        assert_eq!(javascript("export const f = (a) => [[1, 2], [3, 4]].find(([k]) => k === a)[1];\n")[..2], rows);
+        assert_eq!(go("func F(a int) int { return map[int]int{1: 2, 3: 4}[a] }\n"), ["2 1 => 2", "2 3 => 4"]);
+        assert_eq!(go("func F(a int) int { return []int{7, 8}[a] }\n"), ["2 0 => 7", "2 1 => 8"]);
+        assert_eq!(rust("pub fn f(a: usize) -> u8 { [7, 8][a] }\n"), ["1 0 => 7", "1 1 => 8"]);
+        assert_eq!(rust("pub fn f(a: u8) -> u8 { HashMap::from([(1, 2), (3, 4)])[&a] }\n"), rows);
+        assert_eq!(rust("pub fn f(a: u8) -> u8 { *HashMap::from([(1, 2), (3, 4)]).get(&a).unwrap() }\n"), rows);
+        let seeks = "pub fn f(a: u8) -> u8 { [(1, 2), (3, 4)].iter().find(|(k, _)| *k == a).unwrap().1 }\n";
+        assert_eq!(rust(seeks), rows);
+    }
+
+    #[test]
+    fn a_table_with_a_name_counts_where_it_is_and_where_it_is_used() {
+        let local = ["3 1 => 2"];
+        assert_eq!(python("def f(a):\n    t = {1: 2}\n    return t[a]\n"), local);
+        assert_eq!(javascript("export function f(a) {\n  const T = { 1: 2 };\n  return T[a];\n}\n"), local);
+        assert_eq!(go("func F(a int) int {\n\tt := map[int]int{1: 2}\n\treturn t[a]\n}\n"), ["4 1 => 2"]);
+        assert_eq!(rust("pub fn f(a: usize) -> u8 {\n    let t = [9];\n    t[a]\n}\n"), ["3 0 => 9"]);
+        let apart = ["2 1 => 2", "1 1 => 2"];
+        assert_eq!(python("T = {1: 2}\ndef f(a): return T[a]\n"), apart);
+        assert_eq!(javascript("const T = { 1: 2 };\nexport const f = (a) => T[a];\n"), apart);
+        assert_eq!(go("var t = map[int]int{1: 2}\n\nfunc F(a int) int { return t[a] }\n"), ["4 1 => 2", "2 1 => 2"]);
+        let constant = "const T: [(u8, u8); 1] = [(1, 2)];\n";
+        let loops = "pub fn f(a: u8) -> u8 { for (k, v) in T { if k == a { return v; } } 0 }\n";
+        assert_eq!(rust(&format!("{constant}{loops}")), apart);
+        let slice = "static T: &[(u8, u8)] = &[(1, 2)];\npub fn f(a: u8) -> Option<u8> { T.iter().find_map(|(k, v)| (*k == a).then_some(*v)) }\n";
+        assert_eq!(rust(slice), apart);
+    }
+
+    #[test]
+    fn what_is_computed_is_no_answer() {
+        for source in [
+            "def f(a): return 'Fizz' if a % 3 == 0 else a\n",
+            "def f(a): return 1 if a < 2 else a\n",
+            "def f(a): return a + 1 if a == 1 else a\n",
+            "def f(a): return {1: 2}[a % 2]\n",
+            "def f(a): return {1: 2}[1]\n",
+            "def f(a):\n    for k, v in [(10, 'X'), (1, 'I')]:\n        while a >= k:\n            return v\n",
+            "def f(a): return T[a]\n",
+            "def f(a):\n    match a % 3:\n        case 0:\n            return 1\n",
+            "def f(a): return {1: a}[a]\n",
+        ] {
+            assert_eq!(python(source), [""; 0], "{source}");
+        }
+        assert_eq!(javascript("export const f = (a) => a % 3 === 0 ? 'Fizz' : a;\n"), [""; 0]);
+        assert_eq!(go("func F(a int) int { switch a % 3 { case 0: return 1 }; return 0 }\n"), [""; 0]);
+        assert_eq!(rust("pub fn f(a: usize) -> u8 { [7, 8][a % 2] }\n"), [""; 0]);
+        assert_eq!(rust("pub fn f(a: u8) -> u8 { match a { 0..=3 => 1, n => n } }\n"), [""; 0]);
+    }
+}

@@ -1,0 +1,26 @@
+//! What the causes of a run are told by: the project, and what its sources define.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
+use crate::language::{Project, Sources};
+
+/// A project with its modules, as a language knows them.
+pub(crate) struct Grounds<'d, M> {
+    pub project: &'d Project,
+    pub sources: &'d dyn Sources,
+    pub modules: M,
+    definitions: OnceCell<BTreeSet<String>>,
+}
+
+impl<'d, M> Grounds<'d, M> {
+    /// Those of this tree.
+    pub fn new(project: &'d Project, sources: &'d dyn Sources, modules: fn(&Project, &dyn Sources) -> M) -> Self {
+        Self { project, sources, modules: modules(project, sources), definitions: OnceCell::new() }
+    }
+
+    /// The names that production defines; read once, and only if somebody asks.
+    pub fn defined(&self, read: fn(&Project, &dyn Sources) -> BTreeSet<String>) -> &BTreeSet<String> {
+        self.definitions.get_or_init(|| read(self.project, self.sources))
+    }
+}
