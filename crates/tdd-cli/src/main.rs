@@ -4,6 +4,7 @@ mod args;
 mod begun;
 mod commands;
 mod context;
+mod dots;
 mod error;
 mod gates;
 mod kata;
