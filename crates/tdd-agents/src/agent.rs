@@ -251,7 +251,7 @@ impl<V: Voice> Agent for ModelAgent<V> {
             let answer = self.call(context, desk, "plan", &ask)?;
             conversation.talk.answered(&answer.content);
             conversation.planned = true;
-            desk.planned(&answer.content)?;
+            desk.planned(&answer.content, &[])?;
         }
         self.conversations.push(conversation);
         Ok(())

@@ -9,6 +9,7 @@
 //! `find` and its replacement stay as they are, because they must fit a file that nobody has opened here.
 
 use serde_json::{Map, Value};
+use tdd_core::event::PlannedStep;
 use tdd_core::gate::{Action, Edit};
 use tdd_core::seam::{Done, StepResult};
 use tdd_core::test_id::TestId;
@@ -19,6 +20,8 @@ use crate::found::{self, Found, NotFound};
 pub const MAX_REPLY: usize = 8 << 20;
 /// Most entries of a list in an answer.
 pub const MAX_ENTRIES: usize = 200;
+/// Most characters of a step of a plan: it stays in the ledger.
+const MAX_STEP: usize = 400;
 
 /// Why an answer is no edit plan, in words that the model can act on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -305,6 +308,32 @@ fn done_entry(field: &str, entry: &Value) -> Result<Done, ReplyError> {
     let requirement = part("requirement").ok_or_else(bad)?.to_owned();
     let test_id = test_id(field, part("test_id").ok_or_else(bad)?)?;
     Ok(Done { requirement, test_id })
+}
+
+/// The steps of a plan; a step that is only words is a string.
+pub(crate) fn planned_steps(fields: &Map<String, Value>) -> Result<Vec<PlannedStep>, ReplyError> {
+    let steps = match fields.get("steps") {
+        Some(Value::String(_)) => strings(fields, "steps")?.into_iter().map(Value::String).collect(),
+        _ => list(fields, "steps")?,
+    };
+    steps.iter().enumerate().map(|(at, step)| planned_step(&format!("steps[{at}]"), step)).collect()
+}
+
+fn planned_step(field: &str, step: &Value) -> Result<PlannedStep, ReplyError> {
+    let expected = "an object with `text`, and with `test_id` and `test_file_path` if it is about a test";
+    let bad = || ReplyError::Kind { field: field.to_owned(), found: kind(step), expected };
+    let part = |name: &str| {
+        let text = step.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+        text.map(|text| text.chars().take(MAX_STEP).collect::<String>())
+    };
+    let text = step.as_str().map(|text| text.chars().take(MAX_STEP).collect());
+    let text = text.or_else(|| ["text", "description", "title", "step"].into_iter().find_map(part));
+    let id = part("test_id").map(|name| test_id(&format!("{field}.test_id"), &name)).transpose()?;
+    Ok(PlannedStep {
+        text: text.ok_or_else(bad)?,
+        test_id: id,
+        test_file_path: part("test_file_path").map(|path| plain_path(&path)),
+    })
 }
 
 fn test_ids(fields: &Map<String, Value>, field: &str) -> Result<Vec<TestId>, ReplyError> {

@@ -159,10 +159,11 @@ fn note(notes: &mut String, path: &str, kept: &[String]) {
 mod tests {
     use std::collections::BTreeMap;
 
+    use tdd_core::event::PlannedStep;
     use tdd_core::gate::Files;
     use tdd_core::merge::Merged;
     use tdd_core::rule::Refusal;
-    use tdd_core::seam::{Call, File, Granted, KataCut};
+    use tdd_core::seam::{Call, File, Granted, KataCut, Trial};
     use tdd_core::test_id::TestId;
 
     use super::*;
@@ -211,7 +212,11 @@ mod tests {
             Err(Closed)
         }
 
-        fn planned(&mut self, _: &str) -> Result<(), Closed> {
+        fn planned(&mut self, _: &str, _: &[PlannedStep]) -> Result<(), Closed> {
+            Err(Closed)
+        }
+
+        fn run_tests(&mut self, _: &Files, _: &[TestId]) -> Result<Trial, Closed> {
             Err(Closed)
         }
 

@@ -1,13 +1,20 @@
-//! A turn by tool calls: each wish gets its answer at once, edits are gathered, and the whole is judged at its end.
+//! A turn by tool calls: each wish gets its answer, edits are gathered, tests are run once a message, and the whole is
+//! judged at its end.
 
+use std::collections::BTreeSet;
+
+use tdd_core::event::PlannedStep;
 use tdd_core::gate::{self, Action, Edit, Files};
+use tdd_core::report::Report;
 use tdd_core::rule::Refusal;
-use tdd_core::seam::{Desk, Granted, Reply, StepContext, StepResult};
+use tdd_core::seam::{Desk, Granted, Reply, StepContext, StepResult, Trial};
+use tdd_core::test_id::TestId;
 use tdd_llm::client::ToolCall;
 
 use crate::agent::{AgentError, Conversation, ModelAgent, Voice};
 use crate::reply::{self, ReplyError};
 use crate::tools;
+use crate::trial;
 use crate::wish::Wish;
 
 /// Tool calls in one turn before the turn ends.
@@ -15,16 +22,31 @@ const MAX_CALLS: usize = 60;
 /// Most lines that a search or a list gives.
 const MAX_LINES: usize = 200;
 
+/// Trial runs of the tests in one turn.
+const MAX_TRIALS: usize = 10;
+
 /// What a turn has gathered.
 #[derive(Default)]
 struct Gathered {
     files: Files,
     result: StepResult,
     finished: bool,
+    /// What the model said first, in words.
+    said: String,
+    trials: usize,
+}
+
+/// The answer to one call.
+enum Served {
+    /// It is there.
+    Said(String),
+    /// These tests, or all if none is named, are to be run when the other calls of the message are served.
+    Tests(Vec<TestId>),
 }
 
 impl<V: Voice> ModelAgent<V> {
-    /// Lets the model call tools until it ends its turn; what it gathered is a result like any other.
+    /// Lets the model call tools until it ends its turn; what it gathered is a result like any other. A turn in which no
+    /// plan was submitted has one from what was said first.
     pub(crate) fn tool_turn(
         &self,
         conversation: &mut Conversation,
@@ -32,9 +54,27 @@ impl<V: Voice> ModelAgent<V> {
         desk: &mut dyn Desk,
     ) -> Result<Result<Reply, ReplyError>, AgentError> {
         let mut gathered = Gathered::default();
+        let reply = self.call_tools(conversation, context, desk, &mut gathered)?;
+        if !conversation.planned {
+            conversation.planned = true;
+            desk.planned(&unsubmitted_plan(&gathered.said, &reply), &[])?;
+        }
+        Ok(reply)
+    }
+
+    fn call_tools(
+        &self,
+        conversation: &mut Conversation,
+        context: &StepContext,
+        desk: &mut dyn Desk,
+        gathered: &mut Gathered,
+    ) -> Result<Result<Reply, ReplyError>, AgentError> {
         for _ in 0..MAX_CALLS {
             let ask = conversation.talk.ask_tools();
             let answer = self.call(context, desk, "tools", &ask)?;
+            if gathered.said.is_empty() {
+                gathered.said = words_before_code(&answer.content);
+            }
             let written = answer.tool_calls.is_empty();
             let calls = if written { tools::written_calls(&answer.content) } else { answer.tool_calls };
             if calls.is_empty() {
@@ -46,26 +86,36 @@ impl<V: Voice> ModelAgent<V> {
             } else {
                 conversation.talk.called(&answer.content, calls.clone());
             }
+            let mut served = Vec::new();
             for call in &calls {
-                let result = serve(call, &mut gathered, desk)?;
+                served.push(serve(call, gathered, conversation, desk)?);
+            }
+            let results = run_batch(served, gathered, desk)?;
+            for (call, result) in calls.iter().zip(results) {
                 conversation.talk.told(call, &result);
             }
             if gathered.finished {
                 break;
             }
         }
-        gathered.result.edits = edits_of(&gathered.files);
-        Ok(Ok(Reply::Result(Box::new(gathered.result))))
+        let result = StepResult { edits: edits_of(&gathered.files), ..std::mem::take(&mut gathered.result) };
+        Ok(Ok(Reply::Result(Box::new(result))))
     }
 }
 
 /// The answer to one call.
-fn serve(call: &ToolCall, gathered: &mut Gathered, desk: &mut dyn Desk) -> Result<String, AgentError> {
+fn serve(
+    call: &ToolCall,
+    gathered: &mut Gathered,
+    conversation: &mut Conversation,
+    desk: &mut dyn Desk,
+) -> Result<Served, AgentError> {
     let wish = match tools::wish(call) {
         Ok(wish) => wish,
-        Err(error) => return Ok(format!("error: {error}")),
+        Err(error) => return Ok(Served::Said(format!("error: {error}"))),
     };
-    Ok(match wish {
+    Ok(Served::Said(match wish {
+        Wish::RunTests { tests } => return Ok(Served::Tests(tests)),
         Wish::Read { path } => read(gathered, desk, &path)?
             .unwrap_or_else(|| format!("there is no text file `{path}`; `list_files` names them")),
         Wish::List { under } => {
@@ -73,8 +123,9 @@ fn serve(call: &ToolCall, gathered: &mut Gathered, desk: &mut dyn Desk) -> Resul
             lines(files.into_iter().filter(|file| is_under(file, under.as_deref())))
         }
         Wish::Search { text, under } => search(gathered, desk, &text, under.as_deref())?,
-        Wish::Plan { text } => {
-            desk.planned(&text)?;
+        Wish::Plan { text, steps } => {
+            conversation.planned = true;
+            desk.planned(&submitted_plan(&text, &steps), &steps)?;
             "noted".to_owned()
         }
         Wish::Claim { test, target } => match desk.claim(&test, &target)? {
@@ -85,14 +136,100 @@ fn serve(call: &ToolCall, gathered: &mut Gathered, desk: &mut dyn Desk) -> Resul
             Granted::No(refusal) => told(&refusal),
         },
         Wish::Edit(edit) => gather(&edit, gathered, desk)?,
-        Wish::RunTests { .. } => "the tests are run once, when you finish; then you are told".to_owned(),
         Wish::Finish(finish) => {
             gathered.finished = true;
             let claims = std::mem::take(&mut gathered.result.claims);
             gathered.result = StepResult { claims, ..*finish };
             "your turn is over".to_owned()
         }
+    }))
+}
+
+/// The answers to the calls of one message. All tests that are asked for are run at once, with the edits of the whole
+/// message.
+fn run_batch(served: Vec<Served>, gathered: &mut Gathered, desk: &mut dyn Desk) -> Result<Vec<String>, AgentError> {
+    let asked: Vec<&Vec<TestId>> = served.iter().filter_map(Served::tests).collect();
+    let all = asked.iter().any(|tests| tests.is_empty());
+    let named: BTreeSet<&TestId> = asked.iter().copied().flatten().collect();
+    let only: Vec<TestId> = if all { Vec::new() } else { named.into_iter().cloned().collect() };
+    let trial = if asked.is_empty() { None } else { Some(try_tests(&only, gathered, desk)?) };
+    let answer = |served: Served| match (served, &trial) {
+        (Served::Said(text), _) => text,
+        (Served::Tests(tests), Some(Ok(report))) => trial::results(report, &tests),
+        (Served::Tests(_), Some(Err(why))) => why.clone(),
+        (Served::Tests(_), None) => String::new(),
+    };
+    Ok(served.into_iter().map(answer).collect())
+}
+
+/// What the tests say, or why they were not run.
+fn try_tests(
+    only: &[TestId],
+    gathered: &mut Gathered,
+    desk: &mut dyn Desk,
+) -> Result<Result<Report, String>, AgentError> {
+    if gathered.trials >= MAX_TRIALS {
+        let why = format!("the tests were run {MAX_TRIALS} times in this turn; call `finish`: then they are run again");
+        return Ok(Err(why));
+    }
+    gathered.trials += 1;
+    Ok(match desk.run_tests(&gathered.files, only)? {
+        Trial::Ran(report) => Ok(report),
+        Trial::Refused(refusal) => Err(told(&refusal)),
+        Trial::Withheld => {
+            Err("`gate.auto_test` is off in `tdd.yaml`: results are not shown; call `finish` and hear the verdict"
+                .into())
+        }
     })
+}
+
+impl Served {
+    fn tests(&self) -> Option<&Vec<TestId>> {
+        match self {
+            Self::Said(_) => None,
+            Self::Tests(tests) => Some(tests),
+        }
+    }
+}
+
+/// A plan for people: what was said about all of it, then its steps.
+fn submitted_plan(text: &str, steps: &[PlannedStep]) -> String {
+    let step = |(at, step): (usize, &PlannedStep)| {
+        let about = match (&step.test_id, &step.test_file_path) {
+            (Some(test), Some(path)) => format!(" (`{test}` in `{path}`)"),
+            (Some(test), None) => format!(" (`{test}`)"),
+            (None, Some(path)) => format!(" (in `{path}`)"),
+            (None, None) => String::new(),
+        };
+        format!("{}. {}{about}\n", at + 1, reply::one_line(&step.text))
+    };
+    let steps: String = steps.iter().enumerate().map(step).collect();
+    match (text.trim(), steps.as_str()) {
+        (text, "") => text.to_owned(),
+        ("", steps) => steps.to_owned(),
+        (text, steps) => format!("{text}\n\n{steps}"),
+    }
+}
+
+/// The plan of a model that submitted none.
+fn unsubmitted_plan(said: &str, reply: &Result<Reply, ReplyError>) -> String {
+    let result = match reply {
+        Ok(Reply::Result(result)) => Some(result),
+        Ok(Reply::Unreadable(_)) | Err(_) => None,
+    };
+    let told = result.into_iter().flat_map(|result| [result.summary.trim(), result.rationale.trim()]);
+    let told = told.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n");
+    match (said, told.as_str()) {
+        ("", "") => "The model said nothing about what it means to do.".to_owned(),
+        ("", told) => told.to_owned(),
+        (said, _) => said.to_owned(),
+    }
+}
+
+/// What an answer says before it comes to code or calls.
+fn words_before_code(content: &str) -> String {
+    let end = ["```", "{", "<tool_call"].iter().filter_map(|sign| content.find(sign)).min();
+    content[..end.unwrap_or(content.len())].trim().to_owned()
 }
 
 /// An edit joins the others if the gate lets all of them through.

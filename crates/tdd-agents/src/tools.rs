@@ -46,7 +46,14 @@ pub fn wish(call: &ToolCall) -> Result<Wish, ReplyError> {
         "read_file" => Ok(Wish::Read { path: given.path("path")? }),
         "list_files" => Ok(Wish::List { under: given.optional("under")? }),
         "search" => Ok(Wish::Search { text: given.needed("text")?, under: given.optional("under")? }),
-        "submit_plan" => Ok(Wish::Plan { text: given.needed("text")? }),
+        "submit_plan" => {
+            let (text, steps) = (given.optional("text")?.unwrap_or_default(), reply::planned_steps(&arguments)?);
+            if text.is_empty() && steps.is_empty() {
+                Err(given.missing("steps"))
+            } else {
+                Ok(Wish::Plan { text, steps })
+            }
+        }
         "edit_claim" => {
             let test = reply::test_id("test_id", &given.needed("test_id")?)?;
             Ok(Wish::Claim { test, target: given.path("edit_target")? })
@@ -183,9 +190,11 @@ fn tool(name: &str, part: Part) -> ToolSpec {
         "read_file" => ("Shows a file of the project.", &["path"], &[]),
         "list_files" => ("Lists the project's files, or those below a folder.", &[], &["under"]),
         "search" => ("Shows the lines that hold a text, in all files or below a folder.", &["text"], &["under"]),
-        "submit_plan" => {
-            ("Says in a few sentences what you are going to change and why. Call it first.", &["text"], &[])
-        }
+        "submit_plan" => (
+            "Says step by step what you are going to do, and which test a step is about. Call it first.",
+            &["steps"],
+            &["text"],
+        ),
         "edit_claim" => (
             "Says for which failing test you change a file. Call it before you edit the file.",
             &["test_id", "edit_target"],
@@ -198,7 +207,7 @@ fn tool(name: &str, part: Part) -> ToolSpec {
         ),
         "delete_file" => ("Removes a file.", &["path"], &[]),
         "run_tests" => (
-            "Runs these tests, or all of them, at the end of your turn, and shows you the results.",
+            "Runs these tests, or all of them, on the files as you have edited them, and shows you what each of them says. All runs that you ask for in one message are made at once, after its other calls.",
             &[],
             &["test_ids"],
         ),
@@ -218,15 +227,23 @@ fn tool(name: &str, part: Part) -> ToolSpec {
 fn parameter(name: &str) -> (String, Value) {
     let form = match name {
         "test_ids" => json!({"type": "array", "items": {"type": "string"}}),
+        "steps" => json!({"type": "array", "items": planned_step()}),
         _ => json!({"type": "string"}),
     };
     (name.to_owned(), form)
+}
+
+fn planned_step() -> Value {
+    let text = || json!({"type": "string"});
+    let fields = json!({"text": text(), "test_id": text(), "test_file_path": text()});
+    json!({"type": "object", "properties": fields, "required": ["text"], "additionalProperties": false})
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use tdd_core::event::PlannedStep;
     use tdd_core::test_id::TestId;
 
     fn call(name: &str, arguments: &str) -> ToolCall {
@@ -255,7 +272,13 @@ mod tests {
             &json!({"text": "f", "under": "src"}),
             Wish::Search { text: "f".into(), under: Some("src".into()) },
         );
-        check("submit_plan", &json!({"text": "so"}), Wish::Plan { text: "so".into() });
+        check("submit_plan", &json!({"text": "so"}), Wish::Plan { text: "so".into(), steps: Vec::new() });
+        let step =
+            PlannedStep { text: "a".into(), test_id: Some(id.clone()), test_file_path: Some("tests/a.rs".into()) };
+        let plain = PlannedStep { text: "b".into(), ..PlannedStep::default() };
+        let steps = json!([{"text": "a", "test_id": "tests/a.rs::x", "test_file_path": "./tests/a.rs"}, "b"]);
+        let plan = Wish::Plan { text: String::new(), steps: vec![step, plain] };
+        check("submit_plan", &json!({"steps": steps}), plan);
         let claim = Wish::Claim { test: id.clone(), target: "src/lib.rs".into() };
         check("edit_claim", &json!({"test_id": "tests/a.rs::x", "edit_target": "src/lib.rs"}), claim);
         check("delete_file", &json!({"path": "a"}), edit("a", Action::Delete));
@@ -282,6 +305,9 @@ mod tests {
         let known = known();
         wrong("bash", "{}", &format!("there is no tool `bash`; the tools are {known}"));
         wrong("read_file", "", "`read_file` needs `path`; call it again with it");
+        wrong("submit_plan", "{}", "`submit_plan` needs `steps`; call it again with it");
+        let form = "an object with `text`, and with `test_id` and `test_file_path` if it is about a test";
+        wrong("submit_plan", r#"{"steps": [3]}"#, &format!("`steps[0]` is a number; it must be {form}"));
         wrong("read_file", r#"{"path": 3}"#, "`read_file.path` is a number; it must be a string");
         wrong("read_file", "[1]", "`arguments` is a list; it must be an object");
         assert_eq!(wish(&call("read_file", r#"{"path": "a"#)), Err(ReplyError::Cut));

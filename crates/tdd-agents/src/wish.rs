@@ -1,5 +1,6 @@
 //! What a model wishes, whichever way it said so: an edit plan and tool calls come to the same.
 
+use tdd_core::event::PlannedStep;
 use tdd_core::gate::Edit;
 use tdd_core::seam::StepResult;
 use tdd_core::test_id::TestId;
@@ -28,6 +29,8 @@ pub enum Wish {
     Plan {
         /// In its words.
         text: String,
+        /// Step by step.
+        steps: Vec<PlannedStep>,
     },
     /// To change a file for the sake of a test.
     Claim {

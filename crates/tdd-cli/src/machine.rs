@@ -8,6 +8,7 @@ use tdd_agents::prompts::Prompts;
 use tdd_core::cycle::Role;
 use tdd_core::event::Record;
 use tdd_core::machine::{Agenda, End, Machine, Mandate, Order, Start};
+use tdd_core::plan::TestStep;
 use tdd_core::seam::Workshop as _;
 use tdd_exec::recording::Echo;
 use tdd_exec::text;
@@ -28,17 +29,23 @@ pub fn run(context: &Context, order: Order, mandate: Mandate, voices: Voices) ->
     start(context, order, mandate, None, voices)
 }
 
-/// Carries out one mandate after the other, from wherever the history stands.
-pub fn carry_out(context: &Context, order: Order, agenda: Agenda, voices: Voices) -> Result<End, CliError> {
+/// Carries out one mandate after the other, from wherever the history stands, and shows how far each step is.
+pub fn carry_out(
+    context: &Context,
+    order: Order,
+    agenda: Agenda,
+    steps: Vec<TestStep>,
+    voices: Voices,
+) -> Result<End, CliError> {
     let first = agenda.tasks.first().cloned().unwrap_or_default();
-    start(context, order, first, Some(agenda), voices)
+    start(context, order, first, Some((agenda, steps)), voices)
 }
 
 fn start(
     context: &Context,
     order: Order,
     mandate: Mandate,
-    agenda: Option<Agenda>,
+    plan: Option<(Agenda, Vec<TestStep>)>,
     mut voices: Voices,
 ) -> Result<End, CliError> {
     let mut workshop = context.workshop(&Which::default())?;
@@ -56,7 +63,8 @@ fn start(
         let agent = ModelAgent::new(role, voices.of(role)?, Arc::clone(&prompts), protocol, context_bytes);
         agents.push(agent.known_to_answer_in_files(workshop.session().standing().answers_in_files(role)));
     }
-    let story = Story::new(context.output, &workshop.state);
+    let (agenda, steps) = plan.map_or((None, Vec::new()), |(agenda, steps)| (Some(agenda), steps));
+    let story = Story::new(context.output, &workshop.state, steps);
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let start = Start { order, kata, mandate, agenda, version };
     Ok(Machine::start(workshop, agents, story, start)?.run()?)

@@ -3,6 +3,7 @@
 mod args;
 mod commands;
 mod context;
+mod dots;
 mod error;
 mod gates;
 mod kata;

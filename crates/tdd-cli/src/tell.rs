@@ -1,20 +1,21 @@
 //! Shows a run as it goes: for people as a story, who does what and what came of it; for programs every event.
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::io;
-use std::path::PathBuf;
 
 use anstyle::Style;
 use tdd_core::commit;
 use tdd_core::cycle::{Phase, Role};
 use tdd_core::event::{Committed, Event, Reverted, StepEnd, StepOutcome, StepStart};
 use tdd_core::machine::StepLog;
+use tdd_core::plan::{Dot, Dotted, TestStep};
 use tdd_core::report::Cause;
 use tdd_core::seam::{Reporter, Rescued, StepResult, Told};
+use tdd_core::session::Session;
 use tdd_core::test_id::TestId;
 use tdd_exec::state::StateDir;
+use tdd_exec::views::Views;
 
+use crate::dots;
 use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, paint, print_story, remark};
 use crate::progress::Progress;
 
@@ -29,33 +30,55 @@ type Line = (Style, &'static str, String);
 /// Tells a run as a story, and writes the plan and the log of each step below `.tdd/`.
 pub struct Story {
     output: Output,
-    folder: PathBuf,
+    views: Views,
     waiting: Option<Progress>,
-    /// The logs that this run has written.
-    logs: BTreeSet<String>,
+    /// The steps of the plan that is carried out, each with the dot that was shown last.
+    steps: Vec<(TestStep, Option<Dot>)>,
 }
 
 impl Story {
-    /// A story on this output, with its views in the machine's own folder.
-    pub fn new(output: Output, state: &StateDir) -> Self {
-        Self { output, folder: state.path().to_owned(), waiting: None, logs: BTreeSet::new() }
+    /// A story on this output, with its views in the machine's own folder; of a plan with these steps, if there is one.
+    pub fn new(output: Output, state: &StateDir, steps: Vec<TestStep>) -> Self {
+        let steps = steps.into_iter().map(|step| (step, None)).collect();
+        Self { output, views: Views::new(state), waiting: None, steps }
     }
 
-    fn view(&self, folder: &str, name: &str, text: &str) -> io::Result<()> {
-        let folder = self.folder.join(folder);
-        fs::create_dir_all(&folder)?;
-        fs::write(folder.join(name), text)
-    }
-
-    /// Moves the log that an earlier run left of the same step out of the way, under the next number that is free.
-    fn keep_earlier(&self, name: &str) -> io::Result<()> {
-        let folder = self.folder.join("logs");
-        let file = folder.join(format!("{name}.json"));
-        if !file.exists() {
-            return Ok(());
+    /// The steps of the plan whose dots have changed: all of them at first.
+    fn changed_dots(&mut self, session: &Session) -> Vec<Dotted> {
+        let mut changed = Vec::new();
+        for (step, shown) in &mut self.steps {
+            let dotted = step.dotted(session);
+            if shown.replace(dotted.state) != Some(dotted.state) {
+                changed.push(dotted);
+            }
         }
-        let free = (1_u32..).map(|number| folder.join(format!("{name}.{number}.json"))).find(|aside| !aside.exists());
-        free.map_or(Ok(()), |aside| fs::rename(file, aside))
+        changed
+    }
+
+    /// What programs read at the end of a plan: every step with its state.
+    fn plan_document(&self, session: &Session) -> Option<String> {
+        let steps: Vec<Dotted> = self.steps.iter().map(|(step, _)| step.dotted(session)).collect();
+        (!steps.is_empty()).then(|| serde_json::json!({"type": "plan_steps", "steps": steps}).to_string())
+    }
+
+    /// An event in lines for people.
+    fn told(&mut self, event: &Event, told: &Told<'_>) -> Vec<String> {
+        let mut shown = Vec::new();
+        if let Event::StepStart(start) = event {
+            let free = told.session.standing().step().is_some_and(|step| step.free);
+            shown.push(title(start, free));
+        }
+        for (style, label, text) in self.lines(event, told) {
+            shown.push(format!("  {}{}", paint(style, format_args!("{label:<9}")), one_line(&text)));
+        }
+        if matches!(event, Event::RunStart(_) | Event::StepEnd(_)) {
+            let changed = self.changed_dots(told.session);
+            shown.extend(changed.iter().map(|dotted| dots::text(dotted).trim_end().to_owned()));
+        }
+        if matches!(event, Event::StepEnd(_)) {
+            shown.push(String::new());
+        }
+        shown
     }
 
     fn lines(&self, event: &Event, told: &Told<'_>) -> Vec<Line> {
@@ -93,28 +116,20 @@ impl Story {
 }
 
 impl Reporter for Story {
-    /// For programs the ledger's own lines are printed, whoever records them.
+    /// For programs the ledger's own lines are printed, whoever records them; and at the end of a plan its steps.
     fn event(&mut self, event: &Event, told: &Told<'_>) {
-        if self.output.is_json() || self.output.is_quiet() {
-            return;
-        }
         let mut shown = Vec::new();
-        if let Event::StepStart(start) = event {
-            let free = told.session.standing().step().is_some_and(|step| step.free);
-            shown.push(title(start, free));
-        }
-        for (style, label, text) in self.lines(event, told) {
-            shown.push(format!("  {}{}", paint(style, format_args!("{label:<9}")), one_line(&text)));
-        }
-        if matches!(event, Event::StepEnd(_)) {
-            shown.push(String::new());
+        if self.output.is_json() {
+            let ends = matches!(event, Event::RunEnd(_));
+            shown.extend(self.plan_document(told.session).filter(|_| ends));
+        } else if !self.output.is_quiet() {
+            shown = self.told(event, told);
         }
         for line in shown {
             // What could not be written is told at the end.
             let _printed = print_story(&line, WIDTH);
         }
     }
-
     fn working(&mut self, what: &str) {
         let line = self.waiting.get_or_insert_with(Progress::begin);
         line.say(what);
@@ -137,18 +152,11 @@ impl Reporter for Story {
     }
 
     fn plan(&mut self, step: u32, role: Role, plan: &str) -> io::Result<()> {
-        self.view("plan", &format!("step-{step}-{role}.md"), plan)
+        self.views.plan(step, role, plan)
     }
 
     fn log(&mut self, log: &StepLog) -> io::Result<()> {
-        for role in log.roles() {
-            let name = format!("step-{}-{role}", log.step());
-            if self.logs.insert(name.clone()) {
-                self.keep_earlier(&name)?;
-            }
-            self.view("logs", &format!("{name}.json"), &serde_json::to_string_pretty(log)?)?;
-        }
-        Ok(())
+        self.views.log(log)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::config::{Author, Config, Gate};
 use crate::coverage::Measurement;
 use crate::cycle::{Role, Turn};
 use crate::digest::{CommitId, Digest, TreeId};
-use crate::event::{Event, LlmCall, Record};
+use crate::event::{Event, LlmCall, PlannedStep, Record};
 use crate::gate::{Edit, Files, Permit};
 use crate::judge::Baseline;
 use crate::law::Kind;
@@ -237,6 +237,18 @@ pub struct KataCut {
     pub of: usize,
 }
 
+/// What came of a trial run of the tests.
+#[derive(Clone, Debug)]
+#[must_use]
+pub enum Trial {
+    /// They were run.
+    Ran(Report),
+    /// The gate does not let these files be run.
+    Refused(Refusal),
+    /// The configuration does not let a model see what tests say.
+    Withheld,
+}
+
 /// What an agent may ask for during its turn.
 pub trait Desk {
     /// A file of the tree that the step starts from.
@@ -255,8 +267,10 @@ pub trait Desk {
     fn refused(&mut self, refusal: &Refusal, paths: &[String]) -> Result<(), Closed>;
     /// A change is for the sake of this test.
     fn claim(&mut self, test: &TestId, target: &str) -> Result<Granted, Closed>;
-    /// It said what it means to do.
-    fn planned(&mut self, plan: &str) -> Result<(), Closed>;
+    /// It said what it means to do; `steps` are there if it named them one by one.
+    fn planned(&mut self, plan: &str, steps: &[PlannedStep]) -> Result<(), Closed>;
+    /// What these tests, or all if none is named, say of the files as they would be. Nothing is written.
+    fn run_tests(&mut self, files: &Files, only: &[TestId]) -> Result<Trial, Closed>;
     /// It waits for a model.
     fn waiting(&mut self, purpose: &str);
     /// There was no room in a prompt for all of the kata.
@@ -530,6 +544,9 @@ pub trait Bench: Workshop + Clock {
     fn change_to(&self, files: &Files, kind: Kind) -> Result<Change, Self::Error>;
     /// Those of the files that an edit must leave alone.
     fn obstructed(&self, files: &Files) -> Result<Obstructed, Self::Error>;
+    /// What these tests, or all if none is named, say of the files, beside the project. Nothing of it is recorded: a
+    /// trial proves nothing.
+    fn try_tests(&self, files: &Files, only: &[TestId]) -> Result<Report, Self::Error>;
     /// The files as the project's formatter would have them.
     fn formatted(&self, files: &Files) -> Result<Files, Self::Error>;
     /// Makes the permitted changes, all of them or none.

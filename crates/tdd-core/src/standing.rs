@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::cycle::{Phase, RedTest, Role, Tried};
 use crate::digest::{CommitId, Digest, TreeId};
 use crate::event::{
-    EditApplied, Event, IterationJudged, IterationStart, LlmCall, Override, Paused, PersonEdit, RefactorBegin,
-    Reverted, StepEnd, StepOutcome, StepStart,
+    EditApplied, Event, IterationJudged, IterationStart, LlmCall, Override, Paused, PersonEdit, PlannedStep,
+    RefactorBegin, Reverted, StepEnd, StepOutcome, StepStart,
 };
 use crate::report::Cause;
 use crate::rule::Rule;
@@ -53,6 +53,12 @@ pub struct Standing {
     /// The roles whose models were last asked for fenced files.
     #[serde(default)]
     in_files: BTreeSet<Role>,
+    /// The plans of the last run that carried out any.
+    #[serde(default)]
+    plans: Vec<String>,
+    /// The steps that a model planned last, and in which step of ours.
+    #[serde(default)]
+    planned: Option<(u32, Vec<PlannedStep>)>,
 }
 
 /// An iteration of a program under way.
@@ -199,6 +205,10 @@ impl Standing {
                 }
             }
             Event::IterationEnd(_) => self.iteration = None,
+            Event::RunStart(start) if !start.plans.is_empty() => self.plans.clone_from(&start.plans),
+            Event::PlanSubmitted(plan) if !plan.steps.is_empty() => {
+                self.planned = Some((plan.step, plan.steps.clone()));
+            }
             Event::TestRun(_)
             | Event::SuiteRun(_)
             | Event::RunStart(_)
@@ -209,6 +219,17 @@ impl Standing {
             | Event::Stuck(_)
             | Event::LedgerRepaired(_) => {}
         }
+    }
+
+    /// The plans of the last run that carried out any, by their paths.
+    pub fn plans(&self) -> &[String] {
+        &self.plans
+    }
+
+    /// The steps that a model planned for the step under way.
+    pub fn planned(&self) -> &[PlannedStep] {
+        let under_way = self.step.as_ref().map(|step| step.step);
+        self.planned.as_ref().filter(|(step, _)| Some(*step) == under_way).map_or(&[], |(_, steps)| steps)
     }
 
     /// A person's word about a test that is neither committed nor undone.

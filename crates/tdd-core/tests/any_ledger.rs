@@ -136,10 +136,15 @@ fn steps() -> impl Strategy<Value = Event> {
     });
     let end = (any::<u32>(), role(), outcome(), option::of(commit()))
         .prop_map(|(step, role, outcome, head)| Event::StepEnd(StepEnd { step, role, outcome, head }));
-    let run_start = (text(), digest(), any::<u32>()).prop_map(|(version, kata, step)| RunStart { version, kata, step });
+    let run_start = (text(), digest(), any::<u32>()).prop_map(|(version, kata, step)| RunStart {
+        version,
+        kata,
+        step,
+        plans: Vec::new(),
+    });
     let run_end = (text(), any::<u8>()).prop_map(|(reason, exit)| Event::RunEnd(RunEnd { reason, exit }));
     let plan = (any::<u32>(), role(), digest())
-        .prop_map(|(step, role, digest)| Event::PlanSubmitted(PlanSubmitted { step, role, digest }));
+        .prop_map(|(step, role, digest)| Event::PlanSubmitted(PlanSubmitted { step, role, digest, steps: Vec::new() }));
     let resynced = (option::of(commit()), any::<u32>(), text())
         .prop_map(|(head, step, reason)| Event::Resynced(Resynced { head, step, reason }));
     let call = (role(), text(), any::<[u64; 5]>()).prop_map(|(role, model, numbers)| {

@@ -20,6 +20,7 @@ pub mod sources;
 pub mod state;
 pub mod text;
 pub mod vcs;
+pub mod views;
 mod walk;
 pub mod workshop;
 pub mod workspace;

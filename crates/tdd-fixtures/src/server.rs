@@ -33,6 +33,8 @@ pub enum Reply {
     },
     /// A completion that calls tools, each by its name and arguments.
     Calls(Vec<(&'static str, Value)>),
+    /// The same with words beside the calls.
+    SaysAndCalls(String, Vec<(&'static str, Value)>),
     /// A stream of words, with a pause after each; without its end if it is broken off.
     Drips {
         /// What it says.
@@ -199,8 +201,14 @@ impl Cast {
 
     /// The next answer of a part that is asked for tool calls.
     #[must_use]
-    pub fn calls(mut self, part: &'static str, calls: Vec<(&'static str, Value)>) -> Self {
-        self.tools.entry(part).or_default().push_back(Reply::Calls(calls));
+    pub fn calls(self, part: &'static str, calls: Vec<(&'static str, Value)>) -> Self {
+        self.acts(part, Reply::Calls(calls))
+    }
+
+    /// Any other answer of a part that is asked for tool calls.
+    #[must_use]
+    pub fn acts(mut self, part: &'static str, reply: Reply) -> Self {
+        self.tools.entry(part).or_default().push_back(reply);
         self
     }
 
@@ -276,7 +284,10 @@ fn send(stream: &mut TcpStream, request: &Request, reply: Reply) -> std::io::Res
     match reply {
         Reply::Says(text) if request.body["stream"] == true => drip(stream, &text, Duration::ZERO, true),
         Reply::Says(text) => respond(stream, 200, JSON, &completion(&text, "stop")),
-        Reply::Calls(calls) => respond(stream, 200, JSON, &with_calls(request.messages(), &calls)),
+        Reply::Calls(calls) => respond(stream, 200, JSON, &with_calls(request.messages(), None, &calls)),
+        Reply::SaysAndCalls(text, calls) => {
+            respond(stream, 200, JSON, &with_calls(request.messages(), Some(&text), &calls))
+        }
         Reply::Ends { text, reason } => respond(stream, 200, JSON, &completion(&text, reason)),
         Reply::Drips { text, pause, whole } => drip(stream, &text, pause, whole),
         Reply::Status { code, headers, body } => respond(stream, code, &headers, &body),
@@ -304,13 +315,13 @@ fn completion(text: &str, reason: &str) -> String {
 }
 
 /// A completion with tool calls; no two of a conversation have the same id.
-fn with_calls(turn: usize, calls: &[(&'static str, Value)]) -> String {
+fn with_calls(turn: usize, text: Option<&str>, calls: &[(&'static str, Value)]) -> String {
     let call = |(at, (name, arguments)): (usize, &(&str, Value))| {
         let function = json!({"name": name, "arguments": arguments.to_string()});
         json!({"id": format!("call-{turn}-{at}"), "type": "function", "function": function})
     };
     let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
-    let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+    let message = json!({"role": "assistant", "content": text, "tool_calls": calls});
     let choice = json!({"index": 0, "message": message, "finish_reason": "tool_calls"});
     json!({"id": "x", "model": "scripted", "choices": [choice], "usage": usage()}).to_string()
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use tdd_agents::brief::KataFit;
 use tdd_agents::prompts::Prompts;
+use tdd_agents::remarks::{Grade, Remark};
 use tdd_agents::roster::{self, Seat};
 use tdd_agents::talk;
 use tdd_core::command::Exit;
@@ -25,10 +26,11 @@ use tdd_lang::language::{Demand, Tool};
 
 use crate::commands::plan;
 use crate::context::Context;
+use crate::dots;
 use crate::error::{CliError, Code};
 use crate::kata::{self, KataError};
 use crate::output::{BAD, DIM, GOOD, WARN, paint};
-use crate::servers::{self, Grade, Remark};
+use crate::servers;
 use tdd_exec::project;
 
 /// Check tools, versions, configuration, repository, ledger and models
@@ -228,7 +230,7 @@ fn unknown(known: &[Found], sources: &TreeSources) -> Option<Finding> {
 
 /// Plans that would not run; those that would are not worth a word.
 fn plans(root: &Path) -> Vec<Finding> {
-    let folders = ["plans", ".tdd/plans"].map(|folder| root.join(folder));
+    let folders = dots::FOLDERS.map(|folder| root.join(folder));
     folders.iter().flat_map(|folder| plan::files(folder)).flat_map(|path| examine_plan(&path, root)).collect()
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tdd_core::config::Config;
-use tdd_core::plan::{Kind, Plan, Severity, Step};
+use tdd_core::plan::{Kind, Plan, Severity, Step, TestStep};
 use tdd_core::test_id::TestId;
 use tdd_exec::git::Repo;
 use tdd_exec::text::TextError;
@@ -55,7 +55,8 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
         cycle: false,
     };
     let voice = runs::voice(&args.options, &config, order.max_time, context)?;
-    let end = machine::carry_out(context, order, agenda, voice)?;
+    let steps = plans.iter().flat_map(|(path, plan)| TestStep::of_plan(&name_of(path, &repo), plan)).collect();
+    let end = machine::carry_out(context, order, agenda, steps, voice)?;
     runs::show(&end, context)?;
     Ok(ExitCode::from(end.exit_code()))
 }
@@ -123,7 +124,14 @@ fn agenda(plans: &[Found], repo: &Repo, config: &Config) -> Result<Agenda, CliEr
         tasks: tasks.map(|(plan, at, step)| mandate(plan, at, step)).collect(),
         truths: plans.iter().flat_map(|(_, plan)| plan.truths.clone()).collect(),
         artifacts: plans.iter().flat_map(|(_, plan)| plan.artifacts.clone()).collect(),
+        plans: plans.iter().map(|(path, _)| name_of(path, repo)).collect(),
     })
+}
+
+/// The path of a plan in the project, or wherever else it is.
+fn name_of(path: &Path, repo: &Repo) -> String {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.strip_prefix(repo.root()).unwrap_or(&path).display().to_string()
 }
 
 /// The test of a step that runs under the gates; the others run in refactor mode.

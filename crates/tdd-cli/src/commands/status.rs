@@ -9,6 +9,7 @@ use tdd_agents::roster;
 use tdd_core::cycle::{Phase, Role};
 use tdd_core::digest::CommitId;
 use tdd_core::event::{InTheWay, Override, RefactorBegin, Status as TestStatus};
+use tdd_core::plan::Dotted;
 use tdd_core::report::Cause;
 use tdd_core::seam::Clock;
 use tdd_core::session::Session;
@@ -22,6 +23,7 @@ use tdd_exec::state::StateDir;
 
 use crate::commands::log;
 use crate::context::Context;
+use crate::dots;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
 use crate::tally::{Tally, tally};
@@ -63,6 +65,9 @@ struct Standing {
     exceptions: Vec<Override>,
     /// Tests that are no obligation, each with the reason.
     blocked: BTreeMap<TestId, String>,
+    /// The steps of plans that name a test, each with what that said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    plan_steps: Vec<Dotted>,
     usage: Usage,
     events: u64,
     /// Project by project, if there are several.
@@ -154,6 +159,7 @@ impl Standing {
             refactor_mode: by_ledger.refactor().cloned(),
             exceptions: by_ledger.overrides(WallClock.now_ms()).cloned().collect(),
             blocked: by_ledger.blocked().clone(),
+            plan_steps: dots::of_project(repo.root(), session),
             usage: by_ledger.usage().into(),
             events: session.events(),
             projects: Vec::new(),
@@ -175,6 +181,14 @@ impl Standing {
         }
         for obstacle in &self.obstacles {
             text += &format!("  {} {} {}\n", paint(BAD, "!"), obstacle.subject, paint(DIM, obstacle.cause));
+        }
+        let mut plan = "";
+        for step in &self.plan_steps {
+            if step.step.plan != plan {
+                plan = &step.step.plan;
+                text += &format!("{} {plan}\n", paint(BOLD, "plan     "));
+            }
+            text += &dots::text(step);
         }
         text + &self.person_text()
     }

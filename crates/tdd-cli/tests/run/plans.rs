@@ -6,7 +6,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tdd_fixtures::script::Script;
-use tdd_fixtures::server::Cast;
+use tdd_fixtures::server::{Cast, Reply};
 
 use crate::kata::{CODE_FILE, TEST_FILE, code, id, test, tests};
 use crate::stage::{Stage, Told, processes_in, soon};
@@ -473,4 +473,58 @@ fn a_plan_that_is_killed_again_and_again_comes_to_the_same_end() {
     }
     assert_eq!(stage.run(&run).code, Some(0));
     assert_eq!(left_by(&stage), left_by(&whole));
+}
+
+#[test]
+fn each_step_with_a_test_has_a_dot_in_plan_run_and_in_status() {
+    let text = plan("tdd", &[], &(step(1) + &step(2) + &step(3) + "4. Write it down\n"));
+    let refused = Reply::Status { code: 402, headers: String::new(), body: "no credit is left".to_owned() };
+    let cast = Cast::new()
+        .writes("tester", TEST_FILE, &tests(1))
+        .writes("implementor", CODE_FILE, &code(1))
+        .writes("tester", TEST_FILE, &tests(2))
+        .replies("implementor", refused);
+    let stage = staged(cast, "", &text);
+    let before: Value = serde_json::from_str(&stage.run(&["status", "--format", "json"]).stdout).unwrap();
+    let states = |status: &Value| -> Vec<String> {
+        status["plan_steps"].as_array().unwrap().iter().map(|step| step["state"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(states(&before), ["not-yet", "not-yet", "not-yet"]);
+    let told = stage.run(&RUN);
+    assert_eq!(told.code, Some(3), "{}{}", told.stdout, told.stderr);
+    let line = |state: &str, cycle: usize| format!("{state:<9}  {cycle}. Cycle {cycle} ({})\n", id(cycle));
+    let shown: Vec<String> =
+        told.stdout.lines().filter(|line| line.contains(". Cycle")).map(|line| format!("{}\n", line.trim())).collect();
+    let expected = [
+        line("○ not yet", 1),
+        line("○ not yet", 2),
+        line("○ not yet", 3),
+        line("● red", 1),
+        line("● green", 1),
+        line("● red", 2),
+    ];
+    assert_eq!(shown, expected, "{}", told.stdout);
+    let status = stage.run(&["status"]).stdout;
+    assert!(
+        status.contains(
+            &[line("● green", 1), line("● red", 2), line("○ not yet", 3)].map(|line| format!("  {line}")).concat()
+        ),
+        "{status}"
+    );
+    assert!(!status.contains("Write it down") && !status.contains('\u{1b}'), "{status}");
+    assert!(stage.run(&["status", "--color", "always"]).stdout.contains("\u{1b}[32m● green"));
+    let status: Value = serde_json::from_str(&stage.run(&["status", "--format", "json"]).stdout).unwrap();
+    assert_eq!(states(&status), ["green", "red", "not-yet"]);
+    let first = json!({"plan": "plans/05-01.md", "step": 1, "title": "Cycle 1", "test_id": id(1), "state": "green"});
+    assert_eq!(status["plan_steps"][0], first);
+}
+
+#[test]
+fn programs_read_the_states_of_a_plans_steps_at_its_end() {
+    let stage = staged(two_cycles(), "", &plan("tdd", &[], &(step(1) + &step(2))));
+    let told = stage.run(&[&RUN[..], &["--format", "json"]].concat());
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    let last: Value = serde_json::from_str(told.stdout.lines().last().unwrap()).unwrap();
+    let state = |cycle: usize| json!({"plan": "plans/05-01.md", "step": cycle, "title": format!("Cycle {cycle}"), "test_id": id(cycle), "state": "green"});
+    assert_eq!(last, json!({"type": "plan_steps", "steps": [state(1), state(2)]}));
 }

@@ -19,8 +19,9 @@ pub use person::{Override, PersonEdit, PersonFate, RefactorBegin, RefactorEnd, R
 pub use program::{IterationEnd, IterationJudged, IterationStart};
 pub use results::{InTheWay, Status, SuiteRun, TestRun};
 pub use step::{
-    Blocked, Committed, EditApplied, EditClaim, EditRefused, GreenOnArrival, LlmCall, Paused, PlanSubmitted, Repair,
-    Resynced, Reverted, RunEnd, RunStart, StepEnd, StepOutcome, StepStart, Stuck, TestRenamed, TestRevised, TestUpheld,
+    Blocked, Committed, EditApplied, EditClaim, EditRefused, GreenOnArrival, LlmCall, Paused, PlanSubmitted,
+    PlannedStep, Repair, Resynced, Reverted, RunEnd, RunStart, StepEnd, StepOutcome, StepStart, Stuck, TestRenamed,
+    TestRevised, TestUpheld,
 };
 
 /// The version of the line format that this program writes, and the newest that it reads.

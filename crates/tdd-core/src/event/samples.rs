@@ -44,7 +44,12 @@ pub(crate) fn one_of_each() -> Vec<Event> {
             subject: "chore: set up the project".into(),
             files: vec!["Cargo.toml".into(), "src/lib.rs".into()],
         }),
-        Event::RunStart(RunStart { version: "0.1.0".into(), kata: Digest::zero(), step: 0 }),
+        Event::RunStart(RunStart {
+            version: "0.1.0".into(),
+            kata: Digest::zero(),
+            step: 0,
+            plans: vec!["plans/05-01.md".into()],
+        }),
         Event::RunEnd(RunEnd { reason: "3 steps done".into(), exit: 0 }),
         Event::StepStart(StepStart {
             step: 2,
@@ -56,7 +61,16 @@ pub(crate) fn one_of_each() -> Vec<Event> {
             mark: Some("[phase-05/plan-01/task-01]".into()),
         }),
         Event::StepEnd(StepEnd { step: 2, role: Role::Implementor, outcome: StepOutcome::Kept, head: Some(commit()) }),
-        Event::PlanSubmitted(PlanSubmitted { step: 2, role: Role::Implementor, digest: Digest::zero() }),
+        Event::PlanSubmitted(PlanSubmitted {
+            step: 2,
+            role: Role::Implementor,
+            digest: Digest::zero(),
+            steps: vec![PlannedStep {
+                text: "add".into(),
+                test_id: Some(adds()),
+                test_file_path: Some("tests/calc.rs".into()),
+            }],
+        }),
         Event::EditClaim(EditClaim { test_id: adds(), edit_target: "src/lib.rs".into() }),
         Event::EditApplied(EditApplied { step: 2, attempt: 1, paths: vec!["src/lib.rs".into()] }),
         Event::EditRefused(EditRefused {

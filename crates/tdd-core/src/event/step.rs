@@ -30,6 +30,9 @@ pub struct RunStart {
     pub kata: Digest,
     /// The last step that had ended.
     pub step: u32,
+    /// The plans that it carries out, by their paths in the project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<String>,
 }
 
 /// A run ends.
@@ -112,6 +115,22 @@ pub struct PlanSubmitted {
     pub role: Role,
     /// Digest of the plan; its text is in `.tdd/plan/`.
     pub digest: Digest,
+    /// Its steps, where the model named them one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<PlannedStep>,
+}
+
+/// A step of a plan that a model submitted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedStep {
+    /// What is to be done.
+    pub text: String,
+    /// The test that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_id: Option<TestId>,
+    /// The file that the test is to stand in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_file_path: Option<String>,
 }
 
 /// A change of production says which red test it is for.

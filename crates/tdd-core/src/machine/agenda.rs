@@ -15,6 +15,8 @@ pub struct Agenda {
     pub truths: Vec<Truth>,
     /// The files that must be there at the end.
     pub artifacts: Vec<String>,
+    /// Where all this is written, by paths in the project.
+    pub plans: Vec<String>,
 }
 
 impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {

@@ -4,12 +4,12 @@ use super::stand::Stand;
 use super::{Machine, MachineError};
 use crate::cycle::Turn;
 use crate::digest::Digest;
-use crate::event::{EditClaim, EditRefused, Event, PlanSubmitted};
+use crate::event::{EditClaim, EditRefused, Event, PlanSubmitted, PlannedStep};
 use crate::gate::{self, Files, Source, Verdict};
 use crate::merge::{MergeError, Merged};
 use crate::program;
 use crate::rule::Refusal;
-use crate::seam::{Agent, Bench, Call, Closed, Desk, File, Granted, KataCut, Reporter};
+use crate::seam::{Agent, Bench, Call, Closed, Desk, File, Granted, KataCut, Reporter, Trial};
 use crate::test_id::TestId;
 
 /// The desk of one turn.
@@ -94,12 +94,34 @@ impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
         Ok(Granted::Yes)
     }
 
-    fn planned(&mut self, plan: &str) -> Result<(), Closed> {
+    fn planned(&mut self, plan: &str, steps: &[PlannedStep]) -> Result<(), Closed> {
         let noted = self.machine.note_plan(self.stand, self.turn, plan);
         self.open(noted)?;
         let (step, role, digest) = (self.stand.step, self.turn.role(), Digest::of(plan));
-        let recorded = self.machine.record(&[Event::PlanSubmitted(PlanSubmitted { step, role, digest })]);
+        let steps = steps.to_vec();
+        let recorded = self.machine.record(&[Event::PlanSubmitted(PlanSubmitted { step, role, digest, steps })]);
         self.open(recorded)
+    }
+
+    fn run_tests(&mut self, files: &Files, only: &[TestId]) -> Result<Trial, Closed> {
+        let change = self.machine.bench.change_to(files, self.machine.kind(self.turn)).map_err(MachineError::Work);
+        let change = self.open(change)?;
+        if !self.machine.bench.gate(&change, 0).auto_test {
+            return Ok(Trial::Withheld);
+        }
+        if !files.is_empty() {
+            let verdict = self.machine.judge_files(self.turn, files, Source::Proven, /* finished */ false);
+            if let Verdict::Refuse(refusal) = self.open(verdict)? {
+                return Ok(Trial::Refused(refusal));
+            }
+        }
+        let what = format!("step {}: {} runs tests", self.stand.step, self.turn.role());
+        self.machine.reporter.working(&what);
+        let report = self.machine.bench.try_tests(files, only).map_err(MachineError::Work);
+        self.machine.reporter.rested();
+        let report = self.open(report)?;
+        self.machine.note_trial(&report);
+        Ok(Trial::Ran(report))
     }
 
     fn waiting(&mut self, purpose: &str) {

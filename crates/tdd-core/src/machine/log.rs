@@ -12,7 +12,7 @@ use crate::digest::{CommitId, Digest};
 use crate::event::StepOutcome;
 use crate::judge::Ruling;
 use crate::pipeline::Judged;
-use crate::report::{Counts, Outcome};
+use crate::report::{Counts, Outcome, Report};
 use crate::rule::Refusal;
 use crate::seam::{Agent, Bench, Call as Made, Reporter, StepResult};
 use crate::test_id::TestId;
@@ -103,6 +103,8 @@ struct Attempt {
     /// What the agent, or the machine that read its answer, noted about it.
     #[serde(skip_serializing_if = "String::is_empty")]
     notes: String,
+    /// What tests said that the agent had run before it finished.
+    trials: Vec<Tests>,
     tests: Option<Tests>,
     check: Option<String>,
     ruling: Option<String>,
@@ -122,6 +124,7 @@ impl Attempt {
             calls: Vec::new(),
             answer: String::new(),
             notes: String::new(),
+            trials: Vec::new(),
             tests: None,
             check: None,
             ruling: None,
@@ -153,6 +156,18 @@ struct Tests {
     counts: Counts,
     failing: Vec<(TestId, String)>,
     obstacles: Vec<String>,
+}
+
+impl Tests {
+    fn of(report: &Report) -> Self {
+        let failing = report.results().filter_map(|result| match &result.outcome {
+            Outcome::Pass => None,
+            Outcome::Fail { cause, message } => Some((result.id.clone(), format!("{cause}: {message}"))),
+        });
+        let obstacles = report.obstacles().iter();
+        let obstacles = obstacles.map(|it| format!("{} {}: {}", it.subject, it.cause, it.message));
+        Self { counts: report.counts(), failing: failing.collect(), obstacles: obstacles.collect() }
+    }
 }
 
 impl StepLog {
@@ -246,16 +261,15 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
+    pub(super) fn note_trial(&mut self, report: &Report) {
+        if let Some(attempt) = self.attempt_log() {
+            attempt.trials.push(Tests::of(report));
+        }
+    }
+
     pub(super) fn note_judged(&mut self, judged: &Judged) {
         let Some(attempt) = self.attempt_log() else { return };
-        let failing = judged.report.results().filter_map(|result| match &result.outcome {
-            Outcome::Pass => None,
-            Outcome::Fail { cause, message } => Some((result.id.clone(), format!("{cause}: {message}"))),
-        });
-        let obstacles = judged.report.obstacles().iter();
-        let obstacles = obstacles.map(|it| format!("{} {}: {}", it.subject, it.cause, it.message));
-        attempt.tests =
-            Some(Tests { counts: judged.report.counts(), failing: failing.collect(), obstacles: obstacles.collect() });
+        attempt.tests = Some(Tests::of(&judged.report));
         let said = |check: &crate::seam::Checked| format!("{}{}", check.outcome.stdout, check.outcome.stderr);
         attempt.check = judged.check.as_ref().map(said);
         attempt.ruling = judged.worst().map(|ruling| match ruling {

@@ -59,7 +59,8 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         let head = machine.bench.vcs().head().map_err(work)?;
         let step = machine.position(&head)?.step;
         let kata = Digest::of(machine.brief());
-        machine.record(&[Event::RunStart(RunStart { version, kata, step })])?;
+        let plans = machine.agenda.as_ref().map(|agenda| agenda.plans.clone()).unwrap_or_default();
+        machine.record(&[Event::RunStart(RunStart { version, kata, step, plans })])?;
         Ok(machine)
     }
 

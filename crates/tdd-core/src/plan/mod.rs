@@ -1,6 +1,7 @@
 //! A plan: a Markdown file whose front matter says what must come of it, and whose steps may name tests.
 
 mod brief;
+mod dots;
 mod findings;
 mod goal;
 mod progress;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{ConfigError, describe};
 use crate::test_id::TestId;
 
+pub use dots::{Dot, Dotted, TestStep};
 pub use findings::{Finding, Severity};
 pub use progress::{Seen, Task, due, lacking};
 pub use steps::{Field, Step};

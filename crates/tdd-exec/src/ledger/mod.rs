@@ -326,7 +326,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("temp");
         let dir = StateDir::ensure(folder.path()).expect("state");
         let mut ledger = LedgerFile::open(&dir, WallClock).expect("open");
-        let told = Event::PlanSubmitted(PlanSubmitted { step: 1, role: Role::Tester, digest: Digest::of("plan") });
+        let told = Event::PlanSubmitted(PlanSubmitted {
+            step: 1,
+            role: Role::Tester,
+            digest: Digest::of("plan"),
+            steps: Vec::new(),
+        });
         let allows = Event::EditApplied(EditApplied { step: 1, attempt: 1, paths: vec!["src/lib.rs".to_owned()] });
         let mut waits_after = |events: &[Event]| {
             ledger.append(events).expect("append");

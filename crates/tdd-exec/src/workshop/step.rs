@@ -151,6 +151,13 @@ impl Bench for ProjectWorkshop {
         Ok(Obstructed { ignored, untracked: self.untracked(files)? })
     }
 
+    fn try_tests(&self, files: &Files, only: &[TestId]) -> Result<Report, WorkError> {
+        if files.is_empty() {
+            return self.base_report();
+        }
+        self.elsewhere(&self.span.base, files, |runner| Ok(runner.test(only)?))
+    }
+
     /// The formatter runs in a copy: what it does to other files stays there. One that fails leaves them as they are:
     /// the check will say why.
     fn formatted(&self, files: &Files) -> Result<Files, WorkError> {
