@@ -398,7 +398,7 @@ impl Bench for World {
     }
 
     fn obstructed(&self, files: &Files) -> Result<Obstructed, Killed> {
-        Ok(Obstructed { ignored: self.attempt(files).ignored, untracked: Vec::new() })
+        Ok(Obstructed { ignored: self.attempt(files).ignored, ..Obstructed::default() })
     }
 
     fn formatted(&self, files: &Files) -> Result<Files, Killed> {
