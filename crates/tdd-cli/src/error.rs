@@ -188,6 +188,12 @@ impl CliError {
         }
     }
 
+    /// Whether something of the project or of ours could not be written for want of space.
+    fn is_full_disk(&self) -> bool {
+        let said = |text: &String| text.contains("No space left on device");
+        !matches!(self, Self::Output(_)) && self.code() == Code::Environment && self.causes().iter().any(said)
+    }
+
     /// Whether the reader of our output went away.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -195,6 +201,9 @@ impl CliError {
 
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
+        if self.is_full_disk() {
+            return Some(work_error::FULL_DISK.to_owned());
+        }
         let text = match self {
             Self::NotTheRoot { root, .. } => {
                 format!("run it in the repository's root: `tdd-cli -C {} init`", root.display())

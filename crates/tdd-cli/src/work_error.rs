@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tdd_core::shortage::Shortage;
 use tdd_exec::error::WorkError;
 use tdd_exec::ledger::LedgerError;
 use tdd_exec::process::ProcessError;
@@ -10,6 +11,10 @@ use tdd_exec::state::StateError;
 use tdd_exec::text::TextError;
 
 use crate::error::Code;
+
+/// What to do about a full disk.
+pub const FULL_DISK: &str = "the disk is full: free some space in the project, your home or the temporary folder, then run it again; no \
+     attempt was spent";
 
 /// The exit code.
 pub fn code(error: &WorkError) -> Code {
@@ -36,7 +41,7 @@ pub fn code(error: &WorkError) -> Code {
         | WorkError::State(_)
         | WorkError::Ledger(_)
         | WorkError::Write(_)
-        | WorkError::Run(RunError::Process(_)) => Code::Environment,
+        | WorkError::Run(RunError::Process(_) | RunError::Exhausted { .. }) => Code::Environment,
         WorkError::Interrupted | WorkError::Run(RunError::Interrupted) => Code::Interrupted,
     }
 }
@@ -80,6 +85,10 @@ pub fn hint(error: &WorkError) -> Option<String> {
         WorkError::Ledger(error) => ledger_hint(error),
         WorkError::Write(_) => "nothing was changed; check permissions and free space".to_owned(),
         WorkError::Run(RunError::UnknownCommand(unknown)) => report_lines(&unknown.command),
+        WorkError::Run(RunError::Exhausted { what: Shortage::Memory, .. }) => {
+            "free some memory, or let fewer processes run at a time, then run it again; no attempt was spent".to_owned()
+        }
+        WorkError::Run(RunError::Exhausted { what: Shortage::Disk, .. }) => FULL_DISK.to_owned(),
         WorkError::Run(RunError::Process(ProcessError::Scratch { .. })) => {
             "set `TMPDIR` to a folder of your own that has free space".to_owned()
         }

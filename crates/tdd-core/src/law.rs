@@ -140,6 +140,7 @@ pub const TABLE: &[Row] = &[
     row(Rule::OneEditPerPath, WRITTEN, Ask::Edits(edits::one_edit_per_path)),
     row(Rule::ProtectedPath, MODEL, Ask::Request(request::not_a_persons)),
     row(Rule::IgnoredPath, MODEL, Ask::Request(request::not_ignored)),
+    row(Rule::EditApplies, MODEL, Ask::Request(request::place_is_free)),
     row(Rule::TargetFence, MODEL, Ask::Request(request::inside_fence)),
     row(Rule::Budget, MODEL, Ask::Request(request::within_budget)),
     row(Rule::RefactorMode, MODEL, Ask::Request(request::mode_fits_step)),

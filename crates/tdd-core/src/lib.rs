@@ -33,6 +33,7 @@ pub mod rule;
 pub mod scope;
 pub mod seam;
 pub mod session;
+pub mod shortage;
 pub mod signature;
 pub mod signs;
 pub mod standing;

@@ -495,6 +495,10 @@ pub struct Obstructed {
     pub ignored: Vec<String>,
     /// A person has a file there that git does not know.
     pub untracked: Vec<String>,
+    /// A folder stands there.
+    pub folders: Vec<String>,
+    /// A file stands where a folder would have to be.
+    pub below_files: Vec<String>,
 }
 
 /// A person's text that was saved before one of our files was put back.

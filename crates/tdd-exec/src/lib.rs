@@ -13,6 +13,7 @@ pub mod program;
 pub mod project;
 pub mod recording;
 pub mod remote;
+mod room;
 pub mod runner;
 pub mod scratch;
 pub mod setup;

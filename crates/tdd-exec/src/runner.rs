@@ -1,12 +1,18 @@
 //! Runs a project's own tools and hands what they print to the language that can read it.
 
+use std::path::Path;
+
 use tdd_core::command::{CommandSpec, Exit, Finished};
 use tdd_core::report::Report;
 use tdd_core::seam::{Runner, RunnerOutcome};
+use tdd_core::shortage::{Nature, Shortage, is_killed_itself, shortage};
 use tdd_core::test_id::TestId;
-use tdd_lang::language::{Job, Language, Measured, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use tdd_lang::language::{
+    Job, Language, Measured, Next, Project, Selection, Settings, Sources, Starts, Suite, UnknownCommand,
+};
 
 use crate::process::{self, Isolation, ProcessError, Spawner};
+use crate::room::least_room;
 
 /// Why a tool could not be run at all.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +23,17 @@ pub enum RunError {
     /// The process could not be started or watched.
     #[error(transparent)]
     Process(#[from] ProcessError),
+    /// The machine has too little of something, so that nothing is known about the project.
+    #[error("{}", match what {
+        Shortage::Memory => format!("`{command}` was killed, most likely because memory ran out"),
+        Shortage::Disk => format!("the disk is full: `{command}` cannot write"),
+    })]
+    Exhausted {
+        /// What was to be run.
+        command: String,
+        /// What it ran out of.
+        what: Shortage,
+    },
     /// Somebody asked us to stop.
     #[error("interrupted")]
     Interrupted,
@@ -39,33 +56,48 @@ pub struct ProjectRunner<'a> {
 }
 
 impl ProjectRunner<'_> {
-    fn run(&self, command: &CommandSpec, isolation: Isolation) -> Result<Finished, RunError> {
+    fn run(&self, command: &CommandSpec, starts: Starts) -> Result<Finished, RunError> {
+        let (isolation, nature) = match starts {
+            Starts::Tool => (Isolation::Shared, Nature::Tool),
+            Starts::Tests => (Isolation::Fresh, Nature::Tests),
+            Starts::ToolAndTests => (Isolation::Shared, Nature::Tests),
+        };
         let finished = process::run(&self.spawner.clone().with_isolation(isolation), command)?;
-        if finished.exit == Exit::Interrupted { Err(RunError::Interrupted) } else { Ok(finished) }
+        if finished.exit == Exit::Interrupted {
+            return Err(RunError::Interrupted);
+        }
+        match shortage(&finished, nature, || least_room(Path::new(&finished.folder))) {
+            Some(what) => Err(RunError::Exhausted { command: command.line(), what }),
+            None => Ok(finished),
+        }
     }
 
     fn run_job(&self, job: &Job) -> Result<Finished, RunError> {
         (self.progress)(&job.label);
-        self.run(&job.command, if job.isolated { Isolation::Fresh } else { Isolation::Shared })
+        self.run(&job.command, job.starts)
     }
 
     /// Runs all tests and sees which lines of these files they execute.
     pub fn coverage(&self, paths: &[String]) -> Result<Measured, RunError> {
         match self.language.coverage(self.project, self.settings, paths) {
-            Some(mut suite) => self.converse(suite.as_mut()),
+            Some(mut suite) => Ok(self.converse(suite.as_mut())?.0),
             None => Ok(Err("it cannot be measured for this project's tests".to_owned())),
         }
     }
 
-    /// Runs what a test run asks for until it knows what it is about.
-    fn converse<T>(&self, suite: &mut dyn Suite<T>) -> Result<T, RunError> {
+    /// Runs what a test run asks for until it knows what it is about; and says which of it was killed.
+    fn converse<T>(&self, suite: &mut dyn Suite<T>) -> Result<(T, Option<CommandSpec>), RunError> {
+        let mut killed = None;
         loop {
             match suite.next(self.sources) {
                 Next::Run(jobs) => {
                     let finished = jobs.iter().map(|job| self.run_job(job)).collect::<Result<Vec<_>, _>>()?;
+                    let mut pairs = jobs.into_iter().zip(&finished);
+                    killed =
+                        killed.or_else(|| pairs.find(|(_, done)| is_killed_itself(done)).map(|(job, _)| job.command));
                     suite.feed(finished);
                 }
-                Next::Done(known) => return Ok(known),
+                Next::Done(known) => return Ok((known, killed)),
             }
         }
     }
@@ -75,7 +107,7 @@ impl ProjectRunner<'_> {
         let mut outcome = RunnerOutcome { ok: true, stdout: String::new(), stderr: String::new(), exit: Exit::Passed };
         for command in commands {
             (self.progress)(label);
-            let finished = self.run(command, Isolation::Shared)?;
+            let finished = self.run(command, Starts::Tool)?;
             outcome.stdout += &finished.stdout.text();
             outcome.stderr += &finished.stderr.text();
             outcome.ok = finished.exit == Exit::Passed;
@@ -102,6 +134,12 @@ impl Runner for ProjectRunner<'_> {
     fn test(&self, only: &[TestId]) -> Result<Report, RunError> {
         let selection = if only.is_empty() { Selection::All } else { Selection::Only(only.to_vec()) };
         let mut suite = tdd_lang::suite(self.language, self.project, self.settings, selection)?;
-        self.converse(suite.as_mut())
+        match self.converse(suite.as_mut())? {
+            // A runner that no test can have killed: else the language would blame the test.
+            (report, Some(command)) if report.environment_failure().is_some() => {
+                Err(RunError::Exhausted { command: command.line(), what: Shortage::Memory })
+            }
+            (report, _) => Ok(report),
+        }
     }
 }

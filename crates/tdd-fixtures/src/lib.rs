@@ -2,6 +2,7 @@
 
 pub mod corpus;
 pub mod machine;
+pub mod mount;
 pub mod script;
 pub mod server;
 pub mod story;

@@ -178,14 +178,24 @@ pub enum Next<T = Report> {
     Done(T),
 }
 
+/// What kind of code a command starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Starts {
+    /// A tool, which needs the user's own caches.
+    Tool,
+    /// Code of the project's tests, which gets a fresh home and temporary folder.
+    Tests,
+    /// Both, in one command of the user's own.
+    ToolAndTests,
+}
+
 /// One command of a test run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// What to run.
     pub command: CommandSpec,
-    /// Whether it runs code of the project's tests (and so gets a fresh home and temporary folder),
-    /// or a tool that needs the user's own caches.
-    pub isolated: bool,
+    /// What kind of code that starts.
+    pub starts: Starts,
     /// What it does, for a progress line: "building tests".
     pub label: String,
 }

@@ -5,6 +5,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
+use tdd_fixtures::mount::{MAY_NOT_MOUNT, Mount};
+
 use crate::machine::{Machine, document, finish};
 
 /// A repository of a person's, with one commit.
@@ -17,32 +19,11 @@ fn repository() -> Machine {
     machine
 }
 
-/// A file system of its own on the project's folder; gone when the test ends.
-struct Mount<'a>(&'a Path);
-
-impl<'a> Mount<'a> {
-    /// `None`, with the reason printed, where this user may not mount.
-    fn tmpfs(folder: &'a Path, options: &str) -> Option<Self> {
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(folder).output();
-        if mount.is_ok_and(|output| output.status.success()) {
-            return Some(Self(folder));
-        }
-        println!("skipped: this user may not mount a file system");
-        None
-    }
-}
-
-impl Drop for Mount<'_> {
-    fn drop(&mut self) {
-        let _gone = Command::new("umount").arg("-l").arg(self.0).status();
-    }
-}
-
 #[test]
 fn a_read_only_folder_is_named() {
     let machine = Machine::new();
     let root = machine.root();
-    let Some(_mount) = Mount::tmpfs(&root, "ro,size=64k") else { return };
+    let Some(_mount) = Mount::tmpfs(&root, "ro,size=64k") else { return println!("{MAY_NOT_MOUNT}") };
     insta::assert_snapshot!(machine.refused(&["init"]));
 }
 
@@ -53,7 +34,8 @@ fn a_full_disk_leaves_the_folder_as_it_was() {
     for pages in [1, 4, 8, 12, 16, 20, 24, 32, 40] {
         let machine = Machine::new();
         let root = machine.root();
-        let Some(_mount) = Mount::tmpfs(&root, &format!("size={}k", pages * 4)) else { return };
+        let options = format!("size={}k", pages * 4);
+        let Some(_mount) = Mount::tmpfs(&root, &options) else { return println!("{MAY_NOT_MOUNT}") };
         let before = machine.state();
         let output = machine.output(&["init"]);
         if output.status.success() {

@@ -334,3 +334,32 @@ fn words_of_a_model_forge_no_section_and_no_trailer() {
         "TDD-Step: 1\nTDD-Phase: red\nTDD-Test: tests/add.rs::an_empty_text_is_zero\nAgent-Type: tdd-tester"
     );
 }
+
+#[test]
+fn an_edit_of_a_folder_is_refused_for_every_action_and_role() {
+    let edits = [
+        json!({"path": "src", "action": "upsert", "content": "mine"}),
+        json!({"path": "src/", "action": "upsert", "content": "mine"}),
+        json!({"path": "tests", "action": "upsert", "content": "mine"}),
+        json!({"path": "src", "action": "replace", "find": "a", "content": "b"}),
+        json!({"path": "src", "action": "delete"}),
+        json!({"path": "src", "action": "rename", "to": "library"}),
+        json!({"path": TEST_FILE, "action": "rename", "to": "tests"}),
+        json!({"path": CODE_FILE, "action": "rename", "to": "src"}),
+        json!({"path": "src/lib.rs/inner.rs", "action": "upsert", "content": "mine"}),
+    ];
+    let tried = |cast: Cast, part| {
+        let say = |cast: Cast, edit| cast.says(part, &json!({"summary": "a folder", "edits": [edit]}).to_string());
+        edits.iter().fold(cast, say)
+    };
+    let cast = tried(Cast::new(), "tester").writes("tester", TEST_FILE, &tests(1));
+    let cast = tried(cast, "implementor").writes("implementor", CODE_FILE, &code(1));
+    let stage = Stage::with(tried(cast, "refactorer").writes("refactorer", CODE_FILE, &tidied(1)), PATIENT);
+    let told = stage.run(&["run", "--cycles", "1"]);
+    assert_eq!((told.code, told.stderr.as_str()), (Some(0), ""), "{}", told.stdout);
+    let events = stage.events();
+    let refused = events.iter().filter(|event| event["type"] == "edit_refused").count();
+    assert_eq!(refused, 3 * edits.len(), "{}", told.stdout);
+    assert_told_why(&stage, "is a folder");
+    assert_eq!(stage.subjects()[2..], ["test: do it", "feat: do it", "refactor: do it"]);
+}

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tdd_fixtures::mount::{self, MAY_NOT_MOUNT, Mount};
 use tdd_fixtures::server::{Cast, Reply, edit_plan};
 
 use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, test, tests};
@@ -247,4 +248,55 @@ fn an_old_test_that_fails_and_then_passes_on_the_same_files_is_named_flaky() {
         exit 0
     ",
     );
+}
+
+/// A tool that kills itself while a file is there, and else does what it is asked for.
+fn killer(stage: &Stage) -> (std::path::PathBuf, std::path::PathBuf) {
+    let (program, flag) = (stage.sandbox.outside().join("compiler"), stage.sandbox.outside().join("kill"));
+    let script = format!("#!/bin/sh\nif [ -e '{}' ]; then kill -9 $$; fi\nexec \"$@\"\n", flag.display());
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    (program, flag)
+}
+
+/// An attempt that could not be verified is undone and not spent, and the next run goes on.
+fn assert_not_spent(stage: &Stage, words: &str, mend: impl Fn()) {
+    let told = stage.run(&["run", "--steps", "1"]);
+    assert_eq!(told.code, Some(3), "{}{}", told.stdout, told.stderr);
+    assert!(told.stderr.contains(words) && told.stderr.contains("try: "), "{}", told.stderr);
+    let spent = stage.events().iter().filter(|event| event["type"] == "reverted" && event["spent"] == true).count();
+    assert_eq!(spent, 0, "{}", told.stdout);
+    mend();
+    stage.recast(Cast::new().writes("tester", TEST_FILE, &tests(1)));
+    let told = stage.run(&["run", "--steps", "1"]);
+    assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
+    assert_eq!(stage.subjects().last().unwrap(), "test: do it");
+}
+
+#[test]
+fn a_compiler_that_is_killed_costs_no_attempt() {
+    let stage = Stage::with(Cast::new().writes("tester", TEST_FILE, &tests(1)), "max_attempts_per_agent: 1");
+    let (program, flag) = killer(&stage);
+    stage.sandbox.write(".cargo/config.toml", format!("[build]\nrustc-wrapper = \"{}\"\n", program.display()));
+    stage.commit("chore: a compiler");
+    let kill = flag.clone();
+    stage.meanwhile(move |_| std::fs::write(&kill, "").unwrap());
+    assert_not_spent(&stage, "memory", || {
+        stage.meanwhile(|_| {});
+        std::fs::remove_file(&flag).unwrap();
+    });
+}
+
+#[test]
+fn a_disk_that_is_full_costs_no_attempt() {
+    let stage = Stage::with(Cast::new().writes("tester", TEST_FILE, &tests(1)), "max_attempts_per_agent: 1");
+    let target = stage.path("target");
+    std::fs::create_dir_all(&target).unwrap();
+    let Some(_mount) = Mount::tmpfs(&target, "size=64m") else { return println!("{MAY_NOT_MOUNT}") };
+    let folder = target.clone();
+    stage.meanwhile(move |_| drop(mount::fill(&folder)));
+    assert_not_spent(&stage, "disk is full", || {
+        stage.meanwhile(|_| {});
+        std::fs::remove_file(target.join("filler")).unwrap();
+    });
 }

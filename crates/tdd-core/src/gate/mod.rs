@@ -21,6 +21,7 @@ use crate::path::ConfinedPath;
 use crate::program::fence::Fence;
 use crate::report::Cause;
 use crate::rule::{Refusal, Rule};
+use crate::seam::Obstructed;
 use crate::session::{Known, Session};
 use crate::test_id::TestId;
 
@@ -153,10 +154,8 @@ pub struct Request<'a> {
     pub edits: &'a [Edit],
     /// What they would do to the tree that the step started from.
     pub change: &'a Change,
-    /// Those of their paths that git ignores.
-    pub ignored: &'a [String],
-    /// Those of their paths where a person has a file that git does not know.
-    pub untracked: &'a [String],
+    /// Those of their paths where something is in the way.
+    pub obstructed: &'a Obstructed,
 }
 
 /// What the rules depend on beside the session.
@@ -199,11 +198,14 @@ impl<'a> Limits<'a> {
     }
 }
 
+static NOTHING_IN_THE_WAY: Obstructed =
+    Obstructed { ignored: Vec::new(), untracked: Vec::new(), folders: Vec::new(), below_files: Vec::new() };
+
 impl<'a> Request<'a> {
     /// A model's finished wish, with nothing in its way.
     pub fn of_model(edits: &'a [Edit], change: &'a Change) -> Self {
         let (speaker, source) = (Speaker::Model, Source::Proven);
-        Self { speaker, finished: true, source, edits, change, ignored: &[], untracked: &[] }
+        Self { speaker, finished: true, source, edits, change, obstructed: &NOTHING_IN_THE_WAY }
     }
 }
 

@@ -13,7 +13,7 @@ pub fn not_a_persons(asked: &Asked<'_>) -> Answer {
         let reason = format!("`{path}` says what is to be done, and is a person's");
         return Err(Rule::ProtectedPath.refuse(reason, "leave it as it is"));
     }
-    match asked.request.untracked.first() {
+    match asked.request.obstructed.untracked.first() {
         None => Ok(()),
         Some(path) => Err(Rule::ProtectedPath
             .refuse(format!("a person has a file of their own at `{path}`, not committed yet"), "use another path")),
@@ -21,13 +21,23 @@ pub fn not_a_persons(asked: &Asked<'_>) -> Answer {
 }
 
 pub fn not_ignored(asked: &Asked<'_>) -> Answer {
-    match asked.request.ignored.first() {
+    match asked.request.obstructed.ignored.first() {
         None => Ok(()),
         Some(path) => Err(Rule::IgnoredPath.refuse(
             format!("git ignores `{path}`, so what is in it would be tested and not kept"),
             "use a path that is not ignored",
         )),
     }
+}
+
+pub fn place_is_free(asked: &Asked<'_>) -> Answer {
+    let obstructed = asked.request.obstructed;
+    let reason = match (obstructed.folders.first(), obstructed.below_files.first()) {
+        (Some(path), _) => format!("`{path}` is a folder"),
+        (None, Some(path)) => format!("on the way to `{path}` stands a file, so it cannot be there"),
+        (None, None) => return Ok(()),
+    };
+    Err(Rule::EditApplies.refuse(reason, "name a file, in a folder"))
 }
 
 pub fn inside_fence(asked: &Asked<'_>) -> Answer {

@@ -173,7 +173,8 @@ mod law {
             session.apply(event);
         }
         let edits = [upsert("src/lib.rs", "x")];
-        let request = Request { untracked, ..Request::of_model(&edits, change) };
+        let obstructed = Obstructed { untracked: untracked.to_vec(), ..Obstructed::default() };
+        let request = Request { obstructed: &obstructed, ..Request::of_model(&edits, change) };
         match judge(&session, &request, &limits()) {
             Verdict::Permit(_) => None,
             Verdict::Refuse(refusal) => {
@@ -367,9 +368,25 @@ mod law {
     #[test]
     fn what_git_ignores_is_not_edited() {
         let (edits, change) = ([upsert("target/x", "x")], Change::default());
-        let request = Request { ignored: &["target/x".to_owned()], ..Request::of_model(&edits, &change) };
+        let obstructed = Obstructed { ignored: vec!["target/x".to_owned()], ..Obstructed::default() };
+        let request = Request { obstructed: &obstructed, ..Request::of_model(&edits, &change) };
         let Verdict::Refuse(refusal) = judge(&Session::default(), &request, &limits()) else { panic!("permitted") };
         assert_eq!(refusal.rule, Rule::IgnoredPath);
+    }
+
+    #[test]
+    fn where_a_folder_stands_no_file_is_written() {
+        let (edits, change) = ([upsert("src", "x")], Change::default());
+        let at = |folders: &[&str], below_files: &[&str]| {
+            let names = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+            let obstructed =
+                Obstructed { folders: names(folders), below_files: names(below_files), ..Obstructed::default() };
+            let request = Request { obstructed: &obstructed, ..Request::of_model(&edits, &change) };
+            let Verdict::Refuse(refusal) = judge(&Session::default(), &request, &limits()) else { panic!("permitted") };
+            (refusal.rule, refusal.reason)
+        };
+        assert_eq!(at(&["src"], &[]), (Rule::EditApplies, "`src` is a folder".to_owned()));
+        assert_eq!(at(&[], &["a/b"]).0, Rule::EditApplies);
     }
 
     #[test]

@@ -371,8 +371,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             source,
             edits: &edits,
             change: &change,
-            ignored: &obstructed.ignored,
-            untracked: &obstructed.untracked,
+            obstructed: &obstructed,
         };
         Ok(gate::judge(self.session(), &request, &self.limits()))
     }

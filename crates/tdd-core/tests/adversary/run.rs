@@ -11,7 +11,7 @@ use tdd_core::gate::{self, Limits, Request, Verdict};
 use tdd_core::machine::{End, Machine, Mandate, Order, Start};
 use tdd_core::report::Cause;
 use tdd_core::rule::Rule;
-use tdd_core::seam::{Ledger, Orchestrator};
+use tdd_core::seam::{Ledger, Obstructed, Orchestrator};
 use tdd_core::session::Session;
 use tdd_core::test_id::TestId;
 
@@ -218,7 +218,8 @@ impl Game {
         let head = self.head();
         let attempt = Attempt::new(&head, moves);
         let change = head.change_to(&attempt.after);
-        let request = Request { ignored: &attempt.ignored, ..Request::of_model(&attempt.edits, &change) };
+        let obstructed = Obstructed { ignored: attempt.ignored.clone(), ..Obstructed::default() };
+        let request = Request { obstructed: &obstructed, ..Request::of_model(&attempt.edits, &change) };
         let limits =
             Limits { now_ms: self.world().ledger.now, max_attempts: 5, max_new_tests: 1, ..Limits::of_kata("kata.md") };
         match gate::judge(self.session(), &request, &limits) {

@@ -403,7 +403,7 @@ impl Bench for World {
     }
 
     fn obstructed(&self, files: &Files) -> Result<Obstructed, Killed> {
-        Ok(Obstructed { ignored: self.attempt(files).ignored, untracked: Vec::new() })
+        Ok(Obstructed { ignored: self.attempt(files).ignored, ..Obstructed::default() })
     }
 
     fn try_tests(&self, files: &Files, _: &[TestId]) -> Result<Report, Killed> {

@@ -148,7 +148,16 @@ impl Bench for ProjectWorkshop {
                 ignored.push(path.clone());
             }
         }
-        Ok(Obstructed { ignored, untracked: self.untracked(files)? })
+        let root = self.site.repo.root();
+        let is_folder = |path: &str| fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_dir());
+        let is_file = |path: &str| fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_file());
+        let is_below_file = |path: &&String| path.match_indices('/').any(|(at, _)| is_file(&path[..at]));
+        Ok(Obstructed {
+            ignored,
+            untracked: self.untracked(files)?,
+            folders: files.keys().filter(|path| is_folder(path)).cloned().collect(),
+            below_files: files.keys().filter(is_below_file).cloned().collect(),
+        })
     }
 
     fn try_tests(&self, files: &Files, only: &[TestId]) -> Result<Report, WorkError> {

@@ -10,7 +10,7 @@ use tdd_core::digest::Digest;
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
-use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite};
+use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Starts, Suite};
 use read::{Case, Fate};
 
 /// How much of an output is told.
@@ -26,7 +26,7 @@ pub(crate) fn suite<'l>(
 ) -> Box<dyn Suite + 'l> {
     let of = |argv: Vec<String>, deadline| CommandSpec::new(argv, deadline).in_dir(project.root.clone());
     let words = |argv: &[&str]| argv.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let job = |command, label: &str| Job { command, isolated: false, label: label.to_owned() };
+    let job = |command, label: &str| Job { command, starts: Starts::ToolAndTests, label: label.to_owned() };
     // A report of an earlier run must not be taken for one of this run.
     let jobs = vec![
         job(of(words(&["rm", "-f", "--", junit]), settings.timeout), "removing the last report"),

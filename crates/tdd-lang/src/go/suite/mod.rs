@@ -21,7 +21,7 @@ use self::world::World;
 use super::Go;
 use super::ids::Ids;
 use super::test_command::TestCommand;
-use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Starts, Suite, UnknownCommand};
 use crate::run::report_without_run;
 
 /// Puts a test of our own into each package while `go test` runs.
@@ -158,7 +158,7 @@ impl GoSuite {
             // One further up on the disk is nobody's who looks at these files.
             command = command.with_env("GOWORK", "off");
         }
-        Job { command, isolated: true, label: "running go test".to_owned() }
+        Job { command, starts: Starts::Tests, label: "running go test".to_owned() }
     }
 }
 

@@ -8,7 +8,7 @@ use tdd_core::command::{CommandSpec, Exit, Finished};
 use tdd_core::report::{Cause, Obstacle};
 
 use crate::go::test_command::TestCommand;
-use crate::language::{Job, Project, Settings, join};
+use crate::language::{Job, Project, Settings, Starts, join};
 use crate::run::{last_words, tool_obstacle};
 
 /// What is asked of Go's environment.
@@ -58,7 +58,7 @@ pub(super) fn questions(command: &TestCommand, project: &Project, settings: &Set
     let job = |arguments: Vec<String>, label: &str| {
         let argv = std::iter::once(command.go.clone()).chain(arguments);
         let command = CommandSpec::new(argv, settings.build_timeout).in_dir(project.root.clone());
-        Job { command, isolated: false, label: label.to_owned() }
+        Job { command, starts: Starts::Tool, label: label.to_owned() }
     };
     vec![job(env.collect(), "finding go"), job(list, "listing packages")]
 }

@@ -28,10 +28,10 @@ use super::places::is_within;
 use super::runner::chosen;
 use super::test_command::{Program, Run, TestCommand};
 use super::title::JOINT;
-use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Starts, Suite, UnknownCommand};
 use crate::run::{last_lines, last_words, report_without_run, tool_obstacle};
 
-/// Runs the tests in children and tells about them.
+/// Starts the tests in children and tells about them.
 const RUNNER: &str = include_str!("runner.mjs");
 /// How what runs in a child speaks to its parent.
 const CHANNEL: &str = include_str!("channel.mjs");
@@ -113,7 +113,7 @@ impl JavaScriptSuite {
         // One test may take as long as is configured; some that hang must not cost the results of the others.
         let deadline = self.settings.timeout * 6 + std::time::Duration::from_mins(2);
         let command = CommandSpec::new(argv, deadline).in_dir(self.project.root.clone());
-        Job { command, isolated: true, label: format!("running {}", run.program.name()) }
+        Job { command, starts: Starts::Tests, label: format!("running {}", run.program.name()) }
     }
 
     /// The files that may be run, with the patterns of their tests.

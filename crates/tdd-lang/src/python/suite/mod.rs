@@ -24,14 +24,16 @@ use super::ids::{Ids, without_case};
 use super::modules::Modules;
 use super::project::install;
 use super::test_command::TestCommand;
-use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand, join};
+use crate::language::{
+    Job, Language, Next, Project, Selection, Settings, Sources, Starts, Suite, UnknownCommand, join,
+};
 use crate::run::{
     Moment, Results, failed, last_words, no_tests_found, report_without_run, shorten, stands_before, tool_obstacle,
 };
 
 /// Finds the interpreter.
 pub(super) const FIND: &str = include_str!("find.py");
-/// Runs pytest and tells about it.
+/// Starts pytest and tells about it.
 const RUNNER: &str = include_str!("runner.py");
 
 struct PytestSuite {
@@ -74,7 +76,7 @@ impl Suite for PytestSuite {
                 self.stage = Stage::Finding;
                 let command = CommandSpec::new(self.command.find.clone(), self.settings.build_timeout);
                 let command = command.in_dir(self.project.root.clone());
-                Next::Run(vec![Job { command, isolated: false, label: "finding python".to_owned() }])
+                Next::Run(vec![Job { command, starts: Starts::Tool, label: "finding python".to_owned() }])
             }
         }
     }
@@ -117,7 +119,7 @@ impl PytestSuite {
             .in_dir(self.project.root.clone())
             .with_env("PYTHONHASHSEED", "0")
             .with_env("PYTHONUSERBASE", found.user_base.clone());
-        Job { command, isolated: true, label: "running pytest".to_owned() }
+        Job { command, starts: Starts::Tests, label: "running pytest".to_owned() }
     }
 
     fn read(&self, finished: &Finished, sources: &dyn Sources) -> Report {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tdd_core::command::CommandSpec;
 
-use crate::language::{Job, Sources};
+use crate::language::{Job, Sources, Starts};
 use crate::rust::cargo_config;
 use crate::rust::compile::{Artifact, Build, BuildScript};
 use crate::rust::diagnose::package_name;
@@ -74,7 +74,7 @@ impl Binary {
         self.job(argv, format!("listing tests of {}", self.root), deadline)
     }
 
-    /// Runs tests; the arguments in `choice` say which.
+    /// Starts tests; the arguments in `choice` say which.
     pub(super) fn run(&self, choice: &[String], deadline: Duration) -> Job {
         let mut argv = vec![self.executable.clone()];
         argv.extend(JSON_ARGS.map(str::to_owned));
@@ -87,7 +87,7 @@ impl Binary {
     fn job(&self, argv: Vec<String>, label: String, deadline: Duration) -> Job {
         let mut command = CommandSpec::new(argv, deadline).in_dir(self.cwd.clone());
         command.env.clone_from(&self.env);
-        Job { command, isolated: true, label }
+        Job { command, starts: Starts::Tests, label }
     }
 }
 

@@ -34,7 +34,7 @@ use super::nextest;
 use super::places::Places;
 use super::project;
 use super::test_command::TestCommand;
-use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Suite, UnknownCommand};
+use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Starts, Suite, UnknownCommand};
 use crate::run::failed;
 
 /// Begins a test run.
@@ -194,14 +194,14 @@ impl CargoSuite {
     fn job(&self, argv: Vec<String>, label: &str, deadline: Duration) -> Job {
         let command =
             CommandSpec::new(argv, deadline).in_dir(self.project.root.clone()).with_env("RUST_BACKTRACE", "0");
-        Job { command, isolated: false, label: label.to_owned() }
+        Job { command, starts: Starts::Tool, label: label.to_owned() }
     }
 
     /// A call of cargo that starts code of the tests: without the user's home, and without the `runner` of
     /// the project's configuration, which could keep every test from being started and succeed.
     fn job_with_tests(&self, argv: Vec<String>, label: &str, deadline: Duration, sources: &dyn Sources) -> Job {
         let mut job = self.job(argv, label, deadline);
-        job.isolated = true;
+        job.starts = Starts::Tests;
         // Only where there is one: behind any runner, doctests share a process.
         if cargo_config::has_runner(&self.places, sources) {
             let plain = |triple: String| (runner_variable(&triple), PLAIN_RUNNER.to_owned());

@@ -172,7 +172,7 @@ fn a_planted_runner_stands_between_cargo_and_no_test() {
     let Next::Run(jobs) = suite.next(&sources) else { panic!("no list") };
     let runner = ("CARGO_TARGET_MIPS_X_Y_RUNNER".to_owned(), PLAIN_RUNNER.to_owned());
     assert!(jobs[0].command.env.contains(&runner), "{:?}", jobs[0]);
-    assert!(jobs[0].isolated);
+    assert_eq!(jobs[0].starts, Starts::Tests);
 }
 
 #[test]

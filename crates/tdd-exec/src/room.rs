@@ -1,0 +1,40 @@
+//! How much room is left on the disks that a command writes to.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nix::sys::statvfs::statvfs;
+
+/// The bytes that are left where there are least: in the folder and whatever is mounted below it, in the home, and where
+/// temporary files go.
+pub fn least_room(folder: &Path) -> u64 {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let places = mounted_below(folder).into_iter().chain([folder.to_owned(), std::env::temp_dir()]).chain(home);
+    places.filter_map(|place| room(&place)).min().unwrap_or(u64::MAX)
+}
+
+#[allow(clippy::useless_conversion, reason = "the numbers are smaller on some systems")]
+fn room(place: &Path) -> Option<u64> {
+    let found = statvfs(place).ok()?;
+    Some(u64::from(found.blocks_available()).saturating_mul(u64::from(found.fragment_size())))
+}
+
+/// What is mounted below a folder; where the system does not say, nothing.
+fn mounted_below(folder: &Path) -> Vec<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    // The fifth word of a line is where it is mounted.
+    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(PathBuf::from);
+    points.filter(|point| point.starts_with(folder) && point != folder).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_where_tests_are_run() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(least_room(folder.path()) > 0);
+        assert_eq!(room(&folder.path().join("missing")), None);
+    }
+}
