@@ -194,16 +194,16 @@ impl Served {
 
 /// A plan for people: what was said about all of it, then its steps.
 fn submitted_plan(text: &str, steps: &[PlannedStep]) -> String {
-    let step = |(at, step): (usize, &PlannedStep)| {
+    let line = |(at, step): (usize, &PlannedStep)| {
         let about = match (&step.test_id, &step.test_file_path) {
-            (Some(test), Some(path)) => format!(" (`{test}` in `{path}`)"),
-            (Some(test), None) => format!(" (`{test}`)"),
+            (Some(id), Some(path)) => format!(" (`{id}` in `{path}`)"),
+            (Some(id), None) => format!(" (`{id}`)"),
             (None, Some(path)) => format!(" (in `{path}`)"),
             (None, None) => String::new(),
         };
         format!("{}. {}{about}\n", at + 1, reply::one_line(&step.text))
     };
-    let steps: String = steps.iter().enumerate().map(step).collect();
+    let steps: String = steps.iter().enumerate().map(line).collect();
     match (text.trim(), steps.as_str()) {
         (text, "") => text.to_owned(),
         ("", steps) => steps.to_owned(),

@@ -275,9 +275,9 @@ mod tests {
         check("submit_plan", &json!({"text": "so"}), Wish::Plan { text: "so".into(), steps: Vec::new() });
         let step =
             PlannedStep { text: "a".into(), test_id: Some(id.clone()), test_file_path: Some("tests/a.rs".into()) };
-        let plain = PlannedStep { text: "b".into(), ..PlannedStep::default() };
+        let words = PlannedStep { text: "b".into(), ..PlannedStep::default() };
         let steps = json!([{"text": "a", "test_id": "tests/a.rs::x", "test_file_path": "./tests/a.rs"}, "b"]);
-        let plan = Wish::Plan { text: String::new(), steps: vec![step, plain] };
+        let plan = Wish::Plan { text: String::new(), steps: vec![step, words] };
         check("submit_plan", &json!({"steps": steps}), plan);
         let claim = Wish::Claim { test: id.clone(), target: "src/lib.rs".into() };
         check("edit_claim", &json!({"test_id": "tests/a.rs::x", "edit_target": "src/lib.rs"}), claim);

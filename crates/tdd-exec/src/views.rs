@@ -48,7 +48,8 @@ impl Views {
         if !file.exists() {
             return Ok(());
         }
-        let free = (1_u32..).map(|number| folder.join(format!("{name}.{number}.json"))).find(|aside| !aside.exists());
+        let free =
+            (1..=u32::MAX).map(|number| folder.join(format!("{name}.{number}.json"))).find(|aside| !aside.exists());
         free.map_or(Ok(()), |aside| fs::rename(file, aside))
     }
 

@@ -259,7 +259,7 @@ impl<'a> FlatTree<'a> {
 
     /// Where the parser stumbled first, if it did.
     pub fn flaw(&self) -> Option<Flaw> {
-        self.flaw_of(self.broken().collect())
+        self.flaw_of(self.broken())
     }
 
     fn broken(&self) -> impl Iterator<Item = usize> + '_ {
@@ -268,9 +268,9 @@ impl<'a> FlatTree<'a> {
 
     /// What is wrong where these nodes are broken. Brackets that do not match come first: the parser itself notices
     /// them far behind.
-    pub fn flaw_of(&self, broken: Vec<usize>) -> Option<Flaw> {
-        let is_innermost = |node: &&usize| self.inside(**node).skip(1).all(|inner| !self.is_broken(inner));
-        let first = *broken.iter().find(is_innermost)?;
+    pub fn flaw_of(&self, mut broken: impl Iterator<Item = usize>) -> Option<Flaw> {
+        let is_innermost = |node: &usize| self.inside(*node).skip(1).all(|inner| !self.is_broken(inner));
+        let first = broken.find(is_innermost)?;
         let (line, problem) = self.unbalanced().unwrap_or_else(|| (self.line(first), self.complaint(first)));
         let text = self.source.lines().nth(line - 1).unwrap_or_default();
         Some(Flaw { line, problem, text: text.trim().chars().take(MAX_QUOTED).collect() })

@@ -85,9 +85,12 @@ pub struct HttpClient {
     tell: Tell,
 }
 
+/// Takes one line for a person.
+type Listener = dyn Fn(&str) + Send + Sync;
+
 /// Who is told that a server asks us to wait.
 #[derive(Clone, Default)]
-struct Tell(Option<Arc<dyn Fn(&str) + Send + Sync>>);
+struct Tell(Option<Arc<Listener>>);
 
 impl fmt::Debug for Tell {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

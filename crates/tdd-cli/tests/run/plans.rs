@@ -486,10 +486,10 @@ fn each_step_with_a_test_has_a_dot_in_plan_run_and_in_status() {
         .replies("implementor", refused);
     let stage = staged(cast, "", &text);
     let before: Value = serde_json::from_str(&stage.run(&["status", "--format", "json"]).stdout).unwrap();
-    let states = |status: &Value| -> Vec<String> {
+    let dots = |status: &Value| -> Vec<String> {
         status["plan_steps"].as_array().unwrap().iter().map(|step| step["state"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(states(&before), ["not-yet", "not-yet", "not-yet"]);
+    assert_eq!(dots(&before), ["not-yet", "not-yet", "not-yet"]);
     let told = stage.run(&RUN);
     assert_eq!(told.code, Some(3), "{}{}", told.stdout, told.stderr);
     let line = |state: &str, cycle: usize| format!("{state:<9}  {cycle}. Cycle {cycle} ({})\n", id(cycle));
@@ -514,7 +514,7 @@ fn each_step_with_a_test_has_a_dot_in_plan_run_and_in_status() {
     assert!(!status.contains("Write it down") && !status.contains('\u{1b}'), "{status}");
     assert!(stage.run(&["status", "--color", "always"]).stdout.contains("\u{1b}[32m● green"));
     let status: Value = serde_json::from_str(&stage.run(&["status", "--format", "json"]).stdout).unwrap();
-    assert_eq!(states(&status), ["green", "red", "not-yet"]);
+    assert_eq!(dots(&status), ["green", "red", "not-yet"]);
     let first = json!({"plan": "plans/05-01.md", "step": 1, "title": "Cycle 1", "test_id": id(1), "state": "green"});
     assert_eq!(status["plan_steps"][0], first);
 }
@@ -525,6 +525,6 @@ fn programs_read_the_states_of_a_plans_steps_at_its_end() {
     let told = stage.run(&[&RUN[..], &["--format", "json"]].concat());
     assert_eq!(told.code, Some(0), "{}{}", told.stdout, told.stderr);
     let last: Value = serde_json::from_str(told.stdout.lines().last().unwrap()).unwrap();
-    let state = |cycle: usize| json!({"plan": "plans/05-01.md", "step": cycle, "title": format!("Cycle {cycle}"), "test_id": id(cycle), "state": "green"});
-    assert_eq!(last, json!({"type": "plan_steps", "steps": [state(1), state(2)]}));
+    let green = |cycle: usize| json!({"plan": "plans/05-01.md", "step": cycle, "title": format!("Cycle {cycle}"), "test_id": id(cycle), "state": "green"});
+    assert_eq!(last, json!({"type": "plan_steps", "steps": [green(1), green(2)]}));
 }

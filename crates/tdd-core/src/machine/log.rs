@@ -182,7 +182,7 @@ impl StepLog {
     }
 
     /// What the agent means to do that said so last.
-    pub fn plan(&self) -> &str {
+    pub fn last_plan(&self) -> &str {
         &self.last_plan
     }
 

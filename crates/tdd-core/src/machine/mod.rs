@@ -294,7 +294,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         for event in events {
             let told = Told {
                 session: self.bench.session(),
-                plan: self.log.as_ref().map_or("", StepLog::plan),
+                plan: self.log.as_ref().map_or("", StepLog::last_plan),
                 said: self.log.as_ref().and_then(StepLog::said),
                 message: self.log.as_ref().map_or("", StepLog::message),
             };

@@ -69,7 +69,7 @@ impl<'a> Tree<'a> {
 
     /// Where the parser stumbled first, if it did; the arguments of macros are not looked into.
     pub fn flaw(&self) -> Option<Flaw> {
-        self.flaw_of(self.broken().collect())
+        self.flaw_of(self.broken())
     }
 
     fn broken(&self) -> impl Iterator<Item = usize> + '_ {

@@ -140,13 +140,13 @@ fn the_servers_wait_is_kept_even_where_it_is_longer_than_an_answer_may_take() {
 fn a_wait_that_ends_after_the_run_is_not_begun() {
     for headers in ["Retry-After: 3600\r\n", "Retry-After: 1e300\r\n"] {
         let server = Server::script(vec![response(429, headers, r#"{"error":"slow down"}"#), answer("hello")]);
-        let until = Some(Instant::now() + Duration::from_secs(60));
+        let until = Some(Instant::now() + Duration::from_mins(1));
         let begun = Instant::now();
         let error = chat(&client(Endpoint { until, ..server.endpoint() }), &text()).unwrap_err();
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
         assert_eq!(server.requests().len(), 1);
         let LlmError::NoTime { wait, left, words, .. } = &error else { panic!("{error}") };
-        assert!(*wait >= Duration::from_secs(3600) && *left <= Duration::from_secs(60), "{error}");
+        assert!(*wait >= Duration::from_hours(1) && *left <= Duration::from_mins(1), "{error}");
         assert_eq!(words, "slow down");
     }
 }
@@ -154,7 +154,7 @@ fn a_wait_that_ends_after_the_run_is_not_begun() {
 #[test]
 fn a_wait_that_ends_before_the_run_is_kept() {
     let server = Server::script(vec![response(429, "Retry-After: 1\r\n", ""), answer("hello")]);
-    let until = Some(Instant::now() + Duration::from_secs(60));
+    let until = Some(Instant::now() + Duration::from_mins(1));
     assert_eq!(chat(&client(Endpoint { until, ..server.endpoint() }), &text()).unwrap().retries, 1);
 }
 
