@@ -9,7 +9,7 @@ use tdd_core::cycle::{Phase, Role, Turn};
 use tdd_core::digest::Digest;
 use tdd_core::event::LlmCall;
 use tdd_core::seam::{
-    Agent, Budget, Call, Closed, Desk, File, News, OutOfTime, Reply, Setback, StepContext, StepResult,
+    Agent, AgentHost, Budget, Call, Feedback, File, HostFailed, OutOfTime, Reply, Setback, StepContext, StepResult,
 };
 use tdd_core::test_id::TestId;
 use tdd_llm::client::{Answer, Ask};
@@ -49,7 +49,7 @@ pub enum AgentError {
     Model(#[from] LlmError),
     /// The machine could not carry out a request, and knows why.
     #[error(transparent)]
-    Closed(#[from] Closed),
+    HostFailed(#[from] HostFailed),
 }
 
 /// A role played by a model.
@@ -128,7 +128,7 @@ impl<V: Voice> ModelAgent<V> {
     }
 
     /// Takes the conversation about this turn out of the list, or begins a new one.
-    fn take(&mut self, context: &StepContext, desk: &mut dyn Desk) -> Result<Conversation, AgentError> {
+    fn take(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<Conversation, AgentError> {
         let way = self.way();
         self.conversations.retain(|known| known.way == way || !known.is_about(context));
         let known = self.conversations.iter().position(|known| known.is_about(context));
@@ -138,7 +138,7 @@ impl<V: Voice> ModelAgent<V> {
         }
     }
 
-    fn begin(&self, context: &StepContext, desk: &mut dyn Desk) -> Result<Conversation, AgentError> {
+    fn begin(&self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<Conversation, AgentError> {
         let turn = &context.turn;
         let targets = turn.targets();
         let (language, imports) = desk.language()?;
@@ -170,7 +170,7 @@ impl<V: Voice> ModelAgent<V> {
     pub(crate) fn call(
         &self,
         context: &StepContext,
-        desk: &mut dyn Desk,
+        desk: &mut dyn AgentHost,
         purpose: &str,
         ask: &Ask,
     ) -> Result<Answer, AgentError> {
@@ -199,7 +199,7 @@ impl<V: Voice> ModelAgent<V> {
         &self,
         conversation: &mut Conversation,
         context: &StepContext,
-        desk: &mut dyn Desk,
+        desk: &mut dyn AgentHost,
     ) -> Result<Result<Reply, ReplyError>, AgentError> {
         let purpose = if conversation.way == Way::Files { LlmCall::FILES } else { LlmCall::EDIT };
         loop {
@@ -220,7 +220,7 @@ impl<V: Voice> ModelAgent<V> {
                 }
                 Ok(result) => return Ok(Ok(Reply::Result(Box::new(result)))),
                 Err(Unresolved::Reply(error)) => return Ok(Err(error)),
-                Err(Unresolved::Closed(closed)) => return Err(closed.into()),
+                Err(Unresolved::HostFailed(closed)) => return Err(closed.into()),
             }
         }
     }
@@ -244,7 +244,7 @@ impl<V: Voice> Agent for ModelAgent<V> {
         self.role
     }
 
-    fn plan(&mut self, context: &StepContext, desk: &mut dyn Desk) -> Result<(), AgentError> {
+    fn plan(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<(), AgentError> {
         let mut conversation = self.take(context, desk)?;
         if conversation.way != Way::Tools && !conversation.planned {
             let ask = conversation.talk.ask_plan();
@@ -257,7 +257,7 @@ impl<V: Voice> Agent for ModelAgent<V> {
         Ok(())
     }
 
-    fn edit(&mut self, context: &StepContext, desk: &mut dyn Desk) -> Result<Reply, AgentError> {
+    fn edit(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<Reply, AgentError> {
         let mut conversation = self.take(context, desk)?;
         let answer = match conversation.way {
             Way::EditPlan | Way::Files => self.converse(&mut conversation, context, desk),
@@ -284,22 +284,22 @@ impl<V: Voice> Agent for ModelAgent<V> {
         })
     }
 
-    fn hear(&mut self, turn: &Turn, news: &News<'_>) {
+    fn hear(&mut self, turn: &Turn, news: &Feedback<'_>) {
         let part = Part::on(turn);
         let failure = |setback: &Setback<'_>, unread: &Option<ReplyError>| Failure::of(setback, unread.as_ref());
         let conversation = self.conversations.iter_mut().find(|known| known.part == part);
         match (news, conversation) {
-            (News::Failed(setback), Some(conversation)) => {
+            (Feedback::Failed(setback), Some(conversation)) => {
                 conversation.talk.failed(&failure(setback, &self.unread));
             }
-            (News::StartOver(setback), Some(conversation)) => {
+            (Feedback::StartOver(setback), Some(conversation)) => {
                 conversation.talk.fresh(&failure(setback, &self.unread));
                 conversation.planned = false;
             }
-            (News::MayBeDone, Some(conversation)) => conversation.talk.offer_done(),
-            (News::TurnOver, _) => self.conversations.retain(|known| known.part != part),
-            (News::StepOver, _) => self.conversations.clear(),
-            (News::Failed(_) | News::StartOver(_) | News::MayBeDone, None) => {}
+            (Feedback::MayBeDone, Some(conversation)) => conversation.talk.offer_done(),
+            (Feedback::TurnOver, _) => self.conversations.retain(|known| known.part != part),
+            (Feedback::StepOver, _) => self.conversations.clear(),
+            (Feedback::Failed(_) | Feedback::StartOver(_) | Feedback::MayBeDone, None) => {}
         }
     }
 
@@ -313,13 +313,13 @@ impl<V: Voice> Agent for ModelAgent<V> {
                 let next = error.hint().unwrap_or_default().to_owned();
                 Some(OutOfTime { reason: error.to_string(), next })
             }
-            AgentError::Model(_) | AgentError::Closed(_) => None,
+            AgentError::Model(_) | AgentError::HostFailed(_) => None,
         }
     }
 }
 
 impl Conversation {
-    fn read(&self, text: &str, desk: &mut dyn Desk) -> Result<StepResult, Unresolved> {
+    fn read(&self, text: &str, desk: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
         if self.way != Way::Files {
             return resolve::plan(reply::read(text)?, self.part, desk);
         }

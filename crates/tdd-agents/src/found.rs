@@ -32,7 +32,7 @@ pub enum NotFound {
 
 /// What is in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct JsonValues {
     /// Every JSON object and list that does not stand inside of another, in order.
     pub values: Vec<Value>,
     /// The first thing that begins like JSON and is none. What comes after it may be a part of it.
@@ -40,9 +40,9 @@ pub struct Found {
 }
 
 /// Looks for JSON in a text. A text that breaks off inside of JSON has none: half an answer is no answer.
-pub fn values(text: &str) -> Result<Found, NotFound> {
+pub fn values(text: &str) -> Result<JsonValues, NotFound> {
     let text = unwrapped(text.trim_start_matches('\u{feff}').trim());
-    let mut found = Found::default();
+    let mut found = JsonValues::default();
     let (mut free, mut tried, mut mended) = (0, 0, 0);
     for start in starts(&text) {
         if start < free || !begins_json(&text[start..]) {
@@ -252,7 +252,7 @@ mod tests {
         fn a_value_in_prose_is_found_again(inner in "(?s).{0,60}") {
             let value = json!({"content": inner, "n": [1, {"x": null}]});
             let found = values(&format!("Here:\n```json\n{value}\n```\nDone.")).unwrap();
-            prop_assert_eq!(found, Found { values: vec![value], wrong: None });
+            prop_assert_eq!(found, JsonValues { values: vec![value], wrong: None });
         }
     }
 }

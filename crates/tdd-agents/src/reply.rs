@@ -14,7 +14,7 @@ use tdd_core::gate::{Action, Edit};
 use tdd_core::seam::{Done, StepResult};
 use tdd_core::test_id::TestId;
 
-use crate::found::{self, Found, NotFound};
+use crate::found::{self, JsonValues, NotFound};
 
 /// Largest answer, in bytes.
 pub const MAX_REPLY: usize = 8 << 20;
@@ -179,7 +179,7 @@ pub fn read(text: &str) -> Result<StepResult, ReplyError> {
     if text.trim().is_empty() {
         return Err(ReplyError::Empty);
     }
-    let Found { values, wrong } = found::values(text)?;
+    let JsonValues { values, wrong } = found::values(text)?;
     let alone = wrong.is_none();
     match values.iter().rev().find_map(|value| as_plan(value, alone)) {
         Some(fields) => plan(&fields),

@@ -4,7 +4,7 @@
 use tdd_core::cycle::Phase;
 use tdd_core::gate::{Action, Edit};
 use tdd_core::merge::MergeError;
-use tdd_core::seam::{Closed, Desk, StepResult};
+use tdd_core::seam::{AgentHost, HostFailed, StepResult};
 
 use crate::files::FilesAnswer;
 use crate::part::Part;
@@ -16,12 +16,12 @@ pub(crate) enum Unresolved {
     /// The model's answer is at fault.
     Reply(ReplyError),
     /// The desk is closed.
-    Closed(Closed),
+    HostFailed(HostFailed),
 }
 
-impl From<Closed> for Unresolved {
-    fn from(closed: Closed) -> Self {
-        Self::Closed(closed)
+impl From<HostFailed> for Unresolved {
+    fn from(closed: HostFailed) -> Self {
+        Self::HostFailed(closed)
     }
 }
 
@@ -32,7 +32,7 @@ impl From<ReplyError> for Unresolved {
 }
 
 /// The edits of fenced blocks. What a block does not mention stays, but for a whole file from a refactorer.
-pub(crate) fn blocks(answer: FilesAnswer, part: Part, desk: &mut dyn Desk) -> Result<StepResult, Unresolved> {
+pub(crate) fn blocks(answer: FilesAnswer, part: Part, desk: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
     let FilesAnswer { blocks, mut said } = answer;
     let mut written: Vec<(String, String)> = Vec::new();
     for block in blocks {
@@ -56,7 +56,7 @@ pub(crate) fn blocks(answer: FilesAnswer, part: Part, desk: &mut dyn Desk) -> Re
 }
 
 /// The edits of a plan, one for each file.
-pub(crate) fn plan(mut plan: StepResult, part: Part, desk: &mut dyn Desk) -> Result<StepResult, Unresolved> {
+pub(crate) fn plan(mut plan: StepResult, part: Part, desk: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
     let mut single: Vec<Edit> = Vec::new();
     for (at, edit) in plan.edits.iter().enumerate() {
         match single.iter().position(|known| known.path == edit.path) {
@@ -83,7 +83,7 @@ fn joined(
     second: &Edit,
     number: usize,
     notes: &mut String,
-    desk: &mut dyn Desk,
+    desk: &mut dyn AgentHost,
 ) -> Result<String, Unresolved> {
     let twice = || ReplyError::Twice { second: number, path: second.path.clone() };
     let before = match &first.action {
@@ -117,7 +117,7 @@ fn merged(
     file: &str,
     answer: String,
     notes: &mut String,
-    desk: &mut dyn Desk,
+    desk: &mut dyn AgentHost,
 ) -> Result<String, Unresolved> {
     match desk.merge(path, file, &answer) {
         None | Some(Err(MergeError::Broken { which: "the file", .. })) => Ok(answer),
@@ -136,7 +136,7 @@ fn merged(
 }
 
 /// A whole test file that only lacks items which it does not touch: they stay.
-fn as_addition(edit: &mut Edit, notes: &mut String, desk: &mut dyn Desk) -> Result<(), Closed> {
+fn as_addition(edit: &mut Edit, notes: &mut String, desk: &mut dyn AgentHost) -> Result<(), HostFailed> {
     let Action::Upsert { content } = &edit.action else { return Ok(()) };
     let Some(file) = desk.read(&edit.path)? else { return Ok(()) };
     let merged = desk.merge(&edit.path, &file, content).and_then(Result::ok);
@@ -163,7 +163,7 @@ mod tests {
     use tdd_core::gate::Files;
     use tdd_core::merge::Merged;
     use tdd_core::rule::Refusal;
-    use tdd_core::seam::{Call, File, Granted, KataCut, Trial};
+    use tdd_core::seam::{Call, File, GateAnswer, KataCut, Trial};
     use tdd_core::test_id::TestId;
 
     use super::*;
@@ -172,8 +172,8 @@ mod tests {
     /// A desk with files whose items are their lines; a line with a bracket does not parse.
     struct Lines(BTreeMap<String, String>);
 
-    impl Desk for Lines {
-        fn read(&mut self, path: &str) -> Result<Option<String>, Closed> {
+    impl AgentHost for Lines {
+        fn read(&mut self, path: &str) -> Result<Option<String>, HostFailed> {
             Ok(self.0.get(path).cloned())
         }
 
@@ -188,44 +188,44 @@ mod tests {
             Some(Ok(Merged { text, added, kept, replaced: Vec::new() }))
         }
 
-        fn files(&mut self) -> Result<Vec<String>, Closed> {
-            Err(Closed)
+        fn files(&mut self) -> Result<Vec<String>, HostFailed> {
+            Err(HostFailed)
         }
 
-        fn shown(&mut self) -> Result<Vec<File>, Closed> {
-            Err(Closed)
+        fn shown(&mut self) -> Result<Vec<File>, HostFailed> {
+            Err(HostFailed)
         }
 
-        fn language(&mut self) -> Result<(String, Option<String>), Closed> {
-            Err(Closed)
+        fn language(&mut self) -> Result<(String, Option<String>), HostFailed> {
+            Err(HostFailed)
         }
 
-        fn judge(&mut self, _: &Files, _: &[String]) -> Result<Granted, Closed> {
-            Err(Closed)
+        fn judge(&mut self, _: &Files, _: &[String]) -> Result<GateAnswer, HostFailed> {
+            Err(HostFailed)
         }
 
-        fn refused(&mut self, _: &Refusal, _: &[String]) -> Result<(), Closed> {
-            Err(Closed)
+        fn refused(&mut self, _: &Refusal, _: &[String]) -> Result<(), HostFailed> {
+            Err(HostFailed)
         }
 
-        fn claim(&mut self, _: &TestId, _: &str) -> Result<Granted, Closed> {
-            Err(Closed)
+        fn claim(&mut self, _: &TestId, _: &str) -> Result<GateAnswer, HostFailed> {
+            Err(HostFailed)
         }
 
-        fn planned(&mut self, _: &str, _: &[PlannedStep]) -> Result<(), Closed> {
-            Err(Closed)
+        fn planned(&mut self, _: &str, _: &[PlannedStep]) -> Result<(), HostFailed> {
+            Err(HostFailed)
         }
 
-        fn run_tests(&mut self, _: &Files, _: &[TestId]) -> Result<Trial, Closed> {
-            Err(Closed)
+        fn run_tests(&mut self, _: &Files, _: &[TestId]) -> Result<Trial, HostFailed> {
+            Err(HostFailed)
         }
 
         fn kata_cut(&mut self, _: KataCut) {}
 
         fn waiting(&mut self, _: &str) {}
 
-        fn called(&mut self, _: Call) -> Result<(), Closed> {
-            Err(Closed)
+        fn called(&mut self, _: Call) -> Result<(), HostFailed> {
+            Err(HostFailed)
         }
     }
 
@@ -252,7 +252,7 @@ mod tests {
         match result {
             Ok(result) => Ok(result.edits),
             Err(Unresolved::Reply(error)) => Err(error.to_string()),
-            Err(Unresolved::Closed(_)) => panic!("closed"),
+            Err(Unresolved::HostFailed(_)) => panic!("closed"),
         }
     }
 

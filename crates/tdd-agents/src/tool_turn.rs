@@ -7,7 +7,7 @@ use tdd_core::event::PlannedStep;
 use tdd_core::gate::{self, Action, Edit, Files};
 use tdd_core::report::Report;
 use tdd_core::rule::Refusal;
-use tdd_core::seam::{Desk, Granted, Reply, StepContext, StepResult, Trial};
+use tdd_core::seam::{AgentHost, GateAnswer, Reply, StepContext, StepResult, Trial};
 use tdd_core::test_id::TestId;
 use tdd_llm::client::ToolCall;
 
@@ -51,7 +51,7 @@ impl<V: Voice> ModelAgent<V> {
         &self,
         conversation: &mut Conversation,
         context: &StepContext,
-        desk: &mut dyn Desk,
+        desk: &mut dyn AgentHost,
     ) -> Result<Result<Reply, ReplyError>, AgentError> {
         let mut gathered = Gathered::default();
         let reply = self.call_tools(conversation, context, desk, &mut gathered)?;
@@ -66,7 +66,7 @@ impl<V: Voice> ModelAgent<V> {
         &self,
         conversation: &mut Conversation,
         context: &StepContext,
-        desk: &mut dyn Desk,
+        desk: &mut dyn AgentHost,
         gathered: &mut Gathered,
     ) -> Result<Result<Reply, ReplyError>, AgentError> {
         for _ in 0..MAX_CALLS {
@@ -108,7 +108,7 @@ fn serve(
     call: &ToolCall,
     gathered: &mut Gathered,
     conversation: &mut Conversation,
-    desk: &mut dyn Desk,
+    desk: &mut dyn AgentHost,
 ) -> Result<Served, AgentError> {
     let wish = match tools::wish(call) {
         Ok(wish) => wish,
@@ -129,11 +129,11 @@ fn serve(
             "noted".to_owned()
         }
         Wish::Claim { test, target } => match desk.claim(&test, &target)? {
-            Granted::Yes => {
+            GateAnswer::Yes => {
                 gathered.result.claims.push(test);
                 "claimed".to_owned()
             }
-            Granted::No(refusal) => told(&refusal),
+            GateAnswer::No(refusal) => told(&refusal),
         },
         Wish::Edit(edit) => gather(&edit, gathered, desk)?,
         Wish::Finish(finish) => {
@@ -147,7 +147,11 @@ fn serve(
 
 /// The answers to the calls of one message. All tests that are asked for are run at once, with the edits of the whole
 /// message.
-fn run_batch(served: Vec<Served>, gathered: &mut Gathered, desk: &mut dyn Desk) -> Result<Vec<String>, AgentError> {
+fn run_batch(
+    served: Vec<Served>,
+    gathered: &mut Gathered,
+    desk: &mut dyn AgentHost,
+) -> Result<Vec<String>, AgentError> {
     let asked: Vec<&Vec<TestId>> = served.iter().filter_map(Served::tests).collect();
     let all = asked.iter().any(|tests| tests.is_empty());
     let named: BTreeSet<&TestId> = asked.iter().copied().flatten().collect();
@@ -166,7 +170,7 @@ fn run_batch(served: Vec<Served>, gathered: &mut Gathered, desk: &mut dyn Desk) 
 fn try_tests(
     only: &[TestId],
     gathered: &mut Gathered,
-    desk: &mut dyn Desk,
+    desk: &mut dyn AgentHost,
 ) -> Result<Result<Report, String>, AgentError> {
     if gathered.trials >= MAX_TRIALS {
         let why = format!("the tests were run {MAX_TRIALS} times in this turn; call `finish`: then they are run again");
@@ -233,7 +237,7 @@ fn words_before_code(content: &str) -> String {
 }
 
 /// An edit joins the others if the gate lets all of them through.
-fn gather(edit: &Edit, gathered: &mut Gathered, desk: &mut dyn Desk) -> Result<String, AgentError> {
+fn gather(edit: &Edit, gathered: &mut Gathered, desk: &mut dyn AgentHost) -> Result<String, AgentError> {
     let now = match with_edit(edit, gathered, desk)? {
         Ok(files) => files,
         Err(refusal) => {
@@ -242,16 +246,16 @@ fn gather(edit: &Edit, gathered: &mut Gathered, desk: &mut dyn Desk) -> Result<S
         }
     };
     Ok(match desk.judge(&now, std::slice::from_ref(&edit.path))? {
-        Granted::Yes => {
+        GateAnswer::Yes => {
             gathered.files = now;
             format!("`{}` is as you wish; it is written when you finish", edit.path)
         }
-        Granted::No(refusal) => told(&refusal),
+        GateAnswer::No(refusal) => told(&refusal),
     })
 }
 
 /// The files as they would be with one more edit.
-fn with_edit(edit: &Edit, gathered: &Gathered, desk: &mut dyn Desk) -> Result<Result<Files, Refusal>, AgentError> {
+fn with_edit(edit: &Edit, gathered: &Gathered, desk: &mut dyn AgentHost) -> Result<Result<Files, Refusal>, AgentError> {
     if let Err(refusal) = gate::check_edits(std::slice::from_ref(edit), "") {
         return Ok(Err(refusal));
     }
@@ -281,14 +285,14 @@ fn with_edit(edit: &Edit, gathered: &Gathered, desk: &mut dyn Desk) -> Result<Re
 }
 
 /// A file as it is with what was gathered.
-fn read(gathered: &Gathered, desk: &mut dyn Desk, path: &str) -> Result<Option<String>, AgentError> {
+fn read(gathered: &Gathered, desk: &mut dyn AgentHost, path: &str) -> Result<Option<String>, AgentError> {
     match gathered.files.get(path) {
         Some(text) => Ok(text.clone()),
         None => Ok(desk.read(path)?),
     }
 }
 
-fn names(gathered: &Gathered, desk: &mut dyn Desk) -> Result<Vec<String>, AgentError> {
+fn names(gathered: &Gathered, desk: &mut dyn AgentHost) -> Result<Vec<String>, AgentError> {
     let mut names: Vec<String> = desk.files()?;
     names.retain(|name| gathered.files.get(name) != Some(&None));
     let new = gathered.files.iter().filter(|(_, text)| text.is_some()).map(|(name, _)| name.clone());
@@ -298,7 +302,12 @@ fn names(gathered: &Gathered, desk: &mut dyn Desk) -> Result<Vec<String>, AgentE
     Ok(names)
 }
 
-fn search(gathered: &Gathered, desk: &mut dyn Desk, text: &str, under: Option<&str>) -> Result<String, AgentError> {
+fn search(
+    gathered: &Gathered,
+    desk: &mut dyn AgentHost,
+    text: &str,
+    under: Option<&str>,
+) -> Result<String, AgentError> {
     let mut hits = Vec::new();
     for file in names(gathered, desk)?.into_iter().filter(|file| is_under(file, under)) {
         let content = read(gathered, desk, &file)?.unwrap_or_default();

@@ -319,7 +319,7 @@ impl From<MachineError<WorkError, AgentError>> for CliError {
             MachineError::Work(error) => Self::Work(error),
             MachineError::Agent(AgentError::Model(LlmError::Cancelled)) => Self::Interrupted,
             MachineError::Agent(AgentError::Model(error)) => Self::Model(error),
-            MachineError::Agent(AgentError::Closed(_)) => Self::Interrupted,
+            MachineError::Agent(AgentError::HostFailed(_)) => Self::Interrupted,
             MachineError::CannotTest { what, why } => Self::CannotTest { what, why },
             MachineError::Modified { path, more } => Self::Modified { path, more },
             MachineError::Untracked { path, more } => Self::Untracked { path, more },

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tdd_core::config::Config;
 use tdd_core::test_id::TestId;
-use tdd_lang::discover::{self, Found};
+use tdd_lang::discover::{self, DiscoveredProject};
 use tdd_lang::language::Sources;
 
 use crate::output::{BAD, DIM, GOOD, paint};
@@ -41,7 +41,8 @@ pub fn tally<'t>(
     ended: impl IntoIterator<Item = (&'t TestId, bool)>,
 ) -> Vec<Tally> {
     let projects = project::several_of(config, sources);
-    let new = |Found { root, language }: Found| Tally { path: root, language, green: 0, failing: 0 };
+    let new =
+        |DiscoveredProject { root, language }: DiscoveredProject| Tally { path: root, language, green: 0, failing: 0 };
     let mut tallies: Vec<Tally> = projects.into_iter().map(new).collect();
     for (id, passed) in ended {
         let Some(path) = id.path() else { continue };

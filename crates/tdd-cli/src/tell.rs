@@ -9,7 +9,7 @@ use tdd_core::event::{Committed, Event, Reverted, StepEnd, StepOutcome, StepStar
 use tdd_core::machine::StepLog;
 use tdd_core::plan::{Dot, Dotted, TestStep};
 use tdd_core::report::Cause;
-use tdd_core::seam::{Reporter, Rescued, StepResult, Told};
+use tdd_core::seam::{EventContext, Reporter, Rescued, StepResult};
 use tdd_core::session::Session;
 use tdd_core::test_id::TestId;
 use tdd_exec::state::StateDir;
@@ -62,7 +62,7 @@ impl Story {
     }
 
     /// An event in lines for people.
-    fn told(&mut self, event: &Event, told: &Told<'_>) -> Vec<String> {
+    fn told(&mut self, event: &Event, told: &EventContext<'_>) -> Vec<String> {
         let mut shown = Vec::new();
         if let Event::StepStart(start) = event {
             let free = told.session.standing().step().is_some_and(|step| step.free);
@@ -81,7 +81,7 @@ impl Story {
         shown
     }
 
-    fn lines(&self, event: &Event, told: &Told<'_>) -> Vec<Line> {
+    fn lines(&self, event: &Event, told: &EventContext<'_>) -> Vec<Line> {
         match event {
             Event::PlanSubmitted(_) => vec![(DIM, "plan", first_words(told.plan))],
             Event::Reverted(it) => reverted(it, told.said),
@@ -117,7 +117,7 @@ impl Story {
 
 impl Reporter for Story {
     /// For programs the ledger's own lines are printed, whoever records them; and at the end of a plan its steps.
-    fn event(&mut self, event: &Event, told: &Told<'_>) {
+    fn event(&mut self, event: &Event, told: &EventContext<'_>) {
         let mut shown = Vec::new();
         if self.output.is_json() {
             let ends = matches!(event, Event::RunEnd(_));

@@ -1,10 +1,10 @@
-//! A ruling as people and programs read it, with its exit code.
+//! A verdict as people and programs read it, with its exit code.
 
 use std::process::ExitCode;
 
 use serde::Serialize;
 use tdd_core::digest::TreeId;
-use tdd_core::judge::{Holding, Ruling};
+use tdd_core::judge::{Holding, Verdict};
 use tdd_core::law::Overridden;
 use tdd_core::pipeline::Judged;
 use tdd_core::report::{Cause, Counts, Fault, Report};
@@ -25,9 +25,9 @@ pub enum Answer {
     Refused,
 }
 
-/// One ruling, for programs; `schemas/verdict.json` describes it.
+/// One verdict, for programs; `schemas/verdict.json` describes it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Verdict {
+pub struct VerdictDocument {
     #[serde(rename = "verdict")]
     pub answer: Answer,
     pub rule: Option<&'static str>,
@@ -39,7 +39,7 @@ pub struct Verdict {
     pub evidence: Evidence,
 }
 
-/// What a ruling rests on.
+/// What a verdict rests on.
 #[derive(Clone, Debug, Serialize)]
 pub struct Evidence {
     /// The tree that the change was compared with.
@@ -51,19 +51,19 @@ pub struct Evidence {
     pub obstacles: Vec<String>,
 }
 
-/// Shows the rulings of one command, and gives the exit code of the worst.
+/// Shows the verdicts of one command, and gives the exit code of the worst.
 pub fn show(workshop: &ProjectWorkshop, judged: &Judged, context: &Context) -> ExitCode {
     Verdicts::of(workshop, judged).show(context.output)
 }
 
-/// All rulings of one command: the worst of them stands for all.
+/// All verdicts of one command: the worst of them stands for all.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdicts {
     #[serde(flatten)]
-    worst: Option<Verdict>,
+    worst: Option<VerdictDocument>,
     /// One a target.
     #[serde(rename = "verdicts")]
-    all: Vec<Verdict>,
+    all: Vec<VerdictDocument>,
     /// The rules that would have refused, had a person not made an exception.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     overridden: Vec<Overridden>,
@@ -88,10 +88,10 @@ impl Evidence {
     }
 }
 
-impl Verdict {
-    pub fn new(ruling: Ruling, tree: &TreeId, evidence: Evidence) -> Self {
-        match ruling {
-            Ruling::Holds(Holding { test, cause, reason }) => Self {
+impl VerdictDocument {
+    pub fn new(verdict: Verdict, tree: &TreeId, evidence: Evidence) -> Self {
+        match verdict {
+            Verdict::Holds(Holding { test, cause, reason }) => Self {
                 answer: Answer::Holds,
                 rule: None,
                 cause,
@@ -101,7 +101,7 @@ impl Verdict {
                 tree: tree.clone(),
                 evidence,
             },
-            Ruling::Refused(Refusal { rule, cause, test, place: _, reason, next }) => Self {
+            Verdict::Refused(Refusal { rule, cause, test, place: _, reason, next }) => Self {
                 answer: Answer::Refused,
                 rule: Some(rule.name()),
                 cause,
@@ -141,26 +141,26 @@ impl Verdict {
 }
 
 impl Verdicts {
-    /// The rulings of one command.
-    pub fn new(verdicts: Vec<Verdict>) -> Self {
+    /// The verdicts of one command.
+    pub fn new(verdicts: Vec<VerdictDocument>) -> Self {
         let worst = verdicts.iter().max_by_key(|verdict| verdict.exit_code()).cloned();
         Self { worst, all: verdicts, overridden: Vec::new() }
     }
 
     /// What the pipeline said of a change.
     pub fn of(workshop: &ProjectWorkshop, judged: &Judged) -> Self {
-        let verdict = |ruling: &Ruling| verdict(workshop, ruling.clone(), &judged.report);
+        let verdict = |held: &Verdict| verdict(workshop, held.clone(), &judged.report);
         let overridden = judged.overridden.clone();
-        Self { overridden, ..Self::new(judged.rulings.iter().map(verdict).collect()) }
+        Self { overridden, ..Self::new(judged.verdicts.iter().map(verdict).collect()) }
     }
 
     /// One refusal, and what the tests said.
     pub fn refused(workshop: &ProjectWorkshop, refusal: Refusal, report: &Report) -> Self {
-        Self::new(vec![verdict(workshop, Ruling::Refused(refusal), report)])
+        Self::new(vec![verdict(workshop, Verdict::Refused(refusal), report)])
     }
 
     /// The verdict that stands for all.
-    pub fn worst(&self) -> Option<&Verdict> {
+    pub fn worst(&self) -> Option<&VerdictDocument> {
         self.worst.as_ref()
     }
 
@@ -176,7 +176,7 @@ impl Verdicts {
     }
 
     pub fn exit_code(&self) -> ExitCode {
-        ExitCode::from(self.worst.as_ref().map_or(0, Verdict::exit_code))
+        ExitCode::from(self.worst.as_ref().map_or(0, VerdictDocument::exit_code))
     }
 
     /// The worst one first if only one line is wanted.
@@ -190,8 +190,8 @@ impl Verdicts {
     }
 }
 
-/// A ruling with what it rests on.
-pub fn verdict(workshop: &ProjectWorkshop, ruling: Ruling, report: &Report) -> Verdict {
+/// A verdict with what it rests on.
+pub fn verdict(workshop: &ProjectWorkshop, verdict: Verdict, report: &Report) -> VerdictDocument {
     let evidence = Evidence::new(&workshop.span.base, workshop.site.test_command(), report);
-    Verdict::new(ruling, &workshop.span.tree, evidence)
+    VerdictDocument::new(verdict, &workshop.span.tree, evidence)
 }

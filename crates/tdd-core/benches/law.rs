@@ -14,9 +14,9 @@ use tdd_core::digest::{CommitId, Digest, TreeId};
 use tdd_core::event::{
     Committed, EditApplied, EditClaim, Event, Override, Reverted, Status, StepEnd, StepOutcome, StepStart, TestRun,
 };
-use tdd_core::gate::{self, Action, Edit, Limits, Request, Verdict};
-use tdd_core::judge::{self, Ruling, Seen};
-use tdd_core::law::{Court, Kind, NO_EXCEPTIONS, Subject};
+use tdd_core::gate::{self, Action, Decision, Edit, Limits, Request};
+use tdd_core::judge::{self, RunFacts, Verdict};
+use tdd_core::law::{Kind, NO_EXCEPTIONS, RuleRunner, Subject};
 use tdd_core::report::{Cause, Outcome, Report, TestResult};
 use tdd_core::rule::Rule;
 use tdd_core::session::Session;
@@ -110,7 +110,7 @@ fn gate() {
         let edits: Vec<Edit> = change.production.iter().map(edit).collect();
         let time = median(1_000, || {
             let request = Request::of_model(&edits, change);
-            matches!(gate::judge(black_box(&session), &request, &limits()), Verdict::Permit(_))
+            matches!(gate::judge(black_box(&session), &request, &limits()), Decision::Permit(_))
         });
         println!("a verdict of the gate, {events} events, {what}: {time:?}");
     }
@@ -169,9 +169,9 @@ fn judge() {
     was_red.insert(id(0), Some(Cause::Assertion));
     let (tree, gate, targets) = (TreeId("t".into()), Gate::default(), [id(0)]);
     let judged = |kind, change, report, baseline| {
-        let seen = Seen { change, report, trees: (&tree, &tree), baseline: Some(baseline), absent: &[] };
+        let seen = RunFacts { change, report, trees: (&tree, &tree), baseline: Some(baseline), absent: &[] };
         let subject = Subject { kind, target: targets.first(), targets: &targets, was_green: false, gate: &gate };
-        matches!(judge::judge(&mut Court::new(NO_EXCEPTIONS), &subject, &seen), Ruling::Holds(_))
+        matches!(judge::judge(&mut RuleRunner::new(NO_EXCEPTIONS), &subject, &seen), Verdict::Holds(_))
     };
     let green_time = median(200, || judged(Kind::Green, black_box(&green), &at_place, &was_red));
     println!("a judge's call on a green of {FILES} files, {TESTS} tests: {green_time:?}");

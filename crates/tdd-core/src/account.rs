@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::change::{Change, ItemChange, ItemFate, TestChange};
-use crate::judge::Ruling;
+use crate::judge::Verdict;
 use crate::report::Report;
 
 /// What a text is for, in one sentence: the first sentence of its prose, or else its title.
@@ -92,7 +92,7 @@ fn name(id: &str) -> &str {
 }
 
 /// What was run and seen.
-pub fn verification(command: &str, report: &Report, ruling: &Ruling, check: Option<&str>) -> Vec<String> {
+pub fn verification(command: &str, report: &Report, verdict: &Verdict, check: Option<&str>) -> Vec<String> {
     let counts = report.counts();
     let mut seen = format!("`{command}`: {} passed, {} failed", counts.passed, counts.failed);
     if counts.skipped > 0 {
@@ -102,7 +102,7 @@ pub fn verification(command: &str, report: &Report, ruling: &Ruling, check: Opti
         seen += &format!("; `{}` could not be built ({})", obstacle.subject, obstacle.cause);
     }
     let mut lines = vec![seen];
-    if let Ruling::Holds(holding) = ruling {
+    if let Verdict::Holds(holding) = verdict {
         lines.push(holding.reason.clone());
     }
     lines.extend(check.map(|command| format!("`{command}`: passed")));
@@ -145,7 +145,7 @@ mod tests {
     fn what_was_seen_is_counted() {
         let result = TestResult::new(TestId::native("tests/a.rs", "adds"), Outcome::Pass, 1);
         let report = Report::new([result], vec![Obstacle::new("tests/b.rs", Cause::MissingSymbol, "")]);
-        let held = Ruling::Holds(Holding { test: None, cause: None, reason: "it holds".into() });
+        let held = Verdict::Holds(Holding { test: None, cause: None, reason: "it holds".into() });
         assert_eq!(
             verification("cargo test", &report, &held, Some("cargo clippy")),
             [

@@ -1,7 +1,7 @@
 //! The anti-patterns: rules about what a language sees in tests and production code.
 //!
 //! Pure: signs in, findings out. What a language sees is in [`Signs`]; what the ledger and the runs of tests say
-//! about a change is in [`Case`].
+//! about a change is in [`CodeContext`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ const MOST_SUBJECTS: usize = 2;
 
 /// A change, and what is known about it.
 #[derive(Clone, Copy, Debug)]
-pub struct Case<'a> {
+pub struct CodeContext<'a> {
     /// What it did.
     pub change: &'a Change,
     /// What its files look like after it.
@@ -75,7 +75,7 @@ pub fn in_files(signs: &Signs) -> Vec<Refusal> {
 
 /// New tests that ask only about what was there before the change and is as it was: whether they were ever
 /// red must be found out.
-pub fn late_tests<'a>(case: &Case<'a>) -> Vec<&'a TestFacts> {
+pub fn late_tests<'a>(case: &CodeContext<'a>) -> Vec<&'a TestFacts> {
     let is_late = |test: &&TestFacts| {
         let Some(signs) = case.signs_of(test) else { return false };
         let new = |item: &Place| case.new_code().any(|changed| at(changed) == *item);
@@ -106,7 +106,7 @@ pub(crate) fn at(item: &ItemChange) -> Place {
     Place::new(&item.path, item.line)
 }
 
-impl<'a> Case<'a> {
+impl<'a> CodeContext<'a> {
     /// Production items that are new or different. What only leads to other items is none of them, nor is
     /// one that was only moved.
     pub(crate) fn new_code(&self) -> impl Iterator<Item = &'a ItemChange> {
@@ -158,7 +158,7 @@ pub(crate) fn is_code(item: &ItemChange) -> bool {
     !OTHER.iter().any(|start| item.item.starts_with(start))
 }
 
-pub(crate) fn pre_test_code(case: &Case<'_>) -> Vec<Refusal> {
+pub(crate) fn pre_test_code(case: &CodeContext<'_>) -> Vec<Refusal> {
     let by_tests = case.claims().map(|test| &test.reaches);
     let mut claimed: BTreeSet<&Place> = by_tests.chain(case.new_examples()).flatten().collect();
     // A refactor may change what is tested already; what no test leads to is new all the same.
@@ -178,16 +178,16 @@ pub(crate) fn pre_test_code(case: &Case<'_>) -> Vec<Refusal> {
 }
 
 /// The files with production code that is new or different: whether tests execute it is worth a measurement.
-pub fn new_code_in(case: &Case<'_>) -> BTreeSet<String> {
+pub fn new_code_in(case: &CodeContext<'_>) -> BTreeSet<String> {
     case.new_code().map(|item| item.path.clone()).collect()
 }
 
 /// Whether some production code has no claim yet, so that more must be found out about reds.
-pub fn lacks_claims(case: &Case<'_>) -> bool {
+pub fn lacks_claims(case: &CodeContext<'_>) -> bool {
     !pre_test_code(case).is_empty()
 }
 
-pub(crate) fn tampering(case: &Case<'_>) -> Vec<Refusal> {
+pub(crate) fn tampering(case: &CodeContext<'_>) -> Vec<Refusal> {
     let is_revised =
         |test: &TestFacts| matches!(case.kind, Kind::Rethink | Kind::Mend) && case.target == Some(&test.id);
     let tests = case.change.tests.iter().filter_map(|test| {
@@ -231,7 +231,7 @@ pub(crate) fn tampering(case: &Case<'_>) -> Vec<Refusal> {
 }
 
 /// Changed production code that asks whether it is under test.
-pub(crate) fn sensing(case: &Case<'_>) -> Vec<Refusal> {
+pub(crate) fn sensing(case: &CodeContext<'_>) -> Vec<Refusal> {
     // An import counts as well: it may be all that is seen of it.
     let new = || case.change.production.iter().filter(|item| item.fate != ItemFate::Removed);
     let changed = |item: &Place| new().any(|changed| at(changed) == *item);
@@ -239,13 +239,13 @@ pub(crate) fn sensing(case: &Case<'_>) -> Vec<Refusal> {
 }
 
 /// Tests that were touched and assert nothing, or nothing of production.
-pub(crate) fn empty_tests(case: &Case<'_>) -> Vec<Refusal> {
+pub(crate) fn empty_tests(case: &CodeContext<'_>) -> Vec<Refusal> {
     let empty = case.touched_tests().flat_map(in_test).filter(|found| found.rule == Rule::EmptyTest);
     empty.chain(asking_nothing(case)).collect()
 }
 
 /// Tests that were touched and have too much of something.
-pub(crate) fn overdone_tests(case: &Case<'_>, rule: Rule) -> Vec<Refusal> {
+pub(crate) fn overdone_tests(case: &CodeContext<'_>, rule: Rule) -> Vec<Refusal> {
     case.touched_tests().flat_map(in_test).filter(|found| found.rule == rule).collect()
 }
 
@@ -279,7 +279,7 @@ fn in_test(test: &TestSigns) -> Vec<Refusal> {
 }
 
 /// Tests that assert something, and nothing of production: `assert!(true)`.
-fn asking_nothing(case: &Case<'_>) -> Vec<Refusal> {
+fn asking_nothing(case: &CodeContext<'_>) -> Vec<Refusal> {
     let asserts = |test: &&TestFacts| case.signs_of(test).is_some_and(|signs| signs.asserts);
     let idle = case.change.tests.iter().filter(|test| !matches!(test, TestChange::Moved { .. }));
     let idle = idle.filter_map(TestChange::after).filter(|test| test.can_fail() && !test.asks_production);
@@ -294,7 +294,7 @@ fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-pub(crate) fn after_the_fact(case: &Case<'_>) -> Vec<Refusal> {
+pub(crate) fn after_the_fact(case: &CodeContext<'_>) -> Vec<Refusal> {
     let late = late_tests(case).into_iter().filter(|test| case.never_red.contains(&test.id));
     let tell = |test: &TestFacts| {
         let asks = case.signs_of(test).into_iter().flat_map(|signs| &signs.asks);
@@ -307,7 +307,7 @@ pub(crate) fn after_the_fact(case: &Case<'_>) -> Vec<Refusal> {
     late.map(tell).collect()
 }
 
-pub(crate) fn hard_coded(case: &Case<'_>) -> Vec<Refusal> {
+pub(crate) fn hard_coded(case: &CodeContext<'_>) -> Vec<Refusal> {
     let changed: BTreeSet<Place> = case.new_code().map(at).collect();
     let answers = case.signs.answers.iter().filter(|answer| changed.contains(&answer.item));
     let tell = |answer: &Answer| {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::change::Unreadable;
 use crate::digest::Digest;
-use crate::law::{Court, NO_EXCEPTIONS};
+use crate::law::{NO_EXCEPTIONS, RuleRunner};
 use crate::rule::Severity;
 
 const LIB: &str = "src/lib.rs";
@@ -66,10 +66,10 @@ impl Default for Set {
     }
 }
 
-fn in_change(case: &Case<'_>) -> Vec<Refusal> {
-    let mut court = Court::new(NO_EXCEPTIONS);
-    let mut findings = court.ask_code(case, Severity::Block);
-    findings.extend(court.ask_code(case, Severity::Warn));
+fn in_change(case: &CodeContext<'_>) -> Vec<Refusal> {
+    let mut rules = RuleRunner::new(NO_EXCEPTIONS);
+    let mut findings = rules.ask_code(case, Severity::Block);
+    findings.extend(rules.ask_code(case, Severity::Warn));
     sorted(findings)
 }
 
@@ -78,8 +78,8 @@ impl Set {
         in_change(&self.case()).iter().map(|finding| finding.rule.name()).collect()
     }
 
-    fn case(&self) -> Case<'_> {
-        Case {
+    fn case(&self) -> CodeContext<'_> {
+        CodeContext {
             change: &self.change,
             signs: &self.signs,
             reds: &self.reds,

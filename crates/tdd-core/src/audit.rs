@@ -8,7 +8,7 @@ use crate::antipattern;
 use crate::change::{Change, ItemChange, ItemFate, TestChange};
 use crate::commit::{Mode, Trailers};
 use crate::cycle::Phase;
-use crate::judge::Ruling;
+use crate::judge::Verdict;
 use crate::law::Kind;
 use crate::report::Fault;
 use crate::rule::{Refusal, Rule};
@@ -136,11 +136,11 @@ impl Finding {
     }
 }
 
-/// A ruling as a finding.
-pub fn judged(ruling: &Ruling) -> Finding {
-    match ruling {
-        Ruling::Holds(holding) => Finding::Holds { reason: holding.reason.clone() },
-        Ruling::Refused(refusal) => refused(refusal),
+/// A verdict as a finding.
+pub fn judged(verdict: &Verdict) -> Finding {
+    match verdict {
+        Verdict::Holds(holding) => Finding::Holds { reason: holding.reason.clone() },
+        Verdict::Refused(refusal) => refused(refusal),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::command::Exit;
-use crate::law::Answer;
+use crate::law::RuleResult;
 use crate::report::Cause;
 use crate::rule::{Refusal, Rule};
 
@@ -23,7 +23,7 @@ pub struct CheckSeen<'a> {
 }
 
 /// The check passes, or complains of nothing but what it complained of before.
-pub fn passes(seen: &CheckSeen<'_>) -> Answer {
+pub fn passes(seen: &CheckSeen<'_>) -> RuleResult {
     let refuse = |how: &str, next: &str| Rule::CheckPasses.refuse(format!("`{}` {how}", seen.command), next);
     match seen.exit {
         Exit::Passed if seen.changed_files => {
@@ -44,7 +44,7 @@ pub fn passes(seen: &CheckSeen<'_>) -> Answer {
     }
 }
 
-fn failed(seen: &CheckSeen<'_>) -> Answer {
+fn failed(seen: &CheckSeen<'_>) -> RuleResult {
     let now = complaints(seen.said);
     let Some(before) = seen.before else { return Err(refusal(seen.command, now.first().copied())) };
     let mut known: BTreeMap<String, usize> = BTreeMap::new();

@@ -178,7 +178,7 @@ pub enum Turn {
 /// What comes next, by what is spent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Rung {
+pub enum NextMove {
     /// This turn.
     Turn(Turn),
     /// A refactor that failed is skipped, never fatal.
@@ -212,31 +212,31 @@ impl Turn {
     /// breaking for the target's sake, or as soon as it is seen that the target cannot fail, and costs no attempt.
     /// If they break again after it, or it still cannot fail, that is for a person. An implementor without a red test
     /// has nothing to do, and stops.
-    pub fn rung(role: Role, reds: Vec<RedTest>, tried: Tried, max: u32) -> Rung {
+    pub fn rung(role: Role, reds: Vec<RedTest>, tried: Tried, max: u32) -> NextMove {
         let Tried { spent, rethought, clashes, mend, vacuous } = tried;
         let attempt = spent + 1;
         match role {
-            Role::Tester if spent < max => Rung::Turn(Self::Red { attempt }),
-            Role::Tester => Rung::Stop,
+            Role::Tester if spent < max => NextMove::Turn(Self::Red { attempt }),
+            Role::Tester => NextMove::Stop,
             Role::Implementor => match reds.first() {
-                None => Rung::Stop,
-                Some(test) if mend => Rung::Turn(Self::Rethink { test: test.clone(), mend }),
+                None => NextMove::Stop,
+                Some(test) if mend => NextMove::Turn(Self::Rethink { test: test.clone(), mend }),
                 // They contradict each other even now, or it proves nothing even now: that is for a person.
-                Some(_) if rethought && (clashes > 0 || vacuous) => Rung::Stop,
+                Some(_) if rethought && (clashes > 0 || vacuous) => NextMove::Stop,
                 Some(test) if !rethought && (vacuous || max >= 3 && (attempt + 1 == max || clashes >= MAX_CLASHES)) => {
-                    Rung::Turn(Self::Rethink { test: test.clone(), mend })
+                    NextMove::Turn(Self::Rethink { test: test.clone(), mend })
                 }
-                Some(_) if spent < max => Rung::Turn(Self::Green { tests: reds, attempt }),
-                Some(_) => Rung::Stop,
+                Some(_) if spent < max => NextMove::Turn(Self::Green { tests: reds, attempt }),
+                Some(_) => NextMove::Stop,
             },
-            Role::Refactorer if spent < max => Rung::Turn(Self::Refactor { attempt }),
-            Role::Refactorer => Rung::Skip,
+            Role::Refactorer if spent < max => NextMove::Turn(Self::Refactor { attempt }),
+            Role::Refactorer => NextMove::Skip,
         }
     }
 
     /// The rung of a task in refactor mode: nobody but a person may leave it out.
-    pub fn task_rung(spent: u32, max: u32) -> Rung {
-        if spent < max { Rung::Turn(Self::Task { attempt: spent + 1 }) } else { Rung::Stop }
+    pub fn task_rung(spent: u32, max: u32) -> NextMove {
+        if spent < max { NextMove::Turn(Self::Task { attempt: spent + 1 }) } else { NextMove::Stop }
     }
 
     /// The role that acts in this turn.
@@ -354,17 +354,17 @@ mod tests {
         let (mut tried, mut seen) = (Tried::default(), String::new());
         for _ in 0..20 {
             match Turn::rung(role, vec![red()], tried, max) {
-                Rung::Turn(Turn::Rethink { .. }) => {
+                NextMove::Turn(Turn::Rethink { .. }) => {
                     seen.push('r');
                     tried.rethought = true;
                 }
-                Rung::Turn(turn) => {
+                NextMove::Turn(turn) => {
                     assert_eq!(turn.role(), role);
                     seen += &turn.attempt().to_string();
                     tried.spent += 1;
                 }
-                Rung::Skip => return seen + " skip",
-                Rung::Stop => return seen + " stop",
+                NextMove::Skip => return seen + " skip",
+                NextMove::Stop => return seen + " stop",
             }
         }
         panic!("it has no end: {seen}");
@@ -382,9 +382,9 @@ mod tests {
     #[test]
     fn a_task_that_never_succeeds_is_left_out_by_nobody_but_a_person() {
         let seen = (0..5).map(|spent| match Turn::task_rung(spent, 3) {
-            Rung::Turn(turn) => turn.attempt().to_string(),
-            Rung::Skip => "skip".to_owned(),
-            Rung::Stop => "stop".to_owned(),
+            NextMove::Turn(turn) => turn.attempt().to_string(),
+            NextMove::Skip => "skip".to_owned(),
+            NextMove::Stop => "stop".to_owned(),
         });
         assert_eq!(seen.collect::<Vec<_>>(), ["1", "2", "3", "stop", "stop"]);
     }
@@ -393,13 +393,13 @@ mod tests {
     fn tests_that_contradict_each_other_are_thought_over_once_and_then_shown_to_a_person() {
         let rung = |tried| Turn::rung(Role::Implementor, vec![red()], tried, 5);
         let clash = |clashes, rethought| rung(Tried { spent: clashes, rethought, clashes, ..Tried::default() });
-        assert!(matches!(clash(1, false), Rung::Turn(Turn::Green { attempt: 2, .. })));
-        assert!(matches!(clash(2, false), Rung::Turn(Turn::Rethink { .. })));
+        assert!(matches!(clash(1, false), NextMove::Turn(Turn::Green { attempt: 2, .. })));
+        assert!(matches!(clash(2, false), NextMove::Turn(Turn::Rethink { .. })));
         assert!(matches!(
             rung(Tried { spent: 2, rethought: true, ..Tried::default() }),
-            Rung::Turn(Turn::Green { .. })
+            NextMove::Turn(Turn::Green { .. })
         ));
-        assert_eq!(clash(1, true), Rung::Stop);
+        assert_eq!(clash(1, true), NextMove::Stop);
     }
 
     #[test]
@@ -407,15 +407,15 @@ mod tests {
         for max in 1..=5 {
             let rung = |tried| Turn::rung(Role::Implementor, vec![red()], tried, max);
             let vacuous = Tried { vacuous: true, ..Tried::default() };
-            assert_eq!(rung(vacuous), Rung::Turn(Turn::Rethink { test: red(), mend: false }));
-            assert_eq!(rung(Tried { rethought: true, ..vacuous }), Rung::Stop);
+            assert_eq!(rung(vacuous), NextMove::Turn(Turn::Rethink { test: red(), mend: false }));
+            assert_eq!(rung(Tried { rethought: true, ..vacuous }), NextMove::Stop);
         }
     }
 
     #[test]
     fn what_lies_in_the_tests_alone_is_the_testers_to_mend_whatever_is_spent() {
         let tried = Tried { spent: 5, mend: true, ..Tried::default() };
-        let mend = Rung::Turn(Turn::Rethink { test: red(), mend: true });
+        let mend = NextMove::Turn(Turn::Rethink { test: red(), mend: true });
         assert_eq!(Turn::rung(Role::Implementor, vec![red()], tried, 5), mend);
     }
 
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn an_implementor_has_no_turn_without_a_red_test() {
-        assert_eq!(Turn::rung(Role::Implementor, Vec::new(), Tried::default(), 5), Rung::Stop);
+        assert_eq!(Turn::rung(Role::Implementor, Vec::new(), Tried::default(), 5), NextMove::Stop);
         assert_eq!(RedTest::proven(red().id, Cause::SyntaxError), None);
     }
 

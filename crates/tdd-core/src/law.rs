@@ -3,16 +3,16 @@
 //! [`TABLE`] is the only list of rules. The gate asks the rows that need no run before anything is written; the
 //! pipeline asks the rest after it. A row's place in the table is its turn.
 
-use crate::antipattern::{self, Case};
+use crate::antipattern::{self, CodeContext};
 use crate::change::Change;
 use crate::check::{self, CheckSeen};
 use crate::config::Gate;
 use crate::cycle::Phase;
-use crate::gate::Asked;
+use crate::gate::GateInput;
 use crate::gate::edits;
 use crate::gate::request;
 use crate::judge::others::{none_removed, others_kept};
-use crate::judge::{self, Seen};
+use crate::judge::{self, RunFacts};
 use crate::proof::{self, Proof};
 use crate::rule::{Refusal, Rule, Severity};
 use crate::scope;
@@ -81,25 +81,25 @@ pub struct Subject<'a> {
 }
 
 /// One answer of a rule.
-pub type Answer = Result<(), Refusal>;
+pub type RuleResult = Result<(), Refusal>;
 
 /// What a rule looks at, and so what must be found out before it can be asked.
 #[derive(Clone, Copy)]
 pub enum Ask {
     /// The edits by themselves.
-    Edits(fn(&Asked<'_>) -> Answer),
+    Edits(fn(&GateInput<'_>) -> RuleResult),
     /// A request, before anything is written.
-    Request(fn(&Asked<'_>) -> Answer),
+    Request(fn(&GateInput<'_>) -> RuleResult),
     /// The change, before it is written and after.
-    Change(fn(&Subject<'_>, &Change) -> Answer),
+    Change(fn(&Subject<'_>, &Change) -> RuleResult),
     /// A run of the tests.
-    Run(fn(&Subject<'_>, &Seen<'_>) -> Answer),
+    Run(fn(&Subject<'_>, &RunFacts<'_>) -> RuleResult),
     /// The check command.
-    Check(fn(&CheckSeen<'_>) -> Answer),
+    Check(fn(&CheckSeen<'_>) -> RuleResult),
     /// The probes of one target.
-    Probe(fn(&TestId, &Proof) -> Answer),
+    Probe(fn(&TestId, &Proof) -> RuleResult),
     /// What the language sees in the changed code.
-    Code(fn(&Case<'_>) -> Vec<Refusal>),
+    Code(fn(&CodeContext<'_>) -> Vec<Refusal>),
 }
 
 /// One rule of the law.
@@ -206,11 +206,11 @@ pub const TABLE: &[Row] = &[
     row(Rule::HardCodedValue, CODE, Ask::Code(antipattern::hard_coded)),
 ];
 
-fn scope_of_one_test(subject: &Subject<'_>, change: &Change) -> Answer {
+fn scope_of_one_test(subject: &Subject<'_>, change: &Change) -> RuleResult {
     subject.target.map_or(Ok(()), |target| scope::one_test_only(change, target))
 }
 
-fn mends_one_test(subject: &Subject<'_>, change: &Change) -> Answer {
+fn mends_one_test(subject: &Subject<'_>, change: &Change) -> RuleResult {
     subject.target.map_or_else(|| scope::tests_frozen(change), |target| scope::mends_one_test(change, target))
 }
 
@@ -230,20 +230,20 @@ pub type Exceptions<'a> = &'a dyn Fn(Rule) -> Option<String>;
 pub const NO_EXCEPTIONS: Exceptions<'static> = &|_| None;
 
 /// Asks rules, and remembers the exceptions that it met.
-pub struct Court<'a> {
+pub struct RuleRunner<'a> {
     exceptions: Exceptions<'a>,
     /// The rules that would have refused.
     pub overridden: Vec<Overridden>,
 }
 
-impl<'a> Court<'a> {
+impl<'a> RuleRunner<'a> {
     /// With these exceptions.
     pub fn new(exceptions: Exceptions<'a>) -> Self {
         Self { exceptions, overridden: Vec::new() }
     }
 
     /// Asks every row of this kind that looks at edits alone.
-    pub fn ask_edits(&mut self, asked: &Asked<'_>) -> Answer {
+    pub fn ask_edits(&mut self, asked: &GateInput<'_>) -> RuleResult {
         rows(asked.kind).try_for_each(|row| match row.ask {
             Ask::Edits(ask) => self.answer(ask(asked)),
             Ask::Request(_) | Ask::Change(_) | Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
@@ -251,7 +251,7 @@ impl<'a> Court<'a> {
     }
 
     /// Asks every row of this kind that can be asked before anything is written.
-    pub fn ask_request(&mut self, asked: &Asked<'_>, subject: &Subject<'_>) -> Answer {
+    pub fn ask_request(&mut self, asked: &GateInput<'_>, subject: &Subject<'_>) -> RuleResult {
         rows(asked.kind).try_for_each(|row| match row.ask {
             Ask::Edits(ask) | Ask::Request(ask) => self.answer(ask(asked)),
             Ask::Change(ask) => self.answer(ask(subject, asked.request.change)),
@@ -260,7 +260,7 @@ impl<'a> Court<'a> {
     }
 
     /// Asks every row that looks at the change alone.
-    pub fn ask_change(&mut self, subject: &Subject<'_>, change: &Change) -> Answer {
+    pub fn ask_change(&mut self, subject: &Subject<'_>, change: &Change) -> RuleResult {
         rows(subject.kind).try_for_each(|row| match row.ask {
             Ask::Change(ask) => self.answer(ask(subject, change)),
             Ask::Edits(_) | Ask::Request(_) | Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
@@ -268,7 +268,7 @@ impl<'a> Court<'a> {
     }
 
     /// Asks every row that looks at a run of the tests.
-    pub fn ask_run(&mut self, subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+    pub fn ask_run(&mut self, subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
         rows(subject.kind).try_for_each(|row| match row.ask {
             Ask::Run(ask) => self.answer(ask(subject, seen)),
             Ask::Edits(_) | Ask::Request(_) | Ask::Change(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
@@ -276,7 +276,7 @@ impl<'a> Court<'a> {
     }
 
     /// Asks every row that looks at the check command.
-    pub fn ask_check(&mut self, kind: Kind, seen: &CheckSeen<'_>) -> Answer {
+    pub fn ask_check(&mut self, kind: Kind, seen: &CheckSeen<'_>) -> RuleResult {
         rows(kind).try_for_each(|row| match row.ask {
             Ask::Check(ask) => self.answer(ask(seen)),
             Ask::Edits(_) | Ask::Request(_) | Ask::Change(_) | Ask::Run(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
@@ -284,7 +284,7 @@ impl<'a> Court<'a> {
     }
 
     /// Asks every row that looks at the probes of a target.
-    pub fn ask_probe(&mut self, kind: Kind, target: &TestId, proof: &Proof) -> Answer {
+    pub fn ask_probe(&mut self, kind: Kind, target: &TestId, proof: &Proof) -> RuleResult {
         rows(kind).try_for_each(|row| match row.ask {
             Ask::Probe(ask) => self.answer(ask(target, proof)),
             Ask::Edits(_) | Ask::Request(_) | Ask::Change(_) | Ask::Run(_) | Ask::Check(_) | Ask::Code(_) => Ok(()),
@@ -292,7 +292,7 @@ impl<'a> Court<'a> {
     }
 
     /// Asks every row of this severity that looks at the code: all that they find.
-    pub fn ask_code(&mut self, case: &Case<'_>, severity: Severity) -> Vec<Refusal> {
+    pub fn ask_code(&mut self, case: &CodeContext<'_>, severity: Severity) -> Vec<Refusal> {
         let mut findings = Vec::new();
         for row in rows(case.kind).filter(|row| row.rule.severity() == severity) {
             if let Ask::Code(ask) = row.ask {
@@ -303,7 +303,7 @@ impl<'a> Court<'a> {
     }
 
     /// An answer, unless a person made an exception from the rule that refused.
-    pub fn answer(&mut self, answer: Answer) -> Answer {
+    pub fn answer(&mut self, answer: RuleResult) -> RuleResult {
         let Err(refusal) = answer else { return Ok(()) };
         match (self.exceptions)(refusal.rule).filter(|_| refusal.rule.has_exceptions()) {
             None => Err(refusal),
@@ -360,15 +360,15 @@ mod tests {
             asked.set(asked.get() + 1);
             (rule == Rule::CheckPasses && asked.get() == 1).then(|| "for now".to_owned())
         };
-        let mut court = Court::new(&exceptions);
-        assert_eq!(court.answer(Err(Rule::CheckPasses.refuse("x", "y"))), Ok(()));
-        assert!(court.answer(Err(Rule::CheckPasses.refuse("x", "y"))).is_err());
-        assert_eq!(court.overridden, [Overridden { rule: Rule::CheckPasses, reason: "for now".to_owned() }]);
+        let mut rules = RuleRunner::new(&exceptions);
+        assert_eq!(rules.answer(Err(Rule::CheckPasses.refuse("x", "y"))), Ok(()));
+        assert!(rules.answer(Err(Rule::CheckPasses.refuse("x", "y"))).is_err());
+        assert_eq!(rules.overridden, [Overridden { rule: Rule::CheckPasses, reason: "for now".to_owned() }]);
     }
 
     #[test]
     fn no_exception_helps_against_a_rule_that_has_none() {
-        let mut court = Court::new(&|_| Some("please".to_owned()));
-        assert!(court.answer(Err(Rule::SameTree.refuse("x", "y"))).is_err());
+        let mut rules = RuleRunner::new(&|_| Some("please".to_owned()));
+        assert!(rules.answer(Err(Rule::SameTree.refuse("x", "y"))).is_err());
     }
 }

@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::antipattern::{self, Case};
+use crate::antipattern::{self, CodeContext};
 use crate::change::{Change, TestFacts};
 use crate::check::CheckSeen;
 use crate::config::Gate;
 use crate::coverage::Measurement;
-use crate::judge::{self, Baseline, Ruling, Seen};
-use crate::law::{Answer, Ask, Court, Kind, Overridden, Subject, is_due};
+use crate::judge::{self, Baseline, RunFacts, Verdict};
+use crate::law::{Ask, Kind, Overridden, RuleResult, RuleRunner, Subject, is_due};
 use crate::proof::Proof;
 use crate::report::{Cause, Report};
 use crate::rule::{Refusal, Severity};
@@ -23,7 +23,7 @@ use crate::test_id::TestId;
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// One a target at red, one in all elsewhere.
-    pub rulings: Vec<Ruling>,
+    pub verdicts: Vec<Verdict>,
     /// What the change did.
     pub change: Change,
     /// What the tests said; nothing if it did not come to that.
@@ -50,26 +50,26 @@ pub struct Probed {
 impl Judged {
     /// A refusal of a change about which nothing else had to be found out.
     pub fn refused(refusal: Refusal, change: Change) -> Self {
-        Self::at_once(Ruling::Refused(refusal), change)
+        Self::at_once(Verdict::Refused(refusal), change)
     }
 
-    /// A ruling on a change about which nothing had to be run.
-    pub fn at_once(ruling: Ruling, change: Change) -> Self {
-        let (rulings, report) = (vec![ruling], Report::new([], Vec::new()));
+    /// A verdict on a change about which nothing had to be run.
+    pub fn at_once(verdict: Verdict, change: Change) -> Self {
+        let (verdicts, report) = (vec![verdict], Report::new([], Vec::new()));
         let (before, proven) = (Baseline::new(), Vec::new());
-        Self { rulings, change, report, check: None, overridden: Vec::new(), before, proven }
+        Self { verdicts, change, report, check: None, overridden: Vec::new(), before, proven }
     }
 
-    /// The ruling that stands for all: the first refusal, or the first that holds.
-    pub fn worst(&self) -> Option<&Ruling> {
-        self.rulings.iter().find(|ruling| matches!(ruling, Ruling::Refused(_))).or(self.rulings.first())
+    /// The verdict that stands for all: the first refusal, or the first that holds.
+    pub fn worst(&self) -> Option<&Verdict> {
+        self.verdicts.iter().find(|verdict| matches!(verdict, Verdict::Refused(_))).or(self.verdicts.first())
     }
 
     /// The refusal, if there is one.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self.worst() {
-            Some(Ruling::Refused(refusal)) => Some(refusal),
-            Some(Ruling::Holds(_)) | None => None,
+            Some(Verdict::Refused(refusal)) => Some(refusal),
+            Some(Verdict::Holds(_)) | None => None,
         }
     }
 }
@@ -110,25 +110,25 @@ impl Inquiry {
         } else {
             (whole, None)
         };
-        if let Err(refusal) = self.ask(workshop, |court, inquiry| court.ask_change(&inquiry.subject(&gate), &change)) {
+        if let Err(refusal) = self.ask(workshop, |rules, inquiry| rules.ask_change(&inquiry.subject(&gate), &change)) {
             return Ok(self.refused(refusal, change));
         }
         let ran = self.run(workshop, at_red)?;
         let absent = workshop.absent()?;
         let tree = workshop.tree().clone();
-        let seen = Seen {
+        let seen = RunFacts {
             change: &change,
             report: &ran.run.report,
             trees: (&tree, &ran.run.tree_after),
             baseline: ran.baseline.as_ref(),
             absent: &absent,
         };
-        let mut rulings = self.rule_on_run(workshop, &seen, &gate);
+        let mut verdicts = self.rule_on_run(workshop, &seen, &gate);
         let mut check = None;
-        if rulings.iter().any(|ruling| matches!(ruling, Ruling::Refused(_))) {
+        if verdicts.iter().any(|verdict| matches!(verdict, Verdict::Refused(_))) {
             return Ok(Judged {
                 before: ran.baseline.unwrap_or_default(),
-                ..self.judged(rulings, change, ran.run.report)
+                ..self.judged(verdicts, change, ran.run.report)
             });
         }
         let afterwards = self.check(workshop, &mut check)?;
@@ -141,22 +141,22 @@ impl Inquiry {
             refused => refused,
         };
         if let Err(refusal) = afterwards {
-            rulings = vec![Ruling::Refused(refusal)];
+            verdicts = vec![Verdict::Refused(refusal)];
         }
         let before = ran.baseline.unwrap_or_default();
-        Ok(Judged { check, before, ..self.judged(rulings, change, ran.run.report) })
+        Ok(Judged { check, before, ..self.judged(verdicts, change, ran.run.report) })
     }
 
     /// The rules that need nothing but the change: nobody waits for a run that cannot help.
-    fn ask_before_running<W: Workshop>(&mut self, workshop: &W, whole: &Change, gate: &Gate) -> Answer {
+    fn ask_before_running<W: Workshop>(&mut self, workshop: &W, whole: &Change, gate: &Gate) -> RuleResult {
         match self.kind {
             // Of a change that brings tests and production at once, the tests come first.
-            Kind::Green => self.ask(workshop, |court, inquiry| {
-                court.ask_change(&Subject { kind: Kind::NewTests, ..inquiry.subject(gate) }, whole)
+            Kind::Green => self.ask(workshop, |rules, inquiry| {
+                rules.ask_change(&Subject { kind: Kind::NewTests, ..inquiry.subject(gate) }, whole)
             }),
             Kind::Red if self.targets.is_empty() => {
-                let asked = self.ask(workshop, |court, inquiry| court.ask_change(&inquiry.subject(gate), whole));
-                asked.and_then(|()| self.ask(workshop, |court, _| court.answer(Err(judge::no_new_test()))))
+                let asked = self.ask(workshop, |rules, inquiry| rules.ask_change(&inquiry.subject(gate), whole));
+                asked.and_then(|()| self.ask(workshop, |rules, _| rules.answer(Err(judge::no_new_test()))))
             }
             Kind::Red
             | Kind::Characterization
@@ -177,14 +177,14 @@ impl Inquiry {
     fn by_command<W: Workshop>(&mut self, workshop: &W, change: Change) -> Result<Judged, W::Error> {
         let mut check = None;
         let answer = self.check(workshop, &mut check)?;
-        let ruling = match (answer, &check) {
-            (Err(refusal), _) => Ruling::Refused(refusal),
+        let verdict = match (answer, &check) {
+            (Err(refusal), _) => Verdict::Refused(refusal),
             (Ok(()), Some(checked)) if checked.outcome.ok => {
-                Ruling::Holds(judge::Holding::of_reason(format!("`{}` passes", checked.command)))
+                Verdict::Holds(judge::Holding::of_reason(format!("`{}` passes", checked.command)))
             }
-            (Ok(()), _) => Ruling::Holds(judge::Holding::of_reason("a person made an exception".to_owned())),
+            (Ok(()), _) => Verdict::Holds(judge::Holding::of_reason("a person made an exception".to_owned())),
         };
-        Ok(Judged { check, ..self.judged(vec![ruling], change, Report::new([], Vec::new())) })
+        Ok(Judged { check, ..self.judged(vec![verdict], change, Report::new([], Vec::new())) })
     }
 
     /// Runs all tests, and those again that passed before and fail now, or whose failure makes the red.
@@ -204,42 +204,42 @@ impl Inquiry {
         Ok(Ran { run: Run { report, tree_after: run.tree_after }, baseline })
     }
 
-    fn rule_on_run<W: Workshop>(&mut self, workshop: &W, seen: &Seen<'_>, gate: &Gate) -> Vec<Ruling> {
+    fn rule_on_run<W: Workshop>(&mut self, workshop: &W, seen: &RunFacts<'_>, gate: &Gate) -> Vec<Verdict> {
         let targets: Vec<Option<TestId>> = match self.kind {
             Kind::Red => self.targets.iter().cloned().map(Some).collect(),
             _ => vec![self.targets.first().cloned()],
         };
-        let mut rulings = Vec::new();
+        let mut verdicts = Vec::new();
         for target in targets {
             let was_green = target.as_ref().is_some_and(|target| {
                 let known = workshop.session().tests().get(target).is_some_and(|known| known.was_green);
                 known || seen.baseline.and_then(|baseline| baseline.get(target)) == Some(&None)
             });
-            let answer = self.ask(workshop, |court, inquiry| {
+            let answer = self.ask(workshop, |rules, inquiry| {
                 let subject = Subject { target: target.as_ref(), was_green, ..inquiry.subject(gate) };
                 // Whether a doubted test was green is known only now.
                 let asked =
-                    if inquiry.kind == Kind::Rethink { court.ask_change(&subject, seen.change) } else { Ok(()) };
-                asked.and_then(|()| court.ask_run(&subject, seen)).map_err(|refusal| judge::named(refusal, &subject))
+                    if inquiry.kind == Kind::Rethink { rules.ask_change(&subject, seen.change) } else { Ok(()) };
+                asked.and_then(|()| rules.ask_run(&subject, seen)).map_err(|refusal| judge::named(refusal, &subject))
             });
             let subject = Subject { target: target.as_ref(), was_green, ..self.subject(gate) };
-            rulings.push(match answer {
-                Ok(()) => Ruling::Holds(judge::holding(&subject, seen.report)),
-                Err(refusal) => Ruling::Refused(refusal),
+            verdicts.push(match answer {
+                Ok(()) => Verdict::Holds(judge::holding(&subject, seen.report)),
+                Err(refusal) => Verdict::Refused(refusal),
             });
         }
-        rulings
+        verdicts
     }
 
-    fn check<W: Workshop>(&mut self, workshop: &W, seen: &mut Option<Checked>) -> Result<Answer, W::Error> {
+    fn check<W: Workshop>(&mut self, workshop: &W, seen: &mut Option<Checked>) -> Result<RuleResult, W::Error> {
         if !is_due(self.kind, |ask| matches!(ask, Ask::Check(_))) {
             return Ok(Ok(()));
         }
         let checked = workshop.check(self.kind)?;
         let before = if checked.outcome.ok { None } else { workshop.check_before()? };
         let said = checked.outcome.said();
-        let answer = self.ask(workshop, |court, inquiry| {
-            court.ask_check(
+        let answer = self.ask(workshop, |rules, inquiry| {
+            rules.ask_check(
                 inquiry.kind,
                 &CheckSeen {
                     command: &checked.command,
@@ -259,14 +259,14 @@ impl Inquiry {
         workshop: &W,
         change: &Change,
         baseline: Option<&Baseline>,
-    ) -> Result<Answer, W::Error> {
+    ) -> Result<RuleResult, W::Error> {
         if !is_due(self.kind, |ask| matches!(ask, Ask::Probe(_))) {
             return Ok(Ok(()));
         }
         for target in self.targets.clone() {
             let red = baseline.and_then(|baseline| baseline.get(&target)).copied().flatten();
             let proof = workshop.probe(&target, change, red)?;
-            let answer = self.ask(workshop, |court, inquiry| court.ask_probe(inquiry.kind, &target, &proof));
+            let answer = self.ask(workshop, |rules, inquiry| rules.ask_probe(inquiry.kind, &target, &proof));
             if answer.is_err() {
                 return Ok(answer);
             }
@@ -280,7 +280,7 @@ impl Inquiry {
     }
 
     /// The anti-patterns that block.
-    fn look_at_code<W: Workshop>(&mut self, workshop: &W, change: &Change) -> Result<Answer, W::Error> {
+    fn look_at_code<W: Workshop>(&mut self, workshop: &W, change: &Change) -> Result<RuleResult, W::Error> {
         if !is_due(self.kind, |ask| matches!(ask, Ask::Code(_))) {
             return Ok(Ok(()));
         }
@@ -290,9 +290,9 @@ impl Inquiry {
             reds: if self.kind == Kind::Green { workshop.signs_of(&claims)? } else { Vec::new() },
             ..CodeFacts::default()
         };
-        Ok(self.ask(workshop, |court, inquiry| {
+        Ok(self.ask(workshop, |rules, inquiry| {
             let case = facts.case(inquiry.kind, inquiry.targets.first(), change);
-            court.ask_code(&case, Severity::Block).into_iter().next().map_or(Ok(()), |found| Err(with_place(found)))
+            rules.ask_code(&case, Severity::Block).into_iter().next().map_or(Ok(()), |found| Err(with_place(found)))
         }))
     }
 
@@ -302,11 +302,15 @@ impl Inquiry {
     }
 
     /// Asks rules with the exceptions that are in force at this moment.
-    fn ask<W: Workshop>(&mut self, workshop: &W, ask: impl FnOnce(&mut Court<'_>, &Self) -> Answer) -> Answer {
+    fn ask<W: Workshop>(
+        &mut self,
+        workshop: &W,
+        ask: impl FnOnce(&mut RuleRunner<'_>, &Self) -> RuleResult,
+    ) -> RuleResult {
         let exceptions = |rule| workshop.exception(rule);
-        let mut court = Court::new(&exceptions);
-        let answer = ask(&mut court, self);
-        for met in court.overridden {
+        let mut rules = RuleRunner::new(&exceptions);
+        let answer = ask(&mut rules, self);
+        for met in rules.overridden {
             if !self.overridden.contains(&met) {
                 self.overridden.push(met);
             }
@@ -319,12 +323,12 @@ impl Inquiry {
             (Kind::Red, [only]) if refusal.test.is_none() => refusal.about(only),
             _ => refusal,
         };
-        self.judged(vec![Ruling::Refused(refusal)], change, Report::new([], Vec::new()))
+        self.judged(vec![Verdict::Refused(refusal)], change, Report::new([], Vec::new()))
     }
 
-    fn judged(&mut self, rulings: Vec<Ruling>, change: Change, report: Report) -> Judged {
+    fn judged(&mut self, verdicts: Vec<Verdict>, change: Change, report: Report) -> Judged {
         let (overridden, proven) = (std::mem::take(&mut self.overridden), std::mem::take(&mut self.proven));
-        Judged { rulings, change, report, check: None, overridden, before: Baseline::new(), proven }
+        Judged { verdicts, change, report, check: None, overridden, before: Baseline::new(), proven }
     }
 }
 
@@ -365,7 +369,7 @@ pub fn tampering<W: Workshop>(workshop: &W, change: &Change) -> Option<Refusal> 
     let exceptions = |rule| workshop.exception(rule);
     let facts = CodeFacts::default();
     let case = facts.case(Kind::Unclaimed, None, change);
-    Court::new(&exceptions).ask_code(&case, Severity::Block).into_iter().next()
+    RuleRunner::new(&exceptions).ask_code(&case, Severity::Block).into_iter().next()
 }
 
 /// All anti-patterns of a change, those that warn included.
@@ -423,10 +427,10 @@ pub fn detect<W: Workshop>(workshop: &mut W, declared: Option<(Kind, Option<Test
         Measured::Unknown(why) => Some(why),
     };
     let exceptions = |rule| workshop.exception(rule);
-    let mut court = Court::new(&exceptions);
+    let mut rules = RuleRunner::new(&exceptions);
     let case = facts.case(kind, target.as_ref(), &change);
-    let mut findings = court.ask_code(&case, Severity::Block);
-    findings.extend(court.ask_code(&case, Severity::Warn));
+    let mut findings = rules.ask_code(&case, Severity::Block);
+    findings.extend(rules.ask_code(&case, Severity::Warn));
     Ok(Detected { findings: antipattern::sorted(findings), unknown, unmeasured })
 }
 
@@ -441,8 +445,8 @@ struct CodeFacts {
 }
 
 impl CodeFacts {
-    fn case<'a>(&'a self, kind: Kind, target: Option<&'a TestId>, change: &'a Change) -> Case<'a> {
-        Case {
+    fn case<'a>(&'a self, kind: Kind, target: Option<&'a TestId>, change: &'a Change) -> CodeContext<'a> {
+        CodeContext {
             change,
             signs: &self.signs,
             reds: &self.reds,

@@ -3,7 +3,7 @@
 //! A passing test proves nothing if it cannot fail. A language writes the copies, the hands run them in a
 //! scratch tree, and what came of them arrives here as a [`CounterProof`].
 
-use crate::law::Answer;
+use crate::law::RuleResult;
 use crate::report::{Cause, Outcome, Report};
 use crate::rule::{Refusal, Rule};
 use crate::test_id::TestId;
@@ -106,7 +106,7 @@ pub enum Proof {
 }
 
 /// Whether the target could fail, and failed for production's sake.
-pub fn can_fail(target: &TestId, proof: &Proof) -> Answer {
+pub fn can_fail(target: &TestId, proof: &Proof) -> RuleResult {
     let judged = match proof {
         Proof::Unwritable => Ok(()),
         Proof::NotBuilt(why) => Err(not_built(why)),
@@ -123,7 +123,7 @@ fn not_built(why: &str) -> Refusal {
 
 /// The order matters: only with a reporter that tells the truth do the copies say anything, and only with
 /// assertions that can fail do the twins.
-fn judge_run(seen: &CounterProof) -> Answer {
+fn judge_run(seen: &CounterProof) -> RuleResult {
     reporting(seen)?;
     assertions(seen)?;
     copy(seen)?;
@@ -132,7 +132,7 @@ fn judge_run(seen: &CounterProof) -> Answer {
     red(seen)
 }
 
-fn reporting(seen: &CounterProof) -> Answer {
+fn reporting(seen: &CounterProof) -> RuleResult {
     match (seen.sound, seen.broken) {
         (Fate::Passed, Fate::Failed) => Ok(()),
         (_, Fate::Passed) => Err(disarmed("a test that divides by zero is reported as passed")),
@@ -141,14 +141,14 @@ fn reporting(seen: &CounterProof) -> Answer {
     }
 }
 
-fn assertions(seen: &CounterProof) -> Answer {
+fn assertions(seen: &CounterProof) -> RuleResult {
     match seen.untruths.iter().find(|(_, fate)| *fate == Fate::Passed) {
         Some((name, _)) => Err(disarmed(&format!("`{name}` is overridden: it lets a plain untruth pass"))),
         None => Ok(()),
     }
 }
 
-fn copy(seen: &CounterProof) -> Answer {
+fn copy(seen: &CounterProof) -> RuleResult {
     match seen.copy {
         Fate::Passed => Ok(()),
         Fate::Failed => Err(disarmed("the test passes under its own name only; its copy under another name fails")),
@@ -156,7 +156,7 @@ fn copy(seen: &CounterProof) -> Answer {
     }
 }
 
-fn twins(seen: &CounterProof) -> Answer {
+fn twins(seen: &CounterProof) -> RuleResult {
     if let Some(survivor) = seen.survivors.iter().find(|survivor| survivor.prints_differently) {
         let why = "values that print differently count as equal, so the comparison is overridden";
         return Err(disarmed(&format!("line {} passes though it {}: {why}", survivor.twin.line, survivor.twin.what)));
@@ -174,7 +174,7 @@ fn twins(seen: &CounterProof) -> Answer {
     }
 }
 
-fn mutant(seen: &CounterProof) -> Answer {
+fn mutant(seen: &CounterProof) -> RuleResult {
     match &seen.mutant {
         None | Some(MutantFate::NothingToMutate | MutantFate::Killed(_)) => Ok(()),
         Some(MutantFate::Survived(tried)) => {
@@ -188,7 +188,7 @@ fn mutant(seen: &CounterProof) -> Answer {
     }
 }
 
-fn red(seen: &CounterProof) -> Answer {
+fn red(seen: &CounterProof) -> RuleResult {
     match seen.on_red {
         Some(Fate::Passed) => Err(vacuous("it passes on the production code on which it was red")),
         None | Some(Fate::Failed | Fate::NotRun(_)) => Ok(()),

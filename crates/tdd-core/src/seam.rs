@@ -146,7 +146,7 @@ pub struct Setback<'a> {
 
 /// What happens to an agent between its answers.
 #[derive(Clone, Copy, Debug)]
-pub enum News<'a> {
+pub enum Feedback<'a> {
     /// The attempt failed.
     Failed(Setback<'a>),
     /// The attempt failed as others did before: the conversation begins anew.
@@ -162,15 +162,15 @@ pub enum News<'a> {
 /// One of the three roles at work. Its only hands are the requests that it makes at its desk.
 pub trait Agent {
     /// Why it could not answer.
-    type Error: std::error::Error + Send + Sync + 'static + From<Closed>;
+    type Error: std::error::Error + Send + Sync + 'static + From<HostFailed>;
     /// Which role.
     fn role(&self) -> Role;
     /// Says what it means to change, and why, once in a step.
-    fn plan(&mut self, context: &StepContext, desk: &mut dyn Desk) -> Result<(), Self::Error>;
+    fn plan(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<(), Self::Error>;
     /// The edits themselves, as requests to the gate.
-    fn edit(&mut self, context: &StepContext, desk: &mut dyn Desk) -> Result<Reply, Self::Error>;
+    fn edit(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<Reply, Self::Error>;
     /// Hears what became of a turn.
-    fn hear(&mut self, turn: &Turn, news: &News<'_>);
+    fn hear(&mut self, turn: &Turn, news: &Feedback<'_>);
     /// What all its answers may cost; nothing where there is no limit.
     fn budget(&self) -> Budget;
     /// What to say and what a person can do, where an answer could not be had before the run's time is over. Then the
@@ -199,7 +199,7 @@ pub struct Budget {
 /// A request could not be carried out: the turn is over, and the machine knows why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the desk is closed")]
-pub struct Closed;
+pub struct HostFailed;
 
 /// A call to a model, as the ledger and the log know it.
 #[derive(Clone, Debug)]
@@ -221,7 +221,7 @@ pub struct Call {
 /// What a gate said to a request at the desk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Granted {
+pub enum GateAnswer {
     /// Yes.
     Yes,
     /// No, and why.
@@ -250,33 +250,33 @@ pub enum Trial {
 }
 
 /// What an agent may ask for during its turn.
-pub trait Desk {
+pub trait AgentHost {
     /// A file of the tree that the step starts from.
-    fn read(&mut self, path: &str) -> Result<Option<String>, Closed>;
+    fn read(&mut self, path: &str) -> Result<Option<String>, HostFailed>;
     /// The names of its files.
-    fn files(&mut self) -> Result<Vec<String>, Closed>;
+    fn files(&mut self) -> Result<Vec<String>, HostFailed>;
     /// A file with the items of an answer merged into it; `None` if its language has no way to.
     fn merge(&mut self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>>;
     /// The files that a brief may show.
-    fn shown(&mut self) -> Result<Vec<File>, Closed>;
+    fn shown(&mut self) -> Result<Vec<File>, HostFailed>;
     /// The project's language, and how its tests import production code, if that can be said.
-    fn language(&mut self) -> Result<(String, Option<String>), Closed>;
+    fn language(&mut self) -> Result<(String, Option<String>), HostFailed>;
     /// Whether these files could be written.
-    fn judge(&mut self, files: &Files, paths: &[String]) -> Result<Granted, Closed>;
+    fn judge(&mut self, files: &Files, paths: &[String]) -> Result<GateAnswer, HostFailed>;
     /// An edit does not even fit the files.
-    fn refused(&mut self, refusal: &Refusal, paths: &[String]) -> Result<(), Closed>;
+    fn refused(&mut self, refusal: &Refusal, paths: &[String]) -> Result<(), HostFailed>;
     /// A change is for the sake of this test.
-    fn claim(&mut self, test: &TestId, target: &str) -> Result<Granted, Closed>;
+    fn claim(&mut self, test: &TestId, target: &str) -> Result<GateAnswer, HostFailed>;
     /// It said what it means to do; `steps` are there if it named them one by one.
-    fn planned(&mut self, plan: &str, steps: &[PlannedStep]) -> Result<(), Closed>;
+    fn planned(&mut self, plan: &str, steps: &[PlannedStep]) -> Result<(), HostFailed>;
     /// What these tests, or all if none is named, say of the files as they would be. Nothing is written.
-    fn run_tests(&mut self, files: &Files, only: &[TestId]) -> Result<Trial, Closed>;
+    fn run_tests(&mut self, files: &Files, only: &[TestId]) -> Result<Trial, HostFailed>;
     /// It waits for a model.
     fn waiting(&mut self, purpose: &str);
     /// There was no room in a prompt for all of the kata.
     fn kata_cut(&mut self, cut: KataCut);
     /// A model answered.
-    fn called(&mut self, call: Call) -> Result<(), Closed>;
+    fn called(&mut self, call: Call) -> Result<(), HostFailed>;
 }
 
 /// Drives the agents round the cycle.
@@ -513,7 +513,7 @@ pub struct Rescued {
 }
 
 /// The working folder of a step: what the orchestrator does to it beside judging it.
-pub trait Bench: Workshop + Clock {
+pub trait StepWorkshop: Workshop + Clock {
     /// The version control.
     type Vcs: Vcs<Error: Into<Self::Error>>;
     /// The ledger.
@@ -589,7 +589,7 @@ pub trait Workspace {
 /// Shows a run as it goes, and writes what people read of it. Nothing is ever read back.
 pub trait Reporter {
     /// An event was recorded.
-    fn event(&mut self, event: &Event, told: &Told<'_>);
+    fn event(&mut self, event: &Event, told: &EventContext<'_>);
     /// Something takes a while.
     fn working(&mut self, what: &str);
     /// The wait is over.
@@ -606,7 +606,7 @@ pub trait Reporter {
 
 /// What an event is told with.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct EventContext<'a> {
     /// What happened so far.
     pub session: &'a Session,
     /// What the agent means to do.

@@ -8,17 +8,17 @@ use crate::cycle::{Position, RedTest, Role};
 use crate::digest::{Digest, TreeId};
 use crate::event::{Committed, Event, InTheWay, Record, Status, SuiteRun, TestRun};
 use crate::report::{Cause, Obstacle, Outcome, Report, TestResult};
-use crate::standing::Standing;
+use crate::standing::MachineState;
 use crate::test_id::TestId;
 
 /// What is known after a number of events. A fold: the same events give the same session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     events: u64,
-    tests: BTreeMap<TestId, Known>,
+    tests: BTreeMap<TestId, TestRecord>,
     suite: Option<SuiteRun>,
     last_commit: Option<Committed>,
-    standing: Standing,
+    standing: MachineState,
     /// What was known before the attempt under way, where it changed that.
     before: Before,
 }
@@ -27,7 +27,7 @@ pub struct Session {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Before {
     under_way: bool,
-    tests: BTreeMap<TestId, Option<Known>>,
+    tests: BTreeMap<TestId, Option<TestRecord>>,
     suite: Option<SuiteRun>,
 }
 
@@ -36,7 +36,7 @@ const MAX_MESSAGE: usize = 600;
 
 /// The last result of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known {
+pub struct TestRecord {
     /// Whether it passed.
     pub status: Status,
     /// Why not.
@@ -82,7 +82,7 @@ impl Session {
         self.standing.apply(event, self.events);
         match event {
             Event::TestRun(run) => {
-                let known = Known::of(run, self.tests.get(&run.test_id), self.events);
+                let known = TestRecord::of(run, self.tests.get(&run.test_id), self.events);
                 self.know(&run.test_id, Some(known));
             }
             Event::SuiteRun(run) => {
@@ -143,7 +143,7 @@ impl Session {
     }
 
     /// Replaces what is known of a test, and keeps what was known before the attempt under way.
-    fn know(&mut self, id: &TestId, known: Option<Known>) {
+    fn know(&mut self, id: &TestId, known: Option<TestRecord>) {
         let before = match known {
             Some(known) => self.tests.insert(id.clone(), known),
             None => self.tests.remove(id),
@@ -156,7 +156,7 @@ impl Session {
     /// A person had a test skipped: it is no obligation any more, and nothing waits for what it asks for.
     fn leave_aside(&mut self, test: &TestId) {
         if let Some(known) = self.tests.get(test).cloned() {
-            let skipped = Known { status: Status::Fail, cause: Some(Cause::Skipped), message: None, ..known };
+            let skipped = TestRecord { status: Status::Fail, cause: Some(Cause::Skipped), message: None, ..known };
             self.know(test, Some(skipped));
         }
         if let Some(suite) = &mut self.suite {
@@ -170,7 +170,7 @@ impl Session {
     fn take_up(&mut self, test: &TestId) {
         let known = self.tests.get(test).filter(|known| known.cause == Some(Cause::Skipped)).cloned();
         if let Some((known, red)) = known.and_then(|known| known.red.clone().map(|red| (known, red))) {
-            self.know(test, Some(Known { cause: Some(red.cause), ..known }));
+            self.know(test, Some(TestRecord { cause: Some(red.cause), ..known }));
             self.suite.iter_mut().for_each(|suite| suite.tree = TreeId(String::new()));
         }
     }
@@ -190,7 +190,7 @@ impl Session {
     }
 
     /// Where the work stands.
-    pub fn standing(&self) -> &Standing {
+    pub fn standing(&self) -> &MachineState {
         &self.standing
     }
 
@@ -200,7 +200,7 @@ impl Session {
     }
 
     /// The last result of every test that is still there.
-    pub fn tests(&self) -> &BTreeMap<TestId, Known> {
+    pub fn tests(&self) -> &BTreeMap<TestId, TestRecord> {
         &self.tests
     }
 
@@ -216,7 +216,7 @@ impl Session {
 
     /// Tests whose last run failed for a valid cause.
     pub fn red(&self) -> impl Iterator<Item = &TestId> {
-        let is_red = |known: &Known| known.status == Status::Fail && known.cause.is_some_and(Cause::is_valid_red);
+        let is_red = |known: &TestRecord| known.status == Status::Fail && known.cause.is_some_and(Cause::is_valid_red);
         self.tests.iter().filter(move |(_, known)| is_red(known)).map(|(id, _)| id)
     }
 
@@ -296,7 +296,7 @@ impl Session {
     }
 }
 
-impl Known {
+impl TestRecord {
     fn of(run: &TestRun, before: Option<&Self>, at: u64) -> Self {
         let now = run.cause.filter(|cause| cause.is_valid_red());
         let now = now.map(|cause| Red { cause, tree: run.tree.clone(), digest: run.test_digest, at });

@@ -16,7 +16,7 @@ use crate::test_id::TestId;
 
 /// What all events but test runs add up to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct MachineState {
     step: Option<Step>,
     ended: Option<StepEnd>,
     refactor: Option<RefactorBegin>,
@@ -121,7 +121,7 @@ pub struct Usage {
     pub micro_usd: u64,
 }
 
-impl Standing {
+impl MachineState {
     /// Takes in an event, the `at`-th of the ledger.
     pub(crate) fn apply(&mut self, event: &Event, at: u64) {
         match event {

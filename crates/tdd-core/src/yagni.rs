@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::antipattern::{Case, at, found};
+use crate::antipattern::{CodeContext, at, found};
 use crate::change::{ItemChange, ItemFate};
 use crate::coverage::Measurement;
 use crate::rule::{Refusal, Rule};
@@ -15,7 +15,7 @@ use crate::signs::Place;
 const WHAT_TO_DO: &str = "take it out until a test asks for it";
 
 /// What nobody asked for.
-pub(crate) fn findings(case: &Case<'_>) -> Vec<Refusal> {
+pub(crate) fn findings(case: &CodeContext<'_>) -> Vec<Refusal> {
     let runs = case.measurement.map_or_else(Vec::new, |measurement| idle_runs(case, measurement));
     let unreferenced = unreferenced(case).filter(|item| !runs.iter().any(|run| run.item == *item));
     let by_name = unreferenced.map(|item| {
@@ -44,7 +44,7 @@ impl Run<'_> {
     }
 }
 
-fn idle_runs<'a>(case: &Case<'a>, measurement: &Measurement) -> Vec<Run<'a>> {
+fn idle_runs<'a>(case: &CodeContext<'a>, measurement: &Measurement) -> Vec<Run<'a>> {
     // Examples in the documentation are tests, and nobody could watch them.
     let documented: BTreeSet<&Place> = case.signs.documented.values().flatten().collect();
     let new: Vec<&ItemChange> = case.new_code().filter(|item| !documented.contains(&at(item))).collect();
@@ -69,18 +69,18 @@ fn idle_runs<'a>(case: &Case<'a>, measurement: &Measurement) -> Vec<Run<'a>> {
 }
 
 /// The item of the change that a line belongs to: the last one that begins before it, or on it.
-fn owner<'a>(case: &Case<'a>, path: &str, line: usize) -> Option<&'a ItemChange> {
+fn owner<'a>(case: &CodeContext<'a>, path: &str, line: usize) -> Option<&'a ItemChange> {
     let there = case.change.production.iter().filter(|item| item.fate != ItemFate::Removed && item.path == path);
     there.filter(|item| item.line <= line).max_by_key(|item| item.line)
 }
 
 /// New items that nothing refers to, unless a test was seen inside of them all the same.
-fn unreferenced<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a ItemChange> {
+fn unreferenced<'a>(case: &CodeContext<'a>) -> impl Iterator<Item = &'a ItemChange> {
     let is_idle = |item: &&ItemChange| item.fate == ItemFate::Added && case.signs.unreferenced.contains(&at(item));
     case.new_code().filter(is_idle).filter(|item| !was_entered(case, item))
 }
 
-fn was_entered(case: &Case<'_>, item: &ItemChange) -> bool {
+fn was_entered(case: &CodeContext<'_>, item: &ItemChange) -> bool {
     let Some(measurement) = case.measurement else { return false };
     let Some(lines) = measurement.coverage.of(&item.path) else { return false };
     // What stands on its first line may run when the file is only loaded.

@@ -8,11 +8,11 @@ use tdd_core::config::Gate;
 use tdd_core::digest::Digest;
 use tdd_core::event::{Committed, Event, PersonEdit, PersonFate, Reverted};
 use tdd_core::gate::{self, Action, Edit, Files, Permit};
-use tdd_core::judge::{self, Ruling, Seen};
-use tdd_core::law::{Court, Kind, Subject};
+use tdd_core::judge::{self, RunFacts, Verdict};
+use tdd_core::law::{Kind, RuleRunner, Subject};
 use tdd_core::report::{Cause, Report};
 use tdd_core::rule::Refusal;
-use tdd_core::seam::{Bench, Clock, Head, Ledger, NewCommit, Vcs, Workshop, Workspace as _};
+use tdd_core::seam::{Clock, Head, Ledger, NewCommit, StepWorkshop, Vcs, Workshop, Workspace as _};
 use tdd_core::test_id::TestId;
 use tdd_lang::item::TestItem;
 use tdd_lang::language::{Skip, Sources};
@@ -114,8 +114,8 @@ impl OneTest {
         };
         let report = self.workshop.run_elsewhere(&self.head.tree, &changed)?.report;
         match self.judge(&report, fate)? {
-            Ruling::Refused(refusal) => Ok(Outcome::Refused(Box::new(refusal), report)),
-            Ruling::Holds(_) => Ok(Outcome::Done(self.commit(permit, &changed, word)?)),
+            Verdict::Refused(refusal) => Ok(Outcome::Refused(Box::new(refusal), report)),
+            Verdict::Holds(_) => Ok(Outcome::Done(self.commit(permit, &changed, word)?)),
         }
     }
 
@@ -130,12 +130,12 @@ impl OneTest {
         let edit = Edit { path: self.path.clone(), action: Action::Upsert { content } };
         let kata = self.workshop.site.config.kata_description.as_str();
         match gate::permit_person(&edit, change, &self.id, kata) {
-            gate::Verdict::Permit(permit) => Ok(permit),
-            gate::Verdict::Refuse(refusal) => Err(refusal),
+            gate::Decision::Permit(permit) => Ok(permit),
+            gate::Decision::Refuse(refusal) => Err(refusal),
         }
     }
 
-    fn judge(&self, report: &Report, fate: Fate) -> Result<Ruling, WorkError> {
+    fn judge(&self, report: &Report, fate: Fate) -> Result<Verdict, WorkError> {
         let mut baseline = self.workshop.baseline()?;
         match fate {
             Fate::Gone => drop(baseline.remove(&self.id)),
@@ -150,7 +150,7 @@ impl OneTest {
         // The gate has seen to it that nothing but this test changed.
         let but_for_the_test = Change::default();
         let seen =
-            Seen { change: &but_for_the_test, report, trees: (tree, tree), baseline: Some(&baseline), absent: &[] };
+            RunFacts { change: &but_for_the_test, report, trees: (tree, tree), baseline: Some(&baseline), absent: &[] };
         let kind = match fate {
             Fate::Gone | Fate::Skipped(_) => Kind::OneTest,
             Fate::Free => Kind::Unblock,
@@ -158,7 +158,7 @@ impl OneTest {
         let gate: &Gate = &self.workshop.site.config.gate;
         let subject = Subject { kind, target: Some(&self.id), targets: &[], was_green: false, gate };
         let exceptions = |rule| self.workshop.exception(rule);
-        Ok(judge::judge(&mut Court::new(&exceptions), &subject, &seen))
+        Ok(judge::judge(&mut RuleRunner::new(&exceptions), &subject, &seen))
     }
 
     /// The word is on the record before the file is touched, so that the next start can settle it after a kill.

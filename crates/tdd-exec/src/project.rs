@@ -11,7 +11,7 @@ use tdd_core::digest::CommitId;
 use tdd_core::seam::Vcs;
 use tdd_core::session::Session;
 use tdd_core::test_id::TestId;
-use tdd_lang::discover::{self, Found};
+use tdd_lang::discover::{self, DiscoveredProject};
 use tdd_lang::language::{CommandFor, Language, Project, Settings, Sources};
 use tdd_lang::makefile;
 use tdd_lang::other::Other;
@@ -166,11 +166,11 @@ fn has_commands(ci: &Ci) -> bool {
 }
 
 /// The projects that were found, as if the configuration had named them. One alone is seen as it always was.
-fn found(ci: &Ci, found: &[Found], sources: &dyn Sources) -> Result<Option<Box<dyn Language>>, WorkError> {
+fn found(ci: &Ci, found: &[DiscoveredProject], sources: &dyn Sources) -> Result<Option<Box<dyn Language>>, WorkError> {
     if found.len() > discover::MOST {
         return Err(WorkError::TooManyProjects(found.len()));
     }
-    let one = |project: &Found| {
+    let one = |project: &DiscoveredProject| {
         let language = tdd_lang::named(project.language)?;
         let present = discover::is_in(project, sources);
         Some(member(&project.root, language, ci, present, sources))
@@ -214,17 +214,22 @@ pub fn no_project(root: &Path, sources: &dyn Sources) -> WorkError {
 }
 
 /// The projects whose tests are run: as configured, or as found.
-pub fn known(config: &Config, language: &dyn Language, project: &Project, sources: &dyn Sources) -> Vec<Found> {
+pub fn known(
+    config: &Config,
+    language: &dyn Language,
+    project: &Project,
+    sources: &dyn Sources,
+) -> Vec<DiscoveredProject> {
     let several = several_of(config, sources);
-    let only = Found { root: project.root.clone(), language: language.name() };
+    let only = DiscoveredProject { root: project.root.clone(), language: language.name() };
     if several.is_empty() { vec![only] } else { several }
 }
 
 /// The projects of a repository that has several.
-pub fn several_of(config: &Config, sources: &dyn Sources) -> Vec<Found> {
+pub fn several_of(config: &Config, sources: &dyn Sources) -> Vec<DiscoveredProject> {
     let named = |project: &ProjectConfig| {
         let language = tdd_lang::named(&project.language).map_or("other", |language| language.name());
-        Found { root: project.path.clone(), language }
+        DiscoveredProject { root: project.path.clone(), language }
     };
     if !config.projects.is_empty() {
         return config.projects.iter().map(named).collect();
@@ -235,8 +240,8 @@ pub fn several_of(config: &Config, sources: &dyn Sources) -> Vec<Found> {
 }
 
 /// The lines of a configuration that name these projects.
-pub fn lines<'f>(projects: impl IntoIterator<Item = &'f Found>) -> String {
-    let line = |project: &Found| {
+pub fn lines<'f>(projects: impl IntoIterator<Item = &'f DiscoveredProject>) -> String {
+    let line = |project: &DiscoveredProject| {
         // A JSON string is a YAML string.
         let path = serde_json::Value::from(if project.root.is_empty() { "." } else { &project.root });
         format!("  - {{ path: {path}, language: {} }}\n", project.language)

@@ -24,7 +24,7 @@ use crate::walk::{self, Cursor, Stamp};
 pub struct Scratch {
     tree: PathBuf,
     products: PathBuf,
-    known: Arc<Mutex<Vec<Known>>>,
+    known: Arc<Mutex<Vec<CachedFile>>>,
     sight: Arc<Sight>,
 }
 
@@ -60,7 +60,7 @@ impl Drop for Sight {
 
 /// A file of a copy that was right when the copy was last filled.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct CachedFile {
     path: String,
     stamp: Stamp,
     content: Stored,
@@ -121,7 +121,7 @@ impl Scratch {
             let before = before.find(path.as_bytes(), |known| known.path.as_bytes());
             let is_known = before.is_some_and(|known| Some(known.stamp) == stamp && known.content == wanted);
             if is_known || put(repo, &self.tree.join(path), content)? == Put::WasThere {
-                known.extend(stamp.map(|stamp| Known { path: (*path).to_owned(), stamp, content: wanted }));
+                known.extend(stamp.map(|stamp| CachedFile { path: (*path).to_owned(), stamp, content: wanted }));
             }
         }
         *held = known;

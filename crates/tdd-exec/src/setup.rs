@@ -9,7 +9,7 @@ use tdd_core::commit::{self, CommitType};
 use tdd_core::config::Author;
 use tdd_core::digest::CommitId;
 use tdd_core::event::{Committed, Event};
-use tdd_core::gate::{self, Verdict};
+use tdd_core::gate::{self, Decision};
 use tdd_core::seam::{Clock, Head, Ledger, NewCommit, Vcs, Workspace as _};
 
 use crate::clock::WallClock;
@@ -68,8 +68,8 @@ pub fn set_up(mut new: SetUp, repo: &Repo, fresh: Option<Fresh>) -> Result<Outco
     let mut ledger = LedgerFile::open(&dir, WallClock)?;
     let begun = Begun::begin(&dir, repo.root(), &mut new.files)?;
     let permit = match gate::permit_scaffold(&new.files) {
-        Verdict::Permit(permit) => permit,
-        Verdict::Refuse(refusal) => return Ok(Outcome::Refused(refusal.reason)),
+        Decision::Permit(permit) => permit,
+        Decision::Refuse(refusal) => return Ok(Outcome::Refused(refusal.reason)),
     };
     match Workspace::open(repo.root())?.write(permit)? {
         Written::Done(_) => {}

@@ -5,14 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use crate::scratch::Known;
+use crate::scratch::CachedFile;
 
 /// The `.tdd/` folder of a project.
 #[derive(Clone, Debug)]
 pub struct StateDir {
     path: PathBuf,
     /// What is known of the copy in it, for as long as this process lives.
-    known: Arc<Mutex<Vec<Known>>>,
+    known: Arc<Mutex<Vec<CachedFile>>>,
 }
 
 /// Why the folder cannot be used.
@@ -70,7 +70,7 @@ impl StateDir {
         Self { path, known: Arc::default() }
     }
 
-    pub(crate) fn known(&self) -> Arc<Mutex<Vec<Known>>> {
+    pub(crate) fn known(&self) -> Arc<Mutex<Vec<CachedFile>>> {
         Arc::clone(&self.known)
     }
 

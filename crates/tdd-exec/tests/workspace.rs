@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tdd_core::change::Change;
 use tdd_core::digest::Digest;
-use tdd_core::gate::{self, Action, Edit, Limits, MAX_FILE, Permit, Request, Verdict, permit_scaffold};
+use tdd_core::gate::{self, Action, Decision, Edit, Limits, MAX_FILE, Permit, Request, permit_scaffold};
 use tdd_core::rule::Rule;
 use tdd_core::seam::Workspace as _;
 use tdd_core::session::Session;
@@ -111,8 +111,8 @@ fn permit(edits: &[Edit]) -> Permit {
     let change = Change::default();
     let request = Request::of_model(edits, &change);
     match gate::judge(&Session::default(), &request, &Limits::of_kata("kata.md")) {
-        Verdict::Permit(permit) => permit,
-        Verdict::Refuse(refusal) => panic!("{refusal}"),
+        Decision::Permit(permit) => permit,
+        Decision::Refuse(refusal) => panic!("{refusal}"),
     }
 }
 
@@ -192,7 +192,7 @@ fn a_renamed_file_is_new_to_build_tools() {
 fn a_scaffold_adds_only_what_is_missing() {
     let project = Project::new(&[("README.md", "mine")]);
     symlink("elsewhere", project.at("tdd.yaml")).expect("link");
-    let Verdict::Permit(permit) = permit_scaffold([("README.md", "ours"), ("tdd.yaml", "ours"), ("src/lib.rs", "")])
+    let Decision::Permit(permit) = permit_scaffold([("README.md", "ours"), ("tdd.yaml", "ours"), ("src/lib.rs", "")])
     else {
         panic!("refused")
     };
@@ -205,7 +205,7 @@ fn a_scaffold_adds_only_what_is_missing() {
 #[test]
 fn a_scaffold_that_names_a_file_twice_is_refused() {
     let verdict = permit_scaffold([("a", "1"), ("a", "2")]);
-    assert!(matches!(verdict, Verdict::Refuse(refusal) if refusal.rule == Rule::OneEditPerPath));
+    assert!(matches!(verdict, Decision::Refuse(refusal) if refusal.rule == Rule::OneEditPerPath));
 }
 
 #[test]

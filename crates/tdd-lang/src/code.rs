@@ -11,7 +11,7 @@ use crate::item::TestItem;
 use crate::lookup::Meanings;
 use crate::reach::{Links, Walk};
 use crate::syntax::FlatTree;
-use crate::uses::{Found, Reader, Speech, segments};
+use crate::uses::{CodeNames, Reader, Speech, segments};
 
 /// The items of production, what tests have for themselves, and the names in all of it.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ pub(crate) struct Item {
     pub role: Role,
     /// The words of the route that it is registered for.
     pub route: Vec<String>,
-    pub found: Found,
+    pub found: CodeNames,
 }
 
 /// What a language knows about an item beyond its name.
@@ -129,9 +129,9 @@ impl Code {
             });
         }
         for (at, span, parts) in tests {
-            let mut found = Found::default();
+            let mut found = CodeNames::default();
             for part in &parts {
-                let Found { uses, texts, words } = reader.found(part, part.clone());
+                let CodeNames { uses, texts, words } = reader.found(part, part.clone());
                 found.uses.extend(uses);
                 found.texts.extend(texts);
                 found.words.extend(words);

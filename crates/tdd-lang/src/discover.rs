@@ -8,7 +8,7 @@ use crate::{languages, named};
 
 /// A project that nobody had to name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct DiscoveredProject {
     /// Its folder, relative to the repository's root; empty for the root itself.
     pub root: String,
     /// The name of its language.
@@ -44,11 +44,11 @@ const OF_SAMPLES: [&str; 5] = ["tests", "test", "__tests__", "examples", "exampl
 
 /// The projects of a repository, in the order of their folders. What is below one of them is part of it; one in
 /// the root is the only one. Of two languages in the same folder the first of [`languages`] that has code has it.
-pub fn projects(sources: &dyn Sources) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+pub fn projects(sources: &dyn Sources) -> Vec<DiscoveredProject> {
+    let mut found: Vec<DiscoveredProject> = Vec::new();
     for (folder, language) in manifests(sources) {
         if !found.iter().any(|outer| holds(&outer.root, folder)) && has_code(language.as_ref(), folder, sources) {
-            found.push(Found { root: folder.to_owned(), language: language.name() });
+            found.push(DiscoveredProject { root: folder.to_owned(), language: language.name() });
         }
     }
     found
@@ -56,19 +56,20 @@ pub fn projects(sources: &dyn Sources) -> Vec<Found> {
 
 /// Those of before a change, and those that it adds elsewhere: no manifest that comes or goes takes a project out
 /// of sight. In the place of one that is not there any more there may be others.
-pub fn both(before: &dyn Sources, after: &dyn Sources) -> Vec<Found> {
+pub fn both(before: &dyn Sources, after: &dyn Sources) -> Vec<DiscoveredProject> {
     let mut all = projects(before);
-    let is_there = |project: &&Found| is_in(project, after);
+    let is_there = |project: &&DiscoveredProject| is_in(project, after);
     let known: Vec<String> = all.iter().filter(is_there).map(|project| project.root.clone()).collect();
     let is_elsewhere = |root: &str| !known.iter().any(|other| holds(other, root) || holds(root, other));
     let new = projects(after).into_iter().filter(|project| is_elsewhere(&project.root));
-    let new: Vec<Found> = new.filter(|project| all.iter().all(|other| other.root != project.root)).collect();
+    let new: Vec<DiscoveredProject> =
+        new.filter(|project| all.iter().all(|other| other.root != project.root)).collect();
     all.extend(new);
     all
 }
 
 /// Whether a project is in a tree: its manifest is.
-pub fn is_in(project: &Found, sources: &dyn Sources) -> bool {
+pub fn is_in(project: &DiscoveredProject, sources: &dyn Sources) -> bool {
     let is_it =
         |(folder, language): (&str, Box<dyn Language>)| project.root == folder && project.language == language.name();
     manifests(sources).into_iter().any(is_it)
@@ -91,8 +92,8 @@ pub fn deciding<'p>(before: &dyn Sources, after: &dyn Sources, paths: &'p [Strin
 }
 
 /// Projects with tests that are run with none of the known ones.
-pub fn further(known: &[Found], sources: &dyn Sources) -> Vec<Found> {
-    let mut further: Vec<Found> = Vec::new();
+pub fn further(known: &[DiscoveredProject], sources: &dyn Sources) -> Vec<DiscoveredProject> {
+    let mut further: Vec<DiscoveredProject> = Vec::new();
     for (folder, language) in manifests(sources) {
         let around = known.iter().filter(|project| holds(&project.root, folder)).max_by_key(|it| it.root.len());
         let is_run = around.is_some_and(|project| {
@@ -102,11 +103,11 @@ pub fn further(known: &[Found], sources: &dyn Sources) -> Vec<Found> {
         });
         let is_inner = further.iter().any(|outer| holds(&outer.root, folder));
         if !is_run && !is_inner && has_tests(language.as_ref(), folder, sources) {
-            further.push(Found { root: folder.to_owned(), language: language.name() });
+            further.push(DiscoveredProject { root: folder.to_owned(), language: language.name() });
         }
     }
     if !further.iter().chain(known).any(|project| project.root.is_empty()) {
-        let taken: Vec<&Found> = further.iter().chain(known).collect();
+        let taken: Vec<&DiscoveredProject> = further.iter().chain(known).collect();
         let outside = outside(&taken, sources);
         further.extend(outside);
     }
@@ -114,7 +115,7 @@ pub fn further(known: &[Found], sources: &dyn Sources) -> Vec<Found> {
 }
 
 /// Tests that are in no project, if their language can do without a manifest.
-fn outside(projects: &[&Found], sources: &dyn Sources) -> Option<Found> {
+fn outside(projects: &[&DiscoveredProject], sources: &dyn Sources) -> Option<DiscoveredProject> {
     let is_outside = |path: &&String| {
         let is_inside = projects.iter().any(|project| holds(&project.root, path));
         !is_inside && may_hold(split(path).0)
@@ -125,7 +126,7 @@ fn outside(projects: &[&Found], sources: &dyn Sources) -> Option<Found> {
         language.detect(&left).is_some_and(|project| project.root.is_empty()) && has_tests(language, "", &left)
     };
     let language = languages().into_iter().find(|language| is_tested(language.as_ref()))?;
-    Some(Found { root: String::new(), language: language.name() })
+    Some(DiscoveredProject { root: String::new(), language: language.name() })
 }
 
 /// The folders that have a manifest, outer ones first, each with its language; once for each, if they are several.
@@ -194,7 +195,7 @@ mod tests {
         }
     }
 
-    fn told(found: Vec<Found>) -> Vec<(String, &'static str)> {
+    fn told(found: Vec<DiscoveredProject>) -> Vec<(String, &'static str)> {
         found.into_iter().map(|project| (project.root, project.language)).collect()
     }
 
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn a_further_project_is_one_whose_tests_nobody_runs() {
         let further = |files: &[(&str, &str)], language| {
-            told(further(&[Found { root: String::new(), language }], &memory(files)))
+            told(further(&[DiscoveredProject { root: String::new(), language }], &memory(files)))
         };
         let workspace = "[workspace]\nmembers = [\"crates/*\"]\n";
         let package = "[package]\nname = \"a\"\n";
@@ -284,7 +285,7 @@ mod tests {
             ("web/package.json", "{}"),
         ];
         assert_eq!(further(&files, "rust"), [("other".to_owned(), "rust"), ("web".to_owned(), "javascript")]);
-        let known = [Found { root: "api".to_owned(), language: "rust" }];
+        let known = [DiscoveredProject { root: "api".to_owned(), language: "rust" }];
         let files = [("api/Cargo.toml", package), ("api/src/lib.rs", rust), ("tests/test_a.py", text("a.py"))];
         assert_eq!(told(super::further(&known, &memory(&files))), [(String::new(), "python")]);
         assert_eq!(told(super::further(&known, &memory(&files[..2]))), []);

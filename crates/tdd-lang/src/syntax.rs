@@ -22,7 +22,7 @@ pub(crate) struct Grammar {
     /// Whether a node is kept whole, because white space counts inside of it.
     pub is_atom: fn(&tree_sitter::Node<'_>) -> bool,
     /// What was read last.
-    pub known: Known,
+    pub known: ParseCache,
 }
 
 /// The syntax tree of a file in the language `L`, which adds what names, statements and digests are in it.
@@ -136,7 +136,7 @@ fn closer(opening: &str) -> &'static str {
 
 /// The trees of the last texts by the digest of each: a step looks at the same few files again and again.
 #[derive(Debug)]
-pub(crate) struct Known(Mutex<Recent<Digest, Arc<[Node]>>>);
+pub(crate) struct ParseCache(Mutex<Recent<Digest, Arc<[Node]>>>);
 
 /// How many nodes are kept in memory, a few MB of them.
 const KEPT_NODES: usize = 40_000;
@@ -145,7 +145,7 @@ const KEPT_NODES: usize = 40_000;
 /// would take minutes.
 const MAX_DEPTH: usize = 5_000;
 
-impl Known {
+impl ParseCache {
     /// None yet.
     pub const fn new() -> Self {
         Self(Mutex::new(Recent::new(KEPT_NODES)))
@@ -431,7 +431,7 @@ mod tests {
     static GRAMMAR: Grammar = Grammar {
         language: LazyLock::new(|| tree_sitter_rust::LANGUAGE.into()),
         is_atom: |_| false,
-        known: Known::new(),
+        known: ParseCache::new(),
     };
 
     /// The line that a Rust text is said to be wrong on, and why.

@@ -27,7 +27,7 @@ pub(crate) struct Used {
 
 /// What a piece of code says.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct CodeNames {
     pub uses: BTreeSet<Used>,
     /// The literals.
     pub texts: BTreeSet<String>,
@@ -84,8 +84,8 @@ impl<'t, 's> Reader<'t, 's> {
     }
 
     /// What stands in these nodes, which are those of `root` or a part of them.
-    pub fn found(&self, root: &Range<usize>, nodes: impl Iterator<Item = usize>) -> Found {
-        let mut found = Found::default();
+    pub fn found(&self, root: &Range<usize>, nodes: impl Iterator<Item = usize>) -> CodeNames {
+        let mut found = CodeNames::default();
         for node in nodes {
             found.texts.extend((self.speech.text)(self.tree, node).map(str::to_owned));
             if self.tree.is_word(node) {

@@ -19,7 +19,7 @@ use tdd_core::test_id::TestId;
 use tdd_exec::git::Repo;
 use tdd_exec::project;
 use tdd_exec::state::{StateDir, StateError};
-use tdd_exec::workshop::{ProjectWorkshop, Seen, Targets};
+use tdd_exec::workshop::{ProjectWorkshop, ReportCache, Targets};
 
 use crate::commands::run::count;
 use crate::context::Context;
@@ -126,7 +126,7 @@ fn replay(
     state: &StateDir,
     context: &Context,
 ) -> Result<Vec<Audited>, CliError> {
-    let (taken, seen) = (AtomicUsize::new(0), Seen::default());
+    let (taken, seen) = (AtomicUsize::new(0), ReportCache::default());
     let done: Mutex<Vec<Option<Result<Audited, CliError>>>> = Mutex::new(commits.iter().map(|_| None).collect());
     let shown = Mutex::new(0);
     let progress = Progress::begin();
@@ -177,7 +177,7 @@ fn one(
     commit: &CommitId,
     infer: bool,
     folder: &std::path::Path,
-    seen: &Seen,
+    seen: &ReportCache,
     context: &Context,
 ) -> Result<Audited, CliError> {
     if context.cancel.is_cancelled() {

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use tdd_core::audit::Claim;
 use tdd_core::change::Change;
-use tdd_core::judge::{Holding, Ruling};
+use tdd_core::judge::{Holding, Verdict};
 use tdd_core::law::Kind;
 use tdd_core::pipeline::{self, Judged};
 use tdd_core::seam::Workshop;
@@ -148,7 +148,7 @@ fn touches_nothing(change: &Change) -> bool {
 
 fn nothing(change: Change) -> Examined {
     let holding = Holding::of_reason("the change touches neither code nor tests".to_owned());
-    Examined { kind: None, targets: Vec::new(), judged: Judged::at_once(Ruling::Holds(holding), change) }
+    Examined { kind: None, targets: Vec::new(), judged: Judged::at_once(Verdict::Holds(holding), change) }
 }
 
 /// Shows what was found, and gives its exit code.

@@ -21,7 +21,7 @@ use tdd_exec::runner::RunError;
 use tdd_exec::sources::TreeSources;
 use tdd_exec::state::StateDir;
 use tdd_exec::text::TextError;
-use tdd_lang::discover::{self, Found};
+use tdd_lang::discover::{self, DiscoveredProject};
 use tdd_lang::language::{Demand, Tool};
 
 use crate::commands::plan;
@@ -208,9 +208,9 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
 }
 
 /// Projects with tests that nobody runs.
-fn unknown(known: &[Found], sources: &TreeSources) -> Option<Finding> {
+fn unknown(known: &[DiscoveredProject], sources: &TreeSources) -> Option<Finding> {
     let further = discover::further(known, sources);
-    let named = |project: &Found| match project.root.as_str() {
+    let named = |project: &DiscoveredProject| match project.root.as_str() {
         "" => format!("{} outside of all projects", project.language),
         root => format!("{} in `{root}`", project.language),
     };

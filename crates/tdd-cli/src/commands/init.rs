@@ -16,7 +16,7 @@ use tdd_exec::git::Repo;
 use tdd_exec::setup::{self, Fresh, SetUp, is_missing};
 use tdd_exec::sources::TreeSources;
 use tdd_exec::text;
-use tdd_lang::discover::{self, Found};
+use tdd_lang::discover::{self, DiscoveredProject};
 use tdd_lang::language::{Language, Sources};
 
 use crate::context::Context;
@@ -171,7 +171,7 @@ struct Plan {
     files: BTreeMap<String, String>,
     config: Config,
     /// The projects that a new configuration names.
-    projects: Vec<Found>,
+    projects: Vec<DiscoveredProject>,
 }
 
 impl Plan {
@@ -275,7 +275,7 @@ fn refuse_to_replace(root: &Path, path: &str, wanted: Option<&str>) -> Result<()
 }
 
 /// The projects of a repository that has several and none in its root.
-fn found(args: &Init, config: &Config, sources: &TreeSources) -> Vec<Found> {
+fn found(args: &Init, config: &Config, sources: &TreeSources) -> Vec<DiscoveredProject> {
     let is_decided = args.language.is_some() || config.language.is_some() || !config.projects.is_empty();
     let found = if is_decided { Vec::new() } else { discover::projects(sources) };
     if found.len() > 1 { found } else { Vec::new() }
@@ -287,7 +287,7 @@ struct Stack {
     commands: String,
 }
 
-fn stack(language: &dyn Language, projects: &[Found]) -> Stack {
+fn stack(language: &dyn Language, projects: &[DiscoveredProject]) -> Stack {
     if projects.is_empty() {
         let language_line = format!("language: \"{}\"\n", language.name());
         return Stack { language: language_line, commands: format!("ci:\n{}", language.configured_commands()) };

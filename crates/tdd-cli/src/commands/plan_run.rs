@@ -62,10 +62,10 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 /// A plan and where it is.
-type Found = (PathBuf, Plan);
+type DiscoveredProject = (PathBuf, Plan);
 
 /// The plan, or those of a folder, in ascending order of their waves; nothing stops any of them.
-fn read(path: &Path) -> Result<Vec<Found>, PersonError> {
+fn read(path: &Path) -> Result<Vec<DiscoveredProject>, PersonError> {
     let mut plans = if path.is_dir() { in_folder(path)? } else { vec![(path.to_owned(), plan::read(path)?)] };
     for (path, plan) in &plans {
         let stop = plan.findings().into_iter().find(|found| found.severity == Severity::Stop);
@@ -83,7 +83,7 @@ fn read(path: &Path) -> Result<Vec<Found>, PersonError> {
     Ok(plans)
 }
 
-fn in_folder(folder: &Path) -> Result<Vec<Found>, PersonError> {
+fn in_folder(folder: &Path) -> Result<Vec<DiscoveredProject>, PersonError> {
     let mut plans = Vec::new();
     for path in plan::files(folder) {
         match plan::read(&path) {
@@ -96,7 +96,7 @@ fn in_folder(folder: &Path) -> Result<Vec<Found>, PersonError> {
     if plans.is_empty() { Err(PersonError::NoPlans(folder.to_owned())) } else { Ok(plans) }
 }
 
-fn agenda(plans: &[Found], repo: &Repo, config: &Config) -> Result<Agenda, CliError> {
+fn agenda(plans: &[DiscoveredProject], repo: &Repo, config: &Config) -> Result<Agenda, CliError> {
     let kata = match kata::read(&repo.root().join(config.kata_description.as_str())) {
         Ok(kata) if kata == kata::PLACEHOLDER => String::new(),
         Ok(kata) => kata,

@@ -16,7 +16,7 @@ use tdd_core::test_id::TestId;
 use tdd_exec::git::Repo;
 use tdd_exec::project;
 use tdd_exec::state::{StateDir, StateError};
-use tdd_exec::workshop::{ProjectWorkshop, Seen};
+use tdd_exec::workshop::{ProjectWorkshop, ReportCache};
 
 use crate::args::Format;
 use crate::commands::check;
@@ -91,7 +91,7 @@ pub fn run(args: &Prove, context: &Context) -> Result<ExitCode, CliError> {
         &surroundings,
         change,
         StateDir::ensure(&folder)?,
-        Seen::default(),
+        ReportCache::default(),
     )?;
     let mut workshop = workshop.ok_or_else(|| tdd_exec::error::WorkError::NoProject(repo.root().to_owned()))?;
     for commit in &range.commits {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use tdd_core::digest::TreeId;
 use tdd_core::event::{Event, RefactorBegin, RefactorEnd};
-use tdd_core::judge::Ruling;
+use tdd_core::judge::Verdict;
 use tdd_core::law::Kind;
 use tdd_core::pipeline;
 use tdd_core::rule::Refusal;
@@ -111,7 +111,7 @@ fn end(context: &Context) -> Result<ExitCode, CliError> {
     let begun = workshop.session().standing().refactor().cloned().ok_or(PersonError::RefactorModeOff)?;
     workshop.span.base = begun.base;
     let mut judged = pipeline::judge(&mut workshop, Kind::RefactorMode, &[], 0)?;
-    judged.rulings = judged.rulings.into_iter().map(with_both_ways).collect();
+    judged.verdicts = judged.verdicts.into_iter().map(with_both_ways).collect();
     let verdicts = Verdicts::of(&workshop, &judged);
     if verdicts.hold() {
         let mut events: Vec<Event> = judged.change.renames().map(Event::TestRenamed).collect();
@@ -132,15 +132,15 @@ fn end(context: &Context) -> Result<ExitCode, CliError> {
 }
 
 /// A refusal that says how to go on, and how to go back.
-fn with_both_ways(ruling: Ruling) -> Ruling {
-    match ruling {
-        Ruling::Holds(_) => ruling,
-        Ruling::Refused(refusal) => {
+fn with_both_ways(verdict: Verdict) -> Verdict {
+    match verdict {
+        Verdict::Holds(_) => verdict,
+        Verdict::Refused(refusal) => {
             let next = format!(
                 "{}, then `tdd-cli refactor end` again; or `tdd-cli refactor end --discard` to go back",
                 refusal.next
             );
-            Ruling::Refused(Refusal { next, ..refusal })
+            Verdict::Refused(Refusal { next, ..refusal })
         }
     }
 }

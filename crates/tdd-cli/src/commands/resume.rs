@@ -7,7 +7,7 @@ use serde::Serialize;
 use tdd_core::digest::CommitId;
 use tdd_core::event::{Committed, Event, PersonFate, Resumed};
 use tdd_core::seam::Ledger;
-use tdd_core::standing::Standing;
+use tdd_core::standing::MachineState;
 use tdd_core::test_id::TestId;
 use tdd_exec::one_test::{self, Fate, OneTest, Outcome, Word};
 use tdd_exec::project;
@@ -95,7 +95,7 @@ fn skip(context: &Context) -> Result<Done, CliError> {
 
 /// The test that the pause is about: it names it, or it is blocked, or the step under way is for it. One that is
 /// marked already is not meant.
-fn target(workshop: &ProjectWorkshop, standing: &Standing) -> Result<Option<TestId>, CliError> {
+fn target(workshop: &ProjectWorkshop, standing: &MachineState) -> Result<Option<TestId>, CliError> {
     let named = standing.pause().and_then(|pause| pause.reason.strip_prefix("td-stuck: "));
     let named = named.and_then(|name| TestId::parse(name).ok());
     let of_step = standing.step().map(|step| step.targets.clone()).unwrap_or_default();

@@ -38,7 +38,7 @@ pub struct Status {}
 
 /// Where things stand.
 #[derive(Debug, Serialize)]
-struct Standing {
+struct StatusDocument {
     /// The last step that ended.
     step: u32,
     next_role: Role,
@@ -117,7 +117,7 @@ pub fn run(_: &Status, context: &Context) -> Result<ExitCode, CliError> {
     let repo = project::repository(&context.place)?;
     let config = project::configuration(&context.place, repo.root())?.config;
     let session = session(&repo)?;
-    let mut standing = Standing::of(&repo, &session)?;
+    let mut standing = StatusDocument::of(&repo, &session)?;
     let ended = session.tests().iter().map(|(id, known)| (id, known.status == TestStatus::Pass));
     standing.projects = tally(&config, &TreeSources::new(repo.root(), repo.files()?), ended);
     standing.gates_only = standing.phase.is_none() && roster::roster(&config).is_empty();
@@ -130,7 +130,7 @@ fn session(repo: &Repo) -> Result<Session, CliError> {
     Ok(ledger::read_session(&dir)?.unwrap_or_default())
 }
 
-impl Standing {
+impl StatusDocument {
     fn of(repo: &Repo, session: &Session) -> Result<Self, CliError> {
         let head = repo.head()?;
         let position = project::position(repo, session, &head)?;

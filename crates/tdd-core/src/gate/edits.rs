@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Action, Asked, Edit, PermittedAction, PermittedEdit, Speaker};
-use crate::law::Answer;
+use super::{Action, Edit, GateInput, PermittedAction, PermittedEdit, Speaker};
+use crate::law::RuleResult;
 use crate::path::{ConfinedPath, PathError, RepoPath};
 use crate::program;
 use crate::rule::{Refusal, Rule};
@@ -14,16 +14,16 @@ pub const MAX_FILE: usize = 1 << 20;
 pub const MAX_REQUEST: usize = 8 << 20;
 
 /// Every path leads to a file inside the project.
-pub fn path_confined(asked: &Asked<'_>) -> Answer {
+pub fn path_confined(asked: &GateInput<'_>) -> RuleResult {
     first_path_error(asked, |error| !matches!(error, PathError::Protected(_)))
 }
 
 /// No path leads to git's folder, the machine's state, its configuration or the kata.
-pub fn protected_path(asked: &Asked<'_>) -> Answer {
+pub fn protected_path(asked: &GateInput<'_>) -> RuleResult {
     first_path_error(asked, |error| matches!(error, PathError::Protected(_)))
 }
 
-fn first_path_error(asked: &Asked<'_>, counts: impl Fn(&PathError) -> bool) -> Answer {
+fn first_path_error(asked: &GateInput<'_>, counts: impl Fn(&PathError) -> bool) -> RuleResult {
     let paths = asked.request.edits.iter().flat_map(paths);
     let checked = paths.map(|path| confined(path, asked.request.speaker, asked.limits.kata));
     let errors = checked.filter_map(Result::err);
@@ -42,7 +42,7 @@ fn confined(text: &str, speaker: Speaker<'_>, kata: &str) -> Result<ConfinedPath
 }
 
 /// What is written is text.
-pub fn plain_text(asked: &Asked<'_>) -> Answer {
+pub fn plain_text(asked: &GateInput<'_>) -> RuleResult {
     let binary = |edit: &&Edit| content(&edit.action).is_some_and(|content| content.contains('\0'));
     asked.request.edits.iter().find(binary).map_or(Ok(()), |edit| {
         let reason = format!("the content for `{}` is binary (it has a NUL)", edit.path.escape_debug());
@@ -51,7 +51,7 @@ pub fn plain_text(asked: &Asked<'_>) -> Answer {
 }
 
 /// A replacement says what it replaces.
-pub fn edit_applies(asked: &Asked<'_>) -> Answer {
+pub fn edit_applies(asked: &GateInput<'_>) -> RuleResult {
     let of_nothing = |edit: &&Edit| matches!(&edit.action, Action::Replace { find, .. } if find.is_empty());
     asked.request.edits.iter().find(of_nothing).map_or(Ok(()), |edit| {
         let reason = format!("the text to find in `{}` is empty", edit.path);
@@ -106,7 +106,7 @@ fn path_refusal(error: &PathError) -> Refusal {
 }
 
 /// No file and no request is too large.
-pub fn size_limit(asked: &Asked<'_>) -> Answer {
+pub fn size_limit(asked: &GateInput<'_>) -> RuleResult {
     let mut total = 0;
     for edit in asked.request.edits {
         let size = content(&edit.action).map_or(0, str::len);
@@ -125,7 +125,7 @@ pub fn size_limit(asked: &Asked<'_>) -> Answer {
 }
 
 /// Each file has one edit. Paths are compared without case.
-pub fn one_edit_per_path(asked: &Asked<'_>) -> Answer {
+pub fn one_edit_per_path(asked: &GateInput<'_>) -> RuleResult {
     let mut seen = BTreeSet::new();
     let twice = asked.request.edits.iter().flat_map(paths).find(|path| !seen.insert(path.to_lowercase()));
     twice.map_or(Ok(()), |path| {

@@ -16,13 +16,13 @@ use crate::change::Change;
 use crate::config::Gate;
 use crate::cycle::Phase;
 use crate::event::Status;
-use crate::law::{Court, Kind, Subject};
+use crate::law::{Kind, RuleRunner, Subject};
 use crate::path::ConfinedPath;
 use crate::program::fence::Fence;
 use crate::report::Cause;
 use crate::rule::{Refusal, Rule};
 use crate::seam::Obstructed;
-use crate::session::{Known, Session};
+use crate::session::{Session, TestRecord};
 use crate::test_id::TestId;
 
 pub use edits::{MAX_FILE, MAX_REQUEST};
@@ -112,7 +112,7 @@ impl Permit {
 /// The answer to a request.
 #[derive(Debug)]
 #[must_use]
-pub enum Verdict {
+pub enum Decision {
     /// Go ahead.
     Permit(Permit),
     /// No.
@@ -211,7 +211,7 @@ impl<'a> Request<'a> {
 
 /// All that the rules of the gate look at.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct GateInput<'a> {
     /// What kind of change it would be.
     pub kind: Kind,
     /// What happened so far.
@@ -223,8 +223,8 @@ pub struct Asked<'a> {
 }
 
 /// Judges a request before it touches the disk: all of it or nothing. No other function makes a permit.
-pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> Verdict {
-    let asked = Asked { kind: kind(session, request), session, request, limits };
+pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> Decision {
+    let asked = GateInput { kind: kind(session, request), session, request, limits };
     let exceptions = |rule| session.standing().exception(rule, limits.now_ms);
     let target = match request.speaker {
         Speaker::Person(test) => Some(test),
@@ -234,10 +234,10 @@ pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> V
     let most = std::num::NonZeroU32::new(limits.max_new_tests).unwrap_or(std::num::NonZeroU32::MIN);
     let gate = Gate { max_new_tests: most, ..Gate::default() };
     let subject = Subject { kind: asked.kind, target, targets: &[], was_green, gate: &gate };
-    let permitted = Court::new(&exceptions).ask_request(&asked, &subject);
+    let permitted = RuleRunner::new(&exceptions).ask_request(&asked, &subject);
     match permitted.and_then(|()| request.edits.iter().map(|edit| edits::permitted(edit, request.speaker)).collect()) {
-        Ok(edits) => Verdict::Permit(Permit { edits }),
-        Err(refusal) => Verdict::Refuse(refusal),
+        Ok(edits) => Decision::Permit(Permit { edits }),
+        Err(refusal) => Decision::Refuse(refusal),
     }
 }
 
@@ -245,8 +245,8 @@ pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> V
 pub fn check_edits(edits: &[Edit], kata: &str) -> Result<(), Refusal> {
     let (session, change) = (Session::default(), Change::default());
     let request = Request::of_model(edits, &change);
-    let asked = Asked { kind: Kind::Red, session: &session, request: &request, limits: &Limits::of_kata(kata) };
-    Court::new(crate::law::NO_EXCEPTIONS).ask_edits(&asked)
+    let asked = GateInput { kind: Kind::Red, session: &session, request: &request, limits: &Limits::of_kata(kata) };
+    RuleRunner::new(crate::law::NO_EXCEPTIONS).ask_edits(&asked)
 }
 
 /// What kind of change is asked for: that of the step under way; outside of a step one that touches production is a
@@ -285,7 +285,7 @@ pub fn judge_claim(session: &Session, test: &TestId) -> Result<(), Refusal> {
             Err(Rule::RedFirst.refuse(format!("`{test}` passes, so nothing is to be done for it"), next).about(test))
         }
         Some(known) if known.cause.is_some_and(Cause::is_valid_red) => Ok(()),
-        Some(Known { red: Some(red), digest, .. }) if red.digest != *digest => {
+        Some(TestRecord { red: Some(red), digest, .. }) if red.digest != *digest => {
             let reason = format!("`{test}` has changed since it was seen to fail");
             Err(Rule::RedFirst.refuse(reason, "let it be seen to fail again: `tdd-cli validate-red`").about(test))
         }
@@ -297,14 +297,14 @@ pub fn judge_claim(session: &Session, test: &TestId) -> Result<(), Refusal> {
 
 /// Leave to do what a person said about one test: remove it, mark it as skipped, or take that mark away. `change`
 /// is what the edit would do; where that is more than this, the answer is no.
-pub fn permit_person(edit: &Edit, change: &Change, test: &TestId, kata: &str) -> Verdict {
+pub fn permit_person(edit: &Edit, change: &Change, test: &TestId, kata: &str) -> Decision {
     let request = Request { speaker: Speaker::Person(test), ..Request::of_model(std::slice::from_ref(edit), change) };
     judge(&Session::default(), &request, &Limits::of_kata(kata))
 }
 
 /// Leave to add files that are not there yet: what `init` does on a person's behalf. Git's folder and
 /// the machine's own state stay out of reach; existing files stay as they are.
-pub fn permit_scaffold<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Verdict
+pub fn permit_scaffold<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Decision
 where
     P: AsRef<str>,
     C: Into<String>,

@@ -1,13 +1,13 @@
 //! The rules of the gate that look at a whole request: paths that are not free, limits, modes and claims.
 
-use super::{Asked, Source, edits, judge_claim};
-use crate::law::Answer;
+use super::{GateInput, Source, edits, judge_claim};
+use crate::law::RuleResult;
 use crate::rule::Rule;
 use crate::scope;
 use crate::session::Session;
 use crate::test_id::TestId;
 
-pub fn not_a_persons(asked: &Asked<'_>) -> Answer {
+pub fn not_a_persons(asked: &GateInput<'_>) -> RuleResult {
     let written = asked.request.edits.iter().flat_map(edits::paths);
     if let Some(path) = written.into_iter().find(|path| asked.limits.protected.iter().any(|file| file == path)) {
         let reason = format!("`{path}` says what is to be done, and is a person's");
@@ -20,7 +20,7 @@ pub fn not_a_persons(asked: &Asked<'_>) -> Answer {
     }
 }
 
-pub fn not_ignored(asked: &Asked<'_>) -> Answer {
+pub fn not_ignored(asked: &GateInput<'_>) -> RuleResult {
     match asked.request.obstructed.ignored.first() {
         None => Ok(()),
         Some(path) => Err(Rule::IgnoredPath.refuse(
@@ -30,7 +30,7 @@ pub fn not_ignored(asked: &Asked<'_>) -> Answer {
     }
 }
 
-pub fn place_is_free(asked: &Asked<'_>) -> Answer {
+pub fn place_is_free(asked: &GateInput<'_>) -> RuleResult {
     let obstructed = asked.request.obstructed;
     let reason = match (obstructed.folders.first(), obstructed.below_files.first()) {
         (Some(path), _) => format!("`{path}` is a folder"),
@@ -40,11 +40,11 @@ pub fn place_is_free(asked: &Asked<'_>) -> Answer {
     Err(Rule::EditApplies.refuse(reason, "name a file, in a folder"))
 }
 
-pub fn inside_fence(asked: &Asked<'_>) -> Answer {
+pub fn inside_fence(asked: &GateInput<'_>) -> RuleResult {
     asked.limits.fence.map_or(Ok(()), |fence| fence.check(asked.request.edits.iter().flat_map(edits::paths)))
 }
 
-pub fn within_budget(asked: &Asked<'_>) -> Answer {
+pub fn within_budget(asked: &GateInput<'_>) -> RuleResult {
     let (standing, limits) = (asked.session.standing(), asked.limits);
     if let Some(pause) = standing.pause() {
         return Err(Rule::Budget.refuse(format!("the machine is paused: {}", pause.reason), pause.next.clone()));
@@ -65,7 +65,7 @@ pub fn within_budget(asked: &Asked<'_>) -> Answer {
     Ok(())
 }
 
-pub fn mode_fits_step(asked: &Asked<'_>) -> Answer {
+pub fn mode_fits_step(asked: &GateInput<'_>) -> RuleResult {
     match (asked.session.standing().step(), asked.session.standing().refactor()) {
         (Some(step), Some(_)) if step.free => Ok(()),
         (Some(step), None) if step.free => {
@@ -88,7 +88,7 @@ fn targets(session: &Session) -> Vec<&TestId> {
     }
 }
 
-pub fn has_a_red(asked: &Asked<'_>) -> Answer {
+pub fn has_a_red(asked: &GateInput<'_>) -> RuleResult {
     let session = asked.session;
     let targets = targets(session);
     if targets.is_empty() {
@@ -98,7 +98,7 @@ pub fn has_a_red(asked: &Asked<'_>) -> Answer {
     targets.into_iter().try_for_each(|target| judge_claim(session, target))
 }
 
-pub fn claims_a_red(asked: &Asked<'_>) -> Answer {
+pub fn claims_a_red(asked: &GateInput<'_>) -> RuleResult {
     let session = asked.session;
     let seen_red = |test: &TestId| session.tests().get(test).and_then(|known| known.red.as_ref()).map(|red| red.at);
     let claimed = |test: &&TestId| session.standing().claimed_at(test) > seen_red(test);
@@ -112,7 +112,7 @@ pub fn claims_a_red(asked: &Asked<'_>) -> Answer {
 }
 
 /// A red whose test was named beforehand brings that test.
-pub fn brings_the_wanted_test(asked: &Asked<'_>) -> Answer {
+pub fn brings_the_wanted_test(asked: &GateInput<'_>) -> RuleResult {
     match asked.limits.wanted {
         Some((test, file)) if asked.request.finished => scope::asked_for(asked.request.change, test, file),
         Some(_) | None => Ok(()),
@@ -120,7 +120,7 @@ pub fn brings_the_wanted_test(asked: &Asked<'_>) -> Answer {
 }
 
 /// A doubted test changes only where a quotation proves it wrong.
-pub fn quotes_the_kata(asked: &Asked<'_>) -> Answer {
+pub fn quotes_the_kata(asked: &GateInput<'_>) -> RuleResult {
     let reason = match asked.request.source {
         Source::Proven => return Ok(()),
         _ if !asked.request.finished => return Ok(()),

@@ -65,9 +65,9 @@ fn a_replacement_of_nothing_is_refused() {
 
 #[test]
 fn init_may_add_the_configuration_but_not_reach_git_or_the_ledger() {
-    assert!(matches!(permit_scaffold([("tdd.yaml", "x"), ("kata.md", "y")]), Verdict::Permit(_)));
-    assert!(matches!(permit_scaffold([(".git/config", "x")]), Verdict::Refuse(_)));
-    assert!(matches!(permit_scaffold([(".tdd/events.jsonl", "x")]), Verdict::Refuse(_)));
+    assert!(matches!(permit_scaffold([("tdd.yaml", "x"), ("kata.md", "y")]), Decision::Permit(_)));
+    assert!(matches!(permit_scaffold([(".git/config", "x")]), Decision::Refuse(_)));
+    assert!(matches!(permit_scaffold([(".tdd/events.jsonl", "x")]), Decision::Refuse(_)));
 }
 
 mod law {
@@ -176,8 +176,8 @@ mod law {
         let obstructed = Obstructed { untracked: untracked.to_vec(), ..Obstructed::default() };
         let request = Request { obstructed: &obstructed, ..Request::of_model(&edits, change) };
         match judge(&session, &request, &limits()) {
-            Verdict::Permit(_) => None,
-            Verdict::Refuse(refusal) => {
+            Decision::Permit(_) => None,
+            Decision::Refuse(refusal) => {
                 assert!(!refusal.reason.is_empty() && !refusal.next.is_empty(), "{refusal:?}");
                 Some(refusal.rule)
             }
@@ -191,8 +191,8 @@ mod law {
             let change = tests(vec![TestChange::Added(facts("new"))]);
             let request = Request::of_model(edits, &change);
             match judge(&Session::default(), &request, &Limits { fence: Some(&fence), ..limits() }) {
-                Verdict::Permit(_) => None,
-                Verdict::Refuse(refusal) => Some(refusal.rule),
+                Decision::Permit(_) => None,
+                Decision::Refuse(refusal) => Some(refusal.rule),
             }
         };
         assert_eq!(verdict(&[upsert("src/lib.rs", "x")]), None);
@@ -370,7 +370,7 @@ mod law {
         let (edits, change) = ([upsert("target/x", "x")], Change::default());
         let obstructed = Obstructed { ignored: vec!["target/x".to_owned()], ..Obstructed::default() };
         let request = Request { obstructed: &obstructed, ..Request::of_model(&edits, &change) };
-        let Verdict::Refuse(refusal) = judge(&Session::default(), &request, &limits()) else { panic!("permitted") };
+        let Decision::Refuse(refusal) = judge(&Session::default(), &request, &limits()) else { panic!("permitted") };
         assert_eq!(refusal.rule, Rule::IgnoredPath);
     }
 
@@ -382,7 +382,9 @@ mod law {
             let obstructed =
                 Obstructed { folders: names(folders), below_files: names(below_files), ..Obstructed::default() };
             let request = Request { obstructed: &obstructed, ..Request::of_model(&edits, &change) };
-            let Verdict::Refuse(refusal) = judge(&Session::default(), &request, &limits()) else { panic!("permitted") };
+            let Decision::Refuse(refusal) = judge(&Session::default(), &request, &limits()) else {
+                panic!("permitted")
+            };
             (refusal.rule, refusal.reason)
         };
         assert_eq!(at(&["src"], &[]), (Rule::EditApplies, "`src` is a folder".to_owned()));
@@ -484,8 +486,8 @@ fn a_persons_word_about_one_test_opens_the_door_for_that_test_alone() {
         ..Change::default()
     };
     let rule = |path: &str, change: &Change| match permit_person(&upsert(path, "x"), change, &id("a"), "kata.md") {
-        Verdict::Permit(_) => None,
-        Verdict::Refuse(refusal) => Some(refusal.rule),
+        Decision::Permit(_) => None,
+        Decision::Refuse(refusal) => Some(refusal.rule),
     };
     assert_eq!(rule("tests/a.rs", &gone(&["a"])), None);
     assert_eq!(rule("tests/a.rs", &gone(&["a", "b"])), Some(Rule::TestsFrozen));

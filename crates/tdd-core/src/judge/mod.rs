@@ -1,6 +1,6 @@
 //! The judge after the effect: what a change did and what its tests showed, held against the law.
 //!
-//! Pure: facts in, a [`Ruling`] out. Whoever made the change, and by whatever way, it is judged the same.
+//! Pure: facts in, a [`Verdict`] out. Whoever made the change, and by whatever way, it is judged the same.
 
 pub(crate) mod others;
 pub(crate) mod target;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::change::{Change, TestChange, TestFacts};
 use crate::digest::TreeId;
-use crate::law::{Answer, Court, Kind, Subject};
+use crate::law::{Kind, RuleResult, RuleRunner, Subject};
 use crate::report::{Cause, Report};
 use crate::rule::{Refusal, Rule};
 use crate::scope;
@@ -18,7 +18,7 @@ use crate::test_id::TestId;
 /// What the judge says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Ruling {
+pub enum Verdict {
     /// The change keeps the law.
     Holds(Holding),
     /// It does not, or it could not be found out.
@@ -45,7 +45,7 @@ impl Holding {
 
 /// What was seen of a change.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct RunFacts<'a> {
     /// What it did.
     pub change: &'a Change,
     /// The run of all tests on it.
@@ -78,11 +78,11 @@ pub fn needs_baseline(report: &Report, target: Option<&TestId>) -> bool {
 }
 
 /// Judges a change by every rule that needs nothing but it and a run of its tests.
-pub fn judge(court: &mut Court<'_>, subject: &Subject<'_>, seen: &Seen<'_>) -> Ruling {
-    let judged = court.ask_change(subject, seen.change).and_then(|()| court.ask_run(subject, seen));
+pub fn judge(rules: &mut RuleRunner<'_>, subject: &Subject<'_>, seen: &RunFacts<'_>) -> Verdict {
+    let judged = rules.ask_change(subject, seen.change).and_then(|()| rules.ask_run(subject, seen));
     match judged {
-        Ok(()) => Ruling::Holds(holding(subject, seen.report)),
-        Err(refusal) => Ruling::Refused(named(refusal, subject)),
+        Ok(()) => Verdict::Holds(holding(subject, seen.report)),
+        Err(refusal) => Verdict::Refused(named(refusal, subject)),
     }
 }
 
@@ -152,7 +152,7 @@ fn passing(targets: &[TestId]) -> String {
 }
 
 /// The run did not change what it ran on.
-pub(crate) fn same_tree(seen: &Seen<'_>) -> Answer {
+pub(crate) fn same_tree(seen: &RunFacts<'_>) -> RuleResult {
     let (before, after) = seen.trees;
     if before == after {
         return Ok(());
@@ -162,7 +162,7 @@ pub(crate) fn same_tree(seen: &Seen<'_>) -> Answer {
 }
 
 /// What was tested is what is committed: a changed file takes in nothing that the tree does not hold.
-pub(crate) fn includes_are_in_the_tree(seen: &Seen<'_>) -> Answer {
+pub(crate) fn includes_are_in_the_tree(seen: &RunFacts<'_>) -> RuleResult {
     seen.absent.first().map_or(Ok(()), |(path, file)| {
         let reason = format!("`{path}` takes in `{file}`, which is not in the tree");
         Err(Rule::IgnoredPath.refuse(reason, "put it where git does not ignore it, or do without it"))
@@ -170,18 +170,18 @@ pub(crate) fn includes_are_in_the_tree(seen: &Seen<'_>) -> Answer {
 }
 
 /// Only the doubted test changed.
-pub(crate) fn rethinks_one_test(subject: &Subject<'_>, change: &Change) -> Answer {
+pub(crate) fn rethinks_one_test(subject: &Subject<'_>, change: &Change) -> RuleResult {
     let Some(target) = subject.target else { return scope::tests_frozen(change) };
     scope::rethink_changes_one_test(change, target, subject.was_green)
 }
 
 /// Something became of the doubted test.
-pub(crate) fn is_thought_over(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+pub(crate) fn is_thought_over(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     subject.target.map_or(Ok(()), |target| thought_over(seen.change, target))
 }
 
 /// Something became of the doubted test: what leaves it alone is no rethink.
-fn thought_over(change: &Change, target: &TestId) -> Answer {
+fn thought_over(change: &Change, target: &TestId) -> RuleResult {
     let about = |test: &TestChange| matches!(test, TestChange::Removed(gone) if &gone.id == target);
     if change.tests.iter().any(about) || revised(change, target).is_some() {
         return Ok(());

@@ -1,8 +1,8 @@
 //! What becomes of all other tests: each says what it said before.
 
-use super::{Baseline, Seen};
+use super::{Baseline, RunFacts};
 use crate::change::{Change, TestChange};
-use crate::law::{Answer, Kind, Subject};
+use crate::law::{Kind, RuleResult, Subject};
 use crate::report::{Cause, Obstacle, Outcome};
 use crate::rule::Rule;
 use crate::test_id::TestId;
@@ -10,7 +10,7 @@ use crate::test_id::TestId;
 /// Every test but the targets is as it was in the baseline; where nobody looked, it must pass. A test that
 /// a missing symbol takes down keeps its result. A test that moved is held to the result that it had. Only a task of a
 /// `type: execute` plan may leave tests failing, if `gate.test_gate` is off.
-pub(crate) fn others_kept(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+pub(crate) fn others_kept(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     if subject.kind == Kind::Execute && !subject.gate.test_gate {
         return Ok(());
     }
@@ -50,7 +50,7 @@ fn own_tests<'a>(subject: &Subject<'a>) -> Vec<&'a TestId> {
 }
 
 /// No test's source is gone: where the base could not be built, nobody ran what it held.
-pub(crate) fn none_removed(change: &Change) -> Answer {
+pub(crate) fn none_removed(change: &Change) -> RuleResult {
     let gone = change.tests.iter().find_map(|test| match test {
         TestChange::Removed(facts) => Some(&facts.id),
         TestChange::Added(_) | TestChange::Moved { .. } | TestChange::Changed { .. } => None,
@@ -58,7 +58,7 @@ pub(crate) fn none_removed(change: &Change) -> Answer {
     gone.map_or(Ok(()), |id| Err(Rule::OthersKept.refuse(format!("`{id}` is gone"), "bring it back").about(id)))
 }
 
-fn obstacle_allowed(obstacle: &Obstacle, seen: &Seen<'_>, red: bool) -> Answer {
+fn obstacle_allowed(obstacle: &Obstacle, seen: &RunFacts<'_>, red: bool) -> RuleResult {
     let known = |id: &TestId| seen.baseline.and_then(|baseline| baseline.get(id)).is_some();
     let as_before = seen.baseline.is_some_and(|baseline| {
         !obstacle.tests.is_empty() && obstacle.tests.iter().all(|id| baseline.get(id) == Some(&Some(obstacle.cause)))
@@ -78,7 +78,7 @@ fn obstacle_allowed(obstacle: &Obstacle, seen: &Seen<'_>, red: bool) -> Answer {
     Err(Rule::OthersKept.refuse(reason, next).because(obstacle.cause))
 }
 
-fn other_kept(id: &TestId, outcome: &Outcome, seen: &Seen<'_>) -> Answer {
+fn other_kept(id: &TestId, outcome: &Outcome, seen: &RunFacts<'_>) -> RuleResult {
     let Some(cause) = outcome.cause() else { return Ok(()) };
     let was_called = moves(seen.change).find(|(_, after)| *after == id).map_or(id, |(before, _)| before);
     let before = seen.baseline.and_then(|baseline| baseline.get(was_called));
@@ -94,7 +94,7 @@ fn other_kept(id: &TestId, outcome: &Outcome, seen: &Seen<'_>) -> Answer {
     Err(Rule::OthersKept.refuse(reason, next).because(cause).about(id))
 }
 
-fn is_there(id: &TestId, seen: &Seen<'_>) -> bool {
+fn is_there(id: &TestId, seen: &RunFacts<'_>) -> bool {
     let is_called = moves(seen.change).find(|(before, _)| *before == id).map_or(id, |(_, after)| after);
     seen.report.get(is_called).is_some()
         || seen.report.obstacles().iter().any(|obstacle| obstacle.tests.contains(is_called))

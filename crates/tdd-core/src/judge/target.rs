@@ -1,14 +1,14 @@
 //! What becomes of the test that a red or a green is about.
 
-use super::{Baseline, Seen, revised};
+use super::{Baseline, RunFacts, revised};
 use crate::change::{Change, TestFacts};
-use crate::law::{Answer, Kind, Subject};
+use crate::law::{Kind, RuleResult, Subject};
 use crate::report::{Cause, Outcome, Report};
 use crate::rule::{Refusal, Rule};
 use crate::test_id::TestId;
 
 /// A test that was thought over or mended is red again, unless it was withdrawn.
-pub(crate) fn fails_again(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+pub(crate) fn fails_again(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     let Some(target) = subject.target else { return Ok(()) };
     if subject.kind == Kind::Rethink && revised(seen.change, target).is_none() {
         return Ok(());
@@ -25,7 +25,7 @@ pub(crate) fn fails_again(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
 }
 
 /// The target is new or has gained assertions, was run or tried, and failed for a valid cause.
-pub(crate) fn fails_validly(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+pub(crate) fn fails_validly(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     let Some(target) = subject.target else { return Ok(()) };
     let (cause, message) = unmarked(fate(seen.report, target)?, seen.change, target);
     if let Some(cause) = cause.filter(|cause| !subject.gate.takes_for_red(*cause)) {
@@ -131,21 +131,21 @@ pub(super) fn headline(message: &str) -> String {
 }
 
 /// The target of a red can fail, and asks something of production.
-pub(crate) fn asserts_more(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+pub(crate) fn asserts_more(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     subject.target.map_or(Ok(()), |target| asserts(seen.change, target))
 }
 
 /// A revised test can fail, and asks something of production.
-pub(crate) fn still_asserts(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+pub(crate) fn still_asserts(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     let test = subject.target.and_then(|target| revised(seen.change, target));
     test.map_or(Ok(()), asserts_something)
 }
 
-pub(crate) fn asserts(change: &Change, target: &TestId) -> Answer {
+pub(crate) fn asserts(change: &Change, target: &TestId) -> RuleResult {
     change.new_demands().find(|test| &test.id == target).map_or(Ok(()), asserts_something)
 }
 
-fn asserts_something(test: &TestFacts) -> Answer {
+fn asserts_something(test: &TestFacts) -> RuleResult {
     let target = &test.id;
     let reason = match (test.can_fail(), test.asks_production) {
         (true, true) => return Ok(()),
@@ -156,7 +156,7 @@ fn asserts_something(test: &TestFacts) -> Answer {
 }
 
 /// Every target of a green was red before it.
-pub(crate) fn were_red(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+pub(crate) fn were_red(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     if subject.targets.is_empty() {
         let next = "write a test that fails, and let the machine see it: `tdd-cli validate-red`";
         return Err(Rule::RedFirst.refuse("a green is for a red test, and none is named", next));
@@ -164,7 +164,7 @@ pub(crate) fn were_red(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
     subject.targets.iter().try_for_each(|target| was_red_before(subject, target, seen.baseline))
 }
 
-fn was_red_before(subject: &Subject<'_>, target: &TestId, before: Option<&Baseline>) -> Answer {
+fn was_red_before(subject: &Subject<'_>, target: &TestId, before: Option<&Baseline>) -> RuleResult {
     match before.and_then(|before| before.get(target)) {
         Some(Some(cause)) if subject.gate.takes_for_red(*cause) => Ok(()),
         Some(Some(cause)) => Err(invalid(*cause, target, "")),
@@ -182,11 +182,11 @@ fn was_red_before(subject: &Subject<'_>, target: &TestId, before: Option<&Baseli
 }
 
 /// Every target of a green passes.
-pub(crate) fn all_pass(subject: &Subject<'_>, seen: &Seen<'_>) -> Answer {
+pub(crate) fn all_pass(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     subject.targets.iter().try_for_each(|target| passes(seen.report, target))
 }
 
-pub(crate) fn passes(report: &Report, target: &TestId) -> Answer {
+pub(crate) fn passes(report: &Report, target: &TestId) -> RuleResult {
     // Where a library does not build, nobody can say which tests would have been there.
     let unbuilt = |breach| match report.obstacles().first() {
         Some(obstacle) => Ok((Some(obstacle.cause), obstacle.message.clone())),

@@ -1,14 +1,14 @@
 //! Every rule of the judge, from both sides.
 
 use super::target::{headline, invalid, passes};
-use super::{Baseline, Ruling, baseline_of, needs_baseline};
-use crate::antipattern::{self, Case};
+use super::{Baseline, Verdict, baseline_of, needs_baseline};
+use crate::antipattern::{self, CodeContext};
 use crate::change::{Change, ItemChange, ItemFate, SteeringChange, TestChange, TestFacts, Unreadable};
 use crate::check::{self, CheckSeen};
 use crate::command::Exit;
 use crate::config::{Gate, RedCompile};
 use crate::digest::{Digest, TreeId};
-use crate::law::{Court, Kind, NO_EXCEPTIONS, Subject};
+use crate::law::{Kind, NO_EXCEPTIONS, RuleRunner, Subject};
 use crate::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use crate::rule::{Refusal, Rule};
 use crate::signs::{Place, Sensing, Signs};
@@ -16,7 +16,7 @@ use crate::test_id::TestId;
 
 /// What a test sets up: what was seen of a change, how strict it is judged, and the exceptions in force.
 #[derive(Clone, Copy)]
-struct Seen<'a> {
+struct RunFacts<'a> {
     change: &'a Change,
     report: &'a Report,
     trees: (&'a TreeId, &'a TreeId),
@@ -25,43 +25,43 @@ struct Seen<'a> {
     excepted: &'a [Rule],
 }
 
-impl Seen<'_> {
-    fn judge(&self, kind: Kind, target: Option<&TestId>, targets: &[&TestId], was_green: bool) -> Ruling {
+impl RunFacts<'_> {
+    fn judge(&self, kind: Kind, target: Option<&TestId>, targets: &[&TestId], was_green: bool) -> Verdict {
         let exceptions = |rule: Rule| self.excepted.contains(&rule).then(|| "for a test".to_owned());
         let targets: Vec<TestId> = targets.iter().map(|&target| target.clone()).collect();
         let subject = Subject { kind, target, targets: &targets, was_green, gate: self.gate };
         let (change, report, trees, baseline) = (self.change, self.report, self.trees, self.baseline);
-        let seen = super::Seen { change, report, trees, baseline, absent: &[] };
-        super::judge(&mut Court::new(&exceptions), &subject, &seen)
+        let seen = super::RunFacts { change, report, trees, baseline, absent: &[] };
+        super::judge(&mut RuleRunner::new(&exceptions), &subject, &seen)
     }
 }
 
-fn judge_red(seen: &Seen<'_>, target: &TestId, targets: &[&TestId]) -> Ruling {
+fn judge_red(seen: &RunFacts<'_>, target: &TestId, targets: &[&TestId]) -> Verdict {
     seen.judge(Kind::Red, Some(target), targets, false)
 }
 
-fn judge_green(seen: &Seen<'_>, targets: &[&TestId], was_red: &Baseline) -> Ruling {
+fn judge_green(seen: &RunFacts<'_>, targets: &[&TestId], was_red: &Baseline) -> Verdict {
     let mut before = seen.baseline.cloned().unwrap_or_default();
     before.extend(was_red.clone());
-    Seen { baseline: Some(&before), ..*seen }.judge(Kind::Green, targets.first().copied(), targets, false)
+    RunFacts { baseline: Some(&before), ..*seen }.judge(Kind::Green, targets.first().copied(), targets, false)
 }
 
-fn judge_rethink(seen: &Seen<'_>, target: &TestId, was_green: bool) -> Ruling {
+fn judge_rethink(seen: &RunFacts<'_>, target: &TestId, was_green: bool) -> Verdict {
     seen.judge(Kind::Rethink, Some(target), &[target], was_green)
 }
 
-fn judge_refactor(seen: &Seen<'_>) -> Ruling {
+fn judge_refactor(seen: &RunFacts<'_>) -> Verdict {
     seen.judge(Kind::Refactor, None, &[], false)
 }
 
-fn judge_refactor_mode(seen: &Seen<'_>) -> Ruling {
+fn judge_refactor_mode(seen: &RunFacts<'_>) -> Verdict {
     seen.judge(Kind::RefactorMode, None, &[], false)
 }
 
 fn judge_new_tests(change: &Change) -> Option<Refusal> {
     let subject =
         Subject { kind: Kind::NewTests, target: None, targets: &[], was_green: false, gate: &Gate::default() };
-    Court::new(NO_EXCEPTIONS).ask_change(&subject, change).err()
+    RuleRunner::new(NO_EXCEPTIONS).ask_change(&subject, change).err()
 }
 
 fn judge_check(passed: bool, command: &str, said: &str) -> Option<Refusal> {
@@ -75,7 +75,7 @@ fn judge_verification(exit: &Exit, command: &str, said: &str) -> Option<Refusal>
 
 fn judge_sensing(change: &Change, signs: &Signs) -> Option<Refusal> {
     let (never_red, since) = (std::collections::BTreeSet::new(), std::collections::BTreeMap::new());
-    let case = Case {
+    let case = CodeContext {
         change,
         signs,
         reds: &[],
@@ -128,13 +128,13 @@ fn added(name: &str) -> Change {
     Change { tests: vec![TestChange::Added(test(name, &["x"]))], ..Change::default() }
 }
 
-/// The rule and the cause, or `None` if the ruling holds.
+/// The rule and the cause, or `None` if the verdict holds.
 type Answer = Option<(Rule, Option<Cause>)>;
 
-fn answer(ruling: Ruling) -> Answer {
-    match ruling {
-        Ruling::Holds(_) => None,
-        Ruling::Refused(breach) => {
+fn answer(verdict: Verdict) -> Answer {
+    match verdict {
+        Verdict::Holds(_) => None,
+        Verdict::Refused(breach) => {
             assert!(!breach.reason.is_empty() && !breach.next.is_empty());
             Some((breach.rule, breach.cause))
         }
@@ -143,7 +143,7 @@ fn answer(ruling: Ruling) -> Answer {
 
 fn red_with(change: &Change, report: &Report, baseline: Option<&Baseline>) -> Answer {
     let tree = TreeId("t".into());
-    let seen = Seen { change, report, trees: (&tree, &tree), baseline, gate: &Gate::default(), excepted: &[] };
+    let seen = RunFacts { change, report, trees: (&tree, &tree), baseline, gate: &Gate::default(), excepted: &[] };
     answer(judge_red(&seen, &id("new"), &[&id("new")]))
 }
 
@@ -166,7 +166,7 @@ fn green(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Optio
     let tree = TreeId("t".into());
     let report = report(results);
     let before = baseline(was);
-    let seen = Seen {
+    let seen = RunFacts {
         change,
         report: &report,
         trees: (&tree, &tree),
@@ -181,7 +181,7 @@ fn refactor(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Op
     let tree = TreeId("t".into());
     let report = report(results);
     let before = baseline(was);
-    let seen = Seen {
+    let seen = RunFacts {
         change,
         report: &report,
         trees: (&tree, &tree),
@@ -326,7 +326,7 @@ fn a_file_that_does_not_parse_is_a_syntax_error_whatever_is_said_of_its_tests() 
 fn a_run_that_changed_the_files_is_void() {
     let (before, after) = (TreeId("a".into()), TreeId("b".into()));
     let (change, report) = (added("new"), report(&[("new", FAILS)]));
-    let seen = Seen {
+    let seen = RunFacts {
         change: &change,
         report: &report,
         trees: (&before, &after),
@@ -336,7 +336,7 @@ fn a_run_that_changed_the_files_is_void() {
     };
     assert_eq!(answer(judge_red(&seen, &id("new"), &[&id("new")])), Some((Rule::SameTree, None)));
     let nothing = Change::default();
-    assert_eq!(answer(judge_refactor(&Seen { change: &nothing, ..seen })), Some((Rule::SameTree, None)));
+    assert_eq!(answer(judge_refactor(&RunFacts { change: &nothing, ..seen })), Some((Rule::SameTree, None)));
 }
 
 #[test]
@@ -411,8 +411,8 @@ fn a_broken_target_is_forgiven_only_where_it_was_as_broken_before() {
     let report = Report::new([TestResult::new(id("new"), Outcome::Pass, 1)], vec![obstacle]);
     let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
     let tree = TreeId("t".into());
-    let ruling = |was: &Baseline| {
-        let seen = Seen {
+    let verdict = |was: &Baseline| {
+        let seen = RunFacts {
             change: &change,
             report: &report,
             trees: (&tree, &tree),
@@ -423,9 +423,9 @@ fn a_broken_target_is_forgiven_only_where_it_was_as_broken_before() {
         answer(judge_green(&seen, &[&id("new")], was))
     };
     let broken = [("new", FAILS), ("old", Some(Cause::UnrelatedCompileError))];
-    assert_eq!(ruling(&baseline(&broken)), None);
+    assert_eq!(verdict(&baseline(&broken)), None);
     let fine = [("new", FAILS), ("old", None)];
-    assert_eq!(ruling(&baseline(&fine)), Some((Rule::OthersKept, Some(Cause::UnrelatedCompileError))));
+    assert_eq!(verdict(&baseline(&fine)), Some((Rule::OthersKept, Some(Cause::UnrelatedCompileError))));
 }
 
 #[test]
@@ -441,7 +441,7 @@ fn several_targets_do_not_stand_in_each_others_way() {
     change.tests.push(TestChange::Added(test("other", &["x"])));
     let report = report(&[("new", FAILS), ("other", FAILS)]);
     let tree = TreeId("t".into());
-    let seen = Seen {
+    let seen = RunFacts {
         change: &change,
         report: &report,
         trees: (&tree, &tree),
@@ -549,7 +549,8 @@ fn refactor_mode(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&st
     let tree = TreeId("t".into());
     let (report, before) = (report(results), baseline(was));
     let trees = (&tree, &tree);
-    let seen = Seen { change, report: &report, trees, baseline: Some(&before), gate: &Gate::default(), excepted: &[] };
+    let seen =
+        RunFacts { change, report: &report, trees, baseline: Some(&before), gate: &Gate::default(), excepted: &[] };
     answer(judge_refactor_mode(&seen))
 }
 
@@ -581,7 +582,7 @@ fn a_task_of_a_plan_loosens_no_test_and_with_the_test_gate_off_only_an_execute_p
         let (report, before) = (report(results), baseline(&[("a", None)]));
         let trees = (&tree, &tree);
         let gate = Gate { test_gate, ..Gate::default() };
-        let seen = Seen { change, report: &report, trees, baseline: Some(&before), gate: &gate, excepted: &[] };
+        let seen = RunFacts { change, report: &report, trees, baseline: Some(&before), gate: &gate, excepted: &[] };
         answer(seen.judge(kind, None, &[], false))
     };
     let both = Change { production: vec![item(ItemFate::Changed)], ..added("new") };
@@ -618,7 +619,7 @@ fn where_there_was_no_test_before_there_may_be_none_now() {
     let judged = |before: &Baseline| {
         let trees = (&tree, &tree);
         let baseline = Some(before);
-        answer(judge_refactor_mode(&Seen {
+        answer(judge_refactor_mode(&RunFacts {
             change: &change,
             report: &none,
             trees,
@@ -644,7 +645,7 @@ fn a_headline_that_only_announces_what_follows_is_told_with_it() {
 fn rethink(change: &Change, results: &[(&str, Option<Cause>)], was_green: bool) -> Answer {
     let tree = TreeId("t".into());
     let (report, before) = (report(results), baseline(&[("new", FAILS), ("old", None)]));
-    let seen = Seen {
+    let seen = RunFacts {
         change,
         report: &report,
         trees: (&tree, &tree),
@@ -684,7 +685,7 @@ fn a_green_without_a_target_is_none() {
     let (tree, before) = (TreeId("t".into()), Baseline::new());
     let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
     let report = report(&[("old", None)]);
-    let seen = Seen {
+    let seen = RunFacts {
         change: &change,
         report: &report,
         trees: (&tree, &tree),
@@ -749,7 +750,7 @@ fn a_broken_target_of_which_no_test_is_known_is_not_as_before() {
     let obstacle = Obstacle::new("tests/b.rs", Cause::UnrelatedCompileError, "");
     let report = Report::new([TestResult::new(id("new"), Outcome::Pass, 1)], vec![obstacle]);
     let (tree, was) = (TreeId("t".into()), baseline(&[("new", FAILS)]));
-    let seen = Seen {
+    let seen = RunFacts {
         change: &change,
         report: &report,
         trees: (&tree, &tree),
@@ -766,7 +767,7 @@ fn rulings_say_what_was_seen() {
     let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
     let (tree, was) = (TreeId("t".into()), baseline(&[("new", FAILS), ("other", FAILS)]));
     let report = report(&[("new", None), ("other", None)]);
-    let seen = Seen {
+    let seen = RunFacts {
         change: &change,
         report: &report,
         trees: (&tree, &tree),
@@ -774,9 +775,9 @@ fn rulings_say_what_was_seen() {
         gate: &Gate::default(),
         excepted: &[],
     };
-    let said = |ruling| match ruling {
-        Ruling::Holds(holding) => holding.reason,
-        Ruling::Refused(refusal) => refusal.reason,
+    let said = |verdict| match verdict {
+        Verdict::Holds(holding) => holding.reason,
+        Verdict::Refused(refusal) => refusal.reason,
     };
     let one = said(judge_green(&seen, &[&id("new")], &was));
     assert_eq!(one, "`tests/a.rs::new` passes and the whole suite with it");
@@ -809,12 +810,12 @@ fn a_test_that_never_ran_is_red_only_where_the_gate_takes_that() {
     for (red_compile, holds) in [(RedCompile::MissingSymbol, true), (RedCompile::Never, false)] {
         let gate = Gate { red_compile, ..Gate::default() };
         let trees = (&tree, &tree);
-        let seen = Seen { change: &change, report: &report, trees, baseline: None, gate: &gate, excepted: &[] };
+        let seen = RunFacts { change: &change, report: &report, trees, baseline: None, gate: &gate, excepted: &[] };
         let refused = (!holds).then_some((Rule::RedFirst, Some(Cause::MissingSymbol)));
         assert_eq!(answer(judge_red(&seen, &id("new"), &[&id("new")])), refused);
         let change = Change { production: vec![item(ItemFate::Added)], ..Change::default() };
         let report = self::report(&[("new", None)]);
-        let seen = Seen { change: &change, report: &report, baseline: Some(&was_red), ..seen };
+        let seen = RunFacts { change: &change, report: &report, baseline: Some(&was_red), ..seen };
         assert_eq!(answer(judge_green(&seen, &[&id("new")], &was_red)), refused);
     }
 }
@@ -831,11 +832,12 @@ fn a_target_that_does_not_build_is_forgiven_only_at_red_and_only_for_want_of_pro
     for (cause, at_red) in [(Cause::MissingSymbol, true), (Cause::UnrelatedCompileError, false)] {
         let refused = Some((Rule::OthersKept, Some(cause)));
         let (change, report) = (added("new"), with(Some(Cause::Assertion), cause));
-        let seen = Seen { change: &change, report: &report, trees, baseline: Some(&empty), gate: &gate, excepted: &[] };
+        let seen =
+            RunFacts { change: &change, report: &report, trees, baseline: Some(&empty), gate: &gate, excepted: &[] };
         assert_eq!(answer(judge_red(&seen, &id("new"), &[&id("new")])), refused.filter(|_| !at_red));
         let (change, report) =
             (Change { production: vec![item(ItemFate::Added)], ..Change::default() }, with(None, cause));
-        let seen = Seen { change: &change, report: &report, ..seen };
+        let seen = RunFacts { change: &change, report: &report, ..seen };
         assert_eq!(answer(judge_green(&seen, &[&id("new")], &was_red)), refused);
     }
 }

@@ -1,10 +1,10 @@
 //! An agenda: several mandates in their order, and what must be true when all of them are carried out.
 
-use super::stand::Stand;
+use super::stand::StartingPoint;
 use super::{End, Fallible, Machine, MachineError, Mandate, work};
 use crate::cycle::Role;
-use crate::plan::{self, Seen, Task, Truth};
-use crate::seam::{Agent, Bench, News, Reporter, Vcs};
+use crate::plan::{self, PlanFacts, Task, Truth};
+use crate::seam::{Agent, Feedback, Reporter, StepWorkshop, Vcs};
 
 /// What a run has to carry out, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -19,9 +19,9 @@ pub struct Agenda {
     pub plans: Vec<String>,
 }
 
-impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Takes up the mandate that is due, by the commits and the tests; the end if none is left.
-    pub(super) fn take_up(&mut self, stand: &mut Stand) -> Fallible<Option<End>, B, A> {
+    pub(super) fn take_up(&mut self, stand: &mut StartingPoint) -> Fallible<Option<End>, B, A> {
         let Some(agenda) = &self.agenda else { return Ok(None) };
         let task = |task: &Mandate| Task {
             mark: task.mark.clone().unwrap_or_default(),
@@ -30,14 +30,14 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         let tasks: Vec<Task> = agenda.tasks.iter().map(task).collect();
         let history = self.bench.vcs().messages().map_err(work)?;
         let standing = self.bench.session().standing();
-        let seen = Seen { history: &history, report: &stand.report, role: stand.role, standing };
+        let seen = PlanFacts { history: &history, report: &stand.report, role: stand.role, standing };
         let Some(mandate) = plan::due(&tasks, &seen).and_then(|at| agenda.tasks.get(at)) else {
             return self.account(agenda, stand).map(Some);
         };
         if self.mandate != *mandate {
             self.mandate = mandate.clone();
             for agent in self.agents.values_mut() {
-                agent.hear(&crate::cycle::Turn::Task { attempt: 1 }, &News::StepOver);
+                agent.hear(&crate::cycle::Turn::Task { attempt: 1 }, &Feedback::StepOver);
             }
         }
         if self.task_mark().is_some() {
@@ -48,7 +48,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// All is carried out: whether that brought what was promised.
-    fn account(&self, agenda: &Agenda, stand: &Stand) -> Fallible<End, B, A> {
+    fn account(&self, agenda: &Agenda, stand: &StartingPoint) -> Fallible<End, B, A> {
         let files = self.bench.files().map_err(MachineError::Work)?;
         let lacking = plan::lacking(&agenda.truths, &agenda.artifacts, &files, &stand.report);
         let tasks = agenda.tasks.len();

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::desk::TurnDesk;
+use super::desk::TurnHost;
 use super::log::Fate;
-use super::stand::Stand;
+use super::stand::StartingPoint;
 use super::{End, Fallible, Machine, MachineError, done};
 use crate::cycle::{RedTest, Turn};
 use crate::digest::Digest;
@@ -12,14 +12,15 @@ use crate::event::{
     EditApplied, EditClaim, EditRefused, Event, GreenOnArrival, Repair, Resynced, Reverted, StepOutcome, Stuck,
     TestUpheld,
 };
-use crate::gate::{self, Action, Edit, Files, Permit, Request, Source, Speaker, Verdict};
+use crate::gate::{self, Action, Decision, Edit, Files, Permit, Request, Source, Speaker};
 use crate::law::Kind;
 use crate::pipeline::{self, Judged};
 use crate::program;
 use crate::report::{Cause, Outcome as TestOutcome, Report};
 use crate::rule::{Refusal, Rule};
 use crate::seam::{
-    Agent, Bench, News, OutOfTime, Reply, RepoState, Reporter, Setback, StepContext, StepResult, Target, Vcs, Written,
+    Agent, Feedback, OutOfTime, Reply, RepoState, Reporter, Setback, StepContext, StepResult, StepWorkshop, Target,
+    Vcs, Written,
 };
 use crate::signature::signature;
 use crate::standing::Step;
@@ -143,9 +144,9 @@ impl Failed {
     }
 }
 
-impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Makes one attempt at a turn.
-    pub(super) fn attempt(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Outcome, B, A> {
+    pub(super) fn attempt(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<Outcome, B, A> {
         let result = match self.ask(stand, turn)? {
             Asked::Replied(Reply::Result(result)) => result,
             Asked::Replied(Reply::Unreadable(why)) => return self.failed(stand, turn, Failed::unreadable(&why)),
@@ -202,7 +203,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
                     self.complaint = Some(complaint);
                     let failed = Failed { spent: false, in_tests: true, ..failed };
                     self.undo(stand, turn, &failed)?;
-                    self.tell(turn, &News::Failed(failed.setback()));
+                    self.tell(turn, &Feedback::Failed(failed.setback()));
                     return Ok(Outcome::Goes);
                 }
                 self.failed(stand, turn, failed)
@@ -211,12 +212,12 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Whether a person committed, amended, switched or reset since the attempt began: it is about another tree.
-    fn head_moved(&self, stand: &Stand) -> Fallible<bool, B, A> {
+    fn head_moved(&self, stand: &StartingPoint) -> Fallible<bool, B, A> {
         Ok(self.bench.vcs().head().map_err(super::work)? != stand.head)
     }
 
     /// Takes back what was written, and stops: the next start goes on from where HEAD is then.
-    fn take_up_moved_head(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Outcome, B, A> {
+    fn take_up_moved_head(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<Outcome, B, A> {
         let reason = "HEAD moved during the attempt, so nothing of it is kept";
         let failed = Failed { spent: false, reason: reason.to_owned(), ..Failed::unreadable("") };
         self.undo(stand, turn, &failed)?;
@@ -230,13 +231,13 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// The role's answer to this attempt.
-    fn ask(&mut self, stand: &Stand, turn: &Turn) -> Fallible<Asked, B, A> {
+    fn ask(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<Asked, B, A> {
         self.open_log(stand, turn);
         let context = self.context(stand, turn)?;
         let Some(mut agent) = self.agents.remove(&turn.role()) else {
             return Err(MachineError::NoAgent(turn.role()));
         };
-        let mut desk = TurnDesk::new(self, stand, turn);
+        let mut desk = TurnHost::new(self, stand, turn);
         let answer = agent.plan(&context, &mut desk).and_then(|()| agent.edit(&context, &mut desk));
         let failure = desk.failure.take();
         self.agents.insert(turn.role(), agent);
@@ -251,7 +252,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// What the role is told before it acts.
-    fn context(&self, stand: &Stand, turn: &Turn) -> Fallible<StepContext, B, A> {
+    fn context(&self, stand: &StartingPoint, turn: &Turn) -> Fallible<StepContext, B, A> {
         let RepoState { last_commit_message, last_diff, mut files } =
             self.bench.vcs().read_state(MAX_DIFF).map_err(super::work)?;
         if files.iter().any(|path| program::is_ours(path)) {
@@ -324,8 +325,8 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             Err(refusal) => return Ok(Passed::Refused(refusal)),
         };
         let permit = match self.judge_files(turn, &files, Source::Proven, /* finished */ true)? {
-            Verdict::Permit(permit) => permit,
-            Verdict::Refuse(refusal) => return Ok(Passed::Refused(refusal)),
+            Decision::Permit(permit) => permit,
+            Decision::Refuse(refusal) => return Ok(Passed::Refused(refusal)),
         };
         let formatted = self.bench.formatted(&files).map_err(MachineError::Work)?;
         if formatted.is_empty() {
@@ -337,8 +338,8 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             return Ok(Passed::Permit(files, permit));
         }
         Ok(match self.judge_files(turn, &formatted, source, /* finished */ true)? {
-            Verdict::Permit(permit) => Passed::Permit(formatted, permit),
-            Verdict::Refuse(refusal) => Passed::Refused(refusal),
+            Decision::Permit(permit) => Passed::Permit(formatted, permit),
+            Decision::Refuse(refusal) => Passed::Refused(refusal),
         })
     }
 
@@ -361,7 +362,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         files: &Files,
         source: Source,
         finished: bool,
-    ) -> Fallible<Verdict, B, A> {
+    ) -> Fallible<Decision, B, A> {
         let change = self.bench.change_to(files, self.kind(turn)).map_err(MachineError::Work)?;
         let obstructed = self.bench.obstructed(files).map_err(MachineError::Work)?;
         let edits = edits_of(files);
@@ -395,7 +396,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// An answer without edits: good from a refactorer, a verdict from a tester who thinks a test over, a
     /// proof from one who finds the kata finished, the end of a task that never failed; otherwise a failed attempt.
-    fn without_edits(&mut self, stand: &Stand, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
+    fn without_edits(&mut self, stand: &StartingPoint, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
         match turn {
             Turn::Task { .. } if self.task_has_failed() => {
                 self.failed(stand, turn, Failed::refused(changes_nothing(turn, result)))
@@ -427,12 +428,12 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         self.note_fate(Fate::Stays, reason);
         let (reason, spec_source) = (reason.to_owned(), source.to_owned());
         self.record(&[Event::TestUpheld(TestUpheld { test_id: test.id().clone(), reason, spec_source })])?;
-        self.tell(turn, &News::TurnOver);
+        self.tell(turn, &Feedback::TurnOver);
         Ok(Outcome::Goes)
     }
 
     /// The tester finds the kata finished.
-    fn done(&mut self, stand: &Stand, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
+    fn done(&mut self, stand: &StartingPoint, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
         // What a program is told numbers other things as well.
         let kata = if self.mandate.brief.is_none() { self.brief() } else { "" };
         if let Err(refusal) = done::judge(result, &stand.report, kata) {
@@ -445,7 +446,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     /// The gate said no: nothing was written, but the attempt counts.
     fn refused(
         &mut self,
-        stand: &Stand,
+        stand: &StartingPoint,
         turn: &Turn,
         result: &StepResult,
         refusal: Refusal,
@@ -470,7 +471,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// A person typed into a file that the attempt was to change: theirs stays, and the attempt costs nothing.
-    fn interfered(&mut self, stand: &Stand, turn: &Turn, theirs: &[String]) -> Fallible<Outcome, B, A> {
+    fn interfered(&mut self, stand: &StartingPoint, turn: &Turn, theirs: &[String]) -> Fallible<Outcome, B, A> {
         let names: Vec<String> = theirs.iter().map(|path| format!("`{path}`")).collect();
         let reason = format!("a person is working on {}", names.join(", "));
         let next = "commit it or put it away (`git stash`), then run it again";
@@ -480,7 +481,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// A new test that passes at once leads to another target, and costs no attempt.
-    fn arrived(&mut self, stand: &Stand, turn: &Turn, refusal: &Refusal) -> Fallible<Outcome, B, A> {
+    fn arrived(&mut self, stand: &StartingPoint, turn: &Turn, refusal: &Refusal) -> Fallible<Outcome, B, A> {
         let test_id = refusal.test.clone().unwrap_or_else(|| TestId::native("", "unknown"));
         self.undo(stand, turn, &Failed { spent: false, ..Failed::refused(refusal.clone()) })?;
         self.record(&[Event::GreenOnArrival(GreenOnArrival { test_id })])?;
@@ -491,7 +492,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     /// already, so that a model which implemented everything at once still comes to a proven end.
     fn characterize(
         &mut self,
-        stand: &Stand,
+        stand: &StartingPoint,
         turn: &Turn,
         result: &StepResult,
         refusal: &Refusal,
@@ -513,7 +514,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Consecutive tests that pass at once end the run: perhaps the kata is done.
     fn after_arrival(
         &mut self,
-        stand: &Stand,
+        stand: &StartingPoint,
         turn: &Turn,
         refusal: &Refusal,
         arrival: Arrival,
@@ -542,7 +543,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         } else {
             let next = "take something that the kata asks for and the code does not do yet, and write a test for that";
             let failed = Failed::refused(Refusal { next: next.to_owned(), ..refusal.clone() });
-            self.tell(turn, &News::Failed(failed.setback()));
+            self.tell(turn, &Feedback::Failed(failed.setback()));
         }
         Ok(Outcome::Goes)
     }
@@ -554,12 +555,12 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
              and name them in `done`; otherwise write a test that fails for a requirement that has none"
         );
         let failed = Failed::refused(Refusal { next, ..refusal.clone() });
-        self.tell(turn, &News::StartOver(failed.setback()));
-        self.tell(turn, &News::MayBeDone);
+        self.tell(turn, &Feedback::StartOver(failed.setback()));
+        self.tell(turn, &Feedback::MayBeDone);
     }
 
     /// The attempt failed: everything goes back, and what was wrong goes to the agent.
-    fn failed(&mut self, stand: &Stand, turn: &Turn, failed: Failed) -> Fallible<Outcome, B, A> {
+    fn failed(&mut self, stand: &StartingPoint, turn: &Turn, failed: Failed) -> Fallible<Outcome, B, A> {
         let subject = self.session().standing().step().map(Step::subject).unwrap_or_default();
         let is_free = matches!(turn, Turn::Rethink { .. }) || self.is_the_testers_fault(turn, &failed);
         let failed = if is_free { Failed { spent: false, ..failed } } else { failed };
@@ -575,18 +576,18 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             self.record(&[Event::Stuck(Stuck { subject, signature: failed.signature, times })])?;
         }
         if let Turn::Rethink { test, .. } = turn {
-            self.tell(turn, &News::Failed(failed.setback()));
+            self.tell(turn, &Feedback::Failed(failed.setback()));
             return self.give_up_rethink(turn, test, times);
         }
         let lost = matches!(turn, Turn::Red { .. })
             && self.session().standing().invalid_reds().is_multiple_of(MAX_INVALID_REDS)
             && failed.refusal.as_ref().is_some_and(|refusal| refusal.cause.is_some());
         let setback = failed.setback();
-        self.tell(turn, &if stuck || lost { News::StartOver(setback) } else { News::Failed(setback) });
+        self.tell(turn, &if stuck || lost { Feedback::StartOver(setback) } else { Feedback::Failed(setback) });
         Ok(Outcome::Goes)
     }
 
-    fn tell(&mut self, turn: &Turn, news: &News<'_>) {
+    fn tell(&mut self, turn: &Turn, news: &Feedback<'_>) {
         if let Some(agent) = self.agents.get_mut(&turn.role()) {
             agent.hear(turn, news);
         }
@@ -610,7 +611,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Takes back what the attempt wrote, if it wrote anything.
-    fn undo(&mut self, stand: &Stand, turn: &Turn, failed: &Failed) -> Fallible<(), B, A> {
+    fn undo(&mut self, stand: &StartingPoint, turn: &Turn, failed: &Failed) -> Fallible<(), B, A> {
         let (step, attempt) = (stand.step, turn.attempt());
         let open = self.session().standing().step().and_then(|step| step.open.clone());
         let mut kept_as = None;
@@ -625,7 +626,13 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Puts on the record that nothing of the attempt is left.
-    fn reverted(&mut self, stand: &Stand, turn: &Turn, failed: &Failed, kept_as: Option<String>) -> Fallible<(), B, A> {
+    fn reverted(
+        &mut self,
+        stand: &StartingPoint,
+        turn: &Turn,
+        failed: &Failed,
+        kept_as: Option<String>,
+    ) -> Fallible<(), B, A> {
         let fate = if kept_as.is_some() { Fate::Undone } else { Fate::Refused };
         self.note_fate(fate, &failed.reason);
         self.note_refusal(failed.refusal.as_ref());

@@ -1,41 +1,41 @@
 //! The desk that an agent sits at during its turn: each request meets the gate, and is answered at once.
 
-use super::stand::Stand;
+use super::stand::StartingPoint;
 use super::{Machine, MachineError};
 use crate::cycle::Turn;
 use crate::digest::Digest;
 use crate::event::{EditClaim, EditRefused, Event, PlanSubmitted, PlannedStep};
-use crate::gate::{self, Files, Source, Verdict};
+use crate::gate::{self, Decision, Files, Source};
 use crate::merge::{MergeError, Merged};
 use crate::program;
 use crate::rule::Refusal;
-use crate::seam::{Agent, Bench, Call, Closed, Desk, File, Granted, KataCut, Reporter, Trial};
+use crate::seam::{Agent, AgentHost, Call, File, GateAnswer, HostFailed, KataCut, Reporter, StepWorkshop, Trial};
 use crate::test_id::TestId;
 
 /// The desk of one turn.
-pub(super) struct TurnDesk<'m, B: Bench, A: Agent, R: Reporter> {
+pub(super) struct TurnHost<'m, B: StepWorkshop, A: Agent, R: Reporter> {
     machine: &'m mut Machine<B, A, R>,
-    stand: &'m Stand,
+    stand: &'m StartingPoint,
     turn: &'m Turn,
     /// Why the turn cannot go on.
     pub failure: Option<MachineError<B::Error, A::Error>>,
 }
 
-impl<'m, B: Bench, A: Agent, R: Reporter> TurnDesk<'m, B, A, R> {
-    pub fn new(machine: &'m mut Machine<B, A, R>, stand: &'m Stand, turn: &'m Turn) -> Self {
+impl<'m, B: StepWorkshop, A: Agent, R: Reporter> TurnHost<'m, B, A, R> {
+    pub fn new(machine: &'m mut Machine<B, A, R>, stand: &'m StartingPoint, turn: &'m Turn) -> Self {
         Self { machine, stand, turn, failure: None }
     }
 
-    fn open<T>(&mut self, result: Result<T, MachineError<B::Error, A::Error>>) -> Result<T, Closed> {
+    fn open<T>(&mut self, result: Result<T, MachineError<B::Error, A::Error>>) -> Result<T, HostFailed> {
         result.map_err(|error| {
             self.failure = Some(error);
-            Closed
+            HostFailed
         })
     }
 }
 
-impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
-    fn read(&mut self, path: &str) -> Result<Option<String>, Closed> {
+impl<B: StepWorkshop, A: Agent, R: Reporter> AgentHost for TurnHost<'_, B, A, R> {
+    fn read(&mut self, path: &str) -> Result<Option<String>, HostFailed> {
         if program::is_ours(path) {
             return Ok(None);
         }
@@ -43,7 +43,7 @@ impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
         self.open(text)
     }
 
-    fn files(&mut self) -> Result<Vec<String>, Closed> {
+    fn files(&mut self) -> Result<Vec<String>, HostFailed> {
         let files = self.machine.bench.files().map_err(MachineError::Work);
         let files = self.open(files)?;
         Ok(files.into_iter().filter(|path| !program::is_ours(path)).collect())
@@ -53,27 +53,27 @@ impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
         self.machine.bench.merge(path, file, answer)
     }
 
-    fn shown(&mut self) -> Result<Vec<File>, Closed> {
+    fn shown(&mut self) -> Result<Vec<File>, HostFailed> {
         let files = self.machine.bench.shown().map_err(MachineError::Work);
         self.open(files)
     }
 
-    fn language(&mut self) -> Result<(String, Option<String>), Closed> {
+    fn language(&mut self) -> Result<(String, Option<String>), HostFailed> {
         let language = self.machine.bench.language().map_err(MachineError::Work);
         self.open(language)
     }
 
-    fn judge(&mut self, files: &Files, paths: &[String]) -> Result<Granted, Closed> {
+    fn judge(&mut self, files: &Files, paths: &[String]) -> Result<GateAnswer, HostFailed> {
         let verdict = self.machine.judge_files(self.turn, files, Source::Proven, /* finished */ false);
         let refusal = match self.open(verdict)? {
-            Verdict::Permit(_) => return Ok(Granted::Yes),
-            Verdict::Refuse(refusal) => refusal,
+            Decision::Permit(_) => return Ok(GateAnswer::Yes),
+            Decision::Refuse(refusal) => refusal,
         };
         self.refused(&refusal, paths)?;
-        Ok(Granted::No(refusal))
+        Ok(GateAnswer::No(refusal))
     }
 
-    fn refused(&mut self, refusal: &Refusal, paths: &[String]) -> Result<(), Closed> {
+    fn refused(&mut self, refusal: &Refusal, paths: &[String]) -> Result<(), HostFailed> {
         let recorded = self.machine.record(&[Event::EditRefused(EditRefused {
             step: self.stand.step,
             attempt: self.turn.attempt(),
@@ -84,17 +84,17 @@ impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
         self.open(recorded)
     }
 
-    fn claim(&mut self, test: &TestId, target: &str) -> Result<Granted, Closed> {
+    fn claim(&mut self, test: &TestId, target: &str) -> Result<GateAnswer, HostFailed> {
         if let Err(refusal) = gate::judge_claim(self.machine.session(), test) {
-            return Ok(Granted::No(refusal));
+            return Ok(GateAnswer::No(refusal));
         }
         let claim = EditClaim { test_id: test.clone(), edit_target: target.to_owned() };
         let recorded = self.machine.record(&[Event::EditClaim(claim)]);
         self.open(recorded)?;
-        Ok(Granted::Yes)
+        Ok(GateAnswer::Yes)
     }
 
-    fn planned(&mut self, plan: &str, steps: &[PlannedStep]) -> Result<(), Closed> {
+    fn planned(&mut self, plan: &str, steps: &[PlannedStep]) -> Result<(), HostFailed> {
         let noted = self.machine.note_plan(self.stand, self.turn, plan);
         self.open(noted)?;
         let (step, role, digest) = (self.stand.step, self.turn.role(), Digest::of(plan));
@@ -103,7 +103,7 @@ impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
         self.open(recorded)
     }
 
-    fn run_tests(&mut self, files: &Files, only: &[TestId]) -> Result<Trial, Closed> {
+    fn run_tests(&mut self, files: &Files, only: &[TestId]) -> Result<Trial, HostFailed> {
         let change = self.machine.bench.change_to(files, self.machine.kind(self.turn)).map_err(MachineError::Work);
         let change = self.open(change)?;
         if !self.machine.bench.gate(&change, 0).auto_test {
@@ -111,7 +111,7 @@ impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
         }
         if !files.is_empty() {
             let verdict = self.machine.judge_files(self.turn, files, Source::Proven, /* finished */ false);
-            if let Verdict::Refuse(refusal) = self.open(verdict)? {
+            if let Decision::Refuse(refusal) = self.open(verdict)? {
                 return Ok(Trial::Refused(refusal));
             }
         }
@@ -140,7 +140,7 @@ impl<B: Bench, A: Agent, R: Reporter> Desk for TurnDesk<'_, B, A, R> {
         }
     }
 
-    fn called(&mut self, call: Call) -> Result<(), Closed> {
+    fn called(&mut self, call: Call) -> Result<(), HostFailed> {
         self.machine.reporter.rested();
         self.machine.note_call(&call);
         let recorded = self.machine.record(&[Event::LlmCall(call.event)]);

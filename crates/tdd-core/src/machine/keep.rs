@@ -1,6 +1,6 @@
 //! Keeps what an attempt made: the commit, and all that the ledger must know about it.
 
-use super::stand::Stand;
+use super::stand::StartingPoint;
 use super::{Fallible, Machine, work};
 use crate::account;
 use crate::change::{TestChange, TestFacts};
@@ -8,19 +8,19 @@ use crate::commit::{Mode, StepMessage};
 use crate::cycle::Turn;
 use crate::digest::Digest;
 use crate::event::{Committed, Event, RefactorEnd, Status, StepOutcome, TestRevised, TestRun, TestUpheld};
-use crate::judge::Ruling;
+use crate::judge::Verdict;
 use crate::law::Kind;
 use crate::pipeline::Judged;
 use crate::report::{Cause, Report};
-use crate::seam::{Agent, Bench, NewCommit, Reporter, StepResult, Vcs};
+use crate::seam::{Agent, NewCommit, Reporter, StepResult, StepWorkshop, Vcs};
 use crate::test_id::TestId;
 use crate::words::{self, Words};
 
-impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Commits exactly what was verified.
     pub(super) fn keep(
         &mut self,
-        stand: &Stand,
+        stand: &StartingPoint,
         turn: &Turn,
         result: &StepResult,
         judged: &Judged,
@@ -48,7 +48,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
 
     fn message(
         &self,
-        stand: &Stand,
+        stand: &StartingPoint,
         turn: &Turn,
         result: &StepResult,
         judged: &Judged,
@@ -57,7 +57,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     ) -> String {
         let Words { kind: commit_type, scope, summary, rationale } = words::words(turn.phase(), result, about);
         let check = judged.check.as_ref().map(|check| check.command.as_str());
-        let held = judged.worst().cloned().unwrap_or_else(|| Ruling::Refused(crate::judge::no_new_test()));
+        let held = judged.worst().cloned().unwrap_or_else(|| Verdict::Refused(crate::judge::no_new_test()));
         StepMessage {
             kind: commit_type,
             scope: scope.as_deref(),
@@ -154,8 +154,8 @@ fn mode(kind: Kind) -> Option<Mode> {
 /// The test that the step is about.
 fn about(turn: &Turn, judged: &Judged) -> Option<TestId> {
     let held = match judged.worst() {
-        Some(Ruling::Holds(holding)) => holding.test.clone(),
-        Some(Ruling::Refused(_)) | None => None,
+        Some(Verdict::Holds(holding)) => holding.test.clone(),
+        Some(Verdict::Refused(_)) | None => None,
     };
     held.or_else(|| turn.targets().first().cloned())
 }

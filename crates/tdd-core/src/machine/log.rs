@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::stand::Stand;
+use super::stand::StartingPoint;
 use super::{Fallible, Machine, MachineError};
 use crate::cycle::{Phase, Role, Turn};
 use crate::digest::{CommitId, Digest};
 use crate::event::StepOutcome;
-use crate::judge::Ruling;
+use crate::judge::Verdict;
 use crate::pipeline::Judged;
 use crate::report::{Counts, Outcome, Report};
 use crate::rule::Refusal;
-use crate::seam::{Agent, Bench, Call as Made, Reporter, StepResult};
+use crate::seam::{Agent, Call as Made, Reporter, StepResult, StepWorkshop};
 use crate::test_id::TestId;
 
 /// All of one step, the rethink inside of a green included.
@@ -78,11 +78,11 @@ struct Begun {
 }
 
 impl Begun {
-    fn now(bench: &impl Bench) -> Self {
+    fn now(bench: &impl StepWorkshop) -> Self {
         Self { at: bench.elapsed(), commands: bench.spent_on_commands() }
     }
 
-    fn took(self, bench: &impl Bench, models: Duration) -> Took {
+    fn took(self, bench: &impl StepWorkshop, models: Duration) -> Took {
         let ms = |time: Duration| time.as_secs_f64() * 1000.0;
         let all = bench.elapsed().saturating_sub(self.at);
         let commands = bench.spent_on_commands().saturating_sub(self.commands);
@@ -107,7 +107,7 @@ struct Attempt {
     trials: Vec<Tests>,
     tests: Option<Tests>,
     check: Option<String>,
-    ruling: Option<String>,
+    verdict: Option<String>,
     /// None if it was cut short.
     outcome: Option<Fate>,
     reason: Option<String>,
@@ -127,7 +127,7 @@ impl Attempt {
             trials: Vec::new(),
             tests: None,
             check: None,
-            ruling: None,
+            verdict: None,
             outcome: None,
             reason: None,
             refusal: None,
@@ -197,9 +197,9 @@ impl StepLog {
     }
 }
 
-impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Begins the log of a step, or its next attempt. A rethink belongs to the step that it is made in.
-    pub(super) fn open_log(&mut self, stand: &Stand, turn: &Turn) {
+    pub(super) fn open_log(&mut self, stand: &StartingPoint, turn: &Turn) {
         let (step, role, phase) = (stand.step, turn.role(), turn.phase());
         if self.log.as_ref().is_none_or(|log| log.step != step) {
             self.log = Some(StepLog {
@@ -223,7 +223,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    pub(super) fn note_plan(&mut self, stand: &Stand, turn: &Turn, plan: &str) -> Fallible<(), B, A> {
+    pub(super) fn note_plan(&mut self, stand: &StartingPoint, turn: &Turn, plan: &str) -> Fallible<(), B, A> {
         if let Some(log) = &mut self.log {
             plan.clone_into(&mut log.last_plan);
             if log.role == turn.role() {
@@ -272,9 +272,9 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         attempt.tests = Some(Tests::of(&judged.report));
         let said = |check: &crate::seam::Checked| format!("{}{}", check.outcome.stdout, check.outcome.stderr);
         attempt.check = judged.check.as_ref().map(said);
-        attempt.ruling = judged.worst().map(|ruling| match ruling {
-            Ruling::Holds(holding) => format!("holds: {}", holding.reason),
-            Ruling::Refused(refusal) => format!("refused: {refusal}"),
+        attempt.verdict = judged.worst().map(|verdict| match verdict {
+            Verdict::Holds(holding) => format!("holds: {}", holding.reason),
+            Verdict::Refused(refusal) => format!("refused: {refusal}"),
         });
     }
 

@@ -9,7 +9,7 @@ use crate::law::Kind;
 use crate::plan;
 use crate::program::fence::Fence;
 use crate::quote;
-use crate::seam::{Agent, Bench, Reporter, StepResult};
+use crate::seam::{Agent, Reporter, StepResult, StepWorkshop};
 use crate::test_id::TestId;
 
 /// What a run is asked to build. The default is the project's kata, whatever comes of it.
@@ -46,7 +46,7 @@ pub struct Fixed {
     pub file: String,
 }
 
-impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// What the models are told to build.
     pub(super) fn brief(&self) -> &str {
         self.mandate.brief.as_deref().unwrap_or(&self.kata)

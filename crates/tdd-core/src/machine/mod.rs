@@ -19,11 +19,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
-use crate::cycle::{Role, Rung, Turn};
+use crate::cycle::{NextMove, Role, Turn};
 use crate::digest::TreeId;
 use crate::event::{Blocked, Event, Paused, StepOutcome};
 use crate::gate::Limits;
-use crate::seam::{Agent, Bench, Budget, Ledger as _, Orchestrator, Reporter, Told};
+use crate::seam::{Agent, Budget, EventContext, Ledger as _, Orchestrator, Reporter, StepWorkshop};
 use crate::session::Session;
 
 pub use agenda::Agenda;
@@ -33,7 +33,7 @@ pub use mandate::{Fixed, Mandate};
 pub use start::Start;
 
 use attempt::Outcome;
-use stand::Stand;
+use stand::StartingPoint;
 
 /// What the reason of a pause begins with when all attempts at a test are spent.
 pub const STUCK: &str = "td-stuck";
@@ -104,7 +104,7 @@ pub enum MachineError<W, A> {
 pub type Fallible<T, B, A> = Result<T, MachineError<<B as crate::seam::Workshop>::Error, <A as Agent>::Error>>;
 
 /// A run under way.
-pub struct Machine<B: Bench, A: Agent, R: Reporter> {
+pub struct Machine<B: StepWorkshop, A: Agent, R: Reporter> {
     /// The project.
     pub bench: B,
     agents: BTreeMap<Role, A>,
@@ -126,7 +126,7 @@ pub struct Machine<B: Bench, A: Agent, R: Reporter> {
     kata_cut: bool,
 }
 
-impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Runs steps until there is a reason to stop.
     pub fn run(mut self) -> Fallible<End, B, A> {
         let end = match self.work() {
@@ -156,8 +156,8 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             return Ok(Some(end));
         }
         let mut stand = match self.stand()? {
-            Found::Stand(stand) => stand,
-            Found::End(end) => return Ok(Some(end)),
+            StartOrEnd::Start(stand) => stand,
+            StartOrEnd::End(end) => return Ok(Some(end)),
         };
         if let Some(end) = self.take_up(&mut stand)? {
             return Ok(Some(end));
@@ -166,7 +166,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Climbs one rung of the ladder: an attempt, or the end of the step.
-    fn rung(&mut self, stand: &Stand) -> Fallible<Option<End>, B, A> {
+    fn rung(&mut self, stand: &StartingPoint) -> Fallible<Option<End>, B, A> {
         let max = self.bench.config().max_attempts_per_agent.get();
         let standing = self.session().standing();
         let rung = if let Some(mark) = self.task_mark() {
@@ -176,7 +176,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             Turn::rung(stand.role, stand.reds.clone(), tried, max)
         };
         match rung {
-            Rung::Turn(turn) => {
+            NextMove::Turn(turn) => {
                 self.begin_step(stand, &turn)?;
                 let outcome = self.attempt(stand, &turn);
                 let saved = self.save_log();
@@ -185,16 +185,16 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
                     Outcome::Ends(end) => saved.map(|()| Some(end)),
                 }
             }
-            Rung::Skip => {
+            NextMove::Skip => {
                 self.end_step(stand, StepOutcome::Skipped)?;
                 Ok(None)
             }
-            Rung::Stop => self.stop(stand).map(Some),
+            NextMove::Stop => self.stop(stand).map(Some),
         }
     }
 
     /// All attempts are spent: a person must look.
-    fn stop(&mut self, stand: &Stand) -> Fallible<End, B, A> {
+    fn stop(&mut self, stand: &StartingPoint) -> Fallible<End, B, A> {
         let why = self.last_failure().unwrap_or_else(|| "all attempts failed".to_owned());
         let Some(test) = stand.reds.first().filter(|_| stand.role == Role::Implementor) else {
             let (who, next) = match self.task_mark() {
@@ -224,7 +224,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Stops for a person, on the record; unless somebody else goes on, and nothing is blocked.
-    fn pause(&mut self, stand: &Stand, reason: String, next: String) -> Fallible<End, B, A> {
+    fn pause(&mut self, stand: &StartingPoint, reason: String, next: String) -> Fallible<End, B, A> {
         if !self.mandate.goes_on || reason.starts_with(STUCK) {
             self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
         }
@@ -292,7 +292,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     fn record(&mut self, events: &[Event]) -> Fallible<(), B, A> {
         self.bench.ledger().append(events).map_err(|error| MachineError::Work(error.into()))?;
         for event in events {
-            let told = Told {
+            let told = EventContext {
                 session: self.bench.session(),
                 plan: self.log.as_ref().map_or("", StepLog::last_plan),
                 said: self.log.as_ref().and_then(StepLog::said),
@@ -305,18 +305,18 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
 }
 
 /// Where the project stands, or why nothing can be done.
-enum Found {
-    Stand(Stand),
+enum StartOrEnd {
+    Start(StartingPoint),
     End(End),
 }
 
-impl<B: Bench, A: Agent, R: Reporter> Orchestrator for Machine<B, A, R> {
+impl<B: StepWorkshop, A: Agent, R: Reporter> Orchestrator for Machine<B, A, R> {
     type Error = MachineError<B::Error, A::Error>;
 
     fn current_role(&mut self) -> Fallible<Role, B, A> {
         match self.stand()? {
-            Found::Stand(stand) => Ok(stand.role),
-            Found::End(_) => Ok(Role::Tester),
+            StartOrEnd::Start(stand) => Ok(stand.role),
+            StartOrEnd::End(_) => Ok(Role::Tester),
         }
     }
 

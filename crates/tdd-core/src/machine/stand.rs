@@ -1,16 +1,16 @@
 //! Where the project stands: who is on turn, on top of which commit, with which tests red.
 
-use super::{End, Fallible, Found, Machine, MachineError, work};
+use super::{End, Fallible, Machine, MachineError, StartOrEnd, work};
 use crate::cycle::{Phase, Position, RedTest, Role, Turn};
 use crate::event::{Event, Paused, RefactorBegin, RefactorEnd, Status, StepEnd, StepOutcome, StepStart};
 use crate::gate;
 use crate::report::{Cause, Report};
-use crate::seam::{Agent, Bench, Head, News, Reporter, Vcs};
+use crate::seam::{Agent, Feedback, Head, Reporter, StepWorkshop, Vcs};
 use crate::test_id::TestId;
 
 /// Where the project stands before an attempt.
 #[derive(Clone, Debug)]
-pub struct Stand {
+pub struct StartingPoint {
     /// The step that is due.
     pub step: u32,
     /// Whose it is.
@@ -23,9 +23,9 @@ pub struct Stand {
     pub reds: Vec<RedTest>,
 }
 
-impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Finds out where the project stands, or why nothing can be done.
-    pub(super) fn stand(&mut self) -> Fallible<Found, B, A> {
+    pub(super) fn stand(&mut self) -> Fallible<StartOrEnd, B, A> {
         let head = self.bench.vcs().head().map_err(work)?;
         self.bench.start_from(&head.tree);
         let position = self.position(&head)?;
@@ -38,7 +38,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
             return Err(MachineError::CannotTest { what: obstacle.subject.clone(), why: obstacle.message.clone() });
         }
         if let Some(end) = self.broken_baseline(&report)? {
-            return Ok(Found::End(end));
+            return Ok(StartOrEnd::End(end));
         }
         let reds = self.session().obligations(&report, position.test.as_ref());
         self.prove_unrun(&reds, &report)?;
@@ -47,7 +47,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         } else {
             self.on_turn(position.role_on_turn(!reds.is_empty()), &reds)
         };
-        Ok(Found::Stand(Stand { step: position.step + 1, role, head, report, reds }))
+        Ok(StartOrEnd::Start(StartingPoint { step: position.step + 1, role, head, report, reds }))
     }
 
     /// Who is on turn under the mandate: one role alone while nothing is red; and an iteration of a program begins with
@@ -121,7 +121,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Puts the beginning of a step on the record, unless it is under way.
-    pub(super) fn begin_step(&mut self, stand: &Stand, turn: &Turn) -> Fallible<(), B, A> {
+    pub(super) fn begin_step(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<(), B, A> {
         let start = StepStart {
             step: stand.step,
             role: turn.role(),
@@ -155,7 +155,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Puts the end of a step on the record.
-    pub(super) fn end_step(&mut self, stand: &Stand, outcome: StepOutcome) -> Fallible<(), B, A> {
+    pub(super) fn end_step(&mut self, stand: &StartingPoint, outcome: StepOutcome) -> Fallible<(), B, A> {
         let under_way = self.session().standing().step();
         let role = under_way.map_or(stand.role, |step| step.role);
         let step = under_way.map_or(stand.step, |step| step.step);
@@ -164,7 +164,7 @@ impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
         self.end_mode()?;
         self.record(&[Event::StepEnd(StepEnd { step, role, outcome, head })])?;
         for agent in self.agents.values_mut() {
-            agent.hear(&Turn::Refactor { attempt: 1 }, &News::StepOver);
+            agent.hear(&Turn::Refactor { attempt: 1 }, &Feedback::StepOver);
         }
         if outcome.rotates() && !rethink {
             self.steps_done += 1;

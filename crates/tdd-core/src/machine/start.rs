@@ -8,7 +8,7 @@ use crate::cycle::Role;
 use crate::digest::{CommitId, Digest};
 use crate::event::{Committed, Event, Resynced, Reverted, RunEnd, RunStart, StepEnd, StepOutcome};
 use crate::law::Kind;
-use crate::seam::{Agent, Bench, Head, Reporter, Vcs};
+use crate::seam::{Agent, Head, Reporter, StepWorkshop, Vcs};
 use crate::standing::Step;
 
 /// What a run is started with.
@@ -25,7 +25,7 @@ pub struct Start {
     pub version: String,
 }
 
-impl<B: Bench, A: Agent, R: Reporter> Machine<B, A, R> {
+impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Opens the project for a run.
     pub fn start(bench: B, agents: impl IntoIterator<Item = A>, reporter: R, start: Start) -> Fallible<Self, B, A> {
         let Start { order, kata, mandate, agenda, version } = start;

@@ -15,7 +15,7 @@ use crate::test_id::TestId;
 
 pub use dots::{Dot, Dotted, TestStep};
 pub use findings::{Finding, Severity};
-pub use progress::{Seen, Task, due, lacking};
+pub use progress::{PlanFacts, Task, due, lacking};
 pub use steps::{Field, Step};
 pub use truth::Truth;
 

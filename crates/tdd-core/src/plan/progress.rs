@@ -3,7 +3,7 @@
 use crate::commit::{Trailers, is_marked};
 use crate::cycle::{Phase, Role};
 use crate::report::{Outcome, Report};
-use crate::standing::Standing;
+use crate::standing::MachineState;
 use crate::test_id::TestId;
 
 use super::Truth;
@@ -19,7 +19,7 @@ pub struct Task {
 
 /// What was seen of the project.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct PlanFacts<'a> {
     /// The messages of HEAD's first-parent history, newest first.
     pub history: &'a [String],
     /// What all tests say on HEAD's tree.
@@ -27,24 +27,24 @@ pub struct Seen<'a> {
     /// Who is on turn in the cycle.
     pub role: Role,
     /// What the ledger says.
-    pub standing: &'a Standing,
+    pub standing: &'a MachineState,
 }
 
 /// The task that is due, by its place; `None` if all are done.
 ///
 /// A cycle that was begun is ended first. There is no other record of how far a plan is than the commits, what the
 /// tests say, and, for a task that nothing was to be done for, the ledger.
-pub fn due(tasks: &[Task], seen: &Seen<'_>) -> Option<usize> {
+pub fn due(tasks: &[Task], seen: &PlanFacts<'_>) -> Option<usize> {
     under_way(tasks, seen).or_else(|| tasks.iter().position(|task| !is_done(task, seen)))
 }
 
-fn under_way(tasks: &[Task], seen: &Seen<'_>) -> Option<usize> {
+fn under_way(tasks: &[Task], seen: &PlanFacts<'_>) -> Option<usize> {
     let last = seen.history.iter().find(|message| Trailers::parse(message).get("TDD-Step").is_some())?;
     let of_last = |task: &Task| task.test.is_some() && is_marked(last, &task.mark);
     tasks.iter().position(of_last).filter(|_| seen.role != Role::Tester)
 }
 
-fn is_done(task: &Task, seen: &Seen<'_>) -> bool {
+fn is_done(task: &Task, seen: &PlanFacts<'_>) -> bool {
     let mut marked = seen.history.iter().filter(|message| is_marked(message, &task.mark));
     match &task.test {
         // A test that a person left aside is theirs.
@@ -108,8 +108,8 @@ mod tests {
 
     /// The number of the task that is due.
     fn check(history: &[String], passing: &[&str], role: Role, expected: Option<usize>) {
-        let (report, standing) = (report(passing), Standing::default());
-        let seen = Seen { history, report: &report, role, standing: &standing };
+        let (report, standing) = (report(passing), MachineState::default());
+        let seen = PlanFacts { history, report: &report, role, standing: &standing };
         assert_eq!(due(&tasks(), &seen).map(|at| at + 1), expected, "{history:?} {passing:?} {role}");
     }
 

@@ -6,7 +6,7 @@ use super::metric::{Proven, Ratchet, Step};
 
 /// All that was seen of an iteration's last commit, in a clean copy of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct IterationFacts {
     /// A file that was changed outside of the fence.
     pub outside: Option<String>,
     /// What the evaluation said, or why it counts for nothing.
@@ -61,7 +61,7 @@ pub enum Decision {
 }
 
 /// Decides about an iteration.
-pub fn decide(strategy: Strategy, ratchet: Ratchet, seen: &Seen) -> Decision {
+pub fn decide(strategy: Strategy, ratchet: Ratchet, seen: &IterationFacts) -> Decision {
     if let Some(path) = &seen.outside {
         return discard(None, format!("target-fence: `{path}` was changed, and it is not in the program's target"));
     }
@@ -128,8 +128,8 @@ mod tests {
         Measured { metric, passing: None, failing: 0 }
     }
 
-    fn seen(metric: f64) -> Seen {
-        Seen {
+    fn seen(metric: f64) -> IterationFacts {
+        IterationFacts {
             outside: None,
             evaluation: Ok(measured(metric)),
             again: Some(Ok(measured(metric))),
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    fn told(strategy: Strategy, seen: &Seen) -> String {
+    fn told(strategy: Strategy, seen: &IterationFacts) -> String {
         match decide(strategy, ratchet(3.0), seen) {
             Decision::Accept { metric } => format!("accept {}", metric.value()),
             Decision::Pending { metric } => format!("pending {}", metric.value()),
@@ -147,7 +147,7 @@ mod tests {
         }
     }
 
-    fn tdd(seen: &Seen) -> String {
+    fn tdd(seen: &IterationFacts) -> String {
         told(Strategy::TestDriven, seen)
     }
 
@@ -163,39 +163,42 @@ mod tests {
     #[test]
     fn nothing_counts_while_a_test_fails_or_the_evaluation_is_none() {
         let failing = Ok(Measured { failing: 1, ..measured(9.0) });
-        assert_eq!(tdd(&Seen { evaluation: failing, ..seen(9.0) }), "1 tests are failing");
+        assert_eq!(tdd(&IterationFacts { evaluation: failing, ..seen(9.0) }), "1 tests are failing");
         let wrong = Err("it timed out".to_owned());
-        assert_eq!(tdd(&Seen { evaluation: wrong, ..seen(9.0) }), "the evaluation counts for nothing: it timed out");
+        assert_eq!(
+            tdd(&IterationFacts { evaluation: wrong, ..seen(9.0) }),
+            "the evaluation counts for nothing: it timed out"
+        );
     }
 
     #[test]
     fn a_claim_that_cannot_be_reproduced_is_not_accepted() {
-        let again = |again| tdd(&Seen { again: Some(again), ..seen(9.0) });
+        let again = |again| tdd(&IterationFacts { again: Some(again), ..seen(9.0) });
         assert_eq!(
             again(Ok(measured(2.0))),
             "not reproduced: the metric went backwards, from 3 to 2 (higher is better)"
         );
         assert_eq!(again(Err("exit 1".to_owned())), "not reproduced: exit 1");
         assert_eq!(again(Ok(measured(5.0))), "accept 5");
-        assert_eq!(tdd(&Seen { again: None, ..seen(9.0) }), "it was measured only once");
+        assert_eq!(tdd(&IterationFacts { again: None, ..seen(9.0) }), "it was measured only once");
     }
 
     #[test]
     fn a_metric_that_rises_while_held_out_checks_fail_is_discarded_as_such() {
-        let told = tdd(&Seen { held_out_failed: vec![2], ..seen(9.0) });
+        let told = tdd(&IterationFacts { held_out_failed: vec![2], ..seen(9.0) });
         assert_eq!(told, "held-out check 2 fails, while the metric went from 3 to 9");
     }
 
     #[test]
     fn a_file_outside_of_the_fence_is_worse_than_any_metric_is_good() {
-        let told = tdd(&Seen { outside: Some("build.rs".to_owned()), ..seen(9.0) });
+        let told = tdd(&IterationFacts { outside: Some("build.rs".to_owned()), ..seen(9.0) });
         assert_eq!(told, "target-fence: `build.rs` was changed, and it is not in the program's target");
     }
 
     #[test]
     fn nothing_is_accepted_before_its_checks_have_concluded() {
-        assert_eq!(tdd(&Seen { checks: Checks::Pending, ..seen(4.0) }), "pending 4");
-        assert_eq!(tdd(&Seen { checks: Checks::Passed, ..seen(4.0) }), "accept 4");
-        assert_eq!(tdd(&Seen { checks: Checks::Failed, ..seen(4.0) }), "stop 4");
+        assert_eq!(tdd(&IterationFacts { checks: Checks::Pending, ..seen(4.0) }), "pending 4");
+        assert_eq!(tdd(&IterationFacts { checks: Checks::Passed, ..seen(4.0) }), "accept 4");
+        assert_eq!(tdd(&IterationFacts { checks: Checks::Failed, ..seen(4.0) }), "stop 4");
     }
 }

@@ -49,7 +49,7 @@ fn unit_minutes(unit: &str) -> Option<u64> {
 /// Whether a program runs now, and if not, why not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "kebab-case")]
-pub enum Standing {
+pub enum RunState {
     /// It runs.
     Due,
     /// It has run lately.
@@ -81,7 +81,7 @@ pub enum Standing {
     },
 }
 
-impl Standing {
+impl RunState {
     /// Where a program stands at this time by its state. Paused means paused, whatever the schedule says.
     pub fn of(schedule: Option<Schedule>, state: &State, now_ms: u64) -> Self {
         if let Some(reason) = state.completed() {
@@ -151,19 +151,19 @@ mod tests {
     fn a_program_is_due_when_its_time_has_come_and_never_while_it_is_paused() {
         let every = Schedule::parse("every 6h");
         let mut state = State::new("x");
-        let word = |state: &State, now| Standing::of(every, state, now).word();
+        let word = |state: &State, now| RunState::of(every, state, now).word();
         assert_eq!(word(&state, 0), "due");
         let iteration = Overview { at_ms: HOUR, ..Overview::sample("a", Outcome::Discarded) };
         state.apply(&Happened::Iterated { iteration: Box::new(iteration.into()), against: None });
-        assert_eq!(Standing::of(every, &state, 2 * HOUR), Standing::Waiting { until_ms: 7 * HOUR });
+        assert_eq!(RunState::of(every, &state, 2 * HOUR), RunState::Waiting { until_ms: 7 * HOUR });
         assert_eq!(word(&state, 7 * HOUR), "due");
-        assert_eq!(Standing::of(None, &state, 2 * HOUR), Standing::Due);
+        assert_eq!(RunState::of(None, &state, 2 * HOUR), RunState::Due);
         let pause = |reason: &str| Happened::Paused { at_ms: HOUR, by: Who::Machine, reason: reason.to_owned() };
         state.apply(&pause("by hand"));
         assert_eq!(word(&state, 99 * HOUR), "paused");
         state.apply(&pause("td-stuck: tests/a.rs::x"));
         assert_eq!(word(&state, 99 * HOUR), "blocked");
-        assert_eq!(Standing::of(every, &state, 99 * HOUR).reason(), Some("td-stuck: tests/a.rs::x"));
+        assert_eq!(RunState::of(every, &state, 99 * HOUR).reason(), Some("td-stuck: tests/a.rs::x"));
         state.apply(&Happened::Resumed { at_ms: HOUR, by: Who::Person });
         assert_eq!(word(&state, 99 * HOUR), "due");
         state.apply(&Happened::Completed { at_ms: HOUR, reason: "reached".to_owned() });

@@ -9,7 +9,8 @@ use tdd_core::event::Event;
 use tdd_core::gate::{Action, Edit};
 use tdd_core::machine::StepLog;
 use tdd_core::seam::{
-    Agent, Budget, Closed, Desk, Done, News, OutOfTime, Reply, Reporter, Rescued, StepContext, StepResult, Told,
+    Agent, AgentHost, Budget, Done, EventContext, Feedback, HostFailed, OutOfTime, Reply, Reporter, Rescued,
+    StepContext, StepResult,
 };
 use tdd_core::test_id::TestId;
 
@@ -34,17 +35,17 @@ pub struct Actor {
 }
 
 impl Agent for Actor {
-    type Error = Closed;
+    type Error = HostFailed;
 
     fn role(&self) -> Role {
         self.role
     }
 
-    fn plan(&mut self, _: &StepContext, _: &mut dyn Desk) -> Result<(), Closed> {
+    fn plan(&mut self, _: &StepContext, _: &mut dyn AgentHost) -> Result<(), HostFailed> {
         Ok(())
     }
 
-    fn edit(&mut self, context: &StepContext, _: &mut dyn Desk) -> Result<Reply, Closed> {
+    fn edit(&mut self, context: &StepContext, _: &mut dyn AgentHost) -> Result<Reply, HostFailed> {
         let (head, act) = (self.script.vcs.project(), self.script.act.borrow().clone());
         let (claims, moves) = match act {
             Act::Honest(beside) => match honest::moves(&head, &context.turn) {
@@ -76,8 +77,8 @@ impl Agent for Actor {
         Ok(Reply::Result(Box::new(StepResult { edits, claims, spec_source, ..StepResult::default() })))
     }
 
-    fn hear(&mut self, _: &Turn, news: &News<'_>) {
-        if let News::Failed(setback) | News::StartOver(setback) = news
+    fn hear(&mut self, _: &Turn, news: &Feedback<'_>) {
+        if let Feedback::Failed(setback) | Feedback::StartOver(setback) = news
             && let Some(refusal) = setback.refusal
         {
             promises::check_refusal(refusal);
@@ -88,7 +89,7 @@ impl Agent for Actor {
         Budget::default()
     }
 
-    fn out_of_time(_: &Closed) -> Option<OutOfTime> {
+    fn out_of_time(_: &HostFailed) -> Option<OutOfTime> {
         None
     }
 }
@@ -116,7 +117,7 @@ pub fn claimed(claims: Claims, head: &crate::project::Project) -> Vec<TestId> {
 pub struct Silent;
 
 impl Reporter for Silent {
-    fn event(&mut self, _: &Event, _: &Told<'_>) {}
+    fn event(&mut self, _: &Event, _: &EventContext<'_>) {}
 
     fn working(&mut self, _: &str) {}
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use tdd_core::change::TestChange;
 use tdd_core::cycle::{Phase, RedTest, Role, Turn};
 use tdd_core::event::{Event, Override, Record, Resumed, StepOutcome, StepStart};
-use tdd_core::gate::{self, Limits, Request, Verdict};
+use tdd_core::gate::{self, Decision, Limits, Request};
 use tdd_core::machine::{End, Machine, Mandate, Order, Start};
 use tdd_core::report::Cause;
 use tdd_core::rule::Rule;
@@ -223,11 +223,11 @@ impl Game {
         let limits =
             Limits { now_ms: self.world().ledger.now, max_attempts: 5, max_new_tests: 1, ..Limits::of_kata("kata.md") };
         match gate::judge(self.session(), &request, &limits) {
-            Verdict::Permit(permit) => {
+            Decision::Permit(permit) => {
                 promises::check_paths(permit);
                 true
             }
-            Verdict::Refuse(refusal) => {
+            Decision::Refuse(refusal) => {
                 promises::check_refusal(&refusal);
                 self.refused_outside.borrow_mut().insert(refusal.rule);
                 false

@@ -21,8 +21,8 @@ use tdd_core::proof::{CounterProof, Fate, MutantFate, Proof, Survivor, Twin};
 use tdd_core::report::{Cause, Obstacle, Report};
 use tdd_core::rule::Rule;
 use tdd_core::seam::{
-    Bench, Checked, Clock, File, Head, Ledger, Measured, NewCommit, Obstructed, RedState, RepoState, Rescued, Run,
-    RunnerOutcome, Unclean, Vcs, Workshop, Written,
+    Checked, Clock, File, Head, Ledger, Measured, NewCommit, Obstructed, RedState, RepoState, Rescued, Run,
+    RunnerOutcome, StepWorkshop, Unclean, Vcs, Workshop, Written,
 };
 use tdd_core::session::{Session, SuiteFacts};
 use tdd_core::signs::{Place, Signs, TestSigns};
@@ -342,7 +342,7 @@ impl Workshop for World {
     }
 }
 
-impl Bench for World {
+impl StepWorkshop for World {
     type Vcs = FakeVcs;
     type Ledger = FakeLedger;
 

@@ -20,7 +20,7 @@ use tdd_core::digest::TreeId;
 use super::diff::file_kind;
 use super::error::{Doing, DoingIo};
 use super::path::as_path;
-use super::withdraw::{Found, OnDisk, Raw};
+use super::withdraw::{OnDisk, PathContent, Raw};
 use super::{FileKind, GitError, GitPath, Repo, Result};
 
 impl Repo {
@@ -150,7 +150,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn exchange(&self, new: &Path, kind: FileKind, seen: &Raw) -> std::io::Result<Replaced> {
-        let Found::File(ours) = Raw::read(new)? else { return Err(std::io::ErrorKind::NotFound.into()) };
+        let PathContent::File(ours) = Raw::read(new)? else { return Err(std::io::ErrorKind::NotFound.into()) };
         match exchange(AT_FDCWD, new, self.folder, self.name) {
             Ok(()) if holds(new, seen)? => Ok(Replaced::Done),
             Ok(()) => self.exchange_back(new, ours),
@@ -174,7 +174,7 @@ impl Place<'_> {
     fn exchange_back(&self, aside: &Path, ours: Raw) -> std::io::Result<Replaced> {
         let mut last_put = ours;
         loop {
-            let Found::File(put) = Raw::read(aside)? else { return Err(std::io::ErrorKind::NotFound.into()) };
+            let PathContent::File(put) = Raw::read(aside)? else { return Err(std::io::ErrorKind::NotFound.into()) };
             exchange(AT_FDCWD, aside, self.folder, self.name)?;
             if holds(aside, &last_put)? {
                 return Ok(Replaced::ChangedMeanwhile);
@@ -218,7 +218,7 @@ impl Place<'_> {
 }
 
 fn holds(path: &Path, seen: &Raw) -> std::io::Result<bool> {
-    Ok(matches!(Raw::read(path)?, Found::File(found) if found == *seen))
+    Ok(matches!(Raw::read(path)?, PathContent::File(found) if found == *seen))
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

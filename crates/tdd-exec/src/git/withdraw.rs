@@ -210,16 +210,16 @@ impl Repo {
         for tried in 0..MAX_TRIES {
             thread::sleep(BETWEEN_TRIES * tried);
             let raw = match Raw::read(&full).doing_io("read", &full)? {
-                Found::File(raw) => raw,
-                Found::Nothing => return Ok(OnDisk::Nothing),
-                Found::Other => return Ok(OnDisk::Other),
+                PathContent::File(raw) => raw,
+                PathContent::Nothing => return Ok(OnDisk::Nothing),
+                PathContent::Other => return Ok(OnDisk::Other),
             };
             let id = match raw.kind {
                 FileKind::Symlink => git.blob(&raw.bytes),
                 FileKind::File | FileKind::Executable | FileKind::Submodule => git.blob_path(&full),
             };
             // Git reads the file once more: only if it is still the same does the id name these bytes.
-            if let (Ok(id), Ok(Found::File(again))) = (id, Raw::read(&full))
+            if let (Ok(id), Ok(PathContent::File(again))) = (id, Raw::read(&full))
                 && again == raw
             {
                 let entry = entry(path, id, mode_of(raw.kind));
@@ -260,24 +260,24 @@ pub(super) struct Raw {
 }
 
 /// What a look at a path found.
-pub(super) enum Found {
+pub(super) enum PathContent {
     Nothing,
     File(Raw),
     Other,
 }
 
 impl Raw {
-    pub(super) fn read(path: &Path) -> io::Result<Found> {
+    pub(super) fn read(path: &Path) -> io::Result<PathContent> {
         let missing = |error: &io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
         let meta = match fs::symlink_metadata(path) {
             Ok(meta) => meta,
-            Err(error) if missing(&error) => return Ok(Found::Nothing),
+            Err(error) if missing(&error) => return Ok(PathContent::Nothing),
             Err(error) => return Err(error),
         };
         let kind = if meta.is_symlink() {
             FileKind::Symlink
         } else if !meta.is_file() {
-            return Ok(Found::Other);
+            return Ok(PathContent::Other);
         } else if meta.permissions().mode() & 0o100 == 0 {
             FileKind::File
         } else {
@@ -288,8 +288,8 @@ impl Raw {
             FileKind::File | FileKind::Executable | FileKind::Submodule => fs::read(path),
         };
         match bytes {
-            Ok(bytes) => Ok(Found::File(Self { bytes, kind })),
-            Err(error) if missing(&error) => Ok(Found::Nothing),
+            Ok(bytes) => Ok(PathContent::File(Self { bytes, kind })),
+            Err(error) if missing(&error) => Ok(PathContent::Nothing),
             Err(error) => Err(error),
         }
     }

@@ -7,13 +7,13 @@ use tdd_core::machine::Mandate;
 use tdd_core::program::definition::Strategy;
 use tdd_core::program::state::State;
 
-use super::found::Found;
+use super::found::ProgramFiles;
 
 /// So many lessons are told, the newest of them.
 const LESSONS: usize = 30;
 
 /// The mandate of an iteration. What comes first stays the same from iteration to iteration, so that caches hit.
-pub(super) fn mandate(found: &Found, strategy: Strategy, state: &State, rethink: bool) -> Mandate {
+pub(super) fn mandate(found: &ProgramFiles, strategy: Strategy, state: &State, rethink: bool) -> Mandate {
     let (framing, only) = match strategy {
         Strategy::TestDriven => (prompts(found), None),
         Strategy::Default => (BTreeMap::new(), Some(Role::Refactorer)),
@@ -29,7 +29,7 @@ pub(super) fn mandate(found: &Found, strategy: Strategy, state: &State, rethink:
     }
 }
 
-fn prompts(found: &Found) -> BTreeMap<Role, String> {
+fn prompts(found: &ProgramFiles) -> BTreeMap<Role, String> {
     let prompt = |name: &str| found.strategy.get(&format!("strategy/prompts/{name}.md")).cloned().unwrap_or_default();
     BTreeMap::from([
         (Role::Tester, prompt("write-test")),
@@ -38,7 +38,7 @@ fn prompts(found: &Found) -> BTreeMap<Role, String> {
     ])
 }
 
-fn brief(found: &Found, strategy: Strategy, state: &State, rethink: bool) -> String {
+fn brief(found: &ProgramFiles, strategy: Strategy, state: &State, rethink: bool) -> String {
     let definition = &found.definition;
     let mut text = format!("# {}\n\n{}\n\n## Files that may be touched\n\n", found.name, definition.goal);
     for pattern in definition.fence.patterns() {
@@ -68,7 +68,7 @@ fn brief(found: &Found, strategy: Strategy, state: &State, rethink: bool) -> Str
 }
 
 /// The default loop: the number that is to get better.
-fn measured(found: &Found, state: &State) -> String {
+fn measured(found: &ProgramFiles, state: &State) -> String {
     let definition = &found.definition;
     let best = state.metric().best().map_or_else(|| "not known yet".to_owned(), |best| best.to_string());
     let tried: Vec<String> = state

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tdd_core::command::{CommandSpec, Exit, Finished};
 use tdd_core::digest::CommitId;
-use tdd_core::program::decision::{Checks, Seen, falls_short};
+use tdd_core::program::decision::{Checks, IterationFacts, falls_short};
 use tdd_core::program::definition::{Definition, Strategy};
 use tdd_core::program::evaluation::{self, Measured};
 use tdd_core::program::metric::Ratchet;
 
-use super::Desk;
+use super::ProgramContext;
 use super::error::ProgramError;
 use crate::error::WorkError;
 use crate::process;
@@ -20,7 +20,7 @@ use crate::state::StateDir;
 
 /// Measures commits for one program. The ledger is held meanwhile, so that nobody else is in our folder.
 pub(super) struct Evaluator<'a> {
-    pub(super) desk: &'a Desk,
+    pub(super) desk: &'a ProgramContext,
     pub(super) definition: &'a Definition,
     pub(super) strategy: Strategy,
 }
@@ -30,12 +30,12 @@ const CHECKS: Duration = Duration::from_mins(5);
 
 impl Evaluator<'_> {
     /// All that is to be known of a commit before it is decided about; nothing is run for nothing.
-    pub(super) fn look(&self, commit: &CommitId, ratchet: Ratchet) -> Result<Seen, ProgramError> {
+    pub(super) fn look(&self, commit: &CommitId, ratchet: Ratchet) -> Result<IterationFacts, ProgramError> {
         let evaluation = self.measure(commit)?;
         let good = matches!(&evaluation, Ok(measured) if falls_short(self.strategy, ratchet, measured).is_none());
         let again = if good { Some(self.measure(commit)?) } else { None };
         let held_out_failed = if good { self.held_out(commit)? } else { Vec::new() };
-        Ok(Seen { outside: None, evaluation, again, held_out_failed, checks: Checks::None })
+        Ok(IterationFacts { outside: None, evaluation, again, held_out_failed, checks: Checks::None })
     }
 
     /// What the evaluation says on a commit, or why that counts for nothing.

@@ -11,7 +11,7 @@ use crate::text;
 
 /// A program of the repository.
 #[derive(Debug)]
-pub struct Found {
+pub struct ProgramFiles {
     /// What it is called.
     pub name: String,
     /// Its file, from the repository's root.
@@ -42,7 +42,7 @@ pub fn names(repo: &Repo) -> Result<BTreeMap<String, String>, ProgramError> {
 }
 
 /// The program of that name.
-pub fn find(repo: &Repo, name: &str) -> Result<Found, ProgramError> {
+pub fn find(repo: &Repo, name: &str) -> Result<ProgramFiles, ProgramError> {
     if !tdd_core::program::is_name(name) {
         return Err(ProgramError::Name(name.to_owned()));
     }
@@ -63,7 +63,7 @@ pub fn find(repo: &Repo, name: &str) -> Result<Found, ProgramError> {
     for problem in &mut problems {
         problem.file = if folder.is_empty() { file.clone() } else { format!("{folder}{}", problem.file) };
     }
-    Ok(Found { name: name.to_owned(), file, definition, strategy: texts, problems })
+    Ok(ProgramFiles { name: name.to_owned(), file, definition, strategy: texts, problems })
 }
 
 fn read(repo: &Repo, file: &str) -> Result<String, ProgramError> {
@@ -71,7 +71,7 @@ fn read(repo: &Repo, file: &str) -> Result<String, ProgramError> {
     text::read(&repo.root().join(file), limit).map_err(ProgramError::File)
 }
 
-impl Found {
+impl ProgramFiles {
     /// What keeps it from running, if anything in its files does.
     pub fn not_ready(&self) -> Option<ProgramError> {
         let (first, more) = self.problems.split_first()?;

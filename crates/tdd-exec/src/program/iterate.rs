@@ -12,11 +12,11 @@ use tdd_core::program::iteration::{Outcome, Overview};
 use tdd_core::program::state::{Happened, State, Who};
 use tdd_core::seam::{Clock, Ledger};
 
-use super::Desk;
+use super::ProgramContext;
 use super::brief;
 use super::error::ProgramError;
 use super::evaluate::Evaluator;
-use super::found::Found;
+use super::found::ProgramFiles;
 use super::look::Look;
 use super::memory::Memory;
 use crate::clock::WallClock;
@@ -26,9 +26,9 @@ use crate::state::StateDir;
 /// A program at work.
 pub struct Worker<'a> {
     /// Where it works.
-    pub desk: &'a Desk,
+    pub desk: &'a ProgramContext,
     /// The program.
-    pub found: &'a Found,
+    pub found: &'a ProgramFiles,
     /// How it goes about its work.
     pub strategy: Strategy,
     /// What it remembers.

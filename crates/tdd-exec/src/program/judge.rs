@@ -3,7 +3,7 @@
 use tdd_core::cycle::Phase;
 use tdd_core::digest::CommitId;
 use tdd_core::event::{Event, IterationJudged, StepOutcome};
-use tdd_core::program::decision::{Decision, Seen, decide};
+use tdd_core::program::decision::{Decision, IterationFacts, decide};
 use tdd_core::program::definition::Strategy;
 use tdd_core::program::facts::{self, Facts};
 use tdd_core::program::iteration::{Iteration, Outcome, Overview};
@@ -99,12 +99,13 @@ impl Worker<'_> {
 
     /// What the evaluation makes of the commits, and, where it is content, what their checks say.
     fn evaluated(&self, base: &CommitId, head: &CommitId, state: &State) -> Result<Judgement, ProgramError> {
-        let seen = Seen { outside: self.outside(base, head)?, ..self.evaluator().look(head, state.metric())? };
+        let seen =
+            IterationFacts { outside: self.outside(base, head)?, ..self.evaluator().look(head, state.metric())? };
         let decision = match decide(self.strategy, state.metric(), &seen) {
             Decision::Accept { .. } if self.found.definition.ci.is_some() => {
                 self.push_branch(head)?;
                 let checks = self.evaluator().checks(head)?;
-                decide(self.strategy, state.metric(), &Seen { checks, ..seen })
+                decide(self.strategy, state.metric(), &IterationFacts { checks, ..seen })
             }
             other => other,
         };

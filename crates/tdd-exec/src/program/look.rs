@@ -1,13 +1,13 @@
 //! Whether a program runs now: the one answer of `program status`, `list`, `run`, `pause` and `resume`.
 
-use tdd_core::program::schedule::Standing;
+use tdd_core::program::schedule::RunState;
 use tdd_core::program::state::State;
 use tdd_core::seam::Clock as _;
 use tdd_core::session::Session;
 
-use super::Desk;
+use super::ProgramContext;
 use super::error::ProgramError;
-use super::found::Found;
+use super::found::ProgramFiles;
 use super::memory::Memory;
 use crate::clock::WallClock;
 use crate::ledger::{self, LedgerError};
@@ -18,36 +18,36 @@ pub struct Look {
     /// What the program remembers.
     pub state: State,
     /// Where it stands.
-    pub standing: Standing,
+    pub standing: RunState,
     /// Why a run would refuse, if it would.
     pub refusal: Option<ProgramError>,
 }
 
-impl Desk {
+impl ProgramContext {
     /// Looks at a program. `allow_untracked` as for a run.
-    pub fn look(&self, found: &Found, memory: &Memory<'_>, allow_untracked: bool) -> Result<Look, ProgramError> {
+    pub fn look(&self, found: &ProgramFiles, memory: &Memory<'_>, allow_untracked: bool) -> Result<Look, ProgramError> {
         let state = memory.load()?;
-        let standing = Standing::of(found.definition.schedule, &state, WallClock.now_ms());
+        let standing = RunState::of(found.definition.schedule, &state, WallClock.now_ms());
         let refusal = match (found.not_ready(), &standing) {
             (Some(not_ready), _) => Some(not_ready),
-            (None, Standing::Paused { reason } | Standing::Blocked { reason }) => Some(ProgramError::Stopped {
+            (None, RunState::Paused { reason } | RunState::Blocked { reason }) => Some(ProgramError::Stopped {
                 program: found.name.clone(),
                 word: standing.word(),
                 reason: reason.clone(),
             }),
-            (None, Standing::Due | Standing::Waiting { .. }) => self.in_the_way(found, allow_untracked)?,
-            (None, Standing::Pending | Standing::Done { .. } | Standing::NotReady { .. }) => None,
+            (None, RunState::Due | RunState::Waiting { .. }) => self.in_the_way(found, allow_untracked)?,
+            (None, RunState::Pending | RunState::Done { .. } | RunState::NotReady { .. }) => None,
         };
         let standing = match (&refusal, standing) {
-            (Some(refusal), Standing::Due) => Standing::NotReady { reason: refusal.why() },
-            (Some(refusal @ ProgramError::NotReady { .. }), _) => Standing::NotReady { reason: refusal.why() },
+            (Some(refusal), RunState::Due) => RunState::NotReady { reason: refusal.why() },
+            (Some(refusal @ ProgramError::NotReady { .. }), _) => RunState::NotReady { reason: refusal.why() },
             (_, standing) => standing,
         };
         Ok(Look { state, standing, refusal })
     }
 
     /// What keeps a program from beginning an iteration that is ready by itself.
-    fn in_the_way(&self, found: &Found, allow_untracked: bool) -> Result<Option<ProgramError>, ProgramError> {
+    fn in_the_way(&self, found: &ProgramFiles, allow_untracked: bool) -> Result<Option<ProgramError>, ProgramError> {
         let Some(dir) = StateDir::find(self.repo.root())? else {
             return self.obstacle(&found.name, &Session::default(), allow_untracked);
         };

@@ -8,7 +8,7 @@ use tdd_core::program::state::{Happened, State};
 use tdd_core::seam::Clock;
 
 use super::error::ProgramError;
-use super::found::Found;
+use super::found::ProgramFiles;
 use crate::clock::WallClock;
 use crate::git::{Lineage, Repo, Signature};
 use crate::process::Spawner;
@@ -17,7 +17,7 @@ use crate::remote::{Pushed, Remote};
 /// The memory of one program.
 pub struct Memory<'a> {
     pub(super) repo: &'a Repo,
-    pub(super) found: &'a Found,
+    pub(super) found: &'a ProgramFiles,
     pub(super) author: Signature,
     pub(super) spawner: Spawner,
     /// Where the branch is pushed to.

@@ -22,10 +22,10 @@ use crate::error::WorkError;
 use crate::git::{Repo, Signature};
 use crate::process::Spawner;
 use crate::project::{self, Place, Surroundings};
-use found::Found;
+use found::ProgramFiles;
 
 /// What all work on programs needs.
-pub struct Desk {
+pub struct ProgramContext {
     /// Where the person stands.
     pub place: Place,
     /// How to stop, and how to show what is done.
@@ -36,7 +36,7 @@ pub struct Desk {
     pub config: Config,
 }
 
-impl Desk {
+impl ProgramContext {
     /// Opens the repository around a place.
     pub fn open(place: Place, surroundings: Surroundings) -> Result<Self, WorkError> {
         let repo = project::repository(&place)?;
@@ -45,7 +45,7 @@ impl Desk {
     }
 
     /// The memory of a program; without a remote, or with this one, or with the one that its front matter names.
-    pub fn memory<'d>(&'d self, found: &'d Found, remote: Option<&str>) -> Memory<'d> {
+    pub fn memory<'d>(&'d self, found: &'d ProgramFiles, remote: Option<&str>) -> Memory<'d> {
         Memory {
             repo: &self.repo,
             found,

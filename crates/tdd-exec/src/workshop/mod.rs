@@ -71,7 +71,7 @@ pub struct Span {
 }
 
 /// What all tests said on trees, shared by all who look at the same history.
-pub type Seen = Arc<Mutex<BTreeMap<TreeId, Report>>>;
+pub type ReportCache = Arc<Mutex<BTreeMap<TreeId, Report>>>;
 
 /// Files that are to be other than in a tree: new content, or none for a file that is not to be there.
 pub type Overrides = BTreeMap<String, Option<String>>;
@@ -91,7 +91,7 @@ pub struct ProjectWorkshop {
     /// The files that a step has written: what a run leaves beside them is put back.
     step_files: Option<Vec<String>>,
     /// What was seen of whole trees in copies beside the project.
-    seen: Seen,
+    seen: ReportCache,
 }
 
 impl Site {
@@ -190,8 +190,15 @@ impl ProjectWorkshop {
         // Its lock keeps others out of the scratch copy.
         let state = StateDir::ensure(site.repo.root())?;
         let recording = Recording::exclusive(&state)?;
-        let mut workshop =
-            Self { site, span, state, recording, granted: BTreeMap::new(), step_files: None, seen: Seen::default() };
+        let mut workshop = Self {
+            site,
+            span,
+            state,
+            recording,
+            granted: BTreeMap::new(),
+            step_files: None,
+            seen: ReportCache::default(),
+        };
         if workshop.settle()? {
             workshop.span = Span::find(&workshop.site.repo, which)?;
         }
@@ -217,7 +224,7 @@ impl ProjectWorkshop {
         surroundings: &Surroundings,
         (base_commit, commit): (Option<CommitId>, &CommitId),
         state: StateDir,
-        seen: Seen,
+        seen: ReportCache,
     ) -> Result<Option<Self>, WorkError> {
         let repo = project::repository(place)?;
         let (base, tree) = (repo.commit_tree(base_commit.as_ref())?, repo.commit_tree(Some(commit))?);

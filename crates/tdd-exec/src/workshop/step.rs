@@ -11,7 +11,7 @@ use tdd_core::law::Kind;
 use tdd_core::merge::{MergeError, Merged};
 use tdd_core::path::ConfinedPath;
 use tdd_core::report::Report;
-use tdd_core::seam::{Bench, Clock, File, Ledger, Obstructed, Rescued, Run, Runner, Vcs, Workshop, Written};
+use tdd_core::seam::{Clock, File, Ledger, Obstructed, Rescued, Run, Runner, StepWorkshop, Vcs, Workshop, Written};
 use tdd_core::session::SuiteFacts;
 use tdd_core::test_id::TestId;
 use tdd_lang::complaint;
@@ -48,7 +48,7 @@ impl Clock for ProjectWorkshop {
     }
 }
 
-impl Bench for ProjectWorkshop {
+impl StepWorkshop for ProjectWorkshop {
     type Vcs = Repo;
     type Ledger = Recording;
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tdd_core::path::ConfinedPath;
 
 use super::error::WriteError;
-use super::folder::{Content, Folder, Found, split};
+use super::folder::{Content, Entry, Folder, split};
 use super::plan::Step;
 use super::staging::{self, Staged};
 
@@ -143,9 +143,9 @@ impl Prepared<'_> {
     /// What somebody else wrote since the plan was made is not ours to replace.
     fn check_unchanged(&self, folder: &Folder, name: &str) -> io::Result<()> {
         let now = match folder.find(name)? {
-            Found::Nothing => None,
-            Found::File => folder.read(name)?,
-            Found::Folder | Found::Link | Found::Special => return Err(changed()),
+            Entry::Nothing => None,
+            Entry::File => folder.read(name)?,
+            Entry::Folder | Entry::Link | Entry::Special => return Err(changed()),
         };
         if now.as_ref() == self.before { Ok(()) } else { Err(changed()) }
     }

@@ -23,7 +23,7 @@ pub(super) struct Folder(OwnedFd);
 
 /// What stands under a name.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum Entry {
     /// Nothing.
     Nothing,
     /// A folder.
@@ -72,17 +72,17 @@ impl Folder {
     }
 
     /// What stands under a name.
-    pub(super) fn find(&self, name: &str) -> io::Result<Found> {
+    pub(super) fn find(&self, name: &str) -> io::Result<Entry> {
         let found = match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
             Ok(found) => found,
-            Err(Errno::ENOENT) => return Ok(Found::Nothing),
+            Err(Errno::ENOENT) => return Ok(Entry::Nothing),
             Err(error) => return Err(error.into()),
         };
         Ok(match SFlag::from_bits_truncate(found.st_mode) & SFlag::S_IFMT {
-            SFlag::S_IFDIR => Found::Folder,
-            SFlag::S_IFLNK => Found::Link,
-            SFlag::S_IFREG => Found::File,
-            _ => Found::Special,
+            SFlag::S_IFDIR => Entry::Folder,
+            SFlag::S_IFLNK => Entry::Link,
+            SFlag::S_IFREG => Entry::File,
+            _ => Entry::Special,
         })
     }
 

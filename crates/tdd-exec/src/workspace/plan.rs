@@ -7,7 +7,7 @@ use tdd_core::rule::{Refusal, Rule};
 
 use super::FileChange;
 use super::error::WriteError;
-use super::folder::{Content, Folder, Found, MAX_EXISTING, split};
+use super::folder::{Content, Entry, Folder, MAX_EXISTING, split};
 
 /// One file from its old content to its new one; `None` where it is not there.
 #[derive(Debug)]
@@ -90,12 +90,12 @@ fn steps_of(root: &Folder, edit: PermittedEdit) -> Result<Vec<Step>, Halt> {
 /// Whatever is there stays as it is, a link too: a person put it there.
 fn create(root: &Folder, path: ConfinedPath, content: String) -> Result<Vec<Step>, Halt> {
     match find(root, &path)?.1 {
-        Found::Nothing => {
+        Entry::Nothing => {
             let after = Some(Content { bytes: content.into(), mode: None });
             Ok(vec![Step { path, before: None, after }])
         }
-        Found::Folder => Err(is_a_folder(&path).into()),
-        Found::Link | Found::Special | Found::File => Ok(Vec::new()),
+        Entry::Folder => Err(is_a_folder(&path).into()),
+        Entry::Link | Entry::Special | Entry::File => Ok(Vec::new()),
     }
 }
 
@@ -122,14 +122,14 @@ fn existing(root: &Folder, path: &ConfinedPath) -> Result<Content, Halt> {
 fn look(root: &Folder, path: &ConfinedPath) -> Result<Option<Content>, Halt> {
     let (folder, found) = find(root, path)?;
     match found {
-        Found::File => {
+        Entry::File => {
             let content = folder.read(split(path.as_str()).1).map_err(|source| unreadable(path, source))?;
             content.map(Some).ok_or_else(|| too_large(path).into())
         }
-        Found::Nothing => Ok(None),
-        Found::Folder => Err(is_a_folder(path).into()),
-        Found::Link => Err(is_a_link(path, path.as_str()).into()),
-        Found::Special => {
+        Entry::Nothing => Ok(None),
+        Entry::Folder => Err(is_a_folder(path).into()),
+        Entry::Link => Err(is_a_link(path, path.as_str()).into()),
+        Entry::Special => {
             let reason = format!("`{path}` is a device, a socket or a pipe");
             Err(Rule::EditApplies.refuse(reason, "edit regular files only").into())
         }
@@ -137,7 +137,7 @@ fn look(root: &Folder, path: &ConfinedPath) -> Result<Option<Content>, Halt> {
 }
 
 /// What stands at a path, and the last folder on the way to it that is there.
-fn find(root: &Folder, path: &ConfinedPath) -> Result<(Folder, Found), Halt> {
+fn find(root: &Folder, path: &ConfinedPath) -> Result<(Folder, Entry), Halt> {
     let failed = |source| unreadable(path, source);
     let text = path.as_str();
     let mut folder = root.again().map_err(failed)?;
@@ -145,10 +145,10 @@ fn find(root: &Folder, path: &ConfinedPath) -> Result<(Folder, Found), Halt> {
         let way = &text[..end];
         let name = split(way).1;
         match folder.find(name).map_err(failed)? {
-            Found::Nothing => return Ok((folder, Found::Nothing)),
-            Found::Folder => folder = folder.enter(name).map_err(failed)?,
-            Found::Link => return Err(is_a_link(path, way).into()),
-            Found::Special | Found::File => {
+            Entry::Nothing => return Ok((folder, Entry::Nothing)),
+            Entry::Folder => folder = folder.enter(name).map_err(failed)?,
+            Entry::Link => return Err(is_a_link(path, way).into()),
+            Entry::Special | Entry::File => {
                 let reason = format!("`{way}` is a file, so there can be no `{path}`");
                 return Err(Rule::EditApplies.refuse(reason, "choose another folder").into());
             }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::apply::changed;
-use super::folder::{Content, Folder, Found};
+use super::folder::{Content, Entry, Folder};
 
 /// The one folder for it, so that a start finds what a kill left.
 const PARTS: [&str; 2] = [".tdd", "tmp"];
@@ -22,11 +22,11 @@ pub(super) fn open(root: &Folder) -> io::Result<Folder> {
 
 /// Removes what is left in it, if it is there.
 pub(super) fn sweep(root: &Folder) -> io::Result<()> {
-    if !matches!(root.find(PARTS[0])?, Found::Folder) {
+    if !matches!(root.find(PARTS[0])?, Entry::Folder) {
         return Ok(());
     }
     let state = root.enter(PARTS[0])?;
-    if !matches!(state.find(PARTS[1])?, Found::Folder) {
+    if !matches!(state.find(PARTS[1])?, Entry::Folder) {
         return Ok(());
     }
     let folder = state.enter(PARTS[1])?;
@@ -144,7 +144,7 @@ pub(super) fn take_away(staging: &Folder, from: &Folder, name: &str, before: &Co
 }
 
 fn is_same(folder: &Folder, name: &str, bytes: &[u8]) -> bool {
-    matches!(folder.find(name), Ok(Found::File))
+    matches!(folder.find(name), Ok(Entry::File))
         && folder.read(name).is_ok_and(|found| found.is_some_and(|found| found.bytes == bytes))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tdd_core::digest::Digest;
 
 use super::items::{assertions, called, function, is_failure, testing_parameters};
-use super::known::{Known, folder, imports, is_builtin};
+use super::known::{PackageIndex, folder, imports, is_builtin};
 use super::suites::{claims, methods};
 use super::syntax::Tree;
 use super::tables::rows;
@@ -15,7 +15,7 @@ use crate::item::TestItem;
 /// Knows which names of a test file lead to production.
 pub(super) struct Asker<'t, 's> {
     tree: &'t Tree<'s>,
-    known: &'t Known,
+    known: &'t PackageIndex,
     folder: String,
     /// Names of packages that are production's.
     leading: BTreeSet<&'s str>,
@@ -27,7 +27,7 @@ pub(super) struct Asker<'t, 's> {
 
 impl<'t, 's> Asker<'t, 's> {
     /// For this file.
-    pub fn new(tree: &'t Tree<'s>, known: &'t Known, path: &str) -> Self {
+    pub fn new(tree: &'t Tree<'s>, known: &'t PackageIndex, path: &str) -> Self {
         let imports = imports(tree);
         let (ours, foreign): (Vec<_>, Vec<_>) =
             imports.into_iter().partition(|(_, path)| known.may_be_production(path));
@@ -244,7 +244,7 @@ mod tests {
                 "package calc\nfunc want(t *testing.T, a, b int) { if a != b { t.Error() } }\nfunc made() int { return Add(1, 2) }\n",
             ),
         ]);
-        let known = Known::of(&Project { root: String::new(), description: String::new() }, &sources);
+        let known = PackageIndex::of(&Project { root: String::new(), description: String::new() }, &sources);
         let tree = Tree::parse(&source).unwrap();
         assert!(tree.parses(), "{source}");
         let test = items("calc_test.go", &source).tests.pop().unwrap();

@@ -6,7 +6,7 @@ use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange};
 
 use super::asks::Asker;
 use super::items::items;
-use super::known::Known;
+use super::known::PackageIndex;
 use super::manifest;
 use super::owns;
 use super::pieces::pieces;
@@ -23,7 +23,7 @@ const STEERING_ITEMS: [&str; 3] = ["func `TestMain`", "func `init`", "a build co
 /// What changed between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
     let dialect = Dialect {
-        know: &|sources| Known::of(project, sources),
+        know: &|sources| PackageIndex::of(project, sources),
         sort: &sort,
         owns: &owns,
         read: &read,
@@ -48,7 +48,7 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
 }
 
 /// What a source file holds.
-fn read(known: &Known, path: &str, source: &str) -> FileFacts {
+fn read(known: &PackageIndex, path: &str, source: &str) -> FileFacts {
     let Some(tree) = Tree::parse(source) else { return FileFacts::default() };
     let found = items(path, source);
     let asker = Asker::new(&tree, known, path);

@@ -30,7 +30,7 @@ pub(super) struct Declared {
 
 /// What a repository declares, by folder.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct PackageIndex {
     /// The paths by which the module is imported, and those that stand in one workspace with it.
     modules: Vec<String>,
     /// What production defines: functions, types, methods, fields, variables, constants.
@@ -43,7 +43,7 @@ pub(super) struct Known {
     root: String,
 }
 
-impl Known {
+impl PackageIndex {
     /// Reads all sources of a project.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let mut known = Self { modules: modules(project, sources), root: project.root.clone(), ..Self::default() };
@@ -198,7 +198,7 @@ mod tests {
                 "package calc\nfunc check(t *testing.T) { if F() != 1 { t.Error() } }\ntype fake struct{}\nfunc TestA(t *testing.T) {}\n",
             ),
         ]);
-        let known = Known::of(&Project { root: String::new(), description: String::new() }, &sources);
+        let known = PackageIndex::of(&Project { root: String::new(), description: String::new() }, &sources);
         for name in ["Max", "Money", "Cents", "Add", "F"] {
             assert!(known.is_defined("", name), "{name}");
         }

@@ -6,7 +6,7 @@ use tdd_core::signs::{Place, Sample, Sensing, Signs};
 
 use super::asks::Asker;
 use super::items::{called, function, items};
-use super::known::Known;
+use super::known::PackageIndex;
 use super::pieces::{pieces, receiver};
 use super::sort::sort;
 use super::suites::methods;
@@ -46,7 +46,7 @@ pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) 
 
 /// Looks at a module, as its packages see each other.
 pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&Sight<'_, Go>) -> T) -> T {
-    let (known, handed) = (Known::of(project, sources), all_methods(project, sources));
+    let (known, handed) = (PackageIndex::of(project, sources), all_methods(project, sources));
     look(&Sight {
         speech: SPEECH,
         answers: ANSWERS,

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use tdd_core::digest::Digest;
 
 use super::Go;
-use crate::syntax::{Grammar, Known, Nodes, SEPARATOR};
+use crate::syntax::{Grammar, Nodes, ParseCache, SEPARATOR};
 
 static GRAMMAR: Grammar =
-    Grammar { language: LazyLock::new(|| tree_sitter_go::LANGUAGE.into()), is_atom, known: Known::new() };
+    Grammar { language: LazyLock::new(|| tree_sitter_go::LANGUAGE.into()), is_atom, known: ParseCache::new() };
 
 /// Before each statement of a digest: the tree has no tokens for line ends.
 const STATEMENT: u8 = 0xfe;

@@ -8,7 +8,7 @@ use crate::lookup::{Import, Meanings, Origin};
 use crate::syntax::FlatTree;
 use crate::uses::{Speech, Use, registered};
 
-use super::known::{Known, folder, imports};
+use super::known::{PackageIndex, folder, imports};
 use super::syntax::Tree;
 
 /// How Go uses names.
@@ -168,7 +168,7 @@ fn counting(tree: &Tree<'_>, spec: usize) -> Vec<String> {
 }
 
 /// What the names of a file mean.
-pub(super) fn meanings(tree: &Tree<'_>, path: &str, known: &Known) -> Meanings {
+pub(super) fn meanings(tree: &Tree<'_>, path: &str, known: &PackageIndex) -> Meanings {
     let here = folder(path).to_owned();
     let mut names = Meanings { space: here.clone(), programs: programs(path, tree), ..Meanings::default() };
     for (local, import) in imports(tree) {

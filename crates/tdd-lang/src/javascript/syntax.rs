@@ -6,17 +6,20 @@ use std::sync::LazyLock;
 use tdd_core::digest::Digest;
 
 use super::JavaScript;
-use crate::syntax::{Grammar, Known, Nodes, SEPARATOR};
+use crate::syntax::{Grammar, Nodes, ParseCache, SEPARATOR};
 
 static JAVASCRIPT: Grammar =
-    Grammar { language: LazyLock::new(|| tree_sitter_javascript::LANGUAGE.into()), is_atom, known: Known::new() };
+    Grammar { language: LazyLock::new(|| tree_sitter_javascript::LANGUAGE.into()), is_atom, known: ParseCache::new() };
 static TYPESCRIPT: Grammar = Grammar {
     language: LazyLock::new(|| tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
     is_atom,
-    known: Known::new(),
+    known: ParseCache::new(),
 };
-static TSX: Grammar =
-    Grammar { language: LazyLock::new(|| tree_sitter_typescript::LANGUAGE_TSX.into()), is_atom, known: Known::new() };
+static TSX: Grammar = Grammar {
+    language: LazyLock::new(|| tree_sitter_typescript::LANGUAGE_TSX.into()),
+    is_atom,
+    known: ParseCache::new(),
+};
 
 /// Before each statement of a digest: the tree need not have a token for its end.
 const STATEMENT: u8 = 0xfe;

@@ -67,7 +67,7 @@ impl Suite for Reading<'_> {
 
 impl Reading<'_> {
     fn report(&self, sources: &dyn Sources) -> Report {
-        let known = Known::of(self.language, &self.project, sources);
+        let known = KnownTests::of(self.language, &self.project, sources);
         let [_, run, report] = self.finished.as_slice() else {
             return self.nothing(Cause::UnknownOutput, "it was not run to its end".to_owned(), &known);
         };
@@ -94,7 +94,7 @@ impl Reading<'_> {
     }
 
     /// What the report says, if the exit status says the same.
-    fn agreed(&self, cases: &[Case], known: &Known, exit: &Exit) -> Report {
+    fn agreed(&self, cases: &[Case], known: &KnownTests, exit: &Exit) -> Report {
         let failed = cases.iter().any(|case| matches!(case.fate, Fate::Failed(_) | Fate::Broke(_)));
         let mut obstacles = Vec::new();
         if failed == (*exit == Exit::Passed) {
@@ -116,7 +116,7 @@ impl Reading<'_> {
         report
     }
 
-    fn nothing(&self, cause: Cause, message: String, known: &Known) -> Report {
+    fn nothing(&self, cause: Cause, message: String, known: &KnownTests) -> Report {
         let tests = known.tests.iter().map(|test| test.id.clone()).collect();
         Report::new([], vec![Obstacle { tests, ..Obstacle::new(&self.command, cause, message) }])
     }
@@ -142,7 +142,7 @@ fn tail(text: &str) -> String {
 }
 
 /// A test that stands in the sources.
-struct Known {
+struct KnownTests {
     tests: Vec<KnownTest>,
     production: BTreeSet<String>,
 }
@@ -156,7 +156,7 @@ struct KnownTest {
     digest: Digest,
 }
 
-impl Known {
+impl KnownTests {
     fn of(language: &dyn Language, project: &Project, sources: &dyn Sources) -> Self {
         let mut known = Self { tests: Vec::new(), production: BTreeSet::new() };
         for path in sources.files().iter().filter(|path| project.below(path).is_some()) {

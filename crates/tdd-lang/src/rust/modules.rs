@@ -84,7 +84,7 @@ pub struct ModuleTree {
     /// The file of each module that has one, by the module's path; the root's own path is empty.
     modules: BTreeMap<String, String>,
     /// Where each test is, by the name that libtest gives it.
-    tests: BTreeMap<String, Found>,
+    tests: BTreeMap<String, ModuleFile>,
     mounts: Vec<Mount>,
 }
 
@@ -102,7 +102,7 @@ pub struct Mount {
 }
 
 #[derive(Clone, Debug)]
-struct Found {
+struct ModuleFile {
     path: String,
     items: Arc<Items>,
     /// Which of them.
@@ -207,14 +207,14 @@ impl ModuleTree {
         for (at, test) in items.tests.iter().enumerate() {
             let name = below(&visit.module, &test.name);
             let (path, items, cfg) = (visit.path.clone(), Arc::clone(&items), Arc::clone(&visit.cfg));
-            self.tests.entry(name).or_insert(Found { path, items, at, cfg });
+            self.tests.entry(name).or_insert(ModuleFile { path, items, at, cfg });
         }
         // The last to be pushed is the first to be read.
         items.modules.iter().rev().flat_map(|module| visit.next(module)).collect()
     }
 }
 
-impl Found {
+impl ModuleFile {
     fn id(&self, name: &str) -> TestId {
         let slug = self.items.tests.get(self.at).and_then(|item| item.annotation.as_deref());
         slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(&self.path, name))

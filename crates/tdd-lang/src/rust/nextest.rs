@@ -181,7 +181,7 @@ fn tests_of(suite: &Value, root: &str) -> Option<Vec<Listed>> {
 
 /// Every listed test with its result, and what is wrong with the report as a whole.
 pub(crate) fn read_run(finished: &Finished, listing: &Listing) -> (BTreeMap<Key, Ended>, Option<(Cause, String)>) {
-    let told = Told::read(&events(&finished.stdout.text()));
+    let told = NextestEvents::read(&events(&finished.stdout.text()));
     let mut all = BTreeMap::new();
     for test in &listing.tests {
         let ended = told.of(test).unwrap_or_else(|| silence(test, finished));
@@ -192,13 +192,13 @@ pub(crate) fn read_run(finished: &Finished, listing: &Listing) -> (BTreeMap<Key,
 
 /// What the events say of each test.
 #[derive(Default)]
-struct Told {
+struct NextestEvents {
     ended: BTreeMap<(String, String), Vec<Ended>>,
     /// Kinds of target that are open under one prefix; two at once cannot be told apart.
     open: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl Told {
+impl NextestEvents {
     fn read(events: &[Value]) -> Self {
         let mut told = Self::default();
         for event in events {
@@ -293,7 +293,7 @@ fn fail(cause: Cause, message: String) -> Ended {
     Ended { outcome: Outcome::Fail { cause, message }, duration_ms: 0 }
 }
 
-fn trouble(finished: &Finished, told: &Told) -> Option<(Cause, String)> {
+fn trouble(finished: &Finished, told: &NextestEvents) -> Option<(Cause, String)> {
     let said = || shorten(finished.stderr.text().trim(), MAX_MESSAGE);
     let agrees = match &finished.exit {
         Exit::Passed => !told.any_failed(),

@@ -69,7 +69,8 @@ impl Layout {
     pub fn of(project: &Project, files: &mut ParsedFiles<'_>) -> Self {
         let mut layout = Self::default();
         for target in targets(project, files.sources()) {
-            let tests = matches!(target.kind, TargetKind::Test | TargetKind::Bench) || in_test_folder(&target.root);
+            let tests =
+                matches!(target.kind, TargetKind::Test | TargetKind::StepWorkshop) || in_test_folder(&target.root);
             for mount in ModuleTree::build(&target.root, files).mounts() {
                 let mounted = Mounted {
                     kind: target.kind,

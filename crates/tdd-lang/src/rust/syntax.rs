@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 use tdd_core::digest::Digest;
 
 use super::Rust;
-use crate::syntax::{Flaw, Grammar, Known, SEPARATOR};
+use crate::syntax::{Flaw, Grammar, ParseCache, SEPARATOR};
 
 static GRAMMAR: Grammar = Grammar {
     language: LazyLock::new(|| tree_sitter_rust::LANGUAGE.into()),
     is_atom: |node| ATOMS.contains(&node.kind()),
-    known: Known::new(),
+    known: ParseCache::new(),
 };
 
 /// Kept whole, because white space counts inside of them.

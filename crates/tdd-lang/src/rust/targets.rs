@@ -16,7 +16,7 @@ pub(super) enum TargetKind {
     Macros,
     Program,
     Test,
-    Bench,
+    StepWorkshop,
     Example,
     /// `build.rs`.
     Script,
@@ -36,7 +36,7 @@ pub(super) struct Target {
 const SEVERAL: [(TargetKind, &str, &str, &str, bool); 4] = [
     (TargetKind::Program, "bin", "autobins", "src/bin", true),
     (TargetKind::Test, "test", "autotests", "tests", true),
-    (TargetKind::Bench, "bench", "autobenches", "benches", false),
+    (TargetKind::StepWorkshop, "bench", "autobenches", "benches", false),
     (TargetKind::Example, "example", "autoexamples", "examples", false),
 ];
 
@@ -201,7 +201,7 @@ mod tests {
             ("tests/t.rs", ""),
         ];
         let expected = [
-            "benches/b.rs Bench -",
+            "benches/b.rs StepWorkshop -",
             "build.rs Script -",
             "examples/e.rs Example -",
             "src/bin/p.rs Program",

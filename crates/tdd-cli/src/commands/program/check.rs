@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 use tdd_core::program::definition::Problem;
-use tdd_exec::program::found::{self, Found};
+use tdd_exec::program::found::{self, ProgramFiles};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -46,8 +46,8 @@ pub fn run(args: &Check, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 impl Document {
-    fn of(found: Found) -> Self {
-        let Found { name, file, definition, problems, .. } = found;
+    fn of(found: ProgramFiles) -> Self {
+        let ProgramFiles { name, file, definition, problems, .. } = found;
         Self {
             program: name,
             file,

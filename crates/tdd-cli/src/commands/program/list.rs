@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use tdd_exec::program::{Desk, found};
+use tdd_exec::program::{ProgramContext, found};
 
 use super::desk;
 use crate::context::Context;
@@ -39,7 +39,7 @@ pub fn run(context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(desk: &Desk, name: &str) -> Row {
+fn row(desk: &ProgramContext, name: &str) -> Row {
     let program = name.to_owned();
     let unready = |why: String| Row { program, standing: "not-ready", why: Some(why), iterations: 0, best: None };
     let found = match found::find(&desk.repo, name) {

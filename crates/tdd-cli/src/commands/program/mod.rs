@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use tdd_core::program::page;
-use tdd_core::program::schedule::Standing;
-use tdd_exec::program::{Desk, Look};
+use tdd_core::program::schedule::RunState;
+use tdd_exec::program::{Look, ProgramContext};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -55,20 +55,20 @@ pub fn run(args: &Program, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 /// Opens the repository for work on its programs.
-fn desk(context: &Context) -> Result<Desk, CliError> {
-    Ok(Desk::open(context.place.clone(), context.surroundings())?)
+fn desk(context: &Context) -> Result<ProgramContext, CliError> {
+    Ok(ProgramContext::open(context.place.clone(), context.surroundings())?)
 }
 
 /// Why a program stands as it does, for people.
 fn why(look: &Look) -> Option<String> {
     match &look.standing {
-        Standing::Due => None,
-        Standing::Waiting { until_ms } => Some(format!("until {}", page::time(*until_ms))),
-        Standing::Pending => look.state.pending().map(|pending| format!("the checks of {}", pending.commit.short())),
-        Standing::Paused { reason }
-        | Standing::Blocked { reason }
-        | Standing::Done { reason }
-        | Standing::NotReady { reason } => Some(reason.clone()),
+        RunState::Due => None,
+        RunState::Waiting { until_ms } => Some(format!("until {}", page::time(*until_ms))),
+        RunState::Pending => look.state.pending().map(|pending| format!("the checks of {}", pending.commit.short())),
+        RunState::Paused { reason }
+        | RunState::Blocked { reason }
+        | RunState::Done { reason }
+        | RunState::NotReady { reason } => Some(reason.clone()),
     }
 }
 

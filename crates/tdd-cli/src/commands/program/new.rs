@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use tdd_core::gate::{self, Verdict};
+use tdd_core::gate::{self, Decision};
 use tdd_core::program::definition::Problem;
 use tdd_core::program::{FOLDER, is_name};
 use tdd_core::seam::Workspace as _;
@@ -122,8 +122,8 @@ fn laid_out(args: &New, repo: &Repo) -> Result<Vec<(String, String)>, CliError> 
 fn write(repo: &Repo, files: &[(String, String)]) -> Result<Vec<String>, CliError> {
     let pairs = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     let permit = match gate::permit_scaffold(pairs) {
-        Verdict::Permit(permit) => permit,
-        Verdict::Refuse(refusal) => return Err(CliError::InTheWay(refusal.reason)),
+        Decision::Permit(permit) => permit,
+        Decision::Refuse(refusal) => return Err(CliError::InTheWay(refusal.reason)),
     };
     match Workspace::open(repo.root())?.write(permit)? {
         Written::Done(_) => Ok(files.iter().map(|(path, _)| path.clone()).collect()),

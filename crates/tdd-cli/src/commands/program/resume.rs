@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use tdd_core::program::schedule::Standing;
+use tdd_core::program::schedule::RunState;
 use tdd_core::program::state::{Happened, Who};
 use tdd_core::seam::Clock;
 use tdd_exec::clock::WallClock;
@@ -49,7 +49,7 @@ pub struct Resume {
 struct Document {
     program: String,
     #[serde(flatten)]
-    standing: Standing,
+    standing: RunState,
     /// What to do, where a run would refuse.
     next: Option<String>,
 }

@@ -8,8 +8,8 @@ use clap::Args;
 use serde::Serialize;
 use tdd_core::machine::End;
 use tdd_core::program::iteration::{Outcome, Overview};
-use tdd_core::program::schedule::Standing;
-use tdd_exec::program::{Desk, ProgramError, Went, Worker, found};
+use tdd_core::program::schedule::RunState;
+use tdd_exec::program::{ProgramContext, ProgramError, Went, Worker, found};
 use tdd_exec::recording::Recording;
 
 use super::desk;
@@ -71,7 +71,7 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
     }
 }
 
-fn all_due(args: &Run, desk: &Desk, context: &Context) -> Result<ExitCode, CliError> {
+fn all_due(args: &Run, desk: &ProgramContext, context: &Context) -> Result<ExitCode, CliError> {
     let mut code = None;
     for name in found::names(&desk.repo)?.into_keys() {
         match if_due(args, &name, desk, context) {
@@ -93,7 +93,7 @@ fn all_due(args: &Run, desk: &Desk, context: &Context) -> Result<ExitCode, CliEr
 }
 
 /// The exit code of a program that was due.
-fn if_due(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<Option<u8>, CliError> {
+fn if_due(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> Result<Option<u8>, CliError> {
     let found = found::find(&desk.repo, name)?;
     let memory = desk.memory(&found, args.remote.as_deref());
     if found.problems.is_empty() {
@@ -101,25 +101,25 @@ fn if_due(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<Opti
     }
     let look = desk.look(&found, &memory, args.options.allow_untracked)?;
     match (look.standing, look.refusal) {
-        (Standing::Due | Standing::Pending, _) => program(args, name, desk, context).map(Some),
-        (Standing::NotReady { .. }, Some(ProgramError::NotReady { .. })) => {
+        (RunState::Due | RunState::Pending, _) => program(args, name, desk, context).map(Some),
+        (RunState::NotReady { .. }, Some(ProgramError::NotReady { .. })) => {
             context.output.note(format_args!("note: `{name}` is not ready; `tdd-cli program check {name}`"));
             Ok(None)
         }
-        (Standing::NotReady { .. }, Some(refusal)) => Err(refusal.into()),
+        (RunState::NotReady { .. }, Some(refusal)) => Err(refusal.into()),
         (
-            Standing::NotReady { .. }
-            | Standing::Waiting { .. }
-            | Standing::Paused { .. }
-            | Standing::Blocked { .. }
-            | Standing::Done { .. },
+            RunState::NotReady { .. }
+            | RunState::Waiting { .. }
+            | RunState::Paused { .. }
+            | RunState::Blocked { .. }
+            | RunState::Done { .. },
             _,
         ) => Ok(None),
     }
 }
 
 /// Iterations of one program; gives the exit code.
-fn program(args: &Run, name: &str, desk: &Desk, context: &Context) -> Result<u8, CliError> {
+fn program(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> Result<u8, CliError> {
     let found = found::find(&desk.repo, name)?;
     if let Some(refusal) = found.not_ready() {
         return Err(refusal.into());
@@ -186,11 +186,11 @@ fn stands_still(worker: &Worker<'_>, name: &str) -> Result<Option<u8>, CliError>
         return Err(refusal.into());
     }
     match look.standing {
-        Standing::Done { reason } => {
+        RunState::Done { reason } => {
             remark(format_args!("{name} is done: {reason}"));
             Ok(Some(0))
         }
-        Standing::Pending => {
+        RunState::Pending => {
             if worker.settle(&look.state)? {
                 return stands_still(worker, name);
             }
@@ -198,11 +198,11 @@ fn stands_still(worker: &Worker<'_>, name: &str) -> Result<Option<u8>, CliError>
             Ok(Some(0))
         }
         // What stands still by itself was refused above.
-        Standing::Due
-        | Standing::Waiting { .. }
-        | Standing::Paused { .. }
-        | Standing::Blocked { .. }
-        | Standing::NotReady { .. } => Ok(None),
+        RunState::Due
+        | RunState::Waiting { .. }
+        | RunState::Paused { .. }
+        | RunState::Blocked { .. }
+        | RunState::NotReady { .. } => Ok(None),
     }
 }
 

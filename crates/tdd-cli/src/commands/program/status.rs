@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde::Serialize;
 use tdd_core::program::page;
-use tdd_core::program::schedule::Standing;
+use tdd_core::program::schedule::RunState;
 use tdd_core::program::state::State;
 use tdd_exec::program::{Look, found};
 
@@ -28,7 +28,7 @@ pub struct Status {
 #[derive(Debug, Serialize)]
 struct Document {
     #[serde(flatten)]
-    standing: Standing,
+    standing: RunState,
     /// What to do, where a run would refuse.
     next: Option<String>,
     state: State,

@@ -6,7 +6,7 @@ use tdd_core::report::Cause;
 
 use crate::go::asks::Asker;
 use crate::go::items::{called, is_test_file};
-use crate::go::known::{Known, folder, imports};
+use crate::go::known::{PackageIndex, folder, imports};
 use crate::go::sort::sort;
 use crate::go::syntax::Tree;
 use crate::language::{Project, Sources, join};
@@ -74,13 +74,13 @@ const SYNTAX: [&str; 3] = ["syntax error", "unexpected ", "expected "];
 pub(super) struct Diagnosis<'d> {
     project: &'d Project,
     sources: &'d dyn Sources,
-    known: Known,
+    known: PackageIndex,
 }
 
 impl<'d> Diagnosis<'d> {
     /// For these sources.
     pub fn new(project: &'d Project, sources: &'d dyn Sources) -> Self {
-        Self { project, sources, known: Known::of(project, sources) }
+        Self { project, sources, known: PackageIndex::of(project, sources) }
     }
 
     /// Why something was not built, and which of the complaints says so best.

@@ -76,7 +76,7 @@ impl Suite<Measured> for Watching {
 
 /// What one process executed of the files, each as a list of functions with their ranges.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct CoverageReport {
     watched: Option<Vec<BTreeMap<String, Vec<Vec<Counted>>>>>,
 }
 
@@ -85,7 +85,7 @@ type Counted = (usize, usize, u64);
 
 fn read(said: &[Finished], runner: &str, project: &Project, paths: &[String], sources: &dyn Sources) -> Measured {
     let told = said.first().and_then(|run| serde_json::from_slice::<Value>(&run.stdout.bytes).ok());
-    let told = told.and_then(|told| serde_json::from_value::<Told>(told).ok()).and_then(|told| told.watched);
+    let told = told.and_then(|told| serde_json::from_value::<CoverageReport>(told).ok()).and_then(|told| told.watched);
     let Some(processes) = told else { return Err(format!("{runner} wrote no coverage")) };
     let mut coverage = Coverage::default();
     for path in paths {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// All that was told.
 #[derive(Debug, Deserialize)]
-pub(super) struct Told {
+pub(super) struct RunnerReport {
     pub complete: bool,
     /// Why there is no runner.
     pub missing: Option<String>,

@@ -18,7 +18,7 @@ use tdd_core::report::{Cause, Obstacle, Report};
 use tdd_core::test_id::TestId;
 
 pub use self::coverage::coverage;
-use self::events::Told;
+use self::events::RunnerReport;
 pub use self::packages::begin;
 use self::reading::Reading;
 use super::JavaScript;
@@ -146,7 +146,7 @@ impl JavaScriptSuite {
         if let Some(obstacle) = tool_obstacle(name, finished) {
             return stopped(obstacle);
         }
-        let Ok(told) = serde_json::from_slice::<Told>(&finished.stdout.bytes) else {
+        let Ok(told) = serde_json::from_slice::<RunnerReport>(&finished.stdout.bytes) else {
             return stopped(Obstacle::new(name, Cause::UnknownOutput, last_words(finished)));
         };
         if let Some(missing) = &told.missing {

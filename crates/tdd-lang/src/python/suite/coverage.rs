@@ -5,7 +5,7 @@ use tdd_core::command::Finished;
 use tdd_core::coverage::Coverage;
 
 use super::PytestSuite;
-use super::events::{Event, Told, Watched};
+use super::events::{Event, RunnerReport, Watched};
 use crate::coverage::measuring;
 use crate::language::{Measured, Project, Selection, Settings, Suite};
 use crate::python::owns;
@@ -23,7 +23,7 @@ pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Opt
 }
 
 fn read(said: &[Finished], project: &Project) -> Measured {
-    let told = said.first().and_then(|run| serde_json::from_slice::<Told>(&run.stdout.bytes).ok());
+    let told = said.first().and_then(|run| serde_json::from_slice::<RunnerReport>(&run.stdout.bytes).ok());
     let events = told.into_iter().flat_map(|told| told.events);
     let mut watched = events.filter_map(|event| if let Event::Watched(watched) = event { Some(watched) } else { None });
     match watched.next() {

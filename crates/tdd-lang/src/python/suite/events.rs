@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// All that was told, in order.
 #[derive(Debug, Deserialize)]
-pub(super) struct Told {
+pub(super) struct RunnerReport {
     pub complete: bool,
     pub events: Vec<Event>,
 }
@@ -192,7 +192,7 @@ pub(super) struct Run {
 
 impl Run {
     /// Puts together what was told.
-    pub fn of(told: Told) -> Self {
+    pub fn of(told: RunnerReport) -> Self {
         let mut run = Self { doubt: (!told.complete).then_some("the report is not complete"), ..Self::default() };
         let mut last_exit = None;
         for event in told.events {

@@ -17,7 +17,7 @@ use tdd_core::test_id::TestId;
 
 use self::cause::Diagnosis;
 pub use self::coverage::coverage;
-use self::events::{Case, Error, Fate, Run, Told, Unloaded, Why};
+use self::events::{Case, Error, Fate, Run, RunnerReport, Unloaded, Why};
 pub use self::members::begin;
 use super::Python;
 use super::ids::{Ids, without_case};
@@ -55,7 +55,7 @@ enum Stage {
 
 /// What the finder prints.
 #[derive(Deserialize)]
-struct Found {
+struct InterpreterFacts {
     executable: String,
     pytest: Option<String>,
     user_base: String,
@@ -99,7 +99,7 @@ impl PytestSuite {
         })
     }
 
-    fn run(&self, found: &Found, sources: &dyn Sources) -> Job {
+    fn run(&self, found: &InterpreterFacts, sources: &dyn Sources) -> Job {
         let seconds = self.settings.timeout.as_secs_f64();
         let options = serde_json::json!({
             "timeout": seconds, "flags": self.command.flags, "places": self.command.places, "watch": self.watch,
@@ -126,7 +126,7 @@ impl PytestSuite {
         if let Some(obstacle) = tool_obstacle("pytest", finished) {
             return report_without_run(&self.selection, obstacle);
         }
-        let Ok(told) = serde_json::from_slice::<Told>(&finished.stdout.bytes) else {
+        let Ok(told) = serde_json::from_slice::<RunnerReport>(&finished.stdout.bytes) else {
             let obstacle = Obstacle::new("pytest", Cause::UnknownOutput, last_words(finished));
             return report_without_run(&self.selection, obstacle);
         };
@@ -288,13 +288,13 @@ fn expanded(node: &str, is_template: impl Fn(&str) -> bool) -> Option<&str> {
     ends.find(|at| is_template(&node[..*at])).map(|at| &node[..at])
 }
 
-fn found(finished: &Finished, install: &str) -> Result<Found, Obstacle> {
+fn found(finished: &Finished, install: &str) -> Result<InterpreterFacts, Obstacle> {
     let missing = |message: String| Obstacle::new("python", Cause::RunnerMissing, message);
     if let Some(obstacle) = tool_obstacle("pytest", finished) {
         return Err(obstacle);
     }
     let text = finished.stdout.text();
-    let found = text.lines().rev().find_map(|line| serde_json::from_str::<Found>(line).ok());
+    let found = text.lines().rev().find_map(|line| serde_json::from_str::<InterpreterFacts>(line).ok());
     let found = found.ok_or_else(|| missing(last_words(finished)))?;
     match found.pytest {
         Some(_) => Ok(found),
