@@ -221,7 +221,9 @@ impl CliError {
                 format!("{meant}known: {}", tdd_core::event::Event::TYPES.join(", "))
             }
             Self::NoSuchFile(_) => "name a file that git does not ignore, from the repository's root".to_owned(),
-            Self::Unparsed(_) => "mend its syntax".to_owned(),
+            Self::Unparsed(_) => {
+                format!("mend its syntax; code nested deeper than {} levels is not read", tdd_lang::MAX_DEPTH)
+            }
             Self::NoMarkdown => "use `--format human` or `--format json`".to_owned(),
             Self::UnknownCommand(_) => "`tdd-cli --help` lists the commands".to_owned(),
             Self::NoModel(role) => {

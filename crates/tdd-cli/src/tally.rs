@@ -1,84 +1,16 @@
-//! How the tests of each project ended, where a repository has several.
+//! Shows how the tests of one of several projects ended.
 
-use serde::Serialize;
-use tdd_core::config::Config;
-use tdd_core::test_id::TestId;
-use tdd_lang::discover::{self, DiscoveredProject};
-use tdd_lang::language::Sources;
+use tdd_exec::tally::Tally;
 
 use crate::output::{BAD, DIM, GOOD, paint};
-use tdd_exec::project;
 
-/// One project.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Tally {
-    pub path: String,
-    pub language: &'static str,
-    /// How many tests passed.
-    pub green: usize,
-    /// How many did not.
-    pub failing: usize,
-}
-
-impl Tally {
-    /// As a line below the sum of all.
-    pub fn text(&self) -> String {
-        let green = paint(GOOD, format_args!("{} green", self.green));
-        let failing = match self.failing {
-            0 => String::new(),
-            failing => paint(BAD, format_args!(", {failing} failing")),
-        };
-        let path = if self.path.is_empty() { "." } else { &self.path };
-        format!("  {path} {} {green}{failing}\n", paint(DIM, format_args!("({})", self.language)))
-    }
-}
-
-/// What became of tests, project by project; nothing if there is only one. A test that is known by a slug alone
-/// counts in none: its id does not say where it is.
-pub fn tally<'t>(
-    config: &Config,
-    sources: &dyn Sources,
-    ended: impl IntoIterator<Item = (&'t TestId, bool)>,
-) -> Vec<Tally> {
-    let projects = project::several_of(config, sources);
-    let new =
-        |DiscoveredProject { root, language }: DiscoveredProject| Tally { path: root, language, green: 0, failing: 0 };
-    let mut tallies: Vec<Tally> = projects.into_iter().map(new).collect();
-    for (id, passed) in ended {
-        let Some(path) = id.path() else { continue };
-        let around = tallies.iter_mut().filter(|tally| discover::holds(&tally.path, path));
-        if let Some(tally) = around.max_by_key(|tally| tally.path.len()) {
-            *(if passed { &mut tally.green } else { &mut tally.failing }) += 1;
-        }
-    }
-    tallies
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Nothing;
-
-    impl Sources for Nothing {
-        fn files(&self) -> &[String] {
-            &[]
-        }
-
-        fn read(&self, _: &str) -> Option<String> {
-            None
-        }
-    }
-
-    #[test]
-    fn a_test_counts_in_the_innermost_project_around_it() {
-        let config = "projects: [{ path: ., language: rust }, { path: web, language: typescript }]\n";
-        let config = Config::parse(config).unwrap();
-        let ids = ["tests/a.rs::a", "web/a.test.js::a", "web/b.test.js::b", "webs/a.rs::a"];
-        let ids = ids.map(|id| TestId::parse(id).unwrap());
-        let found = tally(&config, &Nothing, ids.iter().map(|id| (id, !id.as_str().ends_with("::b"))));
-        let told: Vec<_> = found.iter().map(|it| (it.path.as_str(), it.language, it.green, it.failing)).collect();
-        assert_eq!(told, [("", "rust", 2, 0), ("web", "typescript", 1, 1)]);
-        assert_eq!(tally(&Config::default(), &Nothing, []), []);
-    }
+/// A line below the sum of all projects.
+pub fn text(tally: &Tally) -> String {
+    let green = paint(GOOD, format_args!("{} green", tally.green));
+    let failing = match tally.failing {
+        0 => String::new(),
+        failing => paint(BAD, format_args!(", {failing} failing")),
+    };
+    let path = if tally.path.is_empty() { "." } else { &tally.path };
+    format!("  {path} {} {green}{failing}\n", paint(DIM, format_args!("({})", tally.language)))
 }

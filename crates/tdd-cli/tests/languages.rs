@@ -388,3 +388,29 @@ fn an_answer_that_is_made_for_the_test_is_told_in_whatever_form_it_comes() {
         assert_eq!(document["findings"], Value::Array(Vec::new()), "{}", tongue.language);
     });
 }
+
+#[test]
+fn a_file_that_is_nested_without_end_is_refused_by_every_command_that_reads_it() {
+    let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+    Tongue::each(|tongue, sandbox| {
+        let told = |arguments: &[&str], expected: &str| {
+            let (code, said) = sandbox.answer(PROGRAM, arguments);
+            let cause = said["cause"].as_str().unwrap_or("-");
+            assert_eq!(format!("{code} {cause}"), expected, "{} {arguments:?}: {said}", tongue.language);
+        };
+        for (open, close) in [("(", ")"), ("(", ""), ("[", "]"), ("{", "}"), ("f(", ")")] {
+            sandbox.write(tongue.test_file, tongue.red.replacen('3', &deep(open, close), 1));
+            told(&["validate-red", tongue.test_file], "1 syntax-error");
+            told(&["check"], "1 syntax-error");
+            told(&["detect-antipattern", tongue.test_file], "2 -");
+            told(&["detect-antipattern"], "1 -");
+        }
+        std::fs::remove_file(sandbox.project().join(tongue.test_file)).unwrap();
+        for (open, close) in [("(", ")"), ("(", ""), ("[", "]"), ("{", "}"), ("f(", ")"), ("-", ""), ("1 + ", "")] {
+            sandbox.write(tongue.code_file, tongue.green.replace("a + b", &deep(open, close)));
+            told(&["validate-refactor"], "1 syntax-error");
+            told(&["detect-antipattern", tongue.code_file], "2 -");
+            told(&["status"], "0 -");
+        }
+    });
+}

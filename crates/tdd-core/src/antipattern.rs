@@ -169,7 +169,7 @@ pub(crate) fn pre_test_code(case: &CodeContext<'_>) -> Vec<Refusal> {
     let left = case.new_code().filter(|item| !claimed.contains(&at(item)));
     let tell = |item: &ItemChange| {
         let word = if item.fate == ItemFate::Added { "is new" } else { "was changed" };
-        let why = format!("{} {word}, and no test that was red before leads to it", item.item);
+        let why = format!("{} {word}, and no test that was red leads to it", item.item);
         let what_to_do = "take it out, write a test that fails for want of it, then bring it back; \
                           if nothing behaves otherwise, let `tdd-cli validate-refactor` say so";
         found(Rule::PreTestCode, &at(item), why, what_to_do)
@@ -219,12 +219,12 @@ pub(crate) fn tampering(case: &CodeContext<'_>) -> Vec<Refusal> {
         }
         ItemFate::Changed if is_code(item) || item.item.starts_with("the file ") => {
             let next = "put it back, and add what a new test needs beside it";
-            Some(tell(item, "is used by tests that are there already, and was not only added to", next))
+            Some(tell(item, "is used by existing tests, and was changed rather than added to", next))
         }
         ItemFate::Added | ItemFate::Changed | ItemFate::Removed => None,
     });
     let unreadable = case.change.unreadable.iter().map(|unreadable| {
-        let why = format!("{unreadable}; so it cannot be said which tests are in it");
+        let why = format!("{unreadable}; the machine cannot tell which tests it holds");
         found(Rule::TestTampering, &unreadable.place, why, "mend its syntax")
     });
     tests.chain(support).chain(unreadable).collect()
@@ -260,7 +260,7 @@ fn in_test(test: &TestSigns) -> Vec<Refusal> {
     let mut findings = Vec::new();
     let mut find = |rule, why: String, what_to_do| findings.push(found(rule, &test.at, why, what_to_do));
     if !test.asserts {
-        let why = format!("`{}` asserts nothing, nor does anything of the tests' own that it calls", test.name);
+        let why = format!("`{}` asserts nothing, and neither does a helper that it calls", test.name);
         find(Rule::EmptyTest, why, "assert what production does");
     }
     if test.mocks.len() > MOST_MOCKS {
@@ -301,7 +301,7 @@ pub(crate) fn after_the_fact(case: &CodeContext<'_>) -> Vec<Refusal> {
         let known = asks.into_iter().find_map(|(item, name)| Some((name, case.since.get(item)?)));
         let since = known.map_or_else(String::new, |(name, commit)| format!(" (`{name}` is there since {commit})"));
         let why = format!("`{}` came after what it tests{since}, and was never seen to fail", test.id);
-        let what_to_do = "begin with the test next time; see this one fail once: break what it is about, and run it";
+        let what_to_do = "break the code that it tests, run it, and see it fail once; next time write the test first";
         found(Rule::TestAfterTheFact, &Place::new(&test.path, test.line), why, what_to_do)
     };
     late.map(tell).collect()

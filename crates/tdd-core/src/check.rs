@@ -35,7 +35,9 @@ pub fn passes(seen: &CheckSeen<'_>) -> RuleResult {
         Exit::Signalled(signal) => {
             Err(refuse(&format!("was killed by signal {signal}"), "mend it").because(Cause::Crash))
         }
-        Exit::TimedOut => Err(refuse("did not end in time", "raise `ci.build_timeout_secs`").because(Cause::Timeout)),
+        Exit::TimedOut => {
+            Err(refuse("did not finish before its timeout", "raise `ci.build_timeout_secs`").because(Cause::Timeout))
+        }
         Exit::Interrupted => Err(refuse("was interrupted", "run it again")),
         Exit::NotStarted(why) => {
             let next = "install it, or change the command in `tdd.yaml`";

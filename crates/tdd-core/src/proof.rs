@@ -118,7 +118,7 @@ pub fn can_fail(target: &TestId, proof: &Proof) -> RuleResult {
 fn not_built(why: &str) -> Refusal {
     let first = why.lines().find(|line| !line.trim().is_empty()).unwrap_or("the compiler did not say why").trim();
     let reason = format!("altered copies of the test do not compile, so it cannot be proven: {first}");
-    Rule::CounterProof.refuse(reason, "write its assertions more plainly, or let a person override it")
+    Rule::CounterProof.refuse(reason, "use simpler assertions, or let a person override the rule")
 }
 
 /// The order matters: only with a reporter that tells the truth do the copies say anything, and only with
@@ -158,12 +158,15 @@ fn copy(seen: &CounterProof) -> RuleResult {
 
 fn twins(seen: &CounterProof) -> RuleResult {
     if let Some(survivor) = seen.survivors.iter().find(|survivor| survivor.prints_differently) {
-        let why = "values that print differently count as equal, so the comparison is overridden";
-        return Err(disarmed(&format!("line {} passes though it {}: {why}", survivor.twin.line, survivor.twin.what)));
+        let why = "the two values print differently and still compare as equal, so the comparison is rigged";
+        return Err(disarmed(&format!(
+            "line {} still passes in a copy that {}: {why}",
+            survivor.twin.line, survivor.twin.what
+        )));
     }
     if let Some(survivor) = seen.survivors.first() {
         let twin = &survivor.twin;
-        return Err(vacuous(&format!("line {} passes though it {}", twin.line, twin.what)));
+        return Err(vacuous(&format!("line {} still passes in a copy that {}", twin.line, twin.what)));
     }
     match seen.not_run.first() {
         None => Ok(()),
@@ -196,12 +199,12 @@ fn red(seen: &CounterProof) -> RuleResult {
 }
 
 fn vacuous(why: &str) -> Refusal {
-    let next = "the test goes back to the tester: let each assertion depend on what production answers";
+    let next = "change the test: each assertion must depend on what production returns";
     Rule::CounterProof.refuse(format!("the test cannot fail where it should: {why}"), next).because(Cause::VacuousTest)
 }
 
 fn disarmed(why: &str) -> Refusal {
-    let next = "take what overrides comparison, assertion or reporting out of production, and implement the behaviour";
+    let next = "remove what rigs comparison, assertion or reporting from production, and implement the behaviour";
     Rule::CounterProof.refuse(format!("disarmed: {why}"), next)
 }
 
@@ -265,7 +268,7 @@ mod tests {
     #[test]
     fn a_surviving_twin_is_the_tests_fault() {
         let seen = CounterProof { survivors: survivors(false), ..honest() };
-        check(seen, Some(Cause::VacuousTest), "line 4 passes though it expects `3` instead of `2`");
+        check(seen, Some(Cause::VacuousTest), "line 4 still passes in a copy that expects `3` instead of `2`");
     }
 
     #[test]

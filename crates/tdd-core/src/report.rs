@@ -18,7 +18,7 @@ pub enum Cause {
     MissingSymbol,
     /// The runner is not installed or could not be started.
     RunnerMissing,
-    /// It did not end in time.
+    /// It did not finish before its timeout.
     Timeout,
     /// Its process ended before its report was complete.
     Crash,
@@ -32,7 +32,7 @@ pub enum Cause {
     Skipped,
     /// The file does not parse.
     SyntaxError,
-    /// It does not compile, and not for want of production code.
+    /// It does not compile, and the cause is not missing production code.
     UnrelatedCompileError,
     /// The file could not be loaded.
     LoadFailure,

@@ -10,8 +10,11 @@ pub fn steering_frozen(change: &Change) -> Result<(), Refusal> {
     match change.steering.iter().find(|change| !change.free) {
         None => Ok(()),
         Some(bad) => Err(Rule::SteeringFrozen.refuse(
-            format!("`{}` steers how tests are built and run, and this changed in it: {}", bad.path, bad.what),
-            "put it back; a person commits it on its own, or does it in refactor mode",
+            format!(
+                "`{}` is runner configuration (it decides how tests are built and run); changed: {}",
+                bad.path, bad.what
+            ),
+            "restore it; a person may commit it separately or in refactor mode",
         )),
     }
 }
@@ -22,8 +25,8 @@ pub fn red_changes_tests_only(change: &Change) -> Result<(), Refusal> {
     match change.production.first() {
         None => Ok(()),
         Some(item) => Err(Rule::PhaseScope.refuse(
-            format!("{} is production code, and a red changes tests only", place(item)),
-            "put it back; write it when the test is red",
+            format!("{} is production code, but a red may change tests only", place(item)),
+            "restore it; write it after the test is red",
         )),
     }
 }
@@ -38,22 +41,22 @@ pub fn green_changes_production_only(change: &Change) -> Result<(), Refusal> {
             TestChange::Moved { after, .. } => ("was moved", after),
             TestChange::Changed { after, .. } => ("was changed", after),
         };
-        let reason = format!("the test `{}` {what}, and a green changes production only", facts.id);
+        let reason = format!("the test `{}` {what}, but a green may change production only", facts.id);
         let next = if change.production.is_empty() {
             let path = &facts.path;
             format!(
                 "leave `{path}` as it was at red; nothing but tests was changed: write the production code that they use"
             )
         } else {
-            "put the tests back as they were at red".to_owned()
+            "restore the tests as they were at red".to_owned()
         };
         return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
     }
     match change.support.first() {
         None => Ok(()),
         Some(item) => Err(Rule::TestsFrozen.refuse(
-            format!("{} is used by tests or is one, and a green changes production only", place(item)),
-            "put it back as it was at red; an example in a comment is a test, and comes with a red of its own",
+            format!("{} is used by tests or is one, but a green may change production only", place(item)),
+            "restore it as it was at red; an example in a comment is a test and needs a red of its own",
         )),
     }
 }
@@ -64,7 +67,7 @@ pub fn readable(change: &Change) -> Result<(), Refusal> {
         None => Ok(()),
         Some(unreadable) => Err(Rule::TestsFrozen
             .refuse(
-                format!("{unreadable}; so it cannot be said which tests are in it"),
+                format!("{unreadable}; the machine cannot tell which tests it holds"),
                 "mend its syntax; a replacement takes the place of what it is for, and all around that stays",
             )
             .because(Cause::SyntaxError)
@@ -100,15 +103,15 @@ pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
         if let Some(why) = loosened(test) {
             let facts = facts(test);
             let reason = format!("the test `{}` {why}", facts.id);
-            let next = "put it back as it was; a test that is wrong goes through a rethink, \
-                        or is a person's work in refactor mode";
+            let next = "restore it; a wrong test goes through a rethink, \
+                        or a person changes it in refactor mode";
             return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
         }
     }
     if let Some(item) = change.support.iter().find(|item| item.fate != ItemFate::Added) {
         return Err(Rule::TestsFrozen.refuse(
-            format!("{} is used by tests that are there already, and was not only added to", place(item)),
-            "put it back, and add what the new test needs beside it",
+            format!("{} is used by existing tests, and was changed rather than added to", place(item)),
+            "restore it, and add what the new test needs beside it",
         ));
     }
     match change.support.iter().find(|item| shadows_an_assertion(item)) {
@@ -199,8 +202,8 @@ pub fn one_behaviour(change: &Change, max_new_tests: u32) -> Result<(), Refusal>
     match u32::try_from(demands) {
         Ok(demands) if demands <= max_new_tests => Ok(()),
         _ => Err(Rule::OneBehaviour.refuse(
-            format!("{demands} tests ask for something new, and a red brings {max_new_tests}"),
-            "keep the simplest of them, and bring the others one by one",
+            format!("{demands} tests ask for something new; one red may bring {max_new_tests}"),
+            "keep the simplest one, and bring the others one by one",
         )),
     }
 }
@@ -313,11 +316,11 @@ pub fn tests_kept(change: &Change) -> Result<(), Refusal> {
             },
         };
         let facts = facts(test);
-        let reason = format!("the test `{}` {why}, and a refactor keeps every test as it is", facts.id);
+        let reason = format!("the test `{}` {why}, but a refactor keeps every test as it is", facts.id);
         let next = match test {
-            TestChange::Added(_) => "take it out; a new test begins a cycle of its own",
+            TestChange::Added(_) => "remove it; a new test begins a new cycle",
             TestChange::Removed(_) | TestChange::Changed { .. } | TestChange::Moved { .. } => {
-                "put it back; rewriting tests is a person's work, in refactor mode"
+                "restore it; only a person may rewrite tests, in refactor mode"
             }
         };
         return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
@@ -333,8 +336,8 @@ pub fn one_side_only(change: &Change) -> Result<(), Refusal> {
     let tests = !change.tests.iter().all(moved) || !change.support.iter().all(is_wiring);
     match change.production.first() {
         Some(item) if tests => Err(Rule::PhaseScope.refuse(
-            format!("{} and tests changed together, and a refactor changes one side only", place(item)),
-            "make two refactors of it",
+            format!("{} and tests changed together, but a refactor may change only one of them", place(item)),
+            "split it into two refactors",
         )),
         Some(_) | None => Ok(()),
     }
@@ -352,8 +355,8 @@ pub fn support_kept(change: &Change) -> Result<(), Refusal> {
     match change.support.iter().find(|item| !kept(item)) {
         None => Ok(()),
         Some(item) => Err(Rule::TestsFrozen.refuse(
-            format!("{} is used by tests, and is not what it was", place(item)),
-            "put it back; rewriting what tests use is a person's work, in refactor mode",
+            format!("{} is used by tests, and was changed", place(item)),
+            "restore it; only a person may rewrite test helpers, in refactor mode",
         )),
     }
 }
@@ -441,7 +444,7 @@ mod tests {
         let elsewhere = "leave `tests/a.rs` as it was at red; nothing but tests was changed: write the production code that they use";
         assert_eq!(next(&frozen), elsewhere);
         let both = Change { production: vec![item("`fn add`", ItemFate::Added)], ..frozen };
-        assert_eq!(next(&both), "put the tests back as they were at red");
+        assert_eq!(next(&both), "restore the tests as they were at red");
     }
 
     #[test]

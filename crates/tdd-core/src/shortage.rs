@@ -31,7 +31,7 @@ const NONE: u64 = 1 << 20;
 
 /// What a command ran out of, if that is why it failed. `free` gives the bytes that are left where it writes.
 pub fn shortage(finished: &Finished, nature: Nature, free: impl FnOnce() -> u64) -> Option<Shortage> {
-    if finished.exit == Exit::Passed {
+    if matches!(finished.exit, Exit::Passed | Exit::NotStarted(_)) {
         return None;
     }
     let said = format!("{}\n{}", finished.stderr.text(), finished.stdout.text()).replace("\\n", "\n");

@@ -15,7 +15,8 @@ pub fn least_room(folder: &Path) -> u64 {
 
 #[allow(clippy::useless_conversion, reason = "the numbers are smaller on some systems")]
 fn room(place: &Path) -> Option<u64> {
-    let found = statvfs(place).ok()?;
+    // A file system without any blocks, such as `/proc`, is none that anybody writes to.
+    let found = statvfs(place).ok().filter(|found| found.blocks() > 0)?;
     Some(u64::from(found.blocks_available()).saturating_mul(u64::from(found.fragment_size())))
 }
 

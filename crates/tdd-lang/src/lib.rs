@@ -39,6 +39,8 @@ mod syntax;
 pub mod twin;
 mod uses;
 
+pub use syntax::MAX_DEPTH;
+
 use language::{Language, Project, Selection, Settings, Sources, Suite, UnknownCommand};
 
 /// Every language, the one that a new project gets by default first. JavaScript comes last: many projects of other

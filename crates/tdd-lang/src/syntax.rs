@@ -142,8 +142,8 @@ pub(crate) struct ParseCache(Mutex<Recent<Digest, Arc<[Node]>>>);
 const KEPT_NODES: usize = 40_000;
 
 /// A file that is nested deeper than this counts as one that cannot be read: a walk outwards from each of its nodes
-/// would take minutes.
-const MAX_DEPTH: usize = 5_000;
+/// would take minutes. Compilers run out of stack on such files as well.
+pub const MAX_DEPTH: usize = 2_000;
 
 impl ParseCache {
     /// None yet.

@@ -9,17 +9,14 @@ use std::thread;
 
 use clap::Args;
 use serde::Serialize;
-use tdd_core::audit::{self, Claim, Finding};
+use tdd_core::audit::{Claim, Finding};
 use tdd_core::cycle::Phase;
 use tdd_core::digest::CommitId;
-use tdd_core::law::Kind;
-use tdd_core::pipeline;
-use tdd_core::seam::Workshop;
 use tdd_core::test_id::TestId;
 use tdd_exec::git::Repo;
 use tdd_exec::project;
 use tdd_exec::state::{StateDir, StateError};
-use tdd_exec::workshop::{ProjectWorkshop, ReportCache, Targets};
+use tdd_exec::workshop::{ProjectWorkshop, ReportCache};
 
 use crate::commands::run::count;
 use crate::context::Context;
@@ -210,48 +207,12 @@ fn one(
     if let Some(mut workshop) = workshop {
         workshop.granted.clone_from(&claim.overrides);
         if claim.phase.is_none() {
-            (audited.inferred, audited.finding) = unclaimed(&mut workshop, &claim, infer)?;
+            (audited.inferred, audited.finding) = workshop.judge_unclaimed(&claim, infer)?;
         } else {
-            audited.finding = claimed(&mut workshop, &claim)?;
+            audited.finding = workshop.judge_claim(&claim)?;
         }
     }
     Ok(audited)
-}
-
-/// Judges a commit by what it claims to be.
-fn claimed(workshop: &mut ProjectWorkshop, claim: &Claim) -> Result<Finding, CliError> {
-    let kind = claim.kind();
-    let targets = match kind {
-        Kind::Rethink | Kind::Mend if claim.tests.is_empty() => {
-            return Ok(Finding::broken("it names no test, so nobody can say what was thought over"));
-        }
-        Kind::Red | Kind::Green if claim.tests.is_empty() => {
-            let change = workshop.plain_change()?;
-            match workshop.targets(kind, &[], &change)? {
-                Targets::Tests(targets) => targets,
-                Targets::Refused(refusal) => return Ok(audit::refused(&refusal)),
-            }
-        }
-        _ => claim.tests.clone(),
-    };
-    let judged = pipeline::judge(workshop, kind, &targets, targets.len())?;
-    Ok(judged.worst().map_or_else(|| Finding::nothing("there was nothing to judge"), audit::judged))
-}
-
-/// Judges a commit that does not say what it is: it must not tamper with tests; more only where that is asked for.
-fn unclaimed(workshop: &mut ProjectWorkshop, claim: &Claim, infer: bool) -> Result<(Option<Phase>, Finding), CliError> {
-    // A name that changes everywhere is no tampering.
-    let change = audit::without_excused(workshop.change(Kind::Refactor)?, claim);
-    if let Some(refusal) = pipeline::tampering(workshop, &change) {
-        return Ok((None, audit::refused(&refusal)));
-    }
-    let finding = audit::unclaimed(&change, claim);
-    if !infer || !finding.is_unclaimed() {
-        return Ok((None, finding));
-    }
-    let (kind, targets) = workshop.inferred(&change)?;
-    let judged = pipeline::judge(workshop, kind, &targets, targets.len())?;
-    Ok((kind.phase(), judged.worst().map_or(finding, audit::judged)))
 }
 
 impl Audited {

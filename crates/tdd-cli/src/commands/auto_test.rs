@@ -15,8 +15,9 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
 use crate::progress::Progress;
-use crate::tally::{Tally, tally};
+use crate::tally;
 use tdd_exec::project::Workbench;
+use tdd_exec::tally::Tally;
 
 /// Run all tests and report each of them
 ///
@@ -65,8 +66,8 @@ pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
     let facts = SuiteFacts { report: &report, command: &command, tree: &before, duration_ms };
     let recorded = record(&bench, context, &facts)?;
     let ended = report.results().map(|result| (&result.id, result.outcome == Outcome::Pass));
-    let document = Document::new(&facts, recorded, tally(&bench.config, &bench.sources, ended));
-    let of_projects = || document.projects.iter().map(Tally::text).collect::<String>();
+    let document = Document::new(&facts, recorded, tdd_exec::tally::tally(&bench.config, &bench.sources, ended));
+    let of_projects = || document.projects.iter().map(tally::text).collect::<String>();
     let told = || text(&report, duration_ms, context.output.is_verbose()) + &of_projects();
     let failure = report.environment_failure();
     let in_short = || failure.map(obstacle_text).unwrap_or_default() + &summary(&report, duration_ms);

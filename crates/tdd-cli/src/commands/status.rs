@@ -26,10 +26,13 @@ use crate::context::Context;
 use crate::dots;
 use crate::error::CliError;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, paint};
-use crate::tally::{Tally, tally};
+use crate::tally;
 use tdd_exec::project;
+use tdd_exec::tally::Tally;
 
 /// Show where the project stands: step, role, last commit, red and green tests
+///
+/// Each plan step that names a test has a dot: red, green or not yet.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli status\n  tdd-cli status --format json | jq -r '.red[]'    the red tests, one a line"
@@ -119,7 +122,7 @@ pub fn run(_: &Status, context: &Context) -> Result<ExitCode, CliError> {
     let session = session(&repo)?;
     let mut standing = StatusDocument::of(&repo, &session)?;
     let ended = session.tests().iter().map(|(id, known)| (id, known.status == TestStatus::Pass));
-    standing.projects = tally(&config, &TreeSources::new(repo.root(), repo.files()?), ended);
+    standing.projects = tdd_exec::tally::tally(&config, &TreeSources::new(repo.root(), repo.files()?), ended);
     standing.gates_only = standing.phase.is_none() && roster::roster(&config).is_empty();
     context.output.result_or(&standing, || standing.text(), || standing.line());
     Ok(ExitCode::SUCCESS)
@@ -175,7 +178,7 @@ impl StatusDocument {
         }
         text += &format!("{} {}\n", paint(BOLD, "commit   "), self.commit_text());
         text += &format!("{} {}\n", paint(BOLD, "tests    "), self.tests_text());
-        text.extend(self.projects.iter().filter(|_| self.tests_current.is_some()).map(Tally::text));
+        text.extend(self.projects.iter().filter(|_| self.tests_current.is_some()).map(tally::text));
         for failing in &self.failing {
             text += &failing.text();
         }

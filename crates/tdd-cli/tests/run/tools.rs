@@ -102,7 +102,7 @@ fn a_refusal_comes_back_as_the_result_of_the_call() {
     );
     let told = results(&stage.server.requests()[1]);
     assert!(told[0].starts_with("refused\nRule: phase-scope\nReason: "), "{told:?}");
-    assert!(told[0].contains("\nNext: put it back; write it when the test is red"), "{told:?}");
+    assert!(told[0].contains("\nNext: restore it; write it after the test is red"), "{told:?}");
 }
 
 /// A test that is not there.

@@ -281,17 +281,17 @@ fn kind(session: &Session, request: &Request<'_>) -> Kind {
 pub fn judge_claim(session: &Session, test: &TestId) -> Result<(), Refusal> {
     let next = "claim the red test of this step; `tdd-cli status` names the red ones";
     match session.tests().get(test) {
-        Some(known) if known.status == Status::Pass => {
-            Err(Rule::RedFirst.refuse(format!("`{test}` passes, so nothing is to be done for it"), next).about(test))
-        }
+        Some(known) if known.status == Status::Pass => Err(Rule::RedFirst
+            .refuse(format!("`{test}` passes, so there is nothing to implement for it"), next)
+            .about(test)),
         Some(known) if known.cause.is_some_and(Cause::is_valid_red) => Ok(()),
         Some(TestRecord { red: Some(red), digest, .. }) if red.digest != *digest => {
             let reason = format!("`{test}` has changed since it was seen to fail");
-            Err(Rule::RedFirst.refuse(reason, "let it be seen to fail again: `tdd-cli validate-red`").about(test))
+            Err(Rule::RedFirst.refuse(reason, "prove its red again with `tdd-cli validate-red`").about(test))
         }
-        Some(_) | None => {
-            Err(Rule::RedFirst.refuse(format!("nobody saw `{test}` fail for a valid cause"), next).about(test))
-        }
+        Some(_) | None => Err(Rule::RedFirst
+            .refuse(format!("the machine has not seen `{test}` fail for a valid cause"), next)
+            .about(test)),
     }
 }
 

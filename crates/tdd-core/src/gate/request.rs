@@ -55,7 +55,7 @@ pub fn within_budget(asked: &GateInput<'_>) -> RuleResult {
         return Err(Rule::Budget.refuse(reason, "raise `llm.budget.tokens`"));
     }
     if limits.max_micro_usd.is_some_and(|most| usage.micro_usd >= most) {
-        return Err(Rule::Budget.refuse("all money is spent", "raise `llm.budget.usd`"));
+        return Err(Rule::Budget.refuse("the budget in dollars is spent", "raise `llm.budget.usd`"));
     }
     let Some(step) = standing.step() else { return Ok(()) };
     let spent = standing.spent(&step.subject());
@@ -93,7 +93,7 @@ pub fn has_a_red(asked: &GateInput<'_>) -> RuleResult {
     let targets = targets(session);
     if targets.is_empty() {
         let next = "write a test that fails, and let the machine see it: `tdd-cli validate-red`";
-        return Err(Rule::RedFirst.refuse("production code changes only for a red test, and there is none", next));
+        return Err(Rule::RedFirst.refuse("there is no red test, and production code may change only for one", next));
     }
     targets.into_iter().try_for_each(|target| judge_claim(session, target))
 }

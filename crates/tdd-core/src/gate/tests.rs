@@ -356,9 +356,9 @@ mod law {
             other => other,
         };
         assert_eq!(reason(&[red()]), Ok(()));
-        let passes = "`tests/a.rs::adds` passes, so nothing is to be done for it";
+        let passes = "`tests/a.rs::adds` passes, so there is nothing to implement for it";
         assert_eq!(reason(&[red(), ran(None)]), Err(passes.to_owned()));
-        let never = "nobody saw `tests/a.rs::adds` fail for a valid cause";
+        let never = "the machine has not seen `tests/a.rs::adds` fail for a valid cause";
         assert_eq!(reason(&[red(), ran(Some(Cause::Timeout))]), Err(never.to_owned()));
         assert_eq!(reason(&[]), Err(never.to_owned()));
         let other = "`tests/a.rs::adds` has changed since it was seen to fail";

@@ -134,10 +134,10 @@ pub(crate) fn holding(subject: &Subject<'_>, report: &Report) -> Holding {
     Holding { test: about, cause, reason }
 }
 
-/// Refuses a red in which no test asks for anything new.
+/// Refuses a red in which the change adds no test and no assertion.
 pub fn no_new_test() -> Refusal {
-    let next = "write a new test, or add an assertion to one that is there";
-    Rule::RedFirst.refuse("no test asks for anything new", next).because(Cause::TargetNotFound)
+    let next = "write a new test, or add an assertion to an existing one";
+    Rule::RedFirst.refuse("the change adds no test and no assertion", next).because(Cause::TargetNotFound)
 }
 
 fn tests(count: u32) -> String {
@@ -157,8 +157,9 @@ pub(crate) fn same_tree(seen: &RunFacts<'_>) -> RuleResult {
     if before == after {
         return Ok(());
     }
-    let reason = "the files changed while the tests ran, so the run says nothing about them";
-    Err(Rule::SameTree.refuse(reason, "make the tests leave the project's files alone, then run it again"))
+    let reason = "the test run changed the project's files, so its result does not count";
+    Err(Rule::SameTree
+        .refuse(reason, "let the tests write outside of the project or to ignored paths, then run it again"))
 }
 
 /// What was tested is what is committed: a changed file takes in nothing that the tree does not hold.

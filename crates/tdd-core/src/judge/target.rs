@@ -40,7 +40,7 @@ pub(crate) fn fails_validly(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleR
         return Ok(());
     }
     let reason = format!("`{target}` passes already");
-    let next = "keep it if it documents something, and write a test for what is not there yet";
+    let next = "write a test for behaviour that is missing";
     Err(Rule::RedFirst.refuse(reason, next).because(Cause::UnexpectedGreen).about(target))
 }
 
@@ -80,26 +80,30 @@ fn unmarked((cause, message): (Option<Cause>, String), change: &Change, target: 
 /// A red for a cause that is not valid, with what to do about it.
 pub(super) fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
     let (reason, next) = match cause {
-        Cause::RunnerMissing => ("could not be run: the runner is missing", "`tdd-cli doctor` says what to install"),
-        Cause::Timeout => ("did not end in time", "make the test end by itself, or raise `ci.timeout_secs`"),
-        Cause::Crash => ("ended its process before its report was complete", "let it fail by an assertion"),
+        Cause::RunnerMissing => {
+            ("could not be run, because the test runner is missing", "`tdd-cli doctor` says what to install")
+        }
+        Cause::Timeout => {
+            ("did not finish before its timeout", "make the test end by itself, or raise `ci.timeout_secs`")
+        }
+        Cause::Crash => ("crashed or exited before the test report was complete", "let it fail by an assertion"),
         Cause::UnknownOutput => {
-            ("ran, but its report cannot be believed", "`tdd-cli auto-test -v` shows what was said")
+            ("ran, but its report contradicts itself", "`tdd-cli auto-test -v` shows what was said")
         }
         Cause::TargetNotFound => (
-            "is not among the tests that were found",
+            "was not found among the tests",
             "check its name: `tdd-cli auto-test` lists the tests; one that a feature or a setting leaves out needs it in `ci.test_cmd`",
         ),
-        Cause::ZeroTests => ("was not found: there is not a single test", "write it, and make the runner find it"),
-        Cause::Skipped => ("is skipped", "take the marker away"),
+        Cause::ZeroTests => ("was not found: the project has no tests", "write it, and make the runner find it"),
+        Cause::Skipped => ("is skipped", "remove the skip marker"),
         Cause::SyntaxError => ("does not parse", "mend the syntax"),
         Cause::UnrelatedCompileError => {
-            ("does not compile, and not for want of production code", "mend the test; what it uses it must import")
+            ("does not compile, and the cause is not missing production code", "fix the test; it may lack an import")
         }
-        Cause::LoadFailure => ("could not be loaded", "mend what keeps it from being loaded"),
+        Cause::LoadFailure => ("could not be loaded", "fix the error that keeps its file from loading"),
         Cause::BaselineNotGreen => ("cannot be judged: other tests failed before", "make them pass first"),
         Cause::UnrelatedFailure => ("failed for another reason", "let it fail for want of production code"),
-        Cause::Flaky => ("passes and fails on the same files", "make it repeatable"),
+        Cause::Flaky => ("passes and fails on the same files", "make its result repeatable"),
         Cause::VacuousTest => ("cannot fail", "assert something about what production does"),
         Cause::UnexpectedGreen => ("passes already", "write a test for what is not there yet"),
         Cause::MissingSymbol => (
@@ -174,7 +178,7 @@ fn was_red_before(subject: &Subject<'_>, target: &TestId, before: Option<&Baseli
             Err(Rule::RedFirst.refuse(reason, next).because(Cause::UnexpectedGreen).about(target))
         }
         None => {
-            let reason = format!("nobody saw `{target}` fail before the change");
+            let reason = format!("the machine has not seen `{target}` fail before the change");
             let next = "run `tdd-cli validate-red` on it before you implement it";
             Err(Rule::RedFirst.refuse(reason, next).because(Cause::TargetNotFound).about(target))
         }

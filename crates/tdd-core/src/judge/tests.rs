@@ -606,7 +606,10 @@ fn a_verification_that_does_not_pass_is_told_by_the_way_it_ended() {
     let judged = |exit: &Exit| judge_verification(exit, "make", "error: no").map(|it| (it.cause, it.reason));
     assert_eq!(judged(&Exit::Passed), None);
     assert_eq!(judged(&Exit::Failed(1)), Some((None, "`make` fails: error: no".to_owned())));
-    assert_eq!(judged(&Exit::TimedOut), Some((Some(Cause::Timeout), "`make` did not end in time".to_owned())));
+    assert_eq!(
+        judged(&Exit::TimedOut),
+        Some((Some(Cause::Timeout), "`make` did not finish before its timeout".to_owned()))
+    );
     let missing = judged(&Exit::NotStarted("not found".to_owned()));
     assert_eq!(missing.and_then(|(cause, _)| cause), Some(Cause::RunnerMissing));
 }
@@ -784,7 +787,7 @@ fn rulings_say_what_was_seen() {
     let two = said(judge_green(&seen, &[&id("new"), &id("other")], &was));
     assert_eq!(two, "2 targets pass and the whole suite with it");
     let timeout = invalid(Cause::Timeout, &id("new"), "\n  after 5 s\nmore");
-    assert_eq!(timeout.reason, "`tests/a.rs::new` did not end in time: after 5 s");
+    assert_eq!(timeout.reason, "`tests/a.rs::new` did not finish before its timeout: after 5 s");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! One change of a real project: its base, its tree, and everything that can be run to find out about it.
 
+mod audit;
 mod copies;
 mod facts;
 mod red_state;

@@ -12,6 +12,7 @@ use tdd_core::rule::{Refusal, Rule};
 use tdd_core::seam::Workshop;
 use tdd_core::signs::Place;
 use tdd_core::test_id::TestId;
+use tdd_lang::MAX_DEPTH;
 use tdd_lang::language::Sources;
 
 use super::ProjectWorkshop;
@@ -130,7 +131,8 @@ impl ProjectWorkshop {
             let flaw = change.unreadable.iter().find(|unreadable| unreadable.place.path == *file);
             return Ok(Targets::Refused(if broken {
                 let reason = flaw.map_or_else(|| format!("`{file}` does not parse"), ToString::to_string);
-                refuse(kind, Cause::SyntaxError, reason, "mend its syntax")
+                let next = format!("mend its syntax; code nested deeper than {MAX_DEPTH} levels is not read");
+                refuse(kind, Cause::SyntaxError, reason, &next)
             } else {
                 let next = "name a file with tests in it, or a test id; a symbolic link is not followed";
                 refuse(kind, Cause::ZeroTests, format!("there is no test in `{file}`"), next)

@@ -17,7 +17,7 @@ pub(super) const BREAK: &str = "let _ = 1 / \"\".len();";
 pub(super) struct Opposite {
     /// Its text.
     pub text: String,
-    /// What is different, as the end of "line 3 passes though it …".
+    /// What is different, as the end of "line 3 still passes in a copy that …".
     pub what: String,
     /// A statement that panics if both sides print differently.
     pub probe: Option<String>,

@@ -321,12 +321,12 @@ mod tests {
     fn a_large_file_and_deep_nesting_are_no_matter() {
         let large = "#[test]\nfn adds() { assert_eq!(add(1, 2), 3, \"hello\"); }\n".repeat(18_000);
         assert_eq!(of(&large).tests.len(), 18_000);
-        let (open, close) = ("mod a {".repeat(1_000), "}".repeat(1_000));
+        let (open, close) = ("mod a {".repeat(500), "}".repeat(500));
         assert_eq!(of(&format!("{open} #[test] fn x() {{}} {close}")).tests.len(), 1);
-        let (open, close) = ("(".repeat(1_000), ")".repeat(1_000));
+        let (open, close) = ("(".repeat(500), ")".repeat(500));
         assert_eq!(only(&format!("#[test] fn x() {{ {open}assert!(a){close} }}")).assertions.len(), 1);
         assert_eq!(only(&format!("proptest! {{ #[test] fn x() {{ {open}assert!(a){close} }} }}")).assertions.len(), 1);
-        let (open, close) = ("{".repeat(1_000), "}".repeat(1_000));
+        let (open, close) = ("{".repeat(500), "}".repeat(500));
         assert_eq!(names(&format!("m! {{ {open} #[test] fn x() {{}} {close} }}")), ["x"]);
     }
 

@@ -84,7 +84,9 @@ impl<'r> Reading<'r> {
         match test.outcome {
             Fate::Pass => TestResult::new(id, Outcome::Pass, millis),
             Fate::Skip => failed(id, Cause::Skipped, say(&test.why), millis),
-            Fate::Lost if test.why == "timeout" => failed(id, Cause::Timeout, say("it did not end in time"), millis),
+            Fate::Lost if test.why == "timeout" => {
+                failed(id, Cause::Timeout, say("it did not finish before its timeout"), millis)
+            }
             Fate::Lost => failed(id, Cause::Crash, say(&format!("its process ended with {}", test.why)), millis),
             Fate::Fail => {
                 // What a group's hook threw keeps the tests of the group from being run.
@@ -135,7 +137,9 @@ impl<'r> Reading<'r> {
                     self.loaded(lost, run);
                     continue;
                 }
-                (Some(how), _) if how == "timeout" => (Cause::Timeout, "it did not end in time".to_owned(), None),
+                (Some(how), _) if how == "timeout" => {
+                    (Cause::Timeout, "it did not finish before its timeout".to_owned(), None)
+                }
                 (Some(how), _) => (Cause::Crash, shorten(format!("its process ended with {how}\n{}", file.said)), None),
                 (None, Some(error)) if is_empty_file(error) && lost.is_empty() => continue,
                 (None, Some(error)) => {

@@ -202,7 +202,7 @@ impl<'r> Reading<'r> {
         match case.fate() {
             Fate::Passed => TestResult::new(id, Outcome::Pass, millis),
             Fate::Skipped(phase) => failed(id, Cause::Skipped, say(&reason(phase)), millis),
-            Fate::Lost("timeout") => failed(id, Cause::Timeout, say("it did not end in time"), millis),
+            Fate::Lost("timeout") => failed(id, Cause::Timeout, say("it did not finish before its timeout"), millis),
             Fate::Lost(how) => failed(id, Cause::Crash, say(&format!("its process ended with {how}")), millis),
             Fate::Silent => failed(id, Cause::Crash, say("it was collected and never ended"), millis),
             Fate::Failed(phase) => {
@@ -225,7 +225,7 @@ impl<'r> Reading<'r> {
                     continue;
                 }
                 Why::Lost(how) if how == "timeout" => {
-                    (Cause::Timeout, "loading it did not end in time".to_owned(), None)
+                    (Cause::Timeout, "loading it did not finish before its timeout".to_owned(), None)
                 }
                 Why::Lost(how) => (Cause::Crash, format!("loading it ended its process with {how}"), None),
                 Why::Failed(None) => (Cause::LoadFailure, shorten(text.clone()), None),
