@@ -143,7 +143,6 @@ fn facts(nth: usize, path: &str) -> TestFacts {
         body: Digest::of(nth.to_le_bytes()),
         assertions: (0..5_u8).map(|it| Digest::of([it])).collect(),
         skipped: None,
-        never_runs: false,
         conditions: Vec::new(),
         should_panic: false,
         returns_result: false,

@@ -171,7 +171,7 @@ fn a_test_that_lost_something_was_tampered_with() {
         (TestChange::Removed(facts(3)), 1),
         (changed(&|after| after.assertions.clear(), false), 1),
         (changed(&|after| after.assertions = vec![Digest::of("other")], false), 1),
-        (changed(&|after| after.skipped = Some("#[ignore]".to_owned()), true), 1),
+        (changed(&|after| after.skipped = Some(crate::change::Mark::always("#[ignore]")), true), 1),
         (changed(&|after| after.assertions.push(Digest::of("more")), true), 0),
         (TestChange::Moved { before: facts(3), after: facts(9) }, 0),
     ] {

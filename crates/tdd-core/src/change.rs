@@ -36,10 +36,8 @@ pub struct TestFacts {
     pub body: Digest,
     /// Digests of its assertions, each as often as it stands there.
     pub assertions: Vec<Digest>,
-    /// Why it does not run, if it is marked so.
-    pub skipped: Option<String>,
-    /// It is marked so, and under no condition: it runs nowhere.
-    pub never_runs: bool,
+    /// What keeps it from running, if it is marked so.
+    pub skipped: Option<Mark>,
     /// The conditions under which it exists.
     pub conditions: Vec<String>,
     /// It is meant to panic.
@@ -48,6 +46,28 @@ pub struct TestFacts {
     pub returns_result: bool,
     /// An assertion depends on something that is not the test's own.
     pub asks_production: bool,
+}
+
+/// What keeps a test from running.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Mark {
+    /// The marker as it is written.
+    pub text: String,
+    /// It holds under every condition: the test runs nowhere.
+    pub always: bool,
+}
+
+impl Mark {
+    /// A marker that holds under every condition.
+    pub fn always(text: impl Into<String>) -> Self {
+        Self { text: text.into(), always: true }
+    }
+
+    /// Of several markers the one that counts most: the first that holds under every condition, else the first.
+    pub fn strongest(marks: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let marks: Vec<Self> = marks.into_iter().collect();
+        marks.iter().find(|mark| mark.always).or(marks.first()).cloned()
+    }
 }
 
 impl TestFacts {
@@ -69,7 +89,6 @@ impl TestFacts {
             body: Digest::of(name),
             assertions: Vec::new(),
             skipped: None,
-            never_runs: false,
             conditions: Vec::new(),
             should_panic: false,
             returns_result: false,

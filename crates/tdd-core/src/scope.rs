@@ -385,6 +385,7 @@ pub(crate) fn place(item: &ItemChange) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::change::Mark;
     use crate::digest::Digest;
 
     fn test(name: &str) -> TestFacts {
@@ -456,7 +457,7 @@ mod tests {
         assert_eq!(asked(&support(&[("use `kata::sub`", ItemFate::Removed)])), "yes");
         assert!(asked(&mended(asserting(0))).contains("lost an assertion"));
         assert!(asked(&mended(asserting(2))).contains("another assertion"));
-        assert!(asked(&mended(TestFacts { skipped: Some("x".into()), ..asserting(1) })).contains("skipped"));
+        assert!(asked(&mended(TestFacts { skipped: Some(Mark::always("x")), ..asserting(1) })).contains("skipped"));
         assert!(asked(&tests(vec![changed("other", test("other"))])).contains("was changed"));
         assert!(asked(&support(&[("fn `helper`", ItemFate::Changed)])).contains("no import"));
     }
@@ -477,7 +478,7 @@ mod tests {
     fn a_rethink_says_what_else_was_touched() {
         let doubted = TestId::native("tests/a.rs", "new");
         let rethink = |test, was_green| said(rethink_changes_one_test(&tests(vec![test]), &doubted, was_green));
-        let skipped = |name| TestFacts { skipped: Some("later".into()), ..test(name) };
+        let skipped = |name| TestFacts { skipped: Some(Mark::always("later")), ..test(name) };
         assert_eq!(rethink(changed("new", test("new")), false), "yes");
         assert_eq!(rethink(changed("new", skipped("new")), false), "the test `tests/a.rs::new` is skipped now");
         assert_eq!(rethink(changed("old", test("old")), false), "the test `tests/a.rs::old` was changed");

@@ -189,9 +189,12 @@ impl<'l> Several<'l> {
     }
 
     fn fits(&self, rule: &CommandFor, path: &str, name: &str) -> bool {
-        self.paths(path).any(|path| match is_glob(&rule.pattern) {
-            true => pattern::matches(&rule.pattern, path),
-            false => format!("{path}::{name}").starts_with(&rule.pattern),
+        self.paths(path).any(|path| {
+            if is_glob(&rule.pattern) {
+                pattern::matches(&rule.pattern, path)
+            } else {
+                format!("{path}::{name}").starts_with(&rule.pattern)
+            }
         })
     }
 

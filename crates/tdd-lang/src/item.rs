@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use tdd_core::change::Mark;
 use tdd_core::digest::Digest;
 use tdd_core::report::{Cause, Obstacle};
 use tdd_core::test_id::TestId;
@@ -70,23 +71,6 @@ impl TestItem {
     pub(crate) fn id(&self, path: &str) -> TestId {
         let slug = self.annotation.as_deref();
         slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(path, &self.name))
-    }
-}
-
-/// What keeps a test from running.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Mark {
-    /// The marker as it is written.
-    pub text: String,
-    /// It holds under every condition: the test runs nowhere.
-    pub always: bool,
-}
-
-impl Mark {
-    /// Of several markers the one that counts most: the first that holds under every condition, else the first.
-    pub(crate) fn strongest(marks: impl IntoIterator<Item = Self>) -> Option<Self> {
-        let marks: Vec<Self> = marks.into_iter().collect();
-        marks.iter().find(|mark| mark.always).or(marks.first()).cloned()
     }
 }
 

@@ -115,7 +115,7 @@ fn examine(folder: &Path, args: &Doctor, context: &Context) -> Vec<Finding> {
         repository(repo, &mut findings);
         state(repo, &mut findings);
         source_code(repo, &config, &mut findings);
-        findings.extend(kata(repo, &config));
+        findings.push(kata(repo, &config));
         findings.extend(plans(repo.root()));
     }
     models(&config, &mut findings);
@@ -251,16 +251,16 @@ fn examine_plan(path: &Path, root: &Path) -> Vec<Finding> {
 }
 
 /// Only models read a kata: a project without any, which uses the gates alone, needs none.
-fn kata(repo: &Repo, config: &Config) -> Option<Finding> {
+fn kata(repo: &Repo, config: &Config) -> Finding {
     let path = config.kata_description.as_str();
     let is_named = config.kata_description != Config::default().kata_description;
     let text = match kata::read(&repo.root().join(path)) {
         Err(KataError::Unreadable(TextError::Missing(_))) if !is_named && roster::roster(config).is_empty() => {
-            return Some(ok("kata", "none; the gates need none"));
+            return ok("kata", "none; the gates need none");
         }
-        Err(error) => return Some(failed("kata", State::Config, &error.into())),
+        Err(error) => return failed("kata", State::Config, &error.into()),
         Ok(text) if text == kata::PLACEHOLDER => {
-            return Some(warn("kata", &format!("`{path}` still holds its placeholder"), "say in it what to build"));
+            return warn("kata", &format!("`{path}` still holds its placeholder"), "say in it what to build");
         }
         Ok(text) => text,
     };
@@ -271,11 +271,11 @@ fn kata(repo: &Repo, config: &Config) -> Option<Finding> {
         let detail = format!("`{path}` has {} bytes and {cut}: prompts show {shown} of them", text.len());
         warn("kata", &detail, "raise `llm.context_bytes` if the models' context allows it, or say less in the kata")
     };
-    Some(match KataFit::of(&text, room) {
+    match KataFit::of(&text, room) {
         KataFit::Whole => ok("kata", format!("`{path}`, {} lines", text.lines().count())),
         KataFit::Sometimes(shown) => too_long("may be cut where there is much else to show", shown),
         KataFit::Never(shown) => too_long("will be cut", shown),
-    })
+    }
 }
 
 fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Finding>) {

@@ -474,7 +474,6 @@ fn a_persons_word_about_one_test_opens_the_door_for_that_test_alone() {
         body: Digest::of(name),
         assertions: Vec::new(),
         skipped: None,
-        never_runs: false,
         conditions: Vec::new(),
         should_panic: false,
         returns_result: false,

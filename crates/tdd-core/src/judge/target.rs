@@ -70,9 +70,9 @@ fn fate(report: &Report, target: &TestId) -> Result<(Option<Cause>, String), Ref
 /// keeps its file from being built.
 fn unmarked((cause, message): (Option<Cause>, String), change: &Change, target: &TestId) -> (Option<Cause>, String) {
     let unbuilt = matches!(cause, Some(Cause::MissingSymbol | Cause::UnrelatedCompileError | Cause::LoadFailure));
-    let marked = change.new_demands().find(|test| &test.id == target && test.never_runs);
-    match marked.filter(|_| unbuilt) {
-        Some(test) => (Some(Cause::Skipped), test.skipped.clone().unwrap_or_default()),
+    let mark = change.new_demands().find(|test| &test.id == target).and_then(|test| test.skipped.as_ref());
+    match mark.filter(|mark| mark.always && unbuilt) {
+        Some(mark) => (Some(Cause::Skipped), mark.text.clone()),
         None => (cause, message),
     }
 }

@@ -3,7 +3,7 @@
 use super::target::{headline, invalid, passes};
 use super::{Baseline, Verdict, baseline_of, needs_baseline};
 use crate::antipattern::{self, CodeContext};
-use crate::change::{Change, ItemChange, ItemFate, SteeringChange, TestChange, TestFacts, Unreadable};
+use crate::change::{Change, ItemChange, ItemFate, Mark, SteeringChange, TestChange, TestFacts, Unreadable};
 use crate::check::{self, CheckSeen};
 use crate::command::Exit;
 use crate::config::{Gate, RedCompile};
@@ -153,7 +153,7 @@ fn red(change: &Change, results: &[(&str, Option<Cause>)]) -> Answer {
 
 #[test]
 fn a_test_that_runs_nowhere_is_skipped_where_it_could_not_be_built() {
-    let marked = TestFacts { skipped: Some("#[ignore]".into()), never_runs: true, ..test("new", &["x"]) };
+    let marked = TestFacts { skipped: Some(Mark::always("#[ignore]")), ..test("new", &["x"]) };
     let change = Change { tests: vec![TestChange::Added(marked)], ..Change::default() };
     for cause in [Cause::MissingSymbol, Cause::UnrelatedCompileError, Cause::LoadFailure] {
         assert_eq!(red(&change, &[("new", Some(cause))]), Some((Rule::RedFirst, Some(Cause::Skipped))), "{cause}");
@@ -266,10 +266,10 @@ fn no_test_is_loosened_in_any_way() {
         TestChange::Changed { before: old(), after: old(), only_added: false },
         TestChange::Changed {
             before: old(),
-            after: TestFacts { skipped: Some("later".into()), ..old() },
+            after: TestFacts { skipped: Some(Mark::always("later")), ..old() },
             only_added: true,
         },
-        TestChange::Moved { before: old(), after: TestFacts { skipped: Some("later".into()), ..old() } },
+        TestChange::Moved { before: old(), after: TestFacts { skipped: Some(Mark::always("later")), ..old() } },
         TestChange::Changed { before: old(), after: TestFacts { should_panic: true, ..old() }, only_added: true },
         TestChange::Changed {
             before: old(),
@@ -717,7 +717,7 @@ fn a_test_that_moved_is_found_at_its_new_place_with_the_result_that_it_had() {
 fn a_test_that_moves_loses_nothing_on_the_way() {
     let old = || test("old", &["x", "y"]);
     let cases = [
-        TestFacts { skipped: Some("later".into()), ..test("renamed", &["x", "y"]) },
+        TestFacts { skipped: Some(Mark::always("later")), ..test("renamed", &["x", "y"]) },
         TestFacts { should_panic: true, ..test("renamed", &["x", "y"]) },
         TestFacts { conditions: vec!["windows".into()], ..test("renamed", &["x", "y"]) },
         test("renamed", &["x"]),

@@ -488,8 +488,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.after_arrival(stand, turn, refusal, Arrival::Undone)
     }
 
-    /// A run until the kata is done keeps a test that passes at once if its altered copies fail: it pins what is there
-    /// already, so that a model which implemented everything at once still comes to a proven end.
+    /// A run until the kata is done keeps the second and every further test in a row that passes at once, if its altered
+    /// copies fail: it pins what is there already, so that a model which implemented everything at once still comes to a proven end.
     fn characterize(
         &mut self,
         stand: &StartingPoint,
@@ -497,7 +497,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         result: &StepResult,
         refusal: &Refusal,
     ) -> Fallible<bool, B, A> {
-        let may_keep = self.order.until_done && self.mandate.target.is_none();
+        let is_again = self.session().standing().arrivals() > 0;
+        let may_keep = self.order.until_done && self.mandate.target.is_none() && is_again;
         let Some(test_id) = refusal.test.clone().filter(|_| may_keep) else { return Ok(false) };
         let targets = [test_id.clone()];
         let judged =

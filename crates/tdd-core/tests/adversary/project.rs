@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tdd_core::change::{Change, ItemChange, ItemFate, SteeringChange, TestChange, TestFacts, Unreadable};
+use tdd_core::change::{Change, ItemChange, ItemFate, Mark, SteeringChange, TestChange, TestFacts, Unreadable};
 use tdd_core::digest::{Digest, TreeId};
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::signs::{Place, TestSigns};
@@ -177,8 +177,7 @@ impl Project {
             digest: self.digest(key),
             body: Digest::of(format!("{test:?}")),
             assertions: test.asks.iter().map(|ask| Digest::of(format!("{ask:?}"))).collect(),
-            skipped: test.skipped.then(|| "#[ignore]".to_owned()),
-            never_runs: test.skipped,
+            skipped: test.skipped.then(|| Mark::always("#[ignore]")),
             conditions: Vec::new(),
             should_panic: test.panics,
             returns_result: false,

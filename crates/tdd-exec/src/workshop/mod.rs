@@ -119,7 +119,8 @@ impl Site {
     pub fn changed(&self, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
         let mut change = self.language.change(&self.project, before, after, paths);
         if self.language.runs_skipped(&self.settings) {
-            change.tests.iter_mut().filter_map(TestChange::after_mut).for_each(|test| test.never_runs = false);
+            let tests = change.tests.iter_mut().filter_map(TestChange::after_mut);
+            tests.filter_map(|test| test.skipped.as_mut()).for_each(|mark| mark.always = false);
         }
         let named = self.config.named_in_commands();
         for path in paths.iter().filter(|path| named.contains(path.as_str())) {

@@ -154,7 +154,11 @@ impl ProjectWorkshop {
         let id = TestId::parse(text).ok();
         // Some tests only a runner can find, but none in a file that is not there.
         let in_file = |id: &TestId| id.path().is_some_and(|path| sources.files().iter().any(|file| file == path));
-        let is_one = |id: &TestId| in_file(id) || self.site.language.find_test(id, sources).is_some();
+        // One that the change took away is the rules' to judge.
+        let base = self.base_sources().ok();
+        let was_there =
+            |id: &TestId| base.as_ref().is_some_and(|base| self.site.language.find_test(id, base).is_some());
+        let is_one = |id: &TestId| in_file(id) || self.site.language.find_test(id, sources).is_some() || was_there(id);
         if let Some(id) = id.filter(is_one) {
             return Targets::Tests(vec![self.whole(id, sources)]);
         }

@@ -383,17 +383,12 @@ impl Seer<'_, '_> {
         let body = self.tree.child(table, "body").unwrap_or(table);
         let elements: Vec<usize> = self.parts(body).filter(|part| self.tree.field(*part) != Some("type")).collect();
         let pairs: Option<Vec<(usize, usize)>> = elements.iter().map(|element| self.pair(*element)).collect();
-        let rows = match pairs {
-            Some(pairs) => {
-                let row = |(key, value): (usize, usize)| Some((self.key(key)?, self.plain(value)?));
-                pairs.into_iter().filter_map(row).collect::<Vec<_>>()
-            }
-            None => {
-                let row = |(at, value): (usize, &usize)| Some((Values::from([at.to_string()]), self.plain(*value)?));
-                elements.iter().enumerate().filter_map(row).collect()
-            }
-        };
-        rows
+        if let Some(pairs) = pairs {
+            let row = |(key, value): (usize, usize)| Some((self.key(key)?, self.plain(value)?));
+            return pairs.into_iter().filter_map(row).collect();
+        }
+        let row = |(at, value): (usize, &usize)| Some((Values::from([at.to_string()]), self.plain(*value)?));
+        elements.iter().enumerate().filter_map(row).collect()
     }
 
     fn key(&self, node: usize) -> Option<Values> {

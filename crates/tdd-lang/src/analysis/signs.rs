@@ -31,24 +31,39 @@ pub(crate) struct Sight<'d, L> {
     /// The tests and other items of a file.
     pub items: &'d dyn Fn(&str, &str) -> Items,
     /// The pieces of a file that are no tests; all of them may be for tests.
-    pub pieces: &'d dyn Fn(&Tree<'_, L>, &Items, bool) -> Vec<Piece>,
+    pub pieces: &'d Pieces<'d, L>,
     /// What the names of a file mean.
     pub meanings: &'d dyn Fn(&Tree<'_, L>, &str) -> Meanings,
     /// What is known about a piece beyond its name.
-    pub role: &'d dyn Fn(&Tree<'_, L>, &Meanings, &Piece, &Range<usize>) -> Role,
+    pub role: &'d RoleOf<'d, L>,
     /// The nodes that belong to a test, its own first; none if it is not found.
     pub nodes: &'d dyn Fn(&Tree<'_, L>, &TestItem) -> Vec<usize>,
     /// Which of the tests of a file assert something of production.
-    pub asserting: &'d dyn Fn(&Tree<'_, L>, &str, &[TestItem]) -> Vec<bool>,
+    pub asserting: &'d Asserting<'d, L>,
     /// What is seen in a test, by its node.
-    pub seen: &'d dyn for<'s> Fn(&Code, &Tree<'s, L>, usize, &TestItem) -> Seen<'s>,
+    pub seen: &'d See<'d, L>,
     /// Whether something is run before the tests of this file without being named there.
     pub runs_before: &'d dyn Fn(&str, &File, &Item) -> bool,
     /// Where production code asks whether it is under test, among these nodes of an item.
-    pub sensing: &'d dyn Fn(&Tree<'_, L>, &[usize], &Place) -> Vec<Sensing>,
+    pub sensing: &'d Senses<'d, L>,
     /// Whether an item of this name is used without being named anywhere.
     pub is_used: &'d dyn Fn(&str) -> bool,
 }
+
+/// Takes the pieces out of a file.
+pub(crate) type Pieces<'d, L> = dyn Fn(&Tree<'_, L>, &Items, bool) -> Vec<Piece> + 'd;
+
+/// Tells what is known about a piece.
+pub(crate) type RoleOf<'d, L> = dyn Fn(&Tree<'_, L>, &Meanings, &Piece, &Range<usize>) -> Role + 'd;
+
+/// Tells which tests of a file assert something of production.
+pub(crate) type Asserting<'d, L> = dyn Fn(&Tree<'_, L>, &str, &[TestItem]) -> Vec<bool> + 'd;
+
+/// Looks at a test.
+pub(crate) type See<'d, L> = dyn for<'s> Fn(&Code, &Tree<'s, L>, usize, &TestItem) -> Seen<'s> + 'd;
+
+/// Tells where an item asks whether it is under test.
+pub(crate) type Senses<'d, L> = dyn Fn(&Tree<'_, L>, &[usize], &Place) -> Vec<Sensing> + 'd;
 
 /// What is seen in one test.
 pub(crate) struct Seen<'s> {

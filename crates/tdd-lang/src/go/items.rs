@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use tdd_core::change::Mark;
 use tdd_core::digest::Digest;
 
-use crate::item::{Assertion, Items, Mark, TestItem};
+use crate::item::{Assertion, Items, TestItem};
 
 use super::suites::methods;
 use super::syntax::Tree;

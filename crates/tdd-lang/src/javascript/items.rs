@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use tdd_core::change::Mark;
 use tdd_core::digest::Digest;
 
-use crate::item::{Assertion, Items, Mark, TestItem};
+use crate::item::{Assertion, Items, TestItem};
 
 use super::assertion::{Asserting, assertions};
 use super::call::{Kind, Makers, Making};
@@ -138,7 +139,7 @@ impl Finder<'_, '_> {
         let body = making.body.map_or(0..0, |body| tree.inside(body));
         let apart = tables(tree, &self.asserting, &making).apart;
         let with_apart = |own: Digest| with_apart(tree, &apart, whole, own);
-        let nothing = making.body.is_none().then(|| Mark { text: "it has no function".to_owned(), always: true });
+        let nothing = making.body.is_none().then(|| Mark::always("it has no function"));
         let test = TestItem {
             name,
             annotation: annotation(tree.source(), span.start),

@@ -86,11 +86,11 @@ fn imported(tree: &FlatTree<'_>, node: usize) -> Import {
     let Some(clause) = clause else { return Import::Whole };
     let is_type = tree.children(node).any(|at| tree.kind(at) == "type");
     let parts: Vec<usize> = tree.children(clause).collect();
-    let [named] = parts.as_slice() else { return Import::Whole };
-    if is_type || tree.kind(*named) != "named_imports" {
+    let [list] = parts.as_slice() else { return Import::Whole };
+    if is_type || tree.kind(*list) != "named_imports" {
         return Import::Whole;
     }
-    let names = tree.children(*named).filter(|at| tree.kind(*at) == "import_specifier");
+    let names = tree.children(*list).filter(|at| tree.kind(*at) == "import_specifier");
     let names = names.map(|at| tree.text(at).to_owned()).collect();
     Import::Names { module: tree.text(source).to_owned(), names }
 }

@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use tdd_core::change::Mark;
 use tdd_core::digest::Digest;
 
 use crate::analysis::compare::Piece;
-use crate::item::{Assertion, Items, Mark, TestItem};
+use crate::item::{Assertion, Items, TestItem};
 
 /// A line that says that what follows is a test.
 static MARKER: LazyLock<Option<Regex>> = LazyLock::new(|| {

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use tdd_core::change::Mark;
 use tdd_core::digest::Digest;
 
-use crate::item::{Items, Mark, ModuleItem, TestItem};
+use crate::item::{Items, ModuleItem, TestItem};
 
 use super::assertion::{assertions, of_attribute};
 use super::attribute::{Attribute, Truth};
@@ -326,7 +327,7 @@ impl<'t, 's> Walk<'t, 's> {
             body: whole(self.tree.digest_without(nodes, function.name..function.name + 1)),
             assertions: asserted,
             cases: self.cases(lead).into_iter().chain(tables.iter().flat_map(|table| table.rows.clone())).collect(),
-            ignored: Mark::strongest(ignores.chain(never.map(|text| Mark { text, always: true }))),
+            ignored: Mark::strongest(ignores.chain(never.map(Mark::always))),
             cfg,
             should_panic: find(Attribute::is_should_panic).is_some(),
             expected_panic: find(Attribute::is_should_panic).and_then(Attribute::expected),

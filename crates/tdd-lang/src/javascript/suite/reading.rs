@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use tdd_core::change::Mark;
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
-use crate::item::Mark;
 use crate::javascript::ids::Ids;
 use crate::javascript::modules::Modules;
 use crate::javascript::test_command::Run;
