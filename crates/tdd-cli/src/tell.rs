@@ -16,7 +16,7 @@ use tdd_exec::state::StateDir;
 use tdd_exec::views::Views;
 
 use crate::dots;
-use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, paint, print_story, remark};
+use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, paint, print_raw, print_story, remark};
 use crate::progress::Progress;
 
 /// How wide a line is at most, where there is a space to break it.
@@ -127,9 +127,10 @@ impl Reporter for Story {
         }
         for line in shown {
             // What could not be written is told at the end.
-            let _printed = print_story(&line, WIDTH);
+            let _printed = if self.output.is_json() { print_raw(&line) } else { print_story(&line, WIDTH) };
         }
     }
+
     fn working(&mut self, what: &str) {
         let line = self.waiting.get_or_insert_with(Progress::begin);
         line.say(what);
