@@ -32,11 +32,6 @@ impl Stamp {
         }
     }
 
-    /// The stamp of the file or link at this path, if there is one.
-    pub(crate) fn at(path: &Path) -> Option<Self> {
-        fs::symlink_metadata(path).ok().map(|meta| Self::of(&meta))
-    }
-
     /// What git would keep it as; `None` for a device, a socket or a pipe.
     pub(crate) fn kind(&self) -> Option<FileKind> {
         const KIND: u32 = 0o170_000;

@@ -8,7 +8,6 @@ use super::diff::file_kind;
 use super::error::Doing;
 use super::head::{commit_id, oid};
 use super::moving::Move;
-use super::private::{portable, written};
 use super::snapshot::GITLINK;
 use super::tracked::Staged;
 use super::{FileKind, GitError, GitPath, Head, Repo, Result};
@@ -126,15 +125,19 @@ impl Repo {
         onto.commit.as_ref().map(|id| oid(&id.0)).transpose()
     }
 
-    /// What each path is in the verified tree, with the file times of our own index where it saw the same content.
+    /// What each path is in the verified tree, with its file's times if the file has that very content: without them
+    /// `git diff-index` calls the file changed until somebody refreshes the index.
     pub(super) fn entries(&self, from: &TreeId, paths: &[GitPath]) -> Result<Vec<Staged>> {
-        let seen = self.private_index()?;
-        let time = written(&seen);
+        let git = self.fresh()?;
+        let mut on_disk = Index::new().doing("make an index")?;
+        git.set_index(&mut on_disk).doing("use an index in memory")?;
         let mut entries = Vec::new();
         for path in paths {
             let path = GitPath::new(path.as_bytes())?;
-            let entry = self.blob_entry(from, &path)?.map(|entry| match seen.get_path(path.as_path(), 0) {
-                Some(known) if (known.id, known.mode) == (entry.id, entry.mode) => portable(known, time),
+            // A file that is gone or cannot be read has no times to give.
+            let known = on_disk.add_path(path.as_path()).ok().and_then(|()| on_disk.get_path(path.as_path(), 0));
+            let entry = self.blob_entry(from, &path)?.map(|entry| match known {
+                Some(known) if (known.id, known.mode) == (entry.id, entry.mode) => known,
                 Some(_) | None => entry,
             });
             entries.push((path, entry));

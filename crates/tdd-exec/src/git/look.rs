@@ -13,7 +13,7 @@ use tdd_core::digest::{Digest, TreeId};
 use super::commit::{entry, mode_of};
 use super::private::RACY_MARGIN;
 use super::rules::{Rules, folders, is_ignored};
-use super::tracked::{Staged, Tracked};
+use super::tracked::{Checksum, Staged, Tracked, checksum};
 use super::{FileKind, GitError, GitPath, Repo, Result, is_state};
 use crate::walk::{self, Listed, Stamp};
 
@@ -32,7 +32,7 @@ pub(super) struct Look {
     listing: Listing,
     /// The rules outside of the working tree by then.
     rules: Rules,
-    user_index: Option<Stamp>,
+    user_index: Option<Checksum>,
     tracked: Digest,
 }
 
@@ -102,7 +102,7 @@ impl Listing {
 impl Look {
     pub(super) fn new(tree: &TreeId, tracked: &Tracked, git: &Repository, listing: Listing) -> Result<Self> {
         let rules = Rules::outside(git)?;
-        Ok(Self { tree: tree.clone(), listing, rules, user_index: tracked.stamp, tracked: tracked.paths() })
+        Ok(Self { tree: tree.clone(), listing, rules, user_index: tracked.checksum, tracked: tracked.paths() })
     }
 
     /// Looks again; `None` if the whole comparison must be made.
@@ -135,13 +135,12 @@ impl Look {
     }
 
     fn tracks_the_same(&mut self, repo: &Repo) -> Result<bool> {
-        let now = Stamp::at(&repo.git.path().join("index"));
-        let is_settled = |stamp: Stamp| stamp.is_older(RACY_MARGIN, self.listing.moment);
-        if self.user_index == now && now.is_none_or(is_settled) {
+        let now = checksum(&repo.git.path().join("index"));
+        if now.is_some() && now == self.user_index {
             return Ok(true);
         }
         let tracked = Tracked::read(repo)?;
-        self.user_index = tracked.stamp;
+        self.user_index = tracked.checksum;
         Ok(tracked.skipped.is_empty() && tracked.paths() == self.tracked)
     }
 

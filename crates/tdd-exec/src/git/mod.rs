@@ -45,12 +45,14 @@ pub use worktree::Worktree;
 use error::{Doing, DoingIo};
 use listing::{Contents, KEPT_BYTES};
 use look::Look;
+use tracked::Tracked;
 
 /// A git repository with a working tree.
 pub struct Repo {
     git: Repository,
     root: PathBuf,
     last_look: RefCell<Option<Look>>,
+    tracked: RefCell<Option<Arc<Tracked>>>,
     listings: RefCell<Vec<(TreeId, Arc<Listing>)>>,
     contents: RefCell<Contents>,
 }
@@ -101,7 +103,7 @@ impl Repo {
         let bare = || GitError::Bare { path: git.path().to_owned() };
         let root = git.workdir().ok_or_else(bare)?.to_owned();
         let (listings, contents) = (RefCell::default(), RefCell::new(Contents::new(KEPT_BYTES)));
-        let repo = Self { git, root, last_look: RefCell::default(), listings, contents };
+        let repo = Self { git, root, last_look: RefCell::default(), tracked: RefCell::default(), listings, contents };
         repo.heal_move()?;
         repo.heal()?;
         Ok(repo)

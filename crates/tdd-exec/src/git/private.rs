@@ -63,7 +63,12 @@ impl Repo {
 
 /// When an index file was written, as its racy check sees it.
 pub(super) fn written(index: &Index) -> Option<SystemTime> {
-    fs::metadata(index.path()?).and_then(|meta| meta.modified()).ok()
+    modified(index.path()?)
+}
+
+/// When a file was last written.
+pub(super) fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|meta| meta.modified()).ok()
 }
 
 /// An entry whose file times still mean something in another index, or one that says "read the file again".

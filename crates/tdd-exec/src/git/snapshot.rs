@@ -15,7 +15,7 @@ use tdd_core::digest::TreeId;
 use super::error::{Doing, DoingIo};
 use super::look::{Listing, Look};
 use super::path::as_path;
-use super::private::{PrivateLock, RACY_MARGIN, portable, without_times, written};
+use super::private::{PrivateLock, RACY_MARGIN, modified, portable, without_times, written};
 use super::rules::{Rules, is_ignored};
 use super::tracked::{Tracked, copy, find, sorted};
 use super::{GitError, GitPath, Repo, Result};
@@ -106,8 +106,9 @@ impl Snapshot {
         git.set_index(&mut index).doing("use our index")?;
         let before = written(&index);
         let mut work = Work { repo, git, index, untracked: BTreeSet::new(), sparse: BTreeSet::new(), touched: false };
+        let user_index_written = modified(&repo.git.path().join("index"));
         let tracked = Tracked::read(repo)?;
-        work.adopt(&tracked)?;
+        work.adopt(&tracked, user_index_written)?;
         // Listed before it is compared: what changes in between is seen by the next look.
         let listed = Listing::take(repo, &work.git, &work.index)?;
         work.refresh()?;
@@ -140,7 +141,7 @@ struct Work<'repo> {
 
 impl Work<'_> {
     /// Puts into our index what it lacks of the user's; what only ours has is untracked.
-    fn adopt(&mut self, tracked: &Tracked) -> Result<()> {
+    fn adopt(&mut self, tracked: &Tracked, written: Option<SystemTime>) -> Result<()> {
         let ours = sorted(&self.index);
         let ours_only = ours.iter().filter(|entry| find(&tracked.entries, &entry.path).is_none());
         self.untracked.extend(ours_only.map(|entry| entry.path.clone()));
@@ -151,7 +152,7 @@ impl Work<'_> {
             };
             if missing {
                 self.touched = true;
-                self.index.add(&portable(copy(entry), tracked.written)).doing_at("take over", &entry.path)?;
+                self.index.add(&portable(copy(entry), written)).doing_at("take over", &entry.path)?;
             }
         }
         self.sparse = tracked.skipped.iter().filter(|path| !exists(self.repo, path)).cloned().collect();

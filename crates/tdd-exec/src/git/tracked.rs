@@ -1,15 +1,19 @@
 //! What the user's index says is tracked.
 
-use std::time::SystemTime;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
 
 use git2::{Index, IndexEntry};
 use tdd_core::digest::Digest;
 
 use super::error::Doing;
-use super::private::written;
 use super::snapshot::GITLINK;
 use super::{GitPath, Repo, Result, is_state};
-use crate::walk::Stamp;
+
+/// The hash of all the rest, with which git ends an index file.
+pub(super) type Checksum = [u8; 20];
 
 /// What a path of an index is to be; `None`: not there any more.
 pub(super) type Staged = (GitPath, Option<IndexEntry>);
@@ -20,24 +24,32 @@ pub(super) struct Tracked {
     pub(super) entries: Vec<IndexEntry>,
     /// Those that a sparse checkout leaves out.
     pub(super) skipped: Vec<Vec<u8>>,
-    /// When the index was written.
-    pub(super) written: Option<SystemTime>,
-    /// The index file that was read.
-    pub(super) stamp: Option<Stamp>,
+    /// The checksum of the index that was read; `None` if it has none, or changed while it was read.
+    pub(super) checksum: Option<Checksum>,
 }
 
 impl Tracked {
-    /// The index as it is now.
-    pub(super) fn read(repo: &Repo) -> Result<Self> {
-        const SKIP_WORKTREE: u16 = 1 << 14;
+    /// The index as it is now. It is parsed only if it is not the one of the last call: at 20,000 files that takes 20 ms.
+    pub(super) fn read(repo: &Repo) -> Result<Arc<Self>> {
         let path = repo.git.path().join("index");
-        let stamp = Stamp::at(&path);
-        let index = Index::open(&path).doing("read the user's index")?;
+        let checksum = checksum(&path);
+        let last = repo.tracked.borrow().clone();
+        if let Some(last) = last.filter(|last| checksum.is_some() && last.checksum == checksum) {
+            return Ok(last);
+        }
+        let read = Arc::new(Self::parse(&path, checksum)?);
+        repo.tracked.replace(Some(Arc::clone(&read)));
+        Ok(read)
+    }
+
+    fn parse(path: &Path, before: Option<Checksum>) -> Result<Self> {
+        const SKIP_WORKTREE: u16 = 1 << 14;
+        let index = Index::open(path).doing("read the user's index")?;
         let mut entries = sorted(&index);
         entries.retain(|entry| !is_state(&entry.path));
         let skipped = entries.iter().filter(|entry| entry.flags_extended & SKIP_WORKTREE != 0);
         let skipped = skipped.map(|entry| entry.path.clone()).collect();
-        Ok(Self { entries, skipped, written: written(&index), stamp })
+        Ok(Self { entries, skipped, checksum: before.filter(|before| checksum(path) == Some(*before)) })
     }
 
     /// Names the paths that are tracked, and the commits of submodules: what a tree takes from the user's index.
@@ -57,6 +69,15 @@ impl Tracked {
     pub(super) fn holds(&self, path: &[u8]) -> bool {
         find(&self.entries, path).is_some()
     }
+}
+
+/// The checksum at the end of an index file; `None` without a file, or if git was told not to write one (zeros).
+pub(super) fn checksum(path: &Path) -> Option<Checksum> {
+    let mut file = File::open(path).ok()?;
+    let mut checksum = Checksum::default();
+    file.seek(SeekFrom::End(-20)).ok()?;
+    file.read_exact(&mut checksum).ok()?;
+    (checksum != Checksum::default()).then_some(checksum)
 }
 
 /// An index's entries by path, one for each, whatever order the index itself keeps.

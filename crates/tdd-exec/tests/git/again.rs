@@ -87,6 +87,7 @@ fn a_commit_of_ours_is_no_surprise() {
         sandbox.write("brand-new", content);
         commit_onto(&repo, &repo.head().expect("a HEAD"), &["a", "brand-new"]).expect("a commit");
         assert!(repo.dirty().expect("a status").is_clean());
+        assert_eq!(sandbox.git(&["diff-index", "--name-only", "HEAD"]), "", "the index has the file's times");
         assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
         assert_eq!(repo.tree_id().expect("a tree").0, sandbox.gits_tree());
     }
@@ -99,6 +100,18 @@ fn a_commit_of_ours_is_no_surprise() {
     sandbox.remove("brand-new");
     commit_onto(&repo, &repo.head().expect("a HEAD"), &["brand-new"]).expect("a commit");
     assert!(repo.dirty().expect("a status").is_clean());
+}
+
+#[test]
+fn an_index_that_git_wrote_without_a_checksum_is_read_each_time() {
+    let sandbox = old();
+    sandbox.git(&["config", "index.skipHash", "true"]);
+    sandbox.write("sub/ignored.log", "x");
+    let repo = sandbox.repo();
+    for arguments in [&["add", "-f", "sub/ignored.log"][..], &["rm", "-q", "--cached", "sub/ignored.log"]] {
+        sandbox.git(arguments);
+        assert_eq!(repo.tree_id().expect("a tree").0, sandbox.gits_tree(), "after {arguments:?}");
+    }
 }
 
 #[test]
