@@ -74,7 +74,7 @@ impl Judged {
     }
 }
 
-/// Judges a change of this kind. `named` tests may all be new at red.
+/// Judges a change of this kind. A red may bring as many new tests as a person `named`.
 pub fn judge<W: Workshop>(workshop: &mut W, kind: Kind, targets: &[TestId], named: usize) -> Result<Judged, W::Error> {
     let mut inquiry = Inquiry { kind, targets: targets.to_vec(), overridden: Vec::new(), proven: Vec::new() };
     inquiry.judge(workshop, named)
