@@ -1,5 +1,5 @@
-//! What the law costs: a verdict of the gate, a judge's call, a signature, an event folded in:
-//! `cargo bench -p tdd-core --bench law`.
+//! Measures the cost of a gate verdict, a judge verdict, a signature and folding an event: `cargo bench -p tdd-core
+//! --bench law`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_types, reason = "a benchmark looks at the clock")]
@@ -37,7 +37,7 @@ fn id(nth: usize) -> TestId {
     TestId::native(&format!("tests/file_{}.rs", nth % FILES), &format!("module::does_what_the_kata_says_{nth}"))
 }
 
-/// A long history: cycles of a red, a failed attempt, a green, with all that they leave behind.
+/// One event of a long history: cycles of a red, a failed attempt and a green, with all their events.
 fn event(nth: usize) -> Event {
     let (step, tree) = (u32::try_from(nth / 10).unwrap_or(u32::MAX), TreeId(format!("{nth:040x}")));
     let test_run = |status, cause| {
@@ -150,7 +150,7 @@ fn facts(nth: usize, path: &str) -> TestFacts {
     }
 }
 
-/// A change of 200 files in a project of 2,000 tests: production, and tests that moved.
+/// A change of 200 files in a project of 2,000 tests: changed production code and moved tests.
 fn judge() {
     let production = (0..FILES).map(|nth| item(nth, "src", ItemFate::Changed)).collect();
     let green = Change { production, ..Change::default() };
@@ -185,7 +185,7 @@ fn signatures() {
     println!("the signature of a failure, 20 tests, {} bytes: {time:?}", message.len());
 }
 
-/// The median time of something that must hold each time.
+/// The median time of a call that must return true each time.
 fn median(rounds: usize, holds: impl Fn() -> bool) -> Duration {
     let mut times: Vec<Duration> = (0..rounds)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! What a commit message says of a change and of its evidence: facts that the machine saw.
+//! The facts about a change and its evidence, for the commit message.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::change::{Change, ItemChange, ItemFate, TestChange};
 use crate::judge::Verdict;
 use crate::report::Report;
 
-/// What a text is for, in one sentence: the first sentence of its prose, or else its title.
+/// The goal of a text in one sentence: the first sentence of its prose, or else its title.
 pub fn goal(text: &str) -> String {
     let lines = prose(text);
     let start = lines.iter().position(|line| is_plain(line));
@@ -20,7 +20,7 @@ pub fn goal(text: &str) -> String {
     end.map_or(text.as_str(), |end| &text[..=end]).to_owned()
 }
 
-/// The lines of a text without its front matter and without fenced blocks.
+/// The lines of a text without front matter and fenced blocks.
 fn prose(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = text.trim_start().lines().map(str::trim).collect();
     if lines.first() == Some(&"---")
@@ -37,7 +37,7 @@ fn prose(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Whether a line is prose: no heading, list, table, tag, image, quotation, rule, or reference to a file (`@docs/a.md`).
+/// Whether a line is prose: not a heading, list, table, tag, image, quotation, rule, or file reference (`@docs/a.md`).
 fn is_plain(line: &str) -> bool {
     let behind_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_numbered = behind_digits.len() < line.len() && behind_digits.starts_with(['.', ')']);
@@ -49,7 +49,7 @@ fn is_labelled(line: &str) -> bool {
     line.split_once(": ").is_some_and(|(label, _)| label.chars().all(char::is_alphanumeric))
 }
 
-/// What was done to each file, one line each.
+/// What changed in each file, one line per file.
 pub fn diff_summary(change: &Change) -> Vec<String> {
     let mut files: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for test in &change.tests {
@@ -86,12 +86,12 @@ fn told(item: &ItemChange) -> String {
     format!("{verb} {}", item.item)
 }
 
-/// The part of an id that tells tests of one file apart.
+/// The name within the file.
 fn name(id: &str) -> &str {
     id.split_once("::").map_or(id, |(_, name)| name)
 }
 
-/// What was run and seen.
+/// What was run, with its results.
 pub fn verification(command: &str, report: &Report, verdict: &Verdict, check: Option<&str>) -> Vec<String> {
     let counts = report.counts();
     let mut seen = format!("`{command}`: {} passed, {} failed", counts.passed, counts.failed);

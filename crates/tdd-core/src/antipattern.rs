@@ -1,7 +1,7 @@
-//! The anti-patterns: rules about what a language sees in tests and production code.
+//! The anti-patterns: rules about the signs that a language finds in tests and production code.
 //!
-//! Pure: signs in, findings out. What a language sees is in [`Signs`]; what the ledger and the runs of tests say
-//! about a change is in [`CodeContext`].
+//! Pure: signs in, findings out. [`Signs`] holds what a language finds; [`CodeContext`] adds facts from the ledger and
+//! from test runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,35 +15,35 @@ use crate::scope::{facts, loosened, place, replaces_an_import, shadows_an_assert
 use crate::signs::{Answer, Place, Sample, Sensing, Signs, TestSigns};
 use crate::test_id::TestId;
 
-/// More mocks than this in one test are too many.
+/// Most mocks in one test.
 const MOST_MOCKS: usize = 3;
-/// More assertions than this in one test are too many.
+/// Most assertions in one test.
 const MOST_ASSERTIONS: usize = 5;
-/// A test asserts on so many things that have nothing to do with each other, and no more.
+/// Most unrelated things that one test may assert on.
 const MOST_SUBJECTS: usize = 2;
 
-/// A change, and what is known about it.
+/// A change, and the facts about it.
 #[derive(Clone, Copy, Debug)]
 pub struct CodeContext<'a> {
-    /// What it did.
+    /// What the change did.
     pub change: &'a Change,
-    /// What its files look like after it.
+    /// The signs in its files, after the change.
     pub signs: &'a Signs,
-    /// What tests that were red before the change lead to.
+    /// The signs of tests that were red before the change.
     pub reds: &'a [TestSigns],
-    /// What kind of change it is.
+    /// The kind of change.
     pub kind: Kind,
-    /// The test that it is about.
+    /// The test it is about.
     pub target: Option<&'a TestId>,
-    /// New tests that pass, and were never seen to fail.
+    /// New tests that pass and were never seen to fail.
     pub never_red: &'a BTreeSet<TestId>,
-    /// The commits with which production items came, where somebody looked.
+    /// The commits that introduced production items, where known.
     pub since: &'a BTreeMap<Place, String>,
-    /// What its tests were seen to execute, where that was measured.
+    /// The coverage of the change, if it was measured.
     pub measurement: Option<&'a Measurement>,
 }
 
-/// What a commit says it is, and the test that it is about: by its trailers, or as a refactor by its type.
+/// The kind that a commit claims, and the test it is about: from its trailers, or a refactor from its type.
 pub fn declared(message: &str) -> Option<(Kind, Option<TestId>)> {
     let trailers = Trailers::parse(message);
     let phase = trailers.get("TDD-Phase").or_else(|| trailers.get("GSD-Phase")).and_then(Phase::parse);
@@ -58,23 +58,22 @@ pub fn declared(message: &str) -> Option<(Kind, Option<TestId>)> {
     Some((kind, trailers.get("TDD-Test").and_then(|id| TestId::parse(id).ok())))
 }
 
-/// The rules that can be asked of files as they are.
+/// The rules that need no change, only files.
 const OF_FILES: [Rule; 4] = [Rule::TestSensing, Rule::EmptyTest, Rule::OverMocking, Rule::BroadAssertions];
 
-/// The anti-patterns that only a change shows, in the order in which they are asked.
+/// The anti-pattern rules that need a change, in table order.
 pub fn of_changes() -> impl Iterator<Item = Rule> {
     let of_code = law::TABLE.iter().filter(|row| matches!(row.ask, Ask::Code(_)));
     of_code.map(|row| row.rule).filter(|rule| !OF_FILES.contains(rule))
 }
 
-/// What can be said of files as they are: nothing of the rules that need a [change](of_changes).
+/// The anti-patterns in files, without the rules that need a [change](of_changes).
 pub fn in_files(signs: &Signs) -> Vec<Refusal> {
     let sensing = signs.sensing.iter().map(sensed);
     sorted(sensing.chain(signs.tests.iter().flat_map(in_test)).collect())
 }
 
-/// New tests that ask only about what was there before the change and is as it was: whether they were ever
-/// red must be found out.
+/// New tests that reach no new code: whether they were ever red must be found out.
 pub fn late_tests<'a>(case: &CodeContext<'a>) -> Vec<&'a TestFacts> {
     let is_late = |test: &&TestFacts| {
         let Some(signs) = case.signs_of(test) else { return false };
@@ -84,13 +83,13 @@ pub fn late_tests<'a>(case: &CodeContext<'a>) -> Vec<&'a TestFacts> {
     added(case.change).filter(is_late).collect()
 }
 
-/// Findings by rule and place.
+/// Sorts findings by rule and place.
 pub fn sorted(mut findings: Vec<Refusal>) -> Vec<Refusal> {
     findings.sort_by(|one, other| (one.rule, &one.place).cmp(&(other.rule, &other.place)));
     findings
 }
 
-/// One anti-pattern in one place.
+/// A finding of an anti-pattern at a place.
 pub(crate) fn found(rule: Rule, at: &Place, why: String, what_to_do: &str) -> Refusal {
     rule.refuse(why, what_to_do).at(at)
 }
@@ -107,8 +106,8 @@ pub(crate) fn at(item: &ItemChange) -> Place {
 }
 
 impl<'a> CodeContext<'a> {
-    /// Production items that are new or different. What only leads to other items is none of them, nor is
-    /// one that was only moved.
+    /// Production items that are new or different. Imports, modules and the like do not count, nor do items that were
+    /// only moved.
     pub(crate) fn new_code(&self) -> impl Iterator<Item = &'a ItemChange> {
         let all = &self.change.production;
         let gone = |item: &ItemChange| {
@@ -122,7 +121,7 @@ impl<'a> CodeContext<'a> {
         })
     }
 
-    /// The tests that the change brought or touched.
+    /// The tests that the change added or touched.
     fn touched_tests(&self) -> impl Iterator<Item = &'a TestSigns> {
         let touched: BTreeSet<Place> = self
             .change
@@ -138,13 +137,13 @@ impl<'a> CodeContext<'a> {
         self.signs.tests.iter().find(|signs| signs.at.path == test.path && signs.at.line == test.line)
     }
 
-    /// The tests that may claim the change: those that ask for more than before, and those that were red.
+    /// The tests that a change can be for: those that demand something new, and those that were red.
     fn claims(&self) -> impl Iterator<Item = &'a TestSigns> {
         let demands: Vec<_> = self.change.new_demands().filter_map(|test| self.signs_of(test)).collect();
         demands.into_iter().chain(self.reds)
     }
 
-    /// Files whose documentation got a new example.
+    /// The items reached from files whose documentation got a new example.
     fn new_examples(&self) -> impl Iterator<Item = &'a BTreeSet<Place>> {
         let new = |item: &&ItemChange| item.fate != ItemFate::Removed && item.item.starts_with("an example");
         let paths: BTreeSet<&str> = self.change.support.iter().filter(new).map(|item| item.path.as_str()).collect();
@@ -152,7 +151,7 @@ impl<'a> CodeContext<'a> {
     }
 }
 
-/// Whether an item is code, and not only what leads to other items.
+/// Whether an item is code, rather than an import, a module or the like.
 pub(crate) fn is_code(item: &ItemChange) -> bool {
     const OTHER: [&str; 6] = ["use ", "mod ", "attribute ", "extern crate ", "the file ", "the package's name"];
     !OTHER.iter().any(|start| item.item.starts_with(start))
@@ -161,7 +160,7 @@ pub(crate) fn is_code(item: &ItemChange) -> bool {
 pub(crate) fn pre_test_code(case: &CodeContext<'_>) -> Vec<Refusal> {
     let by_tests = case.claims().map(|test| &test.reaches);
     let mut claimed: BTreeSet<&Place> = by_tests.chain(case.new_examples()).flatten().collect();
-    // A refactor may change what is tested already; what no test leads to is new all the same.
+    // A refactor may change code that is already tested; code that no test reaches still counts as new.
     if case.kind == Kind::Refactor {
         claimed.extend(case.signs.tests.iter().flat_map(|test| &test.reaches));
         claimed.extend(case.signs.documented.values().flatten());
@@ -177,12 +176,12 @@ pub(crate) fn pre_test_code(case: &CodeContext<'_>) -> Vec<Refusal> {
     left.map(tell).collect()
 }
 
-/// The files with production code that is new or different: whether tests execute it is worth a measurement.
+/// The files with new or changed production code, whose coverage is worth measuring.
 pub fn new_code_in(case: &CodeContext<'_>) -> BTreeSet<String> {
     case.new_code().map(|item| item.path.clone()).collect()
 }
 
-/// Whether some production code has no claim yet, so that more must be found out about reds.
+/// Whether some production code has no red test yet, so that more reds must be looked for.
 pub fn lacks_claims(case: &CodeContext<'_>) -> bool {
     !pre_test_code(case).is_empty()
 }
@@ -230,21 +229,21 @@ pub(crate) fn tampering(case: &CodeContext<'_>) -> Vec<Refusal> {
     tests.chain(support).chain(unreadable).collect()
 }
 
-/// Changed production code that asks whether it is under test.
+/// Changed production code that checks whether it is under test.
 pub(crate) fn sensing(case: &CodeContext<'_>) -> Vec<Refusal> {
-    // An import counts as well: it may be all that is seen of it.
+    // An import counts as well: it may be the only sign of the check.
     let new = || case.change.production.iter().filter(|item| item.fate != ItemFate::Removed);
     let changed = |item: &Place| new().any(|changed| at(changed) == *item);
     case.signs.sensing.iter().filter(|seen| changed(&seen.item)).map(sensed).collect()
 }
 
-/// Tests that were touched and assert nothing, or nothing of production.
+/// Touched tests that assert nothing, or nothing about production.
 pub(crate) fn empty_tests(case: &CodeContext<'_>) -> Vec<Refusal> {
     let empty = case.touched_tests().flat_map(in_test).filter(|found| found.rule == Rule::EmptyTest);
     empty.chain(asking_nothing(case)).collect()
 }
 
-/// Tests that were touched and have too much of something.
+/// Touched tests with too many mocks or assertions.
 pub(crate) fn overdone_tests(case: &CodeContext<'_>, rule: Rule) -> Vec<Refusal> {
     case.touched_tests().flat_map(in_test).filter(|found| found.rule == rule).collect()
 }
@@ -255,7 +254,7 @@ fn sensed(seen: &Sensing) -> Refusal {
     found(Rule::TestSensing, &Place::new(&seen.item.path, seen.line), why, what_to_do)
 }
 
-/// What can be said of one test by itself.
+/// The anti-patterns of one test by itself.
 fn in_test(test: &TestSigns) -> Vec<Refusal> {
     let mut findings = Vec::new();
     let mut find = |rule, why: String, what_to_do| findings.push(found(rule, &test.at, why, what_to_do));
@@ -278,7 +277,7 @@ fn in_test(test: &TestSigns) -> Vec<Refusal> {
     findings
 }
 
-/// Tests that assert something, and nothing of production: `assert!(true)`.
+/// Tests whose assertions do not depend on production, such as `assert!(true)`.
 fn asking_nothing(case: &CodeContext<'_>) -> Vec<Refusal> {
     let asserts = |test: &&TestFacts| case.signs_of(test).is_some_and(|signs| signs.asserts);
     let idle = case.change.tests.iter().filter(|test| !matches!(test, TestChange::Moved { .. }));

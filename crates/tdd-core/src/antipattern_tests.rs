@@ -1,4 +1,4 @@
-//! Every rule of the anti-patterns, from both sides.
+//! Tests of every anti-pattern rule: what it accepts and what it finds.
 
 use super::*;
 use crate::change::Unreadable;
@@ -9,7 +9,7 @@ use crate::rule::Severity;
 const LIB: &str = "src/lib.rs";
 const TESTS: &str = "tests/a.rs";
 
-/// A test that asks about the item on line 1, and reaches it.
+/// A test that calls the item on line 1 by name, and reaches it.
 fn signs(line: usize) -> TestSigns {
     TestSigns {
         at: Place::new(TESTS, line),
@@ -39,7 +39,7 @@ fn item(path: &str, name: &str, line: usize, fate: ItemFate) -> ItemChange {
     ItemChange { path: path.to_owned(), item: name.to_owned(), line, fate }
 }
 
-/// A change with its signs, of which a test sets what it is about.
+/// A change with its signs. Each test sets only the fields it is about.
 struct Set {
     change: Change,
     signs: Signs,
@@ -274,7 +274,7 @@ fn a_new_item_that_nothing_refers_to_is_not_needed() {
     assert_eq!(set.found(), [""; 0]);
 }
 
-/// A change whose file has these lines with code, executed or not; `added` of them are new.
+/// A change whose file has these lines with code, executed or not; the lines in `added` are new.
 fn measured(lines: &[(usize, bool)], added: &[usize]) -> Set {
     let mut set = Set::with_code(ItemFate::Added).and_new_test(signs(3));
     let measurement = set.measurement.insert(Measurement::default());

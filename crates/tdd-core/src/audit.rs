@@ -1,4 +1,4 @@
-//! What a commit claims by its message, and what an audit finds of it.
+//! What a commit claims in its message, and what an audit finds about it.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,18 @@ use crate::rule::{Refusal, Rule};
 use crate::scope;
 use crate::test_id::TestId;
 
-/// What a commit's trailers claim.
+/// The claims in a commit's trailers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claim {
     /// The phase.
     pub phase: Option<Phase>,
-    /// The tests that it is about.
+    /// The tests it is about.
     pub tests: Vec<TestId>,
-    /// The way of working, if it is not that of the phase.
+    /// The mode, if it differs from the phase.
     pub mode: Option<Mode>,
-    /// The test that a person removed with its feature, or left aside.
+    /// The test that a person retired, skipped or unblocked.
     pub excused: Option<TestId>,
-    /// The rules that a person made an exception from, each with the reason.
+    /// The exceptions that a person made, with reasons.
     pub overrides: BTreeMap<Rule, String>,
 }
 
@@ -49,7 +49,7 @@ impl Claim {
         }
     }
 
-    /// The kind of change that it claims to be.
+    /// The kind of change that the commit claims to be.
     pub fn kind(&self) -> Kind {
         match (self.phase, self.mode) {
             (None, _) => Kind::Unclaimed,
@@ -66,33 +66,33 @@ impl Claim {
     }
 }
 
-/// What was found of a commit.
+/// What an audit found about a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "finding", rename_all = "kebab-case")]
 pub enum Finding {
-    /// It keeps the law.
+    /// It keeps all rules.
     Holds {
         /// Why.
         reason: String,
     },
-    /// There is nothing to say about it.
+    /// No rule applies to it.
     Nothing {
         /// Why.
         reason: String,
     },
-    /// It changes code or tests, and does not say what it is.
+    /// It changes code or tests, but claims no kind.
     Unclaimed {
         /// What it changes.
         reason: String,
     },
-    /// It breaks the law.
+    /// It breaks a rule.
     Broken {
         /// Which rule.
         rule: Option<Rule>,
         /// How.
         reason: String,
     },
-    /// It could not be found out.
+    /// It could not be judged.
     Unknown {
         /// Why.
         reason: String,
@@ -100,43 +100,43 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// Nothing to say.
+    /// No rule applies.
     pub fn nothing(reason: &str) -> Self {
         Self::Nothing { reason: reason.to_owned() }
     }
 
-    /// Broken, whatever the rules say.
+    /// Broken, without a rule.
     pub fn broken(reason: &str) -> Self {
         Self::Broken { rule: None, reason: reason.to_owned() }
     }
 
-    /// Whether it keeps the law.
+    /// Whether it keeps all rules.
     pub fn holds(&self) -> bool {
         matches!(self, Self::Holds { .. })
     }
 
-    /// Whether it has nothing to do with the law.
+    /// Whether no rule applies to it.
     pub fn is_nothing(&self) -> bool {
         matches!(self, Self::Nothing { .. })
     }
 
-    /// Whether it does not say what it is.
+    /// Whether it claims no kind.
     pub fn is_unclaimed(&self) -> bool {
         matches!(self, Self::Unclaimed { .. })
     }
 
-    /// Whether it breaks the law.
+    /// Whether it breaks a rule.
     pub fn is_broken(&self) -> bool {
         matches!(self, Self::Broken { .. })
     }
 
-    /// Whether it could not be found out.
+    /// Whether it could not be judged.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown { .. })
     }
 }
 
-/// A verdict as a finding.
+/// Turns a verdict into a finding.
 pub fn judged(verdict: &Verdict) -> Finding {
     match verdict {
         Verdict::Holds(holding) => Finding::Holds { reason: holding.reason.clone() },
@@ -144,7 +144,7 @@ pub fn judged(verdict: &Verdict) -> Finding {
     }
 }
 
-/// A refusal as a finding.
+/// Turns a refusal into a finding.
 pub fn refused(refusal: &Refusal) -> Finding {
     match refusal.fault() {
         Fault::Change => Finding::Broken { rule: Some(refusal.rule), reason: refusal.reason.clone() },
@@ -152,7 +152,7 @@ pub fn refused(refusal: &Refusal) -> Finding {
     }
 }
 
-/// A change without the test that a person says they took away or left aside.
+/// The change without the test that a person retired, skipped or unblocked.
 #[must_use]
 pub fn without_excused(change: Change, claim: &Claim) -> Change {
     let Some(excused) = &claim.excused else { return change };
@@ -160,12 +160,12 @@ pub fn without_excused(change: Change, claim: &Claim) -> Change {
     Change { tests: change.tests.into_iter().filter(kept).collect(), ..change }
 }
 
-/// A commit that claims nothing, and tampers with no test.
+/// The finding about a commit that claims no kind and tampers with no test.
 pub fn unclaimed(change: &Change, claim: &Claim) -> Finding {
     if claim.excused.is_some() {
         return Finding::Holds { reason: "a person's word about one test, and nothing else".to_owned() };
     }
-    // A file that is only added beside the tests, such as `.gitkeep`, is nobody's work yet.
+    // A new file beside the tests that is not code, such as `.gitkeep`, does not count.
     let is_work = |item: &&ItemChange| antipattern::is_code(item) || item.fate != ItemFate::Added;
     let counts = [
         (change.tests.len() + change.support.iter().filter(is_work).count(), "tests or what they use"),

@@ -1,4 +1,5 @@
-//! What a change did between two trees, sorted into tests, what tests use, production, steering and the rest.
+//! What a change did between two trees, sorted into tests, test support, production, runner configuration and
+//! documents.
 
 use serde::Serialize;
 
@@ -7,63 +8,63 @@ use crate::event::TestRenamed;
 use crate::signs::Place;
 use crate::test_id::TestId;
 
-/// What a path or an item is to the law.
+/// The category of a path or an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sort {
-    /// What is being built.
+    /// Production code.
     Production,
     /// A test, or what tests use.
     Test,
-    /// What steers building, running or checking: manifests, toolchain, runner and lint configuration.
+    /// Runner configuration: manifests, toolchain, and the config of build, tests and linters.
     Steering,
     /// Documents and data.
     Document,
 }
 
-/// One test as its source shows it.
+/// Facts about one test, from its source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TestFacts {
     /// Its id.
     pub id: TestId,
-    /// The file that it stands in.
+    /// The file it is in.
     pub path: String,
     /// The line of its name.
     pub line: usize,
     /// Digest of its tokens with its attributes.
     pub digest: Digest,
-    /// Digest of its tokens without its name: what is left the same when it is renamed or moved.
+    /// Digest of its tokens without its name, which a rename or move does not change.
     pub body: Digest,
-    /// Digests of its assertions, each as often as it stands there.
+    /// Digests of its assertions, including repeats.
     pub assertions: Vec<Digest>,
-    /// What keeps it from running, if it is marked so.
+    /// The marker that keeps it from running, if any.
     pub skipped: Option<Mark>,
     /// The conditions under which it exists.
     pub conditions: Vec<String>,
-    /// It is meant to panic.
+    /// It expects a panic.
     pub should_panic: bool,
-    /// Its result decides, too: it returns one.
+    /// It returns a result, which can make it fail.
     pub returns_result: bool,
-    /// An assertion depends on something that is not the test's own.
+    /// An assertion depends on something outside the test.
     pub asks_production: bool,
 }
 
-/// What keeps a test from running.
+/// A marker that keeps a test from running.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Mark {
     /// The marker as it is written.
     pub text: String,
-    /// It holds under every condition: the test runs nowhere.
+    /// It applies under every condition, so the test never runs.
     pub always: bool,
 }
 
 impl Mark {
-    /// A marker that holds under every condition.
+    /// A marker that applies under every condition.
     pub fn always(text: impl Into<String>) -> Self {
         Self { text: text.into(), always: true }
     }
 
-    /// Of several markers the one that counts most: the first that holds under every condition, else the first.
+    /// The strongest of several markers: the first that applies under every condition, else the first.
     pub fn strongest(marks: impl IntoIterator<Item = Self>) -> Option<Self> {
         let marks: Vec<Self> = marks.into_iter().collect();
         marks.iter().find(|mark| mark.always).or(marks.first()).cloned()
@@ -71,7 +72,7 @@ impl Mark {
 }
 
 impl TestFacts {
-    /// Whether it could fail at all: it asserts, is meant to panic, or returns a result.
+    /// Whether it can fail: it asserts, expects a panic, or returns a result.
     pub fn can_fail(&self) -> bool {
         !self.assertions.is_empty() || self.should_panic || self.returns_result
     }
@@ -79,7 +80,7 @@ impl TestFacts {
 
 #[cfg(test)]
 impl TestFacts {
-    /// A test that runs, asks something of production, and has no assertion yet.
+    /// A test that runs, depends on production, and has no assertions.
     pub(crate) fn plain(path: &str, name: &str) -> Self {
         Self {
             id: TestId::native(path, name),
@@ -97,7 +98,7 @@ impl TestFacts {
     }
 }
 
-/// What became of one test.
+/// What happened to one test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestChange {
@@ -105,26 +106,26 @@ pub enum TestChange {
     Added(TestFacts),
     /// It is gone.
     Removed(TestFacts),
-    /// It is there under another id with the same tokens.
+    /// It has another id and the same tokens.
     Moved {
-        /// As it was.
+        /// The old test.
         before: TestFacts,
-        /// As it is.
+        /// The new test.
         after: TestFacts,
     },
     /// Its tokens are different.
     Changed {
-        /// As it was.
+        /// The old test.
         before: TestFacts,
-        /// As it is.
+        /// The new test.
         after: TestFacts,
-        /// All that was there is still there, in its order: only something was put in between.
+        /// Tokens were only added: the old ones are all there, in the same order.
         only_added: bool,
     },
 }
 
 impl TestChange {
-    /// The test as it is now, if it is.
+    /// The test after the change, if it still exists.
     pub fn after(&self) -> Option<&TestFacts> {
         match self {
             Self::Added(after) | Self::Moved { after, .. } | Self::Changed { after, .. } => Some(after),
@@ -132,7 +133,7 @@ impl TestChange {
         }
     }
 
-    /// The same, to be completed by what only a project knows.
+    /// The same, mutable: callers fill in what only the project knows.
     pub fn after_mut(&mut self) -> Option<&mut TestFacts> {
         match self {
             Self::Added(after) | Self::Moved { after, .. } | Self::Changed { after, .. } => Some(after),
@@ -140,8 +141,7 @@ impl TestChange {
         }
     }
 
-    /// Whether it asks for something that was not asked for before: a new test, or one that only gained
-    /// assertions.
+    /// Whether it demands something new: a new test, or one that only gained assertions.
     pub fn asks_more(&self) -> bool {
         match self {
             Self::Added(_) => true,
@@ -153,7 +153,7 @@ impl TestChange {
     }
 }
 
-/// What became of an item that is not a test.
+/// What happened to an item that is not a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ItemFate {
@@ -165,55 +165,55 @@ pub enum ItemFate {
     Changed,
 }
 
-/// An item of production code, or of what tests use.
+/// A changed item of production code or of test support.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ItemChange {
     /// The file.
     pub path: String,
-    /// What it is, for people: "fn `add`", or the file itself.
+    /// The item for messages: "fn `add`", or the file itself.
     pub item: String,
-    /// The line that it begins on, in the tree where it is.
+    /// The line it begins on, in the tree that has it.
     pub line: usize,
-    /// What became of it.
+    /// What happened to it.
     pub fate: ItemFate,
 }
 
-/// A difference in what steers building, running or checking.
+/// A change of runner configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SteeringChange {
     /// The file.
     pub path: String,
     /// What changed in it: "`lib.name`", "a new file".
     pub what: String,
-    /// A new dependency from the registry is nobody's harm.
+    /// It is harmless: a new dependency from the registry.
     pub free: bool,
 }
 
-/// All that a change did.
+/// Everything that a change did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// Tests.
+    /// Changed tests.
     pub tests: Vec<TestChange>,
-    /// What tests use: helpers, constants, imports, macros, fixtures, snapshots.
+    /// Test support: helpers, constants, imports, macros, fixtures, snapshots.
     pub support: Vec<ItemChange>,
-    /// Production.
+    /// Production items.
     pub production: Vec<ItemChange>,
-    /// Steering.
+    /// Runner configuration.
     pub steering: Vec<SteeringChange>,
     /// Documents and data.
     pub documents: Vec<String>,
-    /// Files of a language that do not parse, so that nothing can be said about what is in them.
+    /// Source files that do not parse, so their content is unknown.
     pub unreadable: Vec<Unreadable>,
 }
 
-/// A file of a language that does not parse.
+/// A source file that does not parse.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unreadable {
-    /// The file, and the line on which the parser stumbled.
+    /// The file, and the line of the parse error.
     pub place: Place,
-    /// What the parser says.
+    /// The parser's message.
     pub problem: String,
-    /// What stands on the line.
+    /// The text of the line.
     pub text: String,
 }
 
@@ -230,12 +230,12 @@ impl Change {
         self == &Self::default()
     }
 
-    /// The tests that ask for more than before.
+    /// The tests that demand something new.
     pub fn new_demands(&self) -> impl Iterator<Item = &TestFacts> {
         self.tests.iter().filter(|change| change.asks_more()).filter_map(TestChange::after)
     }
 
-    /// The tests that have another name now, as the ledger is to know them.
+    /// The renamed tests, as ledger events.
     pub fn renames(&self) -> impl Iterator<Item = TestRenamed> {
         self.tests.iter().filter_map(|test| match test {
             TestChange::Moved { before, after } => {

@@ -1,4 +1,4 @@
-//! Judges the check command beside what it said before the change: only new complaints count.
+//! Judges the check command against its output before the change: only new complaints count.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use crate::law::RuleResult;
 use crate::report::Cause;
 use crate::rule::{Refusal, Rule};
 
-/// What was seen of a check command, or of the command that verifies work in refactor mode.
+/// The result of the check command, or of the command that verifies refactor mode.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckSeen<'a> {
     /// The command, as one line.
     pub command: &'a str,
     /// How it ended.
     pub exit: &'a Exit,
-    /// All that it said.
+    /// Its whole output.
     pub said: &'a str,
-    /// What it said without the change, if it failed there too.
+    /// Its output without the change, if it failed there, too.
     pub before: Option<&'a str>,
-    /// It changed files of the project, so that nothing was verified.
+    /// It changed project files, so it verified nothing.
     pub changed_files: bool,
 }
 
-/// The check passes, or complains of nothing but what it complained of before.
+/// The check passes, or repeats only complaints from before the change.
 pub fn passes(seen: &CheckSeen<'_>) -> RuleResult {
     let refuse = |how: &str, next: &str| Rule::CheckPasses.refuse(format!("`{}` {how}", seen.command), next);
     match seen.exit {
@@ -62,7 +62,7 @@ fn failed(seen: &CheckSeen<'_>) -> RuleResult {
     };
     match now.iter().find(|line| is_new(line)) {
         Some(new) => Err(refusal(seen.command, Some(new))),
-        // Where we cannot tell what is complained of, only the same words are the same complaint.
+        // If no complaint can be recognized, only the same output counts as the same complaint.
         None if now.is_empty() && without_places(seen.said) != without_places(before) => {
             Err(refusal(seen.command, None))
         }
@@ -78,8 +78,8 @@ fn quoted(line: Option<&str>) -> String {
     line.map(|line| format!(": {line}")).unwrap_or_default()
 }
 
-/// What is complained of, one line each: lines that say that they are errors, or, where there are none, those that name a
-/// place. How many there were in the end is no complaint.
+/// The complaints in an output: the lines that start with `error`, or, if there are none, the lines that name a place.
+/// Summary lines do not count.
 fn complaints(said: &str) -> Vec<&str> {
     let is_sum = |line: &str| line.starts_with("error: could not compile") || line.starts_with("error: aborting");
     let lines = || said.lines().map(str::trim).filter(|line| !is_sum(line));
@@ -95,7 +95,7 @@ fn names_a_place(line: &str) -> bool {
     parts.windows(2).any(|pair| word(pair[0]) && number(pair[1]))
 }
 
-/// A complaint moves with the lines above it, and is the same all the same.
+/// Drops all digits, so that a complaint on another line number is still the same.
 fn without_places(line: &str) -> String {
     line.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
@@ -104,7 +104,7 @@ fn without_places(line: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The reason of the refusal, or `passes`.
+    /// Asserts the reason of the refusal, or `passes`.
     fn check(said: &str, before: Option<&str>, expected: &str) {
         let exit = Exit::Failed(1);
         let seen = CheckSeen { command: "lint", exit: &exit, said, before, changed_files: false };

@@ -1,4 +1,4 @@
-//! A command is a value, and so is what became of it; who runs it is another matter.
+//! A command and its result, as plain values. Nothing here runs a command.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use std::time::Duration;
 pub struct CommandSpec {
     /// The program and its arguments; the program is looked up in `PATH` unless it holds a `/`.
     pub argv: Vec<String>,
-    /// Folder to run in, relative to the repository's root; empty means the root itself.
-    /// An absolute path is taken as it stands (a scratch copy, a worktree).
+    /// Folder to run in, relative to the repository's root; empty means the root itself. An absolute path (a scratch
+    /// copy, a worktree) is used as it is.
     pub cwd: String,
     /// Variables to set on top of the scrubbed environment.
     pub env: Vec<(String, String)>,
@@ -19,7 +19,7 @@ pub struct CommandSpec {
 }
 
 impl CommandSpec {
-    /// A command in the repository's root with no extra environment and a cap of 16 MiB a stream.
+    /// A command in the repository's root with no extra environment and a cap of 16 MiB per stream.
     pub fn new<S: Into<String>>(argv: impl IntoIterator<Item = S>, deadline: Duration) -> Self {
         Self {
             argv: argv.into_iter().map(Into::into).collect(),
@@ -44,8 +44,8 @@ impl CommandSpec {
         self
     }
 
-    /// The command as one line for a log: arguments with anything but plain characters are quoted. A script that begins
-    /// with a comment is shown by it alone.
+    /// The command as one line for a log, quoted for a shell. A script that begins with a comment is shown as that
+    /// comment.
     pub fn line(&self) -> String {
         if let Some(what) = self.argv.iter().find_map(|word| comment(word)) {
             return what.to_owned();
@@ -55,16 +55,16 @@ impl CommandSpec {
     }
 }
 
-/// What a script says it is.
+/// The comment on the first line of a script.
 fn comment(word: &str) -> Option<&str> {
     let (first, rest) = word.split_once('\n')?;
     let what = first.strip_prefix("# ").or_else(|| first.strip_prefix("// "))?;
     (!rest.is_empty()).then_some(what)
 }
 
-/// A word as a shell takes it for one.
+/// A word, quoted for a shell.
 pub fn quote(word: &str) -> String {
-    // A script is known by its first line.
+    // A script is shortened to its first line.
     if let Some((first, rest)) = word.split_once('\n')
         && !rest.is_empty()
     {
@@ -78,7 +78,7 @@ pub fn quote(word: &str) -> String {
     }
 }
 
-/// How a command ended. Every way has its name, so that a hang is never taken for a failure.
+/// How a command ended. A hang has its own variant, so that it is never taken for a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Exit {
@@ -86,13 +86,13 @@ pub enum Exit {
     Passed,
     /// Any other exit status.
     Failed(i32),
-    /// Ended by a signal that we did not send.
+    /// Killed by a signal that we did not send.
     Signalled(i32),
-    /// Its deadline passed and it was killed.
+    /// Killed after its deadline.
     TimedOut,
-    /// We were asked to stop and killed it.
+    /// Killed because the user interrupted us.
     Interrupted,
-    /// There is no such program, or it may not be run.
+    /// The program does not exist, or may not be run.
     NotStarted(String),
 }
 
@@ -112,16 +112,16 @@ impl std::fmt::Display for Exit {
 /// One captured output stream: its head and tail, and how much of the middle was dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
-    /// The bytes kept; where some were dropped, head and tail stand next to each other.
+    /// The bytes kept; if the middle was dropped, head and tail follow each other.
     pub bytes: Vec<u8>,
     /// Where in `bytes` the dropped middle was.
     pub cut_at: usize,
-    /// How many bytes were dropped there; 0 if the stream is whole.
+    /// How many bytes were dropped there; 0 if the stream is complete.
     pub dropped: u64,
 }
 
 impl Captured {
-    /// A whole stream.
+    /// A complete stream.
     pub fn whole(bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), cut_at: 0, dropped: 0 }
     }
@@ -141,7 +141,7 @@ impl Captured {
     }
 }
 
-/// A command that has ended: how, and what it printed.
+/// The result of a command: how it ended, and what it printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
     /// How it ended.
@@ -152,12 +152,12 @@ pub struct Finished {
     pub stderr: Captured,
     /// How long it ran.
     pub duration: Duration,
-    /// The folder that it ran in: absolute, and without links; empty if it was not started.
+    /// The folder it ran in, absolute and without symlinks; empty if it was not started.
     pub folder: String,
 }
 
 impl Finished {
-    /// One that took no time, in a folder that nobody asked for.
+    /// A result without a duration and a folder.
     pub fn new(exit: Exit, stdout: Captured, stderr: Captured) -> Self {
         Self { exit, stdout, stderr, duration: Duration::ZERO, folder: String::new() }
     }

@@ -1,7 +1,7 @@
-//! The commit message: built by the machine from facts, with the model's words quoted in it.
+//! The commit message: built from facts, with quotations of the model.
 //!
-//! A model supplies the summary and the rationale. Whatever it writes becomes one header line and
-//! bullet lines, so it can forge neither a section nor a trailer.
+//! A model supplies the summary and the rationale. Its text becomes one header line and bullet lines, so it can forge
+//! neither a section nor a trailer.
 
 use crate::cycle::{Phase, Role};
 use crate::law::Overridden;
@@ -15,11 +15,11 @@ pub enum CommitType {
     Test,
     /// New behaviour.
     Feat,
-    /// Mended behaviour.
+    /// A bug fix.
     Fix,
     /// Better structure, same behaviour.
     Refactor,
-    /// Housekeeping of the machine itself.
+    /// Housekeeping of this program.
     Chore,
 }
 
@@ -35,8 +35,7 @@ impl CommitType {
         }
     }
 
-    /// The type of a phase's commit, if the model asked for `asked`: only a green may choose, between
-    /// `feat` and `fix`.
+    /// The type of a phase's commit. A model may ask for a type, but only a green may choose, between `feat` and `fix`.
     pub fn of(phase: Phase, asked: Option<&str>) -> Self {
         match phase {
             Phase::Red | Phase::RethinkTest => Self::Test,
@@ -47,7 +46,7 @@ impl CommitType {
     }
 }
 
-/// What a step's commit message is made of.
+/// The parts of a step's commit message.
 #[derive(Clone, Debug)]
 pub struct StepMessage<'a> {
     /// `test`, `feat`, `fix` or `refactor`.
@@ -58,38 +57,38 @@ pub struct StepMessage<'a> {
     pub summary: &'a str,
     /// The model's rationale, line by line.
     pub rationale: &'a str,
-    /// Who did it.
+    /// The role that made the change.
     pub role: Role,
-    /// In which step.
+    /// The number of the step.
     pub step: u32,
     /// One sentence of the kata.
     pub goal: &'a str,
-    /// What was touched, and how.
+    /// The changed files, one line each.
     pub diff_summary: &'a [String],
-    /// What was run, and seen.
+    /// What was run, with its results.
     pub verification: &'a [String],
-    /// What the step did.
+    /// The phase of the step.
     pub phase: Phase,
-    /// The test that it is about.
+    /// The test it is about.
     pub test: Option<&'a TestId>,
-    /// A line that says what it belongs to: `[phase-05/plan-01/task-01]`.
+    /// The mark of its plan task, such as `[phase-05/plan-01/task-01]`.
     pub mark: Option<&'a str>,
-    /// Whether it is to be judged by another rule than others of its phase.
+    /// Set if the commit is judged by other rules than its phase.
     pub mode: Option<Mode>,
-    /// The rules that a person made an exception from.
+    /// The rules that would have refused without a person's exception.
     pub overridden: &'a [Overridden],
 }
 
-/// A way of working that is not that of the phase.
+/// The `TDD-Mode` of a commit that is judged by other rules than its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// A task of a `type: tdd` plan, done in refactor mode.
     Refactor,
     /// A task of a `type: execute` plan.
     Execute,
-    /// A person's own work, in refactor mode.
+    /// A person's work in refactor mode.
     RefactorMode,
-    /// A test that was mended without a change of what it asserts.
+    /// A test that was mended without a change of its assertions.
     Mend,
     /// A test that passed at once and is kept, because it can fail.
     Characterization,
@@ -156,13 +155,13 @@ impl StepMessage<'_> {
     }
 }
 
-/// A trailer for each rule that a person made an exception from: `TDD-Override: RULE: REASON`.
+/// One trailer for each exception: `TDD-Override: RULE: REASON`.
 fn overrides(overridden: &[Overridden]) -> String {
     let trailer = |it: &Overridden| format!("TDD-Override: {}: {}\n", it.rule, or_dash(&line(&it.reason, MAX_BULLET)));
     overridden.iter().fold(String::new(), |text, it| text + &trailer(it))
 }
 
-/// The trailers of a person's own commit: what it is, the tests that it is for, and the exceptions that it needed.
+/// The trailers of a person's own commit: its phase, its tests, and the exceptions it needed.
 pub fn person_trailers(
     phase: Option<Phase>,
     tests: &[TestId],
@@ -175,7 +174,7 @@ pub fn person_trailers(
     format!("{phase}{tests}{mode}{}", overrides(overridden))
 }
 
-/// A header of its own, for a commit that is not a step: `chore: set up the project`.
+/// A header line, such as `chore: set up the project`.
 pub fn header(kind: CommitType, scope: Option<&str>, summary: &str) -> String {
     let scope = scope.map(scope_word).filter(|scope| !scope.is_empty());
     let start = match scope {
@@ -186,7 +185,7 @@ pub fn header(kind: CommitType, scope: Option<&str>, summary: &str) -> String {
     format!("{start}{}\n", or_dash(&line(summary, room)))
 }
 
-/// The message of a person's word about one test: what was done, why, and a trailer that names the test.
+/// The message of a person's change to one test: what was done, why, and a trailer that names the test.
 pub fn word_about_test(summary: &str, reason: &str, trailer: &str, test: &TestId) -> String {
     let header = header(CommitType::Test, None, summary);
     format!("{header}\nReason:\n- {}\n\n{trailer}: {test}\n", or_dash(&line(reason, MAX_BULLET)))
@@ -205,20 +204,20 @@ fn section<'a>(text: &mut String, title: &str, lines: impl Iterator<Item = &'a s
     }
 }
 
-/// What a message says under one of its titles, line by line.
+/// The bullets of a section.
 pub fn bullets<'a>(message: &'a str, title: &str) -> Vec<&'a str> {
     let below = message.lines().skip_while(|line| line.strip_suffix(':') != Some(title)).skip(1);
     below.map_while(|line| line.strip_prefix("- ")).collect()
 }
 
-/// Whether this mark stands in a message on a line of its own. What models say never does: it is in the header, or
-/// behind a bullet.
+/// Whether a message has this mark on a line of its own. A model cannot forge one: its words are only in the header and
+/// behind bullets.
 pub fn is_marked(message: &str, mark: &str) -> bool {
     message.lines().skip(1).any(|line| line == mark)
 }
 
-/// Somebody's words as one plain line of at most `room` characters: control characters and every kind
-/// of line end become spaces, leading list marks go.
+/// A text as one plain line of at most `room` characters: control characters and line ends become spaces, leading list
+/// markers are removed.
 fn line(raw: &str, room: usize) -> String {
     let spaced: String =
         raw.chars().map(|c| if c.is_whitespace() || visible::is_obeyed(c) { ' ' } else { c }).collect();
@@ -241,7 +240,7 @@ fn or_dash(text: &str) -> &str {
     if text.is_empty() { "-" } else { text }
 }
 
-/// The trailers of a message: the lines `Key: value` of its last paragraph, if all of it is trailers.
+/// The trailers of a message: the `Key: value` lines of its last paragraph, if all its lines are trailers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trailers(Vec<(String, String)>);
 
@@ -259,12 +258,12 @@ impl Trailers {
         Self(pairs.unwrap_or_default())
     }
 
-    /// All values of a key, in their order.
+    /// All values of a key, in order.
     pub fn all(&self, key: &str) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value.as_str())
     }
 
-    /// The value of a key, if it stands there exactly once. Two answers are none.
+    /// The value of a key, if it occurs exactly once.
     pub fn get(&self, key: &str) -> Option<&str> {
         let mut values = self.0.iter().filter(|(name, _)| name.eq_ignore_ascii_case(key));
         let (_, value) = values.next()?;
@@ -278,16 +277,16 @@ fn trailer(text: &str) -> Option<(String, String)> {
     named.then(|| (key.to_owned(), value.trim().to_owned()))
 }
 
-/// A header taken apart.
+/// A parsed header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// `feat`, `fix`, …
     pub kind: String,
-    /// What stands in parentheses.
+    /// The scope in parentheses.
     pub scope: Option<String>,
     /// A `!` before the colon.
     pub breaking: bool,
-    /// The rest.
+    /// The text after the colon.
     pub summary: String,
 }
 
@@ -303,10 +302,10 @@ pub enum MessageError {
     /// A section of our format is missing.
     #[error("the section `{0}:` is missing")]
     MissingSection(&'static str),
-    /// A trailer of our format is missing, doubled, or has an impossible value.
+    /// A trailer of our format is missing, duplicated or invalid.
     #[error("the trailer `{0}` is missing, doubled or has a value that it cannot have")]
     Trailer(&'static str),
-    /// Type, phase and agent do not go together.
+    /// The type does not match the phase.
     #[error("a `{phase}` commit cannot have the type `{kind}`")]
     Mismatch {
         /// The header's type.
@@ -341,7 +340,7 @@ impl Header {
     }
 }
 
-/// Checks that a message is a step's commit as the contract describes it.
+/// Checks that a message has the format of a step's commit.
 pub fn validate_step(message: &str) -> Result<(), MessageError> {
     let header = Header::parse(message)?;
     if message.lines().nth(1) != Some("") {

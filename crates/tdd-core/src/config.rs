@@ -1,4 +1,4 @@
-//! `tdd.yaml`: every key that it may hold, with its default, and errors that name the place.
+//! `tdd.yaml`: every key with its default, and errors that name the place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU32, NonZeroU64};
@@ -10,36 +10,35 @@ use crate::cycle::Role;
 use crate::path::ConfinedPath;
 use crate::report::Cause;
 
-/// The whole file.
+/// The whole config file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The Markdown file that says what to build.
     #[serde(deserialize_with = "inside")]
     pub kata_description: ConfinedPath,
-    /// The project's language; found out if it is not given.
+    /// The project's language; detected if it is not given.
     pub language: Option<String>,
-    /// How many steps a run makes if the command line does not say.
+    /// Default number of steps of a run.
     pub steps: NonZeroU32,
-    /// How many tries a role has in one step.
+    /// Attempts that a role has in one step.
     pub max_attempts_per_agent: NonZeroU32,
     /// The model of each role.
     pub roles: Roles,
-    /// Where models are served.
+    /// The servers, limits and prices of models.
     pub llm: Llm,
     /// The project's own commands.
     pub ci: Ci,
-    /// Who commits.
+    /// The author of commits.
     pub commit: Author,
-    /// How strict the gates are, where that is a matter of choice.
+    /// The gate's configurable limits.
     pub gate: Gate,
-    /// Several projects in one repository.
+    /// The projects, if the repository has several.
     pub projects: Vec<ProjectConfig>,
 }
 
 impl Config {
-    /// How strict the gates are for a change of these files: as strict as the strictest of the projects that
-    /// they are in.
+    /// The gate config for a change of these files: the strictest values of the projects that they are in.
     pub fn gate_for<'p>(&self, paths: impl IntoIterator<Item = &'p str>) -> Gate {
         let gates = paths.into_iter().map(|path| self.project_at(path).and_then(|project| project.gate.as_ref()));
         gates
@@ -48,13 +47,14 @@ impl Config {
             .unwrap_or_else(|| self.gate.clone())
     }
 
-    /// How many new tests the least strict of the gates lets a red bring.
+    /// How many new tests the least strict gate allows in a red.
     pub fn most_new_tests(&self) -> u32 {
         let own = self.projects.iter().filter_map(|project| project.gate.as_ref());
         own.chain([&self.gate]).map(|gate| gate.max_new_tests.get()).max().unwrap_or(1)
     }
 
-    /// The files that configured commands may name, from the repository's root: each of their words, taken as a path.
+    /// Paths that configured commands may refer to, from the repository's root: each word of a command counts as a
+    /// path.
     pub fn named_in_commands(&self) -> BTreeSet<String> {
         let of_projects =
             self.projects.iter().filter_map(|project| Some((project.path.as_str(), project.ci.as_ref()?)));
@@ -94,7 +94,7 @@ pub struct Roles {
     pub tester: Option<RoleConfig>,
     /// Makes them pass.
     pub implementor: Option<RoleConfig>,
-    /// Tidies up.
+    /// Improves the code.
     pub refactorer: Option<RoleConfig>,
 }
 
@@ -115,7 +115,7 @@ impl Roles {
 pub struct RoleConfig {
     /// `provider:model`, or a model's name as its server spells it.
     pub model: String,
-    /// From 0 to 2.
+    /// The sampling temperature, from 0 to 2.
     #[serde(default, deserialize_with = "temperature")]
     pub temperature: Option<f64>,
     /// How the model answers.
@@ -127,7 +127,7 @@ pub struct RoleConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
-    /// An edit plan; fenced files for a model that breaks JSON.
+    /// An edit plan, or fenced files for a model that breaks JSON.
     #[default]
     Auto,
     /// One JSON document with all edits.
@@ -138,27 +138,27 @@ pub enum Protocol {
     Tools,
 }
 
-/// Where models are served.
+/// The servers, limits and prices of models.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Llm {
-    /// The server for models without a provider of their own.
+    /// The server of models without a provider.
     #[serde(deserialize_with = "optional_url")]
     pub base_url: Option<String>,
-    /// The environment variable that holds its key.
+    /// The environment variable that holds the server's key.
     #[serde(deserialize_with = "variable_name")]
     pub api_key_env: Option<String>,
     /// Named servers.
     pub providers: BTreeMap<String, Provider>,
-    /// For one whole answer.
+    /// Timeout of one whole answer.
     pub timeout_secs: NonZeroU64,
-    /// How often a failed call is tried again.
+    /// Retries of a failed call.
     pub max_retries: u32,
     /// The largest prompt, in bytes.
     pub context_bytes: NonZeroU64,
-    /// What a run may spend.
+    /// The limits of a run's cost.
     pub budget: Budget,
-    /// What a model costs, by its name.
+    /// Prices, by model name.
     pub prices: BTreeMap<String, Price>,
 }
 
@@ -166,7 +166,7 @@ pub struct Llm {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provider {
-    /// Where it is.
+    /// Its address.
     #[serde(deserialize_with = "url")]
     pub base_url: String,
     /// The environment variable that holds its key.
@@ -174,7 +174,7 @@ pub struct Provider {
     pub api_key_env: Option<String>,
 }
 
-/// What a run may spend; no limit where nothing is said.
+/// The limits of a run's cost; `None` means no limit.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
@@ -185,17 +185,17 @@ pub struct Budget {
     pub usd: Option<f64>,
 }
 
-/// US dollars for a million tokens.
+/// US dollars per million tokens.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Of the prompt.
+    /// Price of prompt tokens.
     #[serde(deserialize_with = "money")]
     pub prompt: f64,
-    /// Of the part of the prompt that the server had cached.
+    /// Price of prompt tokens that the server had cached.
     #[serde(default, deserialize_with = "optional_money")]
     pub cached: Option<f64>,
-    /// Of the answer.
+    /// Price of answer tokens.
     #[serde(deserialize_with = "money")]
     pub completion: f64,
 }
@@ -210,60 +210,60 @@ pub struct Ci {
     /// Compiles and lints.
     #[serde(deserialize_with = "optional_argv")]
     pub check_cmd: Option<Vec<String>>,
-    /// Formats.
+    /// Formats files.
     #[serde(deserialize_with = "optional_argv")]
     pub fmt_cmd: Option<Vec<String>>,
     /// Must pass at the end of refactor mode.
     #[serde(deserialize_with = "optional_argv")]
     pub verify_cmd: Option<Vec<String>>,
-    /// For one test run, without building.
+    /// Timeout of one test run, without the build.
     pub timeout_secs: NonZeroU64,
-    /// For one build.
+    /// Timeout of one build.
     pub build_timeout_secs: NonZeroU64,
-    /// Where a test command that we do not know writes its JUnit report.
+    /// Where an unknown test command writes its JUnit report.
     #[serde(deserialize_with = "optional_inside")]
     pub junit: Option<ConfinedPath>,
-    /// Other test commands for some tests.
+    /// Special test commands for some tests.
     pub test_command_for: Vec<TestCommandFor>,
 }
 
-/// Another test command for some tests.
+/// A special test command for some tests.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TestCommandFor {
-    /// A glob for the files of tests, or what their ids begin with.
+    /// A glob for test files, or a prefix of test ids.
     #[serde(rename = "match", deserialize_with = "pattern")]
     pub pattern: String,
-    /// What to run; `{test_ids}` stands for the ids.
+    /// The command; `{test_ids}` stands for the ids.
     #[serde(deserialize_with = "argv")]
     pub cmd: Vec<String>,
 }
 
-/// Who commits.
+/// The author of commits.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Author {
-    /// A name.
+    /// The name.
     #[serde(deserialize_with = "plain_name")]
     pub author_name: String,
-    /// An address.
+    /// The email address.
     #[serde(deserialize_with = "plain_name")]
     pub author_email: String,
 }
 
-/// How strict the gates are, where that is a matter of choice.
+/// The gate's configurable limits.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gate {
-    /// Whether failing tests stop work of `type: execute`.
+    /// Whether failing tests refuse a task of a `type: execute` plan.
     pub test_gate: bool,
-    /// Whether a test that does not compile for want of production code is red.
+    /// Whether a test is red if it does not compile because production code is missing.
     pub red_compile: RedCompile,
     /// How many new tests a red may bring.
     pub max_new_tests: NonZeroU32,
-    /// How often an unexplained change of a result is run again.
+    /// How often a test with an unexplained change of result is rerun.
     pub flaky_reruns: u32,
-    /// Whether the results of a turn go back to the model.
+    /// Whether models see test results.
     pub auto_test: bool,
 }
 
@@ -273,7 +273,7 @@ impl Gate {
         cause.is_valid_red() && (cause != Cause::MissingSymbol || self.red_compile == RedCompile::MissingSymbol)
     }
 
-    /// As strict as both.
+    /// The stricter value of each key.
     fn and(&self, other: &Self) -> Self {
         Self {
             test_gate: self.test_gate || other.test_gate,
@@ -285,11 +285,11 @@ impl Gate {
     }
 }
 
-/// Whether a test that does not compile for want of production code is red.
+/// Whether a test is red if it does not compile because production code is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RedCompile {
-    /// It is.
+    /// It is red.
     MissingSymbol,
     /// Only a test that ran can be red.
     Never,
@@ -304,10 +304,10 @@ pub struct ProjectConfig {
     pub path: String,
     /// Its language.
     pub language: String,
-    /// Its commands and limits; if it says nothing, the limits of the whole, and in the root its commands as well.
+    /// Its commands and timeouts. The default is the top-level timeouts, and in the root also the top-level commands.
     #[serde(default)]
     pub ci: Option<Ci>,
-    /// Its gates; as those of the whole if it says nothing.
+    /// Its gate; the default is the top-level gate.
     #[serde(default)]
     pub gate: Option<Gate>,
 }
@@ -386,7 +386,7 @@ fn at_least_one(number: u32) -> NonZeroU32 {
     NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN)
 }
 
-/// What is wrong with the file, and where. Never quotes a value: it might be a secret in a wrong place.
+/// What is wrong with the file, and where. It never quotes a value, because that might be a misplaced secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
 pub struct ConfigError {
@@ -396,11 +396,11 @@ pub struct ConfigError {
     pub column: u64,
     /// What is wrong.
     pub problem: String,
-    /// What would be right, if that can be guessed.
+    /// A suggestion, if there is one.
     pub hint: Option<String>,
 }
 
-/// Largest file that is read, in bytes.
+/// The largest config file that is read, in bytes.
 pub const MAX_CONFIG: usize = 1 << 20;
 
 impl Config {
@@ -418,7 +418,7 @@ impl Config {
     }
 }
 
-/// A parser's error, for people.
+/// Translates a parser's error for people.
 pub(crate) fn describe(error: &serde_saphyr::Error) -> ConfigError {
     use serde_saphyr::Error;
     let error = error.without_snippet();
@@ -465,7 +465,7 @@ fn list(words: &[&'static str]) -> String {
     quoted.join(", ")
 }
 
-/// A parser's expectation, for people.
+/// Translates a parser's expectation for people.
 fn in_words(expected: &str) -> &str {
     match expected {
         "u32" | "u64" | "a nonzero u32" | "a nonzero u64" => "a whole number, 1 or more",
@@ -478,7 +478,7 @@ fn in_words(expected: &str) -> &str {
     }
 }
 
-/// The first line of a parser's message, without the place that we show ourselves.
+/// The first line of a parser's message, without the place, which we show ourselves.
 fn without_place(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
     let line = line.rsplit_once(" at line ").map_or(line, |(before, _)| before);
@@ -488,7 +488,7 @@ fn without_place(text: &str) -> String {
     }
 }
 
-/// The path's own error would quote it.
+/// The path's own error is dropped, because it would quote the value.
 fn inside<'de, D: Deserializer<'de>>(input: D) -> Result<ConfinedPath, D::Error> {
     let text = String::deserialize(input)?;
     ConfinedPath::new(&text).map_err(|_| D::Error::custom("expected a path inside the project, from its root"))
@@ -587,7 +587,7 @@ fn plain_name<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
 mod tests {
     use super::*;
 
-    /// The seed's file, as it stands in the contract.
+    /// The example file of the contract.
     const SEED: &str = r#"kata_description: "kata.md"
 language: "rust"
 steps: 20

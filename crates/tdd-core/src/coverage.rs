@@ -1,25 +1,25 @@
-//! Which lines of production code a run of the tests executed, and which lines of it a change brought.
+//! Which lines of production code the tests executed, and which lines a change added.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The lines with code of the files that were measured. A file that is not here was not measured.
+/// The lines with code in the measured files. A file that is missing here was not measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     files: BTreeMap<String, BTreeMap<usize, bool>>,
 }
 
 impl Coverage {
-    /// This file was measured, whether or not there is code in it.
+    /// Notes that a file was measured, even if it has no code.
     pub fn measured(&mut self, path: &str) {
         self.files.entry(path.to_owned()).or_default();
     }
 
-    /// This line (from 1) holds code. Once executed is executed.
+    /// Notes a line (from 1) with code. A line that was executed once stays executed.
     pub fn saw(&mut self, path: &str, line: usize, executed: bool) {
         *self.files.entry(path.to_owned()).or_default().entry(line).or_default() |= executed;
     }
 
-    /// Takes in what was measured of other files.
+    /// Adds the measurements of other files.
     pub fn add(&mut self, other: Self) {
         self.files.extend(other.files);
     }
@@ -35,17 +35,17 @@ impl Coverage {
     }
 }
 
-/// A change whose tests were watched.
+/// The coverage of a change, and the lines it added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measurement {
-    /// What they executed.
+    /// What its tests executed.
     pub coverage: Coverage,
-    /// The lines that the change brought, by file.
+    /// The lines that the change added, by file.
     pub added: BTreeMap<String, BTreeSet<usize>>,
 }
 
 impl Measurement {
-    /// Whether the change brought this line.
+    /// Whether the change added this line.
     pub fn is_added(&self, path: &str, line: usize) -> bool {
         self.added.get(path).is_some_and(|lines| lines.contains(&line))
     }

@@ -1,4 +1,4 @@
-//! Who is on turn, and where a history of commits stands in the cycle.
+//! The roles, phases and turns of the cycle, and the position of a commit history in it.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ impl Role {
     /// Every role, in the order of the cycle.
     pub const ALL: [Self; 3] = [Self::Tester, Self::Implementor, Self::Refactorer];
 
-    /// Who comes after this one.
+    /// The role after this one.
     #[must_use]
     pub fn next(self) -> Self {
         match self {
@@ -68,7 +68,7 @@ impl std::fmt::Display for Role {
     }
 }
 
-/// What a commit of the machine did.
+/// What a commit of this program did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -101,7 +101,7 @@ impl Phase {
         Self::ALL.into_iter().find(|phase| phase.name() == text)
     }
 
-    /// Who is on turn after a commit of this phase.
+    /// The role whose turn follows a commit of this phase.
     pub fn next_role(self) -> Role {
         match self {
             Self::Red | Self::RethinkTest => Role::Implementor,
@@ -117,7 +117,7 @@ impl std::fmt::Display for Phase {
     }
 }
 
-/// A test that the machine saw fail for a valid cause. There is no other way to have one.
+/// A test that was seen to fail for a valid cause. [`RedTest::proven`] is the only constructor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedTest {
     id: TestId,
@@ -125,7 +125,7 @@ pub struct RedTest {
 }
 
 impl RedTest {
-    /// Evidence of a red; `None` if the cause is not a valid one.
+    /// `None` if the cause does not make a valid red.
     pub fn proven(id: TestId, cause: Cause) -> Option<Self> {
         cause.is_valid_red().then_some(Self { id, cause })
     }
@@ -146,44 +146,44 @@ impl RedTest {
 pub enum Turn {
     /// The tester writes a failing test.
     Red {
-        /// Which try this is.
+        /// The number of the attempt.
         attempt: u32,
     },
-    /// The implementor makes red tests pass: one, or all that were inherited.
+    /// The implementor makes all red tests pass.
     Green {
         /// The tests that must pass; at least one.
         tests: Vec<RedTest>,
-        /// Which try this is.
+        /// The number of the attempt.
         attempt: u32,
     },
     /// The tester looks again at a test that could not be made to pass.
     Rethink {
         /// The doubted test.
         test: RedTest,
-        /// Only what a check or a compiler complained of in it is to be mended.
+        /// The tester may only fix what a check or the compiler complained about.
         mend: bool,
     },
     /// The refactorer improves the code.
     Refactor {
-        /// Which try this is.
+        /// The number of the attempt.
         attempt: u32,
     },
     /// The refactorer does a task of a plan, in refactor mode.
     Task {
-        /// Which try this is.
+        /// The number of the attempt.
         attempt: u32,
     },
 }
 
-/// What comes next, by what is spent.
+/// What comes next, given the attempts that are spent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum NextMove {
-    /// This turn.
+    /// A role acts.
     Turn(Turn),
-    /// A refactor that failed is skipped, never fatal.
+    /// A refactor whose attempts all failed is skipped.
     Skip,
-    /// Nobody's turn: all attempts are spent and a person must look.
+    /// All attempts are spent, and a person must decide.
     Stop,
 }
 
@@ -192,26 +192,26 @@ pub enum NextMove {
 pub struct Tried {
     /// Attempts that are spent.
     pub spent: u32,
-    /// The tester has looked at the target again.
+    /// The tester has rethought the target.
     pub rethought: bool,
-    /// How often, since then, the target passed and older tests did not.
+    /// How often the target passed while older tests broke, since it was last rethought.
     pub clashes: u32,
-    /// A complaint lies in the tests alone, so it is the tester's to mend.
+    /// A complaint is about test code only, so the tester must mend it.
     pub mend: bool,
-    /// Since then it was seen that the target cannot fail where it should.
+    /// The target was found vacuous since it was last rethought: it cannot fail where it should.
     pub vacuous: bool,
 }
 
-/// So often may older tests break for the sake of a target before the tester looks at it again.
+/// How often older tests may break for a target before the tester rethinks it.
 const MAX_CLASHES: u32 = 2;
 
 impl Turn {
-    /// The rung of the ladder that a role stands on, if each step has at most `max` attempts.
+    /// The next move of a role, if each step has at most `max` attempts.
     ///
-    /// A rethink comes before attempt `max - 1` of a green (none if `max < 3`), or when older tests keep
-    /// breaking for the target's sake, or as soon as it is seen that the target cannot fail, and costs no attempt.
-    /// If they break again after it, or it still cannot fail, that is for a person. An implementor without a red test
-    /// has nothing to do, and stops.
+    /// A rethink costs no attempt. It comes as soon as the target is found vacuous; and, if `max >= 3`, before attempt
+    /// `max - 1` of a green or when older tests keep breaking for the target. If older tests break again after the
+    /// rethink, or the target is still vacuous, the run stops for a person. An implementor without a red test stops,
+    /// too.
     pub fn rung(role: Role, reds: Vec<RedTest>, tried: Tried, max: u32) -> NextMove {
         let Tried { spent, rethought, clashes, mend, vacuous } = tried;
         let attempt = spent + 1;
@@ -221,7 +221,8 @@ impl Turn {
             Role::Implementor => match reds.first() {
                 None => NextMove::Stop,
                 Some(test) if mend => NextMove::Turn(Self::Rethink { test: test.clone(), mend }),
-                // They contradict each other even now, or it proves nothing even now: that is for a person.
+                // The tests contradict each other even after the rethink, or the target is still vacuous: a person must
+                // decide.
                 Some(_) if rethought && (clashes > 0 || vacuous) => NextMove::Stop,
                 Some(test) if !rethought && (vacuous || max >= 3 && (attempt + 1 == max || clashes >= MAX_CLASHES)) => {
                     NextMove::Turn(Self::Rethink { test: test.clone(), mend })
@@ -234,7 +235,7 @@ impl Turn {
         }
     }
 
-    /// The rung of a task in refactor mode: nobody but a person may leave it out.
+    /// The next move of a task in refactor mode. Only a person may skip a task.
     pub fn task_rung(spent: u32, max: u32) -> NextMove {
         if spent < max { NextMove::Turn(Self::Task { attempt: spent + 1 }) } else { NextMove::Stop }
     }
@@ -248,7 +249,7 @@ impl Turn {
         }
     }
 
-    /// What a commit of this turn would be.
+    /// The phase of this turn's commit.
     pub fn phase(&self) -> Phase {
         match self {
             Self::Red { .. } => Phase::Red,
@@ -258,7 +259,7 @@ impl Turn {
         }
     }
 
-    /// Which try this is; a rethink has only one that counts.
+    /// The number of the attempt; always 1 for a rethink.
     pub fn attempt(&self) -> u32 {
         match self {
             Self::Red { attempt }
@@ -269,7 +270,7 @@ impl Turn {
         }
     }
 
-    /// The red tests that it is about.
+    /// The red tests that the turn is about.
     pub fn targets(&self) -> Vec<TestId> {
         match self {
             Self::Red { .. } | Self::Refactor { .. } | Self::Task { .. } => Vec::new(),
@@ -279,7 +280,7 @@ impl Turn {
     }
 }
 
-/// Where a history stands: read from the trailers of HEAD's first-parent commits.
+/// The position in the cycle, read from the trailers of HEAD's first-parent commits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Position {
     /// The last step that ended; 0 before the first.
@@ -288,24 +289,24 @@ pub struct Position {
     pub phase: Option<Phase>,
     /// The test that it was about.
     pub test: Option<TestId>,
-    /// Who is on turn.
+    /// The role whose turn comes next.
     pub next_role: Role,
 }
 
 impl Position {
-    /// Before any step.
+    /// The position before any step.
     pub fn start() -> Self {
         Self { step: 0, phase: None, test: None, next_role: Role::Tester }
     }
 
-    /// The position after the newest commit that carries our trailers; `history` is newest first.
-    /// No more of it is asked for than that commit.
+    /// The position after the newest commit that carries our trailers; `history` is newest first and is read no
+    /// further.
     pub fn of_history(history: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         history.into_iter().find_map(|message| Self::of_message(message.as_ref())).unwrap_or_else(Self::start)
     }
 
-    /// The position, if a step ended without a commit while HEAD stood where it stands now. One that was stopped is
-    /// still to be done: those before it may have left no commit either.
+    /// The position, adjusted for a step that ended without a commit on the current HEAD. A stopped step is still due,
+    /// but the steps before it may have left no commit either.
     #[must_use]
     pub fn after(self, ended: Option<&StepEnd>, head: Option<&CommitId>) -> Self {
         match ended {
@@ -318,8 +319,7 @@ impl Position {
         }
     }
 
-    /// Who is on turn, if there are reds or not: a red left over is made green before anything else, and
-    /// without one there is nothing to make green.
+    /// The role whose turn it is: red tests are made green first, and without one the implementor has nothing to do.
     pub fn role_on_turn(&self, any_red: bool) -> Role {
         match (self.next_role, any_red) {
             (_, true) => Role::Implementor,
@@ -333,7 +333,7 @@ impl Position {
         let step = trailers.get("TDD-Step")?.parse().ok()?;
         let phase = Phase::parse(trailers.get("TDD-Phase")?)?;
         let test = trailers.get("TDD-Test").and_then(|id| TestId::parse(id).ok());
-        // A test of what is there already asks nothing of the implementor.
+        // A characterization test leaves nothing for the implementor to do.
         let is_characterization = trailers.get("TDD-Mode") == Some(Mode::Characterization.name());
         let next_role = if is_characterization { Role::Tester } else { phase.next_role() };
         Some(Self { step, phase: Some(phase), test, next_role })
@@ -349,7 +349,7 @@ mod tests {
         RedTest::proven(TestId::parse("tests/a.rs::adds").unwrap(), Cause::Assertion).unwrap()
     }
 
-    /// The attempts of a role that never succeeds, `r` for a rethink, until it is over.
+    /// The attempts of a role that never succeeds, `r` for a rethink, and how they end.
     fn ladder(role: Role, max: u32) -> String {
         let (mut tried, mut seen) = (Tried::default(), String::new());
         for _ in 0..20 {

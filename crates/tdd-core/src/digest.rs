@@ -1,4 +1,4 @@
-//! Names of content: what evidence is bound to.
+//! Content hashes and git ids, which bind evidence to exact content.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -22,7 +22,7 @@ impl Digest {
         Self(hex)
     }
 
-    /// The digest before the first line of a chain.
+    /// All zeros: the digest before the first line of a chain.
     pub fn zero() -> Self {
         Self([b'0'; Self::LEN])
     }
@@ -34,7 +34,7 @@ impl Digest {
         hex.then_some((Self(*digits), rest))
     }
 
-    /// The digits.
+    /// The hexadecimal digits.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
-//! The law as one table: each rule, the kinds of change that it holds for, and the function that asks it.
+//! All rules in one table: each rule, the kinds of change it applies to, and the function that checks it.
 //!
 //! [`TABLE`] is the only list of rules. The gate asks the rows that need no run before anything is written; the
-//! pipeline asks the rest after it. A row's place in the table is its turn.
+//! pipeline asks the rows about the change, the run, the check, the probes and the code. Rows are asked in table order.
 
 use crate::antipattern::{self, CodeContext};
 use crate::change::Change;
@@ -24,29 +24,29 @@ use crate::yagni;
 pub enum Kind {
     /// A test that fails.
     Red,
-    /// A test that passes at once, and that its altered copies show to be able to fail.
+    /// A test that passes at once, and whose altered copies fail.
     Characterization,
-    /// Production code that makes it pass.
+    /// Production code that makes a red test pass.
     Green,
-    /// The tests of a change that brings tests and production at once.
+    /// The tests of a change that brings tests and production code together.
     NewTests,
     /// A doubted test was revised or withdrawn.
     Rethink,
-    /// A test was mended so that a tool no longer complains of it.
+    /// A test was mended because a tool complained about it.
     Mend,
     /// The code was improved.
     Refactor,
     /// A model's task of a `type: tdd` plan, in refactor mode.
     Task,
-    /// A model's task of a `type: execute` plan: the same, but `gate.test_gate` decides whether a failing test refuses it.
+    /// A model's task of a `type: execute` plan. `gate.test_gate` decides whether a failing test refuses it.
     Execute,
-    /// A person's own work, in refactor mode.
+    /// A person's work in refactor mode.
     RefactorMode,
-    /// A person's word about one test, which goes or is left aside.
+    /// A person retires or skips one test.
     OneTest,
-    /// A person's word about one test, which counts again.
+    /// A person unblocks one test.
     Unblock,
-    /// What `init` adds.
+    /// The files that `init` adds.
     Scaffold,
     /// A commit that does not say what it is.
     Unclaimed,
@@ -65,36 +65,36 @@ impl Kind {
     }
 }
 
-/// The change that a rule is asked about, and the tests that it is for.
+/// The change that a rule judges, and the tests it is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// What it claims to be.
     pub kind: Kind,
-    /// The test that is judged, if there is one.
+    /// The test that is judged, if any.
     pub target: Option<&'a TestId>,
-    /// All tests that it is for, this one among them.
+    /// All tests that the change is for, including `target`.
     pub targets: &'a [TestId],
-    /// A doubted test has passed before.
+    /// The doubted test has passed before.
     pub was_green: bool,
-    /// How strict a red is judged.
+    /// How strictly a red is judged.
     pub gate: &'a Gate,
 }
 
-/// One answer of a rule.
+/// The answer of a rule.
 pub type RuleResult = Result<(), Refusal>;
 
-/// What a rule looks at, and so what must be found out before it can be asked.
+/// What a rule looks at, and so what must be known before it can be asked.
 #[derive(Clone, Copy)]
 pub enum Ask {
-    /// The edits by themselves.
+    /// The edits alone.
     Edits(fn(&GateInput<'_>) -> RuleResult),
-    /// A request, before anything is written.
+    /// The request, before anything is written.
     Request(fn(&GateInput<'_>) -> RuleResult),
-    /// The change, before it is written and after.
+    /// The change, before and after it is written.
     Change(fn(&Subject<'_>, &Change) -> RuleResult),
-    /// A run of the tests.
+    /// The results of a test run.
     Run(fn(&Subject<'_>, &RunFacts<'_>) -> RuleResult),
-    /// The check command.
+    /// The result of the check command.
     Check(fn(&CheckSeen<'_>) -> RuleResult),
     /// The probes of one target.
     Probe(fn(&TestId, &Proof) -> RuleResult),
@@ -102,14 +102,14 @@ pub enum Ask {
     Code(fn(&CodeContext<'_>) -> Vec<Refusal>),
 }
 
-/// One rule of the law.
+/// One rule and when it applies.
 #[derive(Clone, Copy)]
 pub struct Row {
-    /// Its name.
+    /// The rule.
     pub rule: Rule,
-    /// The kinds of change that it is asked of.
+    /// The kinds of change it applies to.
     pub kinds: &'static [Kind],
-    /// How it is asked.
+    /// The function that checks it.
     pub ask: Ask,
 }
 
@@ -214,30 +214,30 @@ fn mends_one_test(subject: &Subject<'_>, change: &Change) -> RuleResult {
     subject.target.map_or_else(|| scope::tests_frozen(change), |target| scope::mends_one_test(change, target))
 }
 
-/// A rule that would have refused, had a person not made an exception.
+/// A rule that would have refused without a person's exception.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Overridden {
-    /// Which.
+    /// The rule.
     pub rule: Rule,
-    /// Why the person made it.
+    /// The person's reason.
     pub reason: String,
 }
 
-/// Says why a person made an exception from a rule, if one is in force at this moment.
+/// Returns the reason for an exception from a rule, if one is in force.
 pub type Exceptions<'a> = &'a dyn Fn(Rule) -> Option<String>;
 
-/// Nobody made an exception.
+/// No exceptions.
 pub const NO_EXCEPTIONS: Exceptions<'static> = &|_| None;
 
-/// Asks rules, and remembers the exceptions that it met.
+/// Asks rules, and collects the exceptions that were used.
 pub struct RuleRunner<'a> {
     exceptions: Exceptions<'a>,
-    /// The rules that would have refused.
+    /// The rules that would have refused without an exception.
     pub overridden: Vec<Overridden>,
 }
 
 impl<'a> RuleRunner<'a> {
-    /// With these exceptions.
+    /// A runner with these exceptions.
     pub fn new(exceptions: Exceptions<'a>) -> Self {
         Self { exceptions, overridden: Vec::new() }
     }
@@ -291,7 +291,7 @@ impl<'a> RuleRunner<'a> {
         })
     }
 
-    /// Asks every row of this severity that looks at the code: all that they find.
+    /// Asks every row of this severity that looks at the code, and returns all findings.
     pub fn ask_code(&mut self, case: &CodeContext<'_>, severity: Severity) -> Vec<Refusal> {
         let mut findings = Vec::new();
         for row in rows(case.kind).filter(|row| row.rule.severity() == severity) {
@@ -302,7 +302,7 @@ impl<'a> RuleRunner<'a> {
         findings
     }
 
-    /// An answer, unless a person made an exception from the rule that refused.
+    /// Lifts a refusal if there is an exception from its rule.
     pub fn answer(&mut self, answer: RuleResult) -> RuleResult {
         let Err(refusal) = answer else { return Ok(()) };
         match (self.exceptions)(refusal.rule).filter(|_| refusal.rule.has_exceptions()) {
@@ -323,7 +323,7 @@ pub fn rows(kind: Kind) -> impl Iterator<Item = &'static Row> {
     TABLE.iter().filter(move |row| row.kinds.contains(&kind))
 }
 
-/// Whether a kind of change must pass a row like this.
+/// Whether a kind of change has a row that `ask` accepts.
 pub fn is_due(kind: Kind, ask: fn(&Ask) -> bool) -> bool {
     rows(kind).any(|row| ask(&row.ask))
 }

@@ -1,8 +1,7 @@
-//! The domain of the TDD machine: what happened, what may happen, and what it means.
+//! The domain of the TDD machine: events, state, rules and decisions.
 //!
-//! Everything here is a pure function over values. No file, process, clock,
-//! environment variable or network is touched; those come in as arguments or
-//! stay behind the traits of [`seam`].
+//! Everything here is a pure function over values. Nothing touches files, processes, the clock, the environment or the
+//! network; those come in as arguments or stay behind the traits of [`seam`].
 
 pub mod account;
 pub mod antipattern;

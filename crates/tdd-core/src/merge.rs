@@ -1,20 +1,21 @@
-//! A file with an answer merged into it: what came of it, or why it cannot be done.
+//! The result of merging an answer into a file, or why that is impossible.
 
 /// A file with an answer merged into it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
     /// The whole file.
     pub text: String,
-    /// The items that the file did not have.
+    /// The items that are new in the file.
     pub added: Vec<String>,
-    /// The items that the answer holds with other tokens than the file.
+    /// The items whose tokens differ between answer and file.
     pub replaced: Vec<String>,
-    /// The items that the answer does not mention.
+    /// The items that the answer leaves out.
     pub kept: Vec<String>,
 }
 
 impl Merged {
-    /// Whether the answer only added items and left out others: it was meant as an addition, not as the whole file.
+    /// Whether the answer only adds items and leaves others out: then it was meant as an addition, not as the whole
+    /// file.
     pub fn only_adds(&self) -> bool {
         self.replaced.is_empty() && !self.added.is_empty() && !self.kept.is_empty()
     }
@@ -31,7 +32,7 @@ pub enum MergeError {
         /// The first line that the parser cannot read, counted from 1.
         line: usize,
     },
-    /// An item stands there more than once.
+    /// An item occurs more than once.
     #[error("there is more than one {0}")]
     Ambiguous(String),
 }

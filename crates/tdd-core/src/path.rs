@@ -1,19 +1,19 @@
-//! Paths that cannot leave the project: what a string must be before it may name a file.
+//! Paths that cannot leave the project, checked before they may name a file.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A path inside the project: relative, with `/` between its parts, none of them empty, `.` or `..`.
+/// A relative path inside the project, with `/` between its parts; no part is empty, `.` or `..`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct ConfinedPath(String);
 
-/// A path that a model's edit may name: confined, and not one of the protected ones.
+/// A path that a model's edit may name: confined and not protected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct RepoPath(ConfinedPath);
 
-/// Why a string is not a path that we accept.
+/// Why a path is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// There is nothing in it.
+    /// It is empty.
     #[error("the path is empty")]
     Empty,
     /// It starts at a root or a drive.
@@ -25,23 +25,23 @@ pub enum PathError {
     /// It has an empty or `.` part.
     #[error("`{0}` has an empty or `.` part")]
     EmptyPart(String),
-    /// It has a control character, a NUL among them, or a backslash.
+    /// It has a control character (such as NUL) or a backslash.
     #[error("`{0}` has a character that no project path may hold (control character or backslash)")]
     Character(String),
     /// It or one of its parts is longer than file systems allow.
     #[error("the path is too long ({0} bytes)")]
     TooLong(usize),
-    /// It names what only the machine or a person may change.
+    /// Only this program or a person may change it.
     #[error("`{0}` is protected; only a person changes it")]
     Protected(String),
 }
 
-/// Longest path, and longest single part, in bytes.
+/// Longest path and longest part, in bytes.
 const MAX_PATH: usize = 4096;
 const MAX_PART: usize = 255;
 
 impl ConfinedPath {
-    /// Checks a string; nothing is normalised, so that equal files have equal paths.
+    /// Checks a path. Nothing is normalised, so that equal files have equal paths.
     pub fn new(text: &str) -> Result<Self, PathError> {
         let shown = || text.escape_debug().to_string();
         if text.is_empty() {
@@ -73,7 +73,7 @@ impl ConfinedPath {
 }
 
 impl RepoPath {
-    /// Checks a string: confined and not protected.
+    /// Checks that a path is confined and not protected.
     pub fn new(text: &str) -> Result<Self, PathError> {
         let path = ConfinedPath::new(text)?;
         if is_protected(path.as_str()) {
@@ -87,7 +87,7 @@ impl RepoPath {
         self.0.as_str()
     }
 
-    /// The same path, without its promise not to be protected.
+    /// The same path, as one that may be protected.
     pub fn confined(&self) -> &ConfinedPath {
         &self.0
     }
@@ -119,8 +119,8 @@ impl<'de> Deserialize<'de> for RepoPath {
     }
 }
 
-/// Whether a confined path is one that no model's edit may touch: git's own folder at any depth,
-/// and our state, our programs and our configuration at the root. Compared without case, because some file systems do.
+/// Whether no model's edit may touch a confined path: git's folder at any depth, and our state, programs and config at
+/// the root. The comparison ignores case, because some file systems do.
 fn is_protected(path: &str) -> bool {
     let lower = path.to_lowercase();
     let mut parts = lower.split('/').map(|part| part.trim_end_matches(['.', ' ']));
@@ -131,13 +131,13 @@ fn is_protected(path: &str) -> bool {
         || parts.any(|part| part == ".git" || part == "git~1")
 }
 
-/// `C:` and the like.
+/// Whether a path starts with a drive, such as `C:`.
 fn has_drive(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic()) && chars.next() == Some(':')
 }
 
-/// Characters that some reader somewhere takes for the end of a line.
+/// Characters that some programs take for a line end.
 fn is_line_break(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }

@@ -1,6 +1,6 @@
-//! The one pipeline: change, facts, rules, probes, verdict. Every door judges a change with [`judge()`].
+//! The pipeline that judges every change: change, facts, rules, probes, verdict. All commands call [`judge()`].
 //!
-//! What costs more is found out only if nothing has refused the change yet.
+//! Expensive facts are found out only if no rule has refused the change yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,48 +19,48 @@ use crate::session::Session;
 use crate::signs::{Place, Signs, TestSigns};
 use crate::test_id::TestId;
 
-/// What came of judging a change, and what it rests on.
+/// The verdicts on a change, with their evidence.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// One a target at red, one in all elsewhere.
+    /// One per target for a red, otherwise one.
     pub verdicts: Vec<Verdict>,
     /// What the change did.
     pub change: Change,
-    /// What the tests said; nothing if it did not come to that.
+    /// The test results; empty if the tests were not run.
     pub report: Report,
-    /// What the check said, if it came to that.
+    /// The result of the check command, if it was run.
     pub check: Option<Checked>,
-    /// The rules that would have refused, had a person not made an exception.
+    /// The rules that would have refused without a person's exception.
     pub overridden: Vec<Overridden>,
-    /// What each test said before the change, where somebody looked.
+    /// What each test said before the change, if it was needed.
     pub before: Baseline,
-    /// The targets that were probed, and whether the probe showed that they can fail.
+    /// The targets whose probes showed that they can fail.
     pub proven: Vec<Probed>,
 }
 
-/// What the probes of one target showed.
+/// The result of the probes of one target.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Probed {
     /// The target.
     pub test_id: TestId,
-    /// How many altered copies of it failed, as they must; `None` if it could not be copied.
+    /// How many altered copies of it failed, as they must; `None` if no copy could be written or built.
     pub twins: Option<usize>,
 }
 
 impl Judged {
-    /// A refusal of a change about which nothing else had to be found out.
+    /// A refusal that needed nothing but the change.
     pub fn refused(refusal: Refusal, change: Change) -> Self {
         Self::at_once(Verdict::Refused(refusal), change)
     }
 
-    /// A verdict on a change about which nothing had to be run.
+    /// A verdict that needed no run.
     pub fn at_once(verdict: Verdict, change: Change) -> Self {
         let (verdicts, report) = (vec![verdict], Report::new([], Vec::new()));
         let (before, proven) = (Baseline::new(), Vec::new());
         Self { verdicts, change, report, check: None, overridden: Vec::new(), before, proven }
     }
 
-    /// The verdict that stands for all: the first refusal, or the first that holds.
+    /// The first refusal, or else the first verdict.
     pub fn worst(&self) -> Option<&Verdict> {
         self.verdicts.iter().find(|verdict| matches!(verdict, Verdict::Refused(_))).or(self.verdicts.first())
     }
@@ -74,13 +74,13 @@ impl Judged {
     }
 }
 
-/// Judges a change of this kind. `named` tests may all be new at red.
+/// Judges a change of this kind. A red may bring as many new tests as a person `named`.
 pub fn judge<W: Workshop>(workshop: &mut W, kind: Kind, targets: &[TestId], named: usize) -> Result<Judged, W::Error> {
     let mut inquiry = Inquiry { kind, targets: targets.to_vec(), overridden: Vec::new(), proven: Vec::new() };
     inquiry.judge(workshop, named)
 }
 
-/// A change under judgement.
+/// The state of one judgement.
 struct Inquiry {
     kind: Kind,
     targets: Vec<TestId>,
@@ -88,7 +88,7 @@ struct Inquiry {
     proven: Vec<Probed>,
 }
 
-/// What was found out by running tests.
+/// A test run, and the baseline to compare it with.
 struct Ran {
     run: Run,
     baseline: Option<Baseline>,
@@ -147,10 +147,10 @@ impl Inquiry {
         Ok(Judged { check, before, ..self.judged(verdicts, change, ran.run.report) })
     }
 
-    /// The rules that need nothing but the change: nobody waits for a run that cannot help.
+    /// Asks the rules that need only the change, so that nobody waits for a useless run.
     fn ask_before_running<W: Workshop>(&mut self, workshop: &W, whole: &Change, gate: &Gate) -> RuleResult {
         match self.kind {
-            // Of a change that brings tests and production at once, the tests come first.
+            // If a change brings tests and production together, its tests are judged first.
             Kind::Green => self.ask(workshop, |rules, inquiry| {
                 rules.ask_change(&Subject { kind: Kind::NewTests, ..inquiry.subject(gate) }, whole)
             }),
@@ -187,7 +187,7 @@ impl Inquiry {
         Ok(Judged { check, ..self.judged(vec![verdict], change, Report::new([], Vec::new())) })
     }
 
-    /// Runs all tests, and those again that passed before and fail now, or whose failure makes the red.
+    /// Runs all tests, and reruns those that passed before and fail now, and failing targets that must be red.
     fn run<W: Workshop>(&self, workshop: &mut W, at_red: Option<Baseline>) -> Result<Ran, W::Error> {
         let run = workshop.run()?;
         let only = if let [target] = self.targets.as_slice() { Some(target) } else { None };
@@ -217,7 +217,7 @@ impl Inquiry {
             });
             let answer = self.ask(workshop, |rules, inquiry| {
                 let subject = Subject { target: target.as_ref(), was_green, ..inquiry.subject(gate) };
-                // Whether a doubted test was green is known only now.
+                // Only the run tells whether a doubted test was green.
                 let asked =
                     if inquiry.kind == Kind::Rethink { rules.ask_change(&subject, seen.change) } else { Ok(()) };
                 asked.and_then(|()| rules.ask_run(&subject, seen)).map_err(|refusal| judge::named(refusal, &subject))
@@ -279,7 +279,7 @@ impl Inquiry {
         Ok(Ok(()))
     }
 
-    /// The anti-patterns that block.
+    /// Asks the anti-pattern rules that block.
     fn look_at_code<W: Workshop>(&mut self, workshop: &W, change: &Change) -> Result<RuleResult, W::Error> {
         if !is_due(self.kind, |ask| matches!(ask, Ask::Code(_))) {
             return Ok(Ok(()));
@@ -301,7 +301,7 @@ impl Inquiry {
         Subject { kind: self.kind, target, targets: &self.targets, was_green: false, gate }
     }
 
-    /// Asks rules with the exceptions that are in force at this moment.
+    /// Asks rules with the exceptions that are in force.
     fn ask<W: Workshop>(
         &mut self,
         workshop: &W,
@@ -332,7 +332,7 @@ impl Inquiry {
     }
 }
 
-/// A finding whose reason says where it is: a refusal is read without its list.
+/// Adds the place to the reason, because a refusal is shown without its place.
 fn with_place(found: Refusal) -> Refusal {
     let Some(Place { path, line }) = &found.place else { return found };
     Refusal { reason: format!("{} (`{path}:{line}`)", found.reason), ..found }
@@ -349,8 +349,8 @@ fn ran_and_failed(report: &Report, test: &TestId) -> bool {
     report.get(test).is_some_and(|result| result.outcome.cause() == Some(Cause::Assertion))
 }
 
-/// What kind of change this is, by what it did: the phase that it would claim, and the tests that it is for.
-/// `was_red` are the tests that were red before it.
+/// Infers from its content what kind of change this is, and which tests it is for. `was_red` are the tests that were
+/// red before it.
 pub fn infer(change: &Change, was_red: &BTreeSet<TestId>) -> (Kind, Vec<TestId>) {
     let new: Vec<TestId> = change.new_demands().map(|test| test.id.clone()).collect();
     let changes_production = change.production.iter().any(antipattern::is_code);
@@ -363,8 +363,7 @@ pub fn infer(change: &Change, was_red: &BTreeSet<TestId>) -> (Kind, Vec<TestId>)
     }
 }
 
-/// Whether a commit that does not say what it is tampers with tests. `change` is what it did, but for a test that a
-/// person took away.
+/// Whether a commit that claims no kind tampers with tests. `change` leaves out a test that a person removed.
 pub fn tampering<W: Workshop>(workshop: &W, change: &Change) -> Option<Refusal> {
     let exceptions = |rule| workshop.exception(rule);
     let facts = CodeFacts::default();
@@ -372,21 +371,21 @@ pub fn tampering<W: Workshop>(workshop: &W, change: &Change) -> Option<Refusal> 
     RuleRunner::new(&exceptions).ask_code(&case, Severity::Block).into_iter().next()
 }
 
-/// All anti-patterns of a change, those that warn included.
+/// All anti-patterns in a change, including warnings.
 #[derive(Clone, Debug)]
 pub struct Detected {
     /// What was found, by rule and place.
     pub findings: Vec<Refusal>,
-    /// Why tests that had to be run could not be.
+    /// Why tests could not be run, if they had to be.
     pub unknown: Option<String>,
-    /// Why it is not known which lines the tests execute; nothing if it is.
+    /// Why it is unknown which lines the tests execute, if it is.
     pub unmeasured: Option<String>,
 }
 
-/// Looks for anti-patterns in a change. Tests are run only where something hangs on it that the ledger does not
-/// know: whether they were red, and which lines of new code they execute. `declared` is what the change says it is.
+/// Finds anti-patterns in a change. Runs tests only for facts that the ledger lacks: whether tests were red, and which
+/// lines of new code they execute. `declared` is what the change claims to be.
 pub fn detect<W: Workshop>(workshop: &mut W, declared: Option<(Kind, Option<TestId>)>) -> Result<Detected, W::Error> {
-    // A name that changes everywhere is no tampering.
+    // As a refactor, because a consistent rename is not tampering.
     let change = workshop.change(Kind::Refactor)?;
     let mut facts = CodeFacts { reds: workshop.signs_of(&known_reds(workshop))?, ..CodeFacts::default() };
     let mut unknown = None;
@@ -434,7 +433,7 @@ pub fn detect<W: Workshop>(workshop: &mut W, declared: Option<(Kind, Option<Test
     Ok(Detected { findings: antipattern::sorted(findings), unknown, unmeasured })
 }
 
-/// What was found out about the code of a change.
+/// Facts about the code of a change.
 #[derive(Default)]
 struct CodeFacts {
     signs: Signs,
@@ -459,18 +458,18 @@ impl CodeFacts {
     }
 }
 
-/// Whether the ledger saw a test fail as it is now: a changed test voids its red.
+/// Whether the ledger saw this version of a test fail: a changed test voids its red.
 fn was_red(session: &Session, test: &TestFacts) -> bool {
     let red = session.tests().get(&test.id).and_then(|known| known.red.as_ref());
     red.is_some_and(|red| red.digest.is_none_or(|digest| digest == test.digest))
 }
 
-/// The tests that the ledger sees red.
+/// The tests that are red according to the ledger.
 fn known_reds<W: Workshop>(workshop: &W) -> BTreeSet<TestId> {
     workshop.session().red().cloned().collect()
 }
 
-/// The tests that fail for a valid cause, those included that a missing symbol takes down.
+/// The tests that fail for a valid cause, including those that a missing symbol keeps from running.
 pub fn failing(report: &Report) -> BTreeSet<TestId> {
     let is_red = |cause: &Option<Cause>| cause.is_some_and(Cause::is_valid_red);
     judge::baseline_of(report).into_iter().filter(|(_, cause)| is_red(cause)).map(|(id, _)| id).collect()

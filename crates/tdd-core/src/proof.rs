@@ -1,7 +1,7 @@
-//! The counter-proof: whether a test that passes could fail, judged from how its altered copies ended.
+//! The counter-proof: whether a passing test could fail, judged from the results of its altered copies.
 //!
-//! A passing test proves nothing if it cannot fail. A language writes the copies, the hands run them in a
-//! scratch tree, and what came of them arrives here as a [`CounterProof`].
+//! A passing test proves nothing if it cannot fail. `tdd-lang` writes the copies, `tdd-exec` runs them in a scratch
+//! copy, and the results arrive here as a [`CounterProof`].
 
 use crate::law::RuleResult;
 use crate::report::{Cause, Outcome, Report};
@@ -11,31 +11,31 @@ use crate::test_id::TestId;
 /// One altered copy of a test: it must fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Twin {
-    /// Its name inside the file, as the runner spells the part below the file's module.
+    /// Its name in the file, as the runner spells it below the file's module.
     pub name: String,
     /// Its id.
     pub id: TestId,
-    /// The line of what was altered, in the file as its author wrote it.
+    /// The line that was altered, in the original file.
     pub line: usize,
-    /// What was altered, for people.
+    /// What was altered, for messages.
     pub what: String,
-    /// A test that fails if the altered assertion is reached and its sides print differently, where there is one.
+    /// A test that fails if the altered assertion is reached and its sides print differently, if there is one.
     pub probe: Option<TestId>,
 }
 
-/// How a test ended.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It ran and passed.
     Passed,
-    /// It ran and failed, or took its process with it.
+    /// It ran and failed, or crashed or hung.
     Failed,
-    /// Nobody saw it end.
+    /// It did not run to its end.
     NotRun(Cause),
 }
 
 impl Fate {
-    /// How a test ended in a run.
+    /// The result of a test in a run.
     pub fn of(report: &Report, id: &TestId) -> Self {
         match report.get(id).map(|result| &result.outcome) {
             Some(Outcome::Pass) => Self::Passed,
@@ -49,63 +49,63 @@ impl Fate {
     }
 }
 
-/// A twin that passes although it must fail.
+/// A twin that passed although it must fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survivor {
-    /// Which.
+    /// The twin.
     pub twin: Twin,
-    /// Both sides of the altered assertion print differently, and yet count as equal.
+    /// Both sides of the altered assertion print differently, but compare as equal.
     pub prints_differently: bool,
 }
 
-/// What became of the value mutants of the new production code.
+/// The result of value mutations of the new production code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MutantFate {
-    /// There is nothing in it that could be replaced.
+    /// There is nothing to mutate.
     NothingToMutate,
-    /// The test failed on this one.
+    /// The test failed on this mutation.
     Killed(String),
-    /// The test passed on all that compiled.
+    /// The test passed on all mutations that compiled.
     Survived(Vec<String>),
-    /// Not one of them compiled.
+    /// No mutation compiled.
     NoneCompiled,
 }
 
-/// All that was seen of the copies of one test.
+/// The results of all copies of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterProof {
     /// The copy under a random name: it must pass.
     pub copy: Fate,
     /// A test that does nothing: it must pass.
     pub sound: Fate,
-    /// A test that breaks by itself, without any macro or trait: it must fail.
+    /// A test that fails by itself, without any macro or trait: it must fail.
     pub broken: Fate,
-    /// For each assertion macro that the test uses, a plain untruth told with it: it must fail.
+    /// For each assertion macro of the test, a test that asserts something false with it: it must fail.
     pub untruths: Vec<(String, Fate)>,
     /// The twins that passed.
     pub survivors: Vec<Survivor>,
-    /// The twins that nobody saw end.
+    /// The twins that did not run to their end.
     pub not_run: Vec<Twin>,
     /// How many twins there were.
     pub twins: usize,
-    /// Value mutants of the new production code, where they were asked for.
+    /// Mutations of the new production code, if they were requested.
     pub mutant: Option<MutantFate>,
-    /// The test on the production code of its red, where it was asked for and compiled: it must fail.
+    /// The test on the production code of its red, if that was requested and compiled: it must fail.
     pub on_red: Option<Fate>,
 }
 
-/// What came of trying to make a counter-proof.
+/// The result of a counter-proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// The language cannot rewrite this test: a macro writes it, or it depends on its own name.
+    /// The language cannot rewrite this test: a macro generates it, or it depends on its own name.
     Unwritable,
-    /// The rewritten file does not build, not even with the mildest changes.
+    /// The rewritten file does not build, even with the mildest alterations.
     NotBuilt(String),
     /// The copies were run.
     Run(CounterProof),
 }
 
-/// Whether the target could fail, and failed for production's sake.
+/// Whether the target can fail, and depends on production.
 pub fn can_fail(target: &TestId, proof: &Proof) -> RuleResult {
     let judged = match proof {
         Proof::Unwritable => Ok(()),
@@ -121,8 +121,8 @@ fn not_built(why: &str) -> Refusal {
     Rule::CounterProof.refuse(reason, "use simpler assertions, or let a person override the rule")
 }
 
-/// The order matters: only with a reporter that tells the truth do the copies say anything, and only with
-/// assertions that can fail do the twins.
+/// The order matters: the copies say nothing unless the reports are true, and the twins say nothing unless the
+/// assertions can fail.
 fn judge_run(seen: &CounterProof) -> RuleResult {
     reporting(seen)?;
     assertions(seen)?;
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// The cause and the reason of the refusal; the reason of a holding.
+    /// The cause and reason of the refusal, or `holds`.
     fn said(proof: &Proof) -> (Option<Cause>, String) {
         match can_fail(&target(), proof) {
             Ok(()) => (None, "holds".to_owned()),

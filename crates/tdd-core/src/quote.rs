@@ -1,12 +1,12 @@
-//! Whether a text says what somebody claims that it says.
+//! Checks whether a quotation is really from a text.
 
-/// Fewer words prove nothing.
+/// A common run of fewer words proves nothing.
 const FEWEST: usize = 3;
-/// More are not looked at.
+/// Words of a quotation that are compared.
 const MOST: usize = 300;
 
-/// Whether a quotation is from that text: at least half of its words stand there, in one piece. What is around
-/// them ("rule 3:"), their case and their marks do not matter.
+/// Whether a quotation is from a text: at least half of its words occur there in one run. Words around the run ("rule
+/// 3:"), case and punctuation do not matter.
 pub fn is_from(quotation: &str, text: &str) -> bool {
     let (quotation, text): (Vec<String>, Vec<String>) = (words(quotation).take(MOST).collect(), words(text).collect());
     longest_common_run(&quotation, &text) >= FEWEST.max(quotation.len().div_ceil(2))
@@ -19,7 +19,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 
 fn longest_common_run(one: &[String], other: &[String]) -> usize {
     let mut longest = 0;
-    // How long the run is that ends with the last word of `one` and each word of `other`.
+    // Length of the run that ends with the current word of `one` and each word of `other`.
     let mut runs = vec![0; other.len() + 1];
     for word in one {
         for at in (0..other.len()).rev() {
@@ -61,7 +61,7 @@ mod tests {
             assert!(!is_from(claimed, KATA), "{claimed}");
         }
         assert!(!is_from("An empty text adds up", ""));
-        // However long the two are.
+        // Long inputs are no problem.
         assert!(!is_from(&"a b ".repeat(200_000), &"b c ".repeat(100_000)));
     }
 }

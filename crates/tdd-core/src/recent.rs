@@ -1,29 +1,30 @@
-//! What was asked for last, as far as there is room for it.
+//! A size-bounded FIFO cache.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Values by their keys; when their weights are too much together, the oldest go.
+/// Values by key; if their total weight exceeds the limit, the oldest are dropped.
 #[derive(Debug)]
 pub struct Recent<K, V> {
     values: BTreeMap<K, V>,
-    /// The oldest first, each with its weight.
+    /// Keys with weights, oldest first.
     order: VecDeque<(K, usize)>,
     weight: usize,
     most: usize,
 }
 
 impl<K: Ord + Clone, V> Recent<K, V> {
-    /// Nothing yet, and no more than this in weight.
+    /// An empty cache with this limit on the total weight.
     pub const fn new(most: usize) -> Self {
         Self { values: BTreeMap::new(), order: VecDeque::new(), weight: 0, most }
     }
 
-    /// What is known under this key.
+    /// The cached value of this key.
     pub fn get(&self, key: &K) -> Option<&V> {
         self.values.get(key)
     }
 
-    /// Keeps a value, which is the same for the same key. One for which there is no room at all moves no other out.
+    /// Caches a value; the same key always has the same value. A value heavier than the limit is not cached and drops
+    /// no other.
     pub fn keep(&mut self, key: K, value: V, weight: usize) {
         if weight > self.most || self.values.insert(key.clone(), value).is_some() {
             return;

@@ -1,4 +1,4 @@
-//! What a run of tests showed, test by test, and why a red is red.
+//! The results of a test run, test by test, and the causes of failures.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,13 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::test_id::TestId;
 
-/// Why a test did not pass. The first two make a valid red; the order of the others is the order
-/// in which they are asked for: the first that applies is the answer.
+/// Why a test did not pass. The first two causes make a valid red; of the others, the first that applies is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// It ran and failed: an assertion, a panic, an exception raised in production code.
     Assertion,
-    /// It asks for something that production does not have yet.
+    /// It needs something that production does not have yet.
     MissingSymbol,
     /// The runner is not installed or could not be started.
     RunnerMissing,
@@ -22,9 +21,9 @@ pub enum Cause {
     Timeout,
     /// Its process ended before its report was complete.
     Crash,
-    /// The runner's output is not what it should be, or contradicts itself.
+    /// The runner's output is malformed or contradicts itself.
     UnknownOutput,
-    /// The test that was asked for is not there.
+    /// The requested test does not exist.
     TargetNotFound,
     /// No test ran.
     ZeroTests,
@@ -59,7 +58,7 @@ pub enum Fault {
 }
 
 impl Cause {
-    /// Every cause, in the order of the contract.
+    /// Every cause, in declaration order.
     pub const ALL: [Self; 17] = [
         Self::Assertion,
         Self::MissingSymbol,
@@ -107,7 +106,7 @@ impl Cause {
         }
     }
 
-    /// The name of the contract, `missing-symbol` and the like.
+    /// The name in JSON and messages, such as `missing-symbol`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Assertion => "assertion",
@@ -137,7 +136,7 @@ impl std::fmt::Display for Cause {
     }
 }
 
-/// What became of one test.
+/// The result of one test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[must_use]
 pub struct TestResult {
@@ -145,14 +144,14 @@ pub struct TestResult {
     pub id: TestId,
     /// Whether it passed, and if not, why not.
     pub outcome: Outcome,
-    /// How long it took, where the runner says.
+    /// How long it took, if the runner says so.
     pub duration_ms: u64,
-    /// Digest of the test itself, where its source was found.
+    /// Digest of the test, if its source was found.
     pub digest: Option<Digest>,
 }
 
 impl TestResult {
-    /// A result of a test whose source nobody has looked at yet.
+    /// A result without a source digest.
     pub fn new(id: TestId, outcome: Outcome, duration_ms: u64) -> Self {
         Self { id, outcome, duration_ms, digest: None }
     }
@@ -168,7 +167,7 @@ pub enum Outcome {
     Fail {
         /// Why.
         cause: Cause,
-        /// What the runner or the compiler said, shortened.
+        /// The message of the runner or the compiler, shortened.
         message: String,
     },
 }
@@ -183,30 +182,29 @@ impl Outcome {
     }
 }
 
-/// Something that kept tests from being run at all: a target that does not build, a runner that is
-/// missing, a report that contradicts itself.
+/// Something that kept tests from running: a target that does not build, a missing runner, a contradictory report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Obstacle {
     /// What is in the way: a test target, a file, a program.
     pub subject: String,
     /// Why.
     pub cause: Cause,
-    /// What was said, shortened.
+    /// The message, shortened.
     pub message: String,
-    /// Where, as `path:line`, if it is known.
+    /// The place as `path:line`, if known.
     pub place: Option<String>,
-    /// The tests that could not be run for it, as far as their sources show them.
+    /// The tests it kept from running, as far as their sources show.
     pub tests: Vec<TestId>,
 }
 
 impl Obstacle {
-    /// An obstacle of which no more is known.
+    /// An obstacle without a place and tests.
     pub fn new(subject: impl Into<String>, cause: Cause, message: impl Into<String>) -> Self {
         Self { subject: subject.into(), cause, message: message.into(), place: None, tests: Vec::new() }
     }
 }
 
-/// What one run of tests showed. Sorted by id; each id once.
+/// The results of one test run, sorted by id; each id occurs once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[must_use]
 pub struct Report {
@@ -219,7 +217,7 @@ pub struct Report {
 pub struct Counts {
     /// Passed.
     pub passed: u32,
-    /// Failed, for whatever cause but being skipped.
+    /// Failed, for any cause but being skipped.
     pub failed: u32,
     /// Ignored or skipped.
     pub skipped: u32,
@@ -246,17 +244,17 @@ impl Report {
         self.results.get(id)
     }
 
-    /// What kept tests from being run.
+    /// What kept tests from running.
     pub fn obstacles(&self) -> &[Obstacle] {
         &self.obstacles
     }
 
-    /// The same with each obstacle changed.
+    /// The report with each obstacle mapped.
     pub fn map_obstacles(self, change: impl FnMut(Obstacle) -> Obstacle) -> Self {
         Self { obstacles: self.obstacles.into_iter().map(change).collect(), ..self }
     }
 
-    /// How many of each kind.
+    /// Counts the results of each kind.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for result in self.results.values() {
@@ -269,7 +267,7 @@ impl Report {
         counts
     }
 
-    /// The report, after some tests were run again on the same files: one that says otherwise now is flaky.
+    /// Merges a rerun of some tests on the same files: a test with another result is flaky.
     pub fn with_rerun(mut self, again: &Self) -> Self {
         for result in again.results.values() {
             if let Some(first) = self.results.get_mut(&result.id)
@@ -282,8 +280,7 @@ impl Report {
         self
     }
 
-    /// Whether it could be found out what the tests say: no obstacle and no result is the
-    /// environment's fault.
+    /// The first obstacle that is the environment's fault; with one, the test results say nothing about the change.
     pub fn environment_failure(&self) -> Option<&Obstacle> {
         self.obstacles.iter().find(|obstacle| obstacle.cause.fault() == Fault::Environment)
     }

@@ -1,4 +1,4 @@
-//! Every rule by the name that refusals print, with its severity, and the refusal itself.
+//! Every rule with its name and severity, and the refusal.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,45 +6,45 @@ use crate::report::{Cause, Fault};
 use crate::signs::Place;
 use crate::test_id::TestId;
 
-/// The rules, in the order in which they are asked.
+/// All rules. [`crate::law::TABLE`] says when each is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// An edit names a file inside the project, by a plain relative path.
     PathConfined,
-    /// Git's folder, the machine's state, its configuration and the kata are not edited by models.
+    /// Models do not edit git's folder, the program's state, its config or the kata.
     ProtectedPath,
     /// A file written by an edit is text.
     PlainText,
-    /// A file or a request is not larger than the gate's limits.
+    /// Files and requests stay within the gate's size limits.
     SizeLimit,
-    /// A request says one thing about one file.
+    /// A request has one edit per file.
     OneEditPerPath,
     /// An edit applies to the file as it is.
     EditApplies,
-    /// What was tested is in the tree: ignored files are not edited.
+    /// Ignored files are not edited, because the committed tree would lack them.
     IgnoredPath,
     /// A program changes the files of its target only.
     TargetFence,
-    /// Nobody edits while the machine is paused or nothing is left to spend.
+    /// No edits while the run is paused or after the budget is spent.
     Budget,
-    /// Edits without a red belong to refactor mode, and that is begun by a person.
+    /// Edits without a red test need refactor mode.
     RefactorMode,
-    /// What steers building and running is not changed by a step.
+    /// A step does not change runner configuration.
     SteeringFrozen,
     /// A red changes tests only, a green production only, a refactor one of the two.
     PhaseScope,
-    /// No test is deleted, skipped, loosened, or has what it uses changed under it.
+    /// No test is deleted, skipped or loosened, and what it uses does not change.
     TestsFrozen,
-    /// A red brings one behaviour.
+    /// A red adds one behaviour.
     OneBehaviour,
-    /// Production changes for a test that was seen to fail for a valid cause.
+    /// Production changes only for a test that was seen to fail for a valid cause.
     RedFirst,
-    /// A change of production claims the red test that it is for, after that was seen to fail.
+    /// A production change claims its red test after that test was seen to fail.
     ClaimAfterRed,
-    /// Evidence is of the tree that is judged: a run that changed it is void.
+    /// Evidence is about the judged tree: a run that changed the tree is void.
     SameTree,
-    /// A test can fail, and asks something of production.
+    /// A test can fail, and asserts something about production.
     TestAsserts,
     /// The target passes.
     TargetPasses,
@@ -54,23 +54,23 @@ pub enum Rule {
     CheckPasses,
     /// The test fails when its expectation is changed, and passes under another name.
     CounterProof,
-    /// Production items are added or changed only where a test leads to them.
+    /// Production items are added or changed only if a test reaches them.
     PreTestCode,
-    /// No test lost anything, whatever the change calls itself.
+    /// No test is weakened, whatever the change claims to be.
     TestTampering,
-    /// Changed production code does not ask whether it is under test.
+    /// Changed production code does not check whether it is under test.
     TestSensing,
     /// A test asserts something about production.
     EmptyTest,
-    /// New production code is executed by a test, or at least referred to.
+    /// New production code is executed by a test, or at least referenced.
     Yagni,
-    /// A test makes few mocks.
+    /// A test uses few mocks.
     OverMocking,
-    /// A test comes before what it tests.
+    /// A test is written before the code it tests.
     TestAfterTheFact,
     /// A test asserts one thing.
     BroadAssertions,
-    /// Production code does not know the test's answer.
+    /// Production code does not hard-code the values that a test expects.
     HardCodedValue,
 }
 
@@ -78,9 +78,9 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It does.
+    /// It blocks the change.
     Block,
-    /// It is worth a thought.
+    /// It is only a warning.
     Warn,
 }
 
@@ -92,7 +92,7 @@ enum Exceptions {
 }
 
 impl Rule {
-    /// Every rule, in the order in which they are asked.
+    /// Every rule, in declaration order.
     pub const ALL: [Self; 31] = [
         Self::PathConfined,
         Self::ProtectedPath,
@@ -127,8 +127,8 @@ impl Rule {
         Self::HardCodedValue,
     ];
 
-    /// Name, severity, and whether a person may make an exception. What guards the disk, and what makes evidence
-    /// evidence, has no exceptions: a person edits such a file with their own hands.
+    /// Name, severity, and whether exceptions are possible. Rules that protect the disk or the evidence have none: a
+    /// person can edit such a file by hand.
     fn facts(self) -> (&'static str, Severity, Exceptions) {
         use Exceptions::{Allowed, Never};
         use Severity::{Block, Warn};
@@ -172,7 +172,7 @@ impl Rule {
         self.facts().0
     }
 
-    /// Whether it stops a change.
+    /// Whether the rule blocks or warns.
     pub fn severity(self) -> Severity {
         self.facts().1
     }
@@ -199,18 +199,18 @@ impl std::fmt::Display for Rule {
     }
 }
 
-/// No, and what to do about it.
+/// A rule's no, with its reason and the next legal move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refusal {
-    /// The rule that said no.
+    /// The rule that refused.
     pub rule: Rule,
-    /// The cause of the contract, where it has one.
+    /// The cause, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// The test that it is about, if it is about one.
+    /// The test it is about, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<TestId>,
-    /// Where in the source, if it is about one place.
+    /// The place in the source, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// Why, for this request or change.
@@ -220,28 +220,28 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// With the cause of the contract.
+    /// Adds the cause.
     #[must_use]
     pub fn because(mut self, cause: Cause) -> Self {
         self.cause = Some(cause);
         self
     }
 
-    /// With the test that it is about.
+    /// Adds the test it is about.
     #[must_use]
     pub fn about(mut self, test: &TestId) -> Self {
         self.test = Some(test.clone());
         self
     }
 
-    /// With the place in the source.
+    /// Adds the place in the source.
     #[must_use]
     pub fn at(mut self, place: &Place) -> Self {
         self.place = Some(place.clone());
         self
     }
 
-    /// Whose fault it is: only what could not be found out is the environment's.
+    /// Whose fault it is: the environment's only if something could not be found out.
     pub fn fault(&self) -> Fault {
         self.cause.map_or(Fault::Change, Cause::fault)
     }

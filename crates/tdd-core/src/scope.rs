@@ -1,11 +1,11 @@
-//! The rules that need nothing but the change itself: they are asked before the effect and after it.
+//! Rules that need only the change: they are asked before and after it is written.
 
 use crate::change::{Change, ItemChange, ItemFate, TestChange, TestFacts};
 use crate::report::Cause;
 use crate::rule::{Refusal, Rule};
 use crate::test_id::TestId;
 
-/// What steers building and running is as it was, but for new dependencies.
+/// Runner configuration does not change, except for new dependencies.
 pub fn steering_frozen(change: &Change) -> Result<(), Refusal> {
     match change.steering.iter().find(|change| !change.free) {
         None => Ok(()),
@@ -19,7 +19,7 @@ pub fn steering_frozen(change: &Change) -> Result<(), Refusal> {
     }
 }
 
-/// A red changes tests and what they use.
+/// A red changes only tests and what they use.
 pub fn red_changes_tests_only(change: &Change) -> Result<(), Refusal> {
     readable(change)?;
     match change.production.first() {
@@ -31,7 +31,7 @@ pub fn red_changes_tests_only(change: &Change) -> Result<(), Refusal> {
     }
 }
 
-/// A green leaves every test, and what tests use, as they are.
+/// A green leaves all tests and their support as they are.
 pub fn green_changes_production_only(change: &Change) -> Result<(), Refusal> {
     readable(change)?;
     if let Some(changed) = change.tests.first() {
@@ -61,7 +61,7 @@ pub fn green_changes_production_only(change: &Change) -> Result<(), Refusal> {
     }
 }
 
-/// Every file can be read: otherwise nothing can be said about the tests in it.
+/// Every file parses: otherwise it is unknown which tests it holds.
 pub fn readable(change: &Change) -> Result<(), Refusal> {
     match change.unreadable.first() {
         None => Ok(()),
@@ -75,7 +75,7 @@ pub fn readable(change: &Change) -> Result<(), Refusal> {
     }
 }
 
-/// The same for whoever writes a new test, and mostly wrote it over another one.
+/// [`tests_frozen`] with another next move: a tester often overwrites an old test with the new one.
 pub fn tests_frozen_at_red(change: &Change) -> Result<(), Refusal> {
     tests_frozen(change).map_err(|refusal| {
         let lost = change.tests.iter().find(|test| loosened(test).is_some());
@@ -86,7 +86,7 @@ pub fn tests_frozen_at_red(change: &Change) -> Result<(), Refusal> {
     })
 }
 
-/// Where a new test can be written without touching those of a file.
+/// Tells how to write a new test without touching those of a file.
 fn beside(path: &str) -> String {
     let whole = format!("send `{path}` whole: every test in it as it was, and the new one");
     match another_file(path) {
@@ -97,7 +97,7 @@ fn beside(path: &str) -> String {
     }
 }
 
-/// No test lost anything, and what tests use was only added to.
+/// No test is weakened, and test support is only added to.
 pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
     for test in &change.tests {
         if let Some(why) = loosened(test) {
@@ -125,7 +125,7 @@ fn adds_a_test(change: &Change) -> bool {
     change.tests.iter().any(|test| matches!(test, TestChange::Added(_)))
 }
 
-/// A name for one more file of tests, where the file is one; small models need it spelt out.
+/// A name for one more test file, if the path is a test file. Small models need a concrete name.
 fn another_file(path: &str) -> Option<String> {
     let (folder, name) = path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));
     let (stem, ending) = name.find('.').map_or((name, ""), |at| name.split_at(at));
@@ -136,14 +136,14 @@ fn another_file(path: &str) -> Option<String> {
     }
 }
 
-/// The next one of that name.
+/// The stem with the next free number.
 fn numbered(stem: &str) -> String {
     let number = stem.rsplit_once('_').and_then(|(stem, number)| Some((stem, number.parse::<u32>().ok()?)));
     let (stem, number) = number.unwrap_or((stem, 1));
     format!("{stem}_{}", number.saturating_add(1))
 }
 
-/// A macro of its own in the place of one that tests rely on.
+/// Whether an item is a macro that shadows one that tests assert with.
 pub(crate) fn shadows_an_assertion(item: &ItemChange) -> bool {
     let name = item.item.strip_prefix("macro `").and_then(|rest| rest.strip_suffix('`'));
     name.is_some_and(|name| {
@@ -151,7 +151,7 @@ pub(crate) fn shadows_an_assertion(item: &ItemChange) -> bool {
     })
 }
 
-/// What a test lost, if it lost anything.
+/// How a test was weakened, if it was.
 pub(crate) fn loosened(change: &TestChange) -> Option<&'static str> {
     match change {
         TestChange::Added(_) => None,
@@ -163,7 +163,7 @@ pub(crate) fn loosened(change: &TestChange) -> Option<&'static str> {
     }
 }
 
-/// What a test lost on the way from one place or version to another.
+/// What a test lost between two versions.
 fn weaker(before: &TestFacts, after: &TestFacts) -> Option<&'static str> {
     if before.skipped.is_none() && after.skipped.is_some() {
         Some("is skipped now")
@@ -196,7 +196,7 @@ pub(crate) fn facts(change: &TestChange) -> &TestFacts {
     }
 }
 
-/// No more tests ask for something new than a red may bring.
+/// A red has at most this many tests that demand something new.
 pub fn one_behaviour(change: &Change, max_new_tests: u32) -> Result<(), Refusal> {
     let demands = change.new_demands().count();
     match u32::try_from(demands) {
@@ -208,7 +208,7 @@ pub fn one_behaviour(change: &Change, max_new_tests: u32) -> Result<(), Refusal>
     }
 }
 
-/// A red whose test was named beforehand brings that test, in the file that was named.
+/// A red that has an assigned test brings exactly that test, in the assigned file.
 pub fn asked_for(change: &Change, target: &TestId, file: &str) -> Result<(), Refusal> {
     let place = format!("`{target}` in `{file}`");
     let next = format!("write {place}, and no other");
@@ -226,8 +226,8 @@ pub fn asked_for(change: &Change, target: &TestId, file: &str) -> Result<(), Ref
     }
 }
 
-/// A rethink changes the doubted test and nothing else but what it newly uses; one that was green before is
-/// not withdrawn.
+/// A rethink changes only the doubted test, and may add what it needs. A test that was green before may not be
+/// withdrawn.
 pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: bool) -> Result<(), Refusal> {
     red_changes_tests_only(change)?;
     for test in &change.tests {
@@ -247,7 +247,7 @@ pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: boo
         let next = format!("change `{target}` alone, or leave it as it is");
         return Err(Rule::TestsFrozen.refuse(reason, next).about(id));
     }
-    // What only a withdrawn test used may go with it; whether others miss it, their run shows.
+    // Support that only a withdrawn test used may go with it; if other tests need it, their run fails.
     let withdrawn = change.tests.iter().any(|test| matches!(test, TestChange::Removed(_)));
     let goes_along =
         |item: &ItemChange| withdrawn && item.fate == ItemFate::Removed && target.path() == Some(item.path.as_str());
@@ -261,7 +261,7 @@ pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: boo
     }
 }
 
-/// What mends a test leaves its assertions as they are: only what lies round them changes, and imports.
+/// A mend keeps all assertions of the test: only the code around them and imports may change.
 pub fn mends_one_test(change: &Change, target: &TestId) -> Result<(), Refusal> {
     red_changes_tests_only(change)?;
     let next = format!("mend `{target}` and its imports alone, with every assertion as it is");
@@ -288,7 +288,7 @@ pub fn mends_one_test(change: &Change, target: &TestId) -> Result<(), Refusal> {
     }
 }
 
-/// A person's word about one test changes that test, and what it alone imports; nothing else.
+/// A person's change to one test touches only that test and imports.
 pub fn one_test_only(change: &Change, target: &TestId) -> Result<(), Refusal> {
     steering_frozen(change)?;
     red_changes_tests_only(change)?;
@@ -303,7 +303,7 @@ pub fn one_test_only(change: &Change, target: &TestId) -> Result<(), Refusal> {
     }
 }
 
-/// Every test is there with the same tokens, under its own or another name.
+/// Every test is there with the same tokens, perhaps under another id.
 pub fn tests_kept(change: &Change) -> Result<(), Refusal> {
     for test in &change.tests {
         let why = match test {
@@ -331,7 +331,7 @@ pub fn tests_kept(change: &Change) -> Result<(), Refusal> {
 /// A refactor changes production or tests, not both.
 pub fn one_side_only(change: &Change) -> Result<(), Refusal> {
     readable(change)?;
-    // A test that moves along with its file is the same test.
+    // A test that moves with its file is the same test.
     let moved = |test: &TestChange| matches!(test, TestChange::Moved { .. });
     let tests = !change.tests.iter().all(moved) || !change.support.iter().all(is_wiring);
     match change.production.first() {
@@ -343,8 +343,7 @@ pub fn one_side_only(change: &Change) -> Result<(), Refusal> {
     }
 }
 
-/// What tests use may move and be brought in at its new place; it stays what it is, and nothing takes its
-/// place.
+/// Test support may move and be imported from its new place, but it may not change, and nothing may replace it.
 pub fn support_kept(change: &Change) -> Result<(), Refusal> {
     let is_data = |item: &ItemChange| item.item.starts_with("the file ") || item.item.starts_with("an example");
     let kept = |item: &&ItemChange| match item.fate {
@@ -361,7 +360,7 @@ pub fn support_kept(change: &Change) -> Result<(), Refusal> {
     }
 }
 
-/// What only leads to other items: they are compared themselves.
+/// Whether an item only leads to other items, which are compared themselves.
 fn is_wiring(item: &ItemChange) -> bool {
     match item.fate {
         ItemFate::Changed => item.item.starts_with("mod `"),
@@ -369,7 +368,7 @@ fn is_wiring(item: &ItemChange) -> bool {
     }
 }
 
-/// An import that gives a name of another one that is gone to something else.
+/// Whether an import brings something else under the name of a removed import.
 pub(crate) fn replaces_an_import(item: &ItemChange, change: &Change) -> bool {
     let path = |item: &ItemChange| Some(item.item.strip_prefix("use `")?.strip_suffix('`')?.to_owned());
     let name = |path: &str| path.rsplit([':', '.', ' ']).next().unwrap_or_default().to_owned();
@@ -462,7 +461,7 @@ mod tests {
         assert!(asked(&support(&[("fn `helper`", ItemFate::Changed)])).contains("no import"));
     }
 
-    /// What is said, up to the first comma.
+    /// The refusal's reason up to the first comma, or `yes`.
     fn said(answer: Result<(), Refusal>) -> String {
         answer.map_or_else(|refusal| refusal.reason.split(',').next().unwrap_or_default().to_owned(), |()| "yes".into())
     }

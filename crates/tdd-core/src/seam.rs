@@ -1,4 +1,4 @@
-//! The seams between deciding and acting: what the hands and the agents must be able to do.
+//! The traits between deciding and acting: what a workshop, a repository, a ledger and an agent must be able to do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -25,83 +25,83 @@ use crate::session::Session;
 use crate::signs::{Place, Signs, TestSigns};
 use crate::test_id::TestId;
 
-/// What an agent is told before it acts.
+/// What an agent is told before its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepContext {
-    /// Who acts.
+    /// The role that acts.
     pub role: Role,
-    /// In which step, counted from 1.
+    /// The number of the step, from 1.
     pub step_index: u32,
-    /// What to build: the kata's text, or the task in its place.
+    /// What to build: the kata's text, or the task that replaces it.
     pub kata_description: String,
     /// The message of HEAD.
     pub git_last_commit_msg: String,
-    /// What HEAD changed, as a unified diff, bounded.
+    /// The diff of HEAD, shortened.
     pub git_last_diff: String,
     /// The files of the repository.
     pub repo_snapshot_paths: Arc<Vec<String>>,
     /// Whose turn it is, with its evidence.
     pub turn: Turn,
-    /// The test that the turn is about, with what it said.
+    /// The test that the turn is about.
     pub target: Option<Target>,
-    /// The test that a tester must write, and no other.
+    /// The only test that a tester may write.
     pub wanted: Option<TestId>,
-    /// A tester may find the kata finished.
+    /// The tester may declare the kata done.
     pub may_be_done: bool,
 }
 
-/// The test that a turn is about.
+/// The test that a turn is about, with its failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Which.
+    /// Its id.
     pub id: TestId,
-    /// The file that it stands in.
+    /// The file it is in.
     pub path: String,
     /// Why it fails.
     pub cause: Cause,
-    /// What the runner or the compiler said.
+    /// The message of the runner or the compiler.
     pub output: String,
 }
 
-/// A file of the project, as a brief may show it.
+/// A file of the project, for a brief.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Where it is.
+    /// Its path.
     pub path: String,
-    /// What is in it.
+    /// Its content.
     pub text: String,
-    /// What it is.
+    /// Its category.
     pub sort: Sort,
     /// Whether the last commit changed it.
     pub changed: bool,
 }
 
-/// What an agent answers: the edits that it wants, and what it says about them. Nothing in it has met the gate yet.
+/// An agent's answer: the edits it wants, and its explanations. Nothing of it has passed the gate yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepResult {
-    /// What to change.
+    /// The edits.
     pub edits: Vec<Edit>,
     /// One line for the commit's header.
     pub summary: String,
-    /// Why, line by line.
+    /// The reasons, line by line.
     pub rationale: String,
-    /// A whole commit message, of which the machine takes what the other two lack.
+    /// A whole commit message, used where `summary` or `rationale` lacks something.
     pub commit_message: String,
-    /// The tests that the edits are for; none means the step's target.
+    /// The tests that the edits are for; empty means the step's target.
     pub claims: Vec<TestId>,
-    /// Anything for the log.
+    /// Notes for the log.
     pub notes: String,
-    /// Files to be shown before it can answer.
+    /// Files the agent must see before it can answer.
     pub need: Vec<String>,
     /// In a rethink: why the test changes or stays.
     pub reason: String,
-    /// In a rethink: where the kata says so.
+    /// In a rethink: the sentence of the kata that says so.
     pub spec_source: String,
-    /// From a tester who finds the kata finished: each requirement with its test.
+    /// From a tester who declares the kata done: each requirement with its test.
     pub done: Vec<Done>,
 }
 
-/// A requirement of the kata and the test that holds it.
+/// A requirement of the kata, and the test that proves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
     /// In the kata's words.
@@ -111,12 +111,12 @@ pub struct Done {
 }
 
 impl StepResult {
-    /// The files that it wants to change.
+    /// The files that the edits change.
     pub fn files_changed(&self) -> Vec<String> {
         self.edits.iter().map(|edit| edit.path.clone()).collect()
     }
 
-    /// Whether it asks for files instead of editing. With edits, they count and the question falls away.
+    /// Whether it asks for files instead of editing. If there are edits, `need` is ignored.
     pub fn only_asks(&self) -> bool {
         self.edits.is_empty() && !self.need.is_empty()
     }
@@ -125,60 +125,60 @@ impl StepResult {
 /// An agent's answer to one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// It can be judged.
+    /// The answer can be judged.
     Result(Box<StepResult>),
-    /// It cannot be read, for this reason.
+    /// The answer cannot be read, for this reason.
     Unreadable(String),
 }
 
-/// Why an attempt did not lead to a commit, with what was run and seen.
+/// Why an attempt led to no commit, with what was run and seen.
 #[derive(Clone, Copy, Debug)]
 pub struct Setback<'a> {
-    /// The rule that said no; none if the answer could not be read.
+    /// The rule that refused; `None` if the answer could not be read.
     pub refusal: Option<&'a Refusal>,
-    /// What the tests said, where the agent may know.
+    /// The test results, if the agent may see them.
     pub report: Option<&'a Report>,
-    /// A command, and what it said.
+    /// A command and its output.
     pub output: Option<(&'a str, &'a str)>,
-    /// A file as the edits would leave it.
+    /// A file as it would be after the edits: path and text.
     pub file: Option<(&'a str, &'a str)>,
 }
 
-/// What happens to an agent between its answers.
+/// What an agent hears about its turn.
 #[derive(Clone, Copy, Debug)]
 pub enum Feedback<'a> {
     /// The attempt failed.
     Failed(Setback<'a>),
-    /// The attempt failed as others did before: the conversation begins anew.
+    /// The attempt failed in the same way again: the conversation starts over.
     StartOver(Setback<'a>),
-    /// From now on it may say that the kata is done.
+    /// The agent may declare the kata done from here on.
     MayBeDone,
-    /// This turn is over; it may come back in the same step.
+    /// The turn is over; the role may get another turn in the same step.
     TurnOver,
     /// The step is over.
     StepOver,
 }
 
-/// One of the three roles at work. Its only hands are the requests that it makes at its desk.
+/// One of the three roles. It acts only through its [`AgentHost`].
 pub trait Agent {
-    /// Why it could not answer.
+    /// Why the agent could not answer.
     type Error: std::error::Error + Send + Sync + 'static + From<HostFailed>;
-    /// Which role.
+    /// The agent's role.
     fn role(&self) -> Role;
-    /// Says what it means to change, and why, once in a step.
+    /// Submits the agent's plan, once per step.
     fn plan(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<(), Self::Error>;
-    /// The edits themselves, as requests to the gate.
+    /// Asks the agent for its edits.
     fn edit(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<Reply, Self::Error>;
-    /// Hears what became of a turn.
+    /// Tells the agent what happened to its turn.
     fn hear(&mut self, turn: &Turn, news: &Feedback<'_>);
-    /// What all its answers may cost; nothing where there is no limit.
+    /// The limits of all its calls together.
     fn budget(&self) -> Budget;
-    /// What to say and what a person can do, where an answer could not be had before the run's time is over. Then the
-    /// run ends as any run does whose time is over.
+    /// The reason and the next move, if the error means that no answer can arrive before the run's time is over. The
+    /// run then ends as usual.
     fn out_of_time(error: &Self::Error) -> Option<OutOfTime>;
 }
 
-/// An answer cannot be had before the run's time is over.
+/// No answer can arrive before the run's time is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfTime {
     /// Why not.
@@ -187,135 +187,135 @@ pub struct OutOfTime {
     pub next: String,
 }
 
-/// What models may cost in all.
+/// The limits on the cost of models; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Tokens of prompts and answers.
+    /// Tokens of prompts and answers together.
     pub tokens: Option<u64>,
     /// Millionths of a US dollar.
     pub micro_usd: Option<u64>,
 }
 
-/// A request could not be carried out: the turn is over, and the machine knows why.
+/// A request failed: the turn is over, and the host holds the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the desk is closed")]
 pub struct HostFailed;
 
-/// A call to a model, as the ledger and the log know it.
+/// One call to a model, for the ledger and the log.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What the ledger knows of it.
+    /// The ledger event.
     pub event: LlmCall,
-    /// What it is called in a recording.
+    /// Its key in a recording.
     pub key: String,
     /// Digest of the whole prompt.
     pub prompt_digest: Digest,
-    /// How often it was tried again.
+    /// How many retries there were.
     pub retries: u32,
-    /// How long it was waited for.
+    /// How long the caller waited.
     pub waited: Duration,
-    /// What was answered.
+    /// The answer.
     pub answer: String,
 }
 
-/// What a gate said to a request at the desk.
+/// The gate's answer to a request of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum GateAnswer {
-    /// Yes.
+    /// The request passes.
     Yes,
-    /// No, and why.
+    /// The request is refused.
     No(Refusal),
 }
 
-/// How much of a kata a prompt had room for.
+/// How much of the kata fits into a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KataCut {
-    /// So many bytes are shown.
+    /// Bytes shown.
     pub shown: usize,
-    /// Of so many.
+    /// Bytes in all.
     pub of: usize,
 }
 
-/// What came of a trial run of the tests.
+/// The result of a trial run of the tests.
 #[derive(Clone, Debug)]
 #[must_use]
 pub enum Trial {
-    /// They were run.
+    /// The tests were run.
     Ran(Report),
-    /// The gate does not let these files be run.
+    /// The gate refuses to run these files.
     Refused(Refusal),
-    /// The configuration does not let a model see what tests say.
+    /// The config does not let models see test results.
     Withheld,
 }
 
 /// What an agent may ask for during its turn.
 pub trait AgentHost {
-    /// A file of the tree that the step starts from.
+    /// Reads a file of the tree that the step starts from.
     fn read(&mut self, path: &str) -> Result<Option<String>, HostFailed>;
-    /// The names of its files.
+    /// The paths of all files in that tree.
     fn files(&mut self) -> Result<Vec<String>, HostFailed>;
-    /// A file with the items of an answer merged into it; `None` if its language has no way to.
+    /// Merges the items of an answer into a file; `None` if the language does not support it.
     fn merge(&mut self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>>;
-    /// The files that a brief may show.
+    /// The files that a brief may show, with their content.
     fn shown(&mut self) -> Result<Vec<File>, HostFailed>;
-    /// The project's language, and how its tests import production code, if that can be said.
+    /// The project's language, and how its tests import production code, if known.
     fn language(&mut self) -> Result<(String, Option<String>), HostFailed>;
-    /// Whether these files could be written.
+    /// Asks the gate whether these files may be written.
     fn judge(&mut self, files: &Files, paths: &[String]) -> Result<GateAnswer, HostFailed>;
-    /// An edit does not even fit the files.
+    /// Records a refusal of edits that do not even apply.
     fn refused(&mut self, refusal: &Refusal, paths: &[String]) -> Result<(), HostFailed>;
-    /// A change is for the sake of this test.
+    /// Claims the red test that a change is for.
     fn claim(&mut self, test: &TestId, target: &str) -> Result<GateAnswer, HostFailed>;
-    /// It said what it means to do; `steps` are there if it named them one by one.
+    /// Submits the plan; `steps` is empty if the agent did not list them.
     fn planned(&mut self, plan: &str, steps: &[PlannedStep]) -> Result<(), HostFailed>;
-    /// What these tests, or all if none is named, say of the files as they would be. Nothing is written.
+    /// Runs these tests (all if none is named) on the files as they would be. Nothing is written.
     fn run_tests(&mut self, files: &Files, only: &[TestId]) -> Result<Trial, HostFailed>;
-    /// It waits for a model.
+    /// Reports that the agent waits for a model.
     fn waiting(&mut self, purpose: &str);
-    /// There was no room in a prompt for all of the kata.
+    /// Reports that a prompt shows only part of the kata.
     fn kata_cut(&mut self, cut: KataCut);
-    /// A model answered.
+    /// Records a call to a model.
     fn called(&mut self, call: Call) -> Result<(), HostFailed>;
 }
 
-/// Drives the agents round the cycle.
+/// Drives the agents through the cycle.
 pub trait Orchestrator {
-    /// Why it could not go on.
+    /// Why it could not continue.
     type Error: std::error::Error + 'static;
-    /// Who is on turn.
+    /// The role whose turn it is.
     fn current_role(&mut self) -> Result<Role, Self::Error>;
-    /// Makes the next attempt of the step that is due: brief, plan, edit, verify, commit or undo, rotate. The end of
-    /// the run, if there is a reason to stop.
+    /// Makes the next attempt of the due step: brief, plan, edit, verify, commit or undo, rotate. Returns the end of
+    /// the run if there is a reason to stop.
     fn next(&mut self) -> Result<Option<End>, Self::Error>;
 }
 
-/// What the repository looks like to an agent.
+/// The repository as an agent sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepoState {
     /// The message of HEAD; empty before the first commit.
     pub last_commit_message: String,
-    /// What HEAD changed, as a unified diff, bounded.
+    /// The diff of HEAD, shortened.
     pub last_diff: String,
     /// The files of HEAD.
     pub files: Arc<Vec<String>>,
 }
 
-/// What became of a formatter's or a checker's run.
+/// The result of a formatter or a check command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunnerOutcome {
-    /// It ended with status 0.
+    /// Whether it ended with status 0.
     pub ok: bool,
     /// Its standard output.
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
-    /// How it ended, where `ok` cannot say enough.
+    /// How it ended, in detail.
     pub exit: Exit,
 }
 
 impl RunnerOutcome {
-    /// All that it said.
+    /// Its whole output.
     pub fn said(&self) -> String {
         format!("{}\n{}", self.stderr, self.stdout)
     }
@@ -323,95 +323,95 @@ impl RunnerOutcome {
 
 /// Runs the project's own tools.
 pub trait Runner {
-    /// Why a tool could not be run at all.
+    /// Why a tool could not be run.
     type Error: std::error::Error + Send + Sync + 'static;
     /// Formats these files.
     fn fmt(&self, files: &[String]) -> Result<RunnerOutcome, Self::Error>;
-    /// Compiles and lints.
+    /// Compiles and lints the project.
     fn check(&self) -> Result<RunnerOutcome, Self::Error>;
     /// Runs these tests, or all of them if none is named.
     fn test(&self, only: &[TestId]) -> Result<Report, Self::Error>;
 }
 
-/// A run of all tests on one tree.
+/// One run of all tests on one tree.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What they said.
+    /// The test results.
     pub report: Report,
-    /// The tree after the run; another one if the run changed it.
+    /// The tree after the run; it differs if the run changed files.
     pub tree_after: TreeId,
 }
 
 /// The moment between red and green: the base's production code with the change's tests.
 #[derive(Clone, Debug)]
 pub struct RedState {
-    /// What every test said then.
+    /// What each test said in this state.
     pub baseline: Baseline,
-    /// What the change did after the tests were there.
+    /// The change from this state on.
     pub change: Change,
 }
 
-/// What the check command, or the command that verifies refactor mode, came to.
+/// The result of the check command, or of the command that verifies refactor mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The command, as one line.
     pub command: String,
-    /// How it ended and what it said.
+    /// How it ended, and its output.
     pub outcome: RunnerOutcome,
-    /// It changed files of the project.
+    /// Whether it changed project files.
     pub changed_files: bool,
 }
 
-/// One change of one project, with all that can be found out about it. Nothing is decided here.
+/// One change of one project, and all facts about it. It decides nothing.
 pub trait Workshop {
     /// Why something could not be found out.
     type Error: std::error::Error + Send + Sync + 'static;
-    /// All that the ledger knows.
+    /// The state of the ledger.
     fn session(&self) -> &Session;
-    /// Why a person made an exception from a rule, if one is in force at this moment.
+    /// The reason for a person's exception from a rule, if one is in force.
     fn exception(&self, rule: Rule) -> Option<String>;
-    /// How strict this change is judged, where so many tests were named by a person.
+    /// The gate config for this change; `named` is how many tests a person named.
     fn gate(&self, change: &Change, named: usize) -> Gate;
     /// The tree that is judged.
     fn tree(&self) -> &TreeId;
-    /// What the change did. In a refactor a consistent rename is no change of the tests that name what is renamed.
+    /// What the change did. For a refactor, a consistent rename does not count as a change of tests.
     fn change(&self, kind: Kind) -> Result<Change, Self::Error>;
-    /// Lays the change's tests over its base and runs them.
+    /// Runs the change's tests on its base.
     fn red_state(&self, targets: &[TestId]) -> Result<RedState, Self::Error>;
-    /// What every test said before the change.
+    /// What each test said before the change.
     fn baseline(&self) -> Result<Baseline, Self::Error>;
-    /// What all tests say on the tree that is judged.
+    /// Runs all tests on the judged tree.
     fn run(&mut self) -> Result<Run, Self::Error>;
-    /// The same report after these tests were run again, as often as is configured.
+    /// The report after a rerun of these tests, as often as configured.
     fn rerun(&self, report: Report, suspects: &[TestId]) -> Result<Report, Self::Error>;
-    /// Files that changed files take in and that the tree does not hold.
+    /// Files that a changed file includes but the tree lacks, as (changed file, included file).
     fn absent(&self) -> Result<Vec<(String, String)>, Self::Error>;
-    /// A command of the project's own verifies changes of this kind in the place of the tests.
+    /// Whether a configured command verifies changes of this kind.
     fn verifies_by_command(&self, kind: Kind) -> bool;
-    /// Runs the check command on the tree that is judged.
+    /// Runs the check command on the judged tree.
     fn check(&self, kind: Kind) -> Result<Checked, Self::Error>;
-    /// What the check command complained of before the change; `None` if it passed, or could not be run.
+    /// The output of the check command before the change; `None` if it passed or could not be run.
     fn check_before(&self) -> Result<Option<String>, Self::Error>;
-    /// Makes the probes of one target, whose red had this cause.
+    /// Runs the probes of one target, whose red had this cause.
     fn probe(&self, target: &TestId, change: &Change, red: Option<Cause>) -> Result<Proof, Self::Error>;
-    /// What the language sees in the changed files, or in all files.
+    /// The signs in the changed files, or in all files.
     fn signs(&self, everywhere: bool) -> Result<Signs, Self::Error>;
-    /// What the language sees in these tests.
+    /// The signs in these tests.
     fn signs_of(&self, tests: &BTreeSet<TestId>) -> Result<Vec<TestSigns>, Self::Error>;
-    /// What all tests say on the tree that the change starts from.
+    /// The results of all tests on the base.
     fn base_report(&self) -> Result<Report, Self::Error>;
-    /// With which commits the production items came that these tests ask about.
+    /// The commit that introduced each production item that these tests call.
     fn since(&self, signs: &Signs) -> Result<BTreeMap<Place, String>, Self::Error>;
-    /// Which lines of these files the tests execute, and which lines the change brought.
+    /// Which lines of these files the tests execute, and which lines the change added.
     fn measure(&self, paths: &BTreeSet<String>) -> Result<Measured, Self::Error>;
 }
 
-/// Which lines tests execute, or why that is not known.
+/// Line coverage, or why it is unknown.
 #[derive(Clone, Debug)]
 pub enum Measured {
-    /// It was measured.
+    /// The coverage.
     Lines(Measurement),
-    /// It was not, for this reason.
+    /// Why it could not be measured.
     Unknown(String),
 }
 
@@ -429,17 +429,17 @@ pub struct Head {
 /// A commit to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct NewCommit<'a> {
-    /// Where it goes on top of; nobody may have committed since that was read.
+    /// The parent of the commit; nobody may have committed since it was read.
     pub onto: &'a Head,
-    /// The tree that holds what is committed.
+    /// The tree to commit from.
     pub tree: &'a TreeId,
-    /// Exactly these paths are taken from it.
+    /// The only paths that are taken from the tree.
     pub paths: &'a [String],
     /// The message.
     pub message: &'a str,
     /// Author and committer.
     pub author: &'a Author,
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub now_ms: u64,
 }
 
@@ -452,67 +452,67 @@ pub struct Unclean {
     pub untracked: Vec<String>,
 }
 
-/// The version control that keeps the steps.
+/// The version control system.
 pub trait Vcs: Sized {
     /// What went wrong.
     type Error: std::error::Error + Send + Sync + 'static;
-    /// Opens the repository at a folder, and makes one if there is none.
+    /// Opens the repository at a folder, or creates one.
     fn init_if_needed(folder: &Path) -> Result<Self, Self::Error>;
-    /// What an agent is told of the repository; the diff is cut at `max_diff` bytes.
+    /// The repository as an agent sees it; the diff is cut at `max_diff` bytes.
     fn read_state(&self, max_diff: usize) -> Result<RepoState, Self::Error>;
-    /// Where HEAD is now.
+    /// Reads HEAD.
     fn head(&self) -> Result<Head, Self::Error>;
-    /// The messages of HEAD's first-parent history, newest first, as far as anybody looks back.
+    /// The messages of HEAD's first-parent history, newest first, up to a fixed depth.
     fn messages(&self) -> Result<Vec<String>, Self::Error>;
     /// The first parent of a commit.
     fn parent(&self, commit: &CommitId) -> Result<Option<CommitId>, Self::Error>;
-    /// Takes all of the working tree as it is now into the store, and names it.
+    /// Stores the whole working tree as it is, and returns its tree id.
     fn stage_all(&self) -> Result<TreeId, Self::Error>;
     /// The paths that differ between two trees.
     fn changed(&self, before: &TreeId, after: &TreeId) -> Result<Vec<String>, Self::Error>;
-    /// What a person has not committed.
+    /// A person's uncommitted work.
     fn unclean(&self) -> Result<Unclean, Self::Error>;
-    /// Commits exactly these paths as they are in a tree, and nothing else.
+    /// Commits exactly the given paths of a tree.
     fn commit(&self, commit: &NewCommit<'_>) -> Result<CommitId, Self::Error>;
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Written {
     /// Everything is written.
     Done,
-    /// An edit does not fit the file as it is; nothing was written.
+    /// An edit does not apply to its file; nothing was written.
     Refused(Refusal),
     /// A person changed these files meanwhile; nothing was written.
     Interfered(Vec<String>),
 }
 
-/// Paths that an edit must leave alone.
+/// Paths that an edit must not touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Obstructed {
-    /// Git ignores them.
+    /// Paths that git ignores.
     pub ignored: Vec<String>,
-    /// A person has a file there that git does not know.
+    /// A person's untracked files.
     pub untracked: Vec<String>,
-    /// A folder stands there.
+    /// Paths at which there is a folder.
     pub folders: Vec<String>,
-    /// A file stands where a folder would have to be.
+    /// Paths that would need a folder where there is a file.
     pub below_files: Vec<String>,
 }
 
-/// A person's text that was saved before one of our files was put back.
+/// A person's text that was saved before a file was put back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rescued {
     /// The file.
     pub path: String,
-    /// The ref that holds it as the person left it.
+    /// The ref that holds the person's version.
     pub kept_as: String,
-    /// The person's lines are still in the file.
+    /// Whether the person's lines are still in the file.
     pub on_disk: bool,
 }
 
-/// The working folder of a step: what the orchestrator does to it beside judging it.
+/// The working folder of a step: what the orchestrator does with it apart from judging.
 pub trait StepWorkshop: Workshop + Clock {
     /// The version control.
     type Vcs: Vcs<Error: Into<Self::Error>>;
@@ -524,69 +524,69 @@ pub trait StepWorkshop: Workshop + Clock {
     fn ledger(&mut self) -> &mut Self::Ledger;
     /// The project's configuration.
     fn config(&self) -> &Config;
-    /// The test command, as the ledger names it.
+    /// The test command, as written in the ledger.
     fn test_command(&self) -> String;
-    /// What a turn of this kind is checked by, as one line.
+    /// The command that checks changes of this kind, as one line.
     fn check_command(&self, kind: Kind) -> String;
-    /// Everything is as a run needs it: leftovers are swept away, and commits can be made.
+    /// Removes leftovers, and checks that commits can be made.
     fn prepare(&self) -> Result<(), Self::Error>;
-    /// Leaves no trace of files that are a person's.
+    /// Deletes the ref that holds a snapshot of a person's untracked files.
     fn forget(&self) -> Result<(), Self::Error>;
-    /// The step starts from this tree.
+    /// Sets the base of the step.
     fn start_from(&mut self, base: &TreeId);
-    /// A file of the tree that the step starts from.
+    /// Reads a file of the base.
     fn read(&self, path: &str) -> Result<Option<String>, Self::Error>;
-    /// The files of the tree that the step starts from.
+    /// The files of the base.
     fn files(&self) -> Result<Vec<String>, Self::Error>;
-    /// A file with the items of an answer merged into it; `None` if its language has no way to.
+    /// Merges the items of an answer into a file; `None` if the language does not support it.
     fn merge(&self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>>;
-    /// The files that a brief may show.
+    /// The files that a brief may show, with their content.
     fn shown(&self) -> Result<Vec<File>, Self::Error>;
-    /// The project's language, and how its tests import production code.
+    /// The project's language, and how its tests import production code, if known.
     fn language(&self) -> Result<(String, Option<String>), Self::Error>;
-    /// What these files would change, were they written.
+    /// What would change if these files were written.
     fn change_to(&self, files: &Files, kind: Kind) -> Result<Change, Self::Error>;
-    /// Those of the files that an edit must leave alone.
+    /// Those of the files that an edit must not touch.
     fn obstructed(&self, files: &Files) -> Result<Obstructed, Self::Error>;
-    /// What these tests, or all if none is named, say of the files, beside the project. Nothing of it is recorded: a
-    /// trial proves nothing.
+    /// Runs these tests (all if none is named) on the files, in a scratch copy. Nothing is recorded, because a trial
+    /// proves nothing.
     fn try_tests(&self, files: &Files, only: &[TestId]) -> Result<Report, Self::Error>;
-    /// The files as the project's formatter would have them.
+    /// The files after the project's formatter.
     fn formatted(&self, files: &Files) -> Result<Files, Self::Error>;
-    /// Makes the permitted changes, all of them or none.
+    /// Makes the permitted changes, all or none.
     fn write(&mut self, permit: Permit, files: &Files) -> Result<Written, Self::Error>;
-    /// Takes the tree to judge: the base with these paths as they are in the working tree. A lock file may join them.
+    /// Sets the tree to judge: the base with these paths as they are in the working tree. Lock files may be added.
     fn take(&mut self, paths: &[String]) -> Result<(), Self::Error>;
-    /// The paths of the tree that was taken.
+    /// The paths that were taken from the working tree.
     fn taken(&self) -> Vec<String>;
-    /// Files that the project's tools bring up to date by themselves.
+    /// Lock files that the project's tools update by themselves.
     fn lock_files(&self) -> Vec<String>;
-    /// Keeps what an attempt wrote at these paths, under a name of its own; `None` if it wrote nothing.
+    /// Saves what an attempt wrote at these paths under a ref; `None` if it wrote nothing.
     fn keep_attempt(&self, attempt: (u32, u32), paths: &[String], why: &str) -> Result<Option<String>, Self::Error>;
-    /// Puts these paths back to what they are in HEAD. Where one holds something else than what we wrote, a person
-    /// typed meanwhile, and their text is saved first.
+    /// Resets these paths to HEAD. If a path holds something that we did not write, a person edited it meanwhile, and
+    /// their text is saved first.
     fn put_back(&self, paths: &[String]) -> Result<Vec<Rescued>, Self::Error>;
-    /// Digest of a test as a run would give it, in the tree that is judged.
+    /// Digest of a test in the judged tree, as a run would give it.
     fn test_digest(&self, test: &TestId) -> Option<Digest>;
-    /// The same in the base.
+    /// The same, in the base.
     fn digest_before(&self, test: &TestId) -> Option<Digest>;
-    /// Whether all places that a tool complains of lie in tests.
+    /// Whether all places that a tool complains about are in tests.
     fn lies_in_tests(&self, said: &str) -> Result<bool, Self::Error>;
-    /// How long the project's own commands have taken so far.
+    /// The time that the project's commands have taken so far.
     fn spent_on_commands(&self) -> Duration;
 }
 
-/// The project's files; the only way to change one is to hold a permit.
+/// The project's files. Only a permit allows a change.
 pub trait Workspace {
-    /// What went wrong while writing.
+    /// Why a write failed.
     type Error: std::error::Error + Send + Sync + 'static;
-    /// What was written, or why an edit does not apply.
+    /// The result of a write, or why an edit does not apply.
     type Written;
-    /// Makes the permitted changes, all of them or none.
+    /// Makes the permitted changes, all or none.
     fn write(&self, permit: Permit) -> Result<Self::Written, Self::Error>;
 }
 
-/// Shows a run as it goes, and writes what people read of it. Nothing is ever read back.
+/// Shows a run in progress, and writes its plans and logs for people. No code reads them back.
 pub trait Reporter {
     /// An event was recorded.
     fn event(&mut self, event: &Event, told: &EventContext<'_>);
@@ -594,49 +594,48 @@ pub trait Reporter {
     fn working(&mut self, what: &str);
     /// The wait is over.
     fn rested(&mut self);
-    /// Something that a person should know, and that changes nothing.
+    /// Something that a person should know, without effect on the run.
     fn remark(&mut self, text: &str);
     /// A person's text was saved.
     fn rescued(&mut self, rescued: &[Rescued]);
-    /// An agent said what it means to do.
+    /// An agent submitted its plan.
     fn plan(&mut self, step: u32, role: Role, plan: &str) -> io::Result<()>;
-    /// A step is over, or an attempt at it: this is all of the step so far.
+    /// An attempt or a step is over; `log` is the whole step so far.
     fn log(&mut self, log: &StepLog) -> io::Result<()>;
 }
 
-/// What an event is told with.
+/// The context in which an event is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct EventContext<'a> {
-    /// What happened so far.
+    /// The state after the event.
     pub session: &'a Session,
-    /// What the agent means to do.
+    /// The agent's last plan.
     pub plan: &'a str,
-    /// What the agent answered last.
+    /// The agent's last answer.
     pub said: Option<&'a StepResult>,
     /// The message of the last commit.
     pub message: &'a str,
 }
 
-/// The append-only record of all that was seen.
+/// The append-only record of events.
 pub trait Ledger {
-    /// What went wrong while appending.
+    /// Why events could not be appended.
     type Error: std::error::Error + Send + Sync + 'static;
-    /// All that the events so far add up to.
+    /// The state that all events so far add up to.
     fn session(&self) -> &Session;
-    /// Appends events, and does not return before all events are on the disk, unless these
-    /// [allow nothing](Event::allows_nothing).
+    /// Appends events. Returns only after all events are on disk, unless these [allow nothing](Event::allows_nothing).
     fn append(&mut self, events: &[Event]) -> Result<Vec<Record>, Self::Error>;
 }
 
-/// Tells the time, and when to stop.
+/// Tells the time, and whether the user wants to stop.
 pub trait Clock {
     /// Milliseconds since 1970.
     fn now_ms(&self) -> u64;
-    /// A time that only goes forward.
+    /// Monotonic time.
     fn elapsed(&self) -> Duration {
         Duration::from_millis(self.now_ms())
     }
-    /// Somebody asks us to stop.
+    /// Whether the user wants to stop.
     fn is_cancelled(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! The session: all that the ledger's events add up to.
+//! The session: the state that the ledger's events add up to.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use crate::standing::MachineState;
 use crate::test_id::TestId;
 
-/// What is known after a number of events. A fold: the same events give the same session.
+/// The state after a number of events. A fold: the same events give the same session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Session {
     events: u64,
@@ -19,11 +19,11 @@ pub struct Session {
     suite: Option<SuiteRun>,
     last_commit: Option<Committed>,
     standing: MachineState,
-    /// What was known before the attempt under way, where it changed that.
+    /// The state before the current attempt, as far as the attempt changed it.
     before: Before,
 }
 
-/// What was known before an attempt: an undone one leaves nothing behind.
+/// The state to restore when an attempt is undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Before {
     under_way: bool,
@@ -39,13 +39,13 @@ const MAX_MESSAGE: usize = 600;
 pub struct TestRecord {
     /// Whether it passed.
     pub status: Status,
-    /// Why not.
+    /// Why it did not pass.
     pub cause: Option<Cause>,
-    /// The tree that it ran on; a later suite run may have confirmed the same on another.
+    /// The tree that it ran on; a later suite run may have confirmed the result on another tree.
     pub tree: TreeId,
     /// Digest of the test that ran.
     pub digest: Option<Digest>,
-    /// What was said when it did not pass.
+    /// The failure message.
     pub message: Option<String>,
     /// The last time that it failed for a valid cause.
     pub red: Option<Red>,
@@ -62,7 +62,7 @@ pub struct Red {
     pub tree: TreeId,
     /// Digest of the test that failed: a changed test voids its red.
     pub digest: Option<Digest>,
-    /// When, as the number of its event.
+    /// The number of the event.
     pub at: u64,
 }
 
@@ -76,7 +76,7 @@ impl Session {
         session
     }
 
-    /// Takes in the next event.
+    /// Applies the next event.
     pub fn apply(&mut self, event: &Event) {
         self.events += 1;
         self.standing.apply(event, self.events);
@@ -99,7 +99,7 @@ impl Session {
             }
             Event::Retired(retired) => {
                 self.know(&retired.test_id, None);
-                // Whoever brings the test back, tree and all, has it run again.
+                // Without a tree the cached suite result is not used, so a restored test is run again.
                 self.suite.iter_mut().for_each(|suite| suite.tree = TreeId(String::new()));
             }
             Event::Resumed(resumed) => {
@@ -110,7 +110,7 @@ impl Session {
                 self.last_commit = Some(commit.clone());
                 self.before = Before::default();
             }
-            // An attempt may write several times; what is undone is all of it.
+            // An attempt may write several times; all of it is undone together.
             Event::EditApplied(_) if self.before.under_way => {}
             Event::EditApplied(_) => {
                 self.before = Before { under_way: true, tests: BTreeMap::new(), suite: self.suite.clone() };
@@ -142,7 +142,7 @@ impl Session {
         }
     }
 
-    /// Replaces what is known of a test, and keeps what was known before the attempt under way.
+    /// Replaces the record of a test, and remembers the record from before the current attempt.
     fn know(&mut self, id: &TestId, known: Option<TestRecord>) {
         let before = match known {
             Some(known) => self.tests.insert(id.clone(), known),
@@ -153,7 +153,7 @@ impl Session {
         }
     }
 
-    /// A person had a test skipped: it is no obligation any more, and nothing waits for what it asks for.
+    /// Notes that a person skipped a test: it needs not be made green, and its missing symbol is no obstacle.
     fn leave_aside(&mut self, test: &TestId) {
         if let Some(known) = self.tests.get(test).cloned() {
             let skipped = TestRecord { status: Status::Fail, cause: Some(Cause::Skipped), message: None, ..known };
@@ -166,7 +166,7 @@ impl Session {
         }
     }
 
-    /// A person wants a test to count again: it is as red as it was.
+    /// Notes that a person unblocked a test: it is red again.
     fn take_up(&mut self, test: &TestId) {
         let known = self.tests.get(test).filter(|known| known.cause == Some(Cause::Skipped)).cloned();
         if let Some((known, red)) = known.and_then(|known| known.red.clone().map(|red| (known, red))) {
@@ -175,7 +175,7 @@ impl Session {
         }
     }
 
-    /// The attempt was undone: what is known is what was known before it.
+    /// Restores the state from before an undone attempt.
     fn fall_back(&mut self) {
         let before = std::mem::take(&mut self.before);
         if before.under_way {
@@ -189,17 +189,17 @@ impl Session {
         }
     }
 
-    /// Where the work stands.
+    /// The state of steps, pauses, modes and exceptions.
     pub fn standing(&self) -> &MachineState {
         &self.standing
     }
 
-    /// How many events it is made of.
+    /// How many events were applied.
     pub fn events(&self) -> u64 {
         self.events
     }
 
-    /// The last result of every test that is still there.
+    /// The last result of every test that still exists.
     pub fn tests(&self) -> &BTreeMap<TestId, TestRecord> {
         &self.tests
     }
@@ -209,7 +209,7 @@ impl Session {
         self.suite.as_ref()
     }
 
-    /// The machine's last commit.
+    /// The last commit of this program.
     pub fn last_commit(&self) -> Option<&Committed> {
         self.last_commit.as_ref()
     }
@@ -220,9 +220,9 @@ impl Session {
         self.tests.iter().filter(move |(_, known)| is_red(known)).map(|(id, _)| id)
     }
 
-    /// The tests that are to be made green, by what they said on HEAD's tree: those that failed for a valid cause,
-    /// and of those that a missing symbol keeps from being run the one that HEAD's commit is about, or those that
-    /// nobody has seen pass. If all of them passed before, somebody took away what they need: then all of them.
+    /// The tests to be made green, by their results on HEAD's tree: those that failed for a valid cause, and some of
+    /// those that a missing symbol keeps from running. Of the latter it is the one that HEAD's commit is about, or else
+    /// those that never passed. If all of them passed before, something they need was removed, and all of them count.
     pub fn obligations(&self, report: &Report, about: Option<&TestId>) -> Vec<RedTest> {
         let failed = report.results().filter_map(|result| RedTest::proven(result.id.clone(), result.outcome.cause()?));
         let known_green = |id: &&TestId| self.tests.get(id).is_some_and(|known| known.status == Status::Pass);
@@ -242,7 +242,7 @@ impl Session {
         self.tests.values().filter(|known| known.status == Status::Pass).count()
     }
 
-    /// Who is on turn at a position whose commit has this tree, as far as the ledger knows what its tests say.
+    /// The role whose turn it is at a position whose commit has this tree, by the results that the ledger has.
     pub fn role_on_turn(&self, position: &Position, tree: &TreeId) -> Role {
         let about = position.test.as_ref();
         let is_skipped = |test: &TestId| self.tests.get(test).is_some_and(|known| known.cause == Some(Cause::Skipped));
@@ -255,7 +255,7 @@ impl Session {
         }
     }
 
-    /// What all tests said on this tree, if they were last run on it by this command.
+    /// The results of all tests on this tree, if the last suite run was on it and by this command.
     pub fn report_on(&self, tree: &TreeId, command: &str) -> Option<Report> {
         let suite = self.suite.as_ref().filter(|suite| &suite.tree == tree && suite.command == command)?;
         let taken_down = |id: &TestId| suite.obstacles.iter().any(|obstacle| obstacle.tests.contains(id));
@@ -263,8 +263,8 @@ impl Session {
         Some(Report::new(ran, suite.obstacles.iter().map(Obstacle::from).collect()))
     }
 
-    /// The events that a run of all tests adds: one for each test whose result or source is not what
-    /// was known, then the run itself.
+    /// The events of a suite run: one for each test whose result or source differs from the known one, then the run
+    /// itself.
     pub fn suite_events(&self, run: &SuiteFacts<'_>) -> Vec<Event> {
         let changed = run.report.results().map(|result| run.test_run(result));
         let mut events: Vec<Event> = changed.filter(|test| !self.knows(test)).map(Event::TestRun).collect();
@@ -286,8 +286,8 @@ impl Session {
         })
     }
 
-    /// Tests that are gone. Where something could not be run at all, nothing is said to be gone: a
-    /// target that does not build takes its tests down without removing them.
+    /// The known tests that are not in the report. If there is an obstacle, no test counts as vanished: a target that
+    /// does not build does not remove its tests.
     fn vanished(&self, report: &Report) -> Vec<TestId> {
         if !report.obstacles().is_empty() {
             return Vec::new();
@@ -347,14 +347,14 @@ impl From<&Obstacle> for InTheWay {
     }
 }
 
-/// A finished run of all tests, as the hands hand it over.
+/// A finished run of all tests.
 #[derive(Clone, Copy, Debug)]
 pub struct SuiteFacts<'a> {
-    /// What it showed.
+    /// The results.
     pub report: &'a Report,
-    /// What was run.
+    /// The test command.
     pub command: &'a str,
-    /// The content that it ran on.
+    /// The tree it ran on.
     pub tree: &'a TreeId,
     /// How long it took.
     pub duration_ms: u64,
@@ -380,7 +380,7 @@ impl SuiteFacts<'_> {
     }
 }
 
-/// The beginning of a message, for the ledger.
+/// A message, shortened for the ledger.
 fn shortened(message: &str) -> String {
     let most = MAX_MESSAGE;
     if message.chars().count() <= most {

@@ -1,8 +1,8 @@
-//! Tells a tool that ran out of memory or disk from one that failed by itself: nothing is learned from the former.
+//! Tells a tool that ran out of memory or disk from one that failed by itself: the former says nothing about the code.
 
 use crate::command::{Exit, Finished};
 
-/// What a machine has too little of.
+/// What the machine ran out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortage {
     /// Memory: a process was killed.
@@ -11,25 +11,25 @@ pub enum Shortage {
     Disk,
 }
 
-/// What a command is.
+/// The nature of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nature {
-    /// A compiler, a linter, a formatter: whoever kills it is not the project's code.
+    /// A compiler, linter or formatter: if it is killed, project code did not do it.
     Tool,
-    /// It runs code of the project's tests, which may kill processes and say what it likes.
+    /// It runs the project's tests, which may kill processes and print anything.
     Tests,
 }
 
-/// `SIGKILL`, which is how a system that is out of memory ends processes.
+/// `SIGKILL`, which a system that is out of memory sends.
 const KILLED: i32 = 9;
-/// On a disk with more room than this, a message about a full one is only a message.
+/// With more free bytes than this, a message about a full disk is not believed.
 const ROOM: u64 = 1 << 30;
-/// With so little room a mapped file breaks its writer (`SIGBUS`).
+/// With fewer free bytes than this, writing to a mapped file can fail (`SIGBUS`).
 const LITTLE: u64 = 64 << 20;
-/// With so little room no tool can work.
+/// With fewer free bytes than this, no tool can work.
 const NONE: u64 = 1 << 20;
 
-/// What a command ran out of, if that is why it failed. `free` gives the bytes that are left where it writes.
+/// What a command ran out of, if that is why it failed. `free` returns the free bytes where it writes.
 pub fn shortage(finished: &Finished, nature: Nature, free: impl FnOnce() -> u64) -> Option<Shortage> {
     if matches!(finished.exit, Exit::Passed | Exit::NotStarted(_)) {
         return None;
@@ -61,12 +61,12 @@ fn says_no_space(said: &str) -> bool {
     ["no space left on device", "disk quota exceeded"].iter().any(|words| said.contains(words))
 }
 
-/// A tool was killed, or one that it started: each says so at the end of a line of its own.
+/// Whether a tool, or one that it started, was killed: a line of the output ends with that message.
 fn is_killed(exit: &Exit, said: &str, nature: Nature) -> bool {
     let mut lines = said.lines().map(str::trim);
     match nature {
         Nature::Tool => *exit == Exit::Signalled(KILLED) || lines.any(tells_of_killed_tool),
-        // Go says in one stream what its compiler and what the tests said.
+        // Go prints the messages of its compiler and of the tests into one stream.
         Nature::Tests => lines.any(|line| line.contains("\"build-output\"") && line.ends_with(": signal: killed")),
     }
 }

@@ -1,9 +1,9 @@
-//! The signature of a failure: the same one twice means that nothing was learned in between.
+//! The signature of a failure: the same signature again means that the attempt made no progress.
 
 use crate::digest::Digest;
 use crate::test_id::TestId;
 
-/// One name for these failing tests with this message, whatever in it changes from run to run.
+/// A digest of the failing tests and the message, without what changes from run to run.
 pub fn signature<'a>(failing: impl IntoIterator<Item = &'a TestId>, message: &str) -> Digest {
     let mut ids: Vec<&str> = failing.into_iter().map(TestId::as_str).collect();
     ids.sort_unstable();
@@ -11,8 +11,8 @@ pub fn signature<'a>(failing: impl IntoIterator<Item = &'a TestId>, message: &st
     Digest::of(format!("{}\n\n{}", ids.join("\n"), normalised(message)))
 }
 
-/// A message without paths, addresses, times and line numbers: a word that holds a digit or a slash stays
-/// only in its letters, and white space counts once. Numbers that an assertion compares stay.
+/// A message without paths, addresses, times and line numbers: words with a slash or `0x` are cut to that, digits are
+/// dropped, and white space is collapsed. Lines that compare values keep their numbers.
 fn normalised(message: &str) -> String {
     let compares =
         |line: &str| ["left:", "right:", "expected", "actual", "got", "want"].iter().any(|it| line.contains(it));
@@ -39,7 +39,7 @@ fn letters(word: &str) -> String {
     word.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
-/// Without escape sequences of a terminal.
+/// Removes terminal escape sequences.
 fn strip_colours(line: &str) -> String {
     let mut plain = String::new();
     let mut rest = line.chars();

@@ -1,10 +1,10 @@
-//! The signs by which anti-patterns are known, as a language sees them in tests and production code.
+//! Signs of anti-patterns that a language finds in tests and production code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-/// Where an item or a test stands: its file, and the line of its name.
+/// Where an item or a test is: its file, and the line of its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
     /// The file, from the repository's root.
@@ -20,74 +20,74 @@ impl Place {
     }
 }
 
-/// What a language sees in one test.
+/// The signs found in one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestSigns {
-    /// Where it stands.
+    /// Where it is.
     pub at: Place,
     /// Its name.
     pub name: String,
-    /// It, or something of the tests' own that it calls, asserts; or its panic or its result does.
+    /// It asserts, directly or through a test helper, or by its expected panic or its result.
     pub asserts: bool,
     /// How many assertions it has.
     pub assertions: usize,
     /// The mocks that it makes.
     pub mocks: Vec<String>,
-    /// What its assertions are about, one name for all that hangs together.
+    /// What its assertions are about, one name per connected group.
     pub subjects: Vec<String>,
-    /// Values that it spells out.
+    /// The literals of its comparisons.
     pub samples: Vec<Sample>,
-    /// The production items that it may lead to, however far.
+    /// The production items that it reaches, directly or indirectly.
     pub reaches: BTreeSet<Place>,
-    /// The production items that it calls by name, with that.
+    /// The production items that it calls by name, with that name.
     pub asks: BTreeMap<Place, String>,
 }
 
 /// The literals of one comparison in a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// What goes in.
+    /// Input literals.
     pub inputs: BTreeSet<String>,
-    /// What is to come out.
+    /// Expected literals.
     pub expected: BTreeSet<String>,
 }
 
-/// A place in production code that asks whether it is under test.
+/// A place where production code checks whether it is under test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sensing {
-    /// The item that asks.
+    /// The item with the check.
     pub item: Place,
-    /// The line where it does.
+    /// The line of the check.
     pub line: usize,
-    /// How, for people: "`cfg!(test)`".
+    /// The check, for messages: "`cfg!(test)`".
     pub what: String,
 }
 
-/// A place in production code that compares with literals and answers with literals.
+/// A place where production code compares with literals and returns literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The item.
     pub item: Place,
     /// The line of the comparison.
     pub line: usize,
-    /// What it compares with.
+    /// The literals it compares with.
     pub compared: BTreeSet<String>,
-    /// What it answers.
+    /// The literals it returns.
     pub returned: BTreeSet<String>,
 }
 
-/// All that a language sees in some files.
+/// All signs found in some files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signs {
     /// Their tests.
     pub tests: Vec<TestSigns>,
-    /// Where their production code asks whether it is under test.
+    /// Where their production code checks whether it is under test.
     pub sensing: Vec<Sensing>,
     /// Where their production code answers literals with literals.
     pub answers: Vec<Answer>,
     /// Their production items that nothing refers to.
     pub unreferenced: BTreeSet<Place>,
-    /// The production items that the examples of their documentation may lead to, by file.
+    /// The production items that examples in their documentation may reach, by file.
     pub documented: BTreeMap<String, BTreeSet<Place>>,
     /// The files that do not parse.
     pub unreadable: Vec<String>,

@@ -1,4 +1,5 @@
-//! Where the work stands by the ledger: the step under way and what it has spent, pauses, modes, exceptions.
+//! The state that the ledger's events add up to, apart from test runs: current step, spent attempts, pauses, modes,
+//! exceptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,7 @@ use crate::report::Cause;
 use crate::rule::Rule;
 use crate::test_id::TestId;
 
-/// What all events but test runs add up to.
+/// The state after all events except test runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MachineState {
     step: Option<Step>,
@@ -24,70 +25,70 @@ pub struct MachineState {
     pause: Option<Paused>,
     blocked: BTreeMap<TestId, String>,
     claims: BTreeMap<TestId, u64>,
-    /// By subject: how many attempts are spent, and how often which failure was seen.
+    /// Attempts spent, by subject. `failures` counts the failures of a subject by signature.
     spent: BTreeMap<String, u32>,
     failures: BTreeMap<String, BTreeMap<Digest, u32>>,
     rethought: BTreeSet<TestId>,
     clashes: BTreeMap<TestId, u32>,
     vacuous: BTreeSet<TestId>,
-    /// The older tests that broke for the sake of one, since it was last thought over.
+    /// Older tests that broke in attempts at a test, since that test was last rethought.
     clashed: BTreeMap<TestId, BTreeSet<TestId>>,
-    /// Tests in which something was to be mended, and whether it still is. Each gets one chance.
+    /// Tests that the tester is to mend, and whether the mend is still due. Each test gets one.
     mends: BTreeMap<TestId, bool>,
     last_failure: Option<String>,
     invalid_reds: u32,
     usage: Usage,
     arrivals: u32,
-    /// Tasks of plans that were looked at, and nothing was to be done.
+    /// Marks of plan tasks that ended because there was nothing to do.
     idle: BTreeSet<String>,
-    /// Tasks of plans at which an attempt failed, and that are not done since.
+    /// Marks of plan tasks with a failed attempt and nothing kept since.
     #[serde(default)]
     failed: BTreeSet<String>,
     #[serde(default)]
     person_edit: Option<PersonEdit>,
     #[serde(default)]
     iteration: Option<Iterating>,
-    /// The tree that refactor mode left behind, verified and not committed yet.
+    /// The verified tree that refactor mode left, while it is not committed.
     #[serde(default)]
     refactored: Option<TreeId>,
-    /// The roles whose models were last asked for fenced files.
+    /// Roles whose last edit call asked the model for fenced files.
     #[serde(default)]
     in_files: BTreeSet<Role>,
-    /// The plans of the last run that carried out any.
+    /// The plan files of the last run that had any.
     #[serde(default)]
     plans: Vec<String>,
-    /// The steps that a model planned last, and in which step of ours.
+    /// The steps that a model planned last, with the number of the step it planned in.
     #[serde(default)]
     planned: Option<(u32, Vec<PlannedStep>)>,
 }
 
-/// An iteration of a program under way.
+/// An iteration of a program in progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Iterating {
-    /// How it began.
+    /// The event that began it.
     pub start: IterationStart,
     /// How its work ended, if it has.
     pub ended: Option<StepOutcome>,
     /// The last phase that it reached.
     pub phase: Phase,
-    /// It came as far as a green, so that there is something to refactor.
+    /// It reached a green, so there is something to refactor.
     pub greened: bool,
-    /// The tests that were blocked in it, each with the reason.
+    /// The tests that were blocked in it, with reasons.
     pub blocked: BTreeMap<TestId, String>,
-    /// An attempt broke tests that were there before.
+    /// An attempt broke older tests.
     pub regressed: bool,
-    /// What is to become of it, if that is known.
+    /// The decision about it, once it is made.
     pub judged: Option<IterationJudged>,
 }
 
-/// A step under way.
+/// A step in progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Which one.
+    /// The number of the step.
     pub step: u32,
-    /// Whose.
+    /// The role whose step it is.
     pub role: Role,
-    /// What it is to end in; a rethink inside of a green has its own.
+    /// The phase of its commit; a rethink within a green has its own.
     pub phase: Phase,
     /// HEAD when it began.
     pub head: Option<CommitId>,
@@ -95,13 +96,13 @@ pub struct Step {
     pub base: TreeId,
     /// The red tests that it is about.
     pub targets: Vec<TestId>,
-    /// The task of a plan that it is for.
+    /// The mark of the plan task that it is for.
     pub mark: Option<String>,
-    /// Refactor mode was begun for it: it may do what no step may.
+    /// Refactor mode was begun for it, so the limits of an ordinary step are lifted.
     pub free: bool,
-    /// Edits that are on the disk and neither kept nor undone.
+    /// Edits on disk that are neither kept nor undone.
     pub open: Option<EditApplied>,
-    /// The last test of these edits passed at once.
+    /// The new test of these edits passed at once.
     #[serde(default)]
     pub arrived: bool,
 }
@@ -113,7 +114,7 @@ pub struct Usage {
     pub calls: u64,
     /// Tokens of all prompts.
     pub prompt_tokens: u64,
-    /// Those of them that servers had cached.
+    /// Prompt tokens that servers had cached.
     pub cached_tokens: u64,
     /// Tokens of all answers.
     pub completion_tokens: u64,
@@ -122,7 +123,7 @@ pub struct Usage {
 }
 
 impl MachineState {
-    /// Takes in an event, the `at`-th of the ledger.
+    /// Applies an event, the `at`-th of the ledger.
     pub(crate) fn apply(&mut self, event: &Event, at: u64) {
         match event {
             Event::StepStart(start) => self.begin(start),
@@ -132,7 +133,7 @@ impl MachineState {
                 self.open(Some(edit.clone()));
                 self.step.iter_mut().for_each(|step| step.arrived = false);
             }
-            // A person's word that was cut short is no attempt of a step.
+            // Undoing a person's interrupted change to a test is not a failed attempt.
             Event::Reverted(reverted) => match self.person_edit.take() {
                 Some(_) => {}
                 None => self.revert(reverted),
@@ -143,7 +144,7 @@ impl MachineState {
                 self.open(None);
                 self.claims.clear();
             }
-            // Ledgers of version 0.1 have this for a test that stays as it is, too.
+            // Ledgers of version 0.1 use this event for a test that stays as it is, too.
             Event::TestRevised(revised) => self.thought_over(&revised.test_id, revised.before != revised.after),
             Event::TestUpheld(upheld) => self.thought_over(&upheld.test_id, false),
             Event::TestRenamed(renamed) => {
@@ -221,7 +222,7 @@ impl MachineState {
         }
     }
 
-    /// The plans of the last run that carried out any, by their paths.
+    /// The plan files of the last run that had any.
     pub fn plans(&self) -> &[String] {
         &self.plans
     }
@@ -232,12 +233,12 @@ impl MachineState {
         self.planned.as_ref().filter(|(step, _)| Some(*step) == under_way).map_or(&[], |(_, steps)| steps)
     }
 
-    /// A person's word about a test that is neither committed nor undone.
+    /// A person's change to one test (retire, skip, unblock) that is neither committed nor undone.
     pub fn person_edit(&self) -> Option<&PersonEdit> {
         self.person_edit.as_ref()
     }
 
-    /// The step under way.
+    /// The step in progress.
     pub fn step(&self) -> Option<&Step> {
         self.step.as_ref()
     }
@@ -252,18 +253,18 @@ impl MachineState {
         self.refactor.as_ref()
     }
 
-    /// Whether a tree is what a person left behind in refactor mode, or is working on in it.
+    /// Whether a tree is a person's work in refactor mode: still in progress, or verified and not committed.
     pub fn is_of_refactor_mode(&self, tree: &TreeId) -> bool {
         let on = self.refactor.as_ref().is_some_and(|mode| mode.mark.is_none());
         on || self.refactored.as_ref() == Some(tree)
     }
 
-    /// Why nothing goes on, if so.
+    /// The pause, if the run is paused.
     pub fn pause(&self) -> Option<&Paused> {
         self.pause.as_ref()
     }
 
-    /// Tests that are no obligation until a person unblocks them, each with the reason.
+    /// Tests that need not be made green until a person unblocks them, with reasons.
     pub fn blocked(&self) -> &BTreeMap<TestId, String> {
         &self.blocked
     }
@@ -273,7 +274,7 @@ impl MachineState {
         self.overrides.iter().filter(move |made| made.expires > now_ms)
     }
 
-    /// The rules that a person has made an exception from, at this time.
+    /// The rules that have an exception at this time.
     pub fn exceptions(&self, now_ms: u64) -> Vec<Rule> {
         let mut rules: Vec<Rule> =
             self.overrides(now_ms).map(|made| made.rule).filter(|rule| rule.has_exceptions()).collect();
@@ -288,17 +289,17 @@ impl MachineState {
         made.next_back().map(|made| made.reason.clone())
     }
 
-    /// When a test was claimed since the last attempt, as the number of an event.
+    /// The event number at which a test was claimed, since the last attempt.
     pub fn claimed_at(&self, test: &TestId) -> Option<u64> {
         self.claims.get(test).copied()
     }
 
-    /// How often this failure was seen on this subject: a target, or a role that has none.
+    /// How often this failure occurred on this subject: a task, a target, or a role without one.
     pub fn times_failed(&self, subject: &str, signature: Digest) -> u32 {
         self.failures.get(subject).and_then(|seen| seen.get(&signature)).copied().unwrap_or_default()
     }
 
-    /// Whether a role's model was last asked for fenced files.
+    /// Whether the role's last edit call asked for fenced files.
     pub fn answers_in_files(&self, role: Role) -> bool {
         self.in_files.contains(&role)
     }
@@ -318,7 +319,7 @@ impl MachineState {
         self.failures.get(subject).map_or(0, |seen| seen.values().sum())
     }
 
-    /// What has been tried of the step of a role that has these tests to make green.
+    /// What has been tried in the step of a role that has these red tests.
     pub fn tried(&self, role: Role, reds: &[RedTest]) -> Tried {
         let target = reds.first().filter(|_| role == Role::Implementor).map(RedTest::id);
         let subject = target.map_or_else(|| role.name().to_owned(), ToString::to_string);
@@ -331,32 +332,32 @@ impl MachineState {
         }
     }
 
-    /// Whether the tester has already looked at this test again.
+    /// Whether the tester has rethought this test.
     pub fn is_rethought(&self, test: &TestId) -> bool {
         self.rethought.contains(test)
     }
 
-    /// Whether it was seen, since it was last thought over, that this test cannot fail where it should.
+    /// Whether this test was found vacuous since it was last rethought: it cannot fail where it should.
     pub fn is_vacuous(&self, test: &TestId) -> bool {
         self.vacuous.contains(test)
     }
 
-    /// Whether something lies in this test that the tester is to mend.
+    /// Whether the tester is to mend this test.
     pub fn is_to_be_mended(&self, test: &TestId) -> bool {
         self.mends.get(test) == Some(&true)
     }
 
-    /// Whether the tester had its chance to mend this test.
+    /// Whether this test's one mend is due or done.
     pub fn had_its_mend(&self, test: &TestId) -> bool {
         self.mends.contains_key(test)
     }
 
-    /// How often, since it was last thought over, this test passed and older ones did not.
+    /// How often this test passed while older tests broke, since it was last rethought.
     pub fn clashes(&self, test: &TestId) -> u32 {
         self.clashes.get(test).copied().unwrap_or_default()
     }
 
-    /// The older tests that, since it was last thought over, broke for the sake of this one.
+    /// The older tests that broke in attempts at this test, since it was last rethought.
     pub fn clashed_with(&self, test: &TestId) -> impl Iterator<Item = &TestId> {
         self.clashed.get(test).into_iter().flatten()
     }
@@ -371,22 +372,22 @@ impl MachineState {
         self.invalid_reds
     }
 
-    /// Whether a task of a plan was looked at, and nothing was to be done.
+    /// Whether a plan task ended because there was nothing to do.
     pub fn is_idle(&self, mark: &str) -> bool {
         self.idle.contains(mark)
     }
 
-    /// Whether an attempt at a task of a plan has failed, and nothing was kept for it since. A resume does not change that.
+    /// Whether an attempt at a plan task failed and nothing was kept for it since. A resume does not reset this.
     pub fn has_failed(&self, mark: &str) -> bool {
         self.failed.contains(mark)
     }
 
-    /// The iteration of a program under way.
+    /// The iteration of a program in progress.
     pub fn iteration(&self) -> Option<&Iterating> {
         self.iteration.as_ref()
     }
 
-    /// How many new tests in a row passed at once.
+    /// How many new tests passed at once since the last valid red.
     pub fn arrivals(&self) -> u32 {
         self.arrivals
     }
@@ -422,8 +423,7 @@ impl MachineState {
         self.ended = Some(end.clone());
     }
 
-    /// The tester looked at a test again: to mend something in it, or because it was in doubt. What failed on a revised
-    /// test is forgotten.
+    /// Notes that the tester mended or rethought a test. A revised test starts with no failures.
     fn thought_over(&mut self, test: &TestId, revised: bool) {
         if self.is_to_be_mended(test) {
             self.mends.insert(test.clone(), false);
@@ -454,7 +454,7 @@ impl MachineState {
         if let (Some(iteration), Some(Rule::OthersKept)) = (&mut self.iteration, reverted.rule) {
             iteration.regressed = true;
         }
-        // The target is judged before the others: where they are at fault, it passes.
+        // The target is judged before the other tests, so a refusal because of those means that the target passed.
         if step.phase == Phase::Green && reverted.rule == Some(Rule::OthersKept) {
             for target in &step.targets {
                 *self.clashes.entry(target.clone()).or_default() += 1;
@@ -478,8 +478,8 @@ impl MachineState {
         *self.failures.entry(subject).or_default().entry(reverted.signature).or_default() += 1;
     }
 
-    /// A step that was kept starts its subject's counts anew; a revised test keeps the attempts that were
-    /// spent on it.
+    /// Resets the counts of a step that ended. A rethink counts under its own subject, so attempts spent on its test
+    /// remain.
     fn settle(&mut self, step: &Step) {
         let subject = step.subject();
         self.failures.remove(&subject);
@@ -523,7 +523,7 @@ impl Iterating {
         }
     }
 
-    /// Its work is over with the cycle, or where nothing goes on.
+    /// Notes the end of its work: the refactorer's step is over, or the run cannot go on.
     fn end_of(&mut self, end: &StepEnd) {
         if end.role == Role::Refactorer || !end.outcome.rotates() {
             self.ended = Some(end.outcome);
@@ -547,7 +547,7 @@ impl Step {
         }
     }
 
-    /// What failures are counted under: the task of a free step, the target, or the role if it has none.
+    /// The key that failures are counted under: the mark of a free step, else the target, else the role.
     pub fn subject(&self) -> String {
         if let (true, Some(mark)) = (self.free, &self.mark) {
             return mark.clone();
@@ -560,7 +560,7 @@ impl Step {
     }
 }
 
-/// What failures to think a test over are counted under.
+/// The key that failed rethinks of a target are counted under.
 fn rethink_of(target: &str) -> String {
     format!("rethink {target}")
 }

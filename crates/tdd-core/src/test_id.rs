@@ -1,4 +1,4 @@
-//! The name of a test: where it stands and what its runner calls it, or the slug a person gave it.
+//! The id of a test: its file and the runner's name for it, or the slug that a person gave it.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -11,7 +11,7 @@ pub struct TestId(String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IdSource {
-    /// File and runner's name.
+    /// The file and the runner's name.
     Native,
     /// A comment `@tdd-test-id: slug` above the test.
     Annotation,
@@ -23,18 +23,18 @@ pub enum IdSource {
 pub struct BadTestId(String);
 
 impl TestId {
-    /// The id of the test that its runner calls `name`, in the file `path`.
-    /// Control characters in a name are escaped, so that an id is always one line.
+    /// The id of the test that its runner calls `name`, in the file `path`. Control characters are escaped, so that an
+    /// id is always one line.
     pub fn native(path: &str, name: &str) -> Self {
         Self(format!("{}::{}", one_line(path), one_line(name)))
     }
 
-    /// The id that an annotation gives.
+    /// The id from an annotation.
     pub fn annotation(slug: &str) -> Result<Self, BadTestId> {
         if is_slug(slug) { Ok(Self(slug.to_owned())) } else { Err(BadTestId(one_line(slug))) }
     }
 
-    /// Reads what a person or a model wrote.
+    /// Parses the text of a person or a model.
     pub fn parse(text: &str) -> Result<Self, BadTestId> {
         let native = text.split_once("::").is_some_and(|(path, name)| !path.is_empty() && !name.is_empty());
         if (native && !text.chars().any(char::is_control)) || is_slug(text) {
@@ -59,13 +59,13 @@ impl TestId {
         self.0.split_once("::").map(|(path, _)| path)
     }
 
-    /// What it is called for short: `adds` of `tests/calc.rs::adds`.
+    /// The short name: `adds` for `tests/calc.rs::adds`.
     pub fn short_name(&self) -> &str {
         let name = self.0.rsplit("::").next().unwrap_or_default();
         name.rsplit(" > ").next().unwrap_or(name)
     }
 
-    /// Whether a person may mean it by this name: all of it, or its last part.
+    /// Whether a person may mean this test by a name: the runner's name, or its last part.
     pub fn is_called(&self, name: &str) -> bool {
         self.short_name() == name || self.name() == Some(name) || self.0.rsplit("::").next() == Some(name)
     }

@@ -1,4 +1,4 @@
-//! Finds the triples of a history: a red test, the edit that made it pass, and the green that shows it.
+//! Finds the triples in a history: a red test, the edit that made it pass, and the green that proves it.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use crate::test_id::TestId;
 /// A red and the green that followed it, by their commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Triple {
-    /// Which test.
+    /// The test.
     pub test: TestId,
-    /// The commit that brought the test, or revised it last.
+    /// The commit that added the test or last revised it.
     pub red: CommitId,
-    /// The commit that made it pass: its change is the edit.
+    /// The commit that made it pass; its diff is the edit.
     pub green: CommitId,
 }
 
-/// The triples of a history, oldest first, from its commits with their messages, newest first. A green whose red is
-/// not in the history is none.
+/// The triples of a history, oldest first. The input is newest first. A green whose red is not in the history is left
+/// out.
 pub fn select(newest_first: &[(CommitId, String)]) -> Vec<Triple> {
     let mut reds: BTreeMap<TestId, &CommitId> = BTreeMap::new();
     let mut triples = Vec::new();
@@ -45,23 +45,23 @@ fn step_of(message: &str) -> Option<(Phase, TestId)> {
     Some((phase, TestId::parse(trailers.get("TDD-Test")?).ok()?))
 }
 
-/// Every red that a ledger saw, by test and tree.
+/// All reds that a ledger recorded, by test and tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reds {
     seen: BTreeMap<(TestId, TreeId), SeenRed>,
 }
 
-/// A red that was seen.
+/// A recorded red.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenRed {
     /// Why the test failed.
     pub cause: Cause,
-    /// Digest of the test; none if it could not be built.
+    /// Digest of the test; `None` if it could not be built.
     pub digest: Option<Digest>,
 }
 
 impl Reds {
-    /// Takes in the next event.
+    /// Applies the next event.
     pub fn apply(&mut self, event: &Event) {
         if let Event::TestRun(run) = event {
             self.saw(&run.test_id, &run.tree, run.cause, run.test_digest);
@@ -81,7 +81,7 @@ impl Reds {
         }
     }
 
-    /// What was seen of a test on a tree.
+    /// The red of a test on a tree, if there was one.
     pub fn get(&self, test: &TestId, tree: &TreeId) -> Option<SeenRed> {
         self.seen.get(&(test.clone(), tree.clone())).copied()
     }

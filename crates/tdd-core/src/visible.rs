@@ -1,11 +1,11 @@
-//! Which characters a terminal obeys or hides instead of showing them, and how to show them all the same.
+//! Characters that a terminal obeys or hides instead of showing them, and how to escape them.
 
-/// Whether a terminal obeys this character or shows nothing for it: it moves the cursor, changes colours, reorders or
-/// hides text. Line breaks and tabs are fine, and so is what joins letters and emoji.
+/// Whether a terminal obeys or hides this character: it moves the cursor, changes colours, or reorders or hides text.
+/// Line breaks, tabs and joiners of letters and emoji are allowed.
 pub fn is_obeyed(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        // Marks of direction, separators of lines, invisible operators, language tags.
+        // Direction marks, line separators, invisible operators, language tags.
         '\u{61c}'
         | '\u{180e}'
         | '\u{200b}'
@@ -21,7 +21,9 @@ pub fn is_obeyed(c: char) -> bool {
     }
 }
 
-/// The text with each of these characters written out: `\u{202e}`. A line may end with `\r\n`.
+/// The text with each of these characters escaped, such as `\u{202e}`. `\r
+/// ` becomes `
+/// `.
 pub fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.replace("\r\n", "\n").chars() {

@@ -1,6 +1,6 @@
-//! What the machine takes from a model's words for the commit: type, scope, summary and rationale.
+//! The parts of a commit message that come from the model: type, scope, summary and rationale.
 //!
-//! Nothing is made safe here: `tdd_core::commit` turns whatever it gets into one header line and bullets.
+//! Nothing is sanitized here: `tdd_core::commit` turns any text into one header line and bullets.
 
 use crate::commit::{CommitType, Header};
 use crate::cycle::Phase;
@@ -11,20 +11,20 @@ use crate::seam::StepResult;
 /// The model's part of a commit message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
-    /// The phase's type; a green may be a `fix`.
+    /// The type of the phase; a green may be a `fix`.
     pub kind: CommitType,
     /// What the change is about.
     pub scope: Option<String>,
     /// One line; never empty.
     pub summary: String,
-    /// Line by line; may be empty.
+    /// May be empty.
     pub rationale: String,
 }
 
-/// The sections of our own format, which some models imitate.
+/// The sections of our own message format, which some models imitate.
 const SECTIONS: [&str; 4] = ["context:", "rationale:", "diff summary:", "verification:"];
 
-/// Takes the words for a commit of this phase. `commit_message` gives what summary and rationale lack.
+/// Takes the model's words for a commit of this phase. `commit_message` fills in what summary and rationale lack.
 pub fn words(phase: Phase, said: &StepResult, target: Option<&TestId>) -> Words {
     let message = said.commit_message.replace("\r\n", "\n");
     let (of_summary, of_message) = (header(&said.summary), header(&message));
@@ -38,7 +38,7 @@ pub fn words(phase: Phase, said: &StepResult, target: Option<&TestId>) -> Words 
     }
 }
 
-/// A header, or a line that is none.
+/// A parsed header, or a line that is not a header.
 #[derive(Default)]
 struct Line {
     kind: Option<String>,
@@ -46,7 +46,7 @@ struct Line {
     summary: String,
 }
 
-/// Reads the first line that is not blank. Only types of ours make it a header: `Note: x` is a summary.
+/// Parses the first non-blank line. Only known types make it a header: `Note: x` is a summary.
 fn header(text: &str) -> Line {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let lowered =
@@ -68,7 +68,7 @@ fn rationale(said: &StepResult, message: &str) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// The body of a message: its rationale, if it has that section, otherwise all of it but sections and trailers.
+/// The body of a message: its rationale section, or else everything except sections and trailers.
 fn body(message: &str) -> String {
     let lines: Vec<&str> =
         message.trim_start().lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -81,7 +81,7 @@ fn body(message: &str) -> String {
     kept.into_iter().filter(|line| !is_trailer(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// `Signed-off-by: x` and the like; the machine writes its own.
+/// Whether a line is a trailer such as `Signed-off-by: x`; the commit gets its own trailers.
 fn is_trailer(line: &str) -> bool {
     line.split_once(": ").is_some_and(|(key, _)| {
         key.contains('-') && !key.starts_with('-') && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')

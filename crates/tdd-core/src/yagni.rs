@@ -1,7 +1,7 @@
-//! Finds new production code that nobody asked for: lines that no test executes, and items that nothing refers to.
+//! Finds new production code that no test needs: lines that no test executes, and items that nothing refers to.
 //!
-//! What the tests execute is measured where a language can tell. That nothing refers to an item is all there is to
-//! go by where it cannot, and where an item has no lines that could run.
+//! Executed lines are measured if the language supports it. Otherwise, and for items without executable lines, only
+//! missing references count.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::signs::Place;
 
 const WHAT_TO_DO: &str = "take it out until a test asks for it";
 
-/// What nobody asked for.
+/// All findings in the new code of a change.
 pub(crate) fn findings(case: &CodeContext<'_>) -> Vec<Refusal> {
     let runs = case.measurement.map_or_else(Vec::new, |measurement| idle_runs(case, measurement));
     let unreferenced = unreferenced(case).filter(|item| !runs.iter().any(|run| run.item == *item));
@@ -25,7 +25,7 @@ pub(crate) fn findings(case: &CodeContext<'_>) -> Vec<Refusal> {
     runs.iter().map(Run::finding).chain(by_name).collect()
 }
 
-/// Lines of one item, one after the other, that no test executes.
+/// Consecutive lines of one item that no test executes.
 struct Run<'a> {
     item: &'a ItemChange,
     first: usize,
@@ -45,7 +45,7 @@ impl Run<'_> {
 }
 
 fn idle_runs<'a>(case: &CodeContext<'a>, measurement: &Measurement) -> Vec<Run<'a>> {
-    // Examples in the documentation are tests, and nobody could watch them.
+    // Examples in documentation are tests, but coverage does not measure them.
     let documented: BTreeSet<&Place> = case.signs.documented.values().flatten().collect();
     let new: Vec<&ItemChange> = case.new_code().filter(|item| !documented.contains(&at(item))).collect();
     let mut runs: Vec<Run<'a>> = Vec::new();
@@ -68,13 +68,13 @@ fn idle_runs<'a>(case: &CodeContext<'a>, measurement: &Measurement) -> Vec<Run<'
     runs
 }
 
-/// The item of the change that a line belongs to: the last one that begins before it, or on it.
+/// The changed item that a line belongs to: the last one that begins on or before it.
 fn owner<'a>(case: &CodeContext<'a>, path: &str, line: usize) -> Option<&'a ItemChange> {
     let there = case.change.production.iter().filter(|item| item.fate != ItemFate::Removed && item.path == path);
     there.filter(|item| item.line <= line).max_by_key(|item| item.line)
 }
 
-/// New items that nothing refers to, unless a test was seen inside of them all the same.
+/// New items that nothing refers to, unless a test executed code in them.
 fn unreferenced<'a>(case: &CodeContext<'a>) -> impl Iterator<Item = &'a ItemChange> {
     let is_idle = |item: &&ItemChange| item.fate == ItemFate::Added && case.signs.unreferenced.contains(&at(item));
     case.new_code().filter(is_idle).filter(|item| !was_entered(case, item))
@@ -83,7 +83,7 @@ fn unreferenced<'a>(case: &CodeContext<'a>) -> impl Iterator<Item = &'a ItemChan
 fn was_entered(case: &CodeContext<'_>, item: &ItemChange) -> bool {
     let Some(measurement) = case.measurement else { return false };
     let Some(lines) = measurement.coverage.of(&item.path) else { return false };
-    // What stands on its first line may run when the file is only loaded.
+    // The first line may run when the file is merely loaded.
     let mut inside = lines.range(Range { start: item.line + 1, end: usize::MAX });
     let is_own = |line: usize| owner(case, &item.path, line) == Some(item) && measurement.is_added(&item.path, line);
     inside.any(|(&line, &executed)| executed && is_own(line))

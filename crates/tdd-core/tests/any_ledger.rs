@@ -1,4 +1,4 @@
-//! Whatever events a ledger holds, in whatever order: folding them never fails, and a checkpoint changes nothing.
+//! Folding events never fails, whatever they are and in whatever order, and a checkpoint changes nothing.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -49,7 +49,7 @@ fn written(events: &[Event]) -> Vec<Record> {
     (1..).zip(events).map(line).map(|line| Record::parse(line.as_bytes()).unwrap()).collect()
 }
 
-/// Asks all that can be asked of a session.
+/// Calls every query of a session.
 fn look_at(session: &Session, now: u64) {
     let standing = session.standing();
     let subject = standing.step().map(tdd_core::standing::Step::subject).unwrap_or_default();

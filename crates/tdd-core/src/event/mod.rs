@@ -1,7 +1,7 @@
-//! The ledger's vocabulary: every kind of event, and the line that carries one.
+//! Every kind of event, and the ledger line that carries one.
 //!
-//! A line is `{"v":1,"seq":N,"ts":ms,"prev":"…","type":"…",…}` with its keys in just this order, so
-//! that a chain can be followed without parsing the events in it.
+//! A line is `{"v":1,"seq":N,"ts":ms,"prev":"…","type":"…",…}` with its keys in exactly this order, so that the chain
+//! can be checked without parsing the events.
 
 mod person;
 mod program;
@@ -27,15 +27,15 @@ pub use step::{
 /// The version of the line format that this program writes, and the newest that it reads.
 pub const VERSION: u32 = 1;
 
-/// Something that happened. Closed: whatever is not in here did not happen.
+/// Everything that the ledger can record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// A test was run by the machine. Written where the result differs from the one known before.
+    /// A test was run, and its result differs from the last known one.
     TestRun(TestRun),
-    /// All tests were run; every result that was known before and is not vanished still holds on `tree`.
+    /// All tests were run. Every result known before still holds on `tree`, unless the test vanished.
     SuiteRun(SuiteRun),
-    /// The machine made a commit.
+    /// This program made a commit.
     Committed(Committed),
     /// A run begins.
     RunStart(RunStart),
@@ -45,51 +45,51 @@ pub enum Event {
     StepStart(StepStart),
     /// A role ends its turn.
     StepEnd(StepEnd),
-    /// A model said what it means to do.
+    /// A model submitted its plan.
     PlanSubmitted(PlanSubmitted),
-    /// A change of production says which red test it is for.
+    /// A production change claims its red test.
     EditClaim(EditClaim),
     /// Edits passed the gate and are about to be written.
     EditApplied(EditApplied),
-    /// The gate said no, and nothing was written.
+    /// The gate refused edits; nothing was written.
     EditRefused(EditRefused),
     /// An attempt failed and was undone.
     Reverted(Reverted),
-    /// The second green failed.
+    /// The second attempt at a green failed.
     Repair(Repair),
-    /// The same failure came more than twice.
+    /// The same failure occurred more than twice.
     Stuck(Stuck),
     /// A doubted test was revised, or withdrawn.
     TestRevised(TestRevised),
     /// A doubted test stays as it is.
     TestUpheld(TestUpheld),
-    /// A test has another id now.
+    /// A test has a new id.
     TestRenamed(TestRenamed),
     /// A new test passed at once.
     GreenOnArrival(GreenOnArrival),
-    /// All attempts at a test are spent.
+    /// All attempts at a test are used up.
     Blocked(Blocked),
-    /// Nothing goes on until a person says so.
+    /// The run is paused until a person resumes it.
     Paused(Paused),
-    /// A person lets the machine go on.
+    /// A person resumed the run.
     Resumed(Resumed),
-    /// Commits and ledger disagreed.
+    /// The commits and the ledger disagreed.
     Resynced(Resynced),
     /// A model answered.
     LlmCall(LlmCall),
-    /// A person makes an exception from a rule.
+    /// A person made an exception from a rule.
     Override(Override),
     /// Refactor mode is on.
     RefactorBegin(RefactorBegin),
     /// Refactor mode is over.
     RefactorEnd(RefactorEnd),
-    /// A person's word about one test is about to be carried out.
+    /// A person's change to one test is about to be made.
     PersonEdit(PersonEdit),
     /// A test is removed with its feature.
     Retired(Retired),
     /// An iteration of a program begins.
     IterationStart(IterationStart),
-    /// It is known what becomes of an iteration; that is about to be done.
+    /// An iteration was decided on, and the decision is about to be carried out.
     IterationJudged(IterationJudged),
     /// An iteration of a program is over.
     IterationEnd(IterationEnd),
@@ -97,7 +97,7 @@ pub enum Event {
     LedgerRepaired(LedgerRepaired),
 }
 
-/// A torn last line: its writer was killed, or the disk was full.
+/// A torn last line that was cut off: its writer was killed, or the disk was full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerRepaired {
     /// How many bytes were cut off.
@@ -107,7 +107,7 @@ pub struct LedgerRepaired {
 }
 
 impl Event {
-    /// The names of all events, as they stand in `type`.
+    /// The names of all events, as used in `type`.
     pub const TYPES: [&'static str; 32] = [
         "test_run",
         "suite_run",
@@ -143,7 +143,7 @@ impl Event {
         "ledger_repaired",
     ];
 
-    /// The name of this event, as it stands in `type`.
+    /// The name of this event, as used in `type`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::TestRun(_) => "test_run",
@@ -181,8 +181,8 @@ impl Event {
         }
     }
 
-    /// Whether nothing is done on the strength of this event: it tells of what is over, and is on the disk soon
-    /// enough with the next one that allows something.
+    /// Whether no later action depends on this event being on disk. It is synced with the next event on which one
+    /// depends.
     pub fn allows_nothing(&self) -> bool {
         matches!(
             self,
@@ -229,7 +229,7 @@ impl Event {
     }
 }
 
-/// What every line begins with.
+/// The fields that every line begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     /// Its place in the ledger, from 1, without gaps.
@@ -243,30 +243,30 @@ pub struct Head {
 /// One line of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its beginning.
+    /// The fields that every line begins with.
     pub head: Head,
     /// What happened.
     pub event: Event,
 }
 
-/// Why a line is not a line of a ledger.
+/// Why a line cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// A later program wrote it.
+    /// A newer program wrote it.
     #[error("it has version {0}, this program reads up to {VERSION}")]
     Newer(u64),
-    /// It does not begin as every line does.
+    /// It does not begin with the fields of every line.
     #[error("it is not a ledger line")]
     Malformed,
-    /// Its event is unknown or lacks something.
+    /// Its event is unknown or lacks a field.
     #[error("its event cannot be read: {0}")]
     Event(String),
 }
 
 impl Record {
-    /// The line, without its line end.
+    /// The line, without a newline.
     pub fn line(head: &Head, event: &Event) -> String {
-        // Events hold strings, numbers and lists: there is none that is not JSON.
+        // Events hold only strings, numbers and lists, so serialization cannot fail.
         let body = serde_json::to_string(event).unwrap_or_else(|error| unreachable!("{error}"));
         let rest = body.strip_prefix('{').unwrap_or(&body);
         format!(r#"{{"v":{VERSION},"seq":{},"ts":{},"prev":"{}",{rest}"#, head.seq, head.ts, head.prev)
@@ -281,7 +281,7 @@ impl Record {
 }
 
 impl Head {
-    /// Reads the beginning of a line and gives the rest, from `"type"` on.
+    /// Reads the first fields of a line, and returns the rest, from `"type"` on.
     pub fn split(line: &[u8]) -> Result<(Self, &[u8]), LineError> {
         Self::try_split(line).ok_or_else(|| newer_version(line).map_or(LineError::Malformed, LineError::Newer))
     }
@@ -302,7 +302,7 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((std::str::from_utf8(number).ok()?.parse().ok()?, rest))
 }
 
-/// The version of a line that a later program may have laid out in another way.
+/// The version of a line, if a newer program wrote it. Such a line may have another layout.
 fn newer_version(line: &[u8]) -> Option<u64> {
     #[derive(Deserialize)]
     struct Versioned {

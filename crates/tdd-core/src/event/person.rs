@@ -1,4 +1,4 @@
-//! What a person's own commands leave in the ledger.
+//! The events of a person's own commands.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,10 @@ use crate::event::Event;
 use crate::rule::Rule;
 use crate::test_id::TestId;
 
-/// A person makes an exception from a rule, until it expires.
+/// A person made an exception from a rule, until it expires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Override {
-    /// From which rule.
+    /// The rule.
     pub rule: Rule,
     /// Why.
     pub reason: String,
@@ -18,7 +18,7 @@ pub struct Override {
     pub expires: u64,
 }
 
-/// Refactor mode is on: edits without a red are allowed.
+/// Refactor mode is on: edits need no red test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefactorBegin {
     /// The tree that it starts from.
@@ -29,7 +29,7 @@ pub struct RefactorBegin {
     /// What it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The task of a plan that it was begun for, by the machine and not by a person.
+    /// The mark of the plan task that it was begun for; `None` if a person began it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
 }
@@ -37,50 +37,50 @@ pub struct RefactorBegin {
 /// Refactor mode is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefactorEnd {
-    /// Whether what was done is kept: it was verified. Otherwise the tree is the one it started from.
+    /// Whether the work was verified and kept. Otherwise the tree is the one it started from.
     pub kept: bool,
     /// The tree now.
     pub tree: TreeId,
-    /// What verified it.
+    /// The command that verified it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_by: Option<String>,
-    /// Where the work is that was not kept.
+    /// The ref of the work that was not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<String>,
 }
 
-/// A person's word about one test is about to be carried out: written, then committed alone.
+/// A person's change to one test is about to be written, and then committed alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonEdit {
     /// Which test.
     pub test_id: TestId,
-    /// What becomes of it.
+    /// What happens to it.
     pub fate: PersonFate,
     /// Why.
     pub reason: String,
     /// Its file.
     pub path: String,
-    /// What the file is to hold.
+    /// Digest of the file's new content.
     pub content: Digest,
     /// HEAD at that time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<CommitId>,
 }
 
-/// What a person can make of a test.
+/// What a person can do with a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PersonFate {
-    /// It is removed with its feature.
+    /// Remove it with its feature.
     Retired,
-    /// It is left aside.
+    /// Skip it.
     Skipped,
-    /// It counts again.
+    /// Make it count again.
     Unblocked,
 }
 
 impl PersonFate {
-    /// The trailer of the commit that names the test.
+    /// The commit trailer that names the test.
     pub fn trailer(self) -> &'static str {
         match self {
             Self::Retired => "TDD-Retired",
@@ -91,7 +91,7 @@ impl PersonFate {
 }
 
 impl PersonEdit {
-    /// What it comes to when it is committed.
+    /// The event to record after its commit.
     pub fn done(&self) -> Event {
         let test = || Some(self.test_id.clone());
         match self.fate {
@@ -113,13 +113,13 @@ pub struct Retired {
     pub reason: String,
 }
 
-/// A person lets the machine go on.
+/// A person resumed the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumed {
-    /// The blocked test is left aside, marked as skipped.
+    /// The blocked test that is skipped from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<TestId>,
-    /// This test is an obligation again.
+    /// The test that must be made green again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unblocked: Option<TestId>,
 }

@@ -1,4 +1,4 @@
-//! What the iterations of programs leave in the ledger.
+//! The events of a program's iterations.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,37 +9,37 @@ use crate::program::metric::Ratchet;
 /// An iteration begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IterationStart {
-    /// Of which program.
+    /// The program.
     pub program: String,
-    /// What tells it from all others.
+    /// The unique id of the iteration.
     pub id: String,
     /// When, in milliseconds since 1970.
     pub at_ms: u64,
-    /// HEAD, which it goes back to if it is discarded.
+    /// HEAD, to which a discarded iteration is reset.
     pub head: CommitId,
-    /// The errors before it force another look at what is tested.
+    /// Earlier errors force a rethink of what is tested.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rethink: bool,
 }
 
-/// It is known what becomes of an iteration.
+/// The decision about an iteration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IterationJudged {
-    /// Of which program.
+    /// The program.
     pub program: String,
-    /// Where it began.
+    /// HEAD when it began.
     pub base: CommitId,
-    /// Where it ended.
+    /// HEAD when it ended.
     pub head: CommitId,
-    /// What came of it.
+    /// Its result.
     pub iteration: Box<Iteration>,
-    /// The best metric when it was decided about.
+    /// The best metric at the time of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Ratchet>,
-    /// The program pauses for this reason.
+    /// Why the program pauses, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<String>,
-    /// The program is done for this reason.
+    /// Why the program is complete, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed: Option<String>,
 }
@@ -47,10 +47,10 @@ pub struct IterationJudged {
 /// An iteration is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IterationEnd {
-    /// Of which program.
+    /// The program.
     pub program: String,
-    /// Which.
+    /// The id of the iteration.
     pub id: String,
-    /// What came of it.
+    /// Its result.
     pub outcome: Outcome,
 }

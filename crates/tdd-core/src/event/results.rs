@@ -1,4 +1,4 @@
-//! What test runs leave in the ledger.
+//! The events of test runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,19 +25,19 @@ pub struct TestRun {
     pub test_id_source: IdSource,
     /// Whether it passed.
     pub status: Status,
-    /// What was run.
+    /// The test command.
     pub command: String,
     /// How long the test took.
     pub duration_ms: u64,
-    /// The content that it ran on.
+    /// The tree it ran on.
     pub tree: TreeId,
-    /// Digest of the test itself; none where its source was not found (a test made by a macro).
+    /// Digest of the test; `None` if its source was not found (a test made by a macro).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_digest: Option<Digest>,
     /// Why it did not pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// The beginning of what was said when it did not pass.
+    /// The beginning of the failure message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -45,36 +45,36 @@ pub struct TestRun {
 /// One run of all tests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuiteRun {
-    /// What was run.
+    /// The test command.
     pub command: String,
-    /// The content that it ran on, the same before and after.
+    /// The tree it ran on, unchanged by the run.
     pub tree: TreeId,
-    /// How long everything took, building included.
+    /// How long it took, including the build.
     pub duration_ms: u64,
     /// How many passed, failed and were skipped.
     pub counts: Counts,
-    /// Tests that were there before and are not any more.
+    /// Tests that existed before and are gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub vanished: Vec<TestId>,
-    /// What could not be run at all, and why.
+    /// What kept tests from running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<InTheWay>,
 }
 
-/// What could not be run, and why.
+/// Something that kept tests from running.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InTheWay {
     /// A test target, a file, a program.
     pub subject: String,
     /// Why.
     pub cause: Cause,
-    /// The beginning of what was said.
+    /// The beginning of the message.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// Where, as `path:line`.
+    /// The place as `path:line`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
-    /// The tests that could not be run for it.
+    /// The tests it kept from running.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<TestId>,
 }

@@ -8,7 +8,6 @@ use crate::report::{Cause, Counts};
 use crate::rule::Rule;
 use crate::test_id::IdSource;
 
-/// One of each, for snapshots.
 #[expect(clippy::too_many_lines, reason = "there are many kinds of events")]
 pub(crate) fn one_of_each() -> Vec<Event> {
     let tree = TreeId("4b825dc642cb6eb9a060e54bf8d69288fbee4904".into());

@@ -1,4 +1,4 @@
-//! What the steps of a run leave in the ledger.
+//! The events of a run's steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::report::Cause;
 use crate::rule::Rule;
 use crate::test_id::TestId;
 
-/// A commit of the machine's.
+/// A commit of this program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Committed {
     /// The commit.
@@ -24,13 +24,13 @@ pub struct Committed {
 /// A run begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunStart {
-    /// The version of the machine.
+    /// The version of this program.
     pub version: String,
     /// Digest of the kata.
     pub kata: Digest,
     /// The last step that had ended.
     pub step: u32,
-    /// The plans that it carries out, by their paths in the project.
+    /// The plan files that it carries out, as paths in the project.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plans: Vec<String>,
 }
@@ -40,7 +40,7 @@ pub struct RunStart {
 pub struct RunEnd {
     /// Why.
     pub reason: String,
-    /// The exit code that goes with it.
+    /// The exit code.
     pub exit: u8,
 }
 
@@ -49,19 +49,19 @@ pub struct RunEnd {
 pub struct StepStart {
     /// Which step, counted from 1.
     pub step: u32,
-    /// Whose.
+    /// The role whose step it is.
     pub role: Role,
-    /// What it is to end in.
+    /// The phase of its commit.
     pub phase: Phase,
-    /// HEAD, which the step's commit goes on top of.
+    /// HEAD, the parent of the step's commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<CommitId>,
-    /// The tree that every failed attempt goes back to.
+    /// The tree that every failed attempt is reset to.
     pub base: TreeId,
     /// The red tests that it is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TestId>,
-    /// The task of a plan that it is for: `[phase-05/plan-01/task-01]`.
+    /// The mark of the plan task that it is for, such as `[phase-05/plan-01/task-01]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
 }
@@ -70,20 +70,20 @@ pub struct StepStart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepOutcome {
-    /// With a commit.
+    /// Committed.
     Kept,
-    /// The refactorer found nothing worth it.
+    /// There was nothing to do.
     Nothing,
-    /// The refactorer failed, and was skipped.
+    /// The refactorer used up its attempts and was skipped.
     Skipped,
-    /// The tester finds the kata finished.
+    /// The tester declared the kata done.
     Done,
-    /// A person must look.
+    /// A person must decide.
     Stopped,
 }
 
 impl StepOutcome {
-    /// Whether the next role is on turn after it.
+    /// Whether the next role's turn follows.
     pub fn rotates(self) -> bool {
         match self {
             Self::Kept | Self::Nothing | Self::Skipped => true,
@@ -97,7 +97,7 @@ impl StepOutcome {
 pub struct StepEnd {
     /// Which step.
     pub step: u32,
-    /// Whose.
+    /// The role whose step it is.
     pub role: Role,
     /// How.
     pub outcome: StepOutcome,
@@ -106,16 +106,16 @@ pub struct StepEnd {
     pub head: Option<CommitId>,
 }
 
-/// A model said what it means to do.
+/// A model submitted its plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanSubmitted {
-    /// In which step.
+    /// The number of the step.
     pub step: u32,
-    /// Whose.
+    /// The role that planned.
     pub role: Role,
     /// Digest of the plan; its text is in `.tdd/plan/`.
     pub digest: Digest,
-    /// Its steps, where the model named them one by one.
+    /// Its steps, if the model listed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<PlannedStep>,
 }
@@ -128,12 +128,12 @@ pub struct PlannedStep {
     /// The test that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_id: Option<TestId>,
-    /// The file that the test is to stand in.
+    /// The file the test belongs in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_file_path: Option<String>,
 }
 
-/// A change of production says which red test it is for.
+/// A production change claims its red test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditClaim {
     /// Which test.
@@ -145,22 +145,22 @@ pub struct EditClaim {
 /// Edits passed the gate and are about to be written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditApplied {
-    /// In which step.
+    /// The number of the step.
     pub step: u32,
-    /// Which try.
+    /// The number of the attempt.
     pub attempt: u32,
     /// The files.
     pub paths: Vec<String>,
 }
 
-/// The gate said no, and nothing was written.
+/// The gate refused edits; nothing was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditRefused {
-    /// In which step.
+    /// The number of the step.
     pub step: u32,
-    /// Which try.
+    /// The number of the attempt.
     pub attempt: u32,
-    /// Which rule.
+    /// The rule that refused.
     pub rule: Rule,
     /// Why.
     pub reason: String,
@@ -168,37 +168,37 @@ pub struct EditRefused {
     pub paths: Vec<String>,
 }
 
-/// An attempt failed; the tree is that of the step's base again.
+/// An attempt failed; the files are those of the step's base again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reverted {
-    /// In which step.
+    /// The number of the step.
     pub step: u32,
-    /// Which try.
+    /// The number of the attempt.
     pub attempt: u32,
     /// Whether the attempt counts.
     pub spent: bool,
-    /// What was complained of lies in the tests alone, so it is the tester's to mend.
+    /// The complaint is about test code only, so the tester must mend it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_tests: bool,
-    /// The rule that it broke; none if the answer could not be read.
+    /// The rule that it broke; `None` if the answer could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
-    /// The cause of the contract.
+    /// The cause, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
     /// Why.
     pub reason: String,
-    /// Other tests that passed before and did not now.
+    /// Other tests that passed before and fail now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<TestId>,
-    /// Failing tests and normalised message in one.
+    /// Digest of the failing tests and the normalised message.
     pub signature: Digest,
-    /// Where the work is.
+    /// The ref that holds the undone work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<String>,
 }
 
-/// The second green failed: what follows is repair.
+/// The second attempt at a green failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repair {
     /// Which test.
@@ -207,12 +207,12 @@ pub struct Repair {
     pub attempts: u32,
 }
 
-/// The same failure came more than twice.
+/// The same failure occurred more than twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stuck {
-    /// On which test, or in which role.
+    /// The subject of the step: a task, a target or a role.
     pub subject: String,
-    /// Which failure.
+    /// Digest of the failure.
     pub signature: Digest,
     /// How often.
     pub times: u32,
@@ -226,7 +226,7 @@ pub struct TestRevised {
     /// Its digest before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Digest>,
-    /// Its digest now; none if it was withdrawn.
+    /// Its digest now; `None` if it was withdrawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Digest>,
     /// Why.
@@ -235,7 +235,7 @@ pub struct TestRevised {
     pub spec_source: String,
 }
 
-/// A doubted test was thought over, and stays as it is.
+/// A doubted test was rethought and stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestUpheld {
     /// Which test.
@@ -246,23 +246,23 @@ pub struct TestUpheld {
     pub spec_source: String,
 }
 
-/// A test has another id now, and the same tokens.
+/// A test has a new id and the same tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestRenamed {
-    /// As it was.
+    /// The old id.
     pub from: TestId,
-    /// As it is.
+    /// The new id.
     pub test_id: TestId,
 }
 
-/// A new test passed at once, so it leads to another target.
+/// A new test passed at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GreenOnArrival {
     /// Which test.
     pub test_id: TestId,
 }
 
-/// All attempts at a test are spent.
+/// All attempts at a test are used up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocked {
     /// Which test.
@@ -271,16 +271,16 @@ pub struct Blocked {
     pub reason: String,
 }
 
-/// Nothing goes on until a person says so.
+/// The run is paused until a person resumes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paused {
-    /// Why: `td-stuck: <target>` and the like.
+    /// Why, such as `td-stuck: <target>`.
     pub reason: String,
     /// What a person can do.
     pub next: String,
 }
 
-/// Commits and ledger disagreed: the commits are right.
+/// The commits and the ledger disagreed; the commits win.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resynced {
     /// HEAD.
@@ -295,23 +295,23 @@ pub struct Resynced {
 /// A model answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LlmCall {
-    /// In which step.
+    /// The number of the step.
     pub step: u32,
-    /// For whom.
+    /// The role that called.
     pub role: Role,
     /// Which model.
     pub model: String,
-    /// What it was asked for: `plan`, `edit`.
+    /// What the call asked for, such as `plan`, `edit` or `files`.
     pub purpose: String,
     /// Tokens of the prompt.
     pub prompt_tokens: u64,
-    /// Those of them that the server had cached.
+    /// Prompt tokens that the server had cached.
     pub cached_tokens: u64,
     /// Tokens of the answer.
     pub completion_tokens: u64,
-    /// Millionths of a US dollar, where the price is known.
+    /// Millionths of a US dollar, if the price is known.
     pub micro_usd: u64,
-    /// How long it took, with all retries.
+    /// How long it took, including retries.
     pub duration_ms: u64,
 }
 

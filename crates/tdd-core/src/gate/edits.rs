@@ -1,4 +1,4 @@
-//! The rules that look at single edits: where they lead, what they carry, and whether they agree.
+//! The gate's rules about single edits: their paths, their content, and duplicates.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::rule::{Refusal, Rule};
 
 /// Largest file that an edit may write, in bytes.
 pub const MAX_FILE: usize = 1 << 20;
-/// Largest sum of what one request may write, in bytes.
+/// Largest total that one request may write, in bytes.
 pub const MAX_REQUEST: usize = 8 << 20;
 
 /// Every path leads to a file inside the project.
@@ -18,7 +18,7 @@ pub fn path_confined(asked: &GateInput<'_>) -> RuleResult {
     first_path_error(asked, |error| !matches!(error, PathError::Protected(_)))
 }
 
-/// No path leads to git's folder, the machine's state, its configuration or the kata.
+/// No path leads to git's folder, our state, our config or the kata.
 pub fn protected_path(asked: &GateInput<'_>) -> RuleResult {
     first_path_error(asked, |error| matches!(error, PathError::Protected(_)))
 }
@@ -30,7 +30,7 @@ fn first_path_error(asked: &GateInput<'_>, counts: impl Fn(&PathError) -> bool) 
     errors.into_iter().find(counts).map_or(Ok(()), |error| Err(path_refusal(&error)))
 }
 
-/// A path that this speaker may write: a person's command may write `tdd.yaml` and programs too.
+/// Checks that this speaker may write a path: `init` may also write `tdd.yaml` and programs.
 fn confined(text: &str, speaker: Speaker<'_>, kata: &str) -> Result<ConfinedPath, PathError> {
     let own = speaker == Speaker::Scaffold && (text == "tdd.yaml" || program::is_ours(text));
     match RepoPath::new(text) {
@@ -41,7 +41,7 @@ fn confined(text: &str, speaker: Speaker<'_>, kata: &str) -> Result<ConfinedPath
     }
 }
 
-/// What is written is text.
+/// The content is text.
 pub fn plain_text(asked: &GateInput<'_>) -> RuleResult {
     let binary = |edit: &&Edit| content(&edit.action).is_some_and(|content| content.contains('\0'));
     asked.request.edits.iter().find(binary).map_or(Ok(()), |edit| {
@@ -50,7 +50,7 @@ pub fn plain_text(asked: &GateInput<'_>) -> RuleResult {
     })
 }
 
-/// A replacement says what it replaces.
+/// A replacement names the text to find.
 pub fn edit_applies(asked: &GateInput<'_>) -> RuleResult {
     let of_nothing = |edit: &&Edit| matches!(&edit.action, Action::Replace { find, .. } if find.is_empty());
     asked.request.edits.iter().find(of_nothing).map_or(Ok(()), |edit| {
@@ -66,7 +66,7 @@ fn content(action: &Action) -> Option<&str> {
     }
 }
 
-/// An edit that every rule has let through.
+/// Turns an edit that all rules accepted into a permitted one.
 pub fn permitted(edit: &Edit, speaker: Speaker<'_>) -> Result<PermittedEdit, Refusal> {
     let path = |text: &str| confined(text, speaker, "").map_err(|error| path_refusal(&error));
     let action = match &edit.action {
@@ -88,7 +88,7 @@ pub fn paths(edit: &Edit) -> impl Iterator<Item = &str> {
     std::iter::once(edit.path.as_str()).chain(to)
 }
 
-/// What a path that cannot be is refused with.
+/// The refusal of an invalid path.
 fn path_refusal(error: &PathError) -> Refusal {
     match error {
         PathError::Protected(_) => {

@@ -1,4 +1,4 @@
-//! The gate before the effect: a request either becomes a [`Permit`] or a refusal that says what to do.
+//! The gate before anything is written: a request becomes either a [`Permit`] or a refusal with a next move.
 //!
 //! The only function that writes a project file consumes a [`Permit`], and only this module makes one:
 //!
@@ -28,10 +28,10 @@ use crate::test_id::TestId;
 pub use edits::{MAX_FILE, MAX_REQUEST};
 pub use preview::{Files, preview, replace_once};
 
-/// One change that somebody wishes to make to one file. Nothing in it has been checked.
+/// One requested change to one file. Nothing in it has been checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The file, as it was asked for.
+    /// The requested path.
     pub path: String,
     /// What to do with it.
     pub action: Action,
@@ -40,12 +40,12 @@ pub struct Edit {
 /// What an edit does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Write the whole content, whether the file is there or not.
+    /// Write the whole content, whether or not the file exists.
     Upsert {
         /// The new content.
         content: String,
     },
-    /// Write a file that is not there yet; one that is there stays as it is.
+    /// Create a file; an existing file stays as it is.
     Create {
         /// The new content.
         content: String,
@@ -54,26 +54,26 @@ pub enum Action {
     Delete,
     /// Move the file.
     Rename {
-        /// Where to, as it was asked for.
+        /// The requested new path.
         to: String,
     },
-    /// Replace the one place where `find` stands.
+    /// Replace the only occurrence of `find`.
     Replace {
-        /// What to look for; must stand there exactly once.
+        /// The text to find; it must occur exactly once.
         find: String,
-        /// What to put in its place.
+        /// The replacement.
         content: String,
     },
 }
 
-/// Leave to make these changes, and no others. Only the gate makes one.
+/// Permission to make exactly these changes. Only the gate makes one.
 #[derive(Debug)]
 #[must_use]
 pub struct Permit {
     edits: Vec<PermittedEdit>,
 }
 
-/// One change that the gate let through.
+/// One change that the gate permitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermittedEdit {
     /// The file.
@@ -85,25 +85,25 @@ pub struct PermittedEdit {
 /// What a permitted edit does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PermittedAction {
-    /// Write the whole content, whether the file is there or not.
+    /// Write the whole content, whether or not the file exists.
     Upsert(String),
-    /// Write a file that is not there yet; one that is there stays as it is.
+    /// Create a file; an existing file stays as it is.
     Create(String),
     /// Remove the file.
     Delete,
     /// Move the file.
     Rename(ConfinedPath),
-    /// Replace the one place where `find` stands.
+    /// Replace the only occurrence of `find`.
     Replace {
-        /// What to look for.
+        /// The text to find.
         find: String,
-        /// What to put in its place.
+        /// The replacement.
         content: String,
     },
 }
 
 impl Permit {
-    /// What is permitted; the permit is used up.
+    /// The permitted edits; this uses up the permit.
     pub fn into_edits(self) -> Vec<PermittedEdit> {
         self.edits
     }
@@ -113,76 +113,76 @@ impl Permit {
 #[derive(Debug)]
 #[must_use]
 pub enum Decision {
-    /// Go ahead.
+    /// The edits may be written.
     Permit(Permit),
-    /// No.
+    /// The edits may not be written.
     Refuse(Refusal),
 }
 
-/// Who wants to change files.
+/// Who requests a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker<'a> {
-    /// A model, in a step or through another door.
+    /// A model, in a step or through another command.
     Model,
-    /// A person, about this one test.
+    /// A person, who changes this one test.
     Person(&'a TestId),
-    /// `init` and its kin, on behalf of a person: what they add.
+    /// `init` and similar commands that add files for a person.
     Scaffold,
 }
 
-/// What a rethink rests on: a test changes only where the kata proves it wrong.
+/// The evidence for a rethink: a test changes only if the kata proves it wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A sentence of the kata, or a file of the project, proves it.
     Proven,
-    /// Nothing was quoted.
+    /// There is no quotation.
     Empty,
-    /// What was quoted is not there.
+    /// The quotation is not in the kata.
     Unfounded,
 }
 
-/// A wish to change files, with what it would come to.
+/// A request to change files, with its effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// Whose wish it is.
+    /// Who requests it.
     pub speaker: Speaker<'a>,
-    /// Nothing more is to come: rules about what must be there are asked too.
+    /// The request is complete, so rules about what must be there apply, too.
     pub finished: bool,
-    /// What a rethink rests on.
+    /// The evidence for a rethink.
     pub source: Source,
     /// The edits.
     pub edits: &'a [Edit],
-    /// What they would do to the tree that the step started from.
+    /// What they would change in the tree that the step started from.
     pub change: &'a Change,
-    /// Those of their paths where something is in the way.
+    /// The paths at which something is in the way.
     pub obstructed: &'a Obstructed,
 }
 
-/// What the rules depend on beside the session.
+/// What the rules depend on besides the session.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
     /// The file that says what to build.
     pub kata: &'a str,
     /// The time, in milliseconds since 1970.
     pub now_ms: u64,
-    /// How many tries a role has in one step.
+    /// Attempts that a role has in one step.
     pub max_attempts: u32,
-    /// How many tests a red may bring.
+    /// New tests that a red may bring.
     pub max_new_tests: u32,
-    /// How many tokens may be spent in all.
+    /// Tokens that may be spent in all.
     pub max_tokens: Option<u64>,
-    /// How many millionths of a US dollar may be spent in all.
+    /// Millionths of a US dollar that may be spent in all.
     pub max_micro_usd: Option<u64>,
-    /// The files that a program may touch; `None` where no program is at work.
+    /// The files that a program may touch; `None` without a program.
     pub fence: Option<&'a Fence>,
-    /// Files that say what to do, and that only a person changes.
+    /// Spec files that only a person may change.
     pub protected: &'a [String],
-    /// The test that a red must bring, and the file that it belongs in.
+    /// The test that a red must bring, and its file.
     pub wanted: Option<(&'a TestId, &'a str)>,
 }
 
 impl<'a> Limits<'a> {
-    /// No limits but the path of the kata.
+    /// Only the path of the kata; everything else is unlimited.
     pub fn of_kata(kata: &'a str) -> Self {
         Self {
             kata,
@@ -202,27 +202,27 @@ static NOTHING_IN_THE_WAY: Obstructed =
     Obstructed { ignored: Vec::new(), untracked: Vec::new(), folders: Vec::new(), below_files: Vec::new() };
 
 impl<'a> Request<'a> {
-    /// A model's finished wish, with nothing in its way.
+    /// A model's complete request, with nothing in the way.
     pub fn of_model(edits: &'a [Edit], change: &'a Change) -> Self {
         let (speaker, source) = (Speaker::Model, Source::Proven);
         Self { speaker, finished: true, source, edits, change, obstructed: &NOTHING_IN_THE_WAY }
     }
 }
 
-/// All that the rules of the gate look at.
+/// Everything that the gate's rules look at.
 #[derive(Clone, Copy, Debug)]
 pub struct GateInput<'a> {
-    /// What kind of change it would be.
+    /// The kind of change.
     pub kind: Kind,
-    /// What happened so far.
+    /// The state of the ledger.
     pub session: &'a Session,
-    /// The wish.
+    /// The request.
     pub request: &'a Request<'a>,
-    /// What else the rules depend on.
+    /// The limits.
     pub limits: &'a Limits<'a>,
 }
 
-/// Judges a request before it touches the disk: all of it or nothing. No other function makes a permit.
+/// Judges a request before anything is written: all edits or none. No other function makes a permit.
 pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> Decision {
     let asked = GateInput { kind: kind(session, request), session, request, limits };
     let exceptions = |rule| session.standing().exception(rule, limits.now_ms);
@@ -241,7 +241,7 @@ pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> D
     }
 }
 
-/// Whether edits are legal by themselves, path by path: asked before anything is read or laid out by them.
+/// Whether edits are legal by themselves, path by path. It is called before any file is read by these paths.
 pub fn check_edits(edits: &[Edit], kata: &str) -> Result<(), Refusal> {
     let (session, change) = (Session::default(), Change::default());
     let request = Request::of_model(edits, &change);
@@ -249,8 +249,8 @@ pub fn check_edits(edits: &[Edit], kata: &str) -> Result<(), Refusal> {
     RuleRunner::new(crate::law::NO_EXCEPTIONS).ask_edits(&asked)
 }
 
-/// What kind of change is asked for: that of the step under way; outside of a step one that touches production is a
-/// green and any other a red.
+/// The kind of change that is requested: that of the current step. Outside a step, a change of production is a green,
+/// and any other a red.
 fn kind(session: &Session, request: &Request<'_>) -> Kind {
     match request.speaker {
         Speaker::Scaffold => return Kind::Scaffold,
@@ -259,7 +259,7 @@ fn kind(session: &Session, request: &Request<'_>) -> Kind {
     }
     let standing = session.standing();
     match (standing.step(), standing.refactor()) {
-        // Before anything is run, the rules for the tasks of both types of plan are the same.
+        // The gate's rules are the same for tasks of both plan types.
         (Some(step), _) if step.free => Kind::Task,
         (Some(step), _) => match step.phase {
             Phase::Red => Kind::Red,
@@ -276,8 +276,8 @@ fn kind(session: &Session, request: &Request<'_>) -> Kind {
     }
 }
 
-/// Judges a claim: only a test whose last run failed for a valid cause can be claimed. A red of long ago, of
-/// a test that has since passed or fails for another cause now, is none.
+/// Judges a claim: a test can be claimed only if its last run failed for a valid cause. An older red does not count if
+/// the test has passed since, or fails for another cause.
 pub fn judge_claim(session: &Session, test: &TestId) -> Result<(), Refusal> {
     let next = "claim the red test of this step; `tdd-cli status` names the red ones";
     match session.tests().get(test) {
@@ -295,15 +295,14 @@ pub fn judge_claim(session: &Session, test: &TestId) -> Result<(), Refusal> {
     }
 }
 
-/// Leave to do what a person said about one test: remove it, mark it as skipped, or take that mark away. `change`
-/// is what the edit would do; where that is more than this, the answer is no.
+/// Permission for a person to change one test: remove it, skip it, or unskip it. Refused if `change`, the effect of the
+/// edit, is anything more.
 pub fn permit_person(edit: &Edit, change: &Change, test: &TestId, kata: &str) -> Decision {
     let request = Request { speaker: Speaker::Person(test), ..Request::of_model(std::slice::from_ref(edit), change) };
     judge(&Session::default(), &request, &Limits::of_kata(kata))
 }
 
-/// Leave to add files that are not there yet: what `init` does on a person's behalf. Git's folder and
-/// the machine's own state stay out of reach; existing files stay as they are.
+/// Permission for `init` to add files. Git's folder and our own state are refused; existing files stay as they are.
 pub fn permit_scaffold<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Decision
 where
     P: AsRef<str>,

@@ -1,18 +1,18 @@
-//! What edits would make of the files, before anything is written.
+//! The files after a set of edits, before anything is written.
 
 use std::collections::BTreeMap;
 
 use super::{Action, Edit};
 use crate::rule::{Refusal, Rule};
 
-/// Files by path: new content, or none for a file that goes away.
+/// New content by path; `None` for a deleted file.
 pub type Files = BTreeMap<String, Option<String>>;
 
-/// Longer lines, in bytes, and more of them are not compared with what was not found.
+/// Limits of the search for the nearest line: bytes per line, and lines per file.
 const MAX_LINE: usize = 300;
 const MAX_LINES: usize = 2_000;
 
-/// The files that these edits would change, with what would be in them. `read` gives a file as it is.
+/// The files that these edits would change, with their new content. `read` returns the current content.
 pub fn preview(edits: &[Edit], read: impl Fn(&str) -> Option<String>) -> Result<Files, Refusal> {
     let mut files = Files::new();
     for Edit { path, action } in edits {
@@ -38,9 +38,9 @@ pub fn preview(edits: &[Edit], read: impl Fn(&str) -> Option<String>) -> Result<
     Ok(files)
 }
 
-/// A text with the one place changed where `find` stands.
+/// A text with the only occurrence of `find` replaced.
 pub fn replace_once(path: &str, text: &str, find: &str, content: &str) -> Result<String, Refusal> {
-    // From both ends, so that places that overlap count as two.
+    // Searching from both ends counts overlapping occurrences as two.
     match (text.find(find), text.rfind(find)) {
         (Some(first), Some(last)) if first == last => {
             Ok(format!("{}{content}{}", &text[..first], &text[first + find.len()..]))
@@ -58,7 +58,7 @@ pub fn replace_once(path: &str, text: &str, find: &str, content: &str) -> Result
     }
 }
 
-/// The line of a text that is most like the first line of what was not found in it: a formatter may have changed it.
+/// The line that is most like the first line of a text that was not found: a formatter may have changed it.
 fn nearest<'a>(text: &'a str, find: &str) -> Option<&'a str> {
     let sought = find.lines().map(str::trim).find(|line| !line.is_empty())?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && line.len() <= MAX_LINE).take(MAX_LINES);

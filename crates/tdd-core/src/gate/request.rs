@@ -1,4 +1,4 @@
-//! The rules of the gate that look at a whole request: paths that are not free, limits, modes and claims.
+//! The gate's rules about a whole request: occupied paths, limits, modes and claims.
 
 use super::{GateInput, Source, edits, judge_claim};
 use crate::law::RuleResult;
@@ -80,7 +80,7 @@ pub fn mode_fits_step(asked: &GateInput<'_>) -> RuleResult {
     }
 }
 
-/// The tests that a green is for: the step's own, or, outside of a step, every red one.
+/// The tests that a green is for: those of the step, or, outside a step, all red tests.
 fn targets(session: &Session) -> Vec<&TestId> {
     match session.standing().step() {
         Some(step) => step.targets.iter().collect(),
@@ -111,7 +111,7 @@ pub fn claims_a_red(asked: &GateInput<'_>) -> RuleResult {
     Err(Rule::ClaimAfterRed.refuse("the change does not say which red test it is for", next))
 }
 
-/// A red whose test was named beforehand brings that test.
+/// A red that has an assigned test brings that test.
 pub fn brings_the_wanted_test(asked: &GateInput<'_>) -> RuleResult {
     match asked.limits.wanted {
         Some((test, file)) if asked.request.finished => scope::asked_for(asked.request.change, test, file),
@@ -119,7 +119,7 @@ pub fn brings_the_wanted_test(asked: &GateInput<'_>) -> RuleResult {
     }
 }
 
-/// A doubted test changes only where a quotation proves it wrong.
+/// A doubted test changes only if a quotation proves it wrong.
 pub fn quotes_the_kata(asked: &GateInput<'_>) -> RuleResult {
     let reason = match asked.request.source {
         Source::Proven => return Ok(()),

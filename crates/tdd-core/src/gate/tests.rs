@@ -1,4 +1,4 @@
-//! Every rule of the gate, from both sides.
+//! Tests of every gate rule: what it accepts and what it refuses.
 
 use super::*;
 use crate::change::{ItemChange, ItemFate, TestChange, TestFacts};
@@ -166,7 +166,7 @@ mod law {
         rule_beside(events, change, &[])
     }
 
-    /// The same, beside files of a person's own.
+    /// The same, with untracked files of a person.
     fn rule_beside(events: &[Event], change: &Change, untracked: &[String]) -> Option<Rule> {
         let mut session = Session::default();
         for event in events {

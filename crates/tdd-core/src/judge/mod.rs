@@ -1,6 +1,6 @@
-//! The judge after the effect: what a change did and what its tests showed, held against the law.
+//! Judges a change after it was written, by what it did and what its tests showed.
 //!
-//! Pure: facts in, a [`Verdict`] out. Whoever made the change, and by whatever way, it is judged the same.
+//! Pure: facts in, a [`Verdict`] out. Every change is judged the same, whoever made it.
 
 pub(crate) mod others;
 pub(crate) mod target;
@@ -15,54 +15,54 @@ use crate::rule::{Refusal, Rule};
 use crate::scope;
 use crate::test_id::TestId;
 
-/// What the judge says.
+/// The answer of the judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
-    /// The change keeps the law.
+    /// The change keeps all rules.
     Holds(Holding),
-    /// It does not, or it could not be found out.
+    /// The change breaks a rule, or that could not be found out.
     Refused(Refusal),
 }
 
-/// Why a change keeps the law.
+/// Why a change keeps the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holding {
-    /// The test that it is about, if it is about one.
+    /// The test it is about, if any.
     pub test: Option<TestId>,
     /// For a red: why the test fails.
     pub cause: Option<Cause>,
-    /// In words.
+    /// The reason in words.
     pub reason: String,
 }
 
 impl Holding {
-    /// A change about no test in particular.
+    /// A change that is about no test in particular.
     pub fn of_reason(reason: String) -> Self {
         Self { test: None, cause: None, reason }
     }
 }
 
-/// What was seen of a change.
+/// A change and the test run on it.
 #[derive(Clone, Copy, Debug)]
 pub struct RunFacts<'a> {
-    /// What it did.
+    /// What the change did.
     pub change: &'a Change,
-    /// The run of all tests on it.
+    /// The results of all tests.
     pub report: &'a Report,
-    /// The tree before that run, and after it.
+    /// The tree before and after the run.
     pub trees: (&'a TreeId, &'a TreeId),
-    /// What every test said before the change; `None` if nobody looked. Needed for a green, and where a test other
-    /// than the target does not pass.
+    /// What each test said before the change; `None` if that was not found out. A green needs it, and so does a change
+    /// after which another test than the target does not pass.
     pub baseline: Option<&'a Baseline>,
-    /// Files that changed files take in and that the tree does not hold, each behind the one that takes it in.
+    /// Files that a changed file includes but the tree lacks, as (changed file, included file).
     pub absent: &'a [(String, String)],
 }
 
-/// What every test said before the change: passed, or why not.
+/// What each test said before the change: `None` if it passed, or why not.
 pub type Baseline = BTreeMap<TestId, Option<Cause>>;
 
-/// What every test said in a run, those included that a broken target takes down.
+/// The results of all tests in a run, including those that a broken target kept from running.
 pub fn baseline_of(report: &Report) -> Baseline {
     let taken_down = report.obstacles().iter();
     let taken_down = taken_down.flat_map(|it| it.tests.iter().map(|id| (id.clone(), Some(it.cause))));
@@ -77,7 +77,7 @@ pub fn needs_baseline(report: &Report, target: Option<&TestId>) -> bool {
     taken_down || failed
 }
 
-/// Judges a change by every rule that needs nothing but it and a run of its tests.
+/// Judges a change by all rules that need only the change and a test run.
 pub fn judge(rules: &mut RuleRunner<'_>, subject: &Subject<'_>, seen: &RunFacts<'_>) -> Verdict {
     let judged = rules.ask_change(subject, seen.change).and_then(|()| rules.ask_run(subject, seen));
     match judged {
@@ -86,7 +86,7 @@ pub fn judge(rules: &mut RuleRunner<'_>, subject: &Subject<'_>, seen: &RunFacts<
     }
 }
 
-/// A refusal names the one test that it is about, where the change is about one.
+/// Adds the target to a refusal that names no test, if the change is about one test.
 pub(crate) fn named(refusal: Refusal, subject: &Subject<'_>) -> Refusal {
     match subject.target {
         Some(target) if refusal.test.is_none() && subject.kind != Kind::Green => refusal.about(target),
@@ -94,7 +94,7 @@ pub(crate) fn named(refusal: Refusal, subject: &Subject<'_>) -> Refusal {
     }
 }
 
-/// Why a change keeps the law, once every rule has been asked.
+/// Why a change keeps the rules, after all of them were asked.
 pub(crate) fn holding(subject: &Subject<'_>, report: &Report) -> Holding {
     let cause = |test: &TestId| target::cause_of(report, test);
     let test = subject.target.or(subject.targets.first());
@@ -134,7 +134,7 @@ pub(crate) fn holding(subject: &Subject<'_>, report: &Report) -> Holding {
     Holding { test: about, cause, reason }
 }
 
-/// Refuses a red in which the change adds no test and no assertion.
+/// The refusal of a red that adds no test and no assertion.
 pub fn no_new_test() -> Refusal {
     let next = "write a new test, or add an assertion to an existing one";
     Rule::RedFirst.refuse("the change adds no test and no assertion", next).because(Cause::TargetNotFound)
@@ -151,7 +151,7 @@ fn passing(targets: &[TestId]) -> String {
     }
 }
 
-/// The run did not change what it ran on.
+/// The run did not change the tree that it ran on.
 pub(crate) fn same_tree(seen: &RunFacts<'_>) -> RuleResult {
     let (before, after) = seen.trees;
     if before == after {
@@ -162,7 +162,7 @@ pub(crate) fn same_tree(seen: &RunFacts<'_>) -> RuleResult {
         .refuse(reason, "let the tests write outside of the project or to ignored paths, then run it again"))
 }
 
-/// What was tested is what is committed: a changed file takes in nothing that the tree does not hold.
+/// A changed file includes only files of the tree: otherwise the commit would lack what was tested.
 pub(crate) fn includes_are_in_the_tree(seen: &RunFacts<'_>) -> RuleResult {
     seen.absent.first().map_or(Ok(()), |(path, file)| {
         let reason = format!("`{path}` takes in `{file}`, which is not in the tree");
@@ -176,12 +176,11 @@ pub(crate) fn rethinks_one_test(subject: &Subject<'_>, change: &Change) -> RuleR
     scope::rethink_changes_one_test(change, target, subject.was_green)
 }
 
-/// Something became of the doubted test.
 pub(crate) fn is_thought_over(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     subject.target.map_or(Ok(()), |target| thought_over(seen.change, target))
 }
 
-/// Something became of the doubted test: what leaves it alone is no rethink.
+/// The doubted test was revised or withdrawn: a rethink that leaves it alone is refused.
 fn thought_over(change: &Change, target: &TestId) -> RuleResult {
     let about = |test: &TestChange| matches!(test, TestChange::Removed(gone) if &gone.id == target);
     if change.tests.iter().any(about) || revised(change, target).is_some() {
@@ -191,7 +190,7 @@ fn thought_over(change: &Change, target: &TestId) -> RuleResult {
     Err(Rule::TestsFrozen.refuse(reason, format!("revise `{target}`, or leave everything as it is")).about(target))
 }
 
-/// The doubted test as it is now, unless it was withdrawn.
+/// The doubted test after the change, unless it was withdrawn.
 pub(crate) fn revised<'a>(change: &'a Change, target: &TestId) -> Option<&'a TestFacts> {
     change.tests.iter().filter_map(TestChange::after).find(|test| &test.id == target)
 }

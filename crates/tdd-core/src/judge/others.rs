@@ -1,4 +1,4 @@
-//! What becomes of all other tests: each says what it said before.
+//! Rules about all tests but the target: each keeps its result.
 
 use super::{Baseline, RunFacts};
 use crate::change::{Change, TestChange};
@@ -7,9 +7,9 @@ use crate::report::{Cause, Obstacle, Outcome};
 use crate::rule::Rule;
 use crate::test_id::TestId;
 
-/// Every test but the targets is as it was in the baseline; where nobody looked, it must pass. A test that
-/// a missing symbol takes down keeps its result. A test that moved is held to the result that it had. Only a task of a
-/// `type: execute` plan may leave tests failing, if `gate.test_gate` is off.
+/// Every test but the targets has the result of the baseline, or passes if there is no baseline. A test that a missing
+/// symbol keeps from running keeps its result, and a moved test is compared under its old id. Only a task of a `type:
+/// execute` plan may leave tests failing, if `gate.test_gate` is off.
 pub(crate) fn others_kept(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     if subject.kind == Kind::Execute && !subject.gate.test_gate {
         return Ok(());
@@ -23,7 +23,7 @@ pub(crate) fn others_kept(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleRes
         other_kept(&result.id, &result.outcome, seen)?;
     }
     let Some(baseline) = seen.baseline else { return Ok(()) };
-    // A target is judged by itself; only a rethink may have withdrawn it.
+    // Targets have rules of their own; only a rethink may have withdrawn one.
     let gone = baseline.keys().find(|id| !targets.contains(id) && !is_there(id, seen));
     gone.map_or(Ok(()), |id| {
         let reason = format!("`{id}` was there before the change and is not found any more");
@@ -31,7 +31,7 @@ pub(crate) fn others_kept(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleRes
     })
 }
 
-/// The tests that are judged by themselves: those of a red, or the one that a rethink or a person speaks of.
+/// The tests with rules of their own: those of a red, and the one of a rethink or an unblocking.
 fn own_tests<'a>(subject: &Subject<'a>) -> Vec<&'a TestId> {
     match subject.kind {
         Kind::Red => subject.targets.iter().chain(subject.target).collect(),
@@ -49,7 +49,7 @@ fn own_tests<'a>(subject: &Subject<'a>) -> Vec<&'a TestId> {
     }
 }
 
-/// No test's source is gone: where the base could not be built, nobody ran what it held.
+/// No test is removed from the source. The baseline lacks tests of a base that did not build.
 pub(crate) fn none_removed(change: &Change) -> RuleResult {
     let gone = change.tests.iter().find_map(|test| match test {
         TestChange::Removed(facts) => Some(&facts.id),
@@ -63,7 +63,7 @@ fn obstacle_allowed(obstacle: &Obstacle, seen: &RunFacts<'_>, red: bool) -> Rule
     let as_before = seen.baseline.is_some_and(|baseline| {
         !obstacle.tests.is_empty() && obstacle.tests.iter().all(|id| baseline.get(id) == Some(&Some(obstacle.cause)))
     });
-    // Where there was no test before, there may be none now.
+    // A project without tests may stay without tests.
     let still_none = obstacle.cause == Cause::ZeroTests && seen.baseline.is_some_and(Baseline::is_empty);
     if as_before || still_none || (red && obstacle.cause == Cause::MissingSymbol) {
         return Ok(());
@@ -100,7 +100,7 @@ fn is_there(id: &TestId, seen: &RunFacts<'_>) -> bool {
         || seen.report.obstacles().iter().any(|obstacle| obstacle.tests.contains(is_called))
 }
 
-/// The tests that moved: as they were called before, and as they are called now.
+/// The moved tests, each with its old and its new id.
 fn moves(change: &Change) -> impl Iterator<Item = (&TestId, &TestId)> {
     change.tests.iter().filter_map(|test| match test {
         TestChange::Moved { before, after } => Some((&before.id, &after.id)),

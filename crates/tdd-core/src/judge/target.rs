@@ -1,4 +1,4 @@
-//! What becomes of the test that a red or a green is about.
+//! Rules about the target of a red or a green.
 
 use super::{Baseline, RunFacts, revised};
 use crate::change::{Change, TestFacts};
@@ -7,7 +7,7 @@ use crate::report::{Cause, Outcome, Report};
 use crate::rule::{Refusal, Rule};
 use crate::test_id::TestId;
 
-/// A test that was thought over or mended is red again, unless it was withdrawn.
+/// A rethought or mended test is red again, unless it was withdrawn.
 pub(crate) fn fails_again(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     let Some(target) = subject.target else { return Ok(()) };
     if subject.kind == Kind::Rethink && revised(seen.change, target).is_none() {
@@ -24,7 +24,7 @@ pub(crate) fn fails_again(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleRes
     }
 }
 
-/// The target is new or has gained assertions, was run or tried, and failed for a valid cause.
+/// The target is new or has gained assertions, and failed for a valid cause.
 pub(crate) fn fails_validly(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     let Some(target) = subject.target else { return Ok(()) };
     let (cause, message) = unmarked(fate(seen.report, target)?, seen.change, target);
@@ -44,12 +44,12 @@ pub(crate) fn fails_validly(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleR
     Err(Rule::RedFirst.refuse(reason, next).because(Cause::UnexpectedGreen).about(target))
 }
 
-/// Why a test failed, as far as anybody can say.
+/// Why a test failed, if that is known.
 pub(crate) fn cause_of(report: &Report, target: &TestId) -> Option<Cause> {
     fate(report, target).ok().and_then(|(cause, _)| cause)
 }
 
-/// What became of a test: passed (`None`), or why not. An error if nobody can say.
+/// The result of a test: `None` if it passed, or the cause and message. An error if there is no result.
 fn fate(report: &Report, target: &TestId) -> Result<(Option<Cause>, String), Refusal> {
     if let Some(result) = report.get(target) {
         return Ok(match &result.outcome {
@@ -66,8 +66,7 @@ fn fate(report: &Report, target: &TestId) -> Result<(Option<Cause>, String), Ref
     Err(invalid(cause, target, ""))
 }
 
-/// What became of a test, seen with its marker: a test that is marked as skipped is skipped even where something else
-/// keeps its file from being built.
+/// Applies a test's skip marker: a skipped test counts as skipped even if something else keeps its file from building.
 fn unmarked((cause, message): (Option<Cause>, String), change: &Change, target: &TestId) -> (Option<Cause>, String) {
     let unbuilt = matches!(cause, Some(Cause::MissingSymbol | Cause::UnrelatedCompileError | Cause::LoadFailure));
     let mark = change.new_demands().find(|test| &test.id == target).and_then(|test| test.skipped.as_ref());
@@ -77,7 +76,7 @@ fn unmarked((cause, message): (Option<Cause>, String), change: &Change, target: 
     }
 }
 
-/// A red for a cause that is not valid, with what to do about it.
+/// The refusal of an invalid red, with what to do about it.
 pub(super) fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
     let (reason, next) = match cause {
         Cause::RunnerMissing => {
@@ -117,13 +116,13 @@ pub(super) fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
     Rule::RedFirst.refuse(format!("`{target}` {reason}{}", said(message)), next).because(cause).about(target)
 }
 
-/// The headline behind a colon, if there is one.
+/// `: ` and the headline, if there is one.
 fn said(message: &str) -> String {
     let said = headline(message);
     if said.is_empty() { said } else { format!(": {said}") }
 }
 
-/// The first line of a message; one that ends in a colon only announces the next few.
+/// The first line of a message; a line that ends in a colon is joined with the next ones.
 pub(super) fn headline(message: &str) -> String {
     let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
@@ -134,12 +133,12 @@ pub(super) fn headline(message: &str) -> String {
     format!("{first} {}", rest.join(", ")).trim_end().to_owned()
 }
 
-/// The target of a red can fail, and asks something of production.
+/// The target of a red can fail, and depends on production.
 pub(crate) fn asserts_more(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     subject.target.map_or(Ok(()), |target| asserts(seen.change, target))
 }
 
-/// A revised test can fail, and asks something of production.
+/// A revised test can fail, and depends on production.
 pub(crate) fn still_asserts(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     let test = subject.target.and_then(|target| revised(seen.change, target));
     test.map_or(Ok(()), asserts_something)
@@ -191,7 +190,7 @@ pub(crate) fn all_pass(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult
 }
 
 pub(crate) fn passes(report: &Report, target: &TestId) -> RuleResult {
-    // Where a library does not build, nobody can say which tests would have been there.
+    // If a library does not build, it is unknown which tests would have run.
     let unbuilt = |breach| match report.obstacles().first() {
         Some(obstacle) => Ok((Some(obstacle.cause), obstacle.message.clone())),
         None => Err(breach),
@@ -211,7 +210,7 @@ pub(crate) fn passes(report: &Report, target: &TestId) -> RuleResult {
     Err(Refusal { rule: Rule::TargetPasses, ..breach })
 }
 
-/// What keeps a test from being built that could be built but for what is missing: the test is not at fault.
+/// Why a green's target cannot be built, and what to do. The test is not at fault.
 fn unbuilt_green(cause: Cause) -> (&'static str, &'static str) {
     match cause {
         Cause::MissingSymbol => {

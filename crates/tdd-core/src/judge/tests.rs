@@ -1,4 +1,4 @@
-//! Every rule of the judge, from both sides.
+//! Tests of every rule of the judge: what it accepts and what it refuses.
 
 use super::target::{headline, invalid, passes};
 use super::{Baseline, Verdict, baseline_of, needs_baseline};
@@ -14,7 +14,7 @@ use crate::rule::{Refusal, Rule};
 use crate::signs::{Place, Sensing, Signs};
 use crate::test_id::TestId;
 
-/// What a test sets up: what was seen of a change, how strict it is judged, and the exceptions in force.
+/// The setup of a test: a change with its run, the gate config, and the exceptions in force.
 #[derive(Clone, Copy)]
 struct RunFacts<'a> {
     change: &'a Change,
@@ -158,7 +158,7 @@ fn a_test_that_runs_nowhere_is_skipped_where_it_could_not_be_built() {
     for cause in [Cause::MissingSymbol, Cause::UnrelatedCompileError, Cause::LoadFailure] {
         assert_eq!(red(&change, &[("new", Some(cause))]), Some((Rule::RedFirst, Some(Cause::Skipped))), "{cause}");
     }
-    // A command that runs ignored tests as well has seen it fail.
+    // A test command that also runs ignored tests has seen it fail.
     assert_eq!(red(&change, &[("new", Some(Cause::Assertion))]), None);
 }
 

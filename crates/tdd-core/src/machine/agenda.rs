@@ -1,4 +1,4 @@
-//! An agenda: several mandates in their order, and what must be true when all of them are carried out.
+//! An agenda: several mandates in order, and what must be true when all of them are done.
 
 use super::stand::StartingPoint;
 use super::{End, Fallible, Machine, MachineError, Mandate, work};
@@ -6,21 +6,21 @@ use crate::cycle::Role;
 use crate::plan::{self, PlanFacts, Task, Truth};
 use crate::seam::{Agent, Feedback, Reporter, StepWorkshop, Vcs};
 
-/// What a run has to carry out, one after the other.
+/// The mandates of a run, and what must be true at its end.
 #[derive(Clone, Debug, Default)]
 pub struct Agenda {
-    /// The mandates. Each has a mark, by which its commits are known.
+    /// The mandates in order. Each has a mark, which identifies its commits.
     pub tasks: Vec<Mandate>,
     /// What must be true at the end, each with the test that proves it.
     pub truths: Vec<Truth>,
-    /// The files that must be there at the end.
+    /// The files that must exist at the end.
     pub artifacts: Vec<String>,
-    /// Where all this is written, by paths in the project.
+    /// The plan files that the agenda comes from, as paths in the project.
     pub plans: Vec<String>,
 }
 
 impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
-    /// Takes up the mandate that is due, by the commits and the tests; the end if none is left.
+    /// Switches to the mandate that is due according to commits and tests; returns the end if none is left.
     pub(super) fn take_up(&mut self, stand: &mut StartingPoint) -> Fallible<Option<End>, B, A> {
         let Some(agenda) = &self.agenda else { return Ok(None) };
         let task = |task: &Mandate| Task {
@@ -41,13 +41,13 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             }
         }
         if self.task_mark().is_some() {
-            // What a task is for does not depend on where the cycle stands.
+            // A task is always the refactorer's, wherever the cycle is.
             (stand.role, stand.reds) = (Role::Refactorer, Vec::new());
         }
         Ok(None)
     }
 
-    /// All is carried out: whether that brought what was promised.
+    /// After the last task: checks that every truth is proven and every artifact exists.
     fn account(&self, agenda: &Agenda, stand: &StartingPoint) -> Fallible<End, B, A> {
         let files = self.bench.files().map_err(MachineError::Work)?;
         let lacking = plan::lacking(&agenda.truths, &agenda.artifacts, &files, &stand.report);

@@ -1,4 +1,4 @@
-//! One attempt: what the model wants goes through the gate, is written, verified, and kept or undone.
+//! One attempt: the agent's edits pass the gate, are written and judged, and then committed or undone.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ use crate::signature::signature;
 use crate::standing::Step;
 use crate::test_id::TestId;
 
-/// What an attempt came to.
+/// The result of an attempt.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// The run goes on.
@@ -51,39 +51,39 @@ const ASK_WHETHER_DONE: u32 = 3;
 /// Most bytes of the last commit's diff in a prompt.
 const MAX_DIFF: usize = 20_000;
 
-/// What became of a test that passes at once.
+/// What happened to a test that passed at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arrival {
     Kept,
     Undone,
 }
 
-/// What came of asking a role.
+/// The result of asking a role.
 enum Asked {
     Replied(Reply),
     OutOfTime(OutOfTime),
 }
 
-/// What the gate let through.
+/// The gate's answer to a result.
 enum Passed {
     /// These files may be written.
     Permit(Files, Permit),
-    /// The files are so already.
+    /// The edits change nothing.
     Nothing,
-    /// No.
+    /// The gate refused.
     Refused(Refusal),
 }
 
-/// Why an attempt failed, as the ledger and the agent are told.
+/// Why an attempt failed, for the ledger and the agent.
 struct Failed {
     refusal: Option<Refusal>,
     reason: String,
     signature: Digest,
     spent: bool,
     in_tests: bool,
-    /// Other tests that passed before.
+    /// Tests that passed before and fail now.
     others: Vec<TestId>,
-    /// What the agent may see of it.
+    /// `None` if the agent may not see it.
     report: Option<Report>,
     output: Option<(String, String)>,
     file: Option<(String, String)>,
@@ -114,7 +114,7 @@ impl Failed {
         }
     }
 
-    /// Without `gate.auto_test` the agent is told the verdict, and not what the tests said.
+    /// Without `gate.auto_test` the agent sees the verdict but not the test results.
     fn judged(refusal: Refusal, judged: &Judged, before: &Report, auto_test: bool) -> Self {
         let failed_check = judged.check.as_ref().filter(|check| !check.outcome.ok);
         let output = failed_check
@@ -211,12 +211,13 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// Whether a person committed, amended, switched or reset since the attempt began: it is about another tree.
+    /// Whether HEAD moved since the attempt began (commit, amend, switch or reset): then the attempt is about another
+    /// tree.
     fn head_moved(&self, stand: &StartingPoint) -> Fallible<bool, B, A> {
         Ok(self.bench.vcs().head().map_err(super::work)? != stand.head)
     }
 
-    /// Takes back what was written, and stops: the next start goes on from where HEAD is then.
+    /// Undoes the attempt and ends the run; the next run starts from the new HEAD.
     fn take_up_moved_head(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<Outcome, B, A> {
         let reason = "HEAD moved during the attempt, so nothing of it is kept";
         let failed = Failed { spent: false, reason: reason.to_owned(), ..Failed::unreadable("") };
@@ -230,7 +231,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(Outcome::Ends(End::Stopped { reason: reason.to_owned(), next: next.to_owned() }))
     }
 
-    /// The role's answer to this attempt.
+    /// Asks the role to plan and to edit.
     fn ask(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<Asked, B, A> {
         self.open_log(stand, turn);
         let context = self.context(stand, turn)?;
@@ -251,7 +252,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// What the role is told before it acts.
+    /// Collects what the role needs to know for its turn.
     fn context(&self, stand: &StartingPoint, turn: &Turn) -> Fallible<StepContext, B, A> {
         let RepoState { last_commit_message, last_diff, mut files } =
             self.bench.vcs().read_state(MAX_DIFF).map_err(super::work)?;
@@ -286,7 +287,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
                 Target { output: said.unwrap_or_default(), ..target }
             }
             Turn::Rethink { mend: false, test } if self.session().standing().is_vacuous(test.id()) => {
-                // Why it failed before there was any code says nothing of that.
+                // The failure from before there was any code does not explain why the test is vacuous.
                 Target { output: self.last_failure().unwrap_or_default(), ..target }
             }
             Turn::Rethink { mend: false, .. } => {
@@ -297,7 +298,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// Judges what is on the disk, by the same pipeline as every door.
+    /// Judges the written tree with the pipeline that all commands share.
     fn judge(&mut self, turn: &Turn) -> Fallible<Judged, B, A> {
         let kind = self.kind(turn);
         let targets = match turn {
@@ -310,12 +311,12 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         pipeline::judge(&mut self.bench, kind, &targets, 0).map_err(MachineError::Work)
     }
 
-    /// The gate's answer to a result, with the files as they are to be written.
+    /// Sends a result through the gate, and once more if formatting changed the files.
     fn pass_gate(&mut self, turn: &Turn, result: &StepResult) -> Fallible<Passed, B, A> {
         if let Some(refusal) = self.claim(turn, result)? {
             return Ok(Passed::Refused(refusal));
         }
-        // Paths are checked before anything is read or laid out by them.
+        // Paths are checked before any file is read by them.
         if let Err(refusal) = gate::check_edits(&result.edits, self.limits().kata) {
             return Ok(Passed::Refused(refusal));
         }
@@ -332,7 +333,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         if formatted.is_empty() {
             return Ok(Passed::Nothing);
         }
-        // What a rethink rests on is asked only where it changes something.
+        // Only a rethink that changes something must cite its source.
         let source = self.source(turn, result)?;
         if formatted == files && source == Source::Proven {
             return Ok(Passed::Permit(files, permit));
@@ -343,7 +344,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         })
     }
 
-    /// What edits would make of the files of the base.
+    /// The files after these edits, or a refusal if an edit does not apply.
     pub(super) fn preview(&self, edits: &[Edit]) -> Fallible<Result<Files, Refusal>, B, A> {
         let mut texts = BTreeMap::new();
         for edit in edits {
@@ -355,7 +356,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(gate::preview(edits, |path| texts.get(path).cloned().flatten()))
     }
 
-    /// Whether these files may be written.
+    /// Asks the gate whether these files may be written.
     pub(super) fn judge_files(
         &self,
         turn: &Turn,
@@ -377,7 +378,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(gate::judge(self.session(), &request, &self.limits()))
     }
 
-    /// A green says which red tests it is for: those that the result names, or all of the step's.
+    /// Records which red tests a green is for: those that the result names, or else all of the step's.
     fn claim(&mut self, turn: &Turn, result: &StepResult) -> Fallible<Option<Refusal>, B, A> {
         let Turn::Green { tests, .. } = turn else { return Ok(None) };
         let targets: Vec<TestId> = tests.iter().map(RedTest::id).cloned().collect();
@@ -394,8 +395,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(None)
     }
 
-    /// An answer without edits: good from a refactorer, a verdict from a tester who thinks a test over, a
-    /// proof from one who finds the kata finished, the end of a task that never failed; otherwise a failed attempt.
+    /// Handles an answer without edits. It ends a refactor, and a task that never failed; it upholds a test in a
+    /// rethink; a tester can declare the kata done. Anything else is a failed attempt.
     fn without_edits(&mut self, stand: &StartingPoint, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
         match turn {
             Turn::Task { .. } if self.task_has_failed() => {
@@ -418,12 +419,12 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// Whether an attempt at the task under way has failed: then there is something to do.
+    /// Whether an attempt at the current task has failed, so that there is something to do.
     fn task_has_failed(&self) -> bool {
         self.task_mark().is_some_and(|mark| self.session().standing().has_failed(mark))
     }
 
-    /// A doubted test stays as it is.
+    /// Records that a doubted test stays as it is.
     fn leave_test(&mut self, turn: &Turn, test: &RedTest, reason: &str, source: &str) -> Fallible<Outcome, B, A> {
         self.note_fate(Fate::Stays, reason);
         let (reason, spec_source) = (reason.to_owned(), source.to_owned());
@@ -432,9 +433,9 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(Outcome::Goes)
     }
 
-    /// The tester finds the kata finished.
+    /// Checks the tester's claim that the kata is done.
     fn done(&mut self, stand: &StartingPoint, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
-        // What a program is told numbers other things as well.
+        // A brief may number other things than requirements.
         let kata = if self.mandate.brief.is_none() { self.brief() } else { "" };
         if let Err(refusal) = done::judge(result, &stand.report, kata) {
             return self.failed(stand, turn, Failed::refused(refusal));
@@ -443,7 +444,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(Outcome::Ends(End::Done { requirements: result.done.len() }))
     }
 
-    /// The gate said no: nothing was written, but the attempt counts.
+    /// Handles a refusal by the gate: nothing was written, but the attempt counts.
     fn refused(
         &mut self,
         stand: &StartingPoint,
@@ -462,7 +463,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.failed(stand, turn, Failed { file, ..Failed::refused(refusal) })
     }
 
-    /// The first file that does not parse with the edits of a result, as it would be.
+    /// The first file that would not parse after the edits, with its text.
     fn garbled(&self, turn: &Turn, result: &StepResult) -> Fallible<Option<(String, String)>, B, A> {
         let Ok(mut files) = self.preview(&result.edits)? else { return Ok(None) };
         let change = self.bench.change_to(&files, self.kind(turn)).map_err(MachineError::Work)?;
@@ -470,7 +471,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(first.and_then(|path| files.remove(&path).flatten().map(|text| (path, text))))
     }
 
-    /// A person typed into a file that the attempt was to change: theirs stays, and the attempt costs nothing.
+    /// Ends the run because a person edited a file that the attempt was to change. Their edit stays; the attempt does
+    /// not count.
     fn interfered(&mut self, stand: &StartingPoint, turn: &Turn, theirs: &[String]) -> Fallible<Outcome, B, A> {
         let names: Vec<String> = theirs.iter().map(|path| format!("`{path}`")).collect();
         let reason = format!("a person is working on {}", names.join(", "));
@@ -480,7 +482,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(Outcome::Ends(End::Stopped { reason, next: next.to_owned() }))
     }
 
-    /// A new test that passes at once leads to another target, and costs no attempt.
+    /// Undoes a new test that passes at once. The attempt does not count, and the tester chooses another target.
     fn arrived(&mut self, stand: &StartingPoint, turn: &Turn, refusal: &Refusal) -> Fallible<Outcome, B, A> {
         let test_id = refusal.test.clone().unwrap_or_else(|| TestId::native("", "unknown"));
         self.undo(stand, turn, &Failed { spent: false, ..Failed::refused(refusal.clone()) })?;
@@ -488,8 +490,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.after_arrival(stand, turn, refusal, Arrival::Undone)
     }
 
-    /// A run until the kata is done keeps the second and every further test in a row that passes at once, if its altered
-    /// copies fail: it pins what is there already, so that a model which implemented everything at once still comes to a proven end.
+    /// With `until_done`, keeps the second and every further consecutive test that passes at once, if its altered
+    /// copies fail. So a run whose model implemented everything at once still comes to a proven end.
     fn characterize(
         &mut self,
         stand: &StartingPoint,
@@ -512,7 +514,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(true)
     }
 
-    /// Consecutive tests that pass at once end the run: perhaps the kata is done.
+    /// Pauses after too many consecutive tests that passed at once; otherwise tells the tester how to go on.
     fn after_arrival(
         &mut self,
         stand: &StartingPoint,
@@ -549,7 +551,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(Outcome::Goes)
     }
 
-    /// Nothing is learned from one more test that passes.
+    /// Tells the tester to declare the kata done, or to test a requirement that has no test.
     fn ask_whether_done(&mut self, turn: &Turn, arrivals: u32, refusal: &Refusal) {
         let next = format!(
             "{arrivals} new tests in a row passed at once: if every requirement of the kata has its test, send no edits \
@@ -560,7 +562,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.tell(turn, &Feedback::MayBeDone);
     }
 
-    /// The attempt failed: everything goes back, and what was wrong goes to the agent.
+    /// Undoes a failed attempt, and tells the agent what was wrong.
     fn failed(&mut self, stand: &StartingPoint, turn: &Turn, failed: Failed) -> Fallible<Outcome, B, A> {
         let subject = self.session().standing().step().map(Step::subject).unwrap_or_default();
         let is_free = matches!(turn, Turn::Rethink { .. }) || self.is_the_testers_fault(turn, &failed);
@@ -594,14 +596,15 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// A test that cannot fail goes back to the tester once, and the implementor has lost nothing.
+    /// Whether the target cannot fail and was not rethought yet: then the tester gets it back, and the implementor's
+    /// attempt does not count.
     fn is_the_testers_fault(&self, turn: &Turn, failed: &Failed) -> bool {
         let vacuous = failed.refusal.as_ref().is_some_and(|refusal| refusal.cause == Some(Cause::VacuousTest));
         let is_rethought = |test: &RedTest| self.session().standing().is_rethought(test.id());
         matches!(turn, Turn::Green { tests, .. } if vacuous && !tests.first().is_some_and(is_rethought))
     }
 
-    /// A rethink that fails twice leaves the test as it is.
+    /// Leaves the test as it is after two failed rethinks.
     fn give_up_rethink(&mut self, turn: &Turn, test: &RedTest, times: u32) -> Fallible<Outcome, B, A> {
         let standing = self.session().standing();
         let tries = standing.step().map_or(0, |step| standing.tries(&step.subject()));
@@ -611,7 +614,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.leave_test(turn, test, "no revision held, so it stays as it is", "")
     }
 
-    /// Takes back what the attempt wrote, if it wrote anything.
+    /// Saves what the attempt wrote under a ref, and puts the files back.
     fn undo(&mut self, stand: &StartingPoint, turn: &Turn, failed: &Failed) -> Fallible<(), B, A> {
         let (step, attempt) = (stand.step, turn.attempt());
         let open = self.session().standing().step().and_then(|step| step.open.clone());
@@ -626,7 +629,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.reverted(stand, turn, failed, kept_as)
     }
 
-    /// Puts on the record that nothing of the attempt is left.
+    /// Records that nothing of the attempt remains.
     fn reverted(
         &mut self,
         stand: &StartingPoint,
@@ -651,8 +654,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         })])
     }
 
-    /// What a check or the compiler complained of after a green, if all of it lies in the tests, which an implementor
-    /// may not touch. The tester gets one chance to mend it.
+    /// The output of the check or the compiler after a green, if all of it is about tests, which an implementor may not
+    /// edit. The tester gets one chance to mend them.
     fn complaint_about_tests(&self, turn: &Turn, refusal: &Refusal, judged: &Judged) -> Fallible<Option<String>, B, A> {
         let Turn::Green { tests, .. } = turn else { return Ok(None) };
         let standing = self.session().standing();
@@ -672,7 +675,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 }
 
-/// The edits that make these files.
+/// Edits that produce these files.
 pub(super) fn edits_of(files: &Files) -> Vec<Edit> {
     let action = |text: &Option<String>| match text {
         Some(content) => Action::Upsert { content: content.clone() },
@@ -681,7 +684,7 @@ pub(super) fn edits_of(files: &Files) -> Vec<Edit> {
     files.iter().map(|(path, text)| Edit { path: path.clone(), action: action(text) }).collect()
 }
 
-/// The test that a turn is about, with what it said.
+/// The target of a turn, with its cause and output.
 fn target(id: &TestId, turn: &Turn, report: &Report) -> Target {
     let cause = match turn {
         Turn::Green { tests, .. } => tests.iter().find(|test| test.id() == id).map(RedTest::cause),
@@ -725,7 +728,7 @@ fn failing(report: &Report) -> Vec<&TestId> {
     failed.map(|result| &result.id).collect()
 }
 
-/// What was said about the test that a refusal is about, or about what kept tests from being run.
+/// The failure message of the refused test, or else those of the obstacles.
 fn messages(report: &Report, refusal: &Refusal) -> String {
     let about = refusal.test.as_ref().and_then(|test| report.get(test));
     match about.map(|result| &result.outcome) {

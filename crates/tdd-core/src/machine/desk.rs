@@ -1,4 +1,4 @@
-//! The desk that an agent sits at during its turn: each request meets the gate, and is answered at once.
+//! The agent's host during a turn: answers each request at once, and sends edits and claims through the gate.
 
 use super::stand::StartingPoint;
 use super::{Machine, MachineError};
@@ -12,12 +12,12 @@ use crate::rule::Refusal;
 use crate::seam::{Agent, AgentHost, Call, File, GateAnswer, HostFailed, KataCut, Reporter, StepWorkshop, Trial};
 use crate::test_id::TestId;
 
-/// The desk of one turn.
+/// The [`AgentHost`] of one turn.
 pub(super) struct TurnHost<'m, B: StepWorkshop, A: Agent, R: Reporter> {
     machine: &'m mut Machine<B, A, R>,
     stand: &'m StartingPoint,
     turn: &'m Turn,
-    /// Why the turn cannot go on.
+    /// The error behind a failed request; the agent sees only [`HostFailed`].
     pub failure: Option<MachineError<B::Error, A::Error>>,
 }
 
@@ -129,7 +129,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> AgentHost for TurnHost<'_, B, A, R>
         self.machine.reporter.working(&what);
     }
 
-    /// Said once in a run: the next prompts have no more room.
+    /// Remarks on it once per run, because later prompts are cut as well.
     fn kata_cut(&mut self, cut: KataCut) {
         if !std::mem::replace(&mut self.machine.kata_cut, true) {
             let KataCut { shown, of } = cut;

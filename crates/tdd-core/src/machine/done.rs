@@ -1,4 +1,4 @@
-//! Whether a kata is done, when its tester says so: every requirement has a test, and it passes.
+//! Checks a tester's claim that the kata is done: every requirement needs a passing test.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use crate::rule::{Refusal, Rule};
 use crate::seam::{Done, StepResult};
 use crate::test_id::TestId;
 
-/// So many tests are named to who named none that is there.
+/// Most passing tests that a refusal lists.
 const MAX_NAMED: usize = 20;
 
-/// Refuses where a test that is named does not pass, or fewer requirements are named than the kata has numbers for.
+/// Refuses if a named test does not pass, or if fewer requirements are named than the kata numbers.
 pub(super) fn judge(plan: &StepResult, report: &Report, kata: &str) -> Result<(), Refusal> {
     if let Some(unproven) = plan.done.iter().find(|done| !passes(report, &done.test_id)) {
         let Done { requirement, test_id } = unproven;
@@ -28,7 +28,7 @@ pub(super) fn judge(plan: &StepResult, report: &Report, kata: &str) -> Result<()
     Ok(())
 }
 
-/// Whether this test passes; one that is called by its bare name is meant if no other has the name.
+/// Whether this test passes. A bare name is enough if only one test has it.
 fn passes(report: &Report, id: &TestId) -> bool {
     let mut named = report.results().filter(|result| result.id.name() == Some(id.as_str()));
     let meant = report.get(id).or_else(|| named.next().filter(|_| named.next().is_none()));

@@ -1,65 +1,65 @@
-//! How a run ends: each way with its own words and its exit code.
+//! How a run ends: its reason, next move and exit code.
 
 use serde::Serialize;
 
-/// Why a run is over.
+/// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "end", rename_all = "kebab-case")]
 pub enum End {
-    /// As many steps as were asked for.
+    /// The requested steps, or the requested cycle, are done.
     Steps {
-        /// How many.
+        /// How many steps were made.
         steps: u32,
     },
-    /// The time is over.
+    /// The run's time is over.
     Time {
         /// How many steps were made.
         steps: u32,
     },
-    /// The tester finds the kata finished, and the machine has seen the proof.
+    /// The tester declared the kata done, and every requirement it named has a passing test.
     Done {
-        /// How many requirements, each with a passing test.
+        /// How many requirements were named.
         requirements: usize,
     },
-    /// All tasks are done, and what they were to bring is there.
+    /// All tasks are done, and every truth and artifact is there.
     Fulfilled {
-        /// How many.
+        /// How many tasks.
         tasks: usize,
     },
-    /// All tasks are done, and not all that they were to bring is there.
+    /// All tasks are done, but truths or artifacts are missing.
     Lacking {
-        /// How many.
+        /// How many tasks.
         tasks: usize,
-        /// What is not there, or not proven.
+        /// The missing artifacts and unproven truths.
         lacking: Vec<String>,
     },
-    /// A person must look.
+    /// The run needs a person.
     Stopped {
         /// Why.
         reason: String,
-        /// What they can do.
+        /// What the person can do.
         next: String,
     },
-    /// All that may be spent is spent.
+    /// The budget is spent.
     Spent {
-        /// What of.
+        /// `tokens` or `dollars`.
         what: &'static str,
         /// What to do about it.
         next: String,
     },
-    /// An answer cannot be had before the time is over.
+    /// A model cannot answer before the run's time is over.
     OutOfTime {
         /// Why not.
         reason: String,
         /// What a person can do.
         next: String,
     },
-    /// By Ctrl-C.
+    /// The user pressed Ctrl-C.
     Interrupted,
 }
 
 impl End {
-    /// The exit code of the contract.
+    /// The exit code of the process.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Steps { .. } | Self::Done { .. } | Self::Fulfilled { .. } => 0,
@@ -72,7 +72,7 @@ impl End {
         }
     }
 
-    /// In words.
+    /// The reason in words.
     pub fn reason(&self) -> String {
         match self {
             Self::Steps { steps: 1 } => "1 step done".to_owned(),
@@ -92,7 +92,7 @@ impl End {
         }
     }
 
-    /// What a person can do about it, if there is anything to be done.
+    /// What a person can do next, if anything.
     pub fn next(&self) -> Option<&str> {
         match self {
             Self::Stopped { next, .. } | Self::Spent { next, .. } | Self::OutOfTime { next, .. } => Some(next),

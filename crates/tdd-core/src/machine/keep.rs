@@ -1,4 +1,4 @@
-//! Keeps what an attempt made: the commit, and all that the ledger must know about it.
+//! Keeps an attempt: commits it, and records the evidence for it in the ledger.
 
 use super::stand::StartingPoint;
 use super::{Fallible, Machine, work};
@@ -17,7 +17,7 @@ use crate::test_id::TestId;
 use crate::words::{self, Words};
 
 impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
-    /// Commits exactly what was verified.
+    /// Commits exactly the tree that was verified.
     pub(super) fn keep(
         &mut self,
         stand: &StartingPoint,
@@ -81,8 +81,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.mandate.goal.clone().unwrap_or_else(|| account::goal(self.brief()))
     }
 
-    /// What the ledger must know before the commit: a red that could not be run, tests under new names, a
-    /// test that was revised, and that refactor mode is over.
+    /// The events to record before the commit: renamed tests, a revised or upheld test, the end of refactor mode, and
+    /// reds that could not be run.
     fn evidence(&self, turn: &Turn, result: &StepResult, judged: &Judged) -> Vec<Event> {
         let mut events = Vec::new();
         events.extend(judged.change.renames().map(Event::TestRenamed));
@@ -90,9 +90,9 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             let mended = "what was complained of is mended";
             let (test_id, spec_source) = (test.id().clone(), result.spec_source.clone());
             let reason = if *mend { mended.to_owned() } else { result.reason.clone() };
-            // The session has seen the revised one by now.
+            // The session already holds the revised test, so the digest before the change comes from the base.
             let (before, after) = (self.bench.digest_before(&test_id), self.bench.test_digest(&test_id));
-            // What was mended may stand beside the test.
+            // A mend may have changed only code beside the test.
             events.push(if before == after {
                 Event::TestUpheld(TestUpheld { test_id, reason, spec_source })
             } else {
@@ -114,7 +114,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         events
     }
 
-    /// The record of a red that a missing symbol kept from being run, on the tree that is judged.
+    /// The test run of a red that a missing symbol kept from running, on the judged tree.
     pub(super) fn missing_symbol(&self, report: &Report, test: &TestId, digest: Digest) -> TestRun {
         let obstacle = report.obstacles().iter().find(|obstacle| obstacle.tests.contains(test));
         TestRun {
@@ -131,7 +131,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 }
 
-/// What the trailer says of a change that is not judged as others of its phase are.
+/// The `TDD-Mode` trailer of a kind that is judged differently from others of its phase.
 fn mode(kind: Kind) -> Option<Mode> {
     match kind {
         Kind::Task => Some(Mode::Refactor),
@@ -151,7 +151,7 @@ fn mode(kind: Kind) -> Option<Mode> {
     }
 }
 
-/// The test that the step is about.
+/// The test that the commit is about.
 fn about(turn: &Turn, judged: &Judged) -> Option<TestId> {
     let held = match judged.worst() {
         Some(Verdict::Holds(holding)) => holding.test.clone(),

@@ -1,4 +1,4 @@
-//! The step's own record for people: what was planned, tried, run and kept. Never read back.
+//! The step log for people: plans, attempts, test runs and the outcome. No code reads it back.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use crate::rule::Refusal;
 use crate::seam::{Agent, Call as Made, Reporter, StepResult, StepWorkshop};
 use crate::test_id::TestId;
 
-/// All of one step, the rethink inside of a green included.
+/// The log of one step, including a rethink within a green.
 #[derive(Debug, Serialize)]
 pub struct StepLog {
     step: u32,
     role: Role,
     phase: Phase,
     targets: Vec<TestId>,
-    /// What the role means to do whose step it is.
+    /// The last plan of the role whose step it is.
     plan: String,
     attempts: Vec<Attempt>,
     outcome: Option<StepOutcome>,
@@ -40,21 +40,21 @@ pub struct StepLog {
     message: String,
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fate {
-    /// It is in a commit.
+    /// Committed.
     Kept,
-    /// It was written, judged and taken back.
+    /// Written, judged and undone.
     Undone,
-    /// It was not even written.
+    /// Refused before anything was written.
     Refused,
-    /// A test that was in doubt stays as it is.
+    /// A doubted test stays as it is.
     Stays,
-    /// Nothing was to be done.
+    /// There was nothing to do.
     Nothing,
-    /// The tester finds the kata finished.
+    /// The tester declared the kata done.
     Done,
 }
 
@@ -66,7 +66,7 @@ struct Took {
     models: f64,
     /// The project's own commands.
     commands: f64,
-    /// The rest: the machine itself.
+    /// The rest: this program itself.
     own: f64,
 }
 
@@ -100,15 +100,15 @@ struct Attempt {
     plan: Option<String>,
     calls: Vec<Call>,
     answer: String,
-    /// What the agent, or the machine that read its answer, noted about it.
+    /// Notes by the agent, or by the code that read its answer.
     #[serde(skip_serializing_if = "String::is_empty")]
     notes: String,
-    /// What tests said that the agent had run before it finished.
+    /// Test runs that the agent requested before it finished.
     trials: Vec<Tests>,
     tests: Option<Tests>,
     check: Option<String>,
     verdict: Option<String>,
-    /// None if it was cut short.
+    /// `None` if the attempt was cut short.
     outcome: Option<Fate>,
     reason: Option<String>,
     refusal: Option<Refusal>,
@@ -150,7 +150,7 @@ struct Call {
     waited: Duration,
 }
 
-/// What the tests said.
+/// The summary of a test report.
 #[derive(Debug, Serialize)]
 struct Tests {
     counts: Counts,
@@ -171,22 +171,22 @@ impl Tests {
 }
 
 impl StepLog {
-    /// Which step it is.
+    /// The number of the step.
     pub fn step(&self) -> u32 {
         self.step
     }
 
-    /// Who took part.
+    /// The roles that made an attempt.
     pub fn roles(&self) -> BTreeSet<Role> {
         self.attempts.iter().map(|attempt| attempt.role).collect()
     }
 
-    /// What the agent means to do that said so last.
+    /// The last plan of any role.
     pub fn last_plan(&self) -> &str {
         &self.last_plan
     }
 
-    /// What the agent answered last.
+    /// The last answer of an agent.
     pub fn said(&self) -> Option<&StepResult> {
         self.said.as_ref()
     }
@@ -198,7 +198,8 @@ impl StepLog {
 }
 
 impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
-    /// Begins the log of a step, or its next attempt. A rethink belongs to the step that it is made in.
+    /// Opens the log of a step if it is not open, and adds an attempt. A rethink belongs to the step that it happens
+    /// in.
     pub(super) fn open_log(&mut self, stand: &StartingPoint, turn: &Turn) {
         let (step, role, phase) = (stand.step, turn.role(), turn.phase());
         if self.log.as_ref().is_none_or(|log| log.step != step) {
@@ -300,7 +301,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.note_fate(Fate::Kept, subject);
     }
 
-    /// Hands over the log of a step that has ended.
+    /// Saves and closes the log of a step that has ended.
     pub(super) fn close_log(&mut self, outcome: StepOutcome) -> Fallible<(), B, A> {
         let fate = match outcome {
             StepOutcome::Nothing => Some(Fate::Nothing),
@@ -318,7 +319,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(())
     }
 
-    /// Hands over the log of a step as far as it has come: whoever stops the run finds all attempts in it.
+    /// Saves the log so far, so that it has all attempts even if the run stops.
     pub(super) fn save_log(&mut self) -> Fallible<(), B, A> {
         let Some(log) = &mut self.log else { return Ok(()) };
         let waited = log.attempts.iter().flat_map(|attempt| &attempt.calls).map(|call| call.waited).sum();

@@ -1,4 +1,4 @@
-//! A run's mandate: what it is to build, the test that it must come to, and the mark that its commits carry.
+//! A run's mandate: what to build, which test the tester must write, and the mark that its commits carry.
 
 use std::collections::BTreeMap;
 
@@ -12,47 +12,48 @@ use crate::quote;
 use crate::seam::{Agent, Reporter, StepResult, StepWorkshop};
 use crate::test_id::TestId;
 
-/// What a run is asked to build. The default is the project's kata, whatever comes of it.
+/// What a run is to build. The default is the project's kata.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mandate {
-    /// What the models are told in the place of the kata.
+    /// Text that the models get instead of the kata.
     pub brief: Option<String>,
-    /// The test that the tester is to write, and no other.
+    /// The only test that the tester may write.
     pub target: Option<Fixed>,
-    /// A line of its own in the body of every commit, such as `[phase-05/plan-01/task-01]`.
+    /// A line in the body of every commit, such as `[phase-05/plan-01/task-01]`.
     pub mark: Option<String>,
-    /// It is a task that is done in refactor mode, outside of the cycle, of a plan of this type; then it must have a mark.
+    /// The type of the plan, if this is a task that is done in refactor mode, outside the cycle. Such a task needs a
+    /// mark.
     pub task: Option<plan::Kind>,
-    /// What it is for, in one sentence; if there is none, the first sentence of the brief.
+    /// The goal in one sentence; the default is the first sentence of the brief.
     pub goal: Option<String>,
-    /// Files that say what to do, and that nobody may change while it is done.
+    /// Spec files that no edit may change.
     pub protected: Vec<String>,
-    /// What each role is told besides, behind the brief.
+    /// Extra text for each role, appended to the brief.
     pub framing: BTreeMap<Role, String>,
-    /// The files that may be touched; all of them if there is no fence.
+    /// The files that may be edited; `None` allows all files.
     pub fence: Option<Fence>,
-    /// Who alone is on turn while no test is red.
+    /// The only role that acts while no test is red.
     pub only: Option<Role>,
-    /// A role that uses up its attempts ends the run without a pause: whoever gave the mandate goes on by itself.
+    /// A role that uses up its attempts ends the run without a pause, because the caller continues by itself.
     pub goes_on: bool,
 }
 
-/// A test that is not the tester's to choose.
+/// A test that the plan chose instead of the tester.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fixed {
     /// Its id.
     pub test: TestId,
-    /// The file that it is to stand in.
+    /// The file it belongs in.
     pub file: String,
 }
 
 impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
-    /// What the models are told to build.
+    /// The mandate's brief, or the kata.
     pub(super) fn brief(&self) -> &str {
         self.mandate.brief.as_deref().unwrap_or(&self.kata)
     }
 
-    /// All that a role is told to do.
+    /// The brief with the role's framing.
     pub(super) fn told(&self, role: Role) -> String {
         match self.mandate.framing.get(&role) {
             Some(framing) => format!("{}\n\n{framing}", self.brief().trim_end()),
@@ -60,7 +61,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// What kind of change a turn makes under the mandate.
+    /// The kind of change that a turn makes under the mandate.
     pub(super) fn kind(&self, turn: &Turn) -> Kind {
         match turn {
             Turn::Red { .. } => Kind::Red,
@@ -75,17 +76,17 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// The test that a tester's turn must bring.
+    /// The test that this turn must write, if the mandate fixes it.
     pub(super) fn fixed(&self, turn: &Turn) -> Option<&Fixed> {
         self.mandate.target.as_ref().filter(|_| matches!(turn, Turn::Red { .. }))
     }
 
-    /// The mark of a task that is done in refactor mode.
+    /// The mark of the mandate, if it is a task that is done in refactor mode.
     pub(super) fn task_mark(&self) -> Option<&str> {
         self.mandate.mark.as_deref().filter(|_| self.mandate.task.is_some())
     }
 
-    /// What a rethink rests on: a sentence of what is to be done, or a file that is to be followed.
+    /// Whether a rethink cites its source: a sentence of the brief, or another file of the project.
     pub(super) fn source(&self, turn: &Turn, result: &StepResult) -> Fallible<Source, B, A> {
         let Turn::Rethink { test, mend: false } = turn else { return Ok(Source::Proven) };
         let source = result.spec_source.trim();
@@ -95,7 +96,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(if source.is_empty() { Source::Empty } else { Source::Unfounded })
     }
 
-    /// Programs follow references: a file that is neither the kata nor the test itself.
+    /// Whether the source names a file other than the kata and the test's own file: programs refer to such files.
     fn names_another_file(&self, source: &str, test: &TestId) -> Fallible<bool, B, A> {
         let kata = self.bench.config().kata_description.as_str();
         let names = source.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));

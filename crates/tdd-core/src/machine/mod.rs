@@ -1,8 +1,8 @@
-//! The orchestrator: three roles round the cycle, each attempt through the same gates, from the history as it stands.
+//! The orchestrator: rotates three roles through the cycle and sends each attempt through the gate and the pipeline.
 //!
-//! Generic over what acts: the command line runs it with a real project and real models, the property tests with a
-//! project in memory and an adversary. A step is read in this order: `Machine::work` here, `stand.rs` (where the
-//! project stands), `attempt.rs` (ask, gate, write), the [pipeline](crate::pipeline) (judge), `keep.rs` (commit).
+//! It is generic over its seams: the command line runs it with a real project and real models, the property tests with
+//! an in-memory project and an adversary. Read a step in this order: `Machine::work` here, `stand.rs` (starting point),
+//! `attempt.rs` (ask, gate, write), the [pipeline](crate::pipeline) (judge), `keep.rs` (commit).
 
 mod agenda;
 mod attempt;
@@ -35,28 +35,28 @@ pub use start::Start;
 use attempt::Outcome;
 use stand::StartingPoint;
 
-/// What the reason of a pause begins with when all attempts at a test are spent.
+/// Prefix of the pause reason when all attempts at a test are used up.
 pub const STUCK: &str = "td-stuck";
 
-/// What a run is asked to do.
+/// When a run stops, and whether it tolerates untracked files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Order {
-    /// Stop after so many steps.
+    /// Stop after this many steps.
     pub steps: Option<u32>,
-    /// Stop when the tester finds the kata finished, whatever the configuration says about steps.
+    /// Run until the tester declares the kata done, regardless of the configured step count.
     pub until_done: bool,
-    /// Begin no attempt after this long.
+    /// Begin no attempt after this time.
     pub max_time: Option<Duration>,
     /// Leave untracked files alone instead of refusing to start.
     pub allow_untracked: bool,
-    /// Stop with the end of the cycle.
+    /// Stop at the end of the cycle.
     pub cycle: bool,
 }
 
-/// Why a run could not go on.
+/// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError<W, A> {
-    /// Something could not be found out or done.
+    /// The project could not be read, run or written.
     #[error(transparent)]
     Work(W),
     /// An agent could not answer.
@@ -65,51 +65,51 @@ pub enum MachineError<W, A> {
     /// The tests cannot be run at all.
     #[error("the tests cannot be run: {what}: {why}")]
     CannotTest {
-        /// Which.
+        /// The test command, or what the obstacle is about.
         what: String,
-        /// Why.
+        /// The error message.
         why: String,
     },
-    /// A person has changed tracked files.
+    /// Tracked files have uncommitted changes.
     #[error("`{path}` has changes that are not committed")]
     Modified {
-        /// The first of them.
+        /// The first changed file.
         path: String,
-        /// How many more there are.
+        /// How many other files have changed.
         more: usize,
     },
-    /// A person has files that git does not know.
+    /// There are untracked files.
     #[error("`{path}` is not known to git")]
     Untracked {
-        /// The first of them.
+        /// The first untracked file.
         path: String,
-        /// How many more there are.
+        /// How many other untracked files there are.
         more: usize,
     },
     /// A person is in refactor mode.
     #[error("refactor mode is on")]
     RefactorMode {
-        /// What it is for.
+        /// The person's reason for it.
         reason: Option<String>,
     },
     /// There is no agent for a role.
     #[error("there is no agent for the {0}")]
     NoAgent(Role),
-    /// What people read of a run cannot be written.
+    /// The plan or the step log could not be written.
     #[error("cannot write the plan or the log of a step")]
     View(#[source] io::Error),
 }
 
-/// What the functions of a machine return.
+/// The result type of the machine's functions.
 pub type Fallible<T, B, A> = Result<T, MachineError<<B as crate::seam::Workshop>::Error, <A as Agent>::Error>>;
 
-/// A run under way.
+/// A run in progress.
 pub struct Machine<B: StepWorkshop, A: Agent, R: Reporter> {
-    /// The project.
+    /// The workshop of the project.
     pub bench: B,
     agents: BTreeMap<Role, A>,
     reporter: R,
-    /// The kata's text; empty where the mandate has a brief of its own.
+    /// The kata's text; empty if the mandate has its own brief.
     kata: String,
     mandate: Mandate,
     agenda: Option<Agenda>,
@@ -118,11 +118,11 @@ pub struct Machine<B: StepWorkshop, A: Agent, R: Reporter> {
     steps_done: u32,
     cycle_over: bool,
     log: Option<StepLog>,
-    /// The tree of a commit of somebody else's whose check was seen to fail.
+    /// The tree of HEAD, if the check command failed on it and the commit is not ours.
     check_fails: Option<TreeId>,
-    /// What was last complained of in the tests alone, as it was said.
+    /// The last check or compiler output that complained about test code only.
     complaint: Option<String>,
-    /// It was said that models see the kata cut.
+    /// Whether the user was told that prompts show only part of the kata.
     kata_cut: bool,
 }
 
@@ -132,7 +132,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         let end = match self.work() {
             Err(_) if self.bench.is_cancelled() => End::Interrupted,
             Err(error) => {
-                // If this cannot be done now, the next start does it; what went wrong first is what matters.
+                // A failed cleanup is ignored: the next start repeats it, and the first error is the one to report.
                 let _tidied = self.tidy();
                 return Err(error);
             }
@@ -150,7 +150,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// Makes the next attempt; the end, if there is a reason to stop.
+    /// Makes the next attempt; returns the end if the run must stop.
     fn attempt_next(&mut self) -> Fallible<Option<End>, B, A> {
         if let Some(end) = self.limit() {
             return Ok(Some(end));
@@ -165,7 +165,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.rung(&stand)
     }
 
-    /// Climbs one rung of the ladder: an attempt, or the end of the step.
+    /// Makes the attempt that is due, skips a refactor, or stops the run when all attempts are used up.
     fn rung(&mut self, stand: &StartingPoint) -> Fallible<Option<End>, B, A> {
         let max = self.bench.config().max_attempts_per_agent.get();
         let standing = self.session().standing();
@@ -193,7 +193,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// All attempts are spent: a person must look.
+    /// Pauses the run because all attempts are used up; the target of an implementor is blocked.
     fn stop(&mut self, stand: &StartingPoint) -> Fallible<End, B, A> {
         let why = self.last_failure().unwrap_or_else(|| "all attempts failed".to_owned());
         let Some(test) = stand.reds.first().filter(|_| stand.role == Role::Implementor) else {
@@ -223,7 +223,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.pause(stand, reason, next)
     }
 
-    /// Stops for a person, on the record; unless somebody else goes on, and nothing is blocked.
+    /// Ends the step and stops the run. Records a pause, unless the mandate continues by itself and no test is stuck.
     fn pause(&mut self, stand: &StartingPoint, reason: String, next: String) -> Fallible<End, B, A> {
         if !self.mandate.goes_on || reason.starts_with(STUCK) {
             self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
@@ -232,7 +232,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(End::Stopped { reason, next })
     }
 
-    /// What keeps another attempt from being begun.
+    /// The reason not to begin another attempt, if there is one.
     fn limit(&self) -> Option<End> {
         let standing = self.session().standing();
         if self.bench.is_cancelled() {
@@ -288,7 +288,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.session().standing().last_failure().map(str::to_owned)
     }
 
-    /// Puts events on the record, and shows them.
+    /// Appends events to the ledger and shows them to the reporter.
     fn record(&mut self, events: &[Event]) -> Fallible<(), B, A> {
         self.bench.ledger().append(events).map_err(|error| MachineError::Work(error.into()))?;
         for event in events {
@@ -304,7 +304,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 }
 
-/// Where the project stands, or why nothing can be done.
+/// The starting point, or the end of the run.
 enum StartOrEnd {
     Start(StartingPoint),
     End(End),

@@ -1,4 +1,4 @@
-//! Where the project stands: who is on turn, on top of which commit, with which tests red.
+//! Finds the starting point: whose turn it is, on top of which commit, with which tests red.
 
 use super::{End, Fallible, Machine, MachineError, StartOrEnd, work};
 use crate::cycle::{Phase, Position, RedTest, Role, Turn};
@@ -8,23 +8,23 @@ use crate::report::{Cause, Report};
 use crate::seam::{Agent, Feedback, Head, Reporter, StepWorkshop, Vcs};
 use crate::test_id::TestId;
 
-/// Where the project stands before an attempt.
+/// HEAD, turn, test results and red tests before an attempt.
 #[derive(Clone, Debug)]
 pub struct StartingPoint {
-    /// The step that is due.
+    /// The number of the step that is due.
     pub step: u32,
-    /// Whose it is.
+    /// The role whose turn it is.
     pub role: Role,
-    /// HEAD, which its commit goes on top of.
+    /// HEAD, the parent of the step's commit.
     pub head: Head,
-    /// What all tests say on HEAD's tree.
+    /// The results of all tests on HEAD's tree.
     pub report: Report,
-    /// The tests that are to be made green.
+    /// The tests to be made green.
     pub reds: Vec<RedTest>,
 }
 
 impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
-    /// Finds out where the project stands, or why nothing can be done.
+    /// Finds the starting point, or the reason to end the run.
     pub(super) fn stand(&mut self) -> Fallible<StartOrEnd, B, A> {
         let head = self.bench.vcs().head().map_err(work)?;
         self.bench.start_from(&head.tree);
@@ -50,8 +50,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(StartOrEnd::Start(StartingPoint { step: position.step + 1, role, head, report, reds }))
     }
 
-    /// Who is on turn under the mandate: one role alone while nothing is red; and an iteration of a program begins with
-    /// a test, whatever the one before it left to refactor.
+    /// Whose turn it is under the mandate: `only` acts while no test is red; and a program's iteration begins with a
+    /// test, even if the iteration before it left a refactor due.
     fn on_turn(&self, role: Role, reds: &[RedTest]) -> Role {
         let begins = self.session().standing().iteration().is_some_and(|iteration| !iteration.greened);
         match (self.mandate.only, role) {
@@ -61,13 +61,14 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// The position by HEAD's history, and by a step that ended there without a commit.
+    /// The position by HEAD's history, or by a later step that ended on HEAD without a commit.
     pub(super) fn position(&self, head: &Head) -> Fallible<Position, B, A> {
         let messages = self.bench.vcs().messages().map_err(work)?;
         Ok(Position::of_history(messages).after(self.session().standing().ended(), head.commit.as_ref()))
     }
 
-    /// Runs all tests on HEAD's tree. Results that changed although nothing else did are looked at twice.
+    /// Runs all tests on HEAD's tree. If HEAD is our own commit, tests that passed before and fail now are rerun: they
+    /// may be flaky.
     fn baseline(&mut self) -> Fallible<Report, B, A> {
         let tree = self.bench.vcs().head().map_err(work)?.tree;
         let untouched = self.session().last_commit().is_some_and(|commit| commit.tree == tree);
@@ -84,7 +85,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.bench.rerun(report, &suspects).map_err(MachineError::Work)
     }
 
-    /// A baseline that no step can start from: a test that flakes, or one that fails for no valid cause.
+    /// Pauses if no step can start from this baseline: a test flakes, or fails for a cause that is not a valid red.
     fn broken_baseline(&mut self, report: &Report) -> Fallible<Option<End>, B, A> {
         let bad = |cause: Cause| !cause.is_valid_red() && cause != Cause::Skipped;
         let test = report.results().find_map(|result| {
@@ -102,8 +103,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(Some(End::Stopped { reason, next }))
     }
 
-    /// A red that a missing symbol keeps from being run is in no test run, so a clone, or a project of a
-    /// person's, has no record of it yet.
+    /// Records reds that a missing symbol keeps from running. A test run does not contain them, so a fresh clone or a
+    /// person's project has no record of them yet.
     fn prove_unrun(&mut self, reds: &[RedTest], report: &Report) -> Fallible<(), B, A> {
         let unrun = reds.iter().filter(|red| report.get(red.id()).is_none());
         let unknown = unrun.filter(|red| gate::judge_claim(self.session(), red.id()).is_err());
@@ -120,7 +121,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.record(&events)
     }
 
-    /// Puts the beginning of a step on the record, unless it is under way.
+    /// Records the start of a step, unless it is already in progress.
     pub(super) fn begin_step(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<(), B, A> {
         let start = StepStart {
             step: stand.step,
@@ -147,14 +148,14 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.record(&[Event::StepStart(start)])
     }
 
-    /// Ends the refactor mode that was begun for a task which is not kept.
+    /// Ends refactor mode that was begun for a task which is not kept.
     pub(super) fn end_mode(&mut self) -> Fallible<(), B, A> {
         let mode = self.session().standing().refactor().filter(|mode| mode.mark.is_some());
         let Some(tree) = mode.map(|mode| mode.base.clone()) else { return Ok(()) };
         self.record(&[Event::RefactorEnd(RefactorEnd { kept: false, tree, verified_by: None, kept_as: None })])
     }
 
-    /// Puts the end of a step on the record.
+    /// Records the end of a step, tells the agents, and closes the step log.
     pub(super) fn end_step(&mut self, stand: &StartingPoint, outcome: StepOutcome) -> Fallible<(), B, A> {
         let under_way = self.session().standing().step();
         let role = under_way.map_or(stand.role, |step| step.role);

@@ -1,4 +1,4 @@
-//! Begins a run: puts right what an earlier one left undone, and refuses what it must not touch.
+//! Starts a run: cleans up after an interrupted one, and refuses to start on a person's unfinished work.
 
 use std::collections::BTreeMap;
 
@@ -11,22 +11,22 @@ use crate::law::Kind;
 use crate::seam::{Agent, Head, Reporter, StepWorkshop, Vcs};
 use crate::standing::Step;
 
-/// What a run is started with.
+/// The parameters of a run.
 pub struct Start {
-    /// What it is asked to do.
+    /// When to stop.
     pub order: Order,
-    /// The kata's text; empty where the mandate has a brief of its own.
+    /// The kata's text; empty if the mandate has its own brief.
     pub kata: String,
     /// What it is to build.
     pub mandate: Mandate,
-    /// Several mandates in their order, where there are several.
+    /// Several mandates in order, if a plan is carried out; each replaces `mandate` when it is due.
     pub agenda: Option<Agenda>,
-    /// The machine's version.
+    /// The version of this program, for the ledger.
     pub version: String,
 }
 
 impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
-    /// Opens the project for a run.
+    /// Cleans up, refuses a project that is not ready for a run, and records the start.
     pub fn start(bench: B, agents: impl IntoIterator<Item = A>, reporter: R, start: Start) -> Fallible<Self, B, A> {
         let Start { order, kata, mandate, agenda, version } = start;
         let agents: BTreeMap<Role, A> = agents.into_iter().map(|agent| (agent.role(), agent)).collect();
@@ -64,13 +64,13 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(machine)
     }
 
-    /// Ends a run, on the record.
+    /// Cleans up, and records the end of the run.
     pub(super) fn finish(&mut self, end: &End) -> Fallible<(), B, A> {
         self.tidy()?;
         self.record(&[Event::RunEnd(RunEnd { reason: end.reason(), exit: end.exit_code() })])
     }
 
-    /// Leaves nothing half done, and no ref to files that are a person's.
+    /// Undoes unfinished work, and deletes the ref that holds a snapshot of a person's untracked files.
     pub(super) fn tidy(&mut self) -> Fallible<(), B, A> {
         self.recover()?;
         if self.order.allow_untracked {
@@ -79,8 +79,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(())
     }
 
-    /// What a kill or Ctrl-C cut short: an attempt is undone and not spent, a commit that was made is put on
-    /// the record, and refactor mode that was begun for a task is over.
+    /// Cleans up after a kill or Ctrl-C: undoes an open attempt without counting it, records a commit that the ledger
+    /// lacks, and ends refactor mode that was begun for a task.
     fn recover(&mut self) -> Fallible<(), B, A> {
         self.recover_step()?;
         self.end_mode()
@@ -131,7 +131,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         })])
     }
 
-    /// Whether HEAD is the commit of this step, made just before we were killed.
+    /// Whether HEAD is this step's commit, made just before the process was killed.
     fn is_commit_of(&self, head: &Head, step: &Step) -> Fallible<bool, B, A> {
         let Some(commit) = &head.commit else { return Ok(false) };
         let message = self.bench.vcs().messages().map_err(work)?.into_iter().next().unwrap_or_default();
@@ -141,7 +141,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         Ok(is_step && self.bench.vcs().parent(commit).map_err(work)? == step.head)
     }
 
-    /// A person's uncommitted work is not ours to touch.
+    /// Refuses to start on a person's uncommitted work.
     fn refuse_unclean(&self) -> Fallible<(), B, A> {
         let unclean = self.bench.vcs().unclean().map_err(work)?;
         if let Some(path) = unclean.modified.first() {
@@ -155,7 +155,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// What a person does in refactor mode is theirs until they end it.
+    /// Refuses to start while a person is in refactor mode.
     fn refuse_refactor_mode(&self) -> Fallible<(), B, A> {
         match self.session().standing().refactor() {
             Some(on) => Err(MachineError::RefactorMode { reason: on.reason.clone() }),
@@ -163,7 +163,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    /// Where HEAD is not where the ledger left it, the commits are right.
+    /// Records a resync if HEAD is not where the ledger ended: the commits win over the ledger.
     fn resync(&mut self) -> Fallible<(), B, A> {
         let head = self.bench.vcs().head().map_err(work)?;
         let session = self.session();
@@ -183,7 +183,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.record(&[Event::Resynced(Resynced { head: head.commit, step: position.step, reason })])
     }
 
-    /// A commit that we did not make may fail its check; then the refactorer mends it first.
+    /// Runs the check command on a HEAD that is not our commit; if it fails, the refactorer mends it first.
     fn check_baseline(&mut self) -> Fallible<(), B, A> {
         let head = self.bench.vcs().head().map_err(work)?;
         let ours = self.session().last_commit().is_some_and(|commit| commit.tree == head.tree);

@@ -1,12 +1,12 @@
-//! What a model is told of a task: what is to be built at all, the plan that it is a part of, and the task itself.
+//! The brief of a task: the kata, the plan, and the task itself.
 
 use super::{Plan, Step};
 
-/// Most bytes of a plan beside its task: what is cut away must never be the task.
+/// Longest plan, in bytes, that a brief shows; a longer one would push the task out of the prompt.
 const MAX_BODY: usize = 12_000;
 
 impl Plan {
-    /// The words for one of its steps. What stays the same from task to task comes first.
+    /// The brief of one step. The parts that are the same for all tasks come first.
     pub fn brief(&self, kata: &str, step: &Step) -> String {
         let plan = if self.body.len() <= MAX_BODY { self.body.trim() } else { "(too long to be shown)" };
         let kata = kata.trim_end();

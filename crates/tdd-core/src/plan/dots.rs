@@ -1,4 +1,4 @@
-//! The steps of plans that name a test, each with its dot: whether that test is red, green, or not there yet.
+//! The plan steps that name a test, each with a dot: whether the test is red, green or not there yet.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::test_id::TestId;
 
 use super::{Plan, Step};
 
-/// What a step's test said when it last ran.
+/// The last result of a step's test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dot {
@@ -17,12 +17,12 @@ pub enum Dot {
     Red,
     /// It passed.
     Green,
-    /// It was not run: it is not there yet, or left aside.
+    /// It was not run: it does not exist yet, or is skipped.
     NotYet,
 }
 
 impl Dot {
-    /// The dot of a test, by what the ledger knows.
+    /// The dot of a test, by the ledger.
     pub fn of(session: &Session, test: &TestId) -> Self {
         match session.tests().get(test).map(|known| (known.status, known.cause)) {
             Some((Status::Pass, _)) => Self::Green,
@@ -31,7 +31,7 @@ impl Dot {
         }
     }
 
-    /// As people see it without colours.
+    /// The dot as text, without colours.
     pub fn text(self) -> &'static str {
         match self {
             Self::Red => "● red",
@@ -44,11 +44,11 @@ impl Dot {
 /// A step that names a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TestStep {
-    /// The plan's file, or the step of the machine's that a model planned.
+    /// The plan's file, or the step in which a model planned.
     pub plan: String,
-    /// Which step of it, from 1.
+    /// The number of the step in the plan, from 1.
     pub step: usize,
-    /// What it is called.
+    /// Its title.
     pub title: String,
     /// The test.
     pub test_id: TestId,
@@ -60,7 +60,7 @@ pub struct Dotted {
     /// The step.
     #[serde(flatten)]
     pub step: TestStep,
-    /// What its test said when it last ran.
+    /// The last result of its test.
     pub state: Dot,
 }
 
@@ -84,7 +84,7 @@ impl TestStep {
             .collect()
     }
 
-    /// The step with its dot, by what the ledger knows.
+    /// The step with its dot, by the ledger.
     pub fn dotted(&self, session: &Session) -> Dotted {
         Dotted { state: Dot::of(session, &self.test_id), step: self.clone() }
     }

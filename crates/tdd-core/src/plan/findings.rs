@@ -1,4 +1,4 @@
-//! What is wrong with a plan, or worth knowing before it runs.
+//! Problems of a plan, and notes about how it runs.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +8,26 @@ use super::{Kind, Plan, Step};
 use crate::path::{ConfinedPath, RepoPath};
 use crate::test_id::TestId;
 
-/// One thing about a plan.
+/// A problem or a note.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finding {
-    /// Where, from 1.
+    /// The line, from 1.
     pub line: usize,
     /// Whether it stops the plan.
     pub severity: Severity,
-    /// What is wrong.
+    /// What the problem is.
     pub problem: String,
     /// What to write.
     pub fix: String,
 }
 
-/// How much a finding matters.
+/// Whether a finding stops the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The plan does not run.
     Stop,
-    /// It runs, and this is how.
+    /// The plan runs, but perhaps not as its author expects.
     Note,
 }
 
@@ -138,7 +138,7 @@ fn doubles(steps: &[Step]) -> Vec<Finding> {
 }
 
 impl Plan {
-    /// The first line of the front matter that is meant, or its first line.
+    /// The first line of the front matter for which `is_meant` holds, or else line 1 of the file.
     fn front_line(&self, is_meant: impl Fn(&str) -> bool) -> usize {
         self.front.iter().position(|line| is_meant(line)).map_or(1, |at| at + 2)
     }

@@ -1,15 +1,15 @@
-//! What a plan is for, in one sentence.
+//! The goal of a plan, in one sentence.
 
 use super::Plan;
 use crate::account;
 use crate::program::sections;
 
-/// How plans call what they are for.
+/// The titles under which a plan states its goal.
 const TITLES: [&str; 3] = ["Objective", "Goal", "Purpose"];
 
 impl Plan {
-    /// What it is for: what stands under `<objective>`, `## Objective` or `## Goal`; else the first sentence before its
-    /// steps, or its title; else its first truth, or the title of its first step.
+    /// The goal: the text under `<objective>`, `## Objective` or the like; else the first sentence before the steps, or
+    /// the title; else the first truth, or the title of the first step.
     pub fn goal(&self) -> String {
         let before: Vec<&str> = self.body.lines().take(self.lines_before_steps()).collect();
         let ways = [self.objective(), account::goal(&before.join("\n")), self.first_truth()];
@@ -23,7 +23,7 @@ impl Plan {
             let title = title.to_lowercase();
             let start = lower.find(&format!("<{title}>"))? + title.len() + 2;
             let end = start + lower[start..].find(&format!("</{title}>"))?;
-            // The lower case of a letter may be longer than the letter.
+            // The lower case of a character can be longer than the character, so this range may be invalid.
             self.body.get(start..end).map(account::goal)
         });
         let sections = sections::sections(&self.body);
@@ -31,7 +31,7 @@ impl Plan {
         tagged.filter(|goal| !goal.is_empty()).or_else(section).unwrap_or_default()
     }
 
-    /// Without the test that it names.
+    /// The first truth, without the test that it names.
     fn first_truth(&self) -> String {
         let Some(truth) = self.truths.first() else { return String::new() };
         let id = truth.test.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -42,7 +42,7 @@ impl Plan {
     }
 
     fn lines_before_steps(&self) -> usize {
-        // The body begins behind the front matter and its two fences.
+        // The body begins after the front matter and its two fences.
         self.steps.first().map_or(usize::MAX, |step| step.line.saturating_sub(self.front.len() + 3))
     }
 }

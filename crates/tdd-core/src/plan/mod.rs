@@ -1,4 +1,4 @@
-//! A plan: a Markdown file whose front matter says what must come of it, and whose steps may name tests.
+//! A plan: a Markdown file whose front matter says what must be true at its end, and whose steps may name tests.
 
 mod brief;
 mod dots;
@@ -19,26 +19,26 @@ pub use progress::{PlanFacts, Task, due, lacking};
 pub use steps::{Field, Step};
 pub use truth::Truth;
 
-/// A plan as it is written.
+/// A parsed plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Which phase it belongs to: `5` or `05-auth`.
+    /// The phase it belongs to: `5` or `05-auth`.
     pub phase: String,
-    /// Which plan of that phase.
+    /// The number of the plan in its phase.
     pub number: String,
-    /// What `type` says; [`Plan::kind`] reads it.
+    /// The text of `type`; [`Plan::kind`] interprets it.
     pub kind: Option<String>,
-    /// Plans run in ascending order of their waves.
+    /// Its wave: plans run in ascending order of waves.
     pub wave: u32,
     /// What must be true at the end.
     pub truths: Vec<Truth>,
-    /// Which files must be there at the end.
+    /// The files that must exist at the end.
     pub artifacts: Vec<String>,
-    /// What is to be done, in this order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// All that stands behind the front matter.
+    /// The text after the front matter.
     pub body: String,
-    /// The lines of the front matter, to find places in it.
+    /// The lines of the front matter, for the line numbers of findings.
     front: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub struct Plan {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Under the gates.
+    /// By the rules of the cycle.
     Tdd,
     /// In refactor mode.
     Execute,
@@ -69,7 +69,7 @@ impl Plan {
         let (front, body) = split(text)?;
         let read: Front = serde_saphyr::from_str(&front.join("\n")).map_err(|error| {
             let error = describe(&error);
-            // The first line is the fence.
+            // The fence is the first line of the file.
             ConfigError { line: error.line + 1, ..error }
         })?;
         let steps = steps::read(&body, front.len() + 3);
@@ -80,7 +80,7 @@ impl Plan {
         Ok(Self { phase, number, kind, wave, truths, artifacts, steps, body: body.join("\n"), front })
     }
 
-    /// How it runs; `None` if its `type` is none that we know.
+    /// How it runs; `None` if its `type` is unknown.
     pub fn kind(&self) -> Option<Kind> {
         match self.kind.as_deref() {
             None | Some("execute") => Some(Kind::Execute),
@@ -89,18 +89,18 @@ impl Plan {
         }
     }
 
-    /// The mark that commits for one of its steps carry, counted from 0: `[phase-05/plan-01/task-01]`.
+    /// The mark of the commits for a step (from 0): `[phase-05/plan-01/task-01]`.
     pub fn mark(&self, step: usize) -> String {
         format!("[phase-{}/plan-{}/task-{:02}]", word(&self.phase), word(&self.number), step + 1)
     }
 
-    /// All that is worth saying about it, in the order of its lines.
+    /// All problems and notes, in line order.
     pub fn findings(&self) -> Vec<Finding> {
         findings::of(self)
     }
 }
 
-/// A number with two digits, or another name without what would break a mark.
+/// A number with two digits, or a name without characters that would break a mark.
 fn word(text: &str) -> String {
     match text.parse::<u32>() {
         Ok(number) => format!("{number:02}"),
@@ -108,7 +108,7 @@ fn word(text: &str) -> String {
     }
 }
 
-/// Front matter and body. The former begins on line 2, the latter two lines behind its end.
+/// Splits a file into front matter and body. The front matter begins on line 2, and the body after the closing fence.
 pub(crate) fn split(text: &str) -> Result<(Vec<&str>, Vec<&str>), ConfigError> {
     let mut lines = text.lines();
     if lines.next().is_none_or(|line| line.trim_end() != "---") {
@@ -134,7 +134,7 @@ fn unreadable(line: u64, problem: String, hint: &str) -> ConfigError {
     ConfigError { line, column: 1, problem, hint: Some(hint.to_owned()) }
 }
 
-/// The front matter. Other tools keep keys of their own there, so unknown ones are left alone.
+/// The front matter. Unknown keys are ignored, because other tools keep their own keys there.
 #[derive(Deserialize)]
 struct Front {
     phase: String,
@@ -158,7 +158,7 @@ struct MustHaves {
     artifacts: Vec<Artifact>,
 }
 
-/// A sentence, or one with its test beside it.
+/// A sentence, or a sentence with a separate test id.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum RawTruth {
@@ -175,7 +175,7 @@ impl RawTruth {
     }
 }
 
-/// A path, or one with remarks beside it.
+/// A path, or a path with remarks.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Artifact {

@@ -1,4 +1,4 @@
-//! How far a plan is: which of its tasks is due, and what is lacking at its end.
+//! The progress of a plan: which task is due, and what is missing at the end.
 
 use crate::commit::{Trailers, is_marked};
 use crate::cycle::{Phase, Role};
@@ -8,32 +8,32 @@ use crate::test_id::TestId;
 
 use super::Truth;
 
-/// What must be known of a task to tell whether it is done.
+/// What tells whether a task is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
     /// The mark of its commits.
     pub mark: String,
-    /// The test that it is about; none if it is done in refactor mode.
+    /// The test it is about; `None` if it is done in refactor mode.
     pub test: Option<TestId>,
 }
 
-/// What was seen of the project.
+/// What tells how far a plan is.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanFacts<'a> {
     /// The messages of HEAD's first-parent history, newest first.
     pub history: &'a [String],
-    /// What all tests say on HEAD's tree.
+    /// The results of all tests on HEAD's tree.
     pub report: &'a Report,
-    /// Who is on turn in the cycle.
+    /// The role whose turn it is in the cycle.
     pub role: Role,
-    /// What the ledger says.
+    /// The state of the ledger.
     pub standing: &'a MachineState,
 }
 
-/// The task that is due, by its place; `None` if all are done.
+/// The index of the task that is due; `None` if all are done.
 ///
-/// A cycle that was begun is ended first. There is no other record of how far a plan is than the commits, what the
-/// tests say, and, for a task that nothing was to be done for, the ledger.
+/// A cycle that was begun is finished first. Progress has no record of its own: it follows from the commits, the test
+/// results and, for a task with nothing to do, the ledger.
 pub fn due(tasks: &[Task], seen: &PlanFacts<'_>) -> Option<usize> {
     under_way(tasks, seen).or_else(|| tasks.iter().position(|task| !is_done(task, seen)))
 }
@@ -47,7 +47,7 @@ fn under_way(tasks: &[Task], seen: &PlanFacts<'_>) -> Option<usize> {
 fn is_done(task: &Task, seen: &PlanFacts<'_>) -> bool {
     let mut marked = seen.history.iter().filter(|message| is_marked(message, &task.mark));
     match &task.test {
-        // A test that a person left aside is theirs.
+        // A blocked test is a person's decision, so the task counts as done.
         Some(test) => {
             passes(seen.report, test)
                 || seen.standing.blocked().contains_key(test)
@@ -57,7 +57,7 @@ fn is_done(task: &Task, seen: &PlanFacts<'_>) -> bool {
     }
 }
 
-/// A later refactor may have given the test another name.
+/// The commit counts even if a later refactor renamed the test.
 fn is_green_of(message: &str, test: &TestId) -> bool {
     let trailers = Trailers::parse(message);
     trailers.get("TDD-Phase").and_then(Phase::parse) == Some(Phase::Green)
@@ -68,7 +68,7 @@ fn passes(report: &Report, test: &TestId) -> bool {
     report.get(test).is_some_and(|result| result.outcome == Outcome::Pass)
 }
 
-/// What a plan promised and did not bring, in words: artifacts that are not there, truths without a test that passes.
+/// What a plan promised but did not deliver: missing artifacts, and truths without a passing test.
 pub fn lacking(truths: &[Truth], artifacts: &[String], files: &[String], report: &Report) -> Vec<String> {
     let there = |path: &str| {
         let inside = format!("{}/", path.trim_end_matches('/'));
@@ -106,7 +106,7 @@ mod tests {
         Report::new(passing.iter().map(pass), Vec::new())
     }
 
-    /// The number of the task that is due.
+    /// Asserts the number of the task that is due.
     fn check(history: &[String], passing: &[&str], role: Role, expected: Option<usize>) {
         let (report, standing) = (report(passing), MachineState::default());
         let seen = PlanFacts { history, report: &report, role, standing: &standing };
@@ -121,7 +121,7 @@ mod tests {
         let green = [message(1, "green", "one"), red];
         check(&green, &["one"], Role::Refactorer, Some(1));
         check(&green, &["one"], Role::Tester, Some(2));
-        // The refactorer renamed it.
+        // The refactorer renamed the test.
         check(&green, &["uno"], Role::Tester, Some(2));
     }
 

@@ -1,24 +1,24 @@
-//! Finds the steps of a plan: `<task>` blocks, or headings, or a numbered list, and the tests that they name.
+//! Finds the steps of a plan (`<task>` blocks, headings, or a numbered list) and the tests that they name.
 
 use serde::Serialize;
 
 /// One step of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// The line that it begins on, from 1.
+    /// Its first line, from 1.
     pub line: usize,
-    /// The test that it is about.
+    /// The test it is about.
     pub test_id: Option<Field>,
-    /// The file that the test is to stand in.
+    /// The file that the test belongs in.
     pub test_file_path: Option<Field>,
-    /// All that is written about it.
+    /// Its whole text.
     #[serde(skip)]
     pub text: String,
 }
 
-/// What a step says under a key.
+/// The value of a key in a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Field {
     /// The value.
@@ -27,10 +27,10 @@ pub struct Field {
     pub line: usize,
 }
 
-/// The steps in these lines, the first of which has the number `first`.
+/// The steps in these lines; `first` is the line number of the first line.
 ///
-/// Where there are `<task>` blocks, they are the steps. Otherwise every heading that begins with `Step` or `Task`
-/// starts one; without such headings, every numbered item does that stands at the beginning of its line.
+/// If there are `<task>` blocks, they are the steps. Otherwise each heading that begins with `Step` or `Task` starts a
+/// step. Without such headings, each numbered item at the beginning of a line does.
 pub(super) fn read(body: &[&str], first: usize) -> Vec<Step> {
     let lines = unfenced(body, first);
     let ways: [fn(&str) -> Option<String>; 3] = [task, heading, item];
@@ -58,13 +58,13 @@ pub(super) fn read(body: &[&str], first: usize) -> Vec<Step> {
     steps
 }
 
-/// The lines of a step; what stands behind the end of a task is not about it.
+/// The lines of a step, up to the end of its `<task>` block.
 fn written(lines: &[&str]) -> String {
     let end = lines.iter().position(|line| line.contains("</task>")).map_or(lines.len(), |at| at + 1);
     lines[..end].join("\n").trim_end().to_owned()
 }
 
-/// The lines outside of fenced blocks, with their numbers: what is in there is an example.
+/// The lines outside fenced blocks, with their numbers: fenced blocks are examples.
 fn unfenced<'a>(body: &[&'a str], first: usize) -> Vec<(usize, &'a str)> {
     let mut fence = None;
     let mut lines = Vec::new();
@@ -111,7 +111,7 @@ impl Step {
     }
 }
 
-/// What a line says under a key: `key: value`, also in a list or in bold, `<key>value</key>`, or `key="value"`.
+/// The value of a key in a line: `key: value` (also in a list or in bold), `<key>value</key>`, or `key="value"`.
 fn value(line: &str, key: &str) -> Option<String> {
     let plain = || {
         let rest = line.trim_start_matches([' ', '\t', '-', '*', '`', '_']).strip_prefix(key)?;

@@ -1,4 +1,4 @@
-//! Plans that are read, and plans that are not.
+//! Tests of parsing plans, and of their findings.
 
 use super::*;
 

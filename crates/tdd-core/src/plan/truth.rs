@@ -1,30 +1,30 @@
-//! What must be true at the end of a plan, and the test that a sentence about it names.
+//! The truths of a plan: sentences that must be true at its end, and the tests that prove them.
 
 use super::Step;
 use crate::test_id::TestId;
 
-/// Something that must be true at the end.
+/// A sentence that must be true at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truth {
-    /// In words.
+    /// The sentence.
     pub text: String,
-    /// The test that proves it, if it names one.
+    /// The test that it names as proof, if any.
     pub test: Option<TestId>,
 }
 
-/// What an id may stand in, with what ends it.
+/// The pairs of characters that may enclose an id.
 const ENCLOSED: [(char, char); 5] = [('`', '`'), ('"', '"'), ('\'', '\''), ('(', ')'), ('[', ']')];
 
 impl Truth {
-    /// Reads a sentence. It names a test by an id in backticks, quotes or brackets, by the id of a step's test, or by an
-    /// id without anything around it.
+    /// Reads a sentence. It names a test by an id in backticks, quotes or brackets, by the test id of a step, or by a
+    /// bare id.
     pub(super) fn read(text: String, steps: &[Step]) -> Self {
         let named = enclosed_id(&text).or_else(|| step_id(&text, steps)).or_else(|| bare_id(&text));
         Self { text, test: named }
     }
 }
 
-/// The first id with something around it.
+/// The first enclosed id.
 fn enclosed_id(text: &str) -> Option<TestId> {
     text.char_indices().find_map(|(at, open)| {
         let (_, close) = ENCLOSED.into_iter().find(|(it, _)| *it == open)?;
@@ -34,7 +34,7 @@ fn enclosed_id(text: &str) -> Option<TestId> {
     })
 }
 
-/// The longest id of a step's test that stands in the text as a whole.
+/// The longest test id of a step that occurs in the text as a whole.
 fn step_id(text: &str, steps: &[Step]) -> Option<TestId> {
     let ids = steps.iter().filter_map(|step| step.test_id.as_ref()).map(|id| id.text.as_str());
     ids.filter(|id| stands_in(text, id)).max_by_key(|id| id.len()).and_then(|id| TestId::parse(id).ok())
@@ -48,7 +48,7 @@ fn stands_in(text: &str, id: &str) -> bool {
     })
 }
 
-/// The first id that nothing marks off, up to the end of the text or of what it stands in.
+/// The first id that is not enclosed, up to the end of the text or of the enclosing bracket.
 fn bare_id(text: &str) -> Option<TestId> {
     let word = text.split(is_border).find(|word| is_native(word))?;
     let start = text.find(word)?;
@@ -62,8 +62,8 @@ fn bare_id(text: &str) -> Option<TestId> {
     )
 }
 
-/// Reads an id. A name is one word where the language makes it one, and all that is there where a name is a sentence;
-/// then it ends before the next id.
+/// Parses an id. In Rust, Python and Go a name is one word; in other languages it is the rest of the text, up to the
+/// next id.
 fn parse(text: &str) -> Option<TestId> {
     let one_word = text.split(is_border).next().unwrap_or_default().trim_end_matches(['.', ':']);
     let path = one_word.split_once("::").map_or(one_word, |(path, _)| path);
@@ -86,7 +86,7 @@ fn is_border(c: char) -> bool {
     c.is_whitespace() || "`()[],;\"'".contains(c)
 }
 
-/// The text up to what closes it; what is opened inside is closed inside.
+/// The text up to the closing character; nested pairs are skipped.
 fn up_to(text: &str, open: char, close: char) -> Option<&str> {
     let mut depth = 1_usize;
     for (at, c) in text.char_indices() {
@@ -109,7 +109,7 @@ mod tests {
 
     const SPOKEN: &str = "test/a.test.js::adds > two (or more) numbers";
 
-    /// The test that a sentence names, in a plan with a step for this test.
+    /// The test that a sentence names, in a plan with a step for the test `step`.
     fn named(text: &str, step: &str) -> Option<String> {
         let test_id = Some(Field { text: step.to_owned(), line: 1 });
         let steps = [Step { test_id, ..Step::default() }];

@@ -1,25 +1,25 @@
-//! What becomes of an iteration's commits: a pure function of what was measured on exactly that commit.
+//! Decides whether an iteration's commits stay, purely from what was measured on its last commit.
 
 use super::definition::Strategy;
 use super::evaluation::Measured;
 use super::metric::{Proven, Ratchet, Step};
 
-/// All that was seen of an iteration's last commit, in a clean copy of it.
+/// What was measured on an iteration's last commit, in a clean copy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IterationFacts {
-    /// A file that was changed outside of the fence.
+    /// A changed file outside the fence.
     pub outside: Option<String>,
-    /// What the evaluation said, or why it counts for nothing.
+    /// The result of the evaluation, or why it is invalid.
     pub evaluation: Result<Measured, String>,
-    /// The same once more; `None` if it was not asked again.
+    /// The result of a second evaluation; `None` if there was none.
     pub again: Option<Result<Measured, String>>,
-    /// Which of the held-out checks failed, counted from 1.
+    /// The numbers of the held-out checks that failed, from 1.
     pub held_out_failed: Vec<usize>,
-    /// How the checks of the commit stand.
+    /// The state of the commit's checks.
     pub checks: Checks,
 }
 
-/// How the checks of a commit stand.
+/// The state of a commit's checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checks {
     /// None are configured.
@@ -28,34 +28,34 @@ pub enum Checks {
     Passed,
     /// They failed.
     Failed,
-    /// They have not concluded.
+    /// They have not finished.
     Pending,
 }
 
-/// What becomes of it.
+/// What happens to an iteration.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Decision {
-    /// It stays.
+    /// Its commits stay.
     Accept {
-        /// What holds of it.
+        /// The proven metric.
         metric: Proven,
     },
-    /// It stays until its checks have concluded.
+    /// Its commits stay until their checks have finished.
     Pending {
-        /// What holds of it.
+        /// The proven metric.
         metric: Proven,
     },
-    /// It goes.
+    /// Its commits are removed.
     Discard {
-        /// What was measured, if anything was.
+        /// The measured metric, if any.
         metric: Option<f64>,
         /// Why.
         reason: String,
     },
-    /// Its checks failed where everybody sees them: it stays, and a person must look.
+    /// The checks of its pushed commit failed: the commits stay, and a person must decide.
     Stop {
-        /// What holds of it.
+        /// The proven metric.
         metric: Proven,
     },
 }
@@ -95,7 +95,7 @@ pub fn decide(strategy: Strategy, ratchet: Ratchet, seen: &IterationFacts) -> De
     }
 }
 
-/// Why a measurement is not good enough, if it is not. So it need not be made again.
+/// Why a measurement is not good enough, if so. Such a measurement needs no repetition.
 pub fn falls_short(strategy: Strategy, ratchet: Ratchet, measured: &Measured) -> Option<String> {
     if measured.failing > 0 {
         return Some(format!("{} tests are failing", measured.failing));

@@ -1,4 +1,4 @@
-//! A program as it is written: what it is for, what it may touch, how it is measured, and what keeps it from running.
+//! A program definition: its goal, target files and evaluation, and the problems that keep it from running.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use super::strategy;
 use crate::config::{ConfigError, describe};
 use crate::plan;
 
-/// How a program goes about its work.
+/// How a program works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
@@ -30,34 +30,35 @@ impl Strategy {
     }
 }
 
-/// A program.
+/// A parsed program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Definition {
-    /// How often it runs; without one, whenever it is asked to.
+    /// How often it runs; `None` means only on request.
     pub schedule: Option<Schedule>,
-    /// It is done when its metric is as good as this.
+    /// The metric at which it is done.
     pub target_metric: Option<f64>,
-    /// Which way its metric is better.
+    /// Which direction of the metric is better.
     pub direction: Direction,
-    /// What it is for.
+    /// The goal.
     pub goal: String,
     /// The files that it may touch.
     pub fence: Fence,
-    /// What measures it: a script for a shell.
+    /// The shell script that measures the metric.
     pub evaluation: String,
-    /// What the evaluation calls its metric, if not `metric`.
+    /// The key of the metric in the evaluation's output, if not `metric`.
     pub metric_name: Option<String>,
-    /// How long an evaluation may take, in minutes.
+    /// Timeout of an evaluation, in minutes.
     pub timeout_minutes: u64,
-    /// Scripts that must pass, and that no model gets to see.
+    /// Scripts that must pass, and that models never see.
     pub held_out: Vec<String>,
-    /// What says how the checks of a commit stand: prints `success`, `failure` or `pending`; `{commit}` is the commit.
+    /// A command that prints the state of a commit's checks: `success`, `failure` or `pending`. `{commit}` is the
+    /// commit.
     pub ci: Option<String>,
-    /// Where the memory branch is pushed to, and the working branch if there is `ci`.
+    /// The remote for the memory branch and, if there is `ci`, for the working branch.
     pub remote: Option<String>,
-    /// So many tests and iterations are shown one by one.
+    /// How many tests and iterations are listed one by one.
     pub cap: usize,
-    /// How it goes about its work, or why that cannot be said.
+    /// How it works, or why that is unknown.
     pub strategy: Result<Strategy, String>,
     problems: Vec<Problem>,
 }
@@ -67,7 +68,7 @@ pub struct Definition {
 pub struct Problem {
     /// The file, from the program's folder or from the repository's root.
     pub file: String,
-    /// Where in it, from 1.
+    /// The line, from 1.
     pub line: usize,
     /// What is wrong.
     pub problem: String,
@@ -81,7 +82,7 @@ const TIMEOUT_MINUTES: u64 = 30;
 const CAP: usize = 100;
 
 impl Definition {
-    /// Reads the text of a program. `files` are the names of all files of its folder, from that folder.
+    /// Parses a program. `files` are all files of its folder, relative to it.
     pub fn parse(text: &str, files: &[String]) -> Result<Self, ConfigError> {
         let (front, body, offset) = split(text)?;
         let sections = sections::sections(body);
@@ -109,7 +110,7 @@ impl Definition {
         Ok(definition)
     }
 
-    /// All that keeps it from running, in its own file.
+    /// The problems in its own file.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
@@ -144,7 +145,7 @@ impl Definition {
     }
 }
 
-/// The markers that a person has still to fill in, in a file of a program.
+/// The markers in a program's file that a person has not filled in.
 pub fn markers_left(file: &str, text: &str) -> Vec<Problem> {
     let mark = |marker: sections::Marker| Problem {
         line: marker.line,
@@ -155,7 +156,8 @@ pub fn markers_left(file: &str, text: &str) -> Vec<Problem> {
     sections::markers(text).into_iter().map(mark).collect()
 }
 
-/// The same of the program itself, and the words that others leave in one. A playbook may speak of a `TODO`.
+/// The markers in the program itself, or else placeholder words of other tools. Only `program.md` is searched for these
+/// words, because a playbook may mention `TODO`.
 fn unfinished(text: &str) -> Vec<Problem> {
     let mut problems = markers_left("program.md", text);
     if problems.is_empty()
@@ -175,19 +177,19 @@ fn line_of(text: &str, start: &str) -> usize {
     text.lines().position(|line| line.trim_start().starts_with(start)).map_or(1, |at| at + 1)
 }
 
-/// Which way is better, by the words about the evaluation.
+/// The better direction, according to the text about the evaluation.
 fn said_direction(lines: &[&str]) -> Direction {
     let lower = |line: &&str| line.to_lowercase().contains("lower is better");
     if lines.iter().any(lower) { Direction::Lower } else { Direction::Higher }
 }
 
-/// What stands in backticks behind "The metric is".
+/// The name in backticks after "metric is".
 fn said_name(lines: &[&str]) -> Option<String> {
     let rest = lines.iter().find_map(|line| line.split_once("metric is `"))?.1;
     rest.split('`').next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Front matter, body, and how many lines stand before the body. Comments may stand before the front matter.
+/// Front matter, body, and the number of lines before the body. Comments may precede the front matter.
 fn split(text: &str) -> Result<(Front, &str, usize), ConfigError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.len() > MAX_PROGRAM {
@@ -203,7 +205,7 @@ fn split(text: &str) -> Result<(Front, &str, usize), ConfigError> {
     let moved = |error: ConfigError, by: u64| ConfigError { line: error.line + by, ..error };
     let shift = u64::try_from(above).unwrap_or(0);
     let (front, body) = plan::split(rest).map_err(|error| moved(error, shift))?;
-    // The first line is the fence.
+    // The fence is the first line.
     let read = serde_saphyr::from_str(&front.join("\n")).map_err(|error| moved(describe(&error), shift + 1))?;
     let lines = front.len() + 2;
     let at = rest.split_inclusive('\n').take(lines).map(str::len).sum::<usize>();
@@ -223,7 +225,7 @@ fn after_comments(text: &str) -> usize {
     }
 }
 
-/// The front matter. Other tools keep keys of their own there, so unknown ones are left alone.
+/// The front matter. Unknown keys are ignored, because other tools keep their own keys there.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 struct Front {

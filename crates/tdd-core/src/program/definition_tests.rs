@@ -1,8 +1,8 @@
-//! Programs that are read, and programs that do not run.
+//! Tests of parsing programs, and of their problems.
 
 use super::*;
 
-/// In the format of public autoloop repositories.
+/// A program in the format of public autoloop repositories.
 const PUBLIC: &str = "<!-- kept by a workflow -->
 ---
 schedule: every 6h

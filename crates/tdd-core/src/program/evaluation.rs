@@ -1,22 +1,22 @@
-//! What an evaluation printed: one JSON object, read strictly, or a reason why it counts for nothing.
+//! Parses the output of an evaluation: one JSON object, read strictly, or the reason why it is invalid.
 
 use serde_json::{Map, Value};
 
 use super::definition::Strategy;
 
-/// What was measured on a commit.
+/// The values measured on a commit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// The value that the program is about.
+    /// The program's metric.
     pub metric: f64,
-    /// How many tests passed, if it says so.
+    /// How many tests passed, if the output says so.
     pub passing: Option<u64>,
-    /// How many failed.
+    /// How many tests failed.
     pub failing: u64,
 }
 
-/// Reads the last JSON object that stands on a line of its own, or the whole output as one. `name` is what the program
-/// calls its metric.
+/// Parses the last JSON object on a line of its own, or else the whole output. `name` is the program's name for its
+/// metric.
 pub fn read(output: &str, name: Option<&str>, strategy: Strategy) -> Result<Measured, String> {
     let object = last_object(output).ok_or("it printed no JSON object")?;
     let metric = metric(&object, name)?;
@@ -40,7 +40,7 @@ fn last_object(output: &str) -> Option<Map<String, Value>> {
     output.lines().rev().find_map(object).or_else(|| object(output))
 }
 
-/// `metric`, else what the program calls it, else the only number that is there.
+/// The value of `metric`, else of the program's name for it, else the only number.
 fn metric(object: &Map<String, Value>, name: Option<&str>) -> Result<f64, String> {
     let named = object.get("metric").or_else(|| name.and_then(|name| object.get(name)));
     let value = match named {

@@ -1,4 +1,4 @@
-//! What an iteration did, from the messages of its commits and from the ledger; no model is asked.
+//! Collects what an iteration did, from its commit messages and the ledger, without a model.
 
 use super::harness::{Harness, Sighting, Status};
 use super::iteration::ExistingTests;
@@ -14,24 +14,24 @@ use crate::test_id::TestId;
 pub struct Facts {
     /// The phase that it ended with.
     pub phase: Phase,
-    /// What it was about.
+    /// The test that it was about, or else the changed files.
     pub target: String,
-    /// Tests that it brought and that are there.
+    /// Tests that it added and that still exist.
     pub new: Vec<TestId>,
-    /// Tests that it brought and that are gone again.
+    /// Tests that it was about and that are gone.
     pub gone: Vec<TestId>,
-    /// What it saw of tests.
+    /// The tests it saw.
     pub tests: Vec<Sighting>,
-    /// How the tests that were there before came through.
+    /// What happened to the tests that existed before.
     pub existing: ExistingTests,
-    /// What it taught.
+    /// Its lessons.
     pub lessons: Vec<String>,
     /// What it did, in one sentence.
     pub summary: String,
 }
 
-/// Gathers the facts of an iteration. `messages` are those of its commits, oldest first; `harness` is what the program
-/// knew of tests before it.
+/// Collects the facts of an iteration. `messages` are those of its commits, oldest first; `harness` is the program's
+/// harness before it.
 pub fn gather(messages: &[String], iterating: &Iterating, session: &Session, harness: &Harness) -> Facts {
     let steps: Vec<Step<'_>> = messages.iter().filter_map(|message| Step::read(message)).collect();
     let mut tests: Vec<Sighting> = Vec::new();
@@ -67,7 +67,7 @@ pub fn gather(messages: &[String], iterating: &Iterating, session: &Session, har
     }
 }
 
-/// The phase that the work ended with: a refactor that nothing came of leaves the phase before it as the last.
+/// The phase that the work ended with. A refactor without a commit leaves the phase of the last commit.
 fn phase(steps: &[Step<'_>], iterating: &Iterating) -> Phase {
     match iterating.ended {
         Some(StepOutcome::Nothing | StepOutcome::Skipped) => steps.last().map_or(iterating.phase, |step| step.phase),
@@ -75,8 +75,8 @@ fn phase(steps: &[Step<'_>], iterating: &Iterating) -> Phase {
     }
 }
 
-/// Brings the harness in line with the tests that exist: entries that others named without a file are matched by that
-/// name, and a status that no longer holds is told anew.
+/// Aligns the harness with the existing tests: entries that another tool named without a file are matched by name, and
+/// an outdated status is updated.
 fn reconcile(seen: &mut Vec<Sighting>, harness: &Harness, session: &Session) {
     for entry in &harness.entries {
         let Some((test, status)) = entry.matching(session.tests().iter().map(|(id, known)| (id, known.status))) else {
@@ -124,7 +124,7 @@ impl<'a> Step<'a> {
         })
     }
 
-    /// What stands behind a label in the rationale.
+    /// The texts after a label in the rationale.
     fn said(&self, label: &str) -> Vec<String> {
         let behind = |line: &&str| {
             let (start, rest) = line.split_at_checked(label.len())?;
@@ -153,7 +153,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// How a test stands by the ledger, whatever the commits say.
+/// Sets the status of a test by the ledger, whatever the commits say.
 fn settle(sighting: &mut Sighting, iterating: &Iterating, session: &Session) {
     let passes = session.tests().get(&sighting.test).is_some_and(|known| known.status == event::Status::Pass);
     sighting.blocked_reason = iterating.blocked.get(&sighting.test).filter(|_| !passes).cloned();
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(facts(&[], &[begins(Phase::Red)]).phase, Phase::Red);
     }
 
-    /// What is told of an entry that the harness has under this name, if its test said this.
+    /// What is reported for a harness entry with this name, if its test has this result.
     fn reconciled(name: &str, was: Status, says: event::Status) -> Vec<(String, Status, Option<String>)> {
         let mut harness = Harness::default();
         harness.see(&Sighting { test: bare(name), ..Sighting::sample("x", was) }, 1);

@@ -1,8 +1,8 @@
-//! The fence: the files that a program may touch, as its section Target lists them.
+//! The fence: the files that a program may touch, from its Target section.
 
 use crate::rule::{Refusal, Rule};
 
-/// Which files are inside.
+/// The patterns of files that may and may not be touched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fence {
     may: Vec<String>,
@@ -10,8 +10,8 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Reads the lines of a section Target: every item of a list names a file or a pattern, in backticks if there are
-    /// any. Items below a line that says "not" are those that stay as they are.
+    /// Parses the lines of a Target section: each list item names files or patterns, in backticks if it has any. Items
+    /// below a line that says "not" are excluded.
     pub fn read(lines: &[&str]) -> Self {
         let mut fence = Self::default();
         let mut forbids = false;
@@ -28,23 +28,23 @@ impl Fence {
         fence
     }
 
-    /// Whether it lets nothing through.
+    /// Whether no file may be touched.
     pub fn is_empty(&self) -> bool {
         self.may.is_empty()
     }
 
-    /// The patterns of the files that are inside.
+    /// The patterns of the files that may be touched.
     pub fn patterns(&self) -> &[String] {
         &self.may
     }
 
-    /// Whether a path is inside.
+    /// Whether a path may be touched.
     pub fn holds(&self, path: &str) -> bool {
         let fits = |pattern: &String| matches(pattern, path);
         self.may.iter().any(fits) && !self.may_not.iter().any(fits)
     }
 
-    /// Refuses the first of these paths that is outside.
+    /// Refuses the first of these paths that may not be touched.
     pub fn check<'a>(&self, paths: impl IntoIterator<Item = &'a str>) -> Result<(), Refusal> {
         match paths.into_iter().find(|path| !self.holds(path)) {
             None => Ok(()),
@@ -62,18 +62,18 @@ fn item(line: &str) -> Option<&str> {
     ["- ", "* ", "+ "].into_iter().find_map(|mark| line.strip_prefix(mark))
 }
 
-/// Whether a line above a list says that what follows stays as it is.
+/// Whether a line above a list excludes the items of the list.
 fn denies(line: &str) -> bool {
     let lower = line.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
     words.any(|word| matches!(word, "not" | "never" | "don't" | "except" | "excluding"))
 }
 
-/// What an item names: all that stands in backticks before the words about it, or its first word.
+/// The patterns of an item: everything in backticks before the explanation, or else its first word.
 fn patterns(item: &str) -> Vec<String> {
     let explains = |words: &str| [" — ", " -- ", " – ", ": "].iter().any(|mark| words.contains(mark));
     let mut quoted = Vec::new();
-    // What stands between backticks is every second piece.
+    // Every second piece is between backticks.
     for pair in item.split('`').collect::<Vec<_>>().chunks(2) {
         let [outside, inside] = pair else { break };
         if explains(outside) {
@@ -91,8 +91,8 @@ fn clean(word: &str) -> String {
     if word.ends_with('/') { format!("{word}**") } else { word.to_owned() }
 }
 
-/// Whether a path fits a pattern: `*` and `?` stay inside of one part, `**` takes any number of parts. A pattern that
-/// names a folder holds all that is in it.
+/// Whether a path matches a pattern: `*` and `?` match within one part, `**` matches any number of parts. A pattern
+/// that names a folder matches everything in it.
 fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, path): (Vec<&str>, Vec<&str>) = (pattern.split('/').collect(), path.split('/').collect());
     parts_match(&pattern, &path)
@@ -107,7 +107,7 @@ fn parts_match(pattern: &[&str], path: &[&str]) -> bool {
     }
 }
 
-/// Behind `**` the rest must fit to the end, or there would be no telling `**/x` from `**`.
+/// `**` at the end must match at least one part.
 fn parts_match_whole(pattern: &[&str], path: &[&str]) -> bool {
     if pattern.is_empty() { !path.is_empty() } else { parts_match(pattern, path) }
 }

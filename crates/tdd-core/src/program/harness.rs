@@ -1,19 +1,19 @@
-//! The test harness of a program: one entry for each behaviour that it pinned, newest first, the oldest folded.
+//! The test harness of a program: one entry per pinned behaviour, newest first; old entries are folded.
 
 use serde::{Deserialize, Serialize};
 
 use super::sections::Kept;
 use crate::test_id::TestId;
 
-/// How a pinned behaviour stands.
+/// The status of a pinned behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Its test passes.
     Passing,
-    /// Its test fails: an obligation.
+    /// Its test fails and must be made to pass.
     Failing,
-    /// All attempts at it are spent: a person must look.
+    /// All attempts at it are used up, and a person must decide.
     Blocked,
 }
 
@@ -27,7 +27,7 @@ impl Status {
         }
     }
 
-    /// As it is shown.
+    /// The status for a page.
     pub fn shown(self) -> &'static str {
         match self {
             Self::Passing => "✅ passing",
@@ -40,15 +40,15 @@ impl Status {
 /// A pinned behaviour.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Its test, as its runner calls it.
+    /// Its test.
     pub test: TestId,
-    /// How it stands.
+    /// Its status.
     pub status: Status,
-    /// What it is about: the files that were changed for it.
+    /// The files that were changed for it.
     pub target: String,
-    /// Where the behaviour comes from.
+    /// The source of the behaviour in the spec.
     pub spec_source: String,
-    /// The iteration that brought it.
+    /// The iteration that added it.
     pub added: u32,
     /// The iteration that made it pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,17 +60,17 @@ pub struct Entry {
     pub notes: String,
 }
 
-/// What an iteration saw of one test.
+/// The state of one test after an iteration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sighting {
-    /// Which.
+    /// The test.
     pub test: TestId,
-    /// How it stands now.
+    /// Its status.
     pub status: Status,
     /// The files that were changed for it; empty if none were.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub target: String,
-    /// Where the behaviour comes from, if somebody said so.
+    /// The source of the behaviour in the spec, if given.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub spec_source: String,
     /// What it pins, or what was changed about it.
@@ -79,50 +79,50 @@ pub struct Sighting {
     /// Why it is blocked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_reason: Option<String>,
-    /// The name that its entry has so far, if others wrote it without the file.
+    /// The name of its entry so far, if another tool wrote it without the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_as: Option<TestId>,
 }
 
-/// Entries that are no longer shown one by one; all of them pass.
+/// Passing entries that are summarized as a range.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Range {
-    /// The first iteration that brought one.
+    /// The first iteration that added one.
     pub first: u32,
-    /// The last one.
+    /// The last iteration that added one.
     pub last: u32,
-    /// How many.
+    /// How many tests.
     pub tests: usize,
-    /// What they are about.
+    /// The files that were changed for them.
     pub targets: Vec<String>,
 }
 
 /// All entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Harness {
-    /// Newest first.
+    /// The entries that are listed one by one, newest first.
     pub entries: Vec<Entry>,
-    /// Newest first.
+    /// The ranges of older entries, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<Range>,
-    /// What others wrote that is no entry, such as ranges that they folded; it stays as it is.
+    /// Text of another tool that is not an entry, such as its own ranges; kept verbatim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Kept>,
 }
 
-/// The file of a test that others named without one.
+/// The file of a test that another tool named without one.
 const UNKNOWN: &str = "unknown";
 
-/// The id of a test of which only the name is known.
+/// The id of a test of which only a name is known.
 pub fn bare(name: &str) -> TestId {
     TestId::parse(name).unwrap_or_else(|_| TestId::native(UNKNOWN, name))
 }
 
-/// So many tests go into one range.
+/// Tests per range.
 const RANGE: usize = 50;
 
 impl Harness {
-    /// Takes in what an iteration saw of a test.
+    /// Records the state of a test after an iteration.
     pub fn see(&mut self, sighting: &Sighting, iteration: u32) {
         let made_green = (sighting.status == Status::Passing).then_some(iteration);
         let is_meant =
@@ -148,17 +148,18 @@ impl Harness {
         }
     }
 
-    /// Forgets tests that went away with a discarded iteration, or were withdrawn.
+    /// Removes tests that were discarded or withdrawn.
     pub fn forget(&mut self, tests: &[TestId]) {
         self.entries.retain(|entry| !tests.contains(&entry.test));
     }
 
-    /// The tests that must be made to pass before anything new is begun.
+    /// The tests that must pass before anything new begins.
     pub fn obligations(&self) -> impl Iterator<Item = &TestId> {
         self.entries.iter().filter(|entry| entry.status == Status::Failing).map(|entry| &entry.test)
     }
 
-    /// Shows at most so many entries: the oldest that pass go into ranges. What fails or is blocked is always shown.
+    /// Keeps at most `cap` entries, and folds the oldest passing ones into ranges. Failing and blocked entries always
+    /// stay.
     pub fn fold(&mut self, cap: usize) {
         while self.entries.len() > cap {
             let Some(at) = self.entries.iter().rposition(|entry| entry.status == Status::Passing) else { return };
@@ -172,23 +173,22 @@ impl Harness {
 }
 
 impl Entry {
-    /// What it is called on the page.
+    /// Its name on the page.
     pub fn name(&self) -> &str {
         self.bare_name().unwrap_or_else(|| self.test.as_str())
     }
 
-    /// The name, where nobody said which file the test is in.
+    /// The name, if the file of the test is unknown.
     fn bare_name(&self) -> Option<&str> {
         match self.test.path() {
             None => Some(self.test.as_str()),
             Some(UNKNOWN) => self.test.name(),
-            // `tests::adds` is a name with its module.
+            // `tests::adds` is a name with its module, not a path.
             Some(path) => Some(self.test.as_str()).filter(|_| !path.contains(['.', '/'])),
         }
     }
 
-    /// The test that the entry is about, with what is known of it: the one with its id, or else the only one that is
-    /// called by its bare name.
+    /// The test that the entry is about, with its value: the one with its id, or else the only one with its bare name.
     pub(super) fn matching<'t, T: Copy>(
         &self,
         mut tests: impl Iterator<Item = (&'t TestId, T)> + Clone,
@@ -228,7 +228,7 @@ impl Range {
 }
 
 impl Sighting {
-    /// A test that fails, of which nothing else is known.
+    /// A failing test without further details.
     pub fn failing(test: TestId) -> Self {
         let (target, spec_source, notes) = (String::new(), String::new(), String::new());
         Self { test, status: Status::Failing, target, spec_source, notes, blocked_reason: None, known_as: None }
@@ -237,7 +237,7 @@ impl Sighting {
 
 #[cfg(test)]
 impl Sighting {
-    /// One of a test in `tests/a.rs`, for tests.
+    /// A sample of a test in `tests/a.rs`, for tests.
     pub(crate) fn sample(name: &str, status: Status) -> Self {
         Self {
             status,

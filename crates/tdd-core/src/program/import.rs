@@ -1,4 +1,4 @@
-//! Reads a page: one that others wrote, as the first state of a program; one of ours, for what a person changed in it.
+//! Reads a page: another tool's, to import it as the first state; or our own, to find a person's changes.
 
 use jiff::Timestamp;
 
@@ -10,11 +10,11 @@ use super::state::{Happened, Pause, Remembered, State, Who};
 use crate::cycle::Phase;
 use crate::digest::CommitId;
 
-/// The sections that we write ourselves, and one that only repeats the program.
+/// The sections that we write ourselves, and one that repeats the program.
 const OURS: [&str; 6] =
     ["Machine State", "Program Info", "Current Priorities", "Test Harness", "Lessons Learned", "Iteration History"];
 
-/// All that can be read of a page that others wrote, for a program whose metric is better in this direction.
+/// Reads another tool's page, for a program whose metric is better in this direction.
 pub fn read(page: &str, direction: Direction, now_ms: u64) -> Remembered {
     let sections = sections::sections(page);
     let lines = |title: &str| sections::named(&sections, &[title]).map_or(&[][..], |section| section.lines.as_slice());
@@ -36,7 +36,7 @@ pub fn read(page: &str, direction: Direction, now_ms: u64) -> Remembered {
     }
 }
 
-/// What a person changed in a page of ours: whether it is paused, and what matters most.
+/// What a person changed in our page: the pause and the priorities.
 pub fn edits(page: &str, state: &State, now_ms: u64) -> Vec<Happened> {
     let sections = sections::sections(page);
     let Some(section) = sections::named(&sections, &["Machine State"]) else { return Vec::new() };
@@ -58,7 +58,7 @@ pub fn edits(page: &str, state: &State, now_ms: u64) -> Vec<Happened> {
     happened
 }
 
-/// The rows `| Field | Value |`.
+/// A table with the rows `| Field | Value |`.
 struct Table<'a>(&'a [&'a str]);
 
 impl Table<'_> {
@@ -82,7 +82,7 @@ impl Table<'_> {
     }
 }
 
-/// The words of a person, without comments and without what stands for nothing.
+/// A person's priorities, without comments and placeholders.
 fn priorities(all: &[Section<'_>]) -> String {
     let Some(section) = sections::named(all, &["Current Priorities"]) else { return String::new() };
     let said = |line: &&&str| {
@@ -93,27 +93,27 @@ fn priorities(all: &[Section<'_>]) -> String {
     section.lines.iter().filter(said).copied().collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// The sections that have no place in a state of ours.
+/// The sections that do not fit into our state.
 fn kept(all: &[Section<'_>]) -> Vec<Kept> {
     let ours = |section: &&Section<'_>| sections::named(std::slice::from_ref(*section), &OURS).is_none();
     let kept = all.iter().filter(ours).map(|section| Kept::of(section.title, &section.lines));
     kept.filter(|kept| !kept.text.is_empty()).collect()
 }
 
-/// The items of a list, one line each.
+/// The items of a list, one per line.
 fn items<'a>(lines: &'a [&'a str]) -> impl DoubleEndedIterator<Item = String> + 'a {
     let item = |line: &'a str| ["- ", "* "].into_iter().find_map(|mark| line.strip_prefix(mark));
     lines.iter().copied().filter_map(item).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Blocks that begin with `### `: heading and lines.
+/// Blocks that begin with `### `, as heading and lines.
 fn blocks<'a>(lines: &'a [&'a str]) -> Vec<(&'a str, &'a [&'a str])> {
     let starts: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].starts_with("### ")).collect();
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);
     starts.iter().zip(ends).map(|(start, end)| (lines[*start][4..].trim(), &lines[start + 1..end])).collect()
 }
 
-/// `- **Name**: value` among the lines of a block.
+/// The value of `- **Name**: value` in the lines of a block.
 fn field(lines: &[&str], name: &str) -> Option<String> {
     let value = lines.iter().find_map(|line| {
         let (found, value) = line.trim().strip_prefix("- **")?.split_once("**:")?;
@@ -155,7 +155,7 @@ fn entry(title: &str, lines: &[&str]) -> Option<Entry> {
     })
 }
 
-/// A heading taken apart that ends with a status: `two_is_ii ❌ failing`. Words that are part of the name stay in it.
+/// Splits a heading that ends with a status: `two_is_ii ❌ failing`. A word that is part of the name stays in it.
 fn with_status(heading: &str) -> (&str, Option<Status>) {
     let signs = |c: char| c.is_whitespace() || matches!(c, '✅' | '❌' | '🚧' | '—' | '–' | '-' | ':' | '(' | ')');
     let bare = heading.trim_end_matches(')');
@@ -210,7 +210,7 @@ fn past(title: &str, lines: &[&str]) -> Option<Past> {
     Some(Past { number, overview })
 }
 
-/// The words that were invented elsewhere for an outcome.
+/// Maps another tool's word for an outcome.
 fn outcome(text: &str) -> Outcome {
     let text = text.to_lowercase();
     if text.contains("accepted") || text.contains('✅') {
@@ -226,7 +226,7 @@ fn outcome(text: &str) -> Outcome {
     }
 }
 
-/// The first time in a text: `2025-01-15T12:00:00Z` or `2025-01-15 12:00 UTC`.
+/// The first timestamp in a text: `2025-01-15T12:00:00Z` or `2025-01-15 12:00 UTC`.
 fn millis(text: &str) -> Option<u64> {
     let start = text.find("20")?;
     let text: String = text[start..].chars().take_while(|c| c.is_ascii_digit() || "-:TZ. ".contains(*c)).collect();

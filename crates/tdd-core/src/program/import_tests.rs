@@ -1,11 +1,11 @@
-//! Pages that others wrote, and pages of ours that a person changed.
+//! Tests of importing another tool's pages, and of a person's changes in our pages.
 
 use super::*;
 use crate::program::iteration::Iteration;
 use crate::program::page;
 use crate::program::state::Happened;
 
-/// As an agent of a public repository keeps it.
+/// A page as an agent of a public repository writes it.
 const THEIRS: &str = "# Autoloop: port
 
 🤖 *This file is kept by an agent.*

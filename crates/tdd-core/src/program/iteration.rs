@@ -1,4 +1,4 @@
-//! One iteration of a program: what it was about and what came of it, and the history that they add up to.
+//! One iteration of a program, and the history of all iterations.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,24 +8,24 @@ use crate::cycle::Phase;
 use crate::digest::CommitId;
 use crate::test_id::TestId;
 
-/// What came of an iteration.
+/// The outcome of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Its commits stay, and its checks, if there are any, have passed.
+    /// Its commits stay, and their checks, if any, have passed.
     Accepted,
-    /// Its commits are gone from the branch.
+    /// Its commits were removed from the branch.
     Discarded,
-    /// Nothing came of it: no valid red, or no change that could be judged.
+    /// It led to nothing: no valid red, or no change that could be judged.
     Error,
-    /// All attempts at a test are spent.
+    /// All attempts at a test are used up.
     Blocked,
     /// Its commits wait for their checks.
     Pending,
 }
 
 impl Outcome {
-    /// As it is shown.
+    /// The outcome for a page.
     pub fn shown(self) -> &'static str {
         match self {
             Self::Accepted => "✅ accepted",
@@ -48,11 +48,11 @@ impl Outcome {
     }
 }
 
-/// How the tests that were there before came through.
+/// What happened to the tests that existed before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExistingTests {
-    /// They passed all the time.
+    /// They always passed.
     #[default]
     AllGreen,
     /// An attempt broke some, and was undone.
@@ -60,7 +60,7 @@ pub enum ExistingTests {
 }
 
 impl ExistingTests {
-    /// As it is written.
+    /// The word in JSON and pages.
     pub fn word(self) -> &'static str {
         match self {
             Self::AllGreen => "all-green",
@@ -69,24 +69,24 @@ impl ExistingTests {
     }
 }
 
-/// What the history keeps of an iteration.
+/// The part of an iteration that the history keeps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
-    /// What tells it from all others, wherever it ran.
+    /// Its id, unique across machines.
     pub id: String,
     /// When it began, in milliseconds since 1970.
     pub at_ms: u64,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// The phase that it ended with.
     pub phase: Phase,
-    /// What it was about.
+    /// The test or the files that it was about.
     pub target: String,
-    /// How many tests it brought.
+    /// How many tests it added.
     pub new_tests: u32,
-    /// How the others came through.
+    /// What happened to the other tests.
     pub existing_tests_status: ExistingTests,
-    /// What was measured, if it came to that.
+    /// The measured metric, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<f64>,
     /// The last commit that it made.
@@ -96,67 +96,67 @@ pub struct Overview {
     pub summary: String,
 }
 
-/// One iteration. Its number is given by the state that takes it in.
+/// One iteration. The state that records it gives it a number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Iteration {
-    /// What the history keeps of it.
+    /// The part that the history keeps.
     #[serde(flatten)]
     pub overview: Overview,
-    /// What it saw of tests.
+    /// The tests it saw.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<Sighting>,
-    /// Tests that are gone with it.
+    /// Tests that it removed again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<TestId>,
-    /// What it taught.
+    /// Its lessons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lessons: Vec<String>,
 }
 
-/// Metrics are finite, so every one is the same as itself.
+/// `Eq` holds, because metrics are finite (never NaN).
 impl Eq for Iteration {}
 
-/// An iteration as the history keeps it.
+/// An iteration in the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Past {
-    /// Counted from 1.
+    /// Its number, from 1.
     pub number: u32,
-    /// What is kept of it.
+    /// The part that the history keeps.
     #[serde(flatten)]
     pub overview: Overview,
 }
 
-/// Iterations that are no longer shown one by one.
+/// Iterations that are summarized as a range.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Range {
-    /// The first.
+    /// The number of the first.
     pub first: u32,
-    /// The last.
+    /// The number of the last.
     pub last: u32,
     /// How many of them were accepted.
     pub accepted: u32,
-    /// How many tests they brought.
+    /// How many tests they added.
     pub new_tests: u32,
 }
 
 /// All iterations, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct History {
-    /// Newest first.
+    /// The iterations that are listed one by one, newest first.
     pub entries: Vec<Past>,
-    /// Newest first.
+    /// The ranges of older iterations, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<Range>,
-    /// What others wrote that is no iteration, such as ranges that they folded; it stays as it is.
+    /// Text of another tool that is not an iteration, such as its own ranges; kept verbatim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<Kept>,
 }
 
-/// So many iterations go into one range.
+/// Iterations per range.
 const RANGE: u32 = 50;
 
 impl History {
-    /// Shows at most so many iterations: the oldest go into ranges.
+    /// Keeps the newest `cap` iterations, and folds the older ones into ranges.
     pub fn fold(&mut self, cap: usize) {
         while self.entries.len() > cap.max(1) {
             let Some(past) = self.entries.pop() else { return };
@@ -175,7 +175,7 @@ impl History {
 
 #[cfg(test)]
 impl Overview {
-    /// One of no account, for tests.
+    /// A sample for tests.
     pub(crate) fn sample(id: &str, outcome: Outcome) -> Self {
         Self {
             id: id.to_owned(),
@@ -201,7 +201,7 @@ impl From<Overview> for Iteration {
 
 #[cfg(test)]
 impl Iteration {
-    /// One of no account, for tests.
+    /// A sample for tests.
     pub(crate) fn sample(id: &str, outcome: Outcome) -> Self {
         Overview::sample(id, outcome).into()
     }

@@ -1,6 +1,6 @@
-//! The ratchet: a best value that cannot go backwards, by type.
+//! The ratchet: a best metric that cannot get worse, by type.
 //!
-//! It takes only values that were measured twice, and there is no other way to move it:
+//! It takes only values that were measured twice, and nothing else can change it:
 //!
 //! ```compile_fail,E0616
 //! let mut ratchet = tdd_core::program::metric::Ratchet::default();
@@ -9,35 +9,35 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which way is better.
+/// Which direction is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// More is better.
+    /// Higher is better.
     #[default]
     Higher,
-    /// Less is better.
+    /// Lower is better.
     Lower,
 }
 
-/// A value that was seen twice on the same commit: the worse of the two.
+/// The worse of two measurements of the same commit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proven(f64);
 
-/// The best value so far.
+/// The best metric so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ratchet {
     direction: Direction,
     best: Option<f64>,
 }
 
-/// Metrics are finite, so every one is the same as itself.
+/// `Eq` holds, because metrics are finite (never NaN).
 impl Eq for Ratchet {}
 
-/// How a value stands to the best one.
+/// How a value compares with the best one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// There was none yet.
+    /// There was no best value yet.
     First,
     /// Better.
     Better,
@@ -48,7 +48,7 @@ pub enum Step {
 }
 
 impl Direction {
-    /// In words.
+    /// The direction as a word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Higher => "higher",
@@ -56,7 +56,7 @@ impl Direction {
         }
     }
 
-    /// How one value stands to another.
+    /// Compares a value with another.
     pub fn compare(self, value: f64, best: f64) -> Step {
         let (value, best) = match self {
             Self::Higher => (value, best),
@@ -82,7 +82,7 @@ impl Direction {
 }
 
 impl Proven {
-    /// What holds of two measurements of the same commit.
+    /// The worse of two measurements of the same commit.
     pub fn of(direction: Direction, first: f64, again: f64) -> Self {
         Self(direction.worse(first, again))
     }
@@ -94,34 +94,34 @@ impl Proven {
 }
 
 impl Ratchet {
-    /// One that has seen nothing yet.
+    /// A ratchet without a value.
     pub fn new(direction: Direction) -> Self {
         Self { direction, best: None }
     }
 
-    /// The best value so far.
+    /// The best metric so far.
     pub fn best(self) -> Option<f64> {
         self.best
     }
 
-    /// Which way is better.
+    /// Which direction is better.
     pub fn direction(self) -> Direction {
         self.direction
     }
 
-    /// How a value stands to the best one.
+    /// Compares a value with the best one.
     pub fn compare(self, value: f64) -> Step {
         self.best.map_or(Step::First, |best| self.direction.compare(value, best))
     }
 
-    /// Whether somebody else has moved it since it stood as `then`, at least as far as this value. Then the value is no
-    /// improvement any more.
+    /// Whether another machine has moved the ratchet since `then`, at least as far as this value. Then the value is not
+    /// an improvement any more.
     pub fn overtakes(self, value: f64, then: Self) -> bool {
         let moved = self.best.is_some_and(|best| matches!(then.compare(best), Step::First | Step::Better));
         moved && self.compare(value) != Step::Better
     }
 
-    /// Takes a value in; one that is worse changes nothing.
+    /// Takes a value; a worse one changes nothing.
     pub fn take(&mut self, value: Proven) -> Step {
         let step = self.compare(value.0);
         match step {
@@ -131,7 +131,7 @@ impl Ratchet {
         step
     }
 
-    /// The same, where another direction is asked for: what was best the other way round is not best this way.
+    /// The ratchet for a direction. If the direction changes, the best value is dropped.
     #[must_use]
     pub fn towards(self, direction: Direction) -> Self {
         if self.direction == direction || self.best.is_none() {

@@ -1,4 +1,4 @@
-//! Programs: work that goes on by itself, iteration by iteration, and what its pages say.
+//! Programs: work that runs by itself in iterations, with its state and pages.
 
 pub mod decision;
 pub mod definition;
@@ -15,20 +15,20 @@ pub mod sections;
 pub mod state;
 pub mod strategy;
 
-/// The branch that holds what programs remember.
+/// The branch that holds the state of programs.
 pub const MEMORY: &str = "memory/autoloop";
-/// The folder of all that programs are made of.
+/// The folder of all programs.
 pub const FOLDER: &str = ".autoloop";
 
-/// Whether a path is in the folder of programs: no model's edit writes there, and no model is shown what lies there.
+/// Whether a path is in the folder of programs, which models may neither edit nor see.
 pub fn is_ours(path: &str) -> bool {
-    // Asked of each of many thousand paths.
+    // A cheap check first, because this is called for thousands of paths.
     let may_be = path.get(..FOLDER.len()).is_some_and(|start| start.eq_ignore_ascii_case(FOLDER));
     let first = path.split('/').next().unwrap_or_default();
     may_be && first.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(FOLDER)
 }
 
-/// Whether a text can be the name of a program: a folder's name, plain and short.
+/// Whether a text is a valid name of a program: short and plain, because it names a folder.
 pub fn is_name(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     !text.is_empty() && text.len() <= 80 && text.chars().all(plain) && !text.starts_with('-')

@@ -1,4 +1,4 @@
-//! The page of a program: its state in Markdown, for people; nothing that a model wrote can forge a line of it.
+//! The page of a program: its state as Markdown for people. A model's text cannot forge a line of it.
 
 use jiff::Timestamp;
 
@@ -9,7 +9,7 @@ use super::state::State;
 
 const NONE: &str = "—";
 
-/// Writes the page of a state. `target` is the value at which the program is done.
+/// Writes the page of a state. `target` is the metric at which the program is done.
 pub fn write(state: &State, target: Option<f64>) -> String {
     let name = state.program();
     let mut text = format!("# Autoloop: {name}\n\n");
@@ -63,7 +63,7 @@ fn harness(state: &State) -> String {
     text + &kept.iter().map(kept_block).collect::<String>()
 }
 
-/// What others wrote below a heading of the third rank.
+/// Another tool's text below a `###` heading.
 fn kept_block(kept: &Kept) -> String {
     let Kept { title, text } = kept;
     let text = if text.is_empty() { String::new() } else { format!("\n{text}\n") };
@@ -129,13 +129,13 @@ fn past_range(range: &PastRange) -> String {
     format!("\n### Iterations {first}–{last} — {accepted} accepted, {new_tests} new tests\n")
 }
 
-/// A time as people and scripts read it, in UTC.
+/// A time in UTC, readable for people and scripts.
 pub fn time(ms: u64) -> String {
     let stamp = i64::try_from(ms / 1000).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
     stamp.map_or_else(|| NONE.to_owned(), |stamp| stamp.to_string())
 }
 
-/// Words as one line: whatever a model wrote, it begins no heading, no row and no item.
+/// A text as one line, so that a model's text cannot begin a heading, a row or an item.
 fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::digest::CommitId;
 
-    /// A state in which there is something of everything.
+    /// A state with a value in every part.
     fn full() -> State {
         let mut state = State::new("port");
         let mut tell = |happened: Happened| state.apply(&happened);

@@ -1,4 +1,4 @@
-//! When a program is due: a pure function of its schedule, its state and the time.
+//! When a program is due: a pure function of its schedule, state and the time.
 
 use std::num::NonZeroU64;
 
@@ -13,7 +13,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Reads `every 6h`, `every 30m`, `every 2 days`, `hourly`, `daily` or `weekly`.
+    /// Parses `every 6h`, `every 30m`, `every 2 days`, `hourly`, `daily` or `weekly`.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_lowercase();
         let minutes = match text.as_str() {
@@ -30,7 +30,7 @@ impl Schedule {
         NonZeroU64::new(minutes).map(|minutes| Self { minutes })
     }
 
-    /// When the next run is due after one that began at this time, in milliseconds since 1970.
+    /// When the next run is due after one that began at `last_ms`, both in milliseconds since 1970.
     pub fn next(self, last_ms: u64) -> u64 {
         last_ms.saturating_add(self.minutes.get().saturating_mul(60_000))
     }
@@ -46,35 +46,35 @@ fn unit_minutes(unit: &str) -> Option<u64> {
     }
 }
 
-/// Whether a program runs now, and if not, why not.
+/// Whether a program is due, and if not, why not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "standing", rename_all = "kebab-case")]
 pub enum RunState {
-    /// It runs.
+    /// It is due.
     Due,
-    /// It has run lately.
+    /// Its last run was too recent.
     Waiting {
-        /// Until then, in milliseconds since 1970.
+        /// When it is due, in milliseconds since 1970.
         until_ms: u64,
     },
-    /// A commit of it waits for its checks; that is looked at first.
+    /// One of its commits waits for checks, which must be looked at first.
     Pending,
-    /// Somebody or something stopped it.
+    /// It is paused.
     Paused {
         /// Why.
         reason: String,
     },
-    /// All attempts at a test are spent: a person must look.
+    /// All attempts at a test are used up, and a person must decide.
     Blocked {
-        /// Which one, in the words of the pause.
+        /// The reason of the pause, which names the test.
         reason: String,
     },
     /// Its target is reached.
     Done {
-        /// In words.
+        /// The reason in words.
         reason: String,
     },
-    /// It is due, and a run would refuse: the program, the repository or another run is in the way.
+    /// It is due, but the program, the repository or another run keeps it from starting.
     NotReady {
         /// Why.
         reason: String,
@@ -82,7 +82,7 @@ pub enum RunState {
 }
 
 impl RunState {
-    /// Where a program stands at this time by its state. Paused means paused, whatever the schedule says.
+    /// The run state by the program's state and the time. A pause wins over the schedule.
     pub fn of(schedule: Option<Schedule>, state: &State, now_ms: u64) -> Self {
         if let Some(reason) = state.completed() {
             return Self::Done { reason: reason.to_owned() };
@@ -115,7 +115,7 @@ impl RunState {
         }
     }
 
-    /// Why it does not run, in words, if somebody said so.
+    /// Why it does not run, if there is a reason.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Due | Self::Waiting { .. } | Self::Pending => None,

@@ -1,47 +1,47 @@
-//! The sections of a Markdown text, and the marks in it that say that it is not finished.
+//! The sections of a Markdown text, and the markers of unfinished parts.
 
-/// A section: its heading, where it stands and what is in it.
+/// A section: its heading, line and content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section<'a> {
-    /// The heading, without its marks.
+    /// The heading, without `##`.
     pub title: &'a str,
     /// The line of the heading, from 1.
     pub line: usize,
-    /// All lines up to the next heading of the same rank.
+    /// All lines up to the next `##` heading.
     pub lines: Vec<&'a str>,
 }
 
-/// A part of a page that others wrote, which stays as it is.
+/// A part of another tool's page that is kept verbatim.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Kept {
-    /// Its title, with the signs in front of it.
+    /// Its title, including symbols in front of it.
     pub title: String,
-    /// What is in it.
+    /// Its content.
     pub text: String,
 }
 
 impl Kept {
-    /// Takes over the lines below a title, without the rule that may end them.
+    /// Keeps the lines below a title, without a trailing horizontal rule.
     pub fn of(title: &str, lines: &[&str]) -> Self {
         let text = lines.join("\n");
         Self { title: title.to_owned(), text: text.trim().trim_end_matches("---").trim_end().to_owned() }
     }
 }
 
-/// A place that a person must still fill in.
+/// A placeholder that a person must fill in.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Marker {
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// What is asked for.
+    /// What to fill in.
     pub asks: String,
 }
 
-/// What others write into a program that nobody has filled in yet.
+/// The marker of other tools for a program that is not filled in.
 pub const SENTINEL: &str = "<!-- AUTOLOOP:UNCONFIGURED -->";
 const CUSTOMIZE: &str = "<CUSTOMIZE:";
 
-/// The sections of the second rank, `## Title`; what stands inside of a fenced block is no heading.
+/// The `## Title` sections; a heading inside a fenced block does not count.
 pub fn sections(text: &str) -> Vec<Section<'_>> {
     let mut found: Vec<Section<'_>> = Vec::new();
     let mut fence = None;
@@ -55,7 +55,7 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
     found
 }
 
-/// The first section whose title, without signs in front of it, is one of these.
+/// The first section with one of these titles, ignoring symbols in front of it.
 pub fn named<'a, 'b>(sections: &'b [Section<'a>], titles: &[&str]) -> Option<&'b Section<'a>> {
     let bare = |title: &str| title.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     sections.iter().find(|section| titles.iter().any(|title| bare(section.title) == title.to_lowercase()))
@@ -70,7 +70,7 @@ pub fn first_block(lines: &[&str]) -> Option<String> {
     Some(rest.get(..end)?.join("\n"))
 }
 
-/// Every `<CUSTOMIZE: …>` in a text.
+/// All `<CUSTOMIZE: …>` markers in a text.
 pub fn markers(text: &str) -> Vec<Marker> {
     let found = text.match_indices(CUSTOMIZE).map(|(at, _)| {
         let asks = text[at + CUSTOMIZE.len()..].split('>').next().unwrap_or_default();
@@ -80,7 +80,7 @@ pub fn markers(text: &str) -> Vec<Marker> {
     found.collect()
 }
 
-/// Words that others take for a program that is not filled in: the sentinel, `TODO`, `REPLACE…`.
+/// The first sign of other tools that a program is not filled in: the sentinel, `TODO`, `REPLACE…`.
 pub fn unfinished(text: &str) -> Option<Marker> {
     let is_word = |word: &str| word == "TODO" || word.starts_with("REPLACE");
     let lines = text.lines().enumerate();
@@ -92,7 +92,7 @@ pub fn unfinished(text: &str) -> Option<Marker> {
     marks.next()
 }
 
-/// The fence that is open after a line.
+/// The fence that is open after this line.
 fn after_line<'a>(open: Option<&'a str>, line: &'a str) -> Option<&'a str> {
     match (open, fence_of(line)) {
         (None, fence) => fence,

@@ -1,4 +1,4 @@
-//! The state of a program: typed, the machine's own, and the sum of what happened; what happened on two machines adds up.
+//! The state of a program: a fold of what happened, also if it happened on several machines.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::metric::{Direction, Proven, Ratchet};
 use super::sections::Kept;
 use crate::digest::CommitId;
 
-/// All that is remembered of a program.
+/// The state of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// The version of this format.
@@ -30,17 +30,17 @@ pub struct State {
     harness: Harness,
     history: History,
     lessons: Vec<String>,
-    /// What stood on a page of others and is none of the above.
+    /// Sections of another tool's page that do not fit into the other fields.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     kept: Vec<Kept>,
 }
 
-/// Why nothing goes on.
+/// A pause and its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
     /// Since when, in milliseconds since 1970.
     pub since_ms: u64,
-    /// Who said so.
+    /// Who paused it.
     pub by: Who,
     /// Why.
     pub reason: String,
@@ -50,22 +50,22 @@ pub struct Pause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Who {
-    /// The machine.
+    /// This program.
     Machine,
     /// A person.
     Person,
 }
 
-/// A commit whose checks have not concluded.
+/// A commit whose checks have not finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
-    /// Of which iteration.
+    /// The id of the iteration.
     pub id: String,
     /// The commit.
     pub commit: CommitId,
-    /// What was measured on it.
+    /// The metric measured on it.
     pub metric: Option<f64>,
-    /// The best metric when it was decided about.
+    /// The best metric at the time of the decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<Ratchet>,
 }
@@ -74,12 +74,12 @@ pub struct Pending {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum Happened {
-    /// A page of others was read as the first state.
+    /// Another tool's page was imported as the first state.
     Imported {
-        /// What it said.
+        /// The imported state.
         state: Box<State>,
     },
-    /// The commit that a program starts from was measured.
+    /// The start commit was measured.
     Measured {
         /// When, in milliseconds since 1970.
         at_ms: u64,
@@ -88,64 +88,64 @@ pub enum Happened {
     },
     /// An iteration ended.
     Iterated {
-        /// Which.
+        /// The iteration.
         iteration: Box<Iteration>,
-        /// The best metric when it was decided about; it counts only if nobody else was faster since.
+        /// The best metric at the time of the decision. The iteration does not count if another machine was faster.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         against: Option<Ratchet>,
     },
-    /// The checks of a pending commit have concluded.
+    /// The checks of a pending commit have finished.
     Settled {
         /// When, in milliseconds since 1970.
         at_ms: u64,
-        /// Of which iteration.
+        /// The id of the iteration.
         id: String,
         /// Whether they passed.
         passed: bool,
     },
-    /// The program stops until somebody says otherwise.
+    /// The program was paused.
     Paused {
         /// When, in milliseconds since 1970.
         at_ms: u64,
-        /// Who.
+        /// Who paused it.
         by: Who,
         /// Why.
         reason: String,
     },
-    /// It goes on, also where it was done.
+    /// The program was resumed, perhaps after it was complete.
     Resumed {
         /// When, in milliseconds since 1970.
         at_ms: u64,
-        /// Who.
+        /// Who resumed it.
         by: Who,
     },
-    /// Its target is reached.
+    /// The program reached its target.
     Completed {
         /// When, in milliseconds since 1970.
         at_ms: u64,
-        /// In words.
+        /// The reason in words.
         reason: String,
     },
-    /// A person says what matters most.
+    /// A person set the priorities.
     Prioritised {
-        /// In their words.
+        /// The person's words.
         text: String,
     },
 }
 
 /// The version of the state's format; a newer one is refused.
 pub const VERSION: u32 = 1;
-/// So many statuses are shown in one line.
+/// How many outcomes the page shows in one line.
 const RECENT: usize = 10;
-/// So many errors in a row force a rethink.
+/// Consecutive errors that force a rethink.
 pub const ERRORS_TO_RETHINK: u32 = 3;
-/// So many lessons are kept; the oldest go first.
+/// How many lessons are kept; the oldest are dropped first.
 const LESSONS: usize = 200;
 
 /// Why a stored state cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// It is not what we write.
+    /// It does not have our format.
     #[error("the state of the program cannot be read: {0}")]
     Unreadable(String),
     /// It is from a newer version of this program.
@@ -154,7 +154,7 @@ pub enum StateError {
 }
 
 impl State {
-    /// Of a program that has never run.
+    /// The state of a program that has never run.
     pub fn new(program: &str) -> Self {
         Self {
             v: VERSION,
@@ -187,12 +187,12 @@ impl State {
 
     /// The state as it is stored.
     pub fn to_json(&self) -> String {
-        // A state is made of strings and finite numbers, so this does not fail.
+        // A state holds only strings and finite numbers, so serialization cannot fail.
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
         text + "\n"
     }
 
-    /// Takes in what happened. The same iteration twice counts once, so that it may be told again.
+    /// Applies what happened. A known iteration is ignored, so it may be reported twice.
     pub fn apply(&mut self, happened: &Happened) {
         match happened {
             Happened::Imported { state } => {
@@ -226,7 +226,7 @@ impl State {
         self.last_run_ms = self.last_run_ms.max(Some(overview.at_ms));
         let counts = matches!(overview.outcome, Outcome::Accepted | Outcome::Pending);
         if counts && let Some(why) = self.overtaken(overview.metric, against) {
-            // What it saw of tests is true of commits that go away.
+            // Its test results are about commits that will be removed, so they are not recorded.
             discard(&mut overview, &why);
         } else {
             self.harness.forget(&iteration.gone);
@@ -261,7 +261,7 @@ impl State {
         self.lessons.drain(..over);
     }
 
-    /// Why a metric that was better than the best one when it was decided about is no improvement any more.
+    /// Why a metric that was better at the time of the decision is not an improvement any more, if so.
     fn overtaken(&self, metric: Option<f64>, against: Option<Ratchet>) -> Option<String> {
         let (metric, against, best) = (metric?, against?, self.metric.best()?);
         let is_late = self.metric.overtakes(metric, against);
@@ -273,7 +273,7 @@ impl State {
         let Some(at) = self.history.entries.iter().position(is_meant) else { return };
         let against = match self.pending.take_if(|pending| pending.id == id) {
             Some(pending) => pending.against,
-            // It waited behind another one, which may have moved the metric.
+            // It waited behind another pending commit, which may have moved the metric.
             None => Some(Ratchet::new(self.metric.direction())),
         };
         let Some(overview) = self.history.entries.get(at).map(|past| past.overview.clone()) else { return };
@@ -295,30 +295,30 @@ impl State {
         }
     }
 
-    /// What is in a state was proven before it was told.
+    /// Takes a metric that was proven before it was recorded.
     fn take_metric(&mut self, value: Option<f64>) {
         if let Some(value) = value {
             self.metric.take(Proven::of(self.metric.direction(), value, value));
         }
     }
 
-    /// The direction that its program says now.
+    /// Adopts the metric direction of the program definition.
     pub fn face(&mut self, direction: Direction) {
         self.metric = self.metric.towards(direction);
     }
 
-    /// Shows at most so many tests and iterations one by one.
+    /// Lists at most `cap` tests and iterations one by one, and folds the rest into ranges.
     pub fn fold(&mut self, cap: usize) {
         self.harness.fold(cap);
         self.history.fold(cap);
     }
 
-    /// Whether an iteration is in it already.
+    /// Whether an iteration is already recorded.
     pub fn knows(&self, id: &str) -> bool {
         self.past(id).is_some()
     }
 
-    /// What became of an iteration, if it is in it.
+    /// The overview of an iteration, if it is recorded.
     pub fn past(&self, id: &str) -> Option<&Overview> {
         self.history.entries.iter().map(|past| &past.overview).find(|overview| overview.id == id)
     }
@@ -338,37 +338,37 @@ impl State {
         self.iterations
     }
 
-    /// When the last one began, in milliseconds since 1970.
+    /// When the last iteration began, in milliseconds since 1970.
     pub fn last_run_ms(&self) -> Option<u64> {
         self.last_run_ms
     }
 
-    /// The best value so far.
+    /// The best metric so far.
     pub fn metric(&self) -> Ratchet {
         self.metric
     }
 
-    /// Why nothing goes on, if so.
+    /// The pause, if the program is paused.
     pub fn pause(&self) -> Option<&Pause> {
         self.pause.as_ref()
     }
 
-    /// Why it is done, if so.
+    /// Why the program is complete, if it is.
     pub fn completed(&self) -> Option<&str> {
         self.completed.as_deref()
     }
 
-    /// How many of the last iterations were errors.
+    /// How many of the last iterations were consecutive errors.
     pub fn consecutive_errors(&self) -> u32 {
         self.consecutive_errors
     }
 
-    /// The commit that waits for its checks.
+    /// The commit whose checks have not finished.
     pub fn pending(&self) -> Option<&Pending> {
         self.pending.as_ref()
     }
 
-    /// What a person says matters most.
+    /// The priorities that a person set.
     pub fn priorities(&self) -> &str {
         &self.priorities
     }
@@ -378,17 +378,17 @@ impl State {
         &self.harness
     }
 
-    /// What was done.
+    /// The past iterations.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// What was learned, oldest first.
+    /// The lessons, oldest first.
     pub fn lessons(&self) -> &[String] {
         &self.lessons
     }
 
-    /// What stood on a page of others and is kept as it was.
+    /// Sections of another tool's page, kept verbatim.
     pub fn kept(&self) -> &[Kept] {
         &self.kept
     }
@@ -414,37 +414,37 @@ fn discard(overview: &mut Overview, why: &str) {
     overview.summary = format!("{why}; {}", overview.summary);
 }
 
-/// What a page of others said, as far as it could be read.
+/// What could be read from another tool's page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Remembered {
     /// How many iterations there were.
     pub iterations: u32,
     /// When the last one was, in milliseconds since 1970.
     pub last_run_ms: Option<u64>,
-    /// The best value.
+    /// The best metric.
     pub best: Option<f64>,
-    /// Which way it is better.
+    /// Which direction is better.
     pub direction: Direction,
-    /// Why nothing goes on.
+    /// The pause, if the program is paused.
     pub pause: Option<Pause>,
-    /// Why it is done.
+    /// Why it is complete, if it is.
     pub completed: Option<String>,
-    /// Errors in a row.
+    /// Consecutive errors.
     pub consecutive_errors: u32,
-    /// What a person says matters most.
+    /// The priorities that a person set.
     pub priorities: String,
     /// The pinned behaviours.
     pub harness: Harness,
-    /// What was done.
+    /// The past iterations.
     pub history: History,
-    /// What was learned.
+    /// The lessons.
     pub lessons: Vec<String>,
     /// All other sections.
     pub kept: Vec<Kept>,
 }
 
 impl Remembered {
-    /// The same as a state.
+    /// Converts it into a state.
     pub fn into_state(self, program: &str) -> State {
         let mut metric = Ratchet::new(self.direction);
         if let Some(best) = self.best {

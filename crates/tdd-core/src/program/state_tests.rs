@@ -1,4 +1,4 @@
-//! What happened adds up, in whatever order two machines tell it.
+//! Tests that the state adds up in whatever order two machines report.
 
 use super::*;
 use crate::program::harness::{Sighting, Status};
@@ -69,7 +69,7 @@ fn what_two_machines_did_adds_up_in_either_order() {
     assert_eq!(one.metric().best(), Some(4.0));
 }
 
-/// An iteration that was decided about when the best metric was this.
+/// An iteration that was decided on when the best metric was `against`.
 fn decided(id: &str, outcome: Outcome, metric: f64, against: Option<f64>) -> Happened {
     let mut then = Ratchet::default();
     if let Some(best) = against {
@@ -132,7 +132,7 @@ fn a_state_is_the_same_after_it_was_stored() {
     assert_eq!(state.lessons(), ["Empty input is zero."]);
 }
 
-/// What is on the branches and in the ledgers of users is read by later versions.
+/// Later versions must read the states and ledgers that users have.
 #[test]
 fn the_json_of_an_iteration_and_of_the_state_that_took_it_in_stays_as_it_is() {
     let sighting = Sighting::sample("adds", Status::Blocked);

@@ -1,8 +1,8 @@
-//! The strategy that a program points at: one that is known and whole, or a reason why it does not run.
+//! Resolves the strategy that a program points at, or says why the program cannot run.
 
 use super::definition::Strategy;
 
-/// What must be there for the test-driven strategy, in the program's own folder.
+/// The files that the test-driven strategy needs in the program's folder.
 pub const TEST_DRIVEN: [&str; 4] = [
     "strategy/test-driven.md",
     "strategy/prompts/write-test.md",
@@ -10,7 +10,7 @@ pub const TEST_DRIVEN: [&str; 4] = [
     "strategy/prompts/refactor.md",
 ];
 
-/// What the section Evolution Strategy, or Strategy, points at: the name of a playbook `strategy/<name>.md`.
+/// The strategy that the section points at: the name of a playbook `strategy/<name>.md`.
 pub fn pointed_at(section: Option<&[&str]>) -> Option<String> {
     let text = section?.join("\n");
     let by_path = text.match_indices("strategy/").find_map(|(at, found)| {
@@ -21,7 +21,7 @@ pub fn pointed_at(section: Option<&[&str]>) -> Option<String> {
     by_path.or_else(|| by_name(&text))
 }
 
-/// `the **Test-Driven** strategy`.
+/// The name in `the **Test-Driven** strategy`.
 fn by_name(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let pair = words.windows(2).find(|pair| {
@@ -35,8 +35,8 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
 }
 
-/// The strategy of a program that points at this name and has these files in its folder `strategy/`. What is pointed
-/// at and not known, or not whole, stops it.
+/// The strategy of a program that points at this name and has these files. An unknown or incomplete strategy is an
+/// error.
 pub fn resolve(pointed: Option<&str>, files: &[String]) -> Result<Strategy, String> {
     let playbooks = files.iter().filter_map(|file| file.strip_prefix("strategy/")?.strip_suffix(".md"));
     let mut playbooks = playbooks.filter(|name| !name.contains('/'));

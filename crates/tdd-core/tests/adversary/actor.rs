@@ -1,4 +1,4 @@
-//! An agent that does whatever the property test tells it to do, whoever it is supposed to be.
+//! An agent that does whatever the property test tells it, whatever its role is.
 
 use std::cell::RefCell;
 use std::io;
@@ -20,7 +20,7 @@ use crate::project::id;
 use crate::promises;
 use crate::world::FakeVcs;
 
-/// What all agents share: the repository, what they asked for, and what to do next.
+/// What all agents share: the repository, the attempts so far, and the next act.
 #[derive(Clone)]
 pub struct Script {
     pub vcs: FakeVcs,
@@ -61,7 +61,7 @@ impl Agent for Actor {
         };
         let mut attempt = Attempt::new(&head, &moves);
         if matches!(context.turn, Turn::Refactor { .. }) {
-            // Counter-proofs are made of greens; what disarms in a refactor is found at the next green.
+            // Only greens have a counter-proof; disarming in a refactor would be found at the next green.
             attempt.after.disarmed = head.disarmed;
         }
         let claims = claimed(claims, &head);
@@ -95,7 +95,7 @@ impl Agent for Actor {
 }
 
 impl Actor {
-    /// Every test is named, whatever it says.
+    /// Declares the kata done and names every test, whatever its result.
     fn says_done(&self) -> Reply {
         let head = self.script.vcs.project();
         let done = |key: &(u8, u8)| Done { requirement: format!("{key:?}"), test_id: id(*key) };
@@ -104,7 +104,7 @@ impl Actor {
     }
 }
 
-/// The tests that an answer claims to be for; none means the step's own.
+/// The tests that an answer claims; empty means the step's targets.
 pub fn claimed(claims: Claims, head: &crate::project::Project) -> Vec<TestId> {
     match claims {
         Claims::Targets | Claims::Nothing => Vec::new(),
@@ -113,7 +113,7 @@ pub fn claimed(claims: Claims, head: &crate::project::Project) -> Vec<TestId> {
     }
 }
 
-/// Nobody watches.
+/// A reporter that shows nothing.
 pub struct Silent;
 
 impl Reporter for Silent {

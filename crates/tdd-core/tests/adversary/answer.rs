@@ -1,4 +1,4 @@
-//! What an agent may answer: anything, in any turn, whoever it is supposed to be.
+//! The answers that an agent may give: anything, in any turn, whatever its role is.
 
 use proptest::prelude::*;
 use tdd_core::gate::{Action, Edit};
@@ -6,28 +6,28 @@ use tdd_core::rule::Rule;
 
 use crate::project::{Ask, Code, FEATURES, Project, Test, path};
 
-/// What a person or an agent does next.
+/// The next act of a person or an agent.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// The agent whose turn it is does its work as it should, and these things beside it.
+    /// The agent whose turn it is makes the honest moves, and these in addition.
     Honest(Vec<Move>),
-    /// It does what it likes.
+    /// The agent makes these moves.
     Wild(Claims, Vec<Move>),
-    /// It answers that all is done.
+    /// The agent declares the kata done.
     SaysDone,
     /// Its answer cannot be read.
     Garbage,
-    /// Somebody asks the gate through another door, with no step under way.
+    /// A request to the gate outside a step.
     Outside(Claims, Vec<Move>),
-    /// The machine is killed in the middle of this attempt.
+    /// The run is killed in the middle of this attempt.
     Killed(Vec<Move>),
-    /// A person lets it go on.
+    /// A person resumes the run.
     Resume { skip: bool },
     /// A person makes an exception.
     Except(Rule),
 }
 
-/// Which tests an answer claims to be for.
+/// Which tests an answer claims.
 #[derive(Clone, Copy, Debug)]
 pub enum Claims {
     Targets,
@@ -36,7 +36,7 @@ pub enum Claims {
     Unknown,
 }
 
-/// One thing that an edit does.
+/// One effect of an edit.
 #[derive(Clone, Copy, Debug)]
 pub enum Move {
     Write(u8, Code),
@@ -44,7 +44,7 @@ pub enum Move {
     Disarm,
     Break,
     Lint,
-    /// Takes the last three back.
+    /// Reverts `Disarm`, `Break` and `Lint`.
     Mend,
     AddTest(u8, u8, Ask),
     Grow(u8, Ask),
@@ -62,13 +62,13 @@ pub enum Move {
     Depend,
     Document,
     Garble(u8),
-    /// Names a file that nobody may name.
+    /// Edits a forbidden path.
     Reach(u8),
-    /// Names a file that git ignores.
+    /// Edits a file that git ignores.
     Ignored,
-    /// Its tests change the files while they run.
+    /// The tests change files while they run.
     Scribble,
-    /// The runner is gone.
+    /// The test runner is missing.
     NoRunner,
 }
 
@@ -157,7 +157,7 @@ fn a_move() -> impl Strategy<Value = Move> {
     prop_oneof![3 => production, 4 => tests, 2 => beside]
 }
 
-/// Edits, with what they make of the project and what happens when its tests are run.
+/// Edits, with the project after them and what happens when its tests run.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     pub after: Project,

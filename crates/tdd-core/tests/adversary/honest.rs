@@ -1,11 +1,11 @@
-//! What a role does that means well.
+//! The moves of an honest agent.
 
 use tdd_core::cycle::Turn;
 
 use crate::answer::Move;
 use crate::project::{Ask, Code, FEATURES, Project, id};
 
-/// What the role should do; `None` if the kata is finished.
+/// The moves that the role should make; `None` if the kata is done.
 pub fn moves(head: &Project, turn: &Turn) -> Option<Vec<Move>> {
     match turn {
         Turn::Red { .. } => {

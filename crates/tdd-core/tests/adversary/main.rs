@@ -1,4 +1,4 @@
-//! An adversary at the gates: whatever an agent answers, in whatever order, the promises hold.
+//! Property tests with an adversary: whatever an agent answers, in whatever order, the promises hold.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -22,7 +22,7 @@ use tdd_core::session::Session;
 use answer::{Act, acts};
 use run::Game;
 
-/// How many turns an honest agent may need, from wherever it is, to an end or to a person.
+/// How many turns an honest agent may need from any state until the end or a pause.
 const WAY_OUT: usize = 80;
 
 proptest! {
@@ -55,8 +55,8 @@ fn the_adversary_gets_through_every_phase_and_meets_every_rule() {
         met.extend(game.refused_outside.take());
     }
     assert_eq!(kept, BTreeSet::from(Phase::ALL));
-    // What edits carry and whether they agree is not this adversary's matter, nor is a mode that persons begin, nor
-    // what a language sees in the code itself.
+    // This adversary does not vary the content of edits, does not begin refactor mode, and has no real code for a
+    // language to look at.
     let edits = [Rule::PlainText, Rule::SizeLimit, Rule::OneEditPerPath, Rule::EditApplies];
     let elsewhere = [&edits[..], &[Rule::TargetFence, Rule::Budget, Rule::RefactorMode, Rule::TestSensing]].concat();
     let is_elsewhere = |rule: &Rule| {
@@ -67,7 +67,7 @@ fn the_adversary_gets_through_every_phase_and_meets_every_rule() {
     assert_eq!(unmet, []);
 }
 
-/// The ledger, read back, gives the same session, and so does one that goes on from a checkpoint.
+/// Replaying the ledger gives the same session, and so does resuming from a checkpoint.
 fn check_replay(game: &Game) {
     assert_eq!(&Session::replay(game.records()), game.session());
     let (first, rest) = game.records().split_at(game.records().len() / 2);
@@ -79,7 +79,7 @@ fn check_replay(game: &Game) {
     assert_eq!(&session, game.session());
 }
 
-/// Honest work alone ends with the kata done, or with a person who is told why.
+/// Honest work alone ends with the kata done, or with a pause that says why.
 fn check_way_out(game: &mut Game) {
     game.act(&Act::Resume { skip: false });
     game.done = false;
@@ -92,7 +92,7 @@ fn check_way_out(game: &mut Game) {
     panic!("{WAY_OUT} turns lead nowhere: {:?}", game.session().standing());
 }
 
-/// So many sequences: a few in every run of the tests, all that the contract asks for in the full one.
+/// How many sequences are run: few by default, as many as the contract demands in a full run.
 #[expect(clippy::disallowed_methods, reason = "how long a test may take is for whoever runs it to say")]
 fn sequences() -> u32 {
     std::env::var("TDD_SEQUENCES").ok().and_then(|number| number.parse().ok()).unwrap_or(1_000)

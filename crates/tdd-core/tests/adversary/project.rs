@@ -1,4 +1,4 @@
-//! A project small enough to be known through and through: what its tests say is computed, never believed.
+//! A project so small that the result of every test can be computed.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ pub const FEATURES: u8 = 4;
 /// One assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ask {
-    /// Production does this.
+    /// Production has this feature.
     Feature(u8),
-    /// Production does not do this.
+    /// Production lacks this feature.
     Never(u8),
-    /// Two and two are four.
+    /// A true assertion without production.
     Own,
-    /// Two and two are five.
+    /// A false assertion without production.
     Absurd,
-    /// It never comes to an end.
+    /// The test hangs.
     Hang,
 }
 
-/// A test, in a file.
+/// A test.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Test {
     pub asks: Vec<Ask>,
@@ -34,7 +34,7 @@ pub struct Test {
     pub panics: bool,
 }
 
-/// How well production does what a feature asks for.
+/// How production implements a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     Stub,
@@ -45,10 +45,10 @@ pub enum Code {
 #[expect(clippy::struct_excessive_bools, reason = "each is a sin of its own")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Project {
-    /// By file and name.
+    /// The tests, by file and name.
     pub tests: BTreeMap<(u8, u8), Test>,
     pub production: BTreeMap<u8, Code>,
-    /// Production overrides comparison: every assertion passes.
+    /// Production overrides the comparison, so every assertion passes.
     pub disarmed: bool,
     /// Production does not compile.
     pub broken: bool,
@@ -60,14 +60,14 @@ pub struct Project {
     pub steering: u8,
     pub dependencies: u8,
     pub documents: u8,
-    /// A file of tests that does not parse.
+    /// A test file that does not parse.
     pub garbled: Option<u8>,
 }
 
-/// Where comparison is written.
+/// The line of the comparison.
 const EQ_LINE: usize = 1;
 
-/// Where a feature is written.
+/// The line of a feature.
 fn feature_line(feature: u8) -> usize {
     10 + usize::from(feature)
 }
@@ -99,7 +99,7 @@ impl Project {
         TreeId(Digest::of(format!("{self:?}")).to_string())
     }
 
-    /// What becomes of a test: passed, or why not.
+    /// The result of a test: `None` if it passes, or why not.
     pub fn fate(&self, key: (u8, u8)) -> Option<Cause> {
         self.takes_down(key.0).or_else(|| self.outcome(&self.tests[&key]))
     }
@@ -137,7 +137,7 @@ impl Project {
         }
     }
 
-    /// What a run of all tests reports.
+    /// The report of a run of all tests.
     pub fn run(&self) -> Report {
         let mut files: Vec<u8> = self.tests.keys().map(|(file, _)| *file).collect();
         files.dedup();
@@ -163,7 +163,7 @@ impl Project {
         TestResult { digest: Some(self.digest(key)), ..TestResult::new(id(key), outcome, 1) }
     }
 
-    /// The digest of a test, with all that it uses.
+    /// The digest of a test and of what it uses.
     pub fn digest(&self, key: (u8, u8)) -> Digest {
         Digest::of(format!("{key:?} {:?} {} {}", self.tests[&key], self.helper, self.shadow))
     }
@@ -185,7 +185,7 @@ impl Project {
         }
     }
 
-    /// What a test leads to: the features that it asks for, and what compares them.
+    /// The signs of a test: it reaches the features that it asserts, and the comparison.
     pub fn signs(&self, key: (u8, u8)) -> TestSigns {
         let test = &self.tests[&key];
         let asked = test.asks.iter().filter_map(|ask| match ask {
@@ -205,13 +205,13 @@ impl Project {
         }
     }
 
-    /// Whether a test asks for a feature.
+    /// Whether a test asserts something about a feature.
     pub fn reaches(&self, test: &TestId, feature: u8) -> bool {
         let asks = |ask: &Ask| matches!(ask, Ask::Feature(it) | Ask::Never(it) if *it == feature);
         self.tests.iter().any(|(key, it)| &id(*key) == test && it.asks.iter().any(asks))
     }
 
-    /// What a change does, as the language would tell it.
+    /// The change between two projects, as a language would report it.
     pub fn change_to(&self, after: &Self) -> Change {
         Change {
             tests: self.test_changes(after),

@@ -1,4 +1,4 @@
-//! The promises of the contract, told anew without the rules' code: each looks at what was kept and at the ledger.
+//! The promises of the contract, checked on commits and the ledger without the code of the rules.
 
 use std::collections::BTreeSet;
 
@@ -13,20 +13,20 @@ use tdd_core::test_id::TestId;
 use crate::project::{Project, Test, id};
 use crate::run::Game;
 
-/// A change that is about to be committed.
+/// A committed change, with the state around it.
 pub struct Kept<'a> {
     pub turn: &'a Turn,
     pub before: &'a Project,
     pub after: &'a Project,
     pub records: &'a [Record],
     pub ever_green: &'a BTreeSet<TestId>,
-    /// It was kept as a test that passes at once.
+    /// It was kept as a characterization test.
     pub is_characterization: bool,
-    /// An earlier change was kept by a person's exception: what it broke is inherited.
+    /// An earlier change was kept by a person's exception, so its damage is still there.
     pub inherits: bool,
 }
 
-/// Everything that must be true of what is kept.
+/// Checks everything that must be true of a kept change.
 pub fn check_kept(kept: &Kept<'_>) {
     assert_eq!(kept.before.steering, kept.after.steering, "steering was changed: {:?}", kept.turn);
     assert_eq!(kept.after.garbled, None, "a file that does not parse was kept");
@@ -116,7 +116,7 @@ fn check_refactor(kept: &Kept<'_>) {
     check_all_pass(kept);
 }
 
-/// After a green and a refactor everything passes; what a person left aside stays aside.
+/// After a green or a refactor all tests pass, except for skipped ones.
 fn check_all_pass(kept: &Kept<'_>) {
     let new_lint = kept.after.lint && !kept.before.lint;
     assert!(!new_lint && !kept.after.broken, "the check fails");
@@ -128,7 +128,7 @@ fn check_all_pass(kept: &Kept<'_>) {
     }
 }
 
-/// The tree that was kept, without what this very change may have disarmed.
+/// The kept tree, without a disarming by this very change.
 fn honest(kept: &Kept<'_>) -> Project {
     Project { disarmed: kept.before.disarmed, ..kept.after.clone() }
 }
@@ -147,7 +147,7 @@ fn check_support_only_added(kept: &Kept<'_>) {
     assert_eq!(frozen(kept.before), frozen(kept.after), "what tests use was changed");
 }
 
-/// Every test is there as it was, or as `may_become` allows; or it is there under another name.
+/// Every test is unchanged, or changed as `may_become` allows, or has another name.
 fn check_tests_kept(kept: &Kept<'_>, may_become: impl Fn(&Test, &Test) -> bool) {
     for (key, before) in &kept.before.tests {
         match kept.after.tests.get(key) {
@@ -157,7 +157,7 @@ fn check_tests_kept(kept: &Kept<'_>, may_become: impl Fn(&Test, &Test) -> bool) 
     }
 }
 
-/// The ledger shows the target's red, on the test as it is, and a claim after it that is not used up.
+/// Whether the ledger has the target's red, for this version of the test, and a later claim that is not used up.
 fn claimed_after_red(kept: &Kept<'_>, target: &TestId) -> bool {
     let Some(key) = kept.before.tests.keys().find(|key| &id(**key) == target) else { return false };
     let digest = Some(kept.before.digest(*key));
@@ -173,7 +173,7 @@ fn claimed_after_red(kept: &Kept<'_>, target: &TestId) -> bool {
     first_red.is_some() && last(&is_claim) > first_red && last(&is_claim) > last(&ends)
 }
 
-/// Whether the ledger's last word on a test, undone attempts left out, is a valid red.
+/// Whether the ledger's last result of a test, without undone attempts, is a valid red.
 pub fn is_red_now(records: &[Record], test: &TestId) -> bool {
     let (mut red, mut before) = (false, None);
     for record in records {
@@ -190,7 +190,7 @@ pub fn is_red_now(records: &[Record], test: &TestId) -> bool {
     red
 }
 
-/// What a door outside of any step may do: tests that ask for more, or production for a red that was claimed.
+/// Checks what the gate permits outside a step: tests that demand more, or production for a claimed red.
 pub fn check_permitted_outside(records: &[Record], change: &Change) {
     assert!(change.steering.iter().all(|it| it.free), "steering outside of a step");
     let is_claim = |record: &Record| matches!(record.event, Event::EditClaim(_));
@@ -202,13 +202,13 @@ pub fn check_permitted_outside(records: &[Record], change: &Change) {
     assert!(change.support.iter().all(|it| it.fate == ItemFate::Added), "what tests use would change");
 }
 
-/// Every refusal names its rule, its reason and the next legal action.
+/// Checks that a refusal names its rule, its reason and the next legal move.
 pub fn check_refusal(refusal: &Refusal) {
     assert!(!refusal.rule.name().is_empty() && !refusal.reason.trim().is_empty(), "{refusal:?}");
     assert!(!refusal.next.trim().is_empty(), "{refusal:?} leads nowhere");
 }
 
-/// No permitted edit leads out of the project or to what is protected.
+/// Checks that no permitted edit leads out of the project or to a protected path.
 pub fn check_paths(permit: Permit) {
     for edit in permit.into_edits() {
         let to = match &edit.action {
@@ -224,7 +224,7 @@ pub fn check_paths(permit: Permit) {
     }
 }
 
-/// An undone attempt leaves nothing behind: what is known is what the kept tree says.
+/// Checks that an undone attempt leaves nothing behind: the session has the test results of HEAD.
 pub fn check_nothing_left(game: &Game) {
     for result in game.head().run().results() {
         let known = game.session().tests().get(&result.id).and_then(|known| known.cause);

@@ -1,4 +1,4 @@
-//! Drives the real orchestrator with hands in memory, and holds what it keeps against the promises.
+//! Drives the real orchestrator on an in-memory project, and checks the promises on everything it keeps.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -24,16 +24,16 @@ use crate::world::World;
 /// A sentence that a rethink can quote.
 const KATA: &str = "A kata of four features, each a test of its own, one after the other.";
 
-/// The orchestrator on a simulated project, and what the promises must remember.
+/// The orchestrator on a simulated project, and the history that the promises need.
 pub struct Game {
     machine: Option<Machine<World, Actor, Silent>>,
     script: Script,
     pub done: bool,
-    /// Tests that passed in some tree that was kept.
+    /// Tests that passed in some kept tree.
     pub ever_green: BTreeSet<TestId>,
-    /// Something was kept by a person's exception.
+    /// Something was kept because of a person's exception.
     excepted: bool,
-    /// The rules by which the gate refused a door outside of any step.
+    /// The rules by which the gate refused a request outside a step.
     pub refused_outside: RefCell<BTreeSet<Rule>>,
 }
 
@@ -94,7 +94,7 @@ impl Game {
         let Ok(_) = self.world_mut().ledger.append(&[event]);
     }
 
-    /// Lets somebody act.
+    /// Carries out one act.
     pub fn act(&mut self, act: &Act) {
         self.world_mut().ledger.now += 1;
         match act {
@@ -121,7 +121,7 @@ impl Game {
         match ended {
             Ok(Some(End::Done { .. })) => self.done = true,
             Ok(_) => {}
-            // A restart after a kill is nothing but the next attempt.
+            // After a kill the run is restarted, and continues with the next attempt.
             Err(_) => {
                 let machine = self.machine.take().unwrap();
                 self.start(machine.bench);
@@ -130,7 +130,7 @@ impl Game {
         self.check_kept(&before, known);
     }
 
-    /// Whatever is claimed, only a test that is red now can be.
+    /// Checks that exactly the tests that are red can be claimed.
     fn check_claims(&self, act: &Act) {
         let (Act::Wild(claims, _) | Act::Outside(claims, _)) = act else { return };
         for test in claimed(*claims, &self.head()) {
@@ -139,7 +139,7 @@ impl Game {
         }
     }
 
-    /// Every commit of the machine since `known` keeps the promises, and an undone attempt leaves nothing behind.
+    /// Checks the promises on a commit since `known`, and that an undone attempt leaves nothing behind.
     fn check_kept(&mut self, before: &Project, known: usize) {
         let new: Vec<Event> = self.records()[known..].iter().map(|record| record.event.clone()).collect();
         let Some(at) = new.iter().position(|event| matches!(event, Event::Committed(_))) else {
@@ -184,7 +184,7 @@ impl Game {
         self.ever_green.extend(green.map(|key| id(*key)));
     }
 
-    /// Paused means paused, whatever is asked for.
+    /// Checks that nothing is permitted during a pause, unless there is an exception.
     fn knock_while_paused(&mut self, act: &Act) {
         let (Act::Honest(moves) | Act::Wild(_, moves) | Act::Killed(moves)) = act else { return };
         let excepted = self.session().standing().exception(Rule::Budget, self.world().ledger.now).is_some();
@@ -193,7 +193,7 @@ impl Game {
         }
     }
 
-    /// A door that knows of no step: only the gate is asked.
+    /// A request outside a step, which only the gate judges.
     fn outside(&mut self, claims: Claims, moves: &[Move]) {
         if self.session().standing().step().is_some() || self.is_paused() {
             return;
@@ -273,7 +273,7 @@ fn moved(test: &TestChange) -> Option<(TestId, TestId)> {
     }
 }
 
-/// The phases in which something was kept, and the rules that were met.
+/// The phases in which something was kept, and the rules that refused.
 pub fn met(records: &[Record]) -> (BTreeSet<Phase>, BTreeSet<Rule>) {
     let (mut kept, mut met, mut phase) = (BTreeSet::new(), BTreeSet::new(), None);
     for record in records {

@@ -1,4 +1,4 @@
-//! Hands in memory: a project, a repository and a ledger that the orchestrator works on as it works on real ones.
+//! An in-memory project, repository and ledger for the orchestrator.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,10 +32,10 @@ use crate::answer::Attempt;
 use crate::project::{Code, Project, id};
 use crate::promises;
 
-/// What the ledger says was run.
+/// The test command in the ledger.
 pub const COMMAND: &str = "cargo test";
 
-/// Somebody killed the machine.
+/// The run was killed.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("killed")]
 pub struct Killed;
@@ -52,10 +52,10 @@ pub struct FakeVcs(Rc<RefCell<Commits>>);
 
 #[derive(Default)]
 struct Commits {
-    /// Newest last.
+    /// Commits, newest last.
     history: Vec<(Project, String)>,
     trees: BTreeMap<TreeId, Project>,
-    /// What the working folder holds.
+    /// The content of the working folder.
     working: Project,
 }
 
@@ -70,7 +70,7 @@ impl FakeVcs {
         (commits > 0).then(|| CommitId(commits.to_string()))
     }
 
-    /// A commit of a person's.
+    /// A person's commit.
     pub fn commit_project(&self, project: Project, message: &str) {
         let mut commits = self.0.borrow_mut();
         commits.trees.insert(project.tree(), project.clone());
@@ -169,13 +169,13 @@ impl Ledger for FakeLedger {
     }
 }
 
-/// All hands, and what they know of the attempts that agents asked for.
+/// The in-memory workshop, with the attempts of the agents.
 pub struct World {
     pub vcs: FakeVcs,
     pub ledger: FakeLedger,
-    /// What agents asked for; the number is in the content of their edits.
+    /// The attempts; the content of an edit holds the index of its attempt.
     pub attempts: Rc<RefCell<Vec<Attempt>>>,
-    /// The next run is cut short.
+    /// The next test run is killed.
     pub kill: bool,
     config: Config,
     base: Project,
