@@ -51,7 +51,7 @@ impl<'a> Tree<'a> {
         self.digest_without(nodes, end..end)
     }
 
-    /// [`Self::digest`] without some of the nodes.
+    /// `digest`, but without some of the nodes.
     pub fn digest_without(&self, nodes: Range<usize>, left_out: Range<usize>) -> Digest {
         let mut bytes = Vec::new();
         for node in nodes.filter(|node| !left_out.contains(node)) {
