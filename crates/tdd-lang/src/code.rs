@@ -24,7 +24,6 @@ pub(crate) struct Code {
     links: OnceCell<Links>,
 }
 
-/// A source file.
 #[derive(Debug)]
 pub(crate) struct File {
     pub path: String,

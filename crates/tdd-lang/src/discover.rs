@@ -9,9 +9,9 @@ use crate::{languages, named};
 /// A project that was discovered, not configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiscoveredProject {
-    /// Its folder, relative to the repository's root; empty for the root itself.
+    /// The project's folder, relative to the repository's root; empty for the root itself.
     pub root: String,
-    /// The name of its language.
+    /// The name of the project's language.
     pub language: &'static str,
 }
 
@@ -75,7 +75,7 @@ pub fn is_in(project: &DiscoveredProject, sources: &dyn Sources) -> bool {
     manifests(sources).into_iter().any(is_it)
 }
 
-/// The changed paths because of which other projects are found after a change than before it.
+/// The changed paths that change which projects are discovered.
 ///
 /// These are the manifests that were added or removed. If a known project is lost without one, they are all added or
 /// removed files.

@@ -117,7 +117,7 @@ pub struct CommandFor {
 pub enum Selection {
     /// All tests.
     All,
-    /// These and no others, in one call where the runner can.
+    /// Only these, in one call if the runner supports that.
     Only(Vec<TestId>),
 }
 
@@ -154,7 +154,7 @@ impl Tool {
         Self { name: name.to_owned(), version, required: true, fix: fix.to_owned() }
     }
 
-    /// A tool that is used where it is installed.
+    /// A tool that is used if it is installed.
     pub(crate) fn optional<S: Into<String>>(name: &str, version: impl IntoIterator<Item = S>, fix: &str) -> Self {
         Self { required: false, ..Self::required(name, version, fix) }
     }
@@ -349,7 +349,7 @@ pub trait Language {
     fn merge(&self, _path: &str, _file: &str, _answer: &str) -> Option<Result<Merged, MergeError>> {
         None
     }
-    /// Whether a whole file is for tests. In most languages a file either is that or holds no tests at all.
+    /// Whether a whole file is for tests. In most languages a file holds either only tests or none.
     fn is_test_file(&self, _path: &str) -> bool {
         false
     }
@@ -363,7 +363,7 @@ pub trait Language {
     fn items(&self, path: &str, source: &str) -> Items;
     /// The sort of a path in this tree, whether or not the file exists. A production file may still hold tests.
     fn sort(&self, project: &Project, path: &str, sources: &dyn Sources) -> Sort;
-    /// [`Language::sort`] for many paths, reading the project only once.
+    /// [`Language::sort`] for many paths; implementations can read the project once for all of them.
     fn sorts(&self, project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
         paths.iter().map(|path| self.sort(project, path, sources)).collect()
     }

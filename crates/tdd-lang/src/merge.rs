@@ -42,7 +42,6 @@ pub(crate) enum Part {
     Nothing,
 }
 
-/// One import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Import {
     /// Names from a module; they can be combined with others from it.

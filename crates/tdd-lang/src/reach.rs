@@ -42,7 +42,7 @@ impl Links {
         links
     }
 
-    /// What these uses in a file lead to.
+    /// Resolves these uses in a file.
     fn resolved(
         &self,
         lookup: &Lookup<'_>,

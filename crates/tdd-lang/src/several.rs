@@ -28,7 +28,7 @@ pub struct Member {
     pub language: Rc<dyn Language>,
     /// The project's own commands and limits.
     pub settings: Settings,
-    /// Whether the project still exists; there is nothing to check in one that is gone.
+    /// Whether the project still exists; a removed project is not checked.
     pub present: bool,
 }
 

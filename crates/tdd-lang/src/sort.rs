@@ -1,4 +1,4 @@
-//! Sorts paths by their names, as far as that is the same in all languages.
+//! Sorts paths by their names, for the names that mean the same in all languages.
 
 use tdd_core::change::Sort;
 

@@ -188,7 +188,6 @@ impl<'a> FlatTree<'a> {
         self.source
     }
 
-    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -203,7 +202,6 @@ impl<'a> FlatTree<'a> {
         self.nodes[node].field
     }
 
-    /// A node's text.
     pub fn text(&self, node: usize) -> &'a str {
         self.source.get(self.range(node)).unwrap_or_default()
     }
@@ -325,7 +323,6 @@ impl<'a> FlatTree<'a> {
         node..self.past(node)
     }
 
-    /// The children of a node.
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         self.siblings(node + 1, self.past(node))
     }

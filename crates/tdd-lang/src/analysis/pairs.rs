@@ -11,7 +11,6 @@ pub(crate) trait TestSide {
     /// What stays the same when a test is only moved or renamed.
     type Substance: Ord;
 
-    /// The test's id.
     fn id(&self) -> TestId;
     /// What stays the same when the test is only moved or renamed.
     fn substance(&self) -> Self::Substance;
@@ -46,7 +45,6 @@ pub(crate) struct ItemSide<'a, S> {
 }
 
 impl<'a, S> ItemSide<'a, S> {
-    /// The item with this label at this place.
     pub fn new(scope: S, path: &'a str, label: &'a str, line: usize, digest: Digest, of_test: bool) -> Self {
         Self { scope, path, label, line, digest, of_test }
     }

@@ -179,7 +179,7 @@ pub(crate) fn sample<L: IntoIterator<Item = String>>(
     (!sample.inputs.is_empty() && !sample.expected.is_empty()).then_some(sample)
 }
 
-/// The sample of a comparison; a side with a node of one of the kinds `calls` asks production.
+/// The sample of a comparison; a side that holds a node of a kind in `calls` asks production.
 pub(crate) fn sample_of(
     tree: &FlatTree<'_>,
     sides: Vec<usize>,

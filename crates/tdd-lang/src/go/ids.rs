@@ -16,7 +16,6 @@ pub(super) struct Located {
 }
 
 impl Located {
-    /// The test's id.
     pub fn id(&self) -> TestId {
         self.item.id(&self.path)
     }
@@ -44,7 +43,6 @@ impl Ids {
         ids
     }
 
-    /// The tests of a file.
     pub fn in_file<'i>(&'i self, path: &'i str) -> impl Iterator<Item = &'i Located> {
         self.tests.iter().filter(move |test| test.path == path)
     }
@@ -66,7 +64,6 @@ impl Ids {
         found.map(|test| (test, part))
     }
 
-    /// Whether there are no tests.
     pub fn is_empty(&self) -> bool {
         self.tests.is_empty()
     }

@@ -109,7 +109,6 @@ impl PackageIndex {
     }
 }
 
-/// The folder of a file.
 pub(super) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }

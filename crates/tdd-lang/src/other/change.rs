@@ -41,7 +41,7 @@ fn facts(path: &str, test: &TestItem) -> TestFacts {
         conditions: Vec::new(),
         should_panic: false,
         returns_result: false,
-        // This cannot be told without knowing the language, so the answer is yes.
+        // Without knowing the language this is unclear, so assume yes.
         asks_production: true,
     }
 }

@@ -75,7 +75,6 @@ impl Ids {
         self.tests.iter().find(|(_, tests)| has_slug(tests)).map(|(node, _)| node.clone())
     }
 
-    /// Whether there are no tests.
     pub fn is_empty(&self) -> bool {
         self.tests.is_empty()
     }

@@ -14,11 +14,11 @@ use crate::language::{Language, Next, Project, Sources, Suite};
 /// A test run whose report says `skipped` for every test that is marked so, even if its target does not build because
 /// of another test.
 pub(crate) struct Marked<'l> {
-    /// The run itself.
+    /// The wrapped run.
     pub run: Box<dyn Suite + 'l>,
     /// Reads the marks.
     pub language: &'l dyn Language,
-    /// Where the tests are.
+    /// The project of the tests.
     pub project: Project,
 }
 

@@ -20,12 +20,10 @@ impl Results {
         Self { by_id: BTreeMap::new(), obstacles }
     }
 
-    /// Whether a test has a result.
     pub fn has(&self, id: &TestId) -> bool {
         self.by_id.contains_key(id)
     }
 
-    /// The result of a test.
     pub fn get(&self, id: &TestId) -> Option<&TestResult> {
         self.by_id.get(id)
     }
@@ -40,7 +38,6 @@ impl Results {
         self.by_id.is_empty() && self.obstacles.is_empty()
     }
 
-    /// Sets the result of a test.
     pub fn set(&mut self, result: TestResult) {
         self.by_id.insert(result.id.clone(), result);
     }
@@ -61,12 +58,10 @@ impl Results {
         known.duration_ms = millis;
     }
 
-    /// Adds an obstacle.
     pub fn add_obstacle(&mut self, obstacle: Obstacle) {
         self.obstacles.push(obstacle);
     }
 
-    /// Keeps only some of the results.
     pub fn retain(&mut self, keep: impl Fn(&TestResult) -> bool) {
         self.by_id.retain(|_, result| keep(result));
     }
@@ -86,7 +81,6 @@ impl Results {
         }
     }
 
-    /// The report.
     pub fn report(self) -> Report {
         Report::new(self.by_id.into_values(), self.obstacles)
     }

@@ -150,7 +150,7 @@ impl Book {
         share.asked.iter().filter(|name| self.open[share.at].contains(*name)).cloned().collect()
     }
 
-    /// Ends a package whose binary ran to its end: a test that it did not mention does not exist for it.
+    /// Settles a package whose binary ran to its end: tests that it did not report were not found.
     fn completed(&mut self, share: &Share<'_>) {
         let Share { at, package, .. } = *share;
         for name in self.left(share) {

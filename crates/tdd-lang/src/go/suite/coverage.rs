@@ -12,7 +12,7 @@ use crate::go::owns;
 use crate::go::project::module_path;
 use crate::language::{Measured, Project, Selection, Settings, Sources, Suite, join};
 
-/// Runs a command and then prints the profile; the profile's path is the first argument.
+/// Runs a command and then prints the profile, whose path is `$0`.
 pub(super) const AND_PROFILE: &str = "# go test, and then its profile\n\"$@\"\ncode=$?\ncat \"$0\"\nexit $code\n";
 
 /// Begins a run that measures the coverage of these files.
