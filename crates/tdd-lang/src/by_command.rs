@@ -1,4 +1,4 @@
-//! Runs tests by the command that they have: one for all of them, or another one for some.
+//! Runs each test with its configured command: the usual one, or one from `test_command_for`.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use crate::language::{CommandFor, Language, Next, Project, Selection, Settings, 
 use crate::pattern;
 use crate::run::report_without_run;
 
-/// The word of a command that stands for the ids of the tests which it is to run.
+/// The word of a command that is replaced by the ids of the tests to run.
 const TEST_IDS: &str = "{test_ids}";
 
-/// A run, or why a command cannot be read.
+/// A run, or why its command cannot be read.
 type Begun<'l> = Result<Box<dyn Suite + 'l>, UnknownCommand>;
 
-/// Begins a run: by one command, or by several, each of which can be read.
+/// Begins a run with one command, or with several after checking that each can be read.
 pub(crate) fn begin<'l>(
     language: &'l dyn Language,
     project: &Project,
@@ -36,9 +36,9 @@ pub(crate) fn begin<'l>(
     Ok(Box::new(Several { language, project, settings: plain, rules, stage }))
 }
 
-/// By the command of the settings: in the language's own way, or by the JUnit report that it writes.
+/// Runs the command of the settings: in the language's own way, or by the JUnit report that it writes.
 fn by_one<'l>(language: &'l dyn Language, project: &Project, settings: &Settings, selection: Selection) -> Begun<'l> {
-    // A runner that we know is told what to run in its own words.
+    // A known runner gets the selection in its own arguments, so the placeholder is dropped.
     let known = |words: &Vec<String>| words.iter().filter(|word| *word != TEST_IDS).cloned().collect();
     let own = Settings { test_cmd: settings.test_cmd.as_ref().map(known), ..settings.clone() };
     match (language.suite(project, &own, selection.clone()), &settings.junit) {
@@ -50,7 +50,7 @@ fn by_one<'l>(language: &'l dyn Language, project: &Project, settings: &Settings
     }
 }
 
-/// A command with ids in the place of the word that stands for them, as they are called in the project's folder.
+/// A command with the placeholder replaced by ids, relative to the project's folder.
 fn with_ids(command: &[String], ids: &[TestId], project: &Project) -> Vec<String> {
     let ids: Vec<String> = ids.iter().map(|id| project.below(id.as_str()).unwrap_or(id.as_str()).to_owned()).collect();
     let filled = command.iter().flat_map(|word| match word.as_str() {
@@ -67,7 +67,7 @@ fn with_command(settings: &Settings, other: Option<&CommandFor>) -> Settings {
     }
 }
 
-/// A run by several commands, one after the other.
+/// A run with several commands, one after the other.
 struct Several<'l> {
     language: &'l dyn Language,
     project: Project,
@@ -81,9 +81,9 @@ enum Stage<'l> {
     Running(Running<'l>),
 }
 
-/// A run under way.
+/// A run in progress.
 struct Running<'l> {
-    /// The shares that are still to be run, the next one last.
+    /// The shares still to run; the next one is last.
     left: Vec<Share>,
     now: Option<(Share, Box<dyn Suite + 'l>)>,
     /// The tests that have a command of their own.
@@ -94,7 +94,7 @@ struct Running<'l> {
 /// The tests that one command runs.
 #[derive(Clone)]
 struct Share {
-    /// Which of the other commands; the usual one if none.
+    /// Index of the rule; `None` for the usual command.
     rule: Option<usize>,
     selection: Selection,
 }
@@ -141,8 +141,8 @@ impl Suite for Several<'_> {
 }
 
 impl<'l> Several<'l> {
-    /// Says which command runs which tests. The usual one runs all tests, so that none is lost that only a runner can
-    /// find; what it says of those with a command of their own does not count.
+    /// Assigns the tests to commands. If all tests are selected, the usual command runs all of them, because only a
+    /// runner finds every test; its results for tests that have a command of their own are dropped.
     fn divided(&self, selection: &Selection, sources: &dyn Sources) -> Running<'l> {
         let mut by_rule: BTreeMap<usize, Vec<TestId>> = BTreeMap::new();
         let mut usual = Vec::new();
@@ -182,7 +182,7 @@ impl<'l> Several<'l> {
         Running { left, now: None, special, told: Vec::new() }
     }
 
-    /// The first rule that a test of this file falls under.
+    /// The first rule that matches a test of this file.
     fn rule_of(&self, path: &str, id: &TestId) -> Option<usize> {
         let name = id.name().unwrap_or_else(|| id.as_str());
         self.rules.iter().position(|rule| self.fits(rule, path, name))
@@ -198,12 +198,12 @@ impl<'l> Several<'l> {
         })
     }
 
-    /// Whether a rule may fit a test of this file.
+    /// Whether a rule may match a test of this file.
     fn may_fit(&self, rule: &CommandFor, path: &str) -> bool {
         self.fits(rule, path, "") || self.paths(path).any(|path| rule.pattern.starts_with(&format!("{path}::")))
     }
 
-    /// A path as it may be written: from the repository's root, and from the project's folder.
+    /// The spellings of a path: relative to the repository's root, and relative to the project's folder.
     fn paths<'p>(&self, path: &'p str) -> impl Iterator<Item = &'p str> {
         std::iter::once(path).chain(self.project.below(path))
     }
@@ -213,7 +213,7 @@ fn is_glob(pattern: &str) -> bool {
     pattern.contains(['*', '?'])
 }
 
-/// One report of all: each test as its own command has it.
+/// Merges the reports; each test keeps the result of its own command.
 fn together(told: &[(Share, Report)], special: &[TestId]) -> Report {
     let mut results: Vec<TestResult> = Vec::new();
     let mut obstacles = Vec::new();
@@ -222,14 +222,14 @@ fn together(told: &[(Share, Report)], special: &[TestId]) -> Report {
         results.extend(report.results().filter(|result| is_ours(&result.id)).cloned());
         for obstacle in report.obstacles() {
             let tests: Vec<TestId> = obstacle.tests.iter().filter(|id| is_ours(id)).cloned().collect();
-            // What stands in the way of nothing but tests that have another command does not matter.
+            // An obstacle that only blocks tests which have another command does not matter.
             if tests.is_empty() && !obstacle.tests.is_empty() {
                 continue;
             }
             obstacles.push(Obstacle { tests, ..obstacle.clone() });
         }
     }
-    // That the usual command found no test says nothing where the others did.
+    // If any command ran tests, it does not matter that another one found none.
     if !results.is_empty() {
         obstacles.retain(|obstacle| obstacle.cause != Cause::ZeroTests);
     }

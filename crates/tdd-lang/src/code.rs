@@ -1,4 +1,4 @@
-//! The names in all of a repository, and the items of production that they lead to.
+//! An index of the items and names in a repository, used to find the production items that a test reaches.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,18 +13,17 @@ use crate::reach::{Links, Walk};
 use crate::syntax::FlatTree;
 use crate::uses::{CodeNames, Reader, Speech, segments};
 
-/// The items of production, what tests have for themselves, and the names in all of it.
+/// The production items, test helpers and tests of a repository, and the names in them.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     pub files: Vec<File>,
-    /// Those of production, those that tests have for themselves, and the tests.
+    /// Production items, test helpers and tests.
     pub items: Vec<Item>,
-    /// How often each name stands somewhere.
+    /// How often each name occurs.
     counts: BTreeMap<String, usize>,
     links: OnceCell<Links>,
 }
 
-/// A source file.
 #[derive(Debug)]
 pub(crate) struct File {
     pub path: String,
@@ -32,20 +31,20 @@ pub(crate) struct File {
     pub names: Meanings,
 }
 
-/// Something with names in it, and mostly a name of its own.
+/// A declaration or statement with the names that it uses; most have a name of their own.
 #[derive(Debug)]
 pub(crate) struct Item {
     pub at: Place,
     pub file: usize,
     span: Range<usize>,
-    /// What it is, for people.
+    /// Description for people; empty for a test.
     pub label: String,
     /// The name by which it is used; empty if it has none.
     pub name: String,
-    /// It exists only for tests.
+    /// Whether it is test-only code.
     pub for_tests: bool,
     pub role: Role,
-    /// The words of the route that it is registered for.
+    /// Segments of the HTTP route that it is registered for.
     pub route: Vec<String>,
     pub found: CodeNames,
 }
@@ -53,18 +52,18 @@ pub(crate) struct Item {
 /// What a language knows about an item beyond its name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Role {
-    /// All names by which it is used: one declaration may have several.
+    /// All names by which it is used; one declaration may define several.
     pub names: Vec<String>,
     /// The type that it is a member of.
     pub owner: Option<String>,
     pub comes: Comes,
-    /// It only hands on what it names, or is not run by a test that loads it.
+    /// Its links are not followed: it only re-exports names, or does not run when a test loads its file.
     pub is_idle: bool,
-    /// The path that it is registered for.
+    /// The HTTP path that it is registered for.
     pub route: Option<String>,
 }
 
-/// By what an item is reached.
+/// How an item is reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Comes {
     /// By its name.
@@ -77,19 +76,19 @@ pub(crate) enum Comes {
 }
 
 impl Role {
-    /// That of an item with this name, and of one without any.
+    /// The role of an item with this name; an item without a name comes with its file.
     pub fn plain(name: &str) -> Self {
         let comes = if name.is_empty() { Comes::WithFile } else { Comes::ByName };
         Self { names: vec![name.to_owned()], comes, ..Self::default() }
     }
 }
 
-/// A file that is added.
+/// A file to add to [`Code`].
 pub(crate) struct Added<'t, 's> {
     pub path: &'t str,
     pub tree: &'t FlatTree<'s>,
     pub pieces: Vec<Piece>,
-    /// The tests, each with the nodes that belong to it.
+    /// The tests: place, byte range, and the node ranges that belong to it.
     pub tests: Vec<(Place, Range<usize>, Vec<Range<usize>>)>,
     pub for_tests: bool,
     pub names: Meanings,
@@ -97,7 +96,7 @@ pub(crate) struct Added<'t, 's> {
 }
 
 impl Code {
-    /// Adds a file; `role` tells more about each of its items, by its nodes.
+    /// Adds a file; `role` returns the role of each item, given its piece and nodes.
     pub fn add(&mut self, added: Added<'_, '_>, role: impl Fn(&Piece, &Range<usize>) -> Role) {
         let Added { path, tree, pieces, tests, for_tests, names, speech } = added;
         for word in tree.words(0) {
@@ -141,18 +140,18 @@ impl Code {
         }
     }
 
-    /// Whether an item of production has this name.
+    /// Whether a production item has this name.
     pub fn has(&self, name: &str) -> bool {
         self.named(name).next().is_some()
     }
 
-    /// The items of production of these names, each with its own.
+    /// The production items with these names, by place.
     pub fn asked<'n>(&self, names: impl Iterator<Item = &'n str>) -> BTreeMap<Place, String> {
         names.flat_map(|name| self.named(name)).map(|item| (item.at.clone(), item.name.clone())).collect()
     }
 
-    /// The items of production that the test at this place may lead to, however far, by what tests have for
-    /// themselves as well; `is_run` tells what of this is run before the test without being named.
+    /// The production items that the test at this place may reach, directly or through other items and test helpers.
+    /// `is_run` selects the helpers that run before the test without being named.
     pub fn reached(&self, test: &Place, is_run: impl Fn(&File, &Item) -> bool) -> BTreeSet<Place> {
         let links = self.links.get_or_init(|| Links::of(self));
         let Some(start) = self.items.iter().position(|item| item.label.is_empty() && item.at == *test) else {
@@ -169,7 +168,8 @@ impl Code {
         found.filter(|item| !item.for_tests).map(|item| item.at.clone()).collect()
     }
 
-    /// What the assertions of a test are about: one name for each, that of the maker for what the test made.
+    /// What a test's assertions are about, at most one name per assertion. For a value that the test created, this is
+    /// the name of its maker (`made`).
     pub fn subjects(
         &self,
         tree: &FlatTree<'_>,
@@ -191,8 +191,8 @@ impl Code {
         subjects.into_iter().collect()
     }
 
-    /// The items of production in these files whose names stand nowhere else, but for those that are used without
-    /// being named.
+    /// Production items in these files whose names occur nowhere else. `is_used` exempts names that are used
+    /// implicitly.
     pub fn unreferenced(&self, paths: &[String], is_used: impl Fn(&str) -> bool) -> BTreeSet<Place> {
         let is_plain = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
         let alone =
@@ -212,12 +212,12 @@ impl Code {
     }
 }
 
-/// The nodes of these bytes.
+/// The nodes that begin within these bytes.
 fn nodes(tree: &FlatTree<'_>, span: &Range<usize>) -> Range<usize> {
     tree.behind(span.start)..tree.behind(span.end)
 }
 
-/// For each node the smallest of these spans that it begins in.
+/// For each node, the index of the smallest span that it begins in.
 fn innermost(tree: &FlatTree<'_>, spans: &[Range<usize>]) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..spans.len()).collect();
     order.sort_by_key(|number| std::cmp::Reverse(spans[*number].len()));

@@ -1,21 +1,21 @@
-//! Where a check or a compiler points to in what it says, and whether all of that lies in tests.
+//! Finds the places that the output of a check or compiler points to, and decides whether all of them are in tests.
 
-/// A place that is complained of.
+/// A place that an error points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// The file, as it was named.
+    /// The file, as the output names it.
     pub path: &'a str,
     /// The line, from 1.
     pub line: usize,
 }
 
-/// Whether every complaint of an output has a place, and all of these are in tests. Where that cannot be told, no.
+/// Whether every error in the output has a place, and all of these places are in tests; false if that is unclear.
 pub fn only_in_tests(said: &str, is_test: impl Fn(Place<'_>) -> bool) -> bool {
     let places = if said.lines().any(is_error) { of_rustc(said) } else { Some(of_linter(said)) };
     places.is_some_and(|places| !places.is_empty() && places.into_iter().all(is_test))
 }
 
-/// The first place of each error; `None` if one of them has none.
+/// The first place of each error; `None` if an error has no place.
 fn of_rustc(said: &str) -> Option<Vec<Place<'_>>> {
     let mut places = Vec::new();
     let mut open = false;
@@ -34,13 +34,13 @@ fn of_rustc(said: &str) -> Option<Vec<Place<'_>>> {
     (!open).then_some(places)
 }
 
-/// An error that is more than a sum of others.
+/// Whether a line is an error, and not a summary of other errors.
 fn is_error(line: &str) -> bool {
     let sum = ["error: could not compile", "error: aborting due to"].iter().any(|sum| line.starts_with(sum));
     (line.starts_with("error:") || line.starts_with("error[")) && !sum
 }
 
-/// Every place that is named: behind an arrow, or at the beginning of a line.
+/// Every place in the output: after an arrow, or at the start of a line.
 fn of_linter(said: &str) -> Vec<Place<'_>> {
     said.lines().filter_map(|line| arrow(line).or_else(|| at_front(line))).collect()
 }

@@ -1,4 +1,4 @@
-//! A run of all tests that also tells what they execute: the run itself, and then what its last words say of lines.
+//! A test run that also measures coverage, which it reads from the output of the run's last commands.
 
 use tdd_core::command::Finished;
 use tdd_core::coverage::Coverage;
@@ -6,10 +6,10 @@ use tdd_core::report::{Cause, Report};
 
 use crate::language::{Measured, Next, Sources, Suite};
 
-/// Reads the outputs of the last commands of a run.
+/// Reads the coverage from the output of a run's last commands.
 type Read<'l> = Box<dyn Fn(&[Finished], &dyn Sources) -> Measured + 'l>;
 
-/// A test run whose commands were told to measure, and what reads that out of its last ones.
+/// A test run whose commands measure coverage; `read` reads it from the output of the last commands.
 pub(crate) fn measuring<'l>(
     suite: Box<dyn Suite + 'l>,
     read: impl Fn(&[Finished], &dyn Sources) -> Measured + 'l,
@@ -40,7 +40,7 @@ impl Suite<Measured> for Measuring<'_> {
     }
 }
 
-/// A test that fails stops before its end, so that lines would seem idle that are not.
+/// Why a report is not enough for coverage. A failing test stops early, so lines would wrongly seem unexecuted.
 fn failure(report: &Report) -> Option<String> {
     if let Some(obstacle) = report.obstacles().first() {
         return Some(format!("{}: {}", obstacle.subject, obstacle.cause));
@@ -50,7 +50,7 @@ fn failure(report: &Report) -> Option<String> {
     failed.map(|result| format!("`{}` does not pass", result.id))
 }
 
-/// What is known of the lines of some text: those with code that lie in no idle range were executed.
+/// Adds the lines of a text to the coverage: lines with code that are not idle were executed.
 pub(crate) fn of_text(coverage: &mut Coverage, path: &str, text: &str, is_idle: impl Fn(usize) -> bool) {
     coverage.measured(path);
     for (at, line) in text.lines().enumerate() {
@@ -60,7 +60,7 @@ pub(crate) fn of_text(coverage: &mut Coverage, path: &str, text: &str, is_idle: 
     }
 }
 
-/// Whether there is more on a line of a language with braces than those and a comment.
+/// Whether a line, in a language with braces, holds more than brackets and a comment.
 pub(crate) fn holds_code(line: &str) -> bool {
     let line = line.trim();
     let is_comment = ["//", "/*", "*"].iter().any(|start| line.starts_with(start));

@@ -6,22 +6,22 @@ use crate::language::{Language, Project, Sources};
 use crate::several::View;
 use crate::{languages, named};
 
-/// A project that nobody had to name.
+/// A project that was discovered, not configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiscoveredProject {
-    /// Its folder, relative to the repository's root; empty for the root itself.
+    /// The project's folder, relative to the repository's root; empty for the root itself.
     pub root: String,
-    /// The name of its language.
+    /// The name of the project's language.
     pub language: &'static str,
 }
 
-/// How many projects are looked after without being named.
+/// Maximum number of auto-discovered projects.
 pub const MOST: usize = 64;
 
-/// How many folders below the root a manifest may be.
+/// Maximum number of folders between the root and a manifest.
 const DEEPEST: usize = 6;
 
-/// Folders that hold what others wrote, what tools made, or what is only there to be looked at.
+/// Folders with third-party code, build products or samples.
 const FOREIGN: [&str; 14] = [
     "node_modules",
     "vendor",
@@ -39,11 +39,11 @@ const FOREIGN: [&str; 14] = [
     "dist",
 ];
 
-/// Folders that may be a project, while those below them are samples.
+/// Folders that may be a project themselves, while the folders below them are samples.
 const OF_SAMPLES: [&str; 5] = ["tests", "test", "__tests__", "examples", "example"];
 
-/// The projects of a repository, in the order of their folders. What is below one of them is part of it; one in
-/// the root is the only one. Of two languages in the same folder the first of [`languages`] that has code has it.
+/// The projects of a repository, in the order of their folders. A project includes everything below its folder, so one
+/// in the root is the only one. Of two languages in the same folder, the first of [`languages`] that has code wins.
 pub fn projects(sources: &dyn Sources) -> Vec<DiscoveredProject> {
     let mut found: Vec<DiscoveredProject> = Vec::new();
     for (folder, language) in manifests(sources) {
@@ -54,8 +54,8 @@ pub fn projects(sources: &dyn Sources) -> Vec<DiscoveredProject> {
     found
 }
 
-/// Those of before a change, and those that it adds elsewhere: no manifest that comes or goes takes a project out
-/// of sight. In the place of one that is not there any more there may be others.
+/// The projects before a change and those that it adds elsewhere, so that adding or removing a manifest cannot hide a
+/// project. Other projects may take the place of one that is gone.
 pub fn both(before: &dyn Sources, after: &dyn Sources) -> Vec<DiscoveredProject> {
     let mut all = projects(before);
     let is_there = |project: &&DiscoveredProject| is_in(project, after);
@@ -68,16 +68,17 @@ pub fn both(before: &dyn Sources, after: &dyn Sources) -> Vec<DiscoveredProject>
     all
 }
 
-/// Whether a project is in a tree: its manifest is.
+/// Whether a project's manifest is in a tree.
 pub fn is_in(project: &DiscoveredProject, sources: &dyn Sources) -> bool {
     let is_it =
         |(folder, language): (&str, Box<dyn Language>)| project.root == folder && project.language == language.name();
     manifests(sources).into_iter().any(is_it)
 }
 
-/// The paths of a change by which other projects would be found after it than before it.
+/// The changed paths that change which projects are discovered.
 ///
-/// A manifest that adds a project is one, and so is whatever takes a known project out of sight.
+/// These are the manifests that were added or removed. If a known project is lost without one, they are all added or
+/// removed files.
 pub fn deciding<'p>(before: &dyn Sources, after: &dyn Sources, paths: &'p [String]) -> Vec<&'p str> {
     let (was, is) = (projects(before), projects(after));
     if was.is_empty() || was == is {
@@ -91,7 +92,7 @@ pub fn deciding<'p>(before: &dyn Sources, after: &dyn Sources, paths: &'p [Strin
     if manifests.is_empty() && is_lost { moved } else { manifests }
 }
 
-/// Projects with tests that are run with none of the known ones.
+/// Projects with tests that no known project runs.
 pub fn further(known: &[DiscoveredProject], sources: &dyn Sources) -> Vec<DiscoveredProject> {
     let mut further: Vec<DiscoveredProject> = Vec::new();
     for (folder, language) in manifests(sources) {
@@ -114,7 +115,7 @@ pub fn further(known: &[DiscoveredProject], sources: &dyn Sources) -> Vec<Discov
     further
 }
 
-/// Tests that are in no project, if their language can do without a manifest.
+/// The tests that are in no project, as a project in the root, if their language needs no manifest.
 fn outside(projects: &[&DiscoveredProject], sources: &dyn Sources) -> Option<DiscoveredProject> {
     let is_outside = |path: &&String| {
         let is_inside = projects.iter().any(|project| holds(&project.root, path));
@@ -129,7 +130,8 @@ fn outside(projects: &[&DiscoveredProject], sources: &dyn Sources) -> Option<Dis
     Some(DiscoveredProject { root: String::new(), language: language.name() })
 }
 
-/// The folders that have a manifest, outer ones first, each with its language; once for each, if they are several.
+/// The folders with a manifest, outer ones first, each with its language; a folder appears once for each of its
+/// languages.
 fn manifests(sources: &dyn Sources) -> Vec<(&str, Box<dyn Language>)> {
     let languages = languages();
     let mut found: BTreeSet<(&str, usize)> = BTreeSet::new();
@@ -159,12 +161,12 @@ fn may_hold(folder: &str) -> bool {
         && !parts[..above].iter().any(|part| OF_SAMPLES.contains(part))
 }
 
-/// Whether a path is a folder or below it.
+/// Whether a path is this folder or below it.
 pub fn holds(folder: &str, path: &str) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// A manifest alone, of some tool, makes no project.
+/// Whether a folder has code of this language; a manifest alone may belong to some tool.
 fn has_code(language: &dyn Language, folder: &str, sources: &dyn Sources) -> bool {
     sources.files().iter().any(|path| language.owns(path) && holds(folder, split(path).0))
 }
@@ -183,7 +185,7 @@ mod tests {
         memory(&paths.iter().map(|path| (*path, text(path))).collect::<Vec<_>>())
     }
 
-    /// Every file of code holds a test.
+    /// The text of a source file, with one test.
     fn text(path: &str) -> &'static str {
         match path.rsplit('.').next() {
             Some("rs") => "#[test]\nfn a() {}\n",

@@ -1,4 +1,4 @@
-//! A repository held in memory, for tests.
+//! An in-memory repository and other helpers for tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ impl Sources for Memory {
     }
 }
 
-/// What a language says of the change between two repositories of these files.
+/// The change that a language finds between two repositories.
 pub(crate) fn change_between(
     before: &[(&str, &str)],
     after: &[(&str, &str)],
@@ -53,13 +53,13 @@ pub(crate) fn change_between(
     change(&Project { root: String::new(), description: String::new() }, &before, &after, &paths)
 }
 
-/// What a language sees in a repository of these files.
+/// The signs that a language finds in a repository of these files.
 pub(crate) fn signs_of(files: &[(&str, &str)], signs: impl Fn(&Project, &dyn Sources, &[String]) -> Signs) -> Signs {
     let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
     signs(&Project { root: String::new(), description: String::new() }, &memory(files), &paths)
 }
 
-/// What was seen of one test and the production beside it.
+/// The signs of one test and of the production code beside it, on one line.
 pub(crate) fn told_signs(signs: &Signs) -> String {
     let joined = |values: &BTreeSet<String>| values.iter().cloned().collect::<Vec<_>>().join(", ");
     let (test, answer) = (&signs.tests[0], &signs.answers[0]);
@@ -77,10 +77,10 @@ pub(crate) fn told_signs(signs: &Signs) -> String {
     )
 }
 
-/// Looks at a project with what a language sees in it.
+/// Inspects a project through a language's [`Sight`].
 type Look<'l, L> = &'l dyn Fn(&Sight<'_, L>) -> Vec<String>;
 
-/// The items of production in these files that no test leads to, as a language sees them.
+/// The labels of the production items in these files that no test reaches.
 pub(crate) fn left<L>(
     files: &[(&str, &str)],
     with_sight: impl Fn(&Project, &dyn Sources, Look<'_, L>) -> Vec<String>,
@@ -97,7 +97,7 @@ pub(crate) fn left<L>(
     })
 }
 
-/// A change, one line for each part of it.
+/// A change as text, one line for each part.
 pub(crate) fn told(change: &Change) -> Vec<String> {
     let test = |test: &TestChange| match test {
         TestChange::Added(facts) => format!("+{}", facts.id),

@@ -1,4 +1,4 @@
-//! What the syntax tree of a source file says about its tests.
+//! The tests and modules of a source file, read from its syntax tree.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,26 +8,25 @@ use tdd_core::digest::Digest;
 use tdd_core::report::{Cause, Obstacle};
 use tdd_core::test_id::TestId;
 
-/// The items of one source file that matter to the machine.
+/// The tests, test-only ranges and module declarations of one source file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Items {
-    /// Its tests, in the order in which they stand.
+    /// The file's tests, in source order.
     pub tests: Vec<TestItem>,
-    /// Byte ranges of code that exists only for tests (`#[cfg(test)]` modules, a file below `tests/`).
-    /// Sorted; none holds another.
+    /// Byte ranges of test-only code (`#[cfg(test)]` modules, a file below `tests/`). Sorted and not nested.
     pub test_ranges: Vec<Range<usize>>,
-    /// Modules that it declares but that stand in other files, in the order of their declarations.
+    /// Modules declared in this file whose code is in another file, in source order.
     pub modules: Vec<ModuleItem>,
-    /// How many functions with a body stand outside the code that exists only for tests.
+    /// Number of functions with a body outside test-only code.
     pub functions: usize,
-    /// Whether its documentation may hold examples that are run as tests.
+    /// Whether the doc comments may hold examples that run as tests.
     pub doc_tests_possible: bool,
     /// Whether the file parses without an error.
     pub parses: bool,
 }
 
 impl Items {
-    /// The names of the modules that stand in other files and exist only for tests.
+    /// Names of the test-only modules whose code is in another file.
     pub fn test_modules(&self) -> impl Iterator<Item = &str> {
         self.modules.iter().filter(|module| module.test_only).map(|module| module.name.as_str())
     }
@@ -36,38 +35,36 @@ impl Items {
 /// One test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestItem {
-    /// Its full name inside the file, as the runner spells the part below the file's module:
-    /// `tests::adds`.
+    /// The test's full name below the file's module, as the runner spells it: `tests::adds`.
     pub name: String,
-    /// What follows `@tdd-test-id:` in a comment within three lines above it, as it is written;
-    /// whether that is a slug is for the reader of the id to say.
+    /// The text after `@tdd-test-id:` in a comment at most three lines above the test, not validated.
     pub annotation: Option<String>,
-    /// Its bytes, attributes and doc comments included.
+    /// Byte range of the test, with attributes and doc comments.
     pub span: Range<usize>,
-    /// The line on which its name stands, from 1.
+    /// Line of the test's name, from 1.
     pub line: usize,
-    /// Digest of its tokens, attributes included, comments and white space left out.
+    /// Digest of the test's tokens: with attributes, without comments and white space.
     pub digest: Digest,
-    /// The same without its name.
+    /// The same digest without the test's name.
     pub body: Digest,
-    /// What it asserts.
+    /// The test's assertions.
     pub assertions: Vec<Assertion>,
-    /// Digests of the cases that it is run with, where each is written on its own.
+    /// Digests of the test's cases, if each case is written separately.
     pub cases: Vec<Digest>,
-    /// What keeps it from running, if it is marked so.
+    /// The mark that keeps the test from running, such as `#[ignore]`.
     pub ignored: Option<Mark>,
-    /// The conditions under which it is compiled into a test build, outermost first; empty if always.
+    /// The conditions under which a test build compiles the test, outermost first; empty if always.
     pub cfg: Vec<String>,
-    /// It is meant to panic.
+    /// Whether the test expects a panic.
     pub should_panic: bool,
-    /// What the panic's message must contain.
+    /// Text that the panic message must contain.
     pub expected_panic: Option<String>,
-    /// It returns something that decides its outcome, such as a `Result`.
+    /// Whether the test returns a value that decides its outcome, such as a `Result`.
     pub returns_result: bool,
 }
 
 impl TestItem {
-    /// Its id in this file: that of its annotation if it has a good one.
+    /// The test's id in this file: its annotation if that is a valid slug, else path and name.
     pub(crate) fn id(&self, path: &str) -> TestId {
         let slug = self.annotation.as_deref();
         slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(path, &self.name))
@@ -75,12 +72,12 @@ impl TestItem {
 }
 
 impl TestItem {
-    /// The text of the marker that keeps it from running.
+    /// Text of the mark that keeps the test from running.
     pub(crate) fn skipped(&self) -> Option<String> {
         self.ignored.as_ref().map(|mark| mark.text.clone())
     }
 
-    /// Whether a marker keeps it from running under every condition.
+    /// Whether the test is skipped unconditionally.
     pub fn never_runs(&self) -> bool {
         self.ignored.as_ref().is_some_and(|mark| mark.always)
     }
@@ -89,41 +86,41 @@ impl TestItem {
 /// One assertion of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assertion {
-    /// What asserts: `assert_eq!`, without the path before it.
+    /// Name of the assertion macro or function, without its path: `assert_eq!`.
     pub kind: String,
-    /// Its bytes.
+    /// Byte range of the assertion.
     pub span: Range<usize>,
-    /// Digest of its tokens.
+    /// Digest of the assertion's tokens.
     pub digest: Digest,
-    /// It stands in a closure, an async block, an inner function or a macro's definition, and so runs
-    /// only if somebody calls that.
+    /// Whether the assertion is in a closure, an async block, an inner function or a macro definition, and so runs only
+    /// if that is called.
     pub in_closure: bool,
 }
 
-/// A module that is declared here and stands in another file: `mod a;`.
+/// A module declared here whose code is in another file: `mod a;`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleItem {
-    /// Its name with the inline modules around it: `tests::deep`.
+    /// The module's name, with the inline modules around it: `tests::deep`.
     pub name: String,
-    /// The file that a `#[path]` attribute names, as it is written.
+    /// The file that a `#[path]` attribute names, as written.
     pub path: Option<String>,
-    /// The folder that the inline modules around it make: `tests/` for `tests::deep`; empty if none.
+    /// The folder that the inline modules around it add: `tests/` for `tests::deep`; empty without inline modules.
     pub folder: String,
-    /// Whether [`ModuleItem::folder`] starts at the file's own folder because an inline module has a
-    /// `#[path]`, instead of at the folder in which the file's submodules are.
+    /// Whether [`ModuleItem::folder`] is relative to the file's own folder, because an inline module has a `#[path]`.
+    /// Otherwise it is relative to the folder of the file's submodules.
     pub folder_from_path: bool,
-    /// Whether it exists only for tests.
+    /// Whether the module is test-only.
     pub test_only: bool,
-    /// The conditions under which it is compiled into a test build, outermost first; empty if always.
+    /// The conditions under which a test build compiles the module, outermost first; empty if always.
     pub cfg: Vec<String>,
 }
 
-/// The slugs that were given to tests so far, each with the place of its test.
+/// The annotation slugs seen so far, each with the place of its test.
 #[derive(Debug, Default)]
 pub(crate) struct Slugs(BTreeMap<String, String>);
 
 impl Slugs {
-    /// Takes in the annotation of a test, if it has one: what is wrong with it.
+    /// Records a test's annotation. Returns an obstacle if the slug is invalid or already taken.
     pub fn add(&mut self, path: &str, test: &TestItem) -> Option<Obstacle> {
         let slug = test.annotation.as_ref()?;
         let place = format!("{path}:{}", test.line);
@@ -132,7 +129,7 @@ impl Slugs {
     }
 }
 
-/// What is wrong with a slug at this place, which may have been given before.
+/// The problem with a slug at `place`, if any; `first` is where the same slug occurred before.
 fn bad_annotation(slug: &str, first: Option<String>, place: String) -> Option<Obstacle> {
     let message = match first {
         Some(first) => format!("the test id `{slug}` is given twice, at {first} and at {place}; rename one of them"),

@@ -1,38 +1,38 @@
-//! Tells whether a test that grew still does all that it did, part by part: what all languages share.
+//! Decides, part by part, whether a changed test still does everything that it did; shared by all languages.
 
 use tdd_core::digest::Digest;
 
-/// A statement of a test, or something else of it: its words, and apart from them the rows of its tables.
+/// A statement or other part of a test: the digest of its words, and separately the digests of its table rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub words: Digest,
     pub rows: Vec<Digest>,
-    /// It asserts and does nothing else.
+    /// Whether the part only asserts.
     pub asserts: bool,
 }
 
 impl Part {
-    /// Whether another one says the same, with more rows at the most.
+    /// Whether `other` is the same part, perhaps with more rows.
     pub fn is_kept_in(&self, other: &Self) -> bool {
         let mut left = other.rows.iter();
         self.words == other.words && self.rows.iter().all(|row| left.any(|other| other == row))
     }
 }
 
-/// A test in parts.
+/// A test, split into parts.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    /// What stands before its body: the line that defines it, and its decorators.
+    /// What precedes the body: the signature and the decorators.
     pub head: Vec<Part>,
     /// The statements of its body.
     pub statements: Vec<Part>,
-    /// What holds tables of it elsewhere.
+    /// Parts outside of the test that hold its tables.
     pub apart: Vec<Part>,
 }
 
 impl Parts {
-    /// Whether another test still does all that this one does: its statements stand there in the same order, with
-    /// nothing but assertions before the last of them, so that nothing keeps them from being run. Tables may gain rows.
+    /// Whether the new test still does everything that this one does: it has the same statements in the same order, and
+    /// only assertions are inserted before the last of them, so that nothing new can skip them. Tables may gain rows.
     pub fn are_kept_in(&self, new: &Self) -> bool {
         let is_head_kept =
             self.head.len() == new.head.len() && self.head.iter().zip(&new.head).all(|(old, new)| old.is_kept_in(new));
@@ -40,8 +40,8 @@ impl Parts {
     }
 }
 
-/// Whether all statements stand in another list in the same order, with nothing but assertions before the last of them,
-/// so that nothing keeps them from being run.
+/// Whether all old statements are in the new list in the same order, with only assertions inserted before the last of
+/// them, so that nothing new can skip them.
 pub(crate) fn are_kept(old: &[Part], new: &[Part]) -> bool {
     let mut left = new.iter();
     old.iter().all(|wanted| {
@@ -50,7 +50,7 @@ pub(crate) fn are_kept(old: &[Part], new: &[Part]) -> bool {
     })
 }
 
-/// Whether each has its like in another list, in whatever order.
+/// Whether each old part is kept somewhere in the new list, in any order.
 pub(crate) fn are_somewhere(old: &[Part], new: &[Part]) -> bool {
     old.iter().all(|wanted| new.iter().any(|found| wanted.is_kept_in(found)))
 }

@@ -1,4 +1,4 @@
-//! The face that every language shows to the rest of the machine.
+//! The interface that every language implements.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,39 +15,40 @@ use tdd_core::test_id::TestId;
 use crate::item::{Items, TestItem};
 use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 
-/// The files of a repository, as they are now.
+/// The files of a repository in one state.
 pub trait Sources {
-    /// Every file, relative to the repository's root, sorted, ignored ones left out.
+    /// Every file, relative to the repository's root, sorted, without ignored files.
     fn files(&self) -> &[String];
-    /// Those of them whose paths end so: of many thousand files a language looks at a few, again and again.
+    /// The files whose paths end with `end`. Implementations may index this: languages look up a few of many thousand
+    /// files, again and again.
     fn ending(&self, end: &str) -> Vec<&String> {
         self.files().iter().filter(|path| path.ends_with(end)).collect()
     }
-    /// The text of one file; `None` if it is not there, too large, or not text.
+    /// The text of one file; `None` if it is missing, too large or not text.
     fn read(&self, path: &str) -> Option<String>;
 }
 
-/// A project of some language inside the repository.
+/// A project of one language inside the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
-    /// Its folder relative to the repository's root; empty for the root itself.
+    /// The project's folder, relative to the repository's root; empty for the root itself.
     pub root: String,
-    /// What it is, for people: "cargo workspace with 3 packages".
+    /// Description for people: "cargo workspace with 3 packages".
     pub description: String,
 }
 
 impl Project {
-    /// The path of a file of this project from its folder; `None` if it is not below that.
+    /// Makes a repository-relative path relative to the project's folder; `None` if the file is outside of it.
     pub fn below<'p>(&self, path: &'p str) -> Option<&'p str> {
         if self.root.is_empty() { Some(path) } else { path.strip_prefix(&self.root)?.strip_prefix('/') }
     }
 
-    /// The path of a file from the repository's root, as one of its tools names it from its own folder.
+    /// Makes a path relative to the project's folder, as the project's tools print it, repository-relative.
     pub fn above(&self, path: &str) -> String {
         if self.root.is_empty() { path.to_owned() } else { format!("{}/{path}", self.root) }
     }
 
-    /// Its files of which this is true, with their texts; those that are no text are left out.
+    /// The project's files that satisfy `is_wanted`, with their texts; files that are not text are left out.
     pub(crate) fn texts<'s>(
         &'s self,
         sources: &'s dyn Sources,
@@ -57,13 +58,13 @@ impl Project {
         wanted.filter_map(|path| Some((path, sources.read(path)?)))
     }
 
-    /// A command in its folder that may take as long as a build.
+    /// A command in the project's folder, with the build timeout.
     pub(crate) fn command(&self, argv: Vec<String>, settings: &Settings) -> CommandSpec {
         CommandSpec::new(argv, settings.build_timeout).in_dir(self.root.clone())
     }
 }
 
-/// A path below a folder from the repository's root; an empty folder is the root itself.
+/// Joins a repository-relative folder and a path; an empty folder is the root itself.
 pub(crate) fn join(folder: &str, path: &str) -> String {
     if folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") }
 }
@@ -71,19 +72,19 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
 /// Commands and limits that the configuration sets; `None` means the language's own default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Runs the tests.
+    /// Command that runs the tests.
     pub test_cmd: Option<Vec<String>>,
-    /// Compiles and lints.
+    /// Command that compiles and lints.
     pub check_cmd: Option<Vec<String>>,
-    /// Formats.
+    /// Command that formats.
     pub fmt_cmd: Option<Vec<String>>,
     /// Where the test command writes a JUnit report, relative to the project's folder.
     pub junit: Option<String>,
-    /// Other commands that run some of the tests: the first whose pattern fits a test runs it.
+    /// Commands for some of the tests: the first whose pattern matches a test runs it.
     pub test_command_for: Vec<CommandFor>,
-    /// For one test run, without building.
+    /// Timeout of one test run, without building.
     pub timeout: Duration,
-    /// For one build.
+    /// Timeout of one build.
     pub build_timeout: Duration,
 }
 
@@ -104,23 +105,24 @@ impl Default for Settings {
 /// A command that runs some of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandFor {
-    /// A glob for their files, or what their ids begin with; from the repository's root or from the project's folder.
+    /// A glob for the tests' files, or a prefix of their ids; relative to the repository's root or the project's
+    /// folder.
     pub pattern: String,
-    /// The command; the word `{test_ids}` stands for their ids.
+    /// The command; the ids replace its word `{test_ids}`.
     pub command: Vec<String>,
 }
 
 /// Which tests to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// All of them.
+    /// All tests.
     All,
-    /// These and no others, in one call where the runner can.
+    /// Only these, in one call if the runner supports that.
     Only(Vec<TestId>),
 }
 
 impl Selection {
-    /// The selected tests; none if all are to run.
+    /// The selected tests; empty if all are to run.
     pub(crate) fn ids(&self) -> &[TestId] {
         match self {
             Self::All => &[],
@@ -132,17 +134,17 @@ impl Selection {
 /// A program that a language needs or can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
-    /// What it is called in a report: `clippy`.
+    /// Name shown in reports: `clippy`.
     pub name: String,
-    /// Prints its version.
+    /// Command that prints its version.
     pub version: CommandSpec,
-    /// Without it nothing works.
+    /// Whether nothing works without it.
     pub required: bool,
-    /// How to get it.
+    /// How to install it.
     pub fix: String,
 }
 
-/// How long asking a program for its version may take.
+/// Timeout for asking a program for its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Tool {
@@ -152,18 +154,18 @@ impl Tool {
         Self { name: name.to_owned(), version, required: true, fix: fix.to_owned() }
     }
 
-    /// A tool that is used where it is installed.
+    /// A tool that is used if it is installed.
     pub(crate) fn optional<S: Into<String>>(name: &str, version: impl IntoIterator<Item = S>, fix: &str) -> Self {
         Self { required: false, ..Self::required(name, version, fix) }
     }
 }
 
-/// How much a project asks for a tool.
+/// How much a project needs a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Demand {
-    /// Nothing in the project speaks of it.
+    /// Nothing in the project refers to it.
     Idle,
-    /// It would be used if it was there.
+    /// It is used if it is installed.
     Useful,
     /// Without it nothing works.
     Required,
@@ -172,9 +174,9 @@ pub enum Demand {
 /// What a test run needs next.
 #[derive(Debug)]
 pub enum Next<T = Report> {
-    /// Run these one after the other, then hand all of their results to [`Suite::feed`].
+    /// Run these one after the other, then pass all of their results to [`Suite::feed`].
     Run(Vec<Job>),
-    /// There is nothing left to run.
+    /// Nothing is left to run; this is the result.
     Done(T),
 }
 
@@ -185,30 +187,30 @@ pub enum Starts {
     Tool,
     /// Code of the project's tests, which gets a fresh home and temporary folder.
     Tests,
-    /// Both, in one command of the user's own.
+    /// Both, in one command that the user configured.
     ToolAndTests,
 }
 
 /// One command of a test run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// What to run.
+    /// The command to run.
     pub command: CommandSpec,
-    /// What kind of code that starts.
+    /// What kind of code the command starts.
     pub starts: Starts,
-    /// What it does, for a progress line: "building tests".
+    /// What the command does, for a progress line: "building tests".
     pub label: String,
 }
 
-/// A test run under way: a machine that asks for commands and reads their output, until it knows what was asked.
+/// A test run in progress: a state machine that asks for commands and reads their output until it has a result.
 pub trait Suite<T = Report> {
-    /// The next commands, or the report. Call again after each [`Suite::feed`].
+    /// The next commands, or the result. Call it again after each [`Suite::feed`].
     fn next(&mut self, sources: &dyn Sources) -> Next<T>;
-    /// What became of the commands of the last [`Next::Run`], in their order.
+    /// Takes the results of the commands of the last [`Next::Run`], in the same order.
     fn feed(&mut self, finished: Vec<Finished>);
 }
 
-/// What the tests execute, or why that could not be found out.
+/// The coverage of the tests, or why it could not be measured.
 pub type Measured = Result<Coverage, String>;
 
 /// A configured command that this language cannot use.
@@ -217,28 +219,28 @@ pub type Measured = Result<Coverage, String>;
 pub struct UnknownCommand {
     /// The command.
     pub command: String,
-    /// Why, and what would do.
+    /// Why the language cannot use it, and what would work.
     pub reason: String,
 }
 
-/// How a test is left aside.
+/// How a test is skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
-    /// It is built and not run.
+    /// The test is built but not run.
     FromRunning,
-    /// It is not even built: what it asks for is not there.
+    /// The test is not even built, because it uses something that does not exist.
     FromBuilding,
 }
 
-/// All that the machine knows of one language.
+/// Everything that depends on a project's language.
 pub trait Language {
-    /// Its name in `tdd.yaml`: `rust`.
+    /// The language's name in `tdd.yaml`: `rust`.
     fn name(&self) -> &'static str;
-    /// Languages with the same projects and runners, which are set up otherwise: TypeScript for JavaScript.
+    /// Languages with the same projects and runners but another setup: TypeScript for JavaScript.
     fn dialects(&self) -> Vec<Box<dyn Language>> {
         Vec::new()
     }
-    /// Whether a project of the language that it is a dialect of is written in it.
+    /// Whether a project of the parent language is written in this dialect.
     fn is_spoken(&self, _: &Project, _: &dyn Sources) -> bool {
         false
     }
@@ -246,21 +248,21 @@ pub trait Language {
     fn is_manifest(&self, name: &str) -> bool {
         name == self.manifest()
     }
-    /// Whether the tests of a folder below a project, one with a manifest of its own, are run with the project's.
+    /// Whether the project's test run includes the tests of a folder below it that has a manifest of its own.
     fn reaches(&self, _project: &Project, _folder: &str, _sources: &dyn Sources) -> bool {
         true
     }
-    /// Finds the project that holds the repository's root, or the topmost one below it.
+    /// Finds the project in the repository's root, or the topmost one below it.
     fn detect(&self, sources: &dyn Sources) -> Option<Project>;
-    /// The files of a new project of this name, by path.
+    /// The files of a new project with this name, by path.
     fn scaffold(&self, _name: &str) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
-    /// The file that a new project is known by.
+    /// The name of a new project's manifest.
     fn manifest(&self) -> &'static str {
         "tdd.yaml"
     }
-    /// The commands that a new configuration spells out, as lines of YAML below `ci:`.
+    /// The commands that a new configuration spells out, as YAML lines below `ci:`.
     fn configured_commands(&self) -> &'static str {
         ""
     }
@@ -268,32 +270,32 @@ pub trait Language {
     fn package_name(&self, folder: &str) -> String {
         folder.to_owned()
     }
-    /// Whether there is production code and not a single test.
+    /// Whether the project has production code and not a single test.
     fn is_untested(&self, project: &Project, sources: &dyn Sources) -> bool;
-    /// The programs it needs or can use.
+    /// The programs that the language needs or can use.
     fn tools(&self) -> Vec<Tool>;
-    /// How much a project asks for one of them.
+    /// How much a project needs one of these programs.
     fn demand(&self, tool: &Tool, _: &Project, _: &Settings, _: &dyn Sources) -> Demand {
         if tool.required { Demand::Required } else { Demand::Useful }
     }
-    /// Formats these files (repository-relative); nothing else is touched if the tool allows that.
-    /// No command if there is nothing to format.
+    /// The commands that format these (repository-relative) files, and nothing else if the tool allows that. Empty if
+    /// there is nothing to format.
     fn fmt(&self, project: &Project, settings: &Settings, files: &[String], _: &dyn Sources) -> Vec<CommandSpec> {
         let own = || files.iter().filter(|file| self.owns(file)).filter_map(|file| project.below(file)).collect();
         let argv = settings.fmt_cmd.clone().or_else(|| self.formatter(own()));
         argv.map(|argv| project.command(argv, settings)).into_iter().collect()
     }
-    /// The command that formats these files, named from the project's folder, where none is configured. `None` if
-    /// there are none, or there is no formatter.
+    /// The default command that formats these files, which are relative to the project's folder. `None` without files
+    /// or without a formatter.
     fn formatter(&self, _files: Vec<&str>) -> Option<Vec<String>> {
         None
     }
-    /// Compiles and lints everything: commands that must all pass.
+    /// The commands that compile and lint everything; all must pass.
     fn check(&self, project: &Project, settings: &Settings) -> Vec<CommandSpec> {
         let argv = settings.check_cmd.clone().or_else(|| self.checker());
         argv.map(|argv| project.command(argv, settings)).into_iter().collect()
     }
-    /// The command that compiles and lints everything where none is configured.
+    /// The default command that compiles and lints everything.
     fn checker(&self) -> Option<Vec<String>> {
         None
     }
@@ -304,8 +306,8 @@ pub trait Language {
         settings: &Settings,
         selection: Selection,
     ) -> Result<Box<dyn Suite + '_>, UnknownCommand>;
-    /// Begins a run of all tests that sees which lines of these files (repository-relative) they execute. `None` if
-    /// there is no way to tell.
+    /// Begins a run of all tests that measures which lines of these (repository-relative) files they execute. `None` if
+    /// the language cannot measure that.
     fn coverage<'l>(
         &'l self,
         _project: &Project,
@@ -314,90 +316,89 @@ pub trait Language {
     ) -> Option<Box<dyn Suite<Measured> + 'l>> {
         None
     }
-    /// The command that runs the tests, as it is configured or by default: what the ledger names.
+    /// The command that runs the tests, configured or default, as the ledger records it.
     fn test_command(&self, settings: &Settings) -> Vec<String> {
         let default = || self.default_test_command().iter().map(|word| (*word).to_owned()).collect();
         settings.test_cmd.clone().unwrap_or_else(default)
     }
-    /// Whether a command of the settings runs tests even if they are marked as skipped.
+    /// Whether the configured command also runs tests that are marked as skipped.
     fn runs_skipped(&self, _: &Settings) -> bool {
         false
     }
-    /// Whether the project itself says what its tests are run with, or there is no choice.
+    /// Whether the project itself configures its test runner, or the language has only one.
     fn has_runner(&self, _: &Project, _: &dyn Sources) -> bool {
         true
     }
-    /// The command that runs the tests where none is configured.
+    /// The command that runs the tests if none is configured.
     fn default_test_command(&self) -> &'static [&'static str];
-    /// The file and the source of a test, if it is found by its id.
+    /// Finds a test by its id: its file and its item.
     fn find_test(&self, id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)>;
-    /// How tests beside the production code import it, as a model is told: `use calc::…;`. `None` if that depends.
+    /// How tests outside of the production files import production code, as prompts show it: `use calc::…;`. `None` if
+    /// there is no single way.
     fn imports(&self, _: &Project, _: &dyn Sources) -> Option<String> {
         None
     }
-    /// The ids of the tests that stand in this file.
+    /// The ids of the tests in this file.
     fn tests_in(&self, project: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId>;
-    /// The file with the production code of `before` and the tests of `after`; `None` if there are no
-    /// tests in either, so that it is as before.
+    /// The red state of a file: the production code of `before` with the tests of `after`. `None` if neither has tests;
+    /// then the red state is `before`.
     fn compose(&self, path: &str, _before: Option<&str>, after: Option<&str>) -> Option<String> {
         self.is_test_file(path).then(|| after.unwrap_or_default().to_owned())
     }
-    /// The file with the items of an answer merged into it. `None` if this language has no way to.
+    /// The file with the items of a model's answer merged into it. `None` if this language cannot merge.
     fn merge(&self, _path: &str, _file: &str, _answer: &str) -> Option<Result<Merged, MergeError>> {
         None
     }
-    /// Whether a file is for tests as a whole: in most languages a file is either that or holds no tests at all.
+    /// Whether a whole file is for tests. In most languages a file holds either only tests or none.
     fn is_test_file(&self, _path: &str) -> bool {
         false
     }
-    /// The source of a file with some names replaced by others: as names only, never inside of texts.
+    /// The source of a file with names replaced: identifiers only, never string literals.
     fn renamed(&self, _path: &str, source: String, _names: &BTreeMap<String, String>) -> String {
         source
     }
-    /// Whether this file may hold items of this language.
+    /// Whether this file may contain items of this language.
     fn owns(&self, path: &str) -> bool;
     /// The tests and other items of one source file.
     fn items(&self, path: &str, source: &str) -> Items;
-    /// What a path is to the law in this tree, whether or not there is a file yet. A file of production
-    /// may still hold tests.
+    /// The sort of a path in this tree, whether or not the file exists. A production file may still hold tests.
     fn sort(&self, project: &Project, path: &str, sources: &dyn Sources) -> Sort;
-    /// The same for many paths, without looking at the project anew for each.
+    /// [`Language::sort`] for many paths; implementations can read the project once for all of them.
     fn sorts(&self, project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
         paths.iter().map(|path| self.sort(project, path, sources)).collect()
     }
-    /// Whether a line of a file (from 1) exists for tests only.
+    /// Whether a line of a file (from 1) is test-only code.
     fn is_test_line(&self, project: &Project, path: &str, _line: usize, sources: &dyn Sources) -> bool {
         self.sort(project, path, sources) == Sort::Test
     }
-    /// Files that these files take in and that the tree does not hold, each behind the one that takes it in.
-    /// None where only running can tell.
+    /// Files that `paths` include but the tree lacks, each as (including file, missing file). Empty if only a run can
+    /// tell.
     fn absent(&self, _sources: &dyn Sources, _paths: &[String]) -> Vec<(String, String)> {
         Vec::new()
     }
-    /// What a change did: `paths` are all files that differ between the two trees, a renamed one under
-    /// both of its names.
+    /// What changed between two trees; `paths` are all files that differ, a renamed one under both of its names.
     fn change(&self, project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change;
-    /// The file of a test with copies of it: one as it is, and one for each assertion with that changed.
+    /// The test's file with copies of the test: one unchanged, and one for each assertion with that assertion altered.
     /// `None` if this test cannot be copied.
     fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins>;
-    /// The file with the items that begin on these lines (from 1) answering otherwise, best first.
+    /// Mutations of the file in which the items that begin on these lines (from 1) return other values, best first.
     fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant>;
-    /// The signs of anti-patterns in these files. Names are followed through all of the repository.
+    /// The signs of anti-patterns in these files. Names are resolved across the whole repository.
     fn signs(&self, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs;
-    /// The file without this test; `None` if that would change anything else.
+    /// The file without this test; `None` if anything else would change.
     fn without_test(&self, path: &str, source: &str, test: &TestItem) -> Option<String>;
-    /// The file with this test marked as skipped, and why; `None` if it cannot be marked.
+    /// The file with this test marked as skipped for `reason`; `None` if it cannot be marked.
     fn skip(&self, path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String>;
-    /// The file without the marker that [`Language::skip`] put there; `None` if there is none.
+    /// The file without the mark that [`Language::skip`] added; `None` if there is none.
     fn unskip(&self, path: &str, source: &str, test: &TestItem) -> Option<String>;
-    /// What a build in a scratch copy of the repository needs, with its products in this folder.
+    /// What a build in a scratch copy of the repository needs to put its products into this folder.
     fn scratch(&self, _: &Project, _products: &str) -> ScratchNeeds {
         ScratchNeeds::default()
     }
 }
 
-/// The methods of [`Language`] that a language answers by the function of the same purpose in a module of its folder:
-/// `detect` by `project::detect`, `skip` by `mark::skipped`.
+/// Implements the methods of [`Language`] that a language delegates to the modules of its folder: `detect` to
+/// `project::detect`, `skip` to `mark::skipped`.
 macro_rules! answered_by_modules {
     () => {
         fn detect(&self, sources: &dyn $crate::language::Sources) -> Option<$crate::language::Project> {
@@ -532,13 +533,13 @@ macro_rules! answered_by_modules {
 }
 pub(crate) use answered_by_modules;
 
-/// Whether a path names a file with one of these endings.
+/// Whether a path has one of these file extensions.
 pub(crate) fn has_ending(path: &str, endings: &[&str]) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && endings.contains(&ending))
 }
 
-/// Whether some source file of a project holds production code and none holds a test.
+/// Whether a project has a source file with production code and none with a test.
 pub(crate) fn has_untested_production(
     project: &Project,
     sources: &dyn Sources,

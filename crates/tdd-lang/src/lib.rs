@@ -1,9 +1,9 @@
-//! What the machine knows of each language: how a project is recognised, which commands it needs,
-//! what its runner's output means, and where the tests are in a source file.
+//! Knowledge about each language: how to detect a project, which commands it needs, how to read its test runner's
+//! output, and where the tests are in a source file.
 //!
-//! One folder per language behind [`language::Language`]; nothing here touches the world. A test run is a
-//! conversation ([`language::Suite`]): the language names commands, somebody else runs them and hands back what
-//! they printed, until there is a report.
+//! One folder per language implements [`language::Language`]; nothing here does I/O. A test run is a dialogue
+//! ([`language::Suite`]): the language returns commands, the caller runs them and feeds their output back, until the
+//! language returns a report.
 
 mod analysis;
 mod by_command;
@@ -43,18 +43,18 @@ pub use syntax::MAX_DEPTH;
 
 use language::{Language, Project, Selection, Settings, Sources, Suite, UnknownCommand};
 
-/// Every language, the one that a new project gets by default first. JavaScript comes last: many projects of other
+/// Every language; the first is the default for a new project. JavaScript comes last because many projects in other
 /// languages have a `package.json` for some tool.
 pub fn languages() -> Vec<Box<dyn Language>> {
     vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(go::Go), Box::new(javascript::JavaScript::Plain)]
 }
 
-/// The names that a configuration may give to a language.
+/// The language names that the configuration accepts.
 pub fn names() -> Vec<&'static str> {
     with_dialects().map(|language| language.name()).collect()
 }
 
-/// The language of this name.
+/// The language with this name.
 pub fn named(name: &str) -> Option<Box<dyn Language>> {
     with_dialects().find(|language| language.name() == name)
 }
@@ -66,8 +66,8 @@ fn with_dialects() -> impl Iterator<Item = Box<dyn Language>> {
     })
 }
 
-/// The language of the project that stands topmost in a repository; of several at the same height the first
-/// of [`languages`], in the dialect that the project is written in.
+/// The language of the project nearest to the repository's root. Of several at the same depth, the first in
+/// [`languages`] wins. Returns the dialect that the project is written in.
 pub fn detect(sources: &dyn Sources) -> Option<Box<dyn Language>> {
     let found = languages().into_iter().filter_map(|language| Some((language.detect(sources)?, language)));
     let depth = |root: &str| if root.is_empty() { 0 } else { 1 + root.matches('/').count() };
@@ -76,8 +76,8 @@ pub fn detect(sources: &dyn Sources) -> Option<Box<dyn Language>> {
     Some(dialect.unwrap_or(language))
 }
 
-/// Begins a test run: in the language's own way, or, where that does not know the configured command, by the JUnit
-/// report that it writes. Tests that have a command of their own are run by that.
+/// Begins a test run. If the language cannot read the configured command, the run reads the JUnit report that the
+/// command writes. Tests that match a `test_command_for` pattern run with that command.
 pub fn suite<'l>(
     language: &'l dyn Language,
     project: &Project,
@@ -92,7 +92,7 @@ pub fn suite<'l>(
     Ok(Box::new(run::Marked { run, language, project: project.clone() }))
 }
 
-/// The words of all commands that run a project's tests, each behind the pattern that it is for.
+/// The words of all commands that run a project's tests. Each `test_command_for` command follows its pattern.
 pub fn test_words(language: &dyn Language, settings: &Settings) -> Vec<String> {
     let mut words = language.test_command(settings);
     for other in &settings.test_command_for {

@@ -1,78 +1,78 @@
-//! Finds the items that a name in a file may mean: by the file's own items, its imports, and what other files hand on.
+//! Resolves a name in a file to the items that it may mean: through the file's own items, its imports and re-exports.
 //!
-//! Where imports do not decide, a name means all that it may: who asks "does a test lead here?" must not hear no where
-//! the answer is yes.
+//! Where imports do not decide, a name resolves to every candidate: the question is "does a test reach this item?", and
+//! it must not be answered no where the truth is yes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::code::Code;
 
-/// How far a name is followed through modules that only hand it on.
+/// Maximum number of re-exports that a name is followed through.
 const MAX_HOPS: usize = 12;
 
 /// Where an imported name comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// From one of these files of the project, or from a package in one of these folders.
+    /// One of these files of the project, or a package in one of these folders.
     Files(Vec<String>),
-    /// From outside of the project.
+    /// Outside of the project.
     Foreign,
-    /// From a module that starts programs or loads modules by their names.
+    /// A module that starts programs or loads modules by name.
     Starter,
-    /// From somewhere in the project.
+    /// Somewhere in the project, in an unknown file.
     Unknown,
 }
 
-/// What an imported name stands for.
+/// What an imported name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Import {
     pub from: Origin,
-    /// What it is called there; `None` for the module itself.
+    /// The name in that module; `None` for the module itself.
     pub name: Option<String>,
 }
 
-/// What the names of a file mean.
+/// What the names of a file refer to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meanings {
-    /// Files that see each other's names without an import: the file itself, or the package.
+    /// Namespace of files that see each other's names without an import: the file itself, or its package.
     pub space: String,
     pub imports: BTreeMap<String, Vec<Import>>,
-    /// Modules of which all names are taken in.
+    /// Modules from which all names are imported.
     pub all_of: Vec<Origin>,
-    /// Names under which others know something of this file by another name.
+    /// Exported names that differ from the local name: exported name to local name.
     pub exports: BTreeMap<String, String>,
-    /// By these words a test can start it as a program: its path, its module.
+    /// Texts by which a test can start this file as a program: its path, its module name.
     pub programs: Vec<String>,
 }
 
-/// Something that is reached together with something else.
+/// What a use of a name leads to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Link {
     Item(usize),
-    /// All members of this name.
+    /// All members with this name.
     Members(String),
-    /// A program that the test starts.
+    /// A program that the code starts.
     Program,
-    /// Members that the test may name by a text.
+    /// Members whose names may occur as texts in the test.
     Computed,
 }
 
-/// Finds what a name means.
+/// Resolves names.
 pub(crate) struct Lookup<'c> {
     pub code: &'c Code,
-    /// Items that are no members, by space and name.
+    /// Items that are not members, by namespace and name.
     tops: BTreeMap<&'c str, BTreeMap<&'c str, Vec<usize>>>,
-    /// The files of a space.
+    /// The files of each namespace.
     spaces: BTreeMap<&'c str, Vec<usize>>,
     by_path: BTreeMap<&'c str, usize>,
     /// Helpers and fixtures by name.
     support: BTreeMap<&'c str, Vec<usize>>,
-    /// Spaces that somebody has in hand as a whole, so that any of their names may follow a dot.
+    /// Namespaces that some file imports as a whole, so that any of their names may follow a dot.
     whole: BTreeSet<&'c str>,
 }
 
 impl<'c> Lookup<'c> {
-    /// Looks through all files once.
+    /// Indexes all files.
     pub fn of(code: &'c Code) -> Self {
         let mut lookup = Self {
             code,
@@ -106,17 +106,17 @@ impl<'c> Lookup<'c> {
         lookup
     }
 
-    /// The space that a file makes, or that is called so itself.
+    /// The namespace of a file; a name that is not a file is a namespace itself.
     fn space(&self, file: &'c str) -> &'c str {
         self.by_path.get(file).map_or(file, |number| &self.code.files[*number].names.space)
     }
 
-    /// The items of a space with this name.
+    /// The items with this name in a namespace, without members.
     pub fn top(&self, space: &str, name: &str) -> &[usize] {
         self.tops.get(space).and_then(|names| names.get(name)).map_or(&[], Vec::as_slice)
     }
 
-    /// The files that come with a file.
+    /// The files that are loaded together with a file.
     pub fn loads(&self, file: usize) -> Vec<usize> {
         let names = &self.code.files[file].names;
         let origins = names.imports.values().flatten().map(|import| &import.from).chain(&names.all_of);
@@ -127,7 +127,7 @@ impl<'c> Lookup<'c> {
         files.flatten().collect()
     }
 
-    /// A file, or those of a package.
+    /// The file with this path, or the files of the package with this name.
     fn files(&self, name: &'c str) -> Vec<usize> {
         match self.by_path.get(name) {
             Some(file) => vec![*file],
@@ -135,7 +135,7 @@ impl<'c> Lookup<'c> {
         }
     }
 
-    /// What a plain name in a file may mean.
+    /// What a plain name in a file may refer to.
     pub fn name(&self, file: usize, name: &str) -> Vec<Link> {
         let names = &self.code.files[file].names;
         let mut links: Vec<Link> = self.plain(file, name).into_iter().map(Link::Item).collect();
@@ -144,7 +144,7 @@ impl<'c> Lookup<'c> {
         links
     }
 
-    /// The items that a plain name in a file may mean.
+    /// The items that a plain name in a file may refer to.
     fn plain(&self, file: usize, name: &str) -> Vec<usize> {
         let names = &self.code.files[file].names;
         let own = self.top(&names.space, name);
@@ -156,7 +156,7 @@ impl<'c> Lookup<'c> {
         }
         let mut found: Vec<usize> =
             names.all_of.iter().flat_map(|origin| self.exported(origin, name, MAX_HOPS)).collect();
-        // Fixtures are used by their names alone.
+        // Fixtures are used by name, without an import.
         found.extend(self.support.get(name).into_iter().flatten());
         found
     }
@@ -165,7 +165,7 @@ impl<'c> Lookup<'c> {
         self.exported(&import.from, import.name.as_deref().unwrap_or("default"), hops)
     }
 
-    /// What others get from a module under a name.
+    /// The items that a module exports under a name.
     fn exported(&self, from: &Origin, name: &str, hops: usize) -> Vec<usize> {
         match from {
             Origin::Foreign | Origin::Starter => Vec::new(),
@@ -192,12 +192,12 @@ impl<'c> Lookup<'c> {
         handed.into_iter().chain(all).collect()
     }
 
-    /// All items of this name that are no members.
+    /// All items with this name that are not members.
     fn anywhere(&self, name: &str) -> Vec<usize> {
         self.spaces.keys().flat_map(|space| self.top(space, name)).copied().collect()
     }
 
-    /// The module that an import stands for, if it is one that others hand on: `export * as calc from './calc'`.
+    /// The module that an import refers to, also through re-exports: `export * as calc from './calc'`.
     fn module(&self, import: &'c Import, hops: usize) -> Option<&'c Origin> {
         let hops = hops.checked_sub(1)?;
         let Some(name) = import.name.as_deref().filter(|name| *name != "default") else { return Some(&import.from) };
@@ -209,7 +209,7 @@ impl<'c> Lookup<'c> {
         })
     }
 
-    /// What a name behind a dot may mean.
+    /// What a name after a dot may refer to; `of` is the name before the dot.
     pub fn member(&self, file: usize, of: Option<&str>, name: &str) -> Vec<Link> {
         let names = &self.code.files[file].names;
         let imports: Vec<&Import> = of.and_then(|of| names.imports.get(of)).into_iter().flatten().collect();

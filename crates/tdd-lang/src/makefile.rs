@@ -1,18 +1,18 @@
-//! Reads a target of a Makefile: whether it is one plain command, so that the runner behind it can be asked itself.
+//! Reads a Makefile target: if its recipe is one plain command, that test runner can be called directly.
 
 use std::collections::BTreeMap;
 
 use crate::language::{Language, Project, Selection, Settings, Sources, join};
 use crate::shell::plain_command;
 
-/// The files that make looks for, in its order.
+/// The file names that make looks for, in its order.
 const NAMES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 
-/// How deep a variable may stand for others.
+/// Maximum depth of variables that refer to other variables.
 const MAX_DEPTH: usize = 8;
 
-/// The settings with the runner in the place of a `make` that only calls it. Where no command is configured and the
-/// project has no runner set up, its target `test` says how it is tested.
+/// The settings with `make` replaced by the runner that its target calls. If no command is configured and the project
+/// configures no runner, the target `test` is used.
 pub fn read_through(language: &dyn Language, project: &Project, settings: Settings, sources: &dyn Sources) -> Settings {
     let target = match settings.test_cmd.as_deref() {
         _ if settings.junit.is_some() => return settings,
@@ -29,7 +29,7 @@ pub fn read_through(language: &dyn Language, project: &Project, settings: Settin
     if is_known { through } else { settings }
 }
 
-/// The path of the Makefile in a folder that has this target.
+/// The path of the Makefile in a folder, if it has this target.
 pub fn with_target(folder: &str, target: &str, sources: &dyn Sources) -> Option<String> {
     let (path, text) = find(folder, sources)?;
     let has_target = logical_lines(&text).iter().filter_map(|line| rule(line)).any(|rule| rule.names(target));
@@ -43,7 +43,7 @@ fn find(folder: &str, sources: &dyn Sources) -> Option<(String, String)> {
     })
 }
 
-/// The one command that makes a target; `None` if it needs more than that: other targets, a shell, make itself.
+/// The only command of a target's recipe; `None` if the target needs more: other targets, a shell, make itself.
 fn command(text: &str, target: &str) -> Option<Vec<String>> {
     let lines = logical_lines(text);
     let mut made = lines.iter().enumerate().filter_map(|(at, line)| Some((at, rule(line)?)));
@@ -69,7 +69,7 @@ fn command(text: &str, target: &str) -> Option<Vec<String>> {
     }
 }
 
-/// The lines of a Makefile; one that ends in a backslash goes on in the next.
+/// The lines of a Makefile; a line that ends in a backslash is joined with the next.
 fn logical_lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut is_open = false;
@@ -84,7 +84,7 @@ fn logical_lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// The first line of a rule: what it makes, what that needs, and the recipe that stands behind it.
+/// The first line of a rule: its targets, its prerequisites, and the recipe after `;`.
 struct Rule<'l> {
     targets: Vec<&'l str>,
     needs: Vec<&'l str>,
@@ -110,7 +110,7 @@ fn rule(line: &str) -> Option<Rule<'_>> {
     Some(Rule { targets: targets.split_whitespace().collect(), needs: needs.split_whitespace().collect(), recipe })
 }
 
-/// The variables that are set once, as plain text.
+/// The variables with their values; `None` for a variable that is set more than once.
 fn variables(lines: &[String]) -> BTreeMap<&str, Option<&str>> {
     let mut found = BTreeMap::new();
     for line in lines.iter().filter(|line| !line.starts_with(['\t', '#'])) {
@@ -125,7 +125,7 @@ fn variables(lines: &[String]) -> BTreeMap<&str, Option<&str>> {
     found
 }
 
-/// A line with its variables replaced; `None` if one is not known, or is more than a plain text.
+/// A line with its variables expanded; `None` if one is unknown or not plain text.
 fn expanded(line: &str, variables: &BTreeMap<&str, Option<&str>>, depth: usize) -> Option<String> {
     let Some((before, rest)) = line.split_once('$') else { return Some(line.to_owned()) };
     let close = match rest.chars().next()? {
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(of(&JavaScript::Plain, None, make).as_deref(), Some("node --test"));
         assert_eq!(of(&JavaScript::Plain, Some("make test"), make).as_deref(), Some("node --test"));
         assert_eq!(of(&Python, Some("make unit"), make).as_deref(), Some("pytest -q"));
-        // What another language would read, or nobody, stays what it is.
+        // A command that this language cannot read stays as it is.
         assert_eq!(of(&Python, Some("make test"), make).as_deref(), Some("make test"));
         assert_eq!(of(&Python, Some("make all"), make).as_deref(), Some("make all"));
         assert_eq!(of(&Python, Some("make"), make).as_deref(), Some("make"));

@@ -1,10 +1,10 @@
-//! Tells whether nothing but one test or its mark changed in a file, and spells the words of such a mark.
+//! Verifies that an edit changed only one test or its skip mark, and formats the text of such a mark.
 
 use std::ops::Range;
 
 use crate::item::{Items, TestItem};
 
-/// Whether a file is as it was but for a test that is gone.
+/// Whether the only difference is that the test is gone.
 pub(crate) fn only_lacks(test: &TestItem, before: &Items, after: &Items) -> bool {
     let kept = before.tests.iter().filter(|other| other.span != test.span);
     let same =
@@ -12,7 +12,7 @@ pub(crate) fn only_lacks(test: &TestItem, before: &Items, after: &Items) -> bool
     same && after.parses == before.parses
 }
 
-/// A file without the tables that a test has outside of itself, and the test as it is then.
+/// A file without the tables that a test has outside of its body, and the test as it is in that file.
 pub(crate) fn without_tables(
     source: &str,
     tables: Vec<Range<usize>>,
@@ -27,7 +27,7 @@ pub(crate) fn without_tables(
     Some((lighter, own))
 }
 
-/// A text without the lines of these parts, the comments right above them, and the blank lines below.
+/// A text without the lines of these ranges, the comments directly above them, and the blank lines below.
 fn without_lines(source: &str, mut parts: Vec<Range<usize>>) -> String {
     parts.sort_by_key(|part| std::cmp::Reverse(part.start));
     let mut text = source.to_owned();
@@ -53,13 +53,13 @@ fn without_lines(source: &str, mut parts: Vec<Range<usize>>) -> String {
     text
 }
 
-/// Whether a file is as it was but for a test that is skipped now.
+/// Whether the only difference is that the test is skipped.
 pub(crate) fn only_skips(test: &TestItem, before: &Items, after: &Items) -> bool {
     let is_marked = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_some());
     is_marked && same_but_for(before, after, test)
 }
 
-/// Whether a file is as it was but for a test that runs now.
+/// Whether the only difference is that the test is not skipped.
 pub(crate) fn only_runs(test: &TestItem, before: &Items, after: &Items) -> bool {
     let is_free = after.tests.iter().any(|other| other.name == test.name && other.ignored.is_none());
     is_free && same_but_for(before, after, test)
@@ -73,29 +73,29 @@ fn same_but_for(before: &Items, after: &Items, test: &TestItem) -> bool {
     before.parses == after.parses && before.tests.len() == after.tests.len() && others(before) == others(after)
 }
 
-/// The file with each line as it was before this comment left it aside.
+/// Restores each line that this comment disabled.
 pub(crate) fn without_comment(source: &str, comment: &str) -> String {
     let back = |line: &str| line.split_once(comment).map_or_else(|| line.to_owned(), |(_, rest)| rest.to_owned());
     source.split('\n').map(back).collect::<Vec<_>>().join("\n")
 }
 
-/// Words inside of a text in double quotes, on one line.
+/// Escapes a text for a double-quoted string on one line.
 pub(crate) fn escaped(text: &str) -> String {
     on_one_line(text).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// Words on one line.
+/// A text on one line: control characters become spaces.
 pub(crate) fn on_one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The white space before a place on its line; `None` if anything else stands there.
+/// The indentation before a position; `None` if other text precedes it on its line.
 pub(crate) fn indent(source: &str, at: usize) -> Option<&str> {
     let line = source.get(..at)?.rsplit('\n').next().unwrap_or_default();
     line.trim().is_empty().then_some(line)
 }
 
-/// Where the lines of a test begin: at the annotation if it is the comment right above them, else at `start`.
+/// Where the lines of a test begin: at its annotation if that is the comment directly above, else at `start`.
 pub(crate) fn without_annotation(source: &str, start: usize, test: &TestItem, comment: &str) -> usize {
     let above = source.get(..start).unwrap_or_default();
     let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Merges an answer that holds some items of a file into that file: an item of the same name is replaced, another one is
-//! added, imports are united, and all that the answer does not mention stays.
+//! Merges an answer that holds some items of a file into that file: items of the same name are replaced, others are
+//! added, imports are combined, and everything that the answer does not mention stays.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,13 +8,13 @@ use tdd_core::merge::{MergeError, Merged};
 
 use crate::syntax::{FlatTree, splice};
 
-/// What a language says about the children of a file, a class or another container.
+/// How a language classifies the children of a file, a class or another container.
 pub(crate) struct Shape {
-    /// What a child is.
+    /// Classifies a child.
     pub part: fn(&FlatTree<'_>, usize) -> Part,
-    /// The text of an import of these names from a module.
+    /// Formats an import of these names from a module.
     pub import: fn(&str, &[String]) -> String,
-    /// Between two items of a file, and between two of a container.
+    /// Text between two items of a file, and between two items of a container.
     pub gap: (&'static str, &'static str),
 }
 
@@ -25,34 +25,33 @@ pub(crate) enum Part {
     Comment,
     /// An attribute that belongs to the next item.
     Attribute,
-    /// It begins the file: the package's name, documentation of the whole.
+    /// The beginning of the file: package clause, documentation of the whole file.
     Header,
-    /// It makes names of other files known.
+    /// An import from another file.
     Import(Import),
-    /// It has a name; `body` is the node that holds items of its own.
+    /// A named item; `body` is the node that holds items of its own.
     Item {
-        /// What tells it from all others, for people too: "fn `add`".
+        /// A unique key, which people see too: "fn `add`".
         key: String,
         /// The node with its own items.
         body: Option<usize>,
     },
-    /// Anything else that runs.
+    /// Any other code.
     Code,
     /// Brackets and separators.
     Nothing,
 }
 
-/// One import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Import {
-    /// Single names from a module: they can be united with others.
+    /// Names from a module; they can be combined with others from it.
     Names {
         /// The module.
         module: String,
-        /// Its names, as they are written.
+        /// The names, as written.
         names: Vec<String>,
     },
-    /// Anything else: it is there or not.
+    /// Any other import; it is added unless it is already there.
     Whole,
 }
 
@@ -84,11 +83,11 @@ struct Merger<'m, 's> {
     merged: Merged,
 }
 
-/// A child with the comments and attributes before it.
+/// A child with its leading comments and attributes.
 struct Child {
     part: Part,
     node: usize,
-    /// Where its line, or that of its first comment or attribute, begins.
+    /// Start of its line, or of the line of its first comment or attribute.
     start: usize,
     end: usize,
     has_attributes: bool,
@@ -141,7 +140,7 @@ impl Merger<'_, '_> {
         Ok(())
     }
 
-    /// Comments of an item stay if the answer has none for it.
+    /// Replaces an item. Its comments stay if the answer has none for it.
     fn replace(&mut self, own: &Child, child: &Child, label: String) {
         if tokens(self.file, own.node) != tokens(self.answer, child.node) {
             self.merged.replaced.push(label);
@@ -193,7 +192,7 @@ impl Merger<'_, '_> {
         }
     }
 
-    /// Behind the last import, else behind what begins the file, else at the beginning.
+    /// Where to insert imports: after the last import, else after the header, else at the beginning.
     fn import_place(&self, ours: &[Child], added: &str) -> (usize, String) {
         let last = |wanted: fn(&Part) -> bool| ours.iter().rev().find(|own| wanted(&own.part));
         let (source, added) = (self.file.source(), added.trim_end_matches('\n'));
@@ -207,7 +206,7 @@ impl Merger<'_, '_> {
         (0, format!("{added}\n{rest}"))
     }
 
-    /// Behind the last child of a container, or at its beginning.
+    /// Inserts items after the last child of a container, or at its beginning.
     fn append(&mut self, container: usize, ours: &[Child], added: &str) {
         let source = self.file.source();
         let added = added.trim_end_matches('\n');
@@ -231,7 +230,7 @@ fn body_of(child: &Child) -> Option<usize> {
     }
 }
 
-/// The one item with this key, if there is one.
+/// The only item with this key, if any; an error if there are several.
 fn only<'c>(children: &'c [Child], key: &str, label: &str) -> Result<Option<&'c Child>, MergeError> {
     let mut found = children.iter().filter(|child| matches!(&child.part, Part::Item { key: own, .. } if own == key));
     let first = found.next();
@@ -247,7 +246,7 @@ fn children(shape: &Shape, tree: &FlatTree<'_>, container: usize) -> Vec<Child> 
         let start = line_start(tree, node);
         match part {
             Part::Nothing => {}
-            // A comment on the line of what stands before it belongs to that.
+            // A comment on the line of the previous child belongs to that child.
             Part::Comment if tree.line(node) == end_before => {
                 if let Some(last) = found.last_mut() {
                     let last: &mut Child = last;
@@ -276,7 +275,7 @@ fn children(shape: &Shape, tree: &FlatTree<'_>, container: usize) -> Vec<Child> 
     found
 }
 
-/// A node's end without the white space that some grammars count to it, and with a `;` or `,` behind it.
+/// A node's end, without the trailing white space that some grammars include, and with a `;` or `,` after it.
 fn trimmed_end(tree: &FlatTree<'_>, node: usize) -> usize {
     let range = tree.range(node);
     let end = range.start + tree.text(node).trim_end().len();
@@ -284,7 +283,7 @@ fn trimmed_end(tree: &FlatTree<'_>, node: usize) -> usize {
     if rest.starts_with([';', ',']) { end + 1 } else { end }
 }
 
-/// Where the line of a node begins, if nothing but white space stands before it there; else the node's start.
+/// The start of a node's line if only white space precedes the node there, else the node's start.
 fn line_start(tree: &FlatTree<'_>, node: usize) -> usize {
     let start = tree.range(node).start;
     let before = tree.source().get(..start).unwrap_or_default();

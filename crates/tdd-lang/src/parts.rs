@@ -1,4 +1,4 @@
-//! A test run that is made of several, one after the other: those of the packages of a workspace.
+//! A test run composed of several, one after the other: one for each package of a workspace.
 
 use tdd_core::command::Finished;
 use tdd_core::report::Report;
@@ -7,12 +7,13 @@ use tdd_core::test_id::TestId;
 use crate::language::{Next, Project, Selection, Sources, Suite};
 use crate::several::merged;
 
-/// Runs what `begin` makes of the tree, when it is asked for the first time.
+/// Runs the suites that `begin` makes from the tree, at the first call of `next`.
 pub(crate) fn suite<'l>(begin: impl FnOnce(&dyn Sources) -> Vec<Box<dyn Suite>> + 'l) -> Box<dyn Suite + 'l> {
     Box::new(Parts { begin: Some(begin), left: Vec::new(), reports: Vec::new() })
 }
 
-/// What a package has to run of what is to be run. Where a slug is at home only the packages can tell.
+/// The part of a selection that one package runs. Ids without a path are slugs; any package may have them, so each gets
+/// all of them.
 pub(crate) fn share(selection: &Selection, is_own: impl Fn(&str) -> bool) -> Selection {
     match selection {
         Selection::All => Selection::All,
@@ -30,7 +31,7 @@ pub(crate) fn at(root: &str) -> Project {
 
 struct Parts<F> {
     begin: Option<F>,
-    /// Those that are not over yet, the one under way first.
+    /// Unfinished suites; the current one is first.
     left: Vec<Box<dyn Suite>>,
     reports: Vec<Report>,
 }

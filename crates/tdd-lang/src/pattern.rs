@@ -1,7 +1,6 @@
-//! Tells whether a folder is one of those that a workspace names by a pattern.
+//! Matches folders and files against glob patterns.
 
-/// Whether a folder is one of those that a member's pattern names; `*` and `?` stay within one folder's
-/// name, `**` stands for any number of folders.
+/// Whether a folder matches a glob: `*` and `?` match within one path component, `**` matches any number of components.
 pub(crate) fn matches(pattern: &str, folder: &str) -> bool {
     let pattern: Vec<&str> = pattern.trim_end_matches('/').split('/').filter(|part| *part != ".").collect();
     let folder: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
@@ -13,7 +12,7 @@ fn matches_name(pattern: &str, name: &str) -> bool {
     matches_each(&pattern, &name, |one| *one == '*', |one, other| *one == '?' || one == other)
 }
 
-/// Whether the pattern fits all of the text, in time that grows with the product of their lengths.
+/// Whether the pattern matches all of the text, in time proportional to the product of their lengths.
 fn matches_each<T>(pattern: &[T], text: &[T], is_any: impl Fn(&T) -> bool, fits: impl Fn(&T, &T) -> bool) -> bool {
     let mut reached: Vec<bool> = (0..=text.len()).map(|end| end == 0).collect();
     for part in pattern {

@@ -1,4 +1,4 @@
-//! What tests lead to: from the names that they use to the items that these may mean, however far.
+//! Finds what a test reaches: follows the names that it uses to the items that they may mean, and on from there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,22 @@ use crate::code::{Code, Comes, Item};
 use crate::lookup::{Link, Lookup};
 use crate::uses::{Use, Used};
 
-/// What each item leads to, and what it takes to reach it.
+/// What each item leads to, and how it is reached.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    /// By item, with the words of a route.
+    /// Links by item, each with the segments of its route.
     of: Vec<Vec<(Link, Vec<String>)>>,
     members: BTreeMap<String, Vec<usize>>,
     owned: BTreeMap<usize, Vec<usize>>,
     owner: BTreeMap<usize, usize>,
-    /// Other files that a file loads.
+    /// The files that each file loads.
     loads: Vec<Vec<usize>>,
-    /// The items that come with their file.
+    /// The items that come with each file.
     with_file: Vec<Vec<usize>>,
 }
 
 impl Links {
-    /// Looks up all names of all items.
+    /// Resolves all names of all items.
     pub fn of(code: &Code) -> Self {
         let lookup = Lookup::of(code);
         let mut links = Self { with_file: vec![Vec::new(); code.files.len()], ..Self::default() };
@@ -42,7 +42,7 @@ impl Links {
         links
     }
 
-    /// What these uses in a file lead to.
+    /// Resolves these uses in a file.
     fn resolved(
         &self,
         lookup: &Lookup<'_>,
@@ -77,19 +77,19 @@ impl Links {
     }
 }
 
-/// Follows what a test uses.
+/// Follows the links from a test.
 pub(crate) struct Walk<'c> {
     code: &'c Code,
     links: &'c Links,
     reached: Vec<bool>,
     loaded: BTreeSet<usize>,
     named: BTreeSet<&'c str>,
-    /// The texts of the test and its helpers, and of what starts programs.
+    /// The literals of the test, of its helpers, and of items that start programs.
     texts: BTreeSet<&'c str>,
     /// The names in the test and its helpers.
     words: BTreeSet<&'c str>,
     open: Vec<usize>,
-    /// What waits for a route to be named.
+    /// Links whose route the test has not mentioned yet.
     waiting: Vec<(&'c Link, &'c [String])>,
     is_computed: bool,
     starts: bool,
@@ -112,7 +112,7 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// The items that these lead to, themselves included.
+    /// The items that can be reached from these, themselves included.
     pub fn from(mut self, items: impl Iterator<Item = usize>) -> impl Iterator<Item = &'c Item> {
         self.open.extend(items);
         loop {
@@ -162,7 +162,7 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// Members are used by their names, if there is one of what they belong to.
+    /// Reaches the members with this name if their owner is reached or unknown, or if they are test code.
     fn name(&mut self, name: &'c str) {
         if !self.named.insert(name) {
             return;
@@ -186,7 +186,7 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// What hangs on something that the test says, and that it may have said by now.
+    /// Follows what depends on texts that the test may have mentioned meanwhile: routes, computed members, programs.
     fn look_again(&mut self) {
         for (link, route) in std::mem::take(&mut self.waiting) {
             if self.says_all(route) { self.follow(link) } else { self.waiting.push((link, route)) }
@@ -211,7 +211,7 @@ impl<'c> Walk<'c> {
         route.iter().all(says)
     }
 
-    /// The programs that the test names; all of them if it starts some and names none of ours.
+    /// Reaches the programs that the test names; all of them if it starts some and names none of ours.
     fn open_programs(&mut self) {
         let named = |file: &usize| {
             let programs = &self.code.files[*file].names.programs;

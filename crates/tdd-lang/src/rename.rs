@@ -1,4 +1,4 @@
-//! Tells a consistent rename of production items, in production and in the tests that name them, from a change of tests.
+//! Separates a consistent rename of production items, in production and tests, from a real change of tests.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use tdd_core::change::{Change, ItemChange, ItemFate};
 
 use crate::language::{Language, Project, Sources};
 
-/// The same change, with tests and what they use as they would be had nothing been renamed.
+/// The change, with its tests and helpers as if nothing had been renamed.
 ///
-/// Names of production that are gone and names that are new in their place are put back in all files, as names only,
-/// never in texts. What then differs in the tests is a change; what does not was the rename.
+/// Renamed production items get their old names back in all files: identifiers only, never string literals. A test that
+/// still differs was really changed.
 pub fn put_back(
     language: &dyn Language,
     project: &Project,
@@ -26,7 +26,7 @@ pub fn put_back(
     Change { tests, support, ..change }
 }
 
-/// New names with the old ones, where as many items of a file are gone as are new.
+/// New names with their old names, for files in which as many items were removed as added.
 fn renamed(items: &[ItemChange]) -> BTreeMap<String, String> {
     let mut by_file: BTreeMap<&str, (Vec<&str>, Vec<&str>)> = BTreeMap::new();
     for item in items {
@@ -49,7 +49,7 @@ fn name(item: &str) -> Option<&str> {
     (!last.is_empty()).then_some(last)
 }
 
-/// Files in which some names are others.
+/// Sources with the old names put back.
 struct PutBack<'a> {
     sources: &'a dyn Sources,
     language: &'a dyn Language,
@@ -73,7 +73,7 @@ mod tests {
 
     type Files<'a> = &'a [(&'a str, &'a str)];
 
-    /// How many tests and other things of tests changed.
+    /// How many tests and how many test helpers changed, apart from renames.
     fn left(language: &dyn Language, before: Files<'_>, after: Files<'_>) -> (usize, usize) {
         let project = Project { root: String::new(), description: String::new() };
         let (before, after) = (memory(before), memory(after));
@@ -86,7 +86,7 @@ mod tests {
         (change.tests.len(), change.support.len())
     }
 
-    /// A Rust project with a function of this name, and a test that calls that name and expects this value.
+    /// A Rust project with a function `name`, and a test that calls `called` and expects `value`.
     fn rust(name: &str, called: &str, value: u32) -> Vec<(&'static str, String)> {
         vec![
             ("Cargo.toml", "[package]\nname = \"calc\"\nedition = \"2024\"\n".to_owned()),

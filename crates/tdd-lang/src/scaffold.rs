@@ -1,13 +1,13 @@
 //! Makes legal package names for new projects.
 
-/// What a name begins with that could not stand by itself.
+/// Prefix for names that are taken or do not begin with a letter.
 pub(crate) const PREFIX: &str = "kata";
 
-/// The longest package name.
+/// Maximum length of a package name.
 pub(crate) const LONGEST: usize = 64;
 
-/// A package name of words with dashes between them, made from a folder's name. A name that is taken, or does not begin
-/// with a letter, gets a prefix.
+/// A package name of dash-separated words, made from a folder's name. A name that is taken, or does not begin with a
+/// letter, gets [`PREFIX`].
 pub(crate) fn dashed_name(folder: &str, is_legal: impl Fn(char) -> bool, is_taken: impl Fn(&str) -> bool) -> String {
     let plain: String = folder.to_lowercase().chars().map(|c| if is_legal(c) { c } else { '-' }).collect();
     let words: Vec<&str> = plain.split('-').filter(|word| !word.is_empty()).collect();
@@ -18,7 +18,7 @@ pub(crate) fn dashed_name(folder: &str, is_legal: impl Fn(char) -> bool, is_take
     short.trim_end_matches('-').to_owned()
 }
 
-/// Whether a character may stand in every kind of package name.
+/// Whether a character is allowed in every kind of package name.
 pub(crate) fn is_plain(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit()
 }

@@ -1,4 +1,4 @@
-//! Several projects in one repository, seen as one: each file belongs to the nearest project around it.
+//! Treats several projects in one repository as one; each file belongs to the innermost project around it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,13 +22,13 @@ use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
 /// One of the projects.
 #[derive(Clone)]
 pub struct Member {
-    /// Its folder, relative to the repository's root.
+    /// The project's folder, relative to the repository's root.
     pub root: String,
-    /// Its language.
+    /// The project's language.
     pub language: Rc<dyn Language>,
-    /// Its own commands and limits.
+    /// The project's own commands and limits.
     pub settings: Settings,
-    /// Whether it is still there; of one that is gone there is nothing to check.
+    /// Whether the project still exists; a removed project is not checked.
     pub present: bool,
 }
 
@@ -42,21 +42,21 @@ impl Member {
     }
 }
 
-/// All of them.
+/// All projects of a repository.
 ///
-/// Each sees its own files and those that are in no project; what is in another one is not its business.
+/// A project sees its own files and those outside of all projects, but not those of another project.
 #[derive(Clone)]
 pub struct Several {
     members: Vec<Member>,
 }
 
 impl Several {
-    /// These projects. The order is the one in which they are tested and checked.
+    /// The projects, in the order in which they are tested and checked.
     pub fn new(members: Vec<Member>) -> Self {
         Self { members }
     }
 
-    /// The project that a file is part of: the innermost of those around it.
+    /// The innermost project around a file.
     fn at(&self, path: &str) -> Option<usize> {
         let around = (0..self.members.len()).filter(|at| self.members[*at].holds(path));
         around.max_by_key(|at| self.members[*at].root.len())
@@ -66,25 +66,26 @@ impl Several {
         self.at(path).map(|at| &self.members[at])
     }
 
-    /// What one project sees of the repository.
+    /// The files that a project sees: its own, and those outside of all projects.
     fn view<'s>(&self, at: usize, sources: &'s dyn Sources) -> View<'s> {
         let is_seen = |path: &&String| self.at(path).is_none_or(|owner| owner == at);
         View { sources, files: sources.files().iter().filter(is_seen).cloned().collect() }
     }
 
-    /// The same without what is in no project.
+    /// Only the project's own files.
     fn own<'s>(&self, at: usize, sources: &'s dyn Sources) -> View<'s> {
         let is_own = |path: &&String| self.at(path) == Some(at);
         View { sources, files: sources.files().iter().filter(is_own).cloned().collect() }
     }
 
-    /// The projects that are in this tree.
+    /// The projects that exist in this tree.
     fn present(&self, sources: &dyn Sources) -> Vec<(usize, Project)> {
         let found = |at: usize| self.members[at].language.detect(&self.own(at, sources)).map(|project| (at, project));
         (0..self.members.len()).filter_map(found).filter(|(at, found)| found.root == self.members[*at].root).collect()
     }
 
-    /// What a project says of its own tests. Its runner may have gone on into a project inside of it.
+    /// The part of a project's report that is about its own tests: its runner may have run those of a nested project
+    /// too.
     fn told(&self, at: usize, report: &Report) -> Report {
         let is_own = |path: &str| self.at(path).is_none_or(|owner| owner == at);
         let results = report.results().filter(|result| result.id.path().is_none_or(is_own)).cloned();
@@ -98,7 +99,7 @@ impl Several {
         Report::new(results.collect::<Vec<_>>(), named.collect())
     }
 
-    /// The strictest that any project says of a path outside of all.
+    /// The strictest sort that any project gives to a path outside of all projects.
     fn sort_outside(&self, path: &str, sources: &dyn Sources) -> (usize, Sort) {
         let said = (0..self.members.len()).map(|at| {
             let member = &self.members[at];
@@ -107,7 +108,7 @@ impl Several {
         said.min_by_key(|(_, sort)| strictness(*sort)).unwrap_or((0, Sort::Document))
     }
 
-    /// The paths of each project; one outside of all goes to the project that takes it most seriously.
+    /// The paths of each project; a path outside of all projects goes to the one that gives it the strictest sort.
     fn shares(&self, paths: &[String], sources: &dyn Sources) -> BTreeMap<usize, Vec<String>> {
         let mut shares: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for path in paths {
@@ -127,7 +128,7 @@ fn strictness(sort: Sort) -> u8 {
     }
 }
 
-/// Some of the files.
+/// Some of a repository's files.
 pub(crate) struct View<'s> {
     pub sources: &'s dyn Sources,
     pub files: Vec<String>,
@@ -204,7 +205,7 @@ impl Language for Several {
         for (at, member) in self.members.iter().enumerate() {
             let share = match &selection {
                 Selection::All => Selection::All,
-                // Where a slug is at home only the projects can tell.
+                // An id without a path is a slug; any project may have it.
                 Selection::Only(ids) => Selection::Only(
                     ids.iter().filter(|id| id.path().is_none_or(|path| self.at(path) == Some(at))).cloned().collect(),
                 ),
@@ -216,7 +217,7 @@ impl Language for Several {
         Ok(Box::new(Suites::new(self, parts, all_reports)))
     }
 
-    /// Only the projects of these files are watched. One that cannot tell leaves all to their names.
+    /// Measures only the projects of these files; `None` if one of them cannot measure.
     fn coverage<'l>(&'l self, _: &Project, _: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured> + 'l>> {
         let mut parts = Vec::new();
         for (at, member) in self.members.iter().enumerate() {
@@ -380,9 +381,9 @@ impl Language for Several {
 /// The test runs of the projects, one after the other.
 struct Suites<'m, T> {
     several: &'m Several,
-    /// Those that are not over yet, the one under way last.
+    /// Unfinished runs; the current one is last.
     parts: Vec<Part<'m, T>>,
-    /// What came of the others.
+    /// The results of the finished runs.
     told: Vec<(usize, T)>,
     join: fn(&Several, Vec<(usize, T)>) -> T,
 }
@@ -435,7 +436,7 @@ fn all_lines(several: &Several, told: Vec<(usize, Measured)>) -> Measured {
     Ok(all)
 }
 
-/// One report of all. That a project does not know a slug matters only if no other one knows it.
+/// Merges reports. `TargetNotFound` counts only if no project knows the test.
 pub(crate) fn merged(reports: &[Report]) -> Report {
     let is_unknown = |result: &TestResult| result.outcome.cause() == Some(Cause::TargetNotFound);
     let is_known = |id: &TestId| {

@@ -1,10 +1,10 @@
-//! Takes a command line apart as a shell would, as far as that needs no shell.
+//! Splits a command line into words as a shell would, if it needs no shell to run.
 
-/// What a shell would do more with than start one program.
+/// Characters that make a shell do more than start one program.
 const OPERATORS: [char; 18] =
     [';', '&', '|', '<', '>', '`', '$', '(', ')', '{', '}', '*', '?', '[', '~', '#', '\\', '\n'];
 
-/// The words of a line; what stands in quotes is one.
+/// The words of a line; quoted text is one word.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
     for c in line.chars() {
@@ -19,7 +19,7 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The words of a line that does nothing but start one program; `None` if it needs a shell.
+/// The words of a line that only starts one program; `None` if it needs a shell.
 pub(crate) fn plain_command(line: &str) -> Option<Vec<String>> {
     let mut quote = None;
     for c in line.chars() {

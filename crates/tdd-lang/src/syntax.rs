@@ -1,4 +1,4 @@
-//! A file's syntax tree laid out flat, so that no walk over it needs recursion: what all languages share.
+//! A syntax tree as a flat list of nodes, so that no walk over it needs recursion; shared by all languages.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -11,21 +11,21 @@ use tdd_core::recent::Recent;
 use tdd_core::signs::Place;
 use tree_sitter::{Language, Parser, TreeCursor};
 
-/// Between two tokens of a digest; no UTF-8 text holds this byte.
+/// Separates two tokens in a digest; this byte never occurs in UTF-8 text.
 pub(crate) const SEPARATOR: u8 = 0xff;
 
-/// How texts of one language are read.
+/// How to parse one language.
 #[derive(Debug)]
 pub(crate) struct Grammar {
-    /// Kept as long as the program, so that the names in it live as long.
+    /// Static, so that the names of node kinds are static too.
     pub language: LazyLock<Language>,
-    /// Whether a node is kept whole, because white space counts inside of it.
+    /// Whether a node becomes a leaf, because white space matters inside of it.
     pub is_atom: fn(&tree_sitter::Node<'_>) -> bool,
-    /// What was read last.
+    /// Cache of recent syntax trees.
     pub known: ParseCache,
 }
 
-/// The syntax tree of a file in the language `L`, which adds what names, statements and digests are in it.
+/// The syntax tree of a file in the language `L`, which defines what its names and statements are.
 #[derive(Debug)]
 pub(crate) struct Tree<'a, L> {
     flat: FlatTree<'a>,
@@ -33,39 +33,39 @@ pub(crate) struct Tree<'a, L> {
 }
 
 impl<'a, L> Tree<'a, L> {
-    /// The tree of this text; broken text has one as well. `None` if there is no parser.
+    /// Parses a text; broken text has a tree too. `None` if there is no parser.
     pub fn with(grammar: &'static Grammar, source: &'a str) -> Option<Self> {
         FlatTree::parse(grammar, source).map(|flat| Self { flat, language: PhantomData })
     }
 }
 
-/// What a language says of the nodes in its trees.
+/// Classifies the nodes of a language's trees.
 pub(crate) trait Nodes: Sized {
-    /// Whether a node is more than punctuation, a word of the language or a comment.
+    /// Whether a node is more than punctuation, a keyword or a comment.
     fn is_part(tree: &Tree<'_, Self>, node: usize) -> bool;
-    /// Whether a node is a name that stands for itself, not that of a field, a method or a key.
+    /// Whether a node is a name used on its own, not that of a field, a method or a key.
     fn is_name(tree: &Tree<'_, Self>, node: usize) -> bool;
-    /// Whether a node stands in a list of statements.
+    /// Whether a node is in a list of statements.
     fn is_statement(tree: &Tree<'_, Self>, node: usize) -> bool;
 }
 
 impl<'a, L: Nodes> Tree<'a, L> {
-    /// The children that are more than punctuation, words of the language and comments.
+    /// The children that are more than punctuation, keywords and comments.
     pub fn parts(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         self.children(node).filter(|child| L::is_part(self, *child))
     }
 
-    /// Whether a node is a name that stands for itself.
+    /// Whether a node is a name used on its own.
     pub fn is_name(&self, node: usize) -> bool {
         L::is_name(self, node)
     }
 
-    /// The names inside of a node that stand for themselves.
+    /// The names inside a node that are used on their own.
     pub fn names(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
         self.inside(node).filter(|at| self.is_name(*at)).map(|at| self.text(at))
     }
 
-    /// Whether a node stands in a list of statements.
+    /// Whether a node is in a list of statements.
     pub fn is_statement(&self, node: usize) -> bool {
         L::is_statement(self, node)
     }
@@ -84,7 +84,7 @@ impl<'a, L> Deref for Tree<'a, L> {
     }
 }
 
-/// A syntax tree: its nodes in the order in which they begin, each parent before its children.
+/// A syntax tree: its nodes in source order, each parent before its children.
 #[derive(Debug)]
 pub(crate) struct FlatTree<'a> {
     source: &'a str,
@@ -98,24 +98,24 @@ struct Node {
     range: Range<usize>,
     row: usize,
     parent: usize,
-    /// The first node that is no longer inside this one.
+    /// The first node after this node's subtree.
     past: usize,
     broken: bool,
 }
 
-/// Where a parser stumbled.
+/// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Flaw {
-    /// On which line, from 1.
+    /// Line of the error, from 1.
     pub line: usize,
     /// What is wrong there.
     pub problem: String,
-    /// What stands on the line.
+    /// Text of the line.
     pub text: String,
 }
 
 impl Flaw {
-    /// The flaw of a file; a file without a known one could not be read at all.
+    /// Converts the syntax error of a file; `None` means that there is no parser for the file.
     pub fn told(flaw: Option<Self>, path: &str) -> Unreadable {
         let unknown = || Self { line: 1, problem: "there is no parser for it".to_owned(), text: String::new() };
         let Self { line, problem, text } = flaw.unwrap_or_else(unknown);
@@ -123,7 +123,7 @@ impl Flaw {
     }
 }
 
-/// So many characters of a line are quoted.
+/// Longest quotation of a source line, in characters.
 const MAX_QUOTED: usize = 120;
 
 fn closer(opening: &str) -> &'static str {
@@ -134,19 +134,19 @@ fn closer(opening: &str) -> &'static str {
     }
 }
 
-/// The trees of the last texts by the digest of each: a step looks at the same few files again and again.
+/// Cache of recent syntax trees by digest of the text: a step reads the same few files again and again.
 #[derive(Debug)]
 pub(crate) struct ParseCache(Mutex<Recent<Digest, Arc<[Node]>>>);
 
-/// How many nodes are kept in memory, a few MB of them.
+/// Capacity of the cache in nodes; this is a few MB.
 const KEPT_NODES: usize = 40_000;
 
-/// A file that is nested deeper than this counts as one that cannot be read: a walk outwards from each of its nodes
-/// would take minutes. Compilers run out of stack on such files as well.
+/// Maximum nesting depth. A deeper file counts as unreadable: walking outwards from each of its nodes would take
+/// minutes. Compilers run out of stack on such files as well.
 pub const MAX_DEPTH: usize = 2_000;
 
 impl ParseCache {
-    /// None yet.
+    /// An empty cache.
     pub const fn new() -> Self {
         Self(Mutex::new(Recent::new(KEPT_NODES)))
     }
@@ -161,8 +161,8 @@ impl ParseCache {
 }
 
 impl<'a> FlatTree<'a> {
-    /// The tree of this text; broken text has one as well, and text that is nested too deep is one broken node. `None`
-    /// if there is no parser.
+    /// Parses a text. Broken text has a tree too; text that is nested too deeply becomes one broken node. `None` if
+    /// there is no parser.
     pub fn parse(grammar: &'static Grammar, source: &'a str) -> Option<Self> {
         let text = Digest::of(source);
         if let Some(nodes) = grammar.known.find(&text) {
@@ -170,7 +170,7 @@ impl<'a> FlatTree<'a> {
         }
         let mut parser = Parser::new();
         parser.set_language(&grammar.language).ok()?;
-        // The parser itself takes minutes for brackets without end, or overflows its stack.
+        // On endlessly nested brackets, the parser itself takes minutes or overflows its stack.
         let is_too_deep = depth_of_brackets(source) > MAX_DEPTH;
         let tree = parser.parse(if is_too_deep { "" } else { source }, None)?;
         let nodes = if is_too_deep { None } else { flatten(grammar, tree.walk()) };
@@ -188,27 +188,25 @@ impl<'a> FlatTree<'a> {
         self.source
     }
 
-    /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// What a node is.
+    /// A node's kind in the grammar.
     pub fn kind(&self, node: usize) -> &'static str {
         self.nodes[node].kind
     }
 
-    /// What a node is to its parent.
+    /// A node's field name in its parent.
     pub fn field(&self, node: usize) -> Option<&'static str> {
         self.nodes[node].field
     }
 
-    /// A node's text.
     pub fn text(&self, node: usize) -> &'a str {
         self.source.get(self.range(node)).unwrap_or_default()
     }
 
-    /// A node's bytes.
+    /// A node's byte range.
     pub fn range(&self, node: usize) -> Range<usize> {
         self.nodes[node].range.clone()
     }
@@ -218,23 +216,23 @@ impl<'a> FlatTree<'a> {
         self.nodes[node].row + 1
     }
 
-    /// The first node that is no longer inside this one.
+    /// The first node after a node's subtree.
     pub fn past(&self, node: usize) -> usize {
         self.nodes[node].past
     }
 
-    /// Whether a node has nothing inside of it.
+    /// Whether a node has no children.
     pub fn is_leaf(&self, node: usize) -> bool {
         self.past(node) == node + 1
     }
 
-    /// The first node that begins at this byte or behind it.
+    /// The first node that begins at or after this byte.
     pub fn behind(&self, byte: usize) -> usize {
         self.nodes.partition_point(|node| node.range.start < byte)
     }
 
-    /// The one other place of a name: among these nodes, or, if it is in none of them, anywhere. `None` if there are
-    /// several.
+    /// The only other occurrence of a name: among the nodes `own`, or, if it is in none of them, in the whole file.
+    /// `None` if there are several.
     pub fn other_place(&self, name: usize, own: &Range<usize>, is_name: impl Fn(usize) -> bool) -> Option<usize> {
         let is_other = |node: &usize| *node != name && is_name(*node) && self.text(*node) == self.text(name);
         let is_own = own.clone().any(|node| is_other(&node));
@@ -242,22 +240,22 @@ impl<'a> FlatTree<'a> {
         places.next().filter(|_| places.next().is_none())
     }
 
-    /// Whether a node is a name, whatever it names.
+    /// Whether a node is an identifier of any kind.
     pub fn is_word(&self, node: usize) -> bool {
         self.is_leaf(node) && self.kind(node).ends_with("identifier")
     }
 
-    /// The names inside of a node, whatever they name.
+    /// All identifiers inside a node.
     pub fn words(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
         self.inside(node).filter(|inner| self.is_word(*inner)).map(|inner| self.text(inner))
     }
 
-    /// Whether the parser could read all of the text.
+    /// Whether the text has no syntax errors.
     pub fn parses(&self) -> bool {
         self.broken().next().is_none()
     }
 
-    /// Where the parser stumbled first, if it did.
+    /// The first syntax error.
     pub fn flaw(&self) -> Option<Flaw> {
         self.flaw_of(self.broken())
     }
@@ -266,8 +264,8 @@ impl<'a> FlatTree<'a> {
         (0..self.len()).filter(|node| self.is_broken(*node))
     }
 
-    /// What is wrong where these nodes are broken. Brackets that do not match come first: the parser itself notices
-    /// them far behind.
+    /// The syntax error of these broken nodes. An unmatched bracket is reported first: the parser itself notices it
+    /// only much later.
     pub fn flaw_of(&self, mut broken: impl Iterator<Item = usize>) -> Option<Flaw> {
         let is_innermost = |node: &usize| self.inside(*node).skip(1).all(|inner| !self.is_broken(inner));
         let first = broken.find(is_innermost)?;
@@ -276,7 +274,7 @@ impl<'a> FlatTree<'a> {
         Some(Flaw { line, problem, text: text.trim().chars().take(MAX_QUOTED).collect() })
     }
 
-    /// The first bracket that does not match, with its line.
+    /// The first unmatched bracket, with its line.
     fn unbalanced(&self) -> Option<(usize, String)> {
         let mut open: Vec<usize> = Vec::new();
         for leaf in (0..self.len()).filter(|node| self.is_leaf(*node) && self.kind(*node) == self.text(*node)) {
@@ -310,39 +308,38 @@ impl<'a> FlatTree<'a> {
         self.nodes[node].broken
     }
 
-    /// The node around this one; the file itself is around itself.
+    /// The parent of a node; the root is its own parent.
     pub fn parent(&self, node: usize) -> usize {
         self.nodes[node].parent
     }
 
-    /// The nodes around this one, innermost first.
+    /// The ancestors of a node, innermost first.
     pub fn around(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(node), |node| (*node > 0).then(|| self.parent(*node))).skip(1)
     }
 
-    /// This node and all inside of it.
+    /// A node and all its descendants.
     pub fn inside(&self, node: usize) -> Range<usize> {
         node..self.past(node)
     }
 
-    /// The children of a node.
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         self.siblings(node + 1, self.past(node))
     }
 
-    /// This node and those that follow it under the same parent, up to the node `past`.
+    /// A node and its following siblings, up to the node `past`.
     pub fn siblings(&self, node: usize, past: usize) -> impl Iterator<Item = usize> + '_ {
         let inside = move |node: &usize| *node < past;
         std::iter::successors(Some(node).filter(inside), move |node| Some(self.past(*node)).filter(inside))
     }
 
-    /// The child that is this to its parent.
+    /// The child with this field name.
     pub fn child(&self, node: usize, field: &str) -> Option<usize> {
         self.children(node).find(|child| self.field(*child) == Some(field))
     }
 }
 
-/// How deep the brackets of a text are nested at most; those in its strings and comments count as well.
+/// The maximum nesting of brackets in a text, including those in strings and comments.
 fn depth_of_brackets(text: &str) -> usize {
     let mut depth = 0_usize;
     let depths = text.bytes().map(|byte| {
@@ -356,7 +353,7 @@ fn depth_of_brackets(text: &str) -> usize {
     depths.max().unwrap_or(0)
 }
 
-/// The nodes of a tree. `None` if they are nested deeper than anybody nests them.
+/// Flattens a tree. `None` if it is nested deeper than [`MAX_DEPTH`].
 fn flatten(grammar: &'static Grammar, mut cursor: TreeCursor<'_>) -> Option<Vec<Node>> {
     let mut nodes = Vec::new();
     let mut open = Vec::new();
@@ -403,14 +400,14 @@ fn close(nodes: &mut [Node], open: &mut Vec<usize>) {
     }
 }
 
-/// The text of a tree with some names replaced by others.
+/// The text of a tree with identifiers renamed.
 pub(crate) fn renamed(tree: &FlatTree<'_>, names: &BTreeMap<String, String>) -> String {
     let edits = (0..tree.len()).filter(|node| tree.is_word(*node));
     let edits = edits.filter_map(|node| names.get(tree.text(node)).map(|name| (tree.range(node), name.clone())));
     splice(tree.source(), edits.collect())
 }
 
-/// A text with some of its bytes replaced; they do not overlap.
+/// A text with byte ranges replaced; the ranges do not overlap.
 pub(crate) fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let mut made = String::with_capacity(text.len());
@@ -434,7 +431,7 @@ mod tests {
         known: ParseCache::new(),
     };
 
-    /// The line that a Rust text is said to be wrong on, and why.
+    /// Checks the line and the problem that are reported for a broken Rust text.
     fn check(source: &str, line: usize, problem: &str) {
         let flaw = FlatTree::parse(&GRAMMAR, source).unwrap().flaw().unwrap();
         let text = source.lines().nth(line - 1).unwrap().trim();

@@ -11,31 +11,31 @@ use crate::syntax::splice;
 /// How much an altered copy may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boldness {
-    /// Expected values are changed where there are some; what has none is negated.
+    /// Expected values are changed; assertions without one are negated.
     ChangeValues,
-    /// Conditions are negated only: for a file in which changed values do not compile.
+    /// Conditions are only negated: for a file in which changed values do not compile.
     NegateOnly,
 }
 
-/// A test's file with copies of the test in it, each under a name that nobody could know.
+/// A test's file with copies of the test, each under an unpredictable name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Twins {
     /// The whole file.
     pub source: String,
-    /// The test as it is: it must pass.
+    /// The unchanged copy: it must pass.
     pub copy: TestId,
-    /// A test that does nothing: it must pass.
+    /// An empty test: it must pass.
     pub sound: TestId,
-    /// A test that breaks by itself: it must fail.
+    /// A test that fails by itself: it must fail.
     pub broken: TestId,
-    /// For each assertion macro that the test uses, a plain untruth told with it: they must fail.
+    /// For each kind of assertion that the test uses, a test that asserts something false with it: they must fail.
     pub untruths: Vec<(String, TestId)>,
     /// Copies with one alteration each: they must fail.
     pub twins: Vec<Twin>,
 }
 
 impl Twins {
-    /// Every test that was added.
+    /// The ids of all added tests.
     pub fn ids(&self) -> Vec<TestId> {
         let own = [&self.copy, &self.sound, &self.broken].into_iter();
         let untruths = self.untruths.iter().map(|(_, id)| id);
@@ -44,7 +44,7 @@ impl Twins {
     }
 }
 
-/// Makes names for copies that production code cannot know beforehand.
+/// Makes names for copies that production code cannot predict.
 #[derive(Debug)]
 pub(crate) struct FreshNames {
     seed: u64,
@@ -52,12 +52,12 @@ pub(crate) struct FreshNames {
 }
 
 impl FreshNames {
-    /// Names that depend on this seed.
+    /// Names derived from this seed.
     pub fn new(seed: u64) -> Self {
         Self { seed, made: 0 }
     }
 
-    /// The next name, with this in front.
+    /// The next name, with this prefix.
     pub fn next(&mut self, prefix: &str) -> String {
         self.made += 1;
         let digest = Digest::of([self.seed.to_le_bytes(), self.made.to_le_bytes()].concat());
@@ -65,24 +65,24 @@ impl FreshNames {
     }
 }
 
-/// The opposite of an assertion: which bytes of the file change, and to what.
+/// An alteration that turns an assertion into its opposite: the bytes to replace, and their new text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Opposite {
     pub edit: (Range<usize>, String),
     /// What is different, for people.
     pub what: String,
-    /// The same bytes for an assertion that both sides print the same.
+    /// The same bytes, replaced by an assertion that both sides print the same.
     pub probe: Option<(Range<usize>, String)>,
 }
 
-/// A part of a text with some bytes replaced, each range as it is in the whole text.
+/// A part of a text with byte ranges replaced; the ranges count from the start of the whole text.
 pub(crate) fn edited_part(text: &str, part: Range<usize>, edits: Vec<(Range<usize>, String)>) -> Option<String> {
     let within = |range: Range<usize>| range.start.saturating_sub(part.start)..range.end.saturating_sub(part.start);
     let edits = edits.into_iter().map(|(range, other)| (within(range), other)).collect();
     Some(splice(text.get(part.clone())?, edits))
 }
 
-/// The first of all untruths for each way to assert, sorted by their names.
+/// The first false assertion of each kind, sorted by kind.
 pub(crate) fn one_untruth_each(told: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
     let mut told: Vec<(String, String)> = told.collect();
     told.sort();
@@ -90,7 +90,7 @@ pub(crate) fn one_untruth_each(told: impl Iterator<Item = (String, String)>) -> 
     told
 }
 
-/// A file of production code that gives other answers than before.
+/// A mutation: a production file that returns other values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
     /// The whole file.
@@ -100,7 +100,7 @@ pub struct Mutant {
 }
 
 impl Mutant {
-    /// A file with these edits, each with what it changes; of two that overlap, only the first is made.
+    /// A mutation with these edits, each with its description; of two that overlap, only the first is made.
     pub(crate) fn of(source: &str, edits: impl Iterator<Item = (Range<usize>, String, String)>) -> Option<Self> {
         let mut made: Vec<(Range<usize>, String)> = Vec::new();
         let mut said = Vec::new();
@@ -117,14 +117,14 @@ impl Mutant {
 /// What a build in a scratch copy of the repository needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScratchNeeds {
-    /// Variables that keep the build's products in the folder that was named.
+    /// Environment variables that put the build's products into the given folder.
     pub env: Vec<(String, String)>,
-    /// Files that the build reads even where they are ignored, relative to the repository's root.
+    /// Files that the build reads although git ignores them, relative to the repository's root.
     pub files: Vec<String>,
-    /// Folders that it reads and never writes, ignored as they are: the copy gets links to them.
+    /// Folders that the build only reads although git ignores them; the scratch copy gets links to them.
     pub links: Vec<String>,
-    /// The runner would find the tests of the copy beside those of the project.
+    /// Whether the project's runner would also find the tests of the scratch copy.
     pub is_found: bool,
-    /// The same for folders beside each file of a name: the topmost of those files, and the name of the folder.
+    /// Folders to link beside each file of a name: the topmost of these files, and the name of the folder.
     pub beside: Vec<(String, String)>,
 }

@@ -1,67 +1,67 @@
-//! The names that a piece of code uses, as far as the syntax tells: plain ones, members, texts, routes.
+//! The names that a piece of code uses, read from its syntax: plain names, members, literals, routes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::syntax::FlatTree;
 
-/// A name as it is used.
+/// One use of a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Use {
     /// `add`.
     Name(String),
-    /// `calc.add`, with what stands before the dot if that is a name itself.
+    /// `calc.add`, with the name before the dot if there is a plain one.
     Member(Option<String>, String),
-    /// A member whose name begins so: `getattr(self, "visit_" + kind)`.
+    /// A member whose name starts with a known prefix: `getattr(self, "visit_" + kind)`.
     Prefix(String),
-    /// A member whose name is only known when the code runs.
+    /// A member whose name is only known at run time.
     Computed,
 }
 
-/// A use, and the words of the route that a test must name for the use to matter: `app.get("/hello", hello)`.
+/// A use, and the route segments that a test must mention for the use to count: `app.get("/hello", hello)`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Used {
     pub what: Use,
     pub route: Vec<String>,
 }
 
-/// What a piece of code says.
+/// The names and literals in a piece of code.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CodeNames {
     pub uses: BTreeSet<Used>,
-    /// The literals.
+    /// Texts of literals.
     pub texts: BTreeSet<String>,
-    /// All names, whatever they name.
+    /// All identifiers.
     pub words: BTreeSet<String>,
 }
 
-/// How a language uses names.
+/// How to find the uses of names in a language.
 #[derive(Clone, Copy)]
 pub(crate) struct Speech {
-    /// What a node uses.
+    /// The use that a node is, if any.
     pub used: fn(&FlatTree<'_>, usize) -> Option<Use>,
-    /// The node in which a name is a local one from here on: that of a function, a block, a loop.
+    /// If a node binds a local name: the function, block or loop in which the name is known.
     pub binds: fn(&FlatTree<'_>, usize) -> Option<usize>,
-    /// The text of a literal.
+    /// The text of a literal node.
     pub text: for<'a> fn(&FlatTree<'a>, usize) -> Option<&'a str>,
     /// The path of the route that a call registers.
     pub route: for<'a> fn(&FlatTree<'a>, usize) -> Option<&'a str>,
 }
 
-/// Reads one file.
+/// Finds the uses of names in one file.
 pub(crate) struct Reader<'t, 's> {
     tree: &'t FlatTree<'s>,
     speech: Speech,
-    /// Local names, by the node in which they are known.
+    /// Local names, by the node of their scope.
     locals: BTreeMap<usize, BTreeSet<&'s str>>,
     routes: Vec<Route>,
 }
 
-/// A call that registers something for a path.
+/// A call that registers a handler for a path.
 struct Route {
-    /// The call, or the last one of a chain: `router.route("/a").get(b)`.
+    /// The call, or the last call of its chain: `router.route("/a").get(b)`.
     call: usize,
-    /// The nodes that only count for the route.
+    /// The nodes whose uses count only if a test mentions the route.
     nodes: Range<usize>,
     words: Vec<String>,
 }
@@ -83,7 +83,8 @@ impl<'t, 's> Reader<'t, 's> {
         Self { tree, speech, locals, routes }
     }
 
-    /// What stands in these nodes, which are those of `root` or a part of them.
+    /// The names and literals in `nodes`, which are some or all nodes of `root`. Names that are local in `root` are not
+    /// uses.
     pub fn found(&self, root: &Range<usize>, nodes: impl Iterator<Item = usize>) -> CodeNames {
         let mut found = CodeNames::default();
         for node in nodes {
@@ -99,7 +100,7 @@ impl<'t, 's> Reader<'t, 's> {
         found
     }
 
-    /// The words of the route that these nodes register as a whole.
+    /// The segments of the route that these nodes as a whole register.
     pub fn route_of(&self, nodes: &Range<usize>) -> Vec<String> {
         let is_whole = |route: &&Route| (nodes.start..=nodes.start + 1).contains(&route.call);
         self.routes.iter().find(is_whole).map(|route| route.words.clone()).unwrap_or_default()
@@ -116,7 +117,7 @@ impl<'t, 's> Reader<'t, 's> {
     }
 }
 
-/// The call that ends what begins with this one: `router.route("/a").get(b)`.
+/// The last call of the chain that begins with this call: `router.route("/a").get(b)`.
 fn last_of_chain(tree: &FlatTree<'_>, call: usize) -> usize {
     let mut last = call;
     for outer in tree.around(call) {
@@ -130,14 +131,14 @@ fn last_of_chain(tree: &FlatTree<'_>, call: usize) -> usize {
     last
 }
 
-/// The words of a path that are there as they are, without its parameters: `users` of `/users/:id`.
+/// The fixed segments of a path, without its parameters: `users` of `/users/:id`.
 pub(crate) fn segments(path: &str) -> Vec<String> {
     let path = path.rsplit(' ').next().unwrap_or(path);
     let is_plain = |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || "-_.~".contains(c));
     path.split('/').filter(is_plain).map(str::to_lowercase).collect()
 }
 
-/// The names of functions that do nothing but register a handler for a path.
+/// Functions that only register a handler for a path.
 const REGISTERING: [&str; 14] = [
     "HandleFunc",
     "Handle",
@@ -155,15 +156,15 @@ const REGISTERING: [&str; 14] = [
     "handle",
 ];
 
-/// The names of methods that do it on a server, and something else on a client.
+/// Methods that register a handler on a server, but do something else on a client.
 const VERBS: [&str; 12] =
     ["get", "post", "put", "delete", "patch", "head", "options", "all", "any", "use", "on", "del"];
 
-/// What servers are called.
+/// Usual names of servers.
 const SERVERS: [&str; 12] =
     ["app", "router", "mux", "api", "bp", "blueprint", "server", "fastify", "engine", "routes", "r", "e"];
 
-/// The path, if a call with this name on this receiver registers something for it.
+/// The path, if a call of `name` on `receiver` registers a handler for it.
 pub(crate) fn registered<'a>(receiver: &str, name: &str, path: &'a str) -> Option<&'a str> {
     let is_path = path.starts_with('/') || path.split_once(' ').is_some_and(|(_, rest)| rest.starts_with('/'));
     let receiver = receiver.to_lowercase();

@@ -1,5 +1,4 @@
-//! Finds where production code compares with literals and answers with literals: in conditions, in cases, and in tables
-//! in which something is looked up.
+//! Finds production code that maps literals to literals: in conditions, in cases, and in lookup tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,65 +7,65 @@ use tdd_core::signs::{Answer, Place};
 
 use crate::syntax::FlatTree;
 
-/// What a language has for it.
+/// How a language writes literals, conditions and cases.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts {
-    /// What a literal stands for; `None` if the node is none.
+    /// The value of a literal; `None` for any other node.
     pub literal: fn(&FlatTree<'_>, usize) -> Option<String>,
-    /// Nodes that choose an answer.
+    /// The kinds of nodes that choose an answer.
     pub choices: &'static [Choice],
 }
 
-/// A node that chooses an answer.
+/// A kind of node that chooses an answer.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     pub kind: &'static str,
-    /// What decides: a condition, or the values of a case.
+    /// The condition, or the values of a case.
     pub asks: Part,
-    /// The answer where that holds.
+    /// The answer if that holds.
     pub then: Part,
-    /// The answer where it does not.
+    /// The answer if it does not hold.
     pub other: Option<Part>,
 }
 
-/// Where a part of a node stands.
+/// How to find a part of a node.
 #[derive(Clone, Copy)]
 pub(crate) enum Part {
-    /// The first child that is this to the node.
+    /// The first child with this field name.
     Field(&'static str),
     /// The first child of this kind.
     Kind(&'static str),
-    /// The part with this number, from 0.
+    /// The part with this index, from 0.
     Number(usize),
 }
 
 impl Choice {
-    /// A condition, as most languages have it.
+    /// A condition with the usual field names.
     pub const fn condition(kind: &'static str) -> Self {
         let (asks, then) = (Part::Field("condition"), Part::Field("consequence"));
         Self { kind, asks, then, other: Some(Part::Field("alternative")) }
     }
 
-    /// One case of many.
+    /// One case of several.
     pub const fn case(kind: &'static str, asks: Part, then: Part) -> Self {
         Self { kind, asks, then, other: None }
     }
 }
 
-/// Nodes that join two values by an operator.
+/// Nodes that combine two values with an operator.
 const BINARY: [&str; 4] = ["binary_expression", "binary_operator", "comparison_operator", "boolean_operator"];
 
-/// Operators that make another value of one, or compare with more than one: what is asked then is no input.
+/// Operators that compute another value, or hold for a range of values: then the input itself is not compared.
 const COMPUTING: [&str; 16] = ["%", "+", "*", "/", "//", "**", "-", "<<", ">>", "^", "&", "|", "<", ">", "<=", ">="];
 
-/// Operators that hold for the literal itself, and those that hold for all others.
+/// Operators that hold for the literal itself, and those that hold for all other values.
 const EQUAL: [&str; 4] = ["==", "===", "in", "is"];
 const UNEQUAL: [&str; 4] = ["!=", "!==", "not in", "is not"];
 
-/// Operators that join conditions.
+/// Operators that combine conditions.
 const JOINING: [&str; 4] = ["&&", "||", "and", "or"];
 
-/// What a case is compared with, in the node around it.
+/// The field with the value that a case is compared with, by kind of the node around the case.
 const SCRUTINIES: [(&str, &str); 4] = [
     ("switch_statement", "value"),
     ("expression_switch_statement", "value"),
@@ -74,26 +73,26 @@ const SCRUTINIES: [(&str, &str); 4] = [
     ("match_expression", "value"),
 ];
 
-/// Nodes that look something up by its key.
+/// Nodes that look up a value by its key.
 const INDEXING: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
 
-/// Nodes that call something.
+/// Nodes that are calls.
 const CALLS: [&str; 3] = ["call", "call_expression", "new_expression"];
 
-/// Methods that look something up by its key, and those that look for a pair with a condition.
+/// Methods that look up a value by its key, and those that search for a pair with a condition.
 const GETTING: [&str; 1] = ["get"];
 const SEEKING: [&str; 5] = ["find", "find_map", "filter", "position", "any"];
 
-/// Methods that hand on what they are called on.
+/// Methods that pass on the collection that they are called on.
 const HANDING_ON: [&str; 8] = ["iter", "into_iter", "collect", "copied", "cloned", "entries", "items", "as_slice"];
 
-/// Whether a node holds one value and no more.
+/// Whether a node only wraps one value.
 fn is_around(kind: &str) -> bool {
     let plain = matches!(kind, "parenthesized_expression" | "reference_expression" | "unary_expression");
     plain || matches!(kind, "expression_list" | "literal_element" | "as_expression" | "expression_statement")
 }
 
-/// Whether a node gives a value a name.
+/// Whether a node binds a value to a name.
 fn is_naming(kind: &str) -> bool {
     let declares = matches!(kind, "variable_declarator" | "short_var_declaration" | "let_declaration");
     declares || matches!(kind, "assignment" | "var_spec" | "const_spec" | "const_item" | "static_item")
@@ -103,13 +102,13 @@ fn is_naming(kind: &str) -> bool {
 const LISTS: [&str; 7] =
     ["list", "tuple", "array", "array_expression", "tuple_expression", "literal_value", "expression_list"];
 
-/// Nodes that go through something.
+/// Nodes that loop over something.
 const LOOPS: [&str; 3] = ["for_statement", "for_in_statement", "for_expression"];
 
-/// How many names, brackets and calls stand between a lookup and its table at the most.
+/// Maximum number of names, brackets and calls between a lookup and its table.
 const MAX_HOPS: usize = 12;
 
-/// The answers in a file, among these items of it.
+/// The answers in these items of a file.
 pub(crate) fn answers(tree: &FlatTree<'_>, items: &[(Range<usize>, Place)], facts: Facts) -> Vec<Answer> {
     let seer = Seer { tree, facts, named: named(tree) };
     let mut found = Vec::new();
@@ -136,7 +135,7 @@ pub(crate) fn answers(tree: &FlatTree<'_>, items: &[(Range<usize>, Place)], fact
     found
 }
 
-/// The nodes that stand within a part of the text, from `first` on.
+/// The nodes within a part of the text, from `first` on.
 pub(crate) fn nodes_within<'t>(
     tree: &'t FlatTree<'_>,
     first: usize,
@@ -149,7 +148,7 @@ pub(crate) fn nodes_within<'t>(
     })
 }
 
-/// The values that have a name, by that; none of a name that is given twice.
+/// Values that are bound to a name, by name; `None` for a name that is bound twice.
 fn named<'a>(tree: &FlatTree<'a>) -> BTreeMap<&'a str, Option<usize>> {
     let mut found = BTreeMap::new();
     for node in (0..tree.len()).filter(|node| is_naming(tree.kind(*node))) {
@@ -173,7 +172,7 @@ struct Seer<'t, 's> {
 }
 
 impl Seer<'_, '_> {
-    /// What a node chooses by comparing: `if x == 1 { 2 }`.
+    /// The answers that a node chooses by comparing: `if x == 1 { 2 }`.
     fn chosen(&self, node: usize, item: &Place) -> Vec<Answer> {
         let choice = self.facts.choices.iter().find(|choice| choice.kind == self.tree.kind(node));
         let Some(choice) = choice else { return Vec::new() };
@@ -204,7 +203,7 @@ impl Seer<'_, '_> {
         }
     }
 
-    /// The children that are more than punctuation, words of the language and comments.
+    /// The children that are more than punctuation, keywords and comments.
     fn parts(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         self.tree.children(node).filter(|child| {
             let is_token = self.tree.is_leaf(*child) && self.tree.kind(*child) == self.tree.text(*child);
@@ -213,7 +212,8 @@ impl Seer<'_, '_> {
         })
     }
 
-    /// The literals that a condition compares an input with: those that it is to be, and those that it is not to be.
+    /// The literals that a condition compares an input with: those that it must equal, and those that it must not
+    /// equal.
     fn compared(&self, condition: usize) -> (Values, Values) {
         let (mut equal, mut unequal) = (Values::new(), Values::new());
         let mut open = vec![condition];
@@ -221,7 +221,7 @@ impl Seer<'_, '_> {
             if self.has_operator(node, &JOINING) || is_around(self.tree.kind(node)) {
                 open.extend(self.parts(node));
             } else if self.has_operator(node, &COMPUTING) || self.is_computed(node) {
-                // What is compared here is not what went in.
+                // The compared value was computed; it is not the input.
             } else if self.has_operator(node, &EQUAL) {
                 equal.extend(self.literals(node));
             } else if self.has_operator(node, &UNEQUAL) {
@@ -231,13 +231,13 @@ impl Seer<'_, '_> {
         (equal, unequal)
     }
 
-    /// Whether a node joins its parts by one of these operators.
+    /// Whether a node combines its parts with one of these operators.
     fn has_operator(&self, node: usize, operators: &[&str]) -> bool {
         BINARY.contains(&self.tree.kind(node))
             && self.tree.children(node).any(|child| operators.contains(&self.tree.kind(child)))
     }
 
-    /// Whether something inside of a node is computed.
+    /// Whether a node contains a computation.
     fn is_computed(&self, node: usize) -> bool {
         self.tree.inside(node).any(|inner| self.has_operator(inner, &COMPUTING))
     }
@@ -246,7 +246,7 @@ impl Seer<'_, '_> {
         self.tree.inside(node).any(|inner| self.has_operator(inner, &EQUAL))
     }
 
-    /// Whether a case is one of something that was computed.
+    /// Whether the value that a case is compared with was computed.
     fn is_computed_case(&self, node: usize) -> bool {
         let scrutiny = |outer: usize| {
             let (_, field) = SCRUTINIES.iter().find(|(kind, _)| *kind == self.tree.kind(outer))?;
@@ -257,7 +257,7 @@ impl Seer<'_, '_> {
         nearest.and_then(scrutiny).is_some_and(|scrutiny| self.is_computed(scrutiny))
     }
 
-    /// The literals of a case; a range is more than these.
+    /// The literals of a case; none for a range, which holds for more values than its bounds.
     fn values_of_case(&self, node: usize) -> Values {
         let is_range = self.tree.inside(node).any(|inner| self.tree.kind(inner) == "range_pattern");
         if is_range { Values::new() } else { self.literals(node).collect() }
@@ -267,7 +267,7 @@ impl Seer<'_, '_> {
         self.tree.inside(node).filter_map(|inner| (self.facts.literal)(self.tree, inner))
     }
 
-    /// The literals that a block, a statement or an expression answers with; `None` if it answers with more than those.
+    /// The literals that a block, a statement or an expression answers with; `None` if it answers with anything else.
     fn answered(&self, node: usize) -> Option<Values> {
         let mut at = node;
         for _ in 0..MAX_HOPS {
@@ -287,7 +287,7 @@ impl Seer<'_, '_> {
         None
     }
 
-    /// The literals of an expression that is nothing else, but for what they are wrapped in.
+    /// The literals of an expression that holds only literals and what wraps them.
     fn plain(&self, node: usize) -> Option<Values> {
         const WRAPPING: [&str; 8] =
             ["function", "constructor", "type", "macro", "name", "field", "property", "attribute"];
@@ -302,7 +302,7 @@ impl Seer<'_, '_> {
         Some(self.literals(node).collect::<Values>()).filter(|values| !values.is_empty())
     }
 
-    /// The table in which a node looks something up by an input: `{1: 2}[a]`, `TABLE.get(a)`.
+    /// The table in which a node looks up an input: `{1: 2}[a]`, `TABLE.get(a)`.
     fn looked_up(&self, node: usize) -> Option<usize> {
         let kind = self.tree.kind(node);
         if INDEXING.contains(&kind) {
@@ -326,7 +326,7 @@ impl Seer<'_, '_> {
         if is_lookup { self.table(object) } else { None }
     }
 
-    /// What a method is called on, its name, and its arguments.
+    /// The receiver, the name and the arguments of a method call.
     fn method(&self, call: usize) -> Option<(usize, &str, usize)> {
         if !CALLS.contains(&self.tree.kind(call)) {
             return None;
@@ -342,19 +342,19 @@ impl Seer<'_, '_> {
         Some((object, self.tree.text(name), self.tree.child(call, "arguments")?))
     }
 
-    /// Whether something is used as it came in: neither spelled out nor computed.
+    /// Whether a value is used as it came in: neither a literal nor computed.
     fn is_input(&self, node: usize) -> bool {
         !self.is_computed(node) && self.tree.words(node).next().is_some()
     }
 
-    /// The table that an expression stands for.
+    /// The table that an expression refers to.
     fn table(&self, node: usize) -> Option<usize> {
         let mut at = node;
         for _ in 0..MAX_HOPS {
             let kind = self.tree.kind(at);
             at = match kind {
                 "dictionary" | "object" | "composite_literal" => return Some(at),
-                // A list of one value stands for that.
+                // A list of one value stands for that value.
                 "expression_list" => self.parts(at).next()?,
                 _ if LISTS.contains(&kind) => return Some(at),
                 _ if is_around(kind) => self.parts(at).last()?,
@@ -366,7 +366,8 @@ impl Seer<'_, '_> {
         None
     }
 
-    /// What a call hands on, or makes a map of: `T.iter()`, `HashMap::from([…])`, `new Map([…])`.
+    /// The receiver that a call passes on, or the argument that it makes a map from: `T.iter()`, `HashMap::from([…])`,
+    /// `new Map([…])`.
     fn made_of(&self, call: usize) -> Option<usize> {
         if let Some((object, method, _)) = self.method(call) {
             return HANDING_ON.contains(&method).then_some(object);
@@ -378,7 +379,7 @@ impl Seer<'_, '_> {
         }
     }
 
-    /// The keys and values of a table, as far as they are spelled out.
+    /// The rows of a table whose keys and values are literals.
     fn rows(&self, table: usize) -> Vec<(Values, Values)> {
         let body = self.tree.child(table, "body").unwrap_or(table);
         let elements: Vec<usize> = self.parts(body).filter(|part| self.tree.field(*part) != Some("type")).collect();
@@ -398,7 +399,7 @@ impl Seer<'_, '_> {
         }
     }
 
-    /// An entry that has a key and a value: `1: 2`, `(1, 2)`.
+    /// The key and the value of an entry: `1: 2`, `(1, 2)`.
     fn pair(&self, element: usize) -> Option<(usize, usize)> {
         let mut at = element;
         while is_around(self.tree.kind(at)) {
@@ -420,7 +421,7 @@ mod tests {
     use crate::fixture::signs_of;
     use crate::language::Language;
 
-    /// The answers of some production code, as `compared => returned`.
+    /// The answers in some production code, as `compared => returned`.
     fn told(language: &dyn Language, files: &[(&str, &str)]) -> Vec<String> {
         let signs = signs_of(files, |project, sources, paths| language.signs(project, sources, paths));
         let joined = |values: std::collections::BTreeSet<String>| {

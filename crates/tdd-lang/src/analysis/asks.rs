@@ -1,8 +1,8 @@
-//! Follows names through the code of a test, to tell what its assertions depend on.
+//! Follows names through the code of a test, to find what its assertions depend on.
 
 use std::collections::BTreeSet;
 
-/// Follows every node again and again until no new name leads to production.
+/// Calls `follow` for every node, again and again, until no new name leads to production.
 pub(crate) fn settle<'s>(
     leading: &mut BTreeSet<&'s str>,
     nodes: &(impl Iterator<Item = usize> + Clone),
@@ -17,8 +17,8 @@ pub(crate) fn settle<'s>(
     }
 }
 
-/// The windows that a test looks through, if it uses a name that leads to production: what production did shows in
-/// its output, the document or a mock.
+/// The windows (output, document, mock) through which a test observes production. Empty if the test uses no name that
+/// leads to production.
 pub(crate) fn shown<'s>(
     leading: &BTreeSet<&'s str>,
     used: &BTreeSet<&str>,

@@ -1,8 +1,8 @@
-//! Tells what a change did to a project, test by test, item by item and key by key: what languages share whose
-//! files are for tests as a whole, or not at all.
+//! Compares two trees test by test, item by item and key by key, for languages in which a whole file either is for
+//! tests or is not.
 //!
-//! An item of production that moves to another file is gone here and new there; what tests use may move freely,
-//! as long as its name and tokens stay the same.
+//! A production item that moves to another file counts as removed here and added there. Test helpers may move freely,
+//! as long as their names and tokens stay the same.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,52 +16,52 @@ use crate::item::{Items, TestItem};
 use crate::language::Sources;
 use crate::syntax::{FlatTree, Flaw};
 
-/// What a language knows that is needed to compare two trees. `K` is what it knows of a tree as a whole.
+/// What a language provides for comparing two trees. `K` is its index of a whole tree.
 pub(crate) struct Dialect<'d, K> {
-    /// Looks at a tree as a whole.
+    /// Builds the index of a tree.
     pub know: &'d dyn Fn(&dyn Sources) -> K,
-    /// What a path is, whether or not there is a file.
+    /// The sort of a path, whether or not the file exists.
     pub sort: &'d dyn Fn(&str) -> Sort,
-    /// Whether a file is source of this language.
+    /// Whether a file is source code of this language.
     pub owns: &'d dyn Fn(&str) -> bool,
     /// Reads a source file.
     pub read: &'d dyn Fn(&K, &str, &str) -> FileFacts,
-    /// What changed in a file that steers, with all paths that differ.
+    /// What changed in a runner configuration file.
     pub steering: &'d CompareSteering,
-    /// Whether a test that grew still does all that it did.
+    /// Whether a changed test still does everything that it did.
     pub is_kept: &'d IsKept,
 }
 
-/// Compares two texts of a steering file: its path, both texts, and all paths that differ.
+/// Compares two texts of a runner configuration file: its path, both texts, and all paths that differ.
 pub(crate) type CompareSteering = dyn Fn(&str, &str, &str, &BTreeSet<&str>) -> Vec<SteeringChange>;
 
-/// Tells whether a test of this file still does all that it did.
+/// Decides whether a test of this file still does everything that it did.
 pub(crate) type IsKept = dyn Fn(&str, InSource<'_>, InSource<'_>) -> bool;
 
-/// A test with the source that holds it.
+/// A test and the source of its file.
 pub(crate) type InSource<'s> = (&'s str, &'s TestItem);
 
-/// What a source file holds.
+/// The contents of a source file.
 #[derive(Default)]
 pub(crate) struct FileFacts {
-    /// Whether it parses.
+    /// Whether the file parses.
     pub parses: bool,
-    /// Where it does not.
+    /// The syntax error if it does not.
     pub flaw: Option<Flaw>,
-    /// Its tests.
+    /// The file's tests.
     pub tests: Vec<(TestFacts, TestItem)>,
-    /// Its other items.
+    /// The file's other items.
     pub pieces: Vec<Piece>,
 }
 
-/// An item that is not a test, or the part of it that is its own: of a class what stands before its body.
+/// An item that is not a test, or only its own part: of a class, what precedes the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    /// It exists only for tests.
+    /// Whether it is test-only code.
     pub for_tests: bool,
-    /// It holds a table of one test, and belongs to it.
+    /// Whether it holds a table of one test, and belongs to that test.
     pub of_test: bool,
-    /// What it is, for people: "def `add`".
+    /// Description for people: "def `add`".
     pub label: String,
     /// The name by which it is used; empty if it has none.
     pub name: String,
@@ -71,7 +71,7 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// The item at a node, neither for tests nor of one.
+    /// The item at a node, neither test-only nor the table of a test.
     pub fn at(tree: &FlatTree<'_>, node: usize, label: String, name: &str, digest: Digest) -> Self {
         let (line, span) = (tree.line(node), tree.range(node));
         Self { for_tests: false, of_test: false, label, name: name.to_owned(), line, digest, span }
@@ -79,8 +79,8 @@ impl Piece {
 }
 
 impl FileFacts {
-    /// The tests of a file that was parsed, with what its language knows of the assertions of each: their digests, and
-    /// whether the test asks production anything. Then its other items.
+    /// The facts of a parsed file. `ask` returns the digests of a test's assertions, and whether the test asks
+    /// production anything.
     pub fn new(
         path: &str,
         found: Items,
@@ -112,7 +112,7 @@ fn facts(path: &str, item: &TestItem, assertions: Vec<Digest>, asks_production: 
     }
 }
 
-/// What changed between two trees that differ in these paths.
+/// The change between two trees that differ in these paths.
 pub(crate) fn change<K>(
     dialect: &Dialect<'_, K>,
     before: &dyn Sources,
@@ -139,7 +139,7 @@ pub(crate) fn change<K>(
     change
 }
 
-/// The items that are for tests, or those that are not.
+/// The test-only items, or all others.
 fn pieces(all: &[(String, Piece)], for_tests: bool) -> Vec<ItemSide<'_, &str>> {
     let wanted = all.iter().filter(|(_, piece)| piece.for_tests == for_tests);
     wanted
@@ -204,7 +204,8 @@ fn steering<K>(
     vec![SteeringChange { path: path.to_owned(), what: what.to_owned(), free: false }]
 }
 
-/// A file that does not parse any more says nothing; one that never did is compared as a whole.
+/// Compares a source file. One that no longer parses is reported as unreadable; one that never parsed is compared as a
+/// whole.
 fn source<K>(
     path: &str,
     texts: &(Option<String>, Option<String>),
@@ -224,7 +225,7 @@ fn source<K>(
     }
 }
 
-/// A file that is compared as a whole.
+/// Compares a file as a whole.
 fn data<K>(
     dialect: &Dialect<'_, K>,
     path: &str,

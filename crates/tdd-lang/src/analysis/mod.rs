@@ -1,5 +1,4 @@
-//! What the languages share in judging source: how two trees differ, and what that did to tests, items and steering
-//! files.
+//! Source analysis that the languages share: how two trees differ, and which signs of anti-patterns they show.
 
 pub(crate) mod answers;
 pub(crate) mod asks;

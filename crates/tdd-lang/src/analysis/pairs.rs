@@ -1,4 +1,4 @@
-//! Matches what was there before a change with what is there after it.
+//! Pairs the tests and items before a change with those after it.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,21 @@ use tdd_core::change::{ItemChange, ItemFate, TestChange, TestFacts};
 use tdd_core::digest::Digest;
 use tdd_core::test_id::TestId;
 
-/// A test of one of the two trees.
+/// A test in one of the two trees.
 pub(crate) trait TestSide {
     /// What stays the same when a test is only moved or renamed.
     type Substance: Ord;
 
-    /// The test's id.
     fn id(&self) -> TestId;
     /// What stays the same when the test is only moved or renamed.
     fn substance(&self) -> Self::Substance;
-    /// What the law wants to know of the test.
+    /// What the rules need to know about the test.
     fn facts(&self) -> TestFacts;
-    /// How the test of the same id changed, if it did.
+    /// The change from this test to the one with the same id, if they differ.
     fn became(&self, after: &Self) -> Option<TestChange>;
 }
 
-/// How the tests changed: paired first by id, then by substance, in their order.
+/// The changes of tests: pairs them first by id, then by substance, in order.
 pub(crate) fn test_changes<T: TestSide>(before: Vec<T>, after: Vec<T>) -> Vec<TestChange> {
     let (same, gone, new) = pair(before, after, T::id);
     let mut found: Vec<_> = same.iter().filter_map(|(before, after)| before.became(after)).collect();
@@ -32,36 +31,35 @@ pub(crate) fn test_changes<T: TestSide>(before: Vec<T>, after: Vec<T>) -> Vec<Te
     found
 }
 
-/// An item that is not a test, in one of the two trees. `S` is the file and the scope in which it stands.
+/// An item that is not a test, in one of the two trees. `S` is its file and scope.
 pub(crate) struct ItemSide<'a, S> {
     scope: S,
     path: &'a str,
-    /// What it is, for people.
+    /// Description for people.
     label: &'a str,
     line: usize,
-    /// The digest of its own tokens.
+    /// Digest of the item's own tokens.
     digest: Digest,
-    /// It is the table of a test: what became of it is told with that test.
+    /// Whether it is the table of a test: its change is reported with that test.
     of_test: bool,
 }
 
 impl<'a, S> ItemSide<'a, S> {
-    /// The item with this label at this place.
     pub fn new(scope: S, path: &'a str, label: &'a str, line: usize, digest: Digest, of_test: bool) -> Self {
         Self { scope, path, label, line, digest, of_test }
     }
 }
 
-/// Whether an item that is the same in another place counts as removed and added.
+/// Whether a moved but unchanged item counts as removed and added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moves {
     /// It counts as removed here and added there.
     Count,
-    /// Nobody needs to know.
+    /// Moves are ignored.
     AreNothing,
 }
 
-/// How the items changed: paired first by scope and label, then, where moves are nothing, by label and digest.
+/// The changes of items: pairs them first by scope and label, then, if moves are ignored, by label and digest.
 pub(crate) fn item_changes<'a, S: Ord + Clone>(
     before: Vec<ItemSide<'a, S>>,
     after: Vec<ItemSide<'a, S>>,
@@ -92,7 +90,7 @@ pub(crate) fn item_changes<'a, S: Ord + Clone>(
     found
 }
 
-/// The pairs with the same key in both lists, one for one and in order, and what is left of each list.
+/// Pairs elements with the same key, one to one and in order. Also returns the unpaired elements of each list.
 pub(crate) fn pair<T, K: Ord>(before: Vec<T>, after: Vec<T>, key: impl Fn(&T) -> K) -> (Vec<(T, T)>, Vec<T>, Vec<T>) {
     let mut by_key: BTreeMap<K, Vec<usize>> = BTreeMap::new();
     for (at, item) in after.iter().enumerate().rev() {

@@ -1,5 +1,5 @@
-//! Sees the signs of anti-patterns in a project of any language: the same way through its files, with what the language
-//! finds in its syntax.
+//! Finds the signs of anti-patterns in a project of any language: the walk through its files is shared, the language
+//! provides what depends on its syntax.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -16,68 +16,68 @@ use crate::lookup::Meanings;
 use crate::syntax::{FlatTree, Tree};
 use crate::uses::Speech;
 
-/// What a language sees in its files, with what it knows of the whole project.
+/// What a language provides for finding signs, with its knowledge of the whole project.
 pub(crate) struct Sight<'d, L> {
-    /// How it uses names.
+    /// How to find the uses of names.
     pub speech: Speech,
-    /// How it answers literals with literals.
+    /// How to find literals that are mapped to literals.
     pub answers: answers::Facts,
-    /// Whether a file is of this language.
+    /// Whether a file belongs to this language.
     pub owns: &'d dyn Fn(&str) -> bool,
-    /// The tree of a file; `None` if there is no parser.
+    /// Parses a file; `None` if there is no parser.
     pub tree: &'d dyn for<'s> Fn(&str, &'s str) -> Option<Tree<'s, L>>,
-    /// What a file is to the law.
+    /// The sort of a file.
     pub sort: &'d dyn Fn(&str) -> Sort,
     /// The tests and other items of a file.
     pub items: &'d dyn Fn(&str, &str) -> Items,
-    /// The pieces of a file that are no tests; all of them may be for tests.
+    /// The items of a file that are not tests; the flag says whether all of them are test-only.
     pub pieces: &'d Pieces<'d, L>,
-    /// What the names of a file mean.
+    /// What the names of a file refer to.
     pub meanings: &'d dyn Fn(&Tree<'_, L>, &str) -> Meanings,
-    /// What is known about a piece beyond its name.
+    /// The role of a piece.
     pub role: &'d RoleOf<'d, L>,
-    /// The nodes that belong to a test, its own first; none if it is not found.
+    /// The nodes that belong to a test, the test itself first; empty if it is not found.
     pub nodes: &'d dyn Fn(&Tree<'_, L>, &TestItem) -> Vec<usize>,
-    /// Which of the tests of a file assert something of production.
+    /// Which tests of a file assert something about production.
     pub asserting: &'d Asserting<'d, L>,
-    /// What is seen in a test, by its node.
+    /// Reads a test, given its node.
     pub seen: &'d See<'d, L>,
-    /// Whether something is run before the tests of this file without being named there.
+    /// Whether an item runs before the tests of this file without being named there.
     pub runs_before: &'d dyn Fn(&str, &File, &Item) -> bool,
-    /// Where production code asks whether it is under test, among these nodes of an item.
+    /// Where an item of production asks whether it is under test, given its nodes.
     pub sensing: &'d Senses<'d, L>,
-    /// Whether an item of this name is used without being named anywhere.
+    /// Whether an item with this name is used implicitly.
     pub is_used: &'d dyn Fn(&str) -> bool,
 }
 
-/// Takes the pieces out of a file.
+/// Lists the pieces of a file.
 pub(crate) type Pieces<'d, L> = dyn Fn(&Tree<'_, L>, &Items, bool) -> Vec<Piece> + 'd;
 
-/// Tells what is known about a piece.
+/// Returns the role of a piece.
 pub(crate) type RoleOf<'d, L> = dyn Fn(&Tree<'_, L>, &Meanings, &Piece, &Range<usize>) -> Role + 'd;
 
-/// Tells which tests of a file assert something of production.
+/// Says which tests of a file assert something about production.
 pub(crate) type Asserting<'d, L> = dyn Fn(&Tree<'_, L>, &str, &[TestItem]) -> Vec<bool> + 'd;
 
-/// Looks at a test.
+/// Reads a test.
 pub(crate) type See<'d, L> = dyn for<'s> Fn(&Code, &Tree<'s, L>, usize, &TestItem) -> Seen<'s> + 'd;
 
-/// Tells where an item asks whether it is under test.
+/// Finds where an item asks whether it is under test.
 pub(crate) type Senses<'d, L> = dyn Fn(&Tree<'_, L>, &[usize], &Place) -> Vec<Sensing> + 'd;
 
-/// What is seen in one test.
+/// What a language reads in one test.
 pub(crate) struct Seen<'s> {
-    /// The mocks that it makes.
+    /// The mocks that the test creates.
     pub mocks: Vec<String>,
-    /// The names that it gives to what production made, each with the name of its maker.
+    /// The test's names for values that production created, each with the name of its maker.
     pub made: BTreeMap<&'s str, String>,
-    /// Values that it spells out.
+    /// The literals of the test's comparisons.
     pub samples: Vec<Sample>,
-    /// The names of what it calls.
+    /// The names of the functions that the test calls.
     pub calls: Vec<&'s str>,
 }
 
-/// What is seen in these files, among all of the repository's.
+/// The signs in these files; names are resolved across the whole project.
 pub(crate) fn signs<L>(sight: &Sight<'_, L>, project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
     let code = read(sight, project, sources);
     let mut signs = Signs::default();
@@ -104,7 +104,7 @@ pub(crate) fn signs<L>(sight: &Sight<'_, L>, project: &Project, sources: &dyn So
     signs
 }
 
-/// All that the project holds in this language.
+/// Indexes all files of the project in this language.
 pub(crate) fn read<L>(sight: &Sight<'_, L>, project: &Project, sources: &dyn Sources) -> Code {
     let mut code = Code::default();
     for path in sources.files().iter().filter(|path| (sight.owns)(path) && project.below(path).is_some()) {
@@ -153,7 +153,7 @@ fn test_signs<L>(
     })
 }
 
-/// What is seen in production code. What stands in a class is seen with its members.
+/// The signs in production code. The code of a class is covered by the class's members.
 fn production<L>(sight: &Sight<'_, L>, tree: &Tree<'_, L>, path: &str, source: &str, signs: &mut Signs) {
     let pieces = (sight.pieces)(tree, &(sight.items)(path, source), /* for_tests */ false).into_iter();
     let pieces = pieces.filter(|piece| !piece.label.starts_with("class "));
@@ -167,8 +167,8 @@ fn production<L>(sight: &Sight<'_, L>, tree: &Tree<'_, L>, path: &str, source: &
     signs.answers.extend(answers(tree, &items, sight.answers));
 }
 
-/// The sample of a comparison: the literals of the sides that ask production, and those of the sides that say what is
-/// expected. `None` if either has none.
+/// The sample of a comparison: the literals of the sides that ask production, and those of the sides with the expected
+/// value. `None` if either has none.
 pub(crate) fn sample<L: IntoIterator<Item = String>>(
     asked: Vec<usize>,
     expected: Vec<usize>,
@@ -179,7 +179,7 @@ pub(crate) fn sample<L: IntoIterator<Item = String>>(
     (!sample.inputs.is_empty() && !sample.expected.is_empty()).then_some(sample)
 }
 
-/// The sample of a comparison whose sides ask production where there is a node of one of these kinds.
+/// The sample of a comparison; a side that holds a node of a kind in `calls` asks production.
 pub(crate) fn sample_of(
     tree: &FlatTree<'_>,
     sides: Vec<usize>,
@@ -191,7 +191,7 @@ pub(crate) fn sample_of(
     sample(asked, expected, |side| literals(tree, side, literal))
 }
 
-/// The literals inside of a node.
+/// The literals inside a node.
 pub(crate) fn literals(
     tree: &FlatTree<'_>,
     node: usize,

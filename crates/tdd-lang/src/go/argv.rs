@@ -1,12 +1,12 @@
-//! Names the commands that format and check a Go module, and the programs that it needs.
+//! The commands that format and check a Go module, and the programs that it needs.
 
 use crate::language::Tool;
 
-/// Formats files with the gofmt that belongs to the Go in use: that is not always on the path.
+/// Formats files with the gofmt of the Go in use, which is not always on the path.
 const FORMAT: &str =
     "# gofmt\ngofmt=$(go env GOROOT)/bin/gofmt\n[ -x \"$gofmt\" ] || gofmt=gofmt\nexec \"$gofmt\" \"$@\"\n";
 
-/// The command that formats these files; `None` if there are none.
+/// The command that formats these files; `None` without files.
 pub fn formatter(files: &[&str]) -> Option<Vec<String>> {
     let argv = ["sh", "-c", FORMAT, "gofmt", "-w", "--"].into_iter().chain(files.iter().copied());
     (!files.is_empty()).then(|| argv.map(str::to_owned).collect())

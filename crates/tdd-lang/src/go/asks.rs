@@ -1,4 +1,4 @@
-//! Tells whether what a test asserts depends on anything but the test's own code and the standard library.
+//! Decides whether a test's assertions depend on anything but the test's own code and the standard library.
 
 use std::collections::BTreeSet;
 
@@ -12,21 +12,21 @@ use super::tables::rows;
 use crate::analysis::asks::settle;
 use crate::item::TestItem;
 
-/// Knows which names of a test file lead to production.
+/// Finds which names of a test file lead to production.
 pub(super) struct Asker<'t, 's> {
     tree: &'t Tree<'s>,
     known: &'t PackageIndex,
     folder: String,
-    /// Names of packages that are production's.
+    /// Names of production packages.
     leading: BTreeSet<&'s str>,
-    /// Names of packages that are not.
+    /// Names of other packages.
     foreign: BTreeSet<&'s str>,
-    /// A name that nobody declares may be production's: the file is in its package, or takes all of one.
+    /// Whether an undeclared name may be production's: the file is in a production package, or dot-imports one.
     inside: bool,
 }
 
 impl<'t, 's> Asker<'t, 's> {
-    /// For this file.
+    /// Reads the imports of this file.
     pub fn new(tree: &'t Tree<'s>, known: &'t PackageIndex, path: &str) -> Self {
         let imports = imports(tree);
         let (ours, foreign): (Vec<_>, Vec<_>) =
@@ -42,7 +42,7 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// The digests of what a test asserts: itself, through what the tests have for it, and each row of its tables.
+    /// Digests of a test's assertions: its own, those in helpers and suite methods, and each row of its tables.
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
         let Some(function) = function(self.tree, &test.span) else { return own.collect() };
@@ -54,7 +54,7 @@ impl<'t, 's> Asker<'t, 's> {
         rows.chain(found.iter().copied()).chain(parts.map(digest)).collect()
     }
 
-    /// Whether a test asserts something of production.
+    /// Whether a test asserts something about production.
     pub fn asserts(&self, test: &TestItem) -> bool {
         !self.assertions(test).is_empty() && self.asks_production(test)
     }
@@ -69,14 +69,14 @@ impl<'t, 's> Asker<'t, 's> {
             || methods(self.tree, function).into_iter().any(|part| self.part_asks(part))
     }
 
-    /// Whether a method of a suite asks production for something.
+    /// Whether an assertion in a suite method depends on production.
     fn part_asks(&self, method: usize) -> bool {
         let leading = self.local(method);
         let about = claims(self.tree, method).into_iter().flat_map(|span| self.about(method, &span));
         about.into_iter().any(|node| self.leads(node, &leading))
     }
 
-    /// Whether the expression at this place, or else the statement on its line, has to do with production.
+    /// Whether the expression at this place, or else the statement on its line, depends on production.
     pub fn place_asks(&self, line: usize, at: Option<usize>) -> bool {
         let tree = self.tree;
         let starts = |node: &usize| match at {
@@ -86,7 +86,7 @@ impl<'t, 's> Asker<'t, 's> {
         let Some(node) = (1..tree.len()).find(|node| starts(node) && tree.kind(*node) != "comment") else {
             return false;
         };
-        // Without a column all that begins on the line counts.
+        // Without a column, the whole statement counts.
         let node = if at.is_some() { node } else { tree.statement(node) };
         match tree.around(node).find(|outer| tree.kind(*outer) == "function_declaration") {
             Some(function) => self.leads(node, &self.local(function)),
@@ -94,7 +94,7 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// The parts of an assertion that decide it.
+    /// The parts of an assertion that decide its outcome.
     fn about(&self, function: usize, span: &std::ops::Range<usize>) -> Vec<usize> {
         let tree = self.tree;
         let is_it =
@@ -106,11 +106,11 @@ impl<'t, 's> Asker<'t, 's> {
             let recovers = parts.iter().any(|part| tree.names(*part).any(|name| name == "recover"));
             return if recovers { vec![function] } else { parts };
         }
-        // A failure without a condition of its own is reached or not by what stands before it.
+        // Whether a failure without a condition of its own is reached depends on the whole function.
         if is_failure(tree, node) { vec![function] } else { tree.child(node, "arguments").into_iter().collect() }
     }
 
-    /// The calls in a test that fail it through a function of the tests' own.
+    /// The calls in a test that can fail it through a test helper.
     pub fn helpers(&self, function: usize) -> Vec<usize> {
         let tree = self.tree;
         let local = |name: &str| {
@@ -132,7 +132,7 @@ impl<'t, 's> Asker<'t, 's> {
         tree.inside(function).filter(is_helper).collect()
     }
 
-    /// The names that lead to production inside of a function.
+    /// The names in a function that lead to production.
     fn local(&self, function: usize) -> BTreeSet<&'s str> {
         let tree = self.tree;
         let mut leading = BTreeSet::new();
@@ -149,7 +149,7 @@ impl<'t, 's> Asker<'t, 's> {
         leading
     }
 
-    /// What takes a value, takes what that leads to.
+    /// The names that receive a value which leads to production.
     fn follow(&self, node: usize, leading: &BTreeSet<&'s str>) -> Vec<&'s str> {
         let tree = self.tree;
         let (from, to) = match tree.kind(node) {
@@ -165,7 +165,7 @@ impl<'t, 's> Asker<'t, 's> {
                     Vec::new()
                 };
             }
-            // A call of production may fill what it is handed.
+            // A call of production may write to its arguments.
             "call_expression" => (Some(node), tree.child(node, "arguments")),
             "send_statement" => (tree.child(node, "value"), tree.child(node, "channel")),
             _ => return Vec::new(),
@@ -181,7 +181,7 @@ impl<'t, 's> Asker<'t, 's> {
         self.tree.names(node).any(|name| leading.contains(name) || self.is_production(name, &mut known))
     }
 
-    /// Whether a name is production's, or one of the tests' own whose declaration leads there.
+    /// Whether a name is production's, or that of a test helper whose declaration leads there.
     fn is_production(&self, name: &str, seen: &mut BTreeSet<String>) -> bool {
         if self.leading.contains(name) || self.foreign.contains(name) {
             return self.leading.contains(name);
@@ -195,7 +195,7 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// Whether a name that nobody declares is one that production could have: nothing in the file gives it a meaning.
+    /// Whether an undeclared name could be production's: the file uses it, and nothing in the file binds it.
     fn is_wanted(&self, name: &str) -> bool {
         let tree = self.tree;
         let binds = |node: usize| {

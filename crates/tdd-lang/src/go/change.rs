@@ -1,6 +1,6 @@
-//! Tells what a change did to a Go module, test by test, item by item and line by line.
+//! Compares two trees of a Go module, test by test, item by item and line by line.
 //!
-//! Layout and comments are nothing, but for directives and what examples print.
+//! Layout and comments do not count, except for directives and the output of examples.
 
 use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange};
 
@@ -17,10 +17,10 @@ use crate::analysis::compare::{self, Dialect, FileFacts};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
-/// Items of test files that decide which tests there are, or run before all of them.
+/// Items of test files that decide which tests exist, or that run before all of them.
 const STEERING_ITEMS: [&str; 3] = ["func `TestMain`", "func `init`", "a build constraint"];
 
-/// What changed between two trees that differ in these paths.
+/// The change between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
     let dialect = Dialect {
         know: &|sources| PackageIndex::of(project, sources),
@@ -47,7 +47,7 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
     change
 }
 
-/// What a source file holds.
+/// Reads a source file.
 fn read(known: &PackageIndex, path: &str, source: &str) -> FileFacts {
     let Some(tree) = Tree::parse(source) else { return FileFacts::default() };
     let found = items(path, source);
@@ -134,7 +134,7 @@ mod tests {
         }
         let grown = of(&[("a_test.go", &old)], &[("a_test.go", &with("{1, 2}, {2, 3}, {5, 6}", ""))]);
         assert_eq!(grown.new_demands().count(), 1);
-        // What is used for something else as well is nobody's table.
+        // A variable that is also used elsewhere is not the table of a test.
         for rest in
             ["\nfunc init() {\n\tcases = cases[:1]\n}\n", "\nfunc TestB(t *testing.T) {\n\tt.Log(cases[0])\n}\n"]
         {
@@ -143,7 +143,7 @@ mod tests {
         }
         let cut = old.replace("range cases", "range cases[:1]");
         check(&[("a_test.go", &old)], &[("a_test.go", &cut)], &["~a_test.go::TestA false"]);
-        // Without its test a table is nothing that somebody added.
+        // A table without its test does not count as an added item.
         let bare = old.replace(test, "");
         check(&[("a_test.go", &old)], &[("a_test.go", &bare)], &["-a_test.go::TestA"]);
         let grouped = |rows: &str| {

@@ -8,7 +8,7 @@ use super::value::{changed, changed_or_named};
 use crate::syntax::splice;
 use crate::twin::Boldness;
 
-/// Assertions of testify and its like, each with its opposite.
+/// Assertions of testify and similar libraries, each with its opposite.
 const OPPOSITES: [(&str, &str); 17] = [
     ("Equal", "NotEqual"),
     ("EqualValues", "NotEqualValues"),
@@ -35,10 +35,10 @@ const COMPARING: [&str; 4] = ["DeepEqual", "Equal", "Diff", "EqualFunc"];
 /// An assertion altered so that it must fail where the original holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Opposite {
-    /// Which bytes of the file change, and to what.
+    /// The bytes to replace, and their new text.
     pub edits: Vec<(Range<usize>, String)>,
     pub what: String,
-    /// The same for an assertion that both sides print the same; `{}` stands for what prints.
+    /// The same for an assertion that both sides print the same; `{}` stands for the function that prints.
     pub probe: Option<Vec<(Range<usize>, String)>>,
 }
 
@@ -78,13 +78,13 @@ fn opposite_of_condition(tree: &Tree<'_>, function: usize, node: usize, boldness
     })
 }
 
-/// Whether an `if` fails where its condition holds.
+/// Whether an `if` fails the test when its condition holds.
 pub(super) fn fails_if_true(tree: &Tree<'_>, node: usize) -> bool {
     let Some(block) = tree.child(node, "consequence") else { return false };
     tree.statements(block).into_iter().any(|statement| is_failure(tree, statement + 1))
 }
 
-/// Both sides of a plain `a != b`. A text that says how two things differ has none.
+/// Both sides of a plain `a != b`; `None` if a side is a text that describes a difference.
 fn unequal_sides(tree: &Tree<'_>, condition: usize) -> Option<(usize, usize)> {
     if tree.kind(condition) != "binary_expression" || tree.named(condition, "operator") != "!=" {
         return None;
@@ -95,7 +95,8 @@ fn unequal_sides(tree: &Tree<'_>, condition: usize) -> Option<(usize, usize)> {
     is_plain.then_some((left, right))
 }
 
-/// What a condition compares by a call: `!reflect.DeepEqual(a, b)`, `!a.Equal(b)`, `cmp.Diff(a, b) != ""`.
+/// The two values that a condition compares with a call: `!reflect.DeepEqual(a, b)`, `!a.Equal(b)`, `cmp.Diff(a, b) !=
+/// ""`.
 fn compared(tree: &Tree<'_>, node: usize) -> Option<(usize, usize)> {
     let places = ["initializer", "condition"].into_iter().filter_map(|part| tree.child(node, part));
     let is_comparing = |at: &usize| tree.kind(*at) == "call_expression" && COMPARING.contains(&called(tree, *at));
@@ -111,7 +112,7 @@ fn compared(tree: &Tree<'_>, node: usize) -> Option<(usize, usize)> {
     is_negated.then_some(sides)
 }
 
-/// A twin that expects another value; with a comparison it has a probe that prints both sides.
+/// An altered assertion that expects another value; for a comparison it has a probe that prints both sides.
 fn expects(
     tree: &Tree<'_>,
     function: usize,
@@ -130,7 +131,7 @@ fn expects(
         };
         let printed = format!("{{}}(\"%+v\", {}) != {{}}(\"%+v\", {})", altered(left), altered(right));
         let elsewhere = range.end <= whole.start || whole.end <= range.start;
-        // The call may stand before the condition, and the changed value inside of it.
+        // The call may precede the condition, with the changed value inside of it.
         let is_free = |side: usize| whole.start <= tree.range(side).start && tree.range(side).end <= whole.end;
         let apart = elsewhere.then(|| (range.clone(), other.clone()));
         (is_free(left) && is_free(right)).then(|| std::iter::once((whole.clone(), printed)).chain(apart).collect())
@@ -164,7 +165,7 @@ fn opposite_of_call(tree: &Tree<'_>, function: usize, node: usize, boldness: Bol
     Some(Opposite { edits: vec![(tree.range(field), other)], what: "asserts the opposite".to_owned(), probe: None })
 }
 
-/// A plain untruth told with the same words as an assertion; the test is `t`.
+/// For each kind of failure or assertion in a node, a false assertion of the same kind; the test is `t`.
 pub(super) fn untruths(tree: &Tree<'_>, node: usize) -> Vec<(String, String)> {
     if tree.kind(node) != "call_expression" {
         let failures = tree.inside(node).filter(|inner| is_failure(tree, *inner));

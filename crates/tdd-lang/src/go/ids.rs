@@ -1,4 +1,4 @@
-//! Gives each test its id, and finds the tests of an id again.
+//! Gives each test its id, and finds tests by id.
 
 use tdd_core::report::Obstacle;
 use tdd_core::test_id::TestId;
@@ -8,7 +8,7 @@ use crate::language::{Project, Sources};
 
 use super::items::{is_test_file, items};
 
-/// A test function as its source shows it.
+/// A test function and its file.
 #[derive(Clone, Debug)]
 pub(super) struct Located {
     pub path: String,
@@ -16,7 +16,6 @@ pub(super) struct Located {
 }
 
 impl Located {
-    /// Its id.
     pub fn id(&self) -> TestId {
         self.item.id(&self.path)
     }
@@ -26,12 +25,12 @@ impl Located {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     tests: Vec<Located>,
-    /// What is wrong with annotations.
+    /// Problems with annotations.
     pub obstacles: Vec<Obstacle>,
 }
 
 impl Ids {
-    /// Reads all files that hold tests.
+    /// Reads all test files.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let mut ids = Self::default();
         let mut slugs = Slugs::default();
@@ -44,17 +43,16 @@ impl Ids {
         ids
     }
 
-    /// The tests of a file.
     pub fn in_file<'i>(&'i self, path: &'i str) -> impl Iterator<Item = &'i Located> {
         self.tests.iter().filter(move |test| test.path == path)
     }
 
-    /// The tests of a folder's files.
+    /// The tests in the files of a folder.
     pub fn in_folder<'i>(&'i self, folder: &'i str) -> impl Iterator<Item = &'i Located> {
         self.tests.iter().filter(move |test| test.path.rsplit_once('/').map_or("", |(folder, _)| folder) == folder)
     }
 
-    /// The test of an id, and the part of it that is meant: `TestX/sub`.
+    /// The test with this id, and the subtest if the id names one: `TestX/sub`.
     pub fn get(&self, id: &TestId) -> Option<(&Located, Option<String>)> {
         let Some(path) = id.path() else {
             let wanted = |test: &&Located| test.item.annotation.as_deref() == Some(id.as_str());
@@ -66,13 +64,12 @@ impl Ids {
         found.map(|test| (test, part))
     }
 
-    /// Whether there is any test.
     pub fn is_empty(&self) -> bool {
         self.tests.is_empty()
     }
 }
 
-/// The file and the source of a test.
+/// Finds a test by its id: its file and its item.
 pub(super) fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
     let everywhere = Project { root: String::new(), description: String::new() };
     Ids::of(&everywhere, sources).get(id).map(|(test, _)| (test.path.clone(), test.item.clone()))

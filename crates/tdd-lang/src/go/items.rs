@@ -1,4 +1,4 @@
-//! Finds the tests of a Go file, what they assert, and why some of them never run.
+//! Finds the tests of a Go file, their assertions, and what skips them.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use super::suites::methods;
 use super::syntax::Tree;
 use super::tables::beside;
 
-/// Methods of a test that end it or mark it as failed.
+/// Methods of a test that mark it as failed.
 const FAILING: [&str; 6] = ["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"];
 
-/// Methods of a test that keep it from deciding anything.
+/// Methods that skip a test.
 const SKIPPING: [&str; 3] = ["Skip", "Skipf", "SkipNow"];
 
 /// Packages whose functions assert; their first argument is the test.
@@ -37,12 +37,12 @@ pub fn items(path: &str, source: &str) -> Items {
     items
 }
 
-/// Whether a file is for tests alone.
+/// Whether a file is a test file.
 pub(super) fn is_test_file(path: &str) -> bool {
     path.ends_with("_test.go")
 }
 
-/// Whether a function is run by `go test`: a test, a fuzz target with its seeds, or an example with an output.
+/// Whether `go test` runs a function: a test, a fuzz target with its seeds, or an example with an output.
 pub(super) fn is_test(tree: &Tree<'_>, function: usize) -> bool {
     let name = tree.named(function, "name");
     let takes = |kind: &str| {
@@ -55,7 +55,7 @@ pub(super) fn is_test(tree: &Tree<'_>, function: usize) -> bool {
         || is_called(name, "Example") && tree.output(function).is_some()
 }
 
-/// Whether a name is this word, alone or before one that does not go on in small letters.
+/// Whether a name is this word, alone or followed by anything but a lower-case letter.
 fn is_called(name: &str, word: &str) -> bool {
     name.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_lowercase))
 }
@@ -80,7 +80,7 @@ fn test(tree: &Tree<'_>, source: &str, function: usize, conditions: &[String]) -
     })
 }
 
-/// The digest of a test together with the suite that it runs, and the tables that it has elsewhere.
+/// The digest of a test, with the suite methods that it runs and the tables that it has elsewhere.
 fn with_apart(tree: &Tree<'_>, function: usize, own: Digest) -> Digest {
     let tables = beside(tree, function).into_iter().map(|(spec, _)| spec);
     let parts = methods(tree, function).into_iter().chain(tables).map(|part| tree.digest(tree.inside(part)));
@@ -88,15 +88,15 @@ fn with_apart(tree: &Tree<'_>, function: usize, own: Digest) -> Digest {
     if parts.is_empty() { own } else { Digest::of([own].iter().chain(&parts).map(Digest::as_str).collect::<String>()) }
 }
 
-/// The constraints under which a file is built, as they are written.
+/// The build constraints of a file, as written.
 pub(super) fn constraints(tree: &Tree<'_>) -> Vec<String> {
     let above = tree.children(0).take_while(|node| tree.kind(*node) == "comment").map(|node| tree.text(node));
     let lines = above.filter(|text| text.starts_with("//go:build") || text.starts_with("// +build"));
     lines.map(str::to_owned).collect()
 }
 
-/// What is asserted inside of a node: conditions that fail the test, calls of an assertion library, failures
-/// without a condition of their own, and what an example prints.
+/// The assertions inside a node: conditions that fail the test, calls of an assertion library, failures without a
+/// condition of their own, and the output of an example.
 pub(super) fn assertions(tree: &Tree<'_>, body: usize) -> Vec<Assertion> {
     let mut found: Vec<Assertion> = Vec::new();
     for node in tree.inside(body) {
@@ -122,7 +122,7 @@ pub(super) fn assertions(tree: &Tree<'_>, body: usize) -> Vec<Assertion> {
     found
 }
 
-/// An `if` counts without what its other branches do.
+/// The digest of an assertion; an `if` counts without its `else` branch.
 fn digest_of(tree: &Tree<'_>, node: usize) -> Digest {
     match tree.child(node, "consequence") {
         Some(block) => tree.digest(node..tree.past(block)),
@@ -130,7 +130,7 @@ fn digest_of(tree: &Tree<'_>, node: usize) -> Digest {
     }
 }
 
-/// Whether an `if` fails the test in one of its own branches.
+/// Whether an `if` fails the test directly in one of its branches.
 fn fails_directly(tree: &Tree<'_>, node: usize) -> bool {
     let branches = ["consequence", "alternative"].into_iter().filter_map(|branch| tree.child(node, branch));
     let mut blocks = branches.filter(|branch| tree.kind(*branch) == "block");
@@ -141,7 +141,7 @@ fn is_failing_statement(tree: &Tree<'_>, statement: usize) -> bool {
     tree.kind(statement) == "expression_statement" && is_failure(tree, statement + 1)
 }
 
-/// Whether a failure is what an `if` does.
+/// Whether a failing call is directly in a branch of an `if`.
 fn has_condition(tree: &Tree<'_>, call: usize) -> bool {
     let statement = tree.statement(call);
     let block = tree.parent(tree.parent(statement));
@@ -153,7 +153,7 @@ pub(super) fn is_failure(tree: &Tree<'_>, call: usize) -> bool {
     tree.kind(call) == "call_expression" && FAILING.contains(&called(tree, call)) && is_on_test(tree, call)
 }
 
-/// Whether a method is called on something that is a test, by its usual names or by its parameter's type.
+/// Whether a method is called on a test, by its usual names or by its parameter's type.
 fn is_on_test(tree: &Tree<'_>, call: usize) -> bool {
     let object = tree.child(call, "function").map_or("", |function| tree.named(function, "operand"));
     let is_parameter = || {
@@ -165,7 +165,7 @@ fn is_on_test(tree: &Tree<'_>, call: usize) -> bool {
     matches!(object, "t" | "tb" | "f") && tree.kind(call) == "call_expression" || is_parameter()
 }
 
-/// The parameters that are tests.
+/// The names of the parameters that are tests.
 pub(super) fn testing_parameters<'a>(tree: &Tree<'a>, list: usize) -> impl Iterator<Item = &'a str> {
     let declared = tree.children(list).filter(|node| tree.kind(*node) == "parameter_declaration");
     let tests = declared.filter(|node| {
@@ -175,13 +175,13 @@ pub(super) fn testing_parameters<'a>(tree: &Tree<'a>, list: usize) -> impl Itera
     tests.map(|node| tree.named(node, "name")).collect::<Vec<_>>().into_iter()
 }
 
-/// Whether a call is one of an assertion library: `assert.Equal(t, …)`.
+/// Whether a call belongs to an assertion library: `assert.Equal(t, …)`.
 pub(super) fn is_library(tree: &Tree<'_>, call: usize) -> bool {
     let package = tree.child(call, "function").map_or("", |function| tree.named(function, "operand"));
     tree.kind(call) == "call_expression" && ASSERTING.contains(&package)
 }
 
-/// Whether a function is called on the spot, run as a subtest, or set up to run at the end.
+/// Whether a function literal is called on the spot, run as a subtest or fuzz target, or registered as cleanup.
 fn is_handed_on(tree: &Tree<'_>, literal: usize) -> bool {
     let parent = tree.parent(literal);
     match tree.kind(parent) {
@@ -191,7 +191,7 @@ fn is_handed_on(tree: &Tree<'_>, literal: usize) -> bool {
     }
 }
 
-/// The last part of the name of what is called.
+/// The last part of the called function's name.
 pub(super) fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
     let Some(function) = tree.child(call, "function") else { return "" };
     match tree.kind(function) {
@@ -201,7 +201,7 @@ pub(super) fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
     }
 }
 
-/// A call that skips the test itself; one inside of a subtest skips only that.
+/// The mark of a call that skips the test itself; a call inside a subtest skips only that.
 fn skipping(tree: &Tree<'_>, body: usize) -> Option<Mark> {
     let skips = |node: &usize| {
         let in_subtest = || {
@@ -218,7 +218,7 @@ fn skipping(tree: &Tree<'_>, body: usize) -> Option<Mark> {
     Mark::strongest(tree.inside(body).filter(skips).map(mark))
 }
 
-/// What follows `@tdd-test-id:` in a comment within three lines above a place.
+/// The text after `@tdd-test-id:` in a comment at most three lines above a position.
 fn annotation(source: &str, start: usize) -> Option<String> {
     let above = source.get(..start)?.lines().rev().take(3);
     let comments = above.take_while(|line| line.trim().is_empty() || line.starts_with("//"));
@@ -226,7 +226,7 @@ fn annotation(source: &str, start: usize) -> Option<String> {
     slugs.next().map(|(_, slug)| slug.trim().to_owned())
 }
 
-/// The node of a test in its file.
+/// The node of the test with this byte range.
 pub(super) fn function(tree: &Tree<'_>, span: &Range<usize>) -> Option<usize> {
     tree.children(0).find(|node| tree.range(*node) == *span && tree.kind(*node) == "function_declaration")
 }

@@ -1,4 +1,4 @@
-//! Knows which names and packages are production's, which are the tests' own, and which are somebody else's.
+//! An index of names and packages: which are production's, which are the tests' own, and which are third-party.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,35 +11,35 @@ use super::sort::steers;
 use super::syntax::Tree;
 use super::workspace::modules;
 
-/// Packages of the standard library by which a test reaches production without importing it.
+/// Standard packages through which a test can reach production without importing it.
 const REACHING: [&str; 2] = ["os/exec", "plugin"];
 
-/// Names that Go itself gives a meaning.
+/// Names that Go predefines.
 pub(super) const BUILTINS: &str = " append any bool byte cap clear close comparable complex complex64 complex128 copy delete \
     error false float32 float64 imag int int8 int16 int32 int64 iota len make max min new nil panic print println real \
     recover rune string true uint uint8 uint16 uint32 uint64 uintptr _ init main ";
 
-/// What is declared for tests in a folder.
+/// A declaration in a test file that is not a test.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Declared {
-    /// The names that its declaration holds.
+    /// The names in the declaration.
     pub words: BTreeSet<String>,
-    /// It fails a test that is handed to it.
+    /// Whether it can fail a test that is passed to it.
     pub asserts: bool,
 }
 
-/// What a repository declares, by folder.
+/// The declarations of a repository, by folder.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PackageIndex {
-    /// The paths by which the module is imported, and those that stand in one workspace with it.
+    /// The import paths of the module and of the other modules in its workspace.
     modules: Vec<String>,
-    /// What production defines: functions, types, methods, fields, variables, constants.
+    /// Names that production defines: functions, types, methods, fields, variables, constants.
     production: BTreeMap<String, BTreeSet<String>>,
-    /// What test files declare that is no test.
+    /// What test files declare besides tests.
     tests: BTreeMap<String, BTreeMap<String, Declared>>,
-    /// The names of production's packages, by folder.
+    /// The names of production packages, by folder.
     packages: BTreeMap<String, String>,
-    /// Where the module begins that the project is.
+    /// The folder of the project's module.
     root: String,
 }
 
@@ -61,7 +61,7 @@ impl PackageIndex {
         known
     }
 
-    /// Whether a package of this path is one of the module's or of its workspace, whether or not it is there.
+    /// Whether an import path belongs to the module or its workspace, even if there is no such package.
     pub fn is_ours(&self, import: &str) -> bool {
         let is_below =
             |module: &String| import.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -73,22 +73,22 @@ impl PackageIndex {
         self.is_ours(import) || REACHING.contains(&import)
     }
 
-    /// What test files of this folder declare under this name.
+    /// What the test files of this folder declare under this name.
     pub fn declared(&self, folder: &str, name: &str) -> Option<&Declared> {
         self.tests.get(folder)?.get(name)
     }
 
-    /// Whether production of this folder defines this name, and tests do not.
+    /// Whether production in this folder defines this name, and tests do not.
     pub fn is_defined(&self, folder: &str, name: &str) -> bool {
         self.production.get(folder).is_some_and(|names| names.contains(name)) && self.declared(folder, name).is_none()
     }
 
-    /// Whether a package of production has this name.
+    /// Whether a production package has this name.
     pub fn is_package(&self, name: &str) -> bool {
         self.packages.values().any(|package| package == name)
     }
 
-    /// The folder of a package of the project's own module.
+    /// The folder of a package in the project's own module.
     pub fn folder_of(&self, import: &str) -> Option<String> {
         let rest = import.strip_prefix(self.modules.first()?)?;
         let below = rest.strip_prefix('/').or_else(|| rest.is_empty().then_some(""))?;
@@ -100,7 +100,7 @@ impl PackageIndex {
         self.packages.contains_key(&folder).then_some(folder)
     }
 
-    /// The name of the package that stands there.
+    /// The name of the package at this origin.
     pub fn package_in(&self, origin: &Origin) -> Option<&str> {
         match origin {
             Origin::Files(folders) => self.packages.get(folders.first()?).map(String::as_str),
@@ -109,17 +109,16 @@ impl PackageIndex {
     }
 }
 
-/// The folder of a file.
 pub(super) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Whether Go itself gives a name its meaning.
+/// Whether Go predefines a name.
 pub(super) fn is_builtin(name: &str) -> bool {
     BUILTINS.contains(&format!(" {name} "))
 }
 
-/// The packages that a file imports: the name that stands for each, and its path.
+/// The packages that a file imports: local name and path.
 pub(super) fn imports<'s>(tree: &Tree<'s>) -> Vec<(&'s str, &'s str)> {
     let specs = (0..tree.len()).filter(|node| tree.kind(*node) == "import_spec");
     let read = |spec: usize| {
@@ -134,7 +133,7 @@ pub(super) fn imports<'s>(tree: &Tree<'s>) -> Vec<(&'s str, &'s str)> {
     specs.map(read).collect()
 }
 
-/// What production defines in a file, inner names included.
+/// The names that a production file defines, members included.
 fn defined(tree: &Tree<'_>) -> Vec<String> {
     let is_defined = |node: &usize| {
         let of = tree.kind(tree.parent(*node));
@@ -154,7 +153,7 @@ fn defined(tree: &Tree<'_>) -> Vec<String> {
     (0..tree.len()).filter(is_defined).map(|node| tree.text(node).to_owned()).collect()
 }
 
-/// What a test file declares at its top, tests left out.
+/// The top-level declarations of a test file, without tests.
 fn declared(tree: &Tree<'_>) -> Vec<(String, Declared)> {
     let mut found = Vec::new();
     for node in tree.children(0) {

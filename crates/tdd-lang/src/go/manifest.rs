@@ -1,4 +1,4 @@
-//! Compares what steers a Go module: `go.mod` and `go.sum` line by line, all else as a whole.
+//! Compares the runner configuration of a Go module: `go.mod` and `go.sum` line by line, other files as a whole.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use tdd_core::change::SteeringChange;
 
 use crate::analysis::steering::{changed, frozen};
 
-/// What changed between two texts of a file that steers.
+/// What changed between two texts of a runner configuration file.
 pub(super) fn compare(path: &str, before: &str, after: &str) -> Vec<SteeringChange> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let told = |what: String, free: bool| changed(path, what, free);
@@ -17,7 +17,7 @@ pub(super) fn compare(path: &str, before: &str, after: &str) -> Vec<SteeringChan
             let added = new.difference(&old).map(|line| told(format!("`{line}`"), is_new_requirement(line, &old)));
             gone.chain(added).collect()
         }
-        // What a module's content must be; a line more is one module more.
+        // Each line pins a module's content; an additional line is an additional module.
         "go.sum" => {
             let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
             let (old, new) = (lines(before), lines(after));
@@ -29,7 +29,7 @@ pub(super) fn compare(path: &str, before: &str, after: &str) -> Vec<SteeringChan
     }
 }
 
-/// The directives of a `go.mod`, one a line, with the words of their blocks before them.
+/// The directives of a `go.mod`, one per line; an entry of a block follows the block's keyword.
 fn directives(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut block = None;

@@ -1,4 +1,4 @@
-//! Takes one test out of its file, or marks it as skipped and takes that mark away again; nothing else changes.
+//! Removes one test from its file, marks it as skipped, or removes that mark; changes nothing else.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::language::Skip;
 use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_tables};
 use crate::syntax::splice;
 
-/// How our marker goes on; a person's own is left alone.
+/// How our mark continues after the parameter's name; a person's own mark is left alone.
 const OURS: &str = ".Skip(\"TODO: ";
 
-/// The file without the test, the comments right above it, and the imports that nothing else needs.
+/// The file without the test, the comments directly above it, and the imports that nothing else needs.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let tree = Tree::parse(source)?;
     let tables = beside(&tree, function(&tree, &test.span)?).into_iter().map(|(spec, _)| {
@@ -31,7 +31,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
-/// The file with a line in the test that says why it is left aside.
+/// The file with a line in the test that skips it and says why.
 pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
     let tree = Tree::parse(source)?;
     let function = function(&tree, &test.span)?;
@@ -52,7 +52,7 @@ pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, s
     only_skips(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
-/// The file without our marker; `None` if there is none.
+/// The file without our mark; `None` if there is none.
 pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let tree = Tree::parse(source)?;
     let body = tree.range(tree.child(function(&tree, &test.span)?, "body")?);
@@ -68,17 +68,17 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     only_runs(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
-/// What stands before the body of a test that is not built.
+/// The text before the body of a test that is not built.
 fn opening(name: &str) -> String {
     format!("\t/* skipped with {name}:")
 }
 
-/// What stands before an import that only a skipped test needs.
+/// The comment before an import that only a skipped test needs.
 fn aside(name: &str) -> String {
     format!("// skipped with {name}: ")
 }
 
-/// The imports of a file that were needed and are not any more, as they are written.
+/// The imports that `before` uses and `after` does not, as byte ranges of `after`.
 fn unused(before: &str, after: &str) -> Option<Vec<Range<usize>>> {
     let (old, new) = (Tree::parse(before)?, Tree::parse(after)?);
     let uses = |tree: &Tree<'_>, name: &str| {
@@ -97,7 +97,7 @@ fn unused(before: &str, after: &str) -> Option<Vec<Range<usize>>> {
         let path = new.named(*spec, "path").trim_matches(['"', '`']);
         gone.iter().any(|(_, gone)| *gone == path)
     };
-    // A declaration of one import goes as a whole.
+    // A declaration with a single import counts as a whole.
     let whole = |spec: usize| {
         let around = new.parent(spec);
         new.range(if new.kind(around) == "import_declaration" { around } else { spec })
@@ -122,7 +122,7 @@ fn whole_line(source: &str, range: &Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// The lines of a test and of the comments right above it.
+/// The lines of a test and of the comments directly above it.
 fn with_comments(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     let lines = whole_line(source, span);
     let mut start = lines.start;

@@ -1,4 +1,4 @@
-//! What the items and imports of a Go file are, for a merge.
+//! Classifies the items and imports of a Go file for a merge.
 
 use tdd_core::merge::{MergeError, Merged};
 
@@ -14,7 +14,7 @@ pub(super) fn merged(_: &str, file: &str, answer: &str) -> Option<Result<Merged,
     Some(merge(&SHAPE, &file, &answer))
 }
 
-/// Packages have no module around them: all of a file's imports are one.
+/// Go imports packages, not names from a module: all imports of a file count as one module.
 const IMPORTS: &str = "";
 
 fn part(tree: &FlatTree<'_>, node: usize) -> Part {
@@ -36,7 +36,7 @@ fn part(tree: &FlatTree<'_>, node: usize) -> Part {
     }
 }
 
-/// A declaration is known by the names that it declares.
+/// A declaration, keyed by the names that it declares.
 fn declared(tree: &FlatTree<'_>, node: usize) -> Part {
     let is_spec = |at: &usize| matches!(tree.kind(*at), "type_spec" | "type_alias" | "var_spec" | "const_spec");
     let names = tree.inside(node).filter(is_spec).filter_map(|spec| tree.child(spec, "name"));

@@ -1,4 +1,4 @@
-//! Go: modules whose tests `go test` runs, and what it says about them.
+//! Go: modules whose tests run with `go test`.
 
 pub mod argv;
 mod asks;
@@ -46,7 +46,7 @@ impl Language for Go {
         "go"
     }
 
-    /// `./...` ends where another module begins.
+    /// `./...` stops where another module begins.
     fn reaches(&self, _: &Project, _: &str, _: &dyn Sources) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Makes new production code answer otherwise: other return values, other constants.
+//! Mutates new production code: other return values, other constants.
 
 use std::ops::Range;
 
@@ -7,19 +7,19 @@ use super::value::changed;
 use crate::syntax::splice;
 use crate::twin::Mutant;
 
-/// An error that production did not make.
+/// An error that production code does not return.
 const ERROR: &str = "\n\ntype otherError struct{}\n\nfunc (otherError) Error() string { return \"t_other\" }\n";
 
-/// What every function answers instead.
+/// What every function returns instead.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
-    /// Nothing: the zero value of each type.
+    /// The zero value of each type.
     Zero,
-    /// Something: another value where the type is known.
+    /// Another value, where the type is known.
     Other,
 }
 
-/// The file with the items on these lines answering otherwise, in the order in which to try.
+/// Mutations of the items on these lines, in the order in which to try them.
 pub(super) fn value_mutants(_: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
     let Some(tree) = Tree::parse(source).filter(|tree| tree.parses()) else { return Vec::new() };
     let begins = |node: usize| lines.iter().any(|range| range.contains(&tree.line(node)));
@@ -57,14 +57,14 @@ fn edit(tree: &Tree<'_>, node: usize, answer: Answer) -> Option<(Range<usize>, S
     }
     let body = tree.child(node, "body")?;
     let values: Vec<String> = results(tree, node).into_iter().map(|kind| value(kind, answer)).collect();
-    // What stands behind it is still compiled, so that nothing becomes unused.
+    // The code after it is still compiled, so that nothing becomes unused.
     let at = tree.range(body).start + 1;
     let line = format!(" if true {{ return {} }};", values.join(", "));
     let what = if values.is_empty() { "does nothing".to_owned() } else { format!("returns `{}`", values.join(", ")) };
     Some((at..at, line, format!("`{name}` {what}")))
 }
 
-/// The types of what a function returns, one for each value.
+/// The types that a function returns, one for each value.
 fn results<'a>(tree: &Tree<'a>, function: usize) -> Vec<&'a str> {
     let Some(result) = tree.child(function, "result") else { return Vec::new() };
     if tree.kind(result) != "parameter_list" {

@@ -9,7 +9,7 @@ use super::tables::beside;
 use crate::analysis::compare::Piece;
 use crate::item::Items;
 
-/// The items of a file; with `for_tests` all of them are for tests.
+/// The items of a file; with `for_tests` all of them are test-only.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
     let tests: Vec<usize> = items.tests.iter().filter_map(|test| function(tree, &test.span)).collect();
     let parts: Vec<usize> = tests.iter().flat_map(|test| methods(tree, *test)).collect();
@@ -42,7 +42,7 @@ pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Pie
     taker.found
 }
 
-/// What a declaration says, alone or in brackets with others: how it stands there is layout.
+/// The contents of a declaration. Whether it is alone or grouped in brackets is layout and does not count.
 fn within(tree: &Tree<'_>, spec: usize) -> Range<usize> {
     spec + 1..tree.past(spec)
 }
@@ -57,7 +57,7 @@ pub(super) fn receiver<'a>(tree: &Tree<'a>, method: usize) -> &'a str {
 struct Taker<'t, 's> {
     tree: &'t Tree<'s>,
     for_tests: bool,
-    /// Declarations that belong to a test.
+    /// Tables that belong to a test.
     tables: Vec<usize>,
     found: Vec<Piece>,
 }
@@ -74,7 +74,7 @@ impl Taker<'_, '_> {
         self.add(self.tree.inside(node), node, label, &name);
     }
 
-    /// Every package that is imported is an item.
+    /// Each imported package is an item.
     fn imports(&mut self, node: usize) {
         let tree = self.tree;
         for spec in tree.inside(node).filter(|inner| tree.kind(*inner) == "import_spec") {
@@ -88,7 +88,7 @@ impl Taker<'_, '_> {
         let tree = self.tree;
         let is_spec = |inner: &usize| matches!(tree.kind(*inner), "type_spec" | "type_alias" | "var_spec");
         for spec in tree.inside(node).filter(is_spec) {
-            // A variable inside of a function that initialises another is no item.
+            // A variable inside a function that initializes another one is not an item.
             let outermost =
                 tree.around(spec).take_while(|outer| *outer > node).all(|outer| tree.kind(outer) == "var_spec_list");
             if outermost {
@@ -98,7 +98,7 @@ impl Taker<'_, '_> {
         }
     }
 
-    /// Constants of one declaration may count on from each other.
+    /// Each constant is an item; with `iota` it depends on those before it.
     fn consts(&mut self, node: usize) {
         let tree = self.tree;
         let counts = tree.inside(node).any(|inner| tree.kind(inner) == "iota");

@@ -1,4 +1,4 @@
-//! Recognises a Go module, and one that has code but no tests.
+//! Detects a Go module, and whether it has code but no tests.
 
 use crate::language::{Project, Sources, has_untested_production, join};
 
@@ -6,10 +6,10 @@ use super::items::items;
 use super::owns;
 use super::sort::steers;
 
-/// The file that a new project is known by.
+/// The manifest of a new project.
 pub const MANIFEST: &str = "go.mod";
 
-/// The module of the repository's root, or else the topmost one.
+/// The module in the repository's root, or else the topmost one.
 pub fn detect(sources: &dyn Sources) -> Option<Project> {
     let mut folders: Vec<&str> = sources.files().iter().filter_map(|file| module_folder(file)).collect();
     folders.sort_by_key(|folder| (depth(folder), *folder));
@@ -19,7 +19,7 @@ pub fn detect(sources: &dyn Sources) -> Option<Project> {
     Some(Project { root, description })
 }
 
-/// The path by which a module is imported, as its `go.mod` says.
+/// The import path of a module, from its `go.mod`.
 pub(super) fn module_path(manifest: &str) -> Option<&str> {
     let line = manifest.lines().find_map(|line| line.trim().strip_prefix("module"))?;
     let line = line.split("//").next().unwrap_or(line);
@@ -36,7 +36,7 @@ fn depth(folder: &str) -> usize {
     if folder.is_empty() { 0 } else { 1 + folder.matches('/').count() }
 }
 
-/// Whether there are functions that no test can be for, because there is no test at all.
+/// Whether there are functions and not a single test.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
     let is_source = |path: &str| owns(path) && !steers(path);
     has_untested_production(project, sources, is_source, items, |_| true)

@@ -1,22 +1,22 @@
-//! Lays out a new Go module with nothing in it yet, ready for its first test.
+//! Creates an empty Go module, ready for its first test.
 
 use std::collections::BTreeMap;
 
 use crate::scaffold::{LONGEST, PREFIX};
 
-/// Words that mean something else, or name a package of the standard library that tests use.
+/// Reserved words, and names of standard packages that tests use.
 const TAKEN: [&str; 14] = [
     "break", "case", "chan", "const", "default", "func", "go", "import", "main", "map", "package", "test", "testing",
     "type",
 ];
 
-/// The language that a new module asks for: every Go that can run its tests as we do has it.
+/// The language version of a new module; every Go that supports our test runs has it.
 const VERSION: &str = "1.22";
 
-/// What a new configuration spells out.
+/// The commands of a new configuration, as YAML lines below `ci:`.
 pub const COMMANDS: &str = "  test_cmd: [\"go\", \"test\", \"./...\"]\n  check_cmd: [\"go\", \"vet\", \"./...\"]\n";
 
-/// The files of a new module, by path: one package in the root, with its name and nothing else in it.
+/// The files of a new module, by path: one empty package in the root.
 pub fn scaffold(name: &str) -> BTreeMap<String, String> {
     let files = [
         ("go.mod".to_owned(), format!("module {name}\n\ngo {VERSION}\n")),

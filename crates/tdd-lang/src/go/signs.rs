@@ -1,4 +1,4 @@
-//! Sees the signs of anti-patterns in Go code: in its syntax, and in what its names lead to.
+//! Finds the signs of anti-patterns in Go code.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use crate::code::Code;
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
-/// Words by which production code asks whether it is under test, and what they mean.
+/// Calls by which production code asks whether it is under test, each with its description.
 const SENSING: [(&str, &str); 11] = [
     ("testing.Testing(", "`testing.Testing()`"),
     ("testing.Short(", "`testing.Short()`"),
@@ -36,15 +36,15 @@ const SENSING: [(&str, &str); 11] = [
     ("debug.Stack(", "the call stack"),
 ];
 
-/// Used without being named anywhere.
+/// Names that are used implicitly.
 const USED: [&str; 5] = ["main", "init", "_", "String", "Error"];
 
-/// What is seen in these files, among all of the repository's.
+/// The signs in these files; names are resolved across the whole module.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
     with_sight(project, sources, &|sight| signs::signs(sight, project, sources, paths))
 }
 
-/// Looks at a module, as its packages see each other.
+/// Calls `look` with what Go provides for finding signs in this module.
 pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&Sight<'_, Go>) -> T) -> T {
     let (known, handed) = (PackageIndex::of(project, sources), all_methods(project, sources));
     look(&Sight {
@@ -72,7 +72,7 @@ pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn
     })
 }
 
-/// How production code answers literals with literals.
+/// How to find production code that maps literals to literals.
 const ANSWERS: Facts = Facts {
     literal,
     choices: &[
@@ -112,7 +112,7 @@ fn all_methods(project: &Project, sources: &dyn Sources) -> Vec<(String, String)
     ours.filter_map(of_file).flatten().collect()
 }
 
-/// Whether a mock is made: by a constructor that says so, or as a value of a type that does.
+/// Whether a node creates a mock: it calls a constructor, or builds a type, whose name says so.
 fn is_mock(tree: &Tree<'_>, node: usize) -> bool {
     let name = match tree.kind(node) {
         "call_expression" => called(tree, node).strip_prefix("New").unwrap_or_default(),
@@ -123,7 +123,7 @@ fn is_mock(tree: &Tree<'_>, node: usize) -> bool {
     name.starts_with("mock") || name.ends_with("mock")
 }
 
-/// The names that a test gives to what production made, each with the name of its maker.
+/// The test's names for values that production created, each with the name of its maker.
 fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, String> {
     let mut made: BTreeMap<&str, String> = BTreeMap::new();
     for given in tree.inside(node).filter(|inner| tree.kind(*inner) == "short_var_declaration") {
@@ -134,7 +134,7 @@ fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, Stri
             _ => None,
         });
         if let Some(maker) = maker {
-            // What a method of something made answers is about that.
+            // The result of a method of such a value has the same maker.
             let of = tree.names(right).find_map(|name| made.get(name).cloned());
             let maker = of.unwrap_or_else(|| maker.to_owned());
             made.extend(tree.names(left).map(|name| (name, maker.clone())));
@@ -143,7 +143,7 @@ fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, Stri
     made
 }
 
-/// The literals of each comparison: those that go in, and those that are to come out.
+/// The literals of each comparison: inputs and expected values.
 fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
     let mut found = Vec::new();
     for inner in tree.inside(node) {
@@ -181,7 +181,7 @@ fn sense(tree: &Tree<'_>, node: usize) -> Option<String> {
             let package = tree.named(node, "path").trim_matches(['"', '`']);
             (package == "testing" || package.starts_with("testing/")).then(|| "an import of `testing`".to_owned())
         }
-        // A program may read its arguments; one that looks for what only a test binary is called by asks more.
+        // A program may read its arguments; but a text that only fits a test binary is a sign.
         "interpreted_string_literal" | "raw_string_literal" => {
             let text = text.trim_matches(['"', '`']);
             let is_name = text == ".test" || text.ends_with("_test.go");

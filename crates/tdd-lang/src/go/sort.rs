@@ -1,4 +1,4 @@
-//! Sorts the files of a repository: production, tests with what they use, steering, documents.
+//! Sorts the files of a repository: production, tests with their helpers, runner configuration, documents.
 
 use tdd_core::change::Sort;
 
@@ -6,21 +6,21 @@ use super::items::is_test_file;
 use super::owns;
 use crate::sort::sorted;
 
-/// Files that steer building, running or checking wherever they stand, beside those that do in all languages.
+/// Files that are runner configuration in any folder, in addition to those of all languages.
 const STEERING_NAMES: [&str; 8] =
     ["go.mod", "go.sum", "go.work", "go.work.sum", "go.env", "Taskfile.yml", "magefile.go", ".pre-commit-config.yaml"];
 
-/// Folders all of whose files steer, beside those of all languages.
+/// Folders whose files are all runner configuration, in addition to those of all languages.
 const STEERING_FOLDERS: [&str; 1] = ["vendor"];
 
-/// What a path is, whether or not there is a file yet.
+/// The sort of a path, whether or not the file exists.
 pub fn sort(path: &str) -> Sort {
     let is_code = [".s", ".S", ".c", ".h", ".cc", ".cpp", ".m"].iter().any(|ending| path.ends_with(ending));
     let is_data = path.split('/').rev().skip(1).any(|folder| folder == "testdata");
     sorted(steers(path), is_test_file(path) || is_data, owns(path) || is_code)
 }
 
-/// Whether a path steers by its name alone.
+/// Whether a path is runner configuration by its name.
 pub(super) fn steers(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_linked = [".syso", ".a", ".o", ".so"].iter().any(|ending| name.ends_with(ending));

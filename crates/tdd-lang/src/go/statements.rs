@@ -1,4 +1,4 @@
-//! Tells whether a test that grew still does all that it did.
+//! Decides whether a changed test still does everything that it did.
 
 use tdd_core::digest::Digest;
 
@@ -9,7 +9,7 @@ use super::tables::{beside, elements, tables};
 use crate::item::TestItem;
 use crate::kept::{Part, Parts};
 
-/// Whether a test still does all that it did; each method that it runs as a suite is kept like a test.
+/// Whether a test still does everything that it did; this includes each suite method that it runs.
 pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(before), parts(after)) else { return false };
     let is_method_kept = |(name, method): &(String, Parts)| {
@@ -18,7 +18,7 @@ pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bo
     old.test.are_kept_in(&new.test) && old.methods.iter().all(is_method_kept)
 }
 
-/// A test in parts, with the methods that it runs as a suite, by name.
+/// A test split into parts, with the suite methods that it runs, by name.
 struct Suite {
     test: Parts,
     methods: Vec<(String, Parts)>,
@@ -55,7 +55,7 @@ fn part_of(tree: &Tree<'_>, node: usize, table: Option<usize>) -> Part {
     }
 }
 
-/// Whether a statement asserts and does nothing else.
+/// Whether a statement only asserts.
 fn asserts(tree: &Tree<'_>, statement: usize) -> bool {
     let is_plain = |statement: usize| {
         let call = statement + 1;

@@ -1,4 +1,4 @@
-//! Finds the methods that a test runs as a suite of testify's: they are parts of it, as subtests are.
+//! Finds the methods that a test runs as a testify suite: they are parts of it, as subtests are.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::items::{assertions, called};
 use super::pieces::receiver;
 use super::syntax::Tree;
 
-/// How the names of a suite's assertions begin: `s.Equal(…)`, `s.Require().NoError(…)`.
+/// How the assertions of a suite begin: `s.Equal(…)`, `s.Require().NoError(…)`.
 const ASSERTING: [&str; 30] = [
     "Equal",
     "NotEqual",
@@ -40,7 +40,7 @@ const ASSERTING: [&str; 30] = [
     "Fail",
 ];
 
-/// The methods of the same file that a test runs as a suite.
+/// The methods in the same file that a test runs as a suite.
 pub(super) fn methods(tree: &Tree<'_>, test: usize) -> Vec<usize> {
     let suites: Vec<&str> = tree.inside(test).filter_map(|node| suite(tree, node)).collect();
     let is_part = |node: &usize| {
@@ -51,7 +51,7 @@ pub(super) fn methods(tree: &Tree<'_>, test: usize) -> Vec<usize> {
     if suites.is_empty() { Vec::new() } else { tree.children(0).filter(is_part).collect() }
 }
 
-/// The bytes of what a method asserts.
+/// Byte ranges of a method's assertions.
 pub(super) fn claims(tree: &Tree<'_>, method: usize) -> Vec<Range<usize>> {
     let Some(body) = tree.child(method, "body") else { return Vec::new() };
     let own = tree.inside(body).filter(|node| is_claim(tree, method, *node)).map(|node| tree.range(node));
@@ -71,7 +71,7 @@ fn suite<'a>(tree: &Tree<'a>, call: usize) -> Option<&'a str> {
     tree.inside(arguments).find(named).map(|node| tree.text(node))
 }
 
-/// Whether a call is an assertion of the suite itself.
+/// Whether a call is an assertion on the suite itself.
 fn is_claim(tree: &Tree<'_>, method: usize, call: usize) -> bool {
     let list = tree.child(method, "receiver");
     let own = list.and_then(|list| tree.inside(list).find(|node| tree.kind(*node) == "identifier"));

@@ -1,4 +1,4 @@
-//! A Go file's syntax tree, and what names, statements and digests are in it.
+//! The syntax tree of a Go file: its names, statements and digests.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -11,30 +11,30 @@ use crate::syntax::{Grammar, Nodes, ParseCache, SEPARATOR};
 static GRAMMAR: Grammar =
     Grammar { language: LazyLock::new(|| tree_sitter_go::LANGUAGE.into()), is_atom, known: ParseCache::new() };
 
-/// Before each statement of a digest: the tree has no tokens for line ends.
+/// Marks the start of a statement in a digest: the tree has no tokens for line ends.
 const STATEMENT: u8 = 0xfe;
 
-/// Nodes whose children end with their lines.
+/// Nodes whose children are separated by line ends.
 const STATEMENTS: [&str; 5] =
     ["source_file", "statement_list", "field_declaration_list", "import_spec_list", "interface_type"];
 
-/// The tree of one file.
+/// The syntax tree of a Go file.
 pub(super) type Tree<'a> = crate::syntax::Tree<'a, Go>;
 
 impl<'a> Tree<'a> {
-    /// The tree of this text; broken text has one as well. `None` if there is no parser.
+    /// Parses a text; broken text has a tree too. `None` if there is no parser.
     pub fn parse(source: &'a str) -> Option<Self> {
         Self::with(&GRAMMAR, source)
     }
 
-    /// The statements of a block or of a case.
+    /// The statements of a block or a case.
     pub fn statements(&self, block: usize) -> Vec<usize> {
         let of = |node: usize| self.parts(node).collect::<Vec<_>>();
         let list = self.children(block).find(|child| self.kind(*child) == "statement_list");
         list.map(of).unwrap_or_default()
     }
 
-    /// The text of the child that is this to its parent.
+    /// The text of the child with this field name.
     pub fn named(&self, node: usize, field: &str) -> &'a str {
         self.child(node, field).map_or("", |child| self.text(child))
     }
@@ -45,13 +45,13 @@ impl<'a> Tree<'a> {
         clause.and_then(|clause| self.parts(clause).last()).map_or("", |name| self.text(name))
     }
 
-    /// The digest of the tokens of these nodes, comments left out but for those that mean something.
+    /// The digest of the tokens of these nodes, without comments that have no meaning.
     pub fn digest(&self, nodes: Range<usize>) -> Digest {
         let end = nodes.end;
         self.digest_without(nodes, end..end)
     }
 
-    /// The same with some of the nodes left out.
+    /// `digest`, but without some of the nodes.
     pub fn digest_without(&self, nodes: Range<usize>, left_out: Range<usize>) -> Digest {
         let mut bytes = Vec::new();
         for node in nodes.filter(|node| !left_out.contains(node)) {
@@ -71,7 +71,7 @@ impl<'a> Tree<'a> {
         Digest::of(bytes)
     }
 
-    /// Whether a comment is a directive, or says what an example prints.
+    /// Whether a comment is a directive, or part of the expected output of an example.
     pub fn means_something(&self, comment: usize) -> bool {
         let text = self.text(comment);
         let of_example = || {
@@ -82,7 +82,7 @@ impl<'a> Tree<'a> {
         text.starts_with("//go:") || text.starts_with("// +build") || of_example()
     }
 
-    /// The comment in which an example says what it prints; more may follow.
+    /// The comment with which the expected output of an example begins.
     pub fn output(&self, function: usize) -> Option<usize> {
         let says = |text: &str| {
             let text = text.trim_start_matches(['/', '*', ' ', '\t']).to_lowercase();
@@ -116,7 +116,7 @@ impl Nodes for Go {
     }
 }
 
-/// Kept whole, because white space counts inside of it.
+/// Whether a node becomes a leaf, because white space matters inside of it.
 fn is_atom(node: &tree_sitter::Node<'_>) -> bool {
     matches!(node.kind(), "interpreted_string_literal" | "raw_string_literal" | "rune_literal" | "comment")
 }

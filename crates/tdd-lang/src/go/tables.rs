@@ -1,15 +1,15 @@
-//! Finds the rows of a test's tables, so that a row counts like an assertion. A table may stand beside its test, under a
-//! name that is used for nothing else.
+//! Finds the rows of a test's tables; each row counts like an assertion. A table may be outside of its test, under a
+//! name that nothing else uses.
 
 use super::syntax::Tree;
 
-/// The rows of the tables that a function goes through: the elements of the literals that it ranges over.
+/// The rows of the tables that a function loops over: the elements of the literals in its `range` clauses.
 pub(super) fn rows(tree: &Tree<'_>, function: usize) -> Vec<usize> {
     let apart = beside(tree, function).into_iter().map(|(_, table)| table);
     tables(tree, function).into_iter().chain(apart).flat_map(|table| elements(tree, table)).collect()
 }
 
-/// The declarations of a file that hold a table of this function and of nobody else, each with its table.
+/// The declarations that hold a table of this function and of no other code, each with its table.
 pub(super) fn beside(tree: &Tree<'_>, function: usize) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> =
         ranged(tree, function).filter_map(|over| declared(tree, function, over)).collect();
@@ -35,13 +35,13 @@ fn declared(tree: &Tree<'_>, function: usize, over: usize) -> Option<(usize, usi
     (tree.kind(table) == "composite_literal").then_some((spec, table))
 }
 
-/// What a function ranges over.
+/// What a function loops over with `range`.
 fn ranged(tree: &Tree<'_>, function: usize) -> impl Iterator<Item = usize> {
     let clauses = tree.inside(function).filter(|node| tree.kind(*node) == "range_clause");
     clauses.filter_map(|clause| tree.child(clause, "right"))
 }
 
-/// The literals that a function goes through row by row.
+/// The literals inside a function that it loops over.
 pub(super) fn tables(tree: &Tree<'_>, function: usize) -> Vec<usize> {
     let ranged: Vec<usize> = ranged(tree, function).collect();
     let is_ranged = |table: usize| {
@@ -57,7 +57,7 @@ pub(super) fn elements(tree: &Tree<'_>, literal: usize) -> Vec<usize> {
     tree.children(body).filter(|node| matches!(tree.kind(*node), "literal_element" | "keyed_element")).collect()
 }
 
-/// The name that a literal is given where it stands.
+/// The name to which a literal is assigned.
 pub(super) fn declared_name<'a>(tree: &Tree<'a>, literal: usize) -> Option<&'a str> {
     let statement = tree
         .around(literal)

@@ -1,17 +1,17 @@
-//! Takes a configured test command apart: which Go it means, what it tells it, and which packages.
+//! Parses a configured test command: the Go program, its flags and the packages.
 
 use crate::language::UnknownCommand;
 
-/// The command without configuration.
+/// The default command.
 pub const DEFAULT: [&str; 3] = ["go", "test", "./..."];
 
-/// Options that would keep tests from being run one by one, to their end.
+/// Options with which tests cannot be run one by one, to their end.
 const UNUSABLE: [&str; 9] = ["c", "o", "exec", "list", "n", "fuzz", "args", "i", "C"];
 
-/// Options that only say how to print, when to stop, or what is checked besides: that is ours to decide.
+/// Options that only control printing, stopping or additional checks: we set these ourselves.
 const OURS: [&str; 9] = ["v", "json", "count", "timeout", "failfast", "vet", "x", "parallel", "shuffle"];
 
-/// Options without a value of their own in the next word.
+/// Options whose value is not in the next word.
 const SWITCHES: [&str; 18] = [
     "v",
     "json",
@@ -33,21 +33,21 @@ const SWITCHES: [&str; 18] = [
     "i",
 ];
 
-/// A test command that can be read.
+/// A parsed test command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCommand {
     /// The program.
     pub go: String,
-    /// What it is told besides.
+    /// The flags that are passed on.
     pub flags: Vec<String>,
-    /// The packages that are meant.
+    /// The packages to test.
     pub packages: Vec<String>,
-    /// It may leave tests out by their names.
+    /// Whether the command may select tests by name.
     pub picks: bool,
 }
 
 impl TestCommand {
-    /// Reads a command.
+    /// Parses a command.
     pub fn parse(argv: &[String]) -> Result<Self, UnknownCommand> {
         let unknown = |reason: &str| UnknownCommand { command: argv.join(" "), reason: reason.to_owned() };
         let [go, test, rest @ ..] = argv else { return Err(unknown("write `go test ./...`")) };

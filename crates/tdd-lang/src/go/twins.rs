@@ -1,4 +1,4 @@
-//! Writes the copies of a test that the counter-proof runs into the test's own file, at its end.
+//! Writes the copies of a test for the counter-proof at the end of the test's own file.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use crate::item::TestItem;
 use crate::syntax::splice;
 use crate::twin::{Boldness, FreshNames, Twins, edited_part, one_untruth_each};
 
-/// Changes of some bytes.
+/// Byte ranges to replace, with their new text.
 type Edits = Vec<(Range<usize>, String)>;
 
 /// The file with the copies in it; `None` if the test cannot be copied.
 pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
     let tree = Tree::parse(source).filter(|tree| tree.parses())?;
     let function = function(&tree, &test.span)?;
-    // Who asks for the test's name compares with something that is kept under that name.
+    // A test that asks for its own name may compare with data that is stored under that name.
     if tree.inside(function).any(|node| tree.kind(node) == "call_expression" && tree.text(node) == "t.Name()") {
         return None;
     }
@@ -50,7 +50,7 @@ struct Writer<'a, 's> {
 }
 
 impl Writer<'_, '_> {
-    /// The test under another name, with some bytes changed.
+    /// A copy of the test under another name, with these edits.
     fn copy(&mut self, edits: Edits) -> Option<(String, TestId)> {
         let own = self.tree.named(self.function, "name");
         let prefix = ["Test", "Fuzz", "Example"].into_iter().find(|prefix| own.starts_with(prefix))?;
@@ -59,7 +59,7 @@ impl Writer<'_, '_> {
         Some((name.clone(), TestId::native(self.path, &name)))
     }
 
-    /// A function under another name, with some bytes changed.
+    /// Copies a function under another name, with these edits.
     fn write(&mut self, function: usize, name: &str, mut edits: Edits) -> Option<()> {
         let span = self.tree.range(function);
         edits.push((self.tree.range(self.tree.child(function, "name")?), name.to_owned()));
@@ -68,14 +68,14 @@ impl Writer<'_, '_> {
         Some(())
     }
 
-    /// A test of our own beside it.
+    /// Adds a test of our own with this body.
     fn control(&mut self, testing: &str, body: &str) -> TestId {
         let name = self.names.next("Test");
         self.text += &format!("\n\nfunc {name}(t *{testing}.T) {{\n\t{body}\n}}");
         TestId::native(self.path, &name)
     }
 
-    /// Each way in which the test asserts tells one untruth.
+    /// Adds a test with a false assertion for each kind of assertion in the test.
     fn untruths(&mut self, test: &TestItem, testing: &str) -> Vec<(String, TestId)> {
         let told = one_untruth_each(self.nodes(test).into_iter().flat_map(|node| untruths(self.tree, node)));
         told.into_iter().map(|(name, text)| (name, self.control(testing, &text))).collect()
@@ -109,7 +109,7 @@ impl Writer<'_, '_> {
         Some(twins)
     }
 
-    /// One copy for assertions that need not all be reached: each asserts the opposite.
+    /// One copy for assertions that need not all be reached, with all of them negated.
     fn everywhere(&mut self, nodes: &[usize], line: usize) -> Option<Vec<Twin>> {
         let edits = negations(self.tree, self.function, nodes);
         if edits.is_empty() {
@@ -119,7 +119,7 @@ impl Writer<'_, '_> {
         Some(vec![Twin { name, id, line, what: "asserts the opposite everywhere".to_owned(), probe: None }])
     }
 
-    /// An example that is to print something else.
+    /// A copy of an example that expects another output.
     fn output(&mut self, span: &Range<usize>) -> Option<Twin> {
         let at = span.start + self.source.get(span.clone())?.find("utput:")? + "utput:".len();
         let line = self.source.get(..span.start)?.matches('\n').count() + 1;
@@ -127,7 +127,7 @@ impl Writer<'_, '_> {
         Some(Twin { name, id, line, what: "expects another output".to_owned(), probe: None })
     }
 
-    /// A copy of the test that asserts the opposite through copies of the functions of this file.
+    /// A copy of the test that calls copies of its helpers in this file, in which the assertions are negated.
     fn through(&mut self) -> Option<Vec<Twin>> {
         let tree = self.tree;
         let helpers = self.helpers();
@@ -168,7 +168,7 @@ impl Writer<'_, '_> {
         Some(vec![Twin { name, id, line: tree.line(self.function), what, probe: None }])
     }
 
-    /// The functions of this file that the test reaches by their plain names, if one of them asserts.
+    /// The functions of this file that the test reaches by their plain names; empty if none of them asserts.
     fn helpers(&self) -> Vec<usize> {
         let tree = self.tree;
         let functions: Vec<usize> =
@@ -199,12 +199,12 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Whether an assertion stands in a branch that need not be taken where the test passes.
+/// Whether an assertion is in a branch that a passing test need not take.
 fn is_conditional(tree: &Tree<'_>, function: usize, node: usize) -> bool {
     let mut inner = node;
     for outer in tree.around(node).take_while(|outer| *outer > function) {
         let is_branch = match tree.kind(outer) {
-            // What follows a failure by `else` is reached where that does not fail.
+            // The `else` branch of a failing `if` is taken when the test passes.
             "if_statement" => {
                 let in_branch = matches!(tree.field(inner), Some("consequence" | "alternative"));
                 in_branch && !(tree.field(inner) == Some("alternative") && fails_if_true(tree, outer))
@@ -219,7 +219,7 @@ fn is_conditional(tree: &Tree<'_>, function: usize, node: usize) -> bool {
     false
 }
 
-/// The negations of assertions that do not stand inside of each other.
+/// The negations of these assertions, without overlapping edits.
 fn negations(tree: &Tree<'_>, function: usize, nodes: &[usize]) -> Edits {
     let mut edits: Edits = Vec::new();
     for Opposite { edits: more, .. } in

@@ -1,4 +1,4 @@
-//! Which names Go code uses, what its imports make of them, and what is used without being named.
+//! The names that Go code uses, what they refer to through imports, and what is used implicitly.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use crate::uses::{Speech, Use, registered};
 use super::known::{PackageIndex, folder, imports};
 use super::syntax::Tree;
 
-/// How Go uses names.
+/// How to find the uses of names in Go.
 pub(super) const SPEECH: Speech = Speech { used, binds, text, route };
 
-/// The methods of interfaces of the standard library and of usual packages: a type that has all of one row hands
-/// them to code that is not ours, so that no test need name them.
+/// The methods of interfaces in the standard library and common packages. If a type has all methods of a row, code that
+/// is not ours may call them, so no test needs to name them.
 const INTERFACES: [&[&str]; 47] = [
     &["As"],
     &["Close"],
@@ -81,7 +81,7 @@ fn used(tree: &FlatTree<'_>, node: usize) -> Option<Use> {
     }
 }
 
-/// A name that is declared in a function or a block is known there only.
+/// The scope of a name that is declared in a function or block.
 fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
     if tree.kind(node) != "identifier" {
         return None;
@@ -131,7 +131,7 @@ fn route<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
     registered(receiver, tree.text(name), first)
 }
 
-/// What is to be known about an item beyond its name; `methods` are those of each type, by both names.
+/// The role of an item; `methods` lists the methods of all types as (type, method).
 pub(super) fn role(tree: &Tree<'_>, piece: &Piece, nodes: &Range<usize>, methods: &[(String, String)]) -> Role {
     let mut role = Role::plain(&piece.name);
     let method = piece.label.strip_prefix("func `").and_then(|label| label.strip_suffix('`')?.split_once('.'));
@@ -157,7 +157,7 @@ pub(super) fn role(tree: &Tree<'_>, piece: &Piece, nodes: &Range<usize>, methods
     role
 }
 
-/// The constants that count on from this one.
+/// The constants that count on from this one with `iota`.
 fn counting(tree: &Tree<'_>, spec: usize) -> Vec<String> {
     let declaration = tree.parent(spec);
     if !tree.inside(declaration).any(|node| tree.kind(node) == "iota") {
@@ -167,7 +167,7 @@ fn counting(tree: &Tree<'_>, spec: usize) -> Vec<String> {
     later.flat_map(|other| tree.names(other).take(1).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// What the names of a file mean.
+/// What the names of a file refer to.
 pub(super) fn meanings(tree: &Tree<'_>, path: &str, known: &PackageIndex) -> Meanings {
     let here = folder(path).to_owned();
     let mut names = Meanings { space: here.clone(), programs: programs(path, tree), ..Meanings::default() };
@@ -189,7 +189,7 @@ pub(super) fn meanings(tree: &Tree<'_>, path: &str, known: &PackageIndex) -> Mea
     names
 }
 
-/// The words by which the program of a folder is started.
+/// The words by which the program in a file's folder is started.
 fn programs(path: &str, tree: &Tree<'_>) -> Vec<String> {
     let (folder, file) = (folder(path), path.rsplit('/').next().unwrap_or(path));
     let is_main = tree.package() == "main";
@@ -203,13 +203,13 @@ mod tests {
     use crate::fixture;
     use crate::go::signs::with_sight;
 
-    /// The items of production that no test leads to.
+    /// The production items that no test reaches.
     fn left(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<_> = [("go.mod", "module calc\n")].into_iter().chain(files.iter().copied()).collect();
         fixture::left(&files, |project, sources, look| with_sight(project, sources, look))
     }
 
-    /// What is left of a package and its test.
+    /// Checks which items of a package its test does not reach.
     fn check(package: &str, test: &str, expected: &[&str]) {
         let package = format!("package calc\n{package}");
         let test = format!(

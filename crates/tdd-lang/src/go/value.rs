@@ -1,4 +1,4 @@
-//! Changes the values that an expression spells out to others of the same type.
+//! Changes the literal values in an expression to others of the same type.
 
 use std::ops::Range;
 
@@ -8,8 +8,8 @@ use super::syntax::Tree;
 use super::tables::{declared_name, elements, tables};
 use crate::syntax::FlatTree;
 
-/// What an expression would spell out if it were another value: which bytes change, and to what. `None` if it
-/// spells out nothing, or asks somebody else.
+/// An edit that changes the value of an expression: the byte range and its new text. `None` if the expression has no
+/// literal value, or calls a function.
 pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, String)> {
     let text = tree.text(node);
     let whole = |other: String| Some((tree.range(node), other));
@@ -52,8 +52,8 @@ fn changed_element(tree: &Tree<'_>, element: usize) -> Option<(Range<usize>, Str
     tree.parts(value).find_map(|part| changed(tree, part))
 }
 
-/// The same for a name that stands for such a value in a function: a variable that is given one and goes into no
-/// call, or a field of the rows of a table.
+/// The same for a name that stands for such a value in a function: a variable that is assigned one and is no argument
+/// of a call, or a field in the rows of a table.
 pub(super) fn changed_or_named(tree: &Tree<'_>, function: usize, node: usize) -> Option<(Range<usize>, String)> {
     changed(tree, node).or_else(|| match tree.kind(node) {
         "identifier" if !goes_in(tree, function, tree.text(node)) => variable(tree, function, tree.text(node)),
@@ -64,7 +64,7 @@ pub(super) fn changed_or_named(tree: &Tree<'_>, function: usize, node: usize) ->
     })
 }
 
-/// Whether a value is more than expected: it goes into something, or decides what is done.
+/// Whether a value is used for more than being expected: it is an input, or decides what the test does.
 fn goes_in(tree: &Tree<'_>, function: usize, text: &str) -> bool {
     let tells = |call: usize| {
         let name = called(tree, call);
@@ -85,7 +85,7 @@ fn goes_in(tree: &Tree<'_>, function: usize, text: &str) -> bool {
     })
 }
 
-/// The value that a variable is given, if it is given one only once.
+/// An edit of the value that a variable is assigned, if that happens only once.
 fn variable(tree: &Tree<'_>, function: usize, name: &str) -> Option<(Range<usize>, String)> {
     let gives = |node: &usize| {
         let left = tree.child(*node, "left").or_else(|| tree.child(*node, "name"));
@@ -101,7 +101,7 @@ fn variable(tree: &Tree<'_>, function: usize, name: &str) -> Option<(Range<usize
     changed(tree, value).filter(|_| tree.kind(first) != "range_clause")
 }
 
-/// The first value that a field has in the rows of the table that a variable goes through.
+/// An edit of the first value that a field has in the rows of the table that a variable loops over.
 fn field(tree: &Tree<'_>, function: usize, row: &str, field: &str) -> Option<(Range<usize>, String)> {
     let clause = tree.inside(function).find(|node| {
         let left = tree.child(*node, "left");
@@ -129,7 +129,7 @@ fn field(tree: &Tree<'_>, function: usize, row: &str, field: &str) -> Option<(Ra
     })
 }
 
-/// What a literal stands for; `None` if the node is none.
+/// The value of a literal; `None` for any other node.
 pub(super) fn literal(tree: &FlatTree<'_>, node: usize) -> Option<String> {
     match tree.kind(node) {
         "int_literal"

@@ -1,10 +1,10 @@
-//! Knows the modules that are the project's own: its own one, and those that a `go.work` puts beside it.
+//! Finds the modules that belong to the project: its own, and those in the same `go.work`.
 
 use crate::language::{Project, Sources, join};
 
 use super::project::module_path;
 
-/// The paths by which they are imported.
+/// The import paths of these modules.
 pub(super) fn modules(project: &Project, sources: &dyn Sources) -> Vec<String> {
     let around = std::iter::successors(Some(project.root.as_str()), |folder| match folder.rsplit_once('/') {
         Some((outer, _)) => Some(outer),
@@ -20,7 +20,7 @@ pub(super) fn modules(project: &Project, sources: &dyn Sources) -> Vec<String> {
     named.collect()
 }
 
-/// The folders that a `go.work` uses, one a line, or several in brackets.
+/// The folders that a `go.work` uses, one per line or several in brackets.
 fn used(text: &str) -> Vec<String> {
     let mut inside = false;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Tells what a change did where nothing is known but lines.
+//! Compares two trees of an unknown language, line by line.
 
 use tdd_core::change::{Change, TestFacts};
 
@@ -8,7 +8,7 @@ use crate::analysis::steering::frozen;
 use crate::item::TestItem;
 use crate::language::Sources;
 
-/// What changed between two trees that differ in these paths.
+/// The change between two trees that differ in these paths.
 pub(super) fn change(before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
     let dialect = Dialect {
         know: &|_| (),
@@ -21,7 +21,7 @@ pub(super) fn change(before: &dyn Sources, after: &dyn Sources, paths: &[String]
     compare::change(&dialect, before, after, paths)
 }
 
-/// What a test file holds: without a syntax tree, every text parses.
+/// Reads a test file. There is no syntax tree, so every text counts as parsed.
 fn read(path: &str, source: &str) -> FileFacts {
     let tests = items::items(source).tests;
     let pieces = items::head(source, tests.first()).into_iter().collect();
@@ -41,7 +41,7 @@ fn facts(path: &str, test: &TestItem) -> TestFacts {
         conditions: Vec::new(),
         should_panic: false,
         returns_result: false,
-        // Nobody can tell without knowing the language.
+        // Without knowing the language this is unclear, so assume yes.
         asks_production: true,
     }
 }

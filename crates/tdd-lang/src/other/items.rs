@@ -1,4 +1,4 @@
-//! Finds tests by the words that all test frameworks use, line by line.
+//! Finds tests line by line, by the words that test frameworks use.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,13 +10,13 @@ use tdd_core::digest::Digest;
 use crate::analysis::compare::Piece;
 use crate::item::{Assertion, Items, TestItem};
 
-/// A line that says that what follows is a test.
+/// A line that marks what follows as a test.
 static MARKER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"^\s*(@(Test|ParameterizedTest|RepeatedTest|TestFactory|Property)\b|\[(Test|TestCase|TestMethod|Fact|Theory|DataTestMethod)\b|#\[test\])").ok()
 });
 /// A function, with its name.
 static FUNCTION: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(\w+|`[^`]+`)\s*\(").ok());
-/// A test by itself, with its name.
+/// A test that needs no mark, with its name.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r#"(?x)
@@ -28,17 +28,17 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
     .ok()
 });
-/// What asserts.
+/// Words that assert.
 static ASSERTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)(\bassert|\bexpect|\bshould|\bverify\b|\brequire\b|\bcheck(_|\b)|\braises?\b|\bmust_|\brefute|\bfail\b|\bshouldBe)").ok()
 });
-/// What keeps a test from being run.
+/// Words that skip a test.
 static SKIPS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(@(Ignore|Disabled|Pending|Skip)\b|\[Ignore|Skip\s*=|^\s*(xit|xtest|xspecify)\b|^\s*(skip|pending|t\.skip|markTestSkipped)\b|\.skip\b|->markTest(Skipped|Incomplete)|GTEST_SKIP|DISABLED_)").ok()
 });
 static ANNOTATION: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"@tdd-test-id:\s*(\S+)").ok());
 
-/// The tests of a file of tests. Each goes on until the next one begins, whatever stands between.
+/// The tests of a test file. Each extends to the beginning of the next one.
 pub(super) fn items(source: &str) -> Items {
     let lines = lines(source);
     let starts = starts(&lines);
@@ -56,7 +56,7 @@ pub(super) fn items(source: &str) -> Items {
     Items { tests, test_ranges: [whole].into(), parses: true, ..Items::default() }
 }
 
-/// All that stands before the first test.
+/// Everything before the first test.
 pub(super) fn head(source: &str, first: Option<&TestItem>) -> Option<Piece> {
     let end = first.map_or(source.len(), |test| test.span.start);
     let text = source.get(..end)?;
@@ -72,7 +72,7 @@ pub(super) fn head(source: &str, first: Option<&TestItem>) -> Option<Piece> {
     })
 }
 
-/// Whether a test still does all that it did: all of its lines are there in their order, and what is new asserts.
+/// Whether a test still does everything that it did: all of its lines are there in order, and new lines assert.
 pub(super) fn is_kept((before, old): (&str, &TestItem), (after, new): (&str, &TestItem)) -> bool {
     let of = |source: &str, test: &TestItem| -> Vec<String> {
         let text = source.get(test.span.clone()).unwrap_or_default();
@@ -90,12 +90,12 @@ pub(super) fn is_kept((before, old): (&str, &TestItem), (after, new): (&str, &Te
     only_asserts && left.next().is_none()
 }
 
-/// The file without a test, if nothing but the test goes with it.
+/// The file without a test; `None` if other code would go with it.
 pub(super) fn without(source: &str, test: &TestItem) -> Option<String> {
     let own = source.get(test.span.clone())?;
     let opens = own.matches(['{', '(']).count();
     let closes = own.matches(['}', ')']).count();
-    // The last test of a class is followed by what closes the class.
+    // The text of a class's last test also holds the bracket that closes the class.
     (opens == closes && opens > 0).then(|| {
         let mut left = source.to_owned();
         left.replace_range(test.span.clone(), "");
@@ -118,7 +118,7 @@ fn lines(source: &str) -> Vec<Line<'_>> {
     lines
 }
 
-/// Where tests begin: the first line with what stands right above, the line of the name, and the name.
+/// Where tests begin: the first line, with comments and annotations above; the line of the name; and the name.
 fn starts(lines: &[Line<'_>]) -> Vec<(usize, usize, String)> {
     let mut found: Vec<(usize, usize, String)> = Vec::new();
     let mut marked = None;
@@ -140,13 +140,13 @@ fn starts(lines: &[Line<'_>]) -> Vec<(usize, usize, String)> {
     found
 }
 
-/// Comments and annotations right above a test belong to it.
+/// Whether a line is a comment or an annotation, which belongs to the test below it.
 fn belongs(text: &str) -> bool {
     let text = text.trim();
     ["//", "#", "@", "[", "*", "/*", "--", ";"].iter().any(|start| text.starts_with(start))
 }
 
-/// The function of a line that is no marker itself; one may stand behind the marker.
+/// The name of the function on a line; it may follow a marker.
 fn function(text: &str) -> Option<String> {
     let rest = match MARKER.as_ref()?.find(text) {
         Some(marker) => text.get(marker.end()..)?,
@@ -204,7 +204,7 @@ fn says(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// The words of these lines; how they are indented is nothing.
+/// Digest of the words of these lines; indentation does not count.
 fn digest<'l>(lines: impl IntoIterator<Item = &'l str>) -> Digest {
     let mut bytes = Vec::new();
     for line in lines.into_iter().map(squeezed).filter(|line| !line.is_empty()) {

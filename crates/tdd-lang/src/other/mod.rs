@@ -1,7 +1,7 @@
-//! Any other language: tests found by the words that all test frameworks use, results by a JUnit report.
+//! Any other language: finds tests by the words that test frameworks use, and reads results from a JUnit report.
 //!
-//! There is no syntax tree, so a change is judged by lines, and whatever is unclear counts as part of a test.
-//! Tests cannot be copied here, so there is no counter-proof.
+//! There is no syntax tree, so a change is judged by lines, and unclear lines count as part of a test. Tests cannot be
+//! copied here, so there is no counter-proof.
 
 mod change;
 mod items;
@@ -18,7 +18,7 @@ use crate::item::{Items, TestItem};
 use crate::language::{Language, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
 use crate::twin::{Boldness, Mutant, Twins};
 
-/// A project of which only its commands are known.
+/// A project of which only the commands are known.
 #[derive(Clone, Copy, Debug)]
 pub struct Other;
 
@@ -27,7 +27,8 @@ impl Language for Other {
         "other"
     }
 
-    /// Nothing is known of its manifests: it is the repository itself, or the folder that is configured.
+    /// Manifests are unknown, so the project is the innermost folder around all files: the repository's root, or the
+    /// configured folder.
     fn detect(&self, sources: &dyn Sources) -> Option<Project> {
         let mut folders = sources.files().iter().map(|file| file.rsplit_once('/').map_or("", |(folder, _)| folder));
         let first = folders.next()?;
@@ -79,7 +80,7 @@ impl Language for Other {
         sort::is_test_source(path)
     }
 
-    /// What is production is compared as a whole.
+    /// Production files are compared as a whole.
     fn owns(&self, path: &str) -> bool {
         sort::is_test_source(path)
     }
@@ -126,7 +127,7 @@ impl Language for Other {
     }
 }
 
-/// The folder that both are in.
+/// The innermost folder around both.
 fn common<'a>(one: &'a str, other: &str) -> &'a str {
     let is_in = |folder: &str| other == folder || other.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     let folders = std::iter::successors(Some(one), |folder| folder.rsplit_once('/').map(|(outer, _)| outer));

@@ -1,15 +1,15 @@
-//! What a path is in a project of a language that nobody here knows, by the names that people give.
+//! Sorts the paths of a project in an unknown language, by common names.
 
 use tdd_core::change::Sort;
 
-/// Endings of files that hold code.
+/// File extensions of code.
 const CODE: [&str; 40] = [
     "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "cs", "fs", "vb", "java", "kt", "kts", "scala", "groovy", "clj",
     "swift", "m", "mm", "rb", "php", "pl", "pm", "lua", "ex", "exs", "erl", "hs", "ml", "mli", "dart", "r", "jl",
     "nim", "zig", "sh", "sql", "rs", "py", "go",
 ];
 
-/// Files and folders that steer building, running and checking.
+/// Files that are runner configuration.
 const STEERING: [&str; 28] = [
     "makefile",
     "gnumakefile",
@@ -49,7 +49,7 @@ const STEERING_FOLDERS: [&str; 7] = [".github", ".gitlab", ".circleci", ".ci", "
 const TEST_FOLDERS: [&str; 9] =
     ["test", "tests", "spec", "specs", "__tests__", "testdata", "fixtures", "androidtest", "unittest"];
 
-/// What a path is, whether or not there is a file.
+/// The sort of a path, whether or not the file exists.
 pub(super) fn sort(path: &str) -> Sort {
     let lower = path.to_lowercase();
     let (folders, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
@@ -68,12 +68,13 @@ pub(super) fn sort(path: &str) -> Sort {
     }
 }
 
-/// Whether a file holds the code of tests.
+/// Whether a file holds test code.
 pub(super) fn is_test_source(path: &str) -> bool {
     sort(path) == Sort::Test && CODE.contains(&ending(&path.to_lowercase()))
 }
 
-/// By its folder, or by its name: `CalcTest.java`, `calc_test.rb`, `test_calc.lua`, `calc.spec.dart`.
+/// Whether a path is a test, by its folder or its name: `CalcTest.java`, `calc_test.rb`, `test_calc.lua`,
+/// `calc.spec.dart`.
 fn is_test(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_folder = |folder: &str| {

@@ -1,18 +1,18 @@
-//! Names the commands that format and check a Python project, and the programs that it needs.
+//! The commands that format and check a Python project, and the programs that it needs.
 
 use crate::language::Tool;
 
 use super::suite::FIND;
 
-/// Looks for ruff and black in the project's environment and uses what is there.
+/// Uses ruff or black, whichever the project's environment has.
 const TOOL: &str = include_str!("tool.py");
 
-/// The command that formats these files; `None` if there are none.
+/// The command that formats these files; `None` without files.
 pub fn formatter(files: &[&str]) -> Option<Vec<String>> {
     (!files.is_empty()).then(|| tool("ruff or black", &[&["format"], files].concat()))
 }
 
-/// The command that lints everything, or at least reads it, so that no file with a broken syntax passes.
+/// The command that lints everything. Without a linter it at least parses all files, so that no syntax error passes.
 pub fn checker() -> Vec<String> {
     tool("ruff, or the syntax alone", &["check"])
 }
@@ -35,7 +35,7 @@ pub fn tools() -> Vec<Tool> {
     ]
 }
 
-/// Our script for a task, with what it is to be called where people read of it.
+/// Our script for a task; `called` is the name that people see.
 fn tool(called: &str, task: &[&str]) -> Vec<String> {
     let script = format!("# {called}\n{TOOL}");
     ["python3", "-c", &script].into_iter().chain(task.iter().copied()).map(str::to_owned).collect()

@@ -1,7 +1,7 @@
-//! Tells whether what a test asserts depends on anything but the test's own code and the standard library.
+//! Decides whether a test's assertions depend on anything but the test's own code and the standard library.
 //!
-//! It follows names only, and where it cannot be sure it says yes: a test that asks nothing of production is
-//! refused, and a run of it finds out the rest.
+//! It only follows names, and says yes where it cannot be sure: a no gets the test refused, while a wrong yes is found
+//! out when the test runs.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use super::modules::Modules;
 use super::syntax::Tree;
 use super::tables::{rows, tables};
 
-/// Beginnings of the names of functions of other files that assert.
+/// Prefixes of the names of asserting functions in other files.
 const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
 
-/// What pytest hands to a test: it shows what production did, if that did anything.
+/// Fixtures of pytest that show what production did.
 const HANDED: [&str; 12] = [
     "capsys",
     "capfd",
@@ -41,17 +41,17 @@ const BUILTINS: &str = " abs all any bool bytes callable chr complex dict dir di
     TypeError KeyError IndexError AttributeError RuntimeError AssertionError NotImplementedError ZeroDivisionError \
     StopIteration OSError self cls ";
 
-/// Knows which names of a test file lead to production.
+/// Finds which names of a test file lead to production.
 pub(super) struct Asker<'t, 's> {
     tree: &'t Tree<'s>,
     leading: BTreeSet<&'s str>,
     bound: BTreeSet<&'s str>,
-    /// All names of some module of production are here.
+    /// Whether a `*` import brings in all names of a production module.
     star: bool,
 }
 
 impl<'t, 's> Asker<'t, 's> {
-    /// For this file.
+    /// Reads the imports and definitions of this file.
     pub fn new(tree: &'t Tree<'s>, modules: &Modules) -> Self {
         let mut asker = Self { tree, leading: BTreeSet::new(), bound: BTreeSet::new(), star: false };
         let at_top = |node: usize| {
@@ -65,14 +65,14 @@ impl<'t, 's> Asker<'t, 's> {
         for import in imports {
             let (names, star) = imported(tree, import, modules);
             asker.star |= star;
-            // What the file defines itself is in the place of what it imports.
+            // A definition in the file replaces an import of the same name.
             asker.leading.extend(names.into_iter().filter(|name| !asker.bound.contains(name)));
         }
         asker.settle();
         asker
     }
 
-    /// Follows what stands in the file itself until nothing is new.
+    /// Follows the top-level statements until no new name leads to production.
     fn settle(&mut self) {
         loop {
             let mut new = Vec::new();
@@ -88,12 +88,12 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// Whether all names of a module of production are imported.
+    /// Whether a `*` import brings in all names of a production module.
     pub fn has_star(&self) -> bool {
         self.star
     }
 
-    /// Whether the statement on this line has to do with production.
+    /// Whether the statement on this line depends on production.
     pub fn line_asks(&self, line: usize) -> bool {
         let tree = self.tree;
         let Some(node) = (1..tree.len()).rev().find(|node| tree.line(*node) <= line && tree.past(*node) == node + 1)
@@ -108,7 +108,7 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// The digests of what a test asserts: itself, through what this file has for it, and each row of its tables.
+    /// Digests of a test's assertions: its own, those in helpers of this file, and each row of its tables.
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
         let Some(function) = self.function(test) else { return own.collect() };
@@ -120,7 +120,7 @@ impl<'t, 's> Asker<'t, 's> {
         rows.filter(|_| !found.is_empty()).chain(found.iter().copied()).collect()
     }
 
-    /// Whether a test asserts something of production.
+    /// Whether a test asserts something about production.
     pub fn asserts(&self, test: &TestItem) -> bool {
         !self.assertions(test).is_empty() && self.asks_production(test)
     }
@@ -137,7 +137,7 @@ impl<'t, 's> Asker<'t, 's> {
         own.into_iter().any(asks) || self.helpers(function).into_iter().any(|call| self.leads(call, &leading))
     }
 
-    /// The parts of an assertion that decide it.
+    /// The parts of an assertion that decide its outcome.
     fn about(&self, node: usize, function: usize) -> Vec<usize> {
         let tree = self.tree;
         if tree.kind(node) == "assert_statement" {
@@ -151,7 +151,7 @@ impl<'t, 's> Asker<'t, 's> {
             }
             _ => {
                 let object = tree.child(node, "function").and_then(|called| tree.child(called, "object"));
-                // Of what `unittest` gives to `self`, only the arguments are asked about.
+                // Of a `unittest` assertion on `self`, only the arguments count.
                 let is_own = |object: &usize| tree.text(*object) != "self" || called(tree, node).starts_with("assert_");
                 let object = object.filter(is_own);
                 tree.child(node, "arguments").into_iter().chain(object).collect()
@@ -159,7 +159,7 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// The calls in a function that assert through another function.
+    /// The calls in a function that assert through a helper.
     fn helpers(&self, function: usize) -> Vec<usize> {
         let tree = self.tree;
         let asserts = |wanted: &str| {
@@ -181,7 +181,7 @@ impl<'t, 's> Asker<'t, 's> {
         Some(definition(tree, statement))
     }
 
-    /// The names that lead to production inside of a function.
+    /// The names in a function that lead to production.
     fn inside(&self, function: usize) -> BTreeSet<&'s str> {
         let tree = self.tree;
         let mut leading = self.leading.clone();
@@ -194,7 +194,7 @@ impl<'t, 's> Asker<'t, 's> {
         leading
     }
 
-    /// What takes a value, takes what that leads to.
+    /// Adds the names that receive a value which leads to production.
     fn follow(&self, node: usize, leading: &mut BTreeSet<&'s str>) {
         let tree = self.tree;
         let (from, to) = match tree.kind(node) {
@@ -216,7 +216,7 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// What takes in the arguments of a call: `found` of `found.append(line)`.
+    /// The object that stores the arguments of a call: `found` of `found.append(line)`.
     fn filled(&self, arguments: usize) -> Option<usize> {
         const FILLING: [&str; 5] = ["append", "add", "extend", "insert", "update"];
         let function = self.tree.child(self.tree.parent(arguments), "function")?;
@@ -224,7 +224,7 @@ impl<'t, 's> Asker<'t, 's> {
         self.tree.child(function, "object").filter(|_| name.is_some_and(|name| FILLING.contains(&name)))
     }
 
-    /// The parameters of a function that may come from production: fixtures, and an object that was set up.
+    /// The parameters of a function that may lead to production: fixtures, and `self` if its class leads there.
     fn handed_in(&self, function: usize) -> Vec<&'s str> {
         let tree = self.tree;
         let Some(parameters) = tree.child(function, "parameters") else { return Vec::new() };
@@ -242,7 +242,7 @@ impl<'t, 's> Asker<'t, 's> {
         names.into_iter().filter(may_lead).collect()
     }
 
-    /// Whether the class around a function has something else that leads to production.
+    /// Whether a base or another member of the class around a function leads to production.
     fn class_leads(&self, function: usize) -> bool {
         let tree = self.tree;
         let Some(class) = tree.around(function).find(|outer| tree.kind(*outer) == "class_definition") else {
@@ -271,7 +271,7 @@ fn is_import(tree: &Tree<'_>, node: usize) -> bool {
     matches!(tree.kind(node), "import_statement" | "import_from_statement")
 }
 
-/// The names that an import brings in and that may be production's, and whether it brings in all.
+/// The names that an import brings in and that may be production's, and whether it is a `*` import.
 fn imported<'s>(tree: &Tree<'s>, import: usize, modules: &Modules) -> (Vec<&'s str>, bool) {
     let from = tree.child(import, "module_name");
     if from.is_some_and(|module| !modules.may_be_production(tree.text(module).trim_start_matches('.'))) {
@@ -294,7 +294,7 @@ fn imported<'s>(tree: &Tree<'s>, import: usize, modules: &Modules) -> (Vec<&'s s
     (names, star)
 }
 
-/// The names that a statement of a file gives a meaning.
+/// The names that a top-level statement binds.
 fn binds<'s>(tree: &Tree<'s>, statement: usize) -> Vec<&'s str> {
     let item = definition(tree, statement);
     match name(tree, item) {

@@ -1,6 +1,6 @@
-//! Tells what a change did to a Python project, test by test, item by item and key by key.
+//! Compares two trees of a Python project, test by test, item by item and key by key.
 //!
-//! Layout, comments and documentation without examples are nothing.
+//! Layout, comments and documentation without examples do not count.
 
 use tdd_core::change::{Change, Sort};
 
@@ -18,9 +18,9 @@ use crate::analysis::compare::{self, Dialect, FileFacts};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
-/// What changed between two trees that differ in these paths.
+/// The change between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-    // What steers is frozen, so that both trees have the same names; a new project has its own.
+    // Runner configuration is frozen, so both trees have the same name patterns; a new project uses its own.
     let names = if before.files().is_empty() { Names::of(project, after) } else { Names::of(project, before) };
     let dialect = Dialect {
         know: &|sources| Modules::of(project, sources),
@@ -33,7 +33,7 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
     compare::change(&dialect, before, after, paths)
 }
 
-/// What a source file holds.
+/// Reads a source file.
 fn read(modules: &Modules, names: &Names, path: &str, source: &str) -> FileFacts {
     let Some(tree) = Tree::parse(source) else { return FileFacts::default() };
     let found = items(path, source, names);

@@ -37,7 +37,7 @@ const EQUALITIES: [&str; 9] = [
     "assertMultiLineEqual",
 ];
 
-/// The opposites of an assertion; `never` is a context that fails if anything is raised in it.
+/// The opposites of an assertion; `never` is a context manager that fails if anything is raised inside it.
 pub(super) fn opposites(tree: &Tree<'_>, node: usize, boldness: Boldness, never: &str) -> Vec<Opposite> {
     match tree.kind(node) {
         "assert_statement" => opposite_of_statement(tree, node, boldness).into_iter().collect(),
@@ -119,7 +119,7 @@ fn opposite_of_call(tree: &Tree<'_>, node: usize, boldness: Boldness, never: &st
     renamed.into_iter().collect()
 }
 
-/// The first two arguments of an equality as they print, with these bytes changed.
+/// An edit that compares what the first two arguments of an equality print, with this change in one of them.
 fn printed_alike(
     tree: &Tree<'_>,
     arguments: &[usize],
@@ -139,7 +139,7 @@ fn printed_alike(
     Some((tree.range(one).start..tree.range(two).end, format!("{}, {}", print(one), print(two))))
 }
 
-/// What must be raised must not be raised any more, or must say something else.
+/// The opposites of an expected exception: nothing is raised, or the message is another one.
 fn opposites_of_raises(tree: &Tree<'_>, node: usize, arguments: &[usize], never: &str) -> Vec<Opposite> {
     let is_context =
         tree.around(node).take_while(|outer| tree.kind(*outer) != "block").any(|outer| tree.kind(outer) == "with_item");
@@ -160,7 +160,7 @@ fn opposites_of_raises(tree: &Tree<'_>, node: usize, arguments: &[usize], never:
     found
 }
 
-/// A plain untruth told with the same words as an assertion.
+/// A false assertion of the same kind, with that kind; `{}` stands for the indentation.
 pub(super) fn untruth(tree: &Tree<'_>, node: usize) -> Option<(String, String)> {
     if tree.kind(node) == "assert_statement" {
         return Some(("assert".to_owned(), "assert 1 == 2".to_owned()));

@@ -1,4 +1,4 @@
-//! Gives each test its id, and finds the tests of an id again.
+//! Gives each test its id, and finds tests by id.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,18 @@ use super::items::items;
 use super::names::Names;
 use super::project::detect;
 
-/// A test function as its source shows it.
+/// A test function and its file.
 #[derive(Clone, Debug)]
 pub(super) struct Located {
     pub path: String,
     pub item: TestItem,
 }
 
-/// The tests of a project, by the id that pytest gives them without their cases.
+/// The tests of a project, by pytest's node id without a case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     tests: BTreeMap<String, Vec<Located>>,
-    /// What is wrong with annotations.
+    /// Problems with annotations.
     pub obstacles: Vec<Obstacle>,
 }
 
@@ -49,23 +49,23 @@ impl Ids {
         all.filter(move |(_, test)| test.path == path)
     }
 
-    /// The test that pytest calls so, without its case.
+    /// The test with this node id, which names no case.
     pub fn get(&self, node: &str) -> Option<&Located> {
         self.tests.get(node).and_then(|tests| tests.last())
     }
 
-    /// How often a test of this name is written; only the last one is there when the file is loaded.
+    /// How many tests have this node id; once the file is loaded, only the last one exists.
     pub fn count(&self, node: &str) -> usize {
         self.tests.get(node).map_or(0, Vec::len)
     }
 
-    /// The id of the test that pytest calls so.
+    /// The test id for a node id.
     pub fn id(&self, node: &str) -> TestId {
         let slug = self.get(node).and_then(|test| test.item.annotation.as_deref());
         slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| native(node))
     }
 
-    /// What pytest calls the test of an id.
+    /// The node id for a test id.
     pub fn node(&self, id: &TestId) -> Option<String> {
         if id.path().is_some() {
             return Some(id.as_str().to_owned());
@@ -75,7 +75,6 @@ impl Ids {
         self.tests.iter().find(|(_, tests)| has_slug(tests)).map(|(node, _)| node.clone())
     }
 
-    /// Whether there is any test.
     pub fn is_empty(&self) -> bool {
         self.tests.is_empty()
     }
@@ -86,13 +85,13 @@ fn native(node: &str) -> TestId {
     TestId::native(path, name)
 }
 
-/// A name of pytest's without the case that it may end with: `a.py::test_x[1-2]` is `a.py::test_x`.
+/// A node id without its case: `a.py::test_x[1-2]` becomes `a.py::test_x`.
 pub(super) fn without_case(node: &str) -> &str {
     let name = node.find("::").map_or(0, |at| at + 2);
     node[name..].find('[').map_or(node, |at| &node[..name + at])
 }
 
-/// The file and the source of a test.
+/// Finds a test by its id: its file and its item.
 pub(super) fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
     let names = detect(sources).map_or_else(Names::default, |project| Names::of(&project, sources));
     let in_file = |path: &str, wanted: &dyn Fn(&TestItem) -> bool| {

@@ -1,4 +1,4 @@
-//! Finds the tests of a Python file, what they assert, and why some of them never run.
+//! Finds the tests of a Python file, their assertions, and what skips them.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use super::names::Names;
 use super::syntax::Tree;
 use super::tables::outside;
 
-/// Marks and calls that keep a test from deciding anything.
+/// Marks and calls that skip a test, or make its failure count as expected.
 const SKIPPING: [&str; 8] =
     ["skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure", "importorskip", "skipTest"];
 
-/// Those of them that skip under every condition.
+/// Those that skip unconditionally.
 const SKIPPING_ALWAYS: [&str; 3] = ["skip", "skipTest", "SkipTest"];
 
 /// Calls that assert though their names do not begin with `assert`.
@@ -39,7 +39,7 @@ pub(super) fn items(path: &str, source: &str, names: &Names) -> Items {
     items
 }
 
-/// The definition of a statement that may be decorated.
+/// The definition in a statement that may be decorated.
 pub(super) fn definition(tree: &Tree<'_>, statement: usize) -> usize {
     match tree.kind(statement) {
         "decorated_definition" => tree.child(statement, "definition").unwrap_or(statement),
@@ -63,7 +63,7 @@ struct Finder<'t, 's> {
 }
 
 impl Finder<'_, '_> {
-    /// The tests among the statements of a file or of a class.
+    /// Finds the tests among the statements of a file or a class.
     fn scope(&mut self, node: usize, outer: &str, mark: Option<&Mark>, of_unittest: bool) {
         let tree = self.tree;
         for statement in tree.children(node) {
@@ -84,7 +84,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// Those of `unittest` have names that nobody configures.
+    /// Whether a function is a test. The names of `unittest` tests cannot be configured.
     fn is_test(&self, name: &str, of_unittest: bool) -> bool {
         if of_unittest { name.starts_with("test") } else { self.names.is_function(name) }
     }
@@ -112,7 +112,7 @@ impl Finder<'_, '_> {
     }
 }
 
-/// The digest of a test together with the tables that it has elsewhere.
+/// The digest of a test, with the tables that it has elsewhere.
 fn with_apart(tree: &Tree<'_>, statement: usize, own: Digest) -> Digest {
     let apart: Vec<Digest> = outside(tree, statement).into_iter().map(|node| tree.digest(tree.inside(node))).collect();
     if apart.is_empty() { own } else { Digest::of([own].iter().chain(&apart).map(Digest::as_str).collect::<String>()) }
@@ -127,14 +127,14 @@ pub(super) fn holds_tests(tree: &Tree<'_>, class: usize, names: &Names) -> bool 
     (names.is_class(name(tree, class)) || is_of_unittest(tree, class)) && !opted_out()
 }
 
-/// Whether a class is derived from one of `unittest`.
+/// Whether a class is derived from a test case of `unittest`.
 fn is_of_unittest(tree: &Tree<'_>, class: usize) -> bool {
     let bases = tree.child(class, "superclasses").map_or("", |bases| tree.text(bases));
     let mut above = bases.split(['(', ')', ',', '.', ' ']).filter(|base| !base.is_empty());
     above.any(|base| base.ends_with("TestCase") || base != name(tree, class) && is_test_class(tree, base))
 }
 
-/// Whether a class of this file is one of `unittest`.
+/// Whether a class of this file is a test case of `unittest`.
 fn is_test_class(tree: &Tree<'_>, wanted: &str) -> bool {
     tree.children(0).any(|statement| {
         let class = definition(tree, statement);
@@ -143,7 +143,7 @@ fn is_test_class(tree: &Tree<'_>, wanted: &str) -> bool {
     })
 }
 
-/// What is asserted among these nodes.
+/// The assertions among these nodes.
 pub(super) fn assertions(tree: &Tree<'_>, nodes: Range<usize>) -> Vec<Assertion> {
     let top = nodes.start;
     let mut found = Vec::new();
@@ -164,7 +164,7 @@ pub(super) fn assertions(tree: &Tree<'_>, nodes: Range<usize>) -> Vec<Assertion>
     found
 }
 
-/// What an assertion is about: a `with` belongs to its call.
+/// The node that an assertion covers: for a context manager, its whole `with` statement.
 fn whole(tree: &Tree<'_>, node: usize) -> usize {
     if tree.kind(node) == "call"
         && matches!(called(tree, node), "raises" | "warns" | "assertRaises" | "assertRaisesRegex")
@@ -175,7 +175,7 @@ fn whole(tree: &Tree<'_>, node: usize) -> usize {
     node
 }
 
-/// The last part of the name of what is called.
+/// The last part of the called function's name.
 pub(super) fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
     let Some(function) = tree.child(call, "function") else { return "" };
     match tree.kind(function) {
@@ -185,7 +185,7 @@ pub(super) fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
     }
 }
 
-/// The decorators of a test or a class that skip it.
+/// The marks of the decorators that skip a test or a class.
 fn decorator_marks(tree: &Tree<'_>, statement: usize) -> Vec<Mark> {
     if tree.kind(statement) != "decorated_definition" {
         return Vec::new();
@@ -194,7 +194,7 @@ fn decorator_marks(tree: &Tree<'_>, statement: usize) -> Vec<Mark> {
     decorators.map(|child| tree.text(child)).filter(|text| is_skipping(text)).map(mark).collect()
 }
 
-/// A text that skips: always, if it says so without a condition. One may stand in a list of marks.
+/// A mark with this text. It is unconditional if it skips without a condition, alone or in a list of marks.
 fn mark(text: &str) -> Mark {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut words = text.split('(').next().unwrap_or(text).split(|c| !is_word(c));
@@ -203,7 +203,7 @@ fn mark(text: &str) -> Mark {
     Mark { text: text.to_owned(), always }
 }
 
-/// Whether one of the names in a text is that of a mark that skips.
+/// Whether a text names a mark that skips.
 fn is_skipping(text: &str) -> bool {
     let head = text.split('(').next().unwrap_or(text);
     head.split(['.', '@', ' ', '=', '[']).any(|word| SKIPPING.contains(&word)) || text.contains(").mark.skip(")
@@ -221,7 +221,7 @@ fn pytestmark(tree: &Tree<'_>, scope: usize) -> Option<Mark> {
     marks.find(|text| SKIPPING.iter().any(|word| text.contains(&format!("mark.{word}")))).map(mark)
 }
 
-/// The calls in a test that skip it: always, if they are statements of the test itself.
+/// The marks of the calls that skip a test; they are unconditional only as statements of the test itself.
 fn skipping_calls(tree: &Tree<'_>, body: Range<usize>) -> Vec<Mark> {
     let block = body.start;
     let skips = |node: &usize| match tree.kind(*node) {
@@ -236,7 +236,7 @@ fn skipping_calls(tree: &Tree<'_>, body: Range<usize>) -> Vec<Mark> {
     body.filter(skips).map(mark).collect()
 }
 
-/// What follows `@tdd-test-id:` in a comment within three lines above a place.
+/// The text after `@tdd-test-id:` in a comment at most three lines above a position.
 fn annotation(source: &str, start: usize) -> Option<String> {
     let above = source.get(..start)?;
     let line_start = above.rfind('\n').map_or(0, |end| end + 1);

@@ -1,4 +1,4 @@
-//! Compares what steers a Python project: as data where it can be read as data.
+//! Compares the runner configuration of a Python project: as data if it can be parsed, else as text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use super::sort::is_requirements;
 use super::syntax::Tree;
 use crate::analysis::steering::{changed, frozen, is_same_text, of_keys, of_lock_file, of_source};
 
-/// Keys under which requirements stand.
+/// Keys that hold requirements.
 const REQUIREMENTS: [&str; 4] =
     ["project.dependencies", "project.optional-dependencies.", "dependency-groups.", "tool.uv.dev-dependencies"];
 
-/// Lock files, which go with their manifest.
+/// Lock files, which may change together with their manifest.
 const LOCKS: [&str; 4] = ["uv.lock", "poetry.lock", "Pipfile.lock", "pdm.lock"];
 
-/// What differs between two texts of a file that steers.
+/// What changed between two texts of a runner configuration file.
 pub(super) fn compare(path: &str, before: &str, after: &str, paths: &BTreeSet<&str>) -> Vec<SteeringChange> {
     let name = path.rsplit('/').next().unwrap_or(path);
     if is_same_text(before, after) {
@@ -40,7 +40,7 @@ pub(super) fn compare(path: &str, before: &str, after: &str, paths: &BTreeSet<&s
     }
 }
 
-/// What a manifest says is to be installed, as it says it; the project's own name is not among that.
+/// The requirements in a manifest, as text, without the project's own name.
 pub(super) fn requirements(name: &str, text: &str) -> String {
     if !is_toml(name) {
         return text.to_owned();
@@ -61,7 +61,7 @@ fn lines(text: &str) -> Vec<String> {
     plain.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
 }
 
-/// Whether all that was required still is, and what is new comes from the registry.
+/// Whether all old requirements are still there, and new ones come from the registry.
 fn only_new(before: &[String], after: &[String]) -> bool {
     let new = after.iter().filter(|line| !before.contains(line));
     let plain = |line: &str| !line.contains(['@', '/', ':']) && !line.starts_with('-');
@@ -69,7 +69,7 @@ fn only_new(before: &[String], after: &[String]) -> bool {
         && new.into_iter().all(|line| plain(line.split(';').next().unwrap_or(line)))
 }
 
-/// The values of a table and of the tables in it, by their keys.
+/// The values of a table and its nested tables, by dotted key.
 fn flat(table: &toml::Table) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     flatten("", table, &mut found);
@@ -94,7 +94,7 @@ fn is_free(key: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
     if REQUIREMENTS.iter().any(|known| key == *known || known.ends_with('.') && key.starts_with(known)) {
         return matches!((texts(before), texts(after)), (Some(before), Some(after)) if only_new(&before, &after));
     }
-    // Poetry names a version, or a table that may lead anywhere.
+    // Poetry takes a version, or a table that may point anywhere; only a version is free.
     let is_poetry = key.starts_with("tool.poetry.") && key.contains("dependencies.");
     is_poetry && before.is_none() && after.is_some_and(Value::is_str)
 }

@@ -1,4 +1,4 @@
-//! Takes one test out of its file, or marks it as skipped and takes that mark away again; nothing else changes.
+//! Removes one test from its file, marks it as skipped, or removes that mark; changes nothing else.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::mark::{
     escaped, indent, only_lacks, only_runs, only_skips, without_annotation, without_comment, without_tables,
 };
 
-/// How our marker goes on; a person's own is left alone.
+/// How our mark continues after the module's name; a person's own mark is left alone.
 const OURS: &str = ".mark.skip(reason=\"TODO: ";
 
-/// The file without the test, the annotation above it, and the blank lines before it.
+/// The file without the test, its tables, the annotation above it, and the blank lines beside it.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let tree = Tree::parse(source)?;
     let whole = (0..tree.len()).find(|node| tree.range(*node) == test.span)?;
@@ -38,7 +38,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     only_lacks(test, &like(path, source, test), &like(path, &changed, test)).then_some(changed)
 }
 
-/// The file with a marker above the test that says why it is left aside.
+/// The file with a decorator on the test that skips it and says why.
 pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
     let indent = indent(source, test.span.start)?;
     let pytest =
@@ -52,13 +52,13 @@ pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, s
     only_skips(test, &like(path, source, test), &like(path, &changed, test)).then_some(changed)
 }
 
-/// The file without our marker; `None` if there is none.
+/// The file without our mark; `None` if there is none.
 pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let own = source.get(test.span.clone())?;
     let at = own.find(OURS)?;
     let start = own.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
     let end = at + own.get(at..)?.find("\")\n")? + "\")\n".len();
-    // The marker is the first decorator: what stands before it on its line is the test's own indentation.
+    // Our mark is the first decorator, so the text before it on its line is the test's own indentation.
     let next = own.get(end..)?;
     let rest = if start == 0 { next.trim_start() } else { next };
     let kept = [source.get(..test.span.start)?, own.get(..start)?, rest, source.get(test.span.end..)?].concat();
@@ -66,12 +66,12 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     only_runs(test, &like(path, source, test), &like(path, &changed, test)).then_some(changed)
 }
 
-/// The items of a file in which this is a test.
+/// The items of a file, with name patterns by which `test` counts as a test.
 fn like(path: &str, source: &str, test: &TestItem) -> Items {
     items(path, source, &Names::like(path, test))
 }
 
-/// Leaves the names aside that only one test imports: without them the file loads.
+/// Comments out the names that only this test imports, so that the file loads without them.
 fn imports_aside(source: &str, test: &TestItem, path: &str) -> Option<String> {
     let name = &test.name;
     let test = like(path, source, test).tests.into_iter().find(|test| test.name == *name)?;
@@ -108,12 +108,12 @@ fn imports_aside(source: &str, test: &TestItem, path: &str) -> Option<String> {
     Some(made)
 }
 
-/// What stands before an import that only a skipped test needs.
+/// The comment before an import that only a skipped test needs.
 fn aside(name: &str) -> String {
     format!("# skipped with {name}: ")
 }
 
-/// Whether a class has nothing but this test: it cannot be empty.
+/// Whether a class has nothing but this test: a class cannot be empty.
 fn is_alone(source: &str, test: &TestItem) -> Option<bool> {
     let tree = Tree::parse(source)?;
     let statement = (0..tree.len()).find(|node| tree.range(*node) == test.span && tree.kind(*node) != "block")?;
@@ -121,7 +121,7 @@ fn is_alone(source: &str, test: &TestItem) -> Option<bool> {
     Some(tree.kind(block) == "block" && tree.parts(block).count() == 1)
 }
 
-/// The lines of a span, where nothing else stands on them.
+/// The lines of a span; `None` if other code is on them.
 fn whole_lines(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     let start = span.start - indent(source, span.start)?.len();
     let rest = source.get(span.end..)?;

@@ -1,4 +1,4 @@
-//! What the items and imports of a Python file are, for a merge.
+//! Classifies the items and imports of a Python file for a merge.
 
 use tdd_core::merge::{MergeError, Merged};
 

@@ -1,4 +1,4 @@
-//! Python: projects that pytest can test, their tests and what pytest says about them.
+//! Python: projects whose tests run with pytest.
 
 pub mod argv;
 mod asks;
@@ -90,7 +90,7 @@ impl Language for Python {
         paths.iter().map(|path| sort::sort(path, &names)).collect()
     }
 
-    /// Nothing is built. What manages an environment keeps its lock file up to date.
+    /// Nothing is built, but environment managers read and update their lock files.
     fn scratch(&self, project: &Project, _: &str) -> ScratchNeeds {
         let files =
             ["uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"].map(|lock| join(&project.root, lock)).to_vec();

@@ -1,4 +1,4 @@
-//! Knows where a module comes from: production, the tests' own code, or outside of the project.
+//! Finds out where a module comes from: production, the tests' own code, or outside of the project.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::owns;
 use super::sort::sort;
 use super::syntax::Tree;
 
-/// Modules of the standard library, and of what tests are written with: nothing of theirs is production.
+/// Modules of the standard library and of common test packages: none of them is production.
 const FOREIGN: &str = " __future__ abc argparse array ast asyncio base64 bisect builtins calendar cmath collections \
     colorsys concurrent configparser contextlib contextvars copy csv ctypes dataclasses datetime decimal difflib dis \
     doctest email enum errno faulthandler filecmp fileinput fnmatch fractions ftplib functools gc getpass gettext glob \
@@ -24,19 +24,19 @@ const FOREIGN: &str = " __future__ abc argparse array ast asyncio base64 bisect 
     typing typing_extensions unicodedata unittest urllib uuid venv warnings wave weakref webbrowser wsgiref xml xmlrpc \
     zipfile zipimport zlib zoneinfo pytest _pytest hypothesis mock numpy pandas freezegun responses syrupy faker ";
 
-/// Modules of the standard library by which a test reaches production without importing it.
+/// Standard modules through which a test can reach production without importing it.
 const REACHING: [&str; 4] = ["subprocess", "runpy", "importlib", "multiprocessing"];
 
 /// The modules of a project.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Modules {
-    /// What the outermost name of a module is.
+    /// The sort of a module, by its outermost name.
     tops: BTreeMap<String, Sort>,
     names: Names,
 }
 
 impl Modules {
-    /// The modules that these files make, wherever one may begin to look for them.
+    /// The modules that these files define, whatever folder they are imported from.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let names = Names::of(project, sources);
         let mut tops = BTreeMap::new();
@@ -57,24 +57,24 @@ impl Modules {
         Self { tops, names }
     }
 
-    /// By which names tests are found.
+    /// The patterns by which tests are found.
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// Whether an import of this module may lead to production code: it is not known to be anybody else's.
+    /// Whether an import of this module may lead to production: the module is not known to be third-party.
     pub fn may_be_production(&self, module: &str) -> bool {
         let top = module.split('.').next().unwrap_or(module);
         top.is_empty() || self.tops.contains_key(top) || REACHING.contains(&top) || !is_foreign(top)
     }
 
-    /// Whether the project has a module of production of this name.
+    /// Whether the project has a production module with this name.
     pub fn has(&self, module: &str) -> bool {
         let top = module.split('.').next().unwrap_or(module);
         self.tops.get(top) == Some(&Sort::Production)
     }
 
-    /// Whether a module that is not there could only be one of production's.
+    /// Whether a missing module could only be production's: it is not third-party, not a test's, and not in `declared`.
     pub fn is_wanted(&self, module: &str, declared: &str) -> bool {
         let top = module.split('.').next().unwrap_or(module);
         let is_declared = declared.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_' || c == '.'));
@@ -85,7 +85,7 @@ impl Modules {
     }
 }
 
-/// Whether a module starts programs, or loads other modules by their names.
+/// Whether a module starts programs, or loads other modules by name.
 pub(super) fn is_starter(top: &str) -> bool {
     REACHING.contains(&top)
 }
@@ -94,7 +94,7 @@ fn is_foreign(top: &str) -> bool {
     FOREIGN.contains(&format!(" {top} "))
 }
 
-/// The names of the functions and classes of production, methods included.
+/// The names of production's functions and classes, methods included.
 pub(super) fn definitions(project: &Project, sources: &dyn Sources) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let names = Names::of(project, sources);

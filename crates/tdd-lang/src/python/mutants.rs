@@ -1,4 +1,4 @@
-//! Makes new production code answer otherwise: other return values, other constants.
+//! Mutates new production code: other return values, other constants.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use super::syntax::Tree;
 use super::value::changed;
 use crate::twin::Mutant;
 
-/// What every function answers instead, the plainest first.
+/// What every function returns instead, the plainest value first.
 const ANSWERS: [&str; 3] = ["None", "1", "\"t_other\""];
 
-/// The file with the items on these lines answering otherwise, in the order in which to try.
+/// Mutations of the items on these lines, in the order in which to try them.
 ///
 /// A function counts if it, or the class around it, begins on one of the lines.
 pub(super) fn value_mutants(_: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
@@ -40,7 +40,7 @@ fn edit(tree: &Tree<'_>, node: usize, answer: &str) -> Option<(Range<usize>, Str
         return None;
     }
     let (name, body) = (tree.text(tree.child(node, "name")?), tree.child(node, "body")?);
-    // What an object needs to be one at all is no answer.
+    // Constructors stay as they are: without them there is no object.
     if name == "__init__" || name == "__new__" || name == "__post_init__" {
         return None;
     }

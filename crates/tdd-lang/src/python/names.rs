@@ -1,11 +1,11 @@
-//! Knows by which names pytest finds tests: its own, or those that the project's configuration gives.
+//! The patterns by which pytest finds tests: its defaults, or those that the project configures.
 
 use toml::{Table, Value};
 
 use crate::item::TestItem;
 use crate::language::{Project, Sources, join};
 
-/// Files that may configure pytest, the first that does counts, and the section in which they do.
+/// Files that may configure pytest, in order of precedence, each with the section for pytest.
 const CONFIGURING: [(&str, &str); 7] = [
     ("pytest.toml", "pytest"),
     (".pytest.toml", "pytest"),
@@ -16,10 +16,10 @@ const CONFIGURING: [(&str, &str); 7] = [
     ("setup.cfg", "tool:pytest"),
 ];
 
-/// Parts of the names of folders that hold nothing but tests, if pytest is told to look for them there.
+/// Words in the names of folders that hold only tests, if `testpaths` lists the folder.
 const TELLING: [&str; 7] = ["test", "spec", "check", "unit", "integration", "functional", "acceptance"];
 
-/// The names of tests, as patterns.
+/// Patterns for the names of tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Names {
     root: String,
@@ -42,20 +42,20 @@ impl Default for Names {
     }
 }
 
-/// Whether a project says that it is tested with pytest.
+/// Whether a project configures or requires pytest.
 pub(super) fn names_pytest(project: &Project, sources: &dyn Sources) -> bool {
     let says = |name: &str| sources.read(&join(&project.root, name)).is_some_and(|text| text.contains("pytest"));
     CONFIGURING.iter().any(|(name, _)| says(name)) || ["requirements.txt", "requirements-dev.txt"].into_iter().any(says)
 }
 
 impl Names {
-    /// Those of a project.
+    /// The patterns of a project.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let mut names = Self { root: project.root.clone(), ..Self::default() };
         let read = |(name, section): &(&str, &str)| options(&sources.read(&join(&project.root, name))?, name, section);
         let Some(configured) = CONFIGURING.iter().find_map(read) else { return names };
         let value = |key: &str| configured.iter().find(|(name, _)| name == key).map(|(_, words)| words.clone());
-        // What has a usual name is for tests even where pytest is told of others.
+        // A file with a default name is for tests even if other patterns are configured.
         names.files.extend(value("python_files").unwrap_or_default());
         names.classes = value("python_classes").unwrap_or(names.classes);
         names.functions = value("python_functions").unwrap_or(names.functions);
@@ -67,7 +67,7 @@ impl Names {
         names
     }
 
-    /// Those by which this test is one, and others like it.
+    /// Patterns by which this test and similar ones count as tests.
     pub fn like(path: &str, test: &TestItem) -> Self {
         let own = test.name.rsplit("::").next().unwrap_or(&test.name);
         let mut names = Self::default();
@@ -79,7 +79,7 @@ impl Names {
         names
     }
 
-    /// Whether pytest looks for tests in a file of this name, or the file stands where tests have their things.
+    /// Whether pytest looks for tests in this file, or the file is in a test folder.
     pub fn is_test_file(&self, path: &str) -> bool {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         let matches = |pattern: &String| {
@@ -99,18 +99,18 @@ impl Names {
         folders.split('/').any(|folder| usual.contains(&folder)) || self.folders.iter().any(is_below)
     }
 
-    /// Whether pytest takes a function of this name for a test.
+    /// Whether pytest treats a function with this name as a test.
     pub fn is_function(&self, name: &str) -> bool {
         self.functions.iter().any(|pattern| begins_like(pattern, name))
     }
 
-    /// Whether pytest looks for tests in a class of this name.
+    /// Whether pytest looks for tests in a class with this name.
     pub fn is_class(&self, name: &str) -> bool {
         self.classes.iter().any(|pattern| begins_like(pattern, name))
     }
 }
 
-/// What a file says to pytest, each value in words; `None` if it says nothing.
+/// The pytest options in a file, each value split into words; `None` if the file does not configure pytest.
 fn options(text: &str, name: &str, section: &str) -> Option<Vec<(String, Vec<String>)>> {
     if name.rsplit_once('.').is_some_and(|(_, ending)| ending == "toml") {
         let table = text.parse::<Table>().ok()?;
@@ -143,12 +143,12 @@ fn words(value: &Value) -> Vec<String> {
     }
 }
 
-/// Whether a name begins so, or is like a pattern.
+/// Whether a name matches a pattern; a pattern without wildcards is a prefix.
 fn begins_like(pattern: &str, name: &str) -> bool {
     if pattern.contains(['*', '?', '[']) { is_like(pattern, name) } else { name.starts_with(pattern) }
 }
 
-/// Whether a text is like a pattern, in which `*` is anything, `?` one character, and `[…]` one of some.
+/// Whether a text matches a pattern, in which `*` is any text, `?` one character, and `[…]` one of a set.
 fn is_like(pattern: &str, text: &str) -> bool {
     let (mut left, mut over) = (pattern.chars(), text.chars());
     let Some(wanted) = left.next() else { return text.is_empty() };

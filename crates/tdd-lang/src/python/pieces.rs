@@ -11,7 +11,7 @@ use super::tables::outside;
 use crate::analysis::compare::Piece;
 use crate::item::Items;
 
-/// The items of a file; with `for_tests` all of them are for tests.
+/// The items of a file; with `for_tests` all of them are test-only.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
     let is_test = |node: &usize| items.tests.iter().any(|test| test.span == tree.range(*node));
     let tests = (0..tree.len()).filter(|node| is_definition(tree, *node)).filter(is_test);
@@ -29,7 +29,7 @@ struct Taker<'t, 's> {
     tree: &'t Tree<'s>,
     items: &'t Items,
     for_tests: bool,
-    /// What belongs to tests, as if it stood in them.
+    /// Statements outside of the tests that hold their tables.
     tables: BTreeSet<usize>,
     found: Vec<Piece>,
 }
@@ -58,7 +58,7 @@ impl Taker<'_, '_> {
         }
     }
 
-    /// Every name that an import brings in is an item.
+    /// Each name that an import brings in is an item.
     fn import(&mut self, statement: usize) {
         let tree = self.tree;
         let from = tree.child(statement, "module_name");
@@ -75,7 +75,7 @@ impl Taker<'_, '_> {
     fn other(&mut self, statement: usize, outer: &str) {
         let tree = self.tree;
         let nodes = tree.inside(statement);
-        // A text that stands by itself documents, unless it holds examples.
+        // A string on its own is documentation, unless it holds examples.
         if tree.digest(nodes.clone()) == Digest::of([]) {
             return;
         }

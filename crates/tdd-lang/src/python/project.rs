@@ -1,4 +1,4 @@
-//! Recognises a Python project, and one that has code but no tests.
+//! Detects a Python project, and whether it has code but no tests.
 
 use crate::language::{Project, Sources, has_untested_production, join};
 
@@ -6,10 +6,10 @@ use super::items::items;
 use super::names::Names;
 use super::owns;
 
-/// The file that a new project is known by.
+/// The manifest of a new project.
 pub const MANIFEST: &str = "pyproject.toml";
 
-/// Files that make a folder a project, the most telling first, and what they mean.
+/// Files that make a folder a project, the most specific first, each with its description.
 const MANIFESTS: [(&str, &str); 9] = [
     ("uv.lock", "managed by uv"),
     ("poetry.lock", "managed by poetry"),
@@ -22,8 +22,8 @@ const MANIFESTS: [(&str, &str); 9] = [
     ("pytest.ini", "with `pytest.ini`"),
 ];
 
-/// The project of the repository's root if that has a manifest or Python files; else of the topmost folder
-/// with a manifest.
+/// The project in the repository's root if that has a manifest, else in the topmost folder that has one. Without any
+/// manifest, the root if it has Python files or there are test files.
 pub fn detect(sources: &dyn Sources) -> Option<Project> {
     let in_folder = |folder: &str| {
         let there = |name: &str| sources.files().iter().any(|file| *file == join(folder, name));
@@ -42,7 +42,7 @@ pub fn detect(sources: &dyn Sources) -> Option<Project> {
     }
 }
 
-/// How pytest is installed, by what manages the project.
+/// How to install pytest, by what manages the project.
 pub(super) fn install(project: &Project, sources: &dyn Sources) -> &'static str {
     let there = |name: &str| sources.files().binary_search(&join(&project.root, name)).is_ok();
     match () {
@@ -71,7 +71,7 @@ pub fn is_manifest(name: &str) -> bool {
     MANIFESTS.iter().any(|(manifest, _)| *manifest == name)
 }
 
-/// Whether there are functions that no test can be for, because there is no test at all.
+/// Whether there are functions and not a single test.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
     let names = Names::of(project, sources);
     let items = |path: &str, source: &str| items(path, source, &names);

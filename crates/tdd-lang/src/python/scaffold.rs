@@ -1,4 +1,4 @@
-//! Lays out a new Python project with nothing in it yet, ready for its first test.
+//! Creates an empty Python project, ready for its first test.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::scaffold::{dashed_name, is_plain};
 const IGNORED: &str =
     ".venv\nvenv/\n__pycache__/\n*.pyc\n.pytest_cache/\n.ruff_cache/\n*.egg-info/\nbuild/\ndist/\n.coverage\n";
 
-/// What a new configuration spells out. Check and format take ruff or black where they are.
+/// The commands of a new configuration, as YAML lines below `ci:`. The check and format commands are found at run time.
 pub const COMMANDS: &str = "  test_cmd: [\"pytest\"]\n";
 
-/// The files of a new project, by path: flat, with modules in the root that `tests/` can import.
+/// The files of a new project, by path: modules go into the root, where `tests/` can import them.
 pub fn scaffold(name: &str) -> BTreeMap<String, String> {
     let manifest = format!(
         "[project]\nname = \"{name}\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\ndependencies = []\n\n\
@@ -20,7 +20,7 @@ pub fn scaffold(name: &str) -> BTreeMap<String, String> {
     );
     let files = [
         ("pyproject.toml", manifest),
-        // Git keeps no empty folder.
+        // Git does not keep empty folders.
         ("tests/.gitkeep", String::new()),
         (".gitignore", IGNORED.to_owned()),
     ];

@@ -1,4 +1,4 @@
-//! Sees the signs of anti-patterns in Python code: in its syntax, and in what its names lead to.
+//! Finds the signs of anti-patterns in Python code.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ use crate::code::{Code, File, Item};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
-/// What stands for something else in a test.
+/// Functions and classes that create mocks.
 const MOCKS: [&str; 8] =
     ["Mock", "MagicMock", "AsyncMock", "NonCallableMock", "PropertyMock", "patch", "create_autospec", "mock_open"];
 
-/// Words by which production code asks whether it is under test, and what they mean.
+/// Texts by which production code asks whether it is under test, each with its description.
 const SENSING: [(&str, &str); 11] = [
     ("PYTEST_CURRENT_TEST", "`PYTEST_CURRENT_TEST`"),
     ("PYTEST_VERSION", "`PYTEST_VERSION`"),
@@ -38,12 +38,12 @@ const SENSING: [(&str, &str); 11] = [
     ("import _pytest", "an import of pytest"),
 ];
 
-/// What is seen in these files, among all of the repository's.
+/// The signs in these files; names are resolved across the whole project.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
     with_sight(project, sources, &|sight| signs::signs(sight, project, sources, paths))
 }
 
-/// Looks at a project, as its files see each other.
+/// Calls `look` with what Python provides for finding signs in this project.
 pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&Sight<'_, Python>) -> T) -> T {
     let (modules, files) = (Modules::of(project, sources), ModuleFiles::of(project, sources));
     look(&Sight {
@@ -68,7 +68,7 @@ pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn
     })
 }
 
-/// How production code answers literals with literals.
+/// How to find production code that maps literals to literals.
 const ANSWERS: Facts = Facts {
     literal,
     choices: &[
@@ -113,7 +113,7 @@ fn sensing(tree: &Tree<'_>, nodes: &[usize], item: &Place) -> Vec<Sensing> {
     simple.filter_map(senses).collect()
 }
 
-/// What is run before the tests of its file without being named there.
+/// Functions that run before the tests of their file without being named there.
 const SET_UP: [&str; 8] = [
     "setUp",
     "setUpClass",
@@ -130,7 +130,7 @@ fn is_mock(tree: &Tree<'_>, call: usize) -> bool {
     function.split('.').any(|part| MOCKS.contains(&part))
 }
 
-/// The names that a test gives to what production made, each with the name of its maker.
+/// The test's names for values that production created, each with the name of its maker.
 fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, String> {
     let mut made = BTreeMap::new();
     for assignment in tree.inside(node).filter(|inner| tree.kind(*inner) == "assignment") {
@@ -145,7 +145,7 @@ fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, Stri
     made
 }
 
-/// The literals of each comparison: those that go in, and those that are to come out.
+/// The literals of each comparison: inputs and expected values.
 fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
     let mut found = Vec::new();
     for inner in tree.inside(node) {
@@ -161,7 +161,7 @@ fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
     found
 }
 
-/// A statement without others inside, or the condition of one.
+/// Whether a node is a statement without inner statements, or the condition of a statement.
 fn is_simple(tree: &Tree<'_>, node: usize) -> bool {
     let kind = tree.kind(node);
     matches!(kind, "expression_statement" | "return_statement" | "assert_statement" | "raise_statement")

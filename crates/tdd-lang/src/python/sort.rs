@@ -1,4 +1,4 @@
-//! Sorts the files of a repository: production, tests with what they use, steering, documents.
+//! Sorts the files of a repository: production, tests with their helpers, runner configuration, documents.
 
 use tdd_core::change::Sort;
 
@@ -6,7 +6,7 @@ use super::names::Names;
 use super::owns;
 use crate::sort::sorted;
 
-/// Files that steer running or checking wherever they stand.
+/// Files that are runner configuration in any folder.
 const STEERING_NAMES: [&str; 30] = [
     "pyproject.toml",
     "setup.py",
@@ -40,7 +40,7 @@ const STEERING_NAMES: [&str; 30] = [
     "pyvenv.cfg",
 ];
 
-/// Modules that would be loaded in the place of what runs the tests, or before it.
+/// Modules that would be loaded instead of what runs the tests, or before it.
 const STEERING_MODULES: [&str; 16] = [
     "sitecustomize",
     "usercustomize",
@@ -60,16 +60,16 @@ const STEERING_MODULES: [&str; 16] = [
     "mock",
 ];
 
-/// Folders all of whose files steer, beside those of all languages.
+/// Folders whose files are all runner configuration, in addition to those of all languages.
 const STEERING_FOLDERS: [&str; 3] = [".venv", "venv", "site-packages"];
 
-/// What a path is, whether or not there is a file yet.
+/// The sort of a path, whether or not the file exists.
 pub(super) fn sort(path: &str, names: &Names) -> Sort {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     sorted(steers(path), names.is_test_file(path) || names.is_test_folder(folders), owns(path))
 }
 
-/// Whether a path steers by its name alone.
+/// Whether a path is runner configuration by its name.
 pub(super) fn steers(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or_default();
@@ -82,7 +82,7 @@ pub(super) fn steers(path: &str) -> bool {
         || path.split('/').rev().skip(1).any(|folder| STEERING_MODULES.contains(&folder))
 }
 
-/// Whether a file lists what is to be installed.
+/// Whether a file lists requirements.
 pub(super) fn is_requirements(name: &str) -> bool {
     let is_text = name.rsplit_once('.').is_some_and(|(_, ending)| matches!(ending, "txt" | "in"));
     is_text

@@ -1,4 +1,4 @@
-//! Tells whether a test that grew still does all that it did.
+//! Decides whether a changed test still does everything that it did.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::tables::{outside, rows, tables};
 use crate::item::TestItem;
 use crate::kept::{Part, Parts};
 
-/// Whether a test still does all that it did.
+/// Whether a test still does everything that it did.
 pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(before), parts(after)) else { return false };
     old.are_kept_in(&new)
@@ -25,7 +25,7 @@ fn part_of(tree: &Tree<'_>, nodes: Range<usize>, tables: &[usize]) -> Part {
     Part { words: tree.digest_without(nodes, &left_out), rows, asserts }
 }
 
-/// The names that a `parametrize` gives its rows, where they are written out: they grow with those, and do nothing.
+/// The literal `ids` that a `parametrize` gives to its rows: they grow with the rows and have no effect.
 fn names_of_rows(tree: &Tree<'_>, nodes: Range<usize>, tables: &[usize]) -> Option<Range<usize>> {
     let is_ids = |node: &usize| tree.child(*node, "name").is_some_and(|name| tree.text(name) == "ids");
     let is_decorator = !tables.is_empty() && tree.kind(nodes.start) == "decorator";
@@ -60,7 +60,7 @@ fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
     })
 }
 
-/// Whether a statement asserts and does nothing else.
+/// Whether a statement only asserts.
 pub(super) fn asserts(tree: &Tree<'_>, statement: usize) -> bool {
     let call = statement + 1;
     let is_call = || {

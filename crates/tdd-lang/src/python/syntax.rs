@@ -1,4 +1,4 @@
-//! A Python file's syntax tree, and what names, statements and digests are in it.
+//! The syntax tree of a Python file: its names, statements and digests.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -11,25 +11,26 @@ use crate::syntax::{Grammar, Nodes, ParseCache, SEPARATOR};
 static GRAMMAR: Grammar =
     Grammar { language: LazyLock::new(|| tree_sitter_python::LANGUAGE.into()), is_atom, known: ParseCache::new() };
 
-/// Before each statement of a digest, and around a block: the tree has no tokens for line ends and indents.
+/// Mark the start of a statement, and both ends of a block, in a digest: the tree has no tokens for line ends and
+/// indents.
 const STATEMENT: u8 = 0xfe;
 const BLOCK: u8 = 0xfd;
 
-/// The tree of one file.
+/// The syntax tree of a Python file.
 pub(super) type Tree<'a> = crate::syntax::Tree<'a, Python>;
 
 impl<'a> Tree<'a> {
-    /// The tree of this text; broken text has one as well. `None` if there is no parser.
+    /// Parses a text; broken text has a tree too. `None` if there is no parser.
     pub fn parse(source: &'a str) -> Option<Self> {
         Self::with(&GRAMMAR, source)
     }
 
-    /// The digest of the tokens of these nodes, comments and documentation left out.
+    /// The digest of the tokens of these nodes, without comments and documentation.
     pub fn digest(&self, nodes: Range<usize>) -> Digest {
         self.digest_without(nodes, &[])
     }
 
-    /// The same with some of the nodes left out.
+    /// `digest`, but without some of the nodes.
     pub fn digest_without(&self, nodes: Range<usize>, left_out: &[Range<usize>]) -> Digest {
         let mut bytes = Vec::new();
         let mut blocks = Vec::new();
@@ -58,7 +59,7 @@ impl<'a> Tree<'a> {
         Digest::of(bytes)
     }
 
-    /// A token as any formatter would leave it: a text stands in double quotes where both kinds mean the same.
+    /// A token as any formatter would leave it: a string has double quotes if both kinds mean the same.
     fn token(&self, node: usize) -> String {
         let text = self.text(node).replace("\r\n", "\n");
         let (prefix, quoted) = text.split_at(text.find(['\'', '"']).unwrap_or(0));
@@ -69,7 +70,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// A comment, or a text that stands by itself and holds no examples that could be run.
+    /// Whether a node is a comment, or a string on its own without examples that could run.
     fn says_nothing(&self, node: usize) -> bool {
         let is_text = || {
             self.kind(node) == "expression_statement"
@@ -101,7 +102,8 @@ impl Nodes for Python {
     }
 }
 
-/// Kept whole, because white space counts inside of it. A text with expressions in it is not: they count.
+/// Whether a node becomes a leaf, because white space matters inside of it. A string with interpolated expressions does
+/// not, because the expressions matter.
 fn is_atom(node: &tree_sitter::Node<'_>) -> bool {
     let has_expressions = || {
         let mut inner = node.walk();

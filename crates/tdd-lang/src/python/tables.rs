@@ -1,8 +1,8 @@
-//! Finds the tables of a test, so that a row counts like an assertion and a table may grow.
+//! Finds the tables of a test: each row counts like an assertion, and a table may grow.
 //!
-//! A list is a table where each of its rows is a claim of its own, so that more of them cannot make a test milder:
-//! in a `parametrize`, or in a loop that does nothing but assert. It may stand apart under a name that is used for
-//! nothing else.
+//! A list is a table if each of its rows is an assertion of its own, so that more rows cannot weaken the test: in a
+//! `parametrize`, or in a loop that only asserts. The table may be outside of the test, under a name that nothing else
+//! uses.
 
 use std::collections::BTreeSet;
 
@@ -15,26 +15,26 @@ use super::syntax::Tree;
 /// Calls that make a `with` an assertion.
 const RAISING: [&str; 6] = ["raises", "warns", "deprecated_call", "assertRaises", "assertRaisesRegex", "assertWarns"];
 
-/// The lists that a test goes through row by row, wherever they stand.
+/// The lists that a test loops over, inside or outside of it.
 pub(super) fn tables(tree: &Tree<'_>, test: usize) -> Vec<usize> {
     let over = tree.inside(test).filter_map(|node| gone_through(tree, node));
     let found: BTreeSet<usize> = over.filter_map(|over| table(tree, over)).collect();
     found.into_iter().collect()
 }
 
-/// The rows of a table.
+/// Digests of a table's rows.
 pub(super) fn rows(tree: &Tree<'_>, table: usize) -> Vec<Digest> {
     tree.parts(table).map(|row| tree.digest(tree.inside(row))).collect()
 }
 
-/// The statements outside of a test that hold a table of it.
+/// The statements outside of a test that hold one of its tables.
 pub(super) fn outside(tree: &Tree<'_>, test: usize) -> Vec<usize> {
     let apart = tables(tree, test).into_iter().filter(|table| !tree.inside(test).contains(table));
     apart.map(|table| tree.statement(table)).collect()
 }
 
-/// What a node goes through row by row: the values of a `parametrize` or of `parameterized.expand`, or what a loop that
-/// only asserts is over.
+/// What a node loops over: the values of a `parametrize` or `parameterized.expand`, or the iterable of a loop that only
+/// asserts.
 fn gone_through(tree: &Tree<'_>, node: usize) -> Option<usize> {
     match tree.kind(node) {
         "call" if tree.kind(tree.parent(node)) == "decorator" && called(tree, node) == "parametrize" => {
@@ -54,7 +54,7 @@ fn gone_through(tree: &Tree<'_>, node: usize) -> Option<usize> {
     }
 }
 
-/// What is gone through, without what only hands it on: `enumerate(rows)`, `rows.items()`.
+/// An iterable without a wrapper around it: `enumerate(rows)`, `rows.items()`.
 fn bare(tree: &Tree<'_>, over: usize) -> usize {
     let function = if tree.kind(over) == "call" { tree.child(over, "function") } else { None };
     let arguments = tree.child(over, "arguments");
@@ -68,7 +68,7 @@ fn bare(tree: &Tree<'_>, over: usize) -> usize {
     inner.unwrap_or(over)
 }
 
-/// Whether a block asserts and does nothing that could outlast it.
+/// Whether a block only asserts, with no effect beyond the block.
 fn only_asserts(tree: &Tree<'_>, block: usize) -> bool {
     let mut has_claim = false;
     for statement in tree.children(block).filter(|statement| tree.kind(*statement) != "comment") {
@@ -99,7 +99,7 @@ fn leaves(tree: &Tree<'_>, node: usize) -> bool {
     tree.inside(node).any(leaves)
 }
 
-/// The list that is meant: itself, or the only one of its name.
+/// The list that an expression refers to: itself, or the only list assigned to the name.
 fn table(tree: &Tree<'_>, over: usize) -> Option<usize> {
     let is_own = |node: usize| matches!(tree.text(node), "self" | "cls");
     let name = match tree.kind(over) {
@@ -126,7 +126,7 @@ fn table(tree: &Tree<'_>, over: usize) -> Option<usize> {
     used.into_iter().all(|node| through.contains(&whole(node))).then_some(list)
 }
 
-/// Whether a list is written out row by row. A key that comes twice would take the place of the first.
+/// Whether a list is a literal with one element per row. A duplicate key would replace the first one.
 fn is_plain(tree: &Tree<'_>, list: usize) -> bool {
     let mut rows = tree.parts(list).peekable();
     let has_rows = rows.peek().is_some();
@@ -140,7 +140,7 @@ fn is_plain(tree: &Tree<'_>, list: usize) -> bool {
     }
 }
 
-/// The key of a pair, where it says plainly what it is.
+/// The key of a pair, if it is a plain literal.
 fn key(tree: &Tree<'_>, pair: usize) -> Option<String> {
     let key = tree.child(pair, "key")?;
     let text = tree.text(key);

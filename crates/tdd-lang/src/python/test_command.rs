@@ -1,13 +1,14 @@
-//! Takes a configured test command apart: which interpreter it means, and what it tells pytest.
+//! Parses a configured test command: the interpreter, and the options for pytest.
 
 use crate::language::UnknownCommand;
 
 use super::suite::FIND;
 
-/// The command without configuration.
+/// The default command.
 pub const DEFAULT: [&str; 1] = ["pytest"];
 
-/// Runs a command in the project's folder: what manages environments knows none for a copy of that, and would make one.
+/// Runs a command in the project's folder instead of its scratch copy: environment managers know no environment for the
+/// copy, and would create one.
 const AT_HOME: &str = r#"case "$PWD" in
 */.tdd/scratch/*)
     copy="${PWD#*/.tdd/scratch/}/"
@@ -15,33 +16,33 @@ const AT_HOME: &str = r#"case "$PWD" in
 esac
 exec "$@""#;
 
-/// Programs that run another one in a project's environment, as `uv run` does.
+/// Programs that run another program in the project's environment, as `uv run` does.
 const WRAPPERS: [&str; 6] = ["uv", "poetry", "pipenv", "pdm", "hatch", "rye"];
 
-/// Options that would keep tests from being run one by one, to their end.
+/// Options with which tests cannot be run one by one, to their end.
 const UNUSABLE: [&str; 9] =
     ["-n", "--numprocesses", "--collect-only", "--co", "--pdb", "--trace", "--help", "--version", "--fixtures"];
 
-/// Options that only say how to print, or when to stop: that is ours to decide.
+/// Options that only control printing or stopping: we set these ourselves.
 const OURS: [&str; 9] = ["-x", "--exitfirst", "-q", "--quiet", "-v", "-vv", "--verbose", "--lf", "--ff"];
 
 /// Options whose value is the next word.
 const WITH_VALUE: [&str; 9] =
     ["-k", "-m", "-p", "-o", "-W", "--deselect", "--ignore", "--ignore-glob", "--import-mode"];
 
-/// A test command that can be read.
+/// A parsed test command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCommand {
-    /// Prints which interpreter is meant.
+    /// Command that prints which interpreter is meant.
     pub find: Vec<String>,
-    /// What pytest is told besides.
+    /// The options that are passed on to pytest.
     pub flags: Vec<String>,
-    /// Where it is told to look for tests; empty means everywhere.
+    /// Where pytest is to look for tests; empty means everywhere.
     pub places: Vec<String>,
 }
 
 impl TestCommand {
-    /// Reads a command.
+    /// Parses a command.
     pub fn parse(argv: &[String]) -> Result<Self, UnknownCommand> {
         let unknown = |reason: &str| UnknownCommand { command: argv.join(" "), reason: reason.to_owned() };
         let wrapped = argv.first().is_some_and(|first| WRAPPERS.contains(&first.as_str()));
@@ -83,8 +84,8 @@ impl TestCommand {
     }
 }
 
-/// A bare `python`, and the usual environments of a project, mean whatever environment the project has: in a
-/// copy of it there is none.
+/// The command that prints the interpreter. A bare `python`, or one in a usual environment folder, means whatever
+/// environment the project has, because a scratch copy has none.
 fn finder(wrapper: &[String], program: &str) -> Vec<String> {
     let usual = [".venv/bin/", "venv/bin/", "./.venv/bin/", "./venv/bin/"];
     let bare = usual.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);

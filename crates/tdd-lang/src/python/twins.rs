@@ -1,4 +1,4 @@
-//! Writes the copies of a test that the counter-proof runs into the test's own file, right behind it.
+//! Writes the copies of a test for the counter-proof into the test's own file, directly after it.
 
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
@@ -49,7 +49,7 @@ struct Writer<'a, 's> {
 }
 
 impl Writer<'_, '_> {
-    /// The test under another name, with some bytes changed.
+    /// A copy of the test under another name, with this edit.
     fn copy(&mut self, edit: Option<(std::ops::Range<usize>, String)>) -> Option<(String, TestId)> {
         let name = self.test_name();
         let own = self.tree.child(definition(self.tree, self.statement), "name")?;
@@ -59,7 +59,7 @@ impl Writer<'_, '_> {
         Some(self.write(&name, &function))
     }
 
-    /// A test of our own beside it.
+    /// Adds a test of our own with this body.
     fn control(&mut self, body: &str) -> TestId {
         let name = self.test_name();
         let function = definition(self.tree, self.statement);
@@ -81,7 +81,7 @@ impl Writer<'_, '_> {
         (full, id)
     }
 
-    /// Each way in which the test asserts tells one untruth.
+    /// Adds a test with a false assertion for each kind of assertion in the test.
     fn untruths(&mut self) -> Vec<(String, TestId)> {
         let told = one_untruth_each(self.assertions().into_iter().filter_map(|node| untruth(self.tree, node)));
         told.into_iter().map(|(name, text)| (name, self.control(&text))).collect()
@@ -107,7 +107,7 @@ impl Writer<'_, '_> {
         self.test.assertions.iter().filter_map(|assertion| find(&assertion.span)).collect()
     }
 
-    /// A name that pytest takes for a test's: where that is configured, one that begins and ends as this test's does.
+    /// A name that pytest accepts for a test: if names are configured, it begins and ends like that of this test.
     fn test_name(&mut self) -> String {
         let own = self.test.name.rsplit("::").next().unwrap_or_default().to_owned();
         if own.starts_with("test") { self.names.next("test") } else { format!("{}_{own}", self.names.next(&own)) }

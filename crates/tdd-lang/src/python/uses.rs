@@ -1,4 +1,4 @@
-//! Which names Python code uses, what its imports make of them, and what is used without being named.
+//! The names that Python code uses, what they refer to through imports, and what is used implicitly.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use super::modules::{Modules, is_starter};
 use super::owns;
 use super::syntax::Tree;
 
-/// How Python uses names.
+/// How to find the uses of names in Python.
 pub(super) const SPEECH: Speech = Speech { used, binds, text, route };
 
-/// Functions that find a member by its name.
+/// Functions that look up a member by its name.
 const FINDING: [&str; 5] = ["getattr", "setattr", "hasattr", "attrgetter", "methodcaller"];
 
-/// Decorators that only wrap what they decorate, or say something about it.
+/// Decorators that only wrap or annotate what they decorate.
 const WRAPPING: [&str; 22] = [
     "abstractmethod",
     "asynccontextmanager",
@@ -46,7 +46,7 @@ const WRAPPING: [&str; 22] = [
     "wraps",
 ];
 
-/// Bases that call nothing of what is derived from them but what has a name of its own.
+/// Base classes that call no members of derived classes, except special methods.
 const QUIET: [&str; 20] = [
     "ABC",
     "Enum",
@@ -75,7 +75,7 @@ fn used(tree: &FlatTree<'_>, node: usize) -> Option<Use> {
         return found_by_name(tree, node);
     }
     let (parent, name) = (tree.parent(node), tree.text(node).to_owned());
-    // A type may be written as a text.
+    // A type may be written as a string.
     if tree.kind(node) == "string" && tree.kind(parent) == "type" {
         return text(tree, node).map(|name| Use::Name(name.to_owned()));
     }
@@ -93,7 +93,7 @@ fn used(tree: &FlatTree<'_>, node: usize) -> Option<Use> {
     }
 }
 
-/// `getattr(self, "visit_" + kind)`.
+/// A member that is looked up by name: `getattr(self, "visit_" + kind)`.
 fn found_by_name(tree: &FlatTree<'_>, call: usize) -> Option<Use> {
     let function = tree.text(tree.child(call, "function")?);
     let is_finding = FINDING.contains(&function.rsplit('.').next().unwrap_or(function));
@@ -109,7 +109,7 @@ fn found_by_name(tree: &FlatTree<'_>, call: usize) -> Option<Use> {
     })
 }
 
-/// A name that is given a value in a function is the function's own.
+/// The function or comprehension to which a name is local, because it is assigned there.
 fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
     if tree.kind(node) != "identifier" {
         return None;
@@ -137,7 +137,7 @@ fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
         _ => false,
     };
     let scope = tree.around(node).find(is_scope).filter(|_| is_given)?;
-    // What a test or a fixture takes by its name is handed in by that name.
+    // A parameter of a test or a fixture refers to the fixture with that name.
     let takes = is_fixture && tree.kind(scope) == "function_definition" && asks_for_fixtures(tree, scope);
     (!takes).then_some(scope)
 }
@@ -175,7 +175,7 @@ fn route<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
     registered(receiver, tree.text(name), text(tree, first)?)
 }
 
-/// What is to be known about an item beyond its name.
+/// The role of an item.
 pub(super) fn role(tree: &Tree<'_>, names: &Meanings, piece: &Piece, nodes: &Range<usize>) -> Role {
     let full = piece.label.split('`').nth(1).unwrap_or_default();
     let owner = full.strip_suffix(&piece.name).and_then(|outer| outer.strip_suffix('.'));
@@ -196,7 +196,7 @@ pub(super) fn role(tree: &Tree<'_>, names: &Meanings, piece: &Piece, nodes: &Ran
     role
 }
 
-/// All names that an assignment gives.
+/// All names that an assignment binds.
 fn assigned(tree: &Tree<'_>, piece: &Piece, nodes: &Range<usize>) -> Vec<String> {
     if piece.label.starts_with("def ") || piece.label.starts_with("class ") || piece.name.is_empty() {
         return vec![piece.name.clone()];
@@ -207,13 +207,13 @@ fn assigned(tree: &Tree<'_>, piece: &Piece, nodes: &Range<usize>) -> Vec<String>
     names.map(str::to_owned).chain([piece.name.clone()]).collect()
 }
 
-/// `if __name__ == "__main__":`.
+/// Whether an item is a guard: `if __name__ == "__main__":`.
 fn is_guard(tree: &Tree<'_>, nodes: &Range<usize>) -> bool {
     let condition = Some(nodes.start).filter(|node| tree.kind(*node) == "if_statement");
     condition.and_then(|node| tree.child(node, "condition")).is_some_and(|it| tree.text(it).contains("__name__"))
 }
 
-/// Whether the class around a member is derived from something that may call any of its members.
+/// Whether the class around a member has a base that may call any of its members.
 fn has_loud_base(tree: &Tree<'_>, names: &Meanings, member: usize) -> bool {
     let class = tree.around(member).find(|outer| tree.kind(*outer) == "class_definition");
     let bases = class.and_then(|class| tree.child(class, "superclasses"));
@@ -225,7 +225,7 @@ fn is_loud(tree: &Tree<'_>, names: &Meanings, base: usize) -> bool {
     let (root, last) = (text.split('.').next().unwrap_or(text), text.rsplit('.').next().unwrap_or(text));
     let is_ours = |import: &Import| matches!(import.from, Origin::Files(_) | Origin::Unknown);
     let imported = names.imports.get(root);
-    // `asyncio.Protocol` calls what `typing.Protocol` only describes.
+    // `asyncio.Protocol` calls the members that `typing.Protocol` only describes.
     let is_plain = root == last || matches!(root, "abc" | "builtins" | "enum" | "typing" | "typing_extensions");
     tree.kind(base) != "keyword_argument"
         && !(is_plain && QUIET.contains(&last))
@@ -233,7 +233,7 @@ fn is_loud(tree: &Tree<'_>, names: &Meanings, base: usize) -> bool {
         && imported.is_some_and(|imports| !imports.iter().any(is_ours))
 }
 
-/// A decorator may put what it decorates into a table, and nobody names it any more.
+/// Records that a decorator may register what it decorates, so that the item is used without being named.
 fn register(tree: &Tree<'_>, nodes: &Range<usize>, role: &mut Role) {
     let statement = nodes.start;
     if tree.kind(statement) != "decorated_definition" {
@@ -254,7 +254,7 @@ fn register(tree: &Tree<'_>, nodes: &Range<usize>, role: &mut Role) {
     }
 }
 
-/// Whether a decorator of this file keeps what it decorates: `REGISTRY[name] = function`.
+/// Whether a decorator of this file registers what it decorates: `REGISTRY[name] = function`.
 fn puts_away(tree: &Tree<'_>, wanted: &str) -> bool {
     const KEEPING: [&str; 6] = ["append", "add", "register", "setdefault", "update", "insert"];
     let here = tree.children(0).map(|top| definition(tree, top)).find(|item| name(tree, *item) == wanted);
@@ -266,7 +266,7 @@ fn puts_away(tree: &Tree<'_>, wanted: &str) -> bool {
     })
 }
 
-/// What the names of a file mean.
+/// What the names of a file refer to.
 pub(super) fn meanings(tree: &Tree<'_>, path: &str, modules: &Modules, files: &ModuleFiles) -> Meanings {
     let mut names = Meanings { space: path.to_owned(), programs: files.programs(path), ..Meanings::default() };
     for statement in (0..tree.len()).filter(|node| tree.kind(*node).starts_with("import_")) {
@@ -303,9 +303,9 @@ pub(super) fn meanings(tree: &Tree<'_>, path: &str, modules: &Modules, files: &M
     names
 }
 
-/// The files of a project by the names of their modules.
+/// The files of a project by module name.
 pub(super) struct ModuleFiles {
-    /// Each file with the parts of its path, packages by their folder.
+    /// Each file with the parts of its module name; a package is named by its folder.
     files: Vec<(String, Vec<String>)>,
 }
 
@@ -343,7 +343,7 @@ impl ModuleFiles {
         self.files.iter().filter(|(_, parts)| *parts == full).map(|(path, _)| path.clone()).collect()
     }
 
-    /// A module may be looked for in any folder; the nearest to the root is meant.
+    /// The files of a module, which may be imported from any folder; those nearest to the root win.
     fn ending(&self, wanted: &[&str]) -> Vec<String> {
         let is_it =
             |parts: &[String]| parts.ends_with(&wanted.iter().map(|part| (*part).to_owned()).collect::<Vec<_>>());
@@ -354,7 +354,7 @@ impl ModuleFiles {
         nearest.map(|(path, _)| path.clone()).collect()
     }
 
-    /// The words by which a file is started: its path, its name, its module.
+    /// The words by which a file is started: its name, its module.
     fn programs(&self, path: &str) -> Vec<String> {
         let parts =
             self.files.iter().find(|(known, _)| known == path).map(|(_, parts)| parts.clone()).unwrap_or_default();
@@ -371,12 +371,12 @@ mod tests {
     use crate::fixture;
     use crate::python::signs::with_sight;
 
-    /// The items of production that no test leads to.
+    /// The production items that no test reaches.
     fn left(files: &[(&str, &str)]) -> Vec<String> {
         fixture::left(files, |project, sources, look| with_sight(project, sources, look))
     }
 
-    /// What is left of a module and its test.
+    /// Checks which items of a module its test does not reach.
     fn check(module: &str, test: &str, expected: &[&str]) {
         let test = format!("import calc\nfrom calc import *\n\ndef test_a():\n    assert {test}\n");
         assert_eq!(left(&[("calc.py", module), ("tests/test_a.py", &test)]), expected, "{module}");

@@ -1,4 +1,4 @@
-//! Changes the values that an expression spells out to others of the same type.
+//! Changes the literal values in an expression to others of the same type.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::items::called;
 use super::syntax::Tree;
 use crate::syntax::FlatTree;
 
-/// Makers of values whose arguments say what the value is.
+/// Functions whose arguments determine the value that they create.
 const MAKERS: [&str; 16] = [
     "approx",
     "set",
@@ -26,8 +26,8 @@ const MAKERS: [&str; 16] = [
     "int",
 ];
 
-/// What an expression would spell out if it were another value: which bytes change, and to what. `None` if it
-/// spells out nothing, or asks somebody else.
+/// An edit that changes the value of an expression: the byte range and its new text. `None` if the expression has no
+/// literal value, or calls another function.
 pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, String)> {
     let text = tree.text(node);
     let whole = |other: String| Some((tree.range(node), other));
@@ -61,12 +61,12 @@ pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, Str
     }
 }
 
-/// A type is written with a capital.
+/// Whether a function creates a value from its arguments; types begin with a capital letter.
 fn makes_a_value(name: &str) -> bool {
     name.starts_with(|c: char| c.is_uppercase()) || MAKERS.contains(&name)
 }
 
-/// Two texts that stand beside each other are one.
+/// Another string: Python concatenates adjacent literals.
 fn other_text(text: &str) -> Option<String> {
     let prefix: String = text.chars().take_while(|c| c.is_alphabetic()).collect::<String>().to_lowercase();
     match prefix.as_str() {
@@ -76,7 +76,7 @@ fn other_text(text: &str) -> Option<String> {
     }
 }
 
-/// What a literal stands for; `None` if the node is none.
+/// The value of a literal; `None` for any other node.
 pub(super) fn literal(tree: &FlatTree<'_>, node: usize) -> Option<String> {
     match tree.kind(node) {
         "string" => Some(tree.text(node).replace('\'', "\"")),
@@ -92,7 +92,7 @@ mod tests {
 
     fn check(expression: &str, expected: Option<&str>) {
         let tree = Tree::parse(expression).unwrap();
-        // The file, the statement, the expression.
+        // Node 0 is the file, 1 the statement, 2 the expression.
         let made = changed(&tree, 2).map(|edit| splice(expression, vec![edit]));
         assert_eq!(made.as_deref(), expected, "{expression}");
     }

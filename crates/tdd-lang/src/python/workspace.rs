@@ -1,15 +1,15 @@
-//! Knows the members of a uv workspace, and whether its tests are left to them.
+//! Finds the members of a uv workspace, if each runs its own tests.
 
 use toml::{Table, Value};
 
 use crate::language::{Project, Sources, join};
 use crate::pattern::matches;
 
-/// Files by which pytest is configured for all that is below them.
+/// Files that configure pytest for everything below them.
 const SETTINGS: [&str; 4] = ["pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"];
 
-/// The folders of a workspace's members, relative to the repository's root. None if the workspace itself says how pytest
-/// is to run: then it runs once, for all of them.
+/// The folders of a workspace's members, relative to the repository's root. Empty if the workspace itself configures
+/// pytest: then pytest runs once for all of them.
 pub(super) fn members(project: &Project, sources: &dyn Sources) -> Vec<String> {
     let text = sources.read(&join(&project.root, "pyproject.toml")).unwrap_or_default();
     let manifest: Table = text.parse().unwrap_or_default();

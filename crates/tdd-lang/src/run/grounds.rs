@@ -1,4 +1,4 @@
-//! What the causes of a run are told by: the project, and what its sources define.
+//! What a language needs to find the cause of a failure: the project, and the names that its sources define.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -14,12 +14,12 @@ pub(crate) struct Grounds<'d, M> {
 }
 
 impl<'d, M> Grounds<'d, M> {
-    /// Those of this tree.
+    /// Reads the modules of this tree.
     pub fn new(project: &'d Project, sources: &'d dyn Sources, modules: fn(&Project, &dyn Sources) -> M) -> Self {
         Self { project, sources, modules: modules(project, sources), definitions: OnceCell::new() }
     }
 
-    /// The names that production defines; read once, and only if somebody asks.
+    /// The names that production code defines; read once, on first use.
     pub fn defined(&self, read: fn(&Project, &dyn Sources) -> BTreeSet<String>) -> &BTreeSet<String> {
         self.definitions.get_or_init(|| read(self.project, self.sources))
     }

@@ -1,4 +1,5 @@
-//! Tells the tests that are marked as skipped from those beside them that a missing symbol keeps from being run.
+//! Reports tests that are marked as skipped as `skipped`, even if a missing symbol keeps the tests beside them from
+//! running.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +11,14 @@ use super::failed;
 use crate::item::TestItem;
 use crate::language::{Language, Next, Project, Sources, Suite};
 
-/// A test run whose report says `skipped` of every test that is marked so, even where its target cannot be built for
-/// the sake of another test.
+/// A test run whose report says `skipped` for every test that is marked so, even if its target does not build because
+/// of another test.
 pub(crate) struct Marked<'l> {
-    /// The run itself.
+    /// The wrapped run.
     pub run: Box<dyn Suite + 'l>,
-    /// What reads the markers.
+    /// Reads the marks.
     pub language: &'l dyn Language,
-    /// Where the tests are.
+    /// The project of the tests.
     pub project: Project,
 }
 
@@ -51,7 +52,7 @@ impl Marked<'_> {
         let obstacles = report.obstacles().iter().cloned().map(|obstacle| {
             let (aside, kept): (Vec<TestId>, Vec<TestId>) =
                 obstacle.tests.iter().cloned().partition(|id| marked.contains_key(id));
-            // Where nothing else is lost, the obstacle is all that can be said.
+            // If all affected tests are marked, the obstacle is all that can be reported.
             if obstacle.cause != Cause::MissingSymbol || kept.is_empty() {
                 return obstacle;
             }

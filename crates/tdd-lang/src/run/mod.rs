@@ -1,5 +1,5 @@
-//! What the test runs of all languages share: why a command gave no answer, messages of bounded length, and the
-//! results that become a report.
+//! Shared by the test runs of all languages: why a command gave no result, messages of bounded length, and collecting
+//! results for a report.
 
 mod grounds;
 mod marked;
@@ -17,10 +17,10 @@ use tdd_core::test_id::TestId;
 
 use crate::language::Selection;
 
-/// When an error came.
+/// When an error occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// When the test's file was loaded.
+    /// While the test's file was loaded.
     Loading,
     /// Before or after the test itself: in its fixtures or hooks.
     Around,
@@ -28,13 +28,13 @@ pub(crate) enum Moment {
     Running,
 }
 
-/// The longest message of a result, in characters.
+/// Maximum length of a result's message, in characters.
 const MAX_MESSAGE: usize = 4000;
 
-/// How many lines of an output explain why a tool failed.
+/// How many of the last lines of an output explain why a tool failed.
 const LAST_LINES: usize = 12;
 
-/// Why a command gave no answer at all; `None` if it ran to its end, with whatever exit code.
+/// Why a command gave no result; `None` if it ran to its end, with any exit code.
 pub(crate) fn could_not_run(finished: &Finished) -> Option<(Cause, String)> {
     match &finished.exit {
         Exit::Passed | Exit::Failed(_) => None,
@@ -44,24 +44,24 @@ pub(crate) fn could_not_run(finished: &Finished) -> Option<(Cause, String)> {
     }
 }
 
-/// The same as an obstacle of the tool that was to run.
+/// [`could_not_run`] as an obstacle of this tool.
 pub(crate) fn tool_obstacle(tool: &str, finished: &Finished) -> Option<Obstacle> {
     could_not_run(finished).map(|(cause, message)| Obstacle::new(tool, cause, message))
 }
 
-/// The end of what a command printed to its standard error, or its exit status if it printed nothing.
+/// The last lines of a command's standard error, or its exit status if there are none.
 pub(crate) fn last_words(finished: &Finished) -> String {
     last_lines(&finished.stderr.text(), &finished.exit)
 }
 
-/// The last lines of an output that are not blank, or the exit status if there are none.
+/// The last non-blank lines of an output, or the exit status if there are none.
 pub(crate) fn last_lines(output: &str, exit: &Exit) -> String {
     let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
     let first = lines.len().saturating_sub(LAST_LINES);
     if lines.is_empty() { exit.to_string() } else { shorten(lines[first..].join("\n")) }
 }
 
-/// The beginning of a text that is too long for a message, with a mark where it was cut.
+/// Cuts a text that is too long for a message, and marks the cut.
 pub(crate) fn shorten(text: impl Into<String>) -> String {
     let text = text.into();
     match text.char_indices().nth(MAX_MESSAGE) {
@@ -80,7 +80,7 @@ pub(crate) fn failed(id: TestId, cause: Cause, message: impl Into<String>, milli
     TestResult::new(id, failure(cause, message), millis)
 }
 
-/// The report of a run that an obstacle kept from beginning: every selected test fails for it.
+/// The report of a run that an obstacle kept from starting: every selected test fails because of it.
 pub(crate) fn report_without_run(selection: &Selection, obstacle: Obstacle) -> Report {
     let failed = selection.ids().iter().map(|id| failed(id.clone(), obstacle.cause, obstacle.message.clone(), 0));
     Report::new(failed.collect::<Vec<_>>(), vec![obstacle])

@@ -1,4 +1,4 @@
-//! Shows the line that a syntax error is about, whichever runner told of it: not every runner does.
+//! Adds the source line to the message of a syntax error, since not every runner shows it.
 
 use tdd_core::command::Finished;
 use tdd_core::report::{Cause, Obstacle, Report};
@@ -28,7 +28,7 @@ fn quoted(obstacle: Obstacle, sources: &dyn Sources) -> Obstacle {
     Obstacle { message, ..obstacle }
 }
 
-/// The line at `path:line`, if there is anything on it.
+/// The line at `path:line`, if it is not blank.
 fn line_at(place: &str, sources: &dyn Sources) -> Option<String> {
     let (path, line) = place.rsplit_once(':')?;
     let line: usize = line.parse().ok()?;

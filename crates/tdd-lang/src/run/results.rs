@@ -1,4 +1,4 @@
-//! Collects the results of a run, one for each test, and what kept tests from being run.
+//! Collects the results of a run, one for each test, and the obstacles that kept tests from running.
 
 use std::collections::BTreeMap;
 
@@ -15,22 +15,20 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// No result yet, and these obstacles.
+    /// Begins with these obstacles and no results.
     pub fn new(obstacles: Vec<Obstacle>) -> Self {
         Self { by_id: BTreeMap::new(), obstacles }
     }
 
-    /// Whether a test has a result.
     pub fn has(&self, id: &TestId) -> bool {
         self.by_id.contains_key(id)
     }
 
-    /// The result of a test.
     pub fn get(&self, id: &TestId) -> Option<&TestResult> {
         self.by_id.get(id)
     }
 
-    /// What kept tests from being run.
+    /// The obstacles that kept tests from running.
     pub fn obstacles(&self) -> &[Obstacle] {
         &self.obstacles
     }
@@ -40,13 +38,12 @@ impl Results {
         self.by_id.is_empty() && self.obstacles.is_empty()
     }
 
-    /// Sets the result of a test.
     pub fn set(&mut self, result: TestResult) {
         self.by_id.insert(result.id.clone(), result);
     }
 
-    /// Adds the result of one case of a test: the test passes if all of its cases pass, and is skipped only if none
-    /// of them ran.
+    /// Adds the result of one case of a test: the test passes if all of its cases pass, and counts as skipped only if
+    /// none of them ran.
     pub fn add_case(&mut self, result: TestResult) {
         let Some(known) = self.by_id.get_mut(&result.id) else { return self.set(result) };
         let weight = |outcome: &Outcome| match outcome.cause() {
@@ -61,18 +58,16 @@ impl Results {
         known.duration_ms = millis;
     }
 
-    /// Adds what kept tests from being run.
     pub fn add_obstacle(&mut self, obstacle: Obstacle) {
         self.obstacles.push(obstacle);
     }
 
-    /// Keeps only some of the results.
     pub fn retain(&mut self, keep: impl Fn(&TestResult) -> bool) {
         self.by_id.retain(|_, result| keep(result));
     }
 
-    /// Lets each selected test without a result fail: for the obstacle that holds it, or because the runner does not
-    /// find it.
+    /// Fails each selected test without a result: because of the obstacle that blocks it, or because the runner does
+    /// not find it.
     pub fn fail_missing(&mut self, selected: &[TestId], runner: &str, holds: impl Fn(&Obstacle, &TestId) -> bool) {
         for id in selected {
             if self.has(id) {
@@ -86,13 +81,12 @@ impl Results {
         }
     }
 
-    /// The report.
     pub fn report(self) -> Report {
         Report::new(self.by_id.into_values(), self.obstacles)
     }
 }
 
-/// Whether an obstacle keeps a test from being run: it names the test or its file, or it is the runner's own.
+/// Whether an obstacle blocks a test: it names the test or its file, or it is the runner's own.
 pub(crate) fn stands_before(obstacle: &Obstacle, id: &TestId, runner: &str) -> bool {
     obstacle.tests.contains(id) || obstacle.subject == runner || id.path() == Some(&obstacle.subject)
 }

@@ -1,4 +1,4 @@
-//! A run, as it becomes a report: who has ended and how, and who is still to be run.
+//! The bookkeeping of a run until it becomes a report: which tests have ended and how, and which are still to be run.
 
 use std::collections::BTreeSet;
 
@@ -14,25 +14,25 @@ use crate::go::ids::{Ids, Located};
 use crate::language::{Project, Selection};
 use crate::run::{Results, failure, last_words, no_tests_found, shorten, tool_obstacle};
 
-/// A run, as it becomes a report.
+/// The state of a run until it becomes a report.
 pub(super) struct Book {
     pub world: World,
     ids: Ids,
-    /// What is to be run next.
+    /// The next calls of `go test`.
     pub errands: Vec<Errand>,
     pub rounds: usize,
     results: Results,
-    /// The tests that are to have a result, by package.
+    /// The tests that still need a result, by package.
     open: Vec<BTreeSet<String>>,
 }
 
-/// What an errand says of one package.
+/// The result of an errand for one package.
 struct Share<'s> {
     at: usize,
     package: &'s PackageRun,
-    /// The tests that it was to run.
+    /// The tests that the errand was to run.
     asked: Vec<String>,
-    /// There is only one of them.
+    /// Whether the errand was to run only one test.
     is_alone: bool,
 }
 
@@ -43,7 +43,7 @@ impl Book {
         Self { world, ids, errands: Vec::new(), rounds: 0, results, open }
     }
 
-    /// What is to be run first.
+    /// Plans the first calls of `go test`.
     pub fn plan(&mut self, selection: &Selection) {
         match selection {
             Selection::All => {
@@ -73,7 +73,7 @@ impl Book {
         }
     }
 
-    /// Reads what came of an errand; an obstacle means that nothing at all is known.
+    /// Reads the output of an errand; an obstacle means that no result of the run can be trusted.
     pub fn read(
         &mut self,
         errand: &Errand,
@@ -128,7 +128,7 @@ impl Book {
         let has_canary = |name: &String| package.cases.get(name).is_some_and(|case| case.end == Some(End::Pass));
         let is_whole = package.is_complete() && run.canary.as_ref().is_none_or(has_canary);
         if !is_whole && in_flight.is_empty() {
-            // Whatever was told, somebody else may have told it.
+            // Without the canary, the results may be forged.
             self.not_whole(at, package, &share.asked);
             return;
         }
@@ -145,12 +145,12 @@ impl Book {
         }
     }
 
-    /// Those of a share that have no result yet.
+    /// The tests of a share that have no result yet.
     fn left(&self, share: &Share<'_>) -> Vec<String> {
         share.asked.iter().filter(|name| self.open[share.at].contains(*name)).cloned().collect()
     }
 
-    /// A package whose binary came to its end: what it did not tell of is not there.
+    /// Settles a package whose binary ran to its end: tests that it did not report were not found.
     fn completed(&mut self, share: &Share<'_>) {
         let Share { at, package, .. } = *share;
         for name in self.left(share) {
@@ -165,7 +165,8 @@ impl Book {
         }
     }
 
-    /// A package whose binary ended too early: who was running is asked again alone, and the rest without it.
+    /// Handles a package whose binary ended too early: tests that were running are rerun alone, and the rest without
+    /// them.
     fn broken_off(&mut self, share: &Share<'_>, in_flight: &[&str], diagnosis: &Diagnosis<'_>) {
         let Share { at, package, is_alone, .. } = *share;
         let rest: Vec<String> =
@@ -179,13 +180,13 @@ impl Book {
         }
     }
 
-    /// A test that took its process down, or was in hand when time was up.
+    /// Handles a test that crashed its process or was running at the timeout.
     fn died(&mut self, at: usize, package: &PackageRun, name: &str, is_alone: bool, diagnosis: &Diagnosis<'_>) {
         let said = package.said(name);
         let others: f64 = package.cases.values().map(|case| case.seconds).sum();
         let timed_out = is_timeout(&said);
         if timed_out && !is_alone && others > 1.0 {
-            // Others may have used up its time.
+            // Other tests may have used up its time.
             self.errands.push(Errand::Tests(at, vec![name.to_owned()]));
             return;
         }
@@ -193,7 +194,7 @@ impl Book {
         self.settle(at, name, failure(cause, shorten(said)), 0);
     }
 
-    /// A process that ended before any test, between two of them, or without the test that is ours.
+    /// Handles a process that ended before any test, between two tests, or without running our canary.
     fn not_whole(&mut self, at: usize, package: &PackageRun, left: &[String]) {
         let tests: Vec<TestId> = left.iter().filter_map(|name| Some(self.located(at, name)?.id())).collect();
         self.open[at].retain(|name| !left.contains(name));
@@ -211,7 +212,7 @@ impl Book {
         let place = told.and_then(|it| Some(format!("{}:{}", it.path.as_ref()?, it.line)));
         let message = told.map(|it| it.message.clone()).unwrap_or_default();
         let package = &self.world.packages[at];
-        // What does not build takes all tests of its package down, asked for or not.
+        // A failed build blocks all tests of the package, selected or not.
         let tests = self.ids.in_folder(&package.folder).filter(|test| package.files.contains(&test.path));
         let tests: Vec<TestId> = tests.map(Located::id).collect();
         let subject = told.and_then(|it| it.path.clone()).unwrap_or_else(|| package.import.clone());
@@ -293,7 +294,8 @@ impl Book {
     }
 }
 
-/// What became of a test that ended. It is skipped if it says so, or if it has parts and none of them ran.
+/// The outcome of a test that ended. It counts as skipped if it was skipped, or if it has subtests and none of them
+/// ran.
 fn ended(package: &PackageRun, name: &str) -> (Outcome, u64) {
     let millis = std::time::Duration::try_from_secs_f64(package.cases[name].seconds)
         .map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
@@ -315,7 +317,7 @@ fn ended(package: &PackageRun, name: &str) -> (Outcome, u64) {
     (outcome, millis)
 }
 
-/// Why a test took its process down.
+/// Why a test crashed its process.
 fn cause_of_death(said: &str, root: &str, diagnosis: &Diagnosis<'_>) -> Cause {
     let is_panic = said.lines().any(|line| line.starts_with("panic: "));
     match () {

@@ -1,5 +1,5 @@
-//! Tells why a package did not build, and why a test panicked: for want of production code, by what production
-//! does, or for some other reason.
+//! Finds out why a package did not build and why a test panicked: because production code is missing, because of what
+//! production code does, or for another reason.
 
 use tdd_core::change::Sort;
 use tdd_core::report::Cause;
@@ -11,11 +11,11 @@ use crate::go::sort::sort;
 use crate::go::syntax::Tree;
 use crate::language::{Project, Sources, join};
 
-/// Complaints that no production code could put right.
+/// Compiler errors that no production code could fix.
 const OWN_FAULT: [&str; 6] =
     ["declared and not used", "imported and not used", "redeclared", "missing return", "is not used", "duplicate "];
 
-/// Complaints about a package that is not there.
+/// Errors about a missing package.
 const NO_PACKAGE: [&str; 7] = [
     "is not in std",
     "no required module provides package",
@@ -26,17 +26,17 @@ const NO_PACKAGE: [&str; 7] = [
     "does not contain package",
 ];
 
-/// One complaint of the compiler, or of what loads packages for it.
+/// One error of the compiler or of the package loader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Complaint {
-    /// The file from the repository's root, if it is known.
+    /// The file, relative to the repository's root, if it is known.
     pub path: Option<String>,
     pub line: usize,
     pub column: usize,
     pub message: String,
 }
 
-/// Reads what was said while something was built; `root` is the project's folder.
+/// Reads the errors of a build; `root` is the project's folder.
 pub(super) fn complaints(root: &str, output: &str) -> Vec<Complaint> {
     let mut found: Vec<Complaint> = Vec::new();
     for line in output.lines().filter(|line| !line.starts_with("# ") && !line.trim().is_empty()) {
@@ -67,10 +67,10 @@ fn placed(root: &str, line: &str) -> Option<Complaint> {
     })
 }
 
-/// How the complaints of Go's parsers begin.
+/// How syntax errors of Go's parsers begin.
 const SYNTAX: [&str; 3] = ["syntax error", "unexpected ", "expected "];
 
-/// Tells causes apart.
+/// Finds the causes of failures.
 pub(super) struct Diagnosis<'d> {
     project: &'d Project,
     sources: &'d dyn Sources,
@@ -78,12 +78,12 @@ pub(super) struct Diagnosis<'d> {
 }
 
 impl<'d> Diagnosis<'d> {
-    /// For these sources.
+    /// Indexes these sources.
     pub fn new(project: &'d Project, sources: &'d dyn Sources) -> Self {
         Self { project, sources, known: PackageIndex::of(project, sources) }
     }
 
-    /// Why something was not built, and which of the complaints says so best.
+    /// Why a build failed, and the index of the error that shows it best.
     pub fn build(&self, complaints: &[Complaint]) -> (Cause, usize) {
         let causes: Vec<Cause> = complaints.iter().map(|complaint| self.complaint(complaint)).collect();
         let first = |wanted: Cause| causes.iter().position(|cause| *cause == wanted).map(|at| (wanted, at));
@@ -116,7 +116,7 @@ impl<'d> Diagnosis<'d> {
         }
     }
 
-    /// Whether a test asks for something that production does not have, or not so.
+    /// Whether a test uses something that production does not have, or has in another form.
     fn is_missing(&self, tree: &Tree<'_>, path: &str, complaint: &Complaint) -> bool {
         let at = offset(tree.source(), complaint.line, complaint.column);
         if let Some(name) = complaint.message.strip_prefix("undefined: ") {
@@ -135,8 +135,8 @@ impl<'d> Diagnosis<'d> {
         self.mentions(tree, path, &complaint.message) || asker.place_asks(complaint.line, at)
     }
 
-    /// Whether a plain name that is not there could only be production's: a function, a type, or an exported name
-    /// that is asked for inside of its package.
+    /// Whether an undefined plain name could be production's: a function, a type, or an exported name that is used
+    /// inside of its package.
     fn may_define(&self, tree: &Tree<'_>, name: &str, at: Option<usize>) -> bool {
         let takes_all = imports(tree).iter().any(|(name, path)| *name == "." && self.known.is_ours(path));
         if tree.package().ends_with("_test") && !takes_all {
@@ -149,7 +149,7 @@ impl<'d> Diagnosis<'d> {
             tree.kind(node) == "type_identifier"
                 || tree.kind(parent) == "call_expression" && called(tree, parent) == name
         });
-        // `var Carry = carry` opens something of the package to tests outside of it.
+        // `var Carry = carry` exports something of the package for tests outside of it.
         let is_opened = node.is_some_and(|node| {
             let outermost = tree.around(node).find(|outer| tree.parent(*outer) == 0);
             outermost.is_some_and(|outer| tree.kind(outer) == "var_declaration")
@@ -161,7 +161,7 @@ impl<'d> Diagnosis<'d> {
         imports(tree).iter().any(|(name, path)| *name == package && self.known.is_ours(path))
     }
 
-    /// Whether a complaint names something of production.
+    /// Whether an error mentions something of production.
     fn mentions(&self, tree: &Tree<'_>, path: &str, message: &str) -> bool {
         let words = message.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
         words.filter(|word| !word.is_empty()).any(|word| {
@@ -170,7 +170,7 @@ impl<'d> Diagnosis<'d> {
         })
     }
 
-    /// Why a test panicked, from what the runtime printed; `root` is where the module is on the disk.
+    /// Why a test panicked, from the runtime's output; `root` is the module's folder on disk.
     pub fn panic(&self, root: &str, output: &str) -> Cause {
         let below = |line: &str| {
             let place = line.strip_prefix('\t')?.strip_prefix(root)?.strip_prefix('/')?;
@@ -193,7 +193,7 @@ impl<'d> Diagnosis<'d> {
     }
 }
 
-/// The byte at a line and a column, both from 1.
+/// The byte offset of a line and a column, both from 1.
 fn offset(source: &str, line: usize, column: usize) -> Option<usize> {
     let start: usize = source.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
     Some(start + column.checked_sub(1)?)

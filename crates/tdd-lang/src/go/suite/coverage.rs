@@ -1,4 +1,4 @@
-//! Which lines the tests of a Go module execute, by the profile that `go test` writes.
+//! Measures which lines the tests of a Go module execute, from the profile that `go test` writes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -12,13 +12,13 @@ use crate::go::owns;
 use crate::go::project::module_path;
 use crate::language::{Measured, Project, Selection, Settings, Sources, Suite, join};
 
-/// Prints the profile behind what a command says; its name comes first.
+/// Runs a command and then prints the profile, whose path is `$0`.
 pub(super) const AND_PROFILE: &str = "# go test, and then its profile\n\"$@\"\ncode=$?\ncat \"$0\"\nexit $code\n";
 
-/// Begins a run that measures these files.
+/// Begins a run that measures the coverage of these files.
 pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured>>> {
     let suite = GoSuite { measures: true, ..GoSuite::new(project, settings, Selection::All).ok()? };
-    // Then it runs without the script that knows where the profile is.
+    // A command that picks tests runs without the script that sets the profile's folder.
     if suite.command.picks {
         return None;
     }

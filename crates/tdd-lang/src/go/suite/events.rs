@@ -1,10 +1,10 @@
-//! What `go test -json` tells about a run, package by package, and what that makes of each test.
+//! Reads the events that `go test -json` prints, by package and test.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// One line.
+/// One line of the output.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Event {
@@ -30,7 +30,7 @@ pub(super) enum End {
     Skip,
 }
 
-/// A test or a part of one.
+/// A test or a subtest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Case {
     pub end: Option<End>,
@@ -41,24 +41,24 @@ pub(super) struct Case {
 /// One package of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PackageRun {
-    /// By name, parts of tests included: `TestA/x`.
+    /// By name, subtests included: `TestA/x`.
     pub cases: BTreeMap<String, Case>,
     pub output: String,
     pub end: Option<End>,
-    /// Some of its tests ran at the same time.
+    /// Whether some of its tests ran in parallel.
     pub side_by_side: bool,
-    /// What could not be built for it.
+    /// The package whose build failed.
     pub failed_build: Option<String>,
 }
 
 impl PackageRun {
-    /// The tests that began and did not end, or ended with their process.
+    /// The tests that began and did not end, or that ended because their process died.
     pub fn in_flight(&self) -> Vec<&str> {
         let at_end = self.says_its_end();
         let died = |name: &str, case: &Case| {
             let mut lines = self.parts(name).flat_map(|(_, case)| case.output.lines());
             let panicked = lines.any(|line| line.starts_with("panic: "));
-            // Of tests that run side by side, one may be told what another says.
+            // The output of a parallel test may be attributed to another one.
             let is_silent = self.side_by_side && self.said(name).is_empty();
             !at_end && case.end == Some(End::Fail) && (panicked || is_silent)
         };
@@ -67,24 +67,24 @@ impl PackageRun {
         open.map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Whether all is told.
+    /// Whether the package ran to its end, with no test still running.
     pub fn is_complete(&self) -> bool {
         self.end.is_some() && self.in_flight().is_empty() && self.says_its_end()
     }
 
-    /// Whether the test binary said itself that it is at its end.
+    /// Whether the test binary itself printed that it is at its end.
     fn says_its_end(&self) -> bool {
         self.end == Some(End::Skip) || self.output.lines().any(|line| matches!(line, "PASS" | "FAIL"))
     }
 
-    /// A test with its parts.
+    /// A test with its subtests.
     pub fn parts<'r>(&'r self, name: &'r str) -> impl Iterator<Item = (&'r str, &'r Case)> {
         let belongs =
             move |other: &str| other == name || other.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
         self.cases.iter().filter(move |(other, _)| belongs(other)).map(|(name, case)| (name.as_str(), case))
     }
 
-    /// All that was said while a test ran, without the runner's own lines.
+    /// The output of a test and its subtests, without the runner's own lines.
     pub fn said(&self, name: &str) -> String {
         let mut said = String::new();
         for (part, case) in self.parts(name) {
@@ -103,16 +103,16 @@ impl PackageRun {
 pub(super) struct Run {
     /// By import path.
     pub packages: BTreeMap<String, PackageRun>,
-    /// What was said while building, by what was built.
+    /// The output of builds, by what was built.
     pub builds: BTreeMap<String, String>,
-    /// Lines that are no events.
+    /// Lines that are not events.
     pub strays: Vec<String>,
-    /// The test of our own that every package must tell of, if there is one.
+    /// The name of our canary test, which every package must report, if there is one.
     pub canary: Option<String>,
 }
 
 impl Run {
-    /// Reads what was printed.
+    /// Reads the output of a run.
     pub fn read(text: &str) -> Self {
         let mut run = Self::default();
         for (at, line) in text.lines().filter(|line| !line.trim().is_empty()).enumerate() {
@@ -147,7 +147,7 @@ impl Run {
         let case = package.cases.entry(event.test).or_default();
         case.output += &event.output;
         if let Some(end) = end {
-            // Who ends twice, and differently, has not passed.
+            // A test that ends twice with different results has not passed.
             case.end = Some(if case.end.is_some_and(|known| known != end) { End::Fail } else { end });
             case.seconds = event.elapsed;
         }

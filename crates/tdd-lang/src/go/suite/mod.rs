@@ -1,7 +1,7 @@
-//! A test run of a Go module: ask Go what there is, then let `go test` run it; every test that its file shows ends
-//! with exactly one result, even where one of them takes its process down.
+//! A test run of a Go module: asks Go for the packages, then runs `go test`. Every test in the sources gets exactly one
+//! result, even if a test crashes its process.
 //!
-//! A test function is one test, however many parts it has: it passes if all of them do.
+//! A test function is one test, however many subtests it has: it passes if all of them do.
 
 mod book;
 mod cause;
@@ -24,10 +24,10 @@ use super::test_command::TestCommand;
 use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Starts, Suite, UnknownCommand};
 use crate::run::report_without_run;
 
-/// Puts a test of our own into each package while `go test` runs.
+/// Adds a canary test to each package while `go test` runs.
 const RUNNER: &str = include_str!("run.sh");
 
-/// How often what is left of a package is run again after a test took its process down.
+/// How often the rest of a package is rerun after a test crashed its process.
 const MAX_ROUNDS: usize = 40;
 
 /// Begins a test run.
@@ -40,7 +40,7 @@ struct GoSuite {
     project: Project,
     settings: Settings,
     selection: Selection,
-    /// The first command also prints a profile of what was executed.
+    /// Whether `go test` also writes a coverage profile.
     measures: bool,
     finished: Vec<Finished>,
     stage: Stage,
@@ -52,14 +52,14 @@ enum Stage {
     Running(Box<Book>),
 }
 
-/// What to run in one call.
+/// One call of `go test`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Errand {
     /// All tests of all packages.
     All,
-    /// These tests of one package, by its place in the world.
+    /// These tests of one package, given by its index in [`World::packages`].
     Tests(usize, Vec<String>),
-    /// One part of one test.
+    /// One subtest of a test.
     Part(usize, String, String),
 }
 
@@ -124,7 +124,7 @@ impl GoSuite {
         let seconds = self.settings.timeout.as_secs().max(1);
         let ours = ["test", "-json", "-count=1", "-vet=off", "-gcflags=-e"].map(str::to_owned);
         let mut argv: Vec<String> = Vec::new();
-        // A command that picks tests by their names would leave ours out.
+        // A command that selects tests by name would leave the canary out.
         if !(self.command.picks && *errand == Errand::All) {
             let script = ["sh", "-c", RUNNER, "sh"].map(str::to_owned);
             argv.extend(script.into_iter().chain([world.overlay(), world.package_names()]));
@@ -149,20 +149,20 @@ impl GoSuite {
                 argv.extend([format!("-run=^({name}|@NAME@)$/{}", parts.join("/")), place(at)]);
             }
         }
-        // One package may take as long as is configured; some that hang must not cost the results of the others.
+        // One package may take as long as configured; packages that hang must not cost the others their results.
         let deadline = self.settings.build_timeout + self.settings.timeout * 6;
         let mut command = CommandSpec::new(argv, deadline).in_dir(self.project.root.clone());
         command.env.extend(world.env.iter().cloned());
         let has_workspace = sources.files().iter().any(|file| file.ends_with("go.work"));
         if !has_workspace {
-            // One further up on the disk is nobody's who looks at these files.
+            // A `go.work` in a folder above the repository must not take effect.
             command = command.with_env("GOWORK", "off");
         }
         Job { command, starts: Starts::Tests, label: "running go test".to_owned() }
     }
 }
 
-/// A name as a regular expression that matches nothing else.
+/// A name as a regular expression that matches only that name.
 fn escaped(name: &str) -> String {
     let special = |c: char| r"\.+*?()|[]{}^$".contains(c);
     name.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()

@@ -1,4 +1,4 @@
-//! A whole run, played with what real runs printed.
+//! Whole runs, replayed with the captured output of real runs.
 
 use tdd_core::command::{Captured, Exit, Finished};
 use tdd_core::report::Report;
@@ -21,7 +21,7 @@ fn finished(stdout: &str, code: i32) -> Finished {
     Finished::new(exit, Captured::whole(stdout), Captured::whole("go: said why"))
 }
 
-/// Runs a module with these tests on these answers; also what was run, without the runner's own words.
+/// Runs a module with these tests on these outputs. Also returns the arguments of each call, without the runner's own.
 fn play(tests: &[&str], selection: Selection, answers: &[(String, i32)]) -> (Report, Vec<String>) {
     let function =
         |name: &&str| format!("func {name}(t *testing.T) {{\n\tif Add(1, 2) != 3 {{\n\t\tt.Error()\n\t}}\n}}\n");

@@ -1,5 +1,4 @@
-//! What Go says of itself and of a module before any test is run: where it keeps its things, and which files each
-//! package has.
+//! What Go reports about itself and the module before any test runs: its folders, and the files of each package.
 
 use std::collections::BTreeSet;
 
@@ -11,37 +10,37 @@ use crate::go::test_command::TestCommand;
 use crate::language::{Job, Project, Settings, Starts, join};
 use crate::run::{last_words, tool_obstacle};
 
-/// What is asked of Go's environment.
+/// The environment variables that `go env` prints.
 const ASKED: [&str; 6] = ["GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS", "GOMOD"];
 
 /// A package with tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Package {
-    /// The path by which it is imported.
+    /// The import path.
     pub import: String,
-    /// How it is named on a command line.
+    /// The package's name on a command line.
     pub pattern: String,
-    /// Its folder from the repository's root.
+    /// The package's folder, relative to the repository's root.
     pub folder: String,
-    /// Its test files from there.
+    /// The test files, relative to the repository's root.
     pub files: Vec<String>,
-    /// What the package is called in a test file of its own.
+    /// The package name in its test files.
     pub name: String,
 }
 
-/// All that must be known before tests are run.
+/// What must be known before tests run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct World {
-    /// The program itself: what is on the path may only lead to it.
+    /// The program itself: a `go` on the path may be only a wrapper.
     pub go: String,
-    /// Where the module is on the disk.
+    /// The module's folder on disk.
     pub root: String,
-    /// Where Go keeps what it has built and fetched: in the user's home, which tests do not see.
+    /// Go's caches: they are in the user's home, which tests do not see.
     pub env: Vec<(String, String)>,
     pub packages: Vec<Package>,
 }
 
-/// The commands that find out.
+/// The commands that ask Go for its environment and its packages.
 pub(super) fn questions(command: &TestCommand, project: &Project, settings: &Settings) -> Vec<Job> {
     let env = ["env", "-json"].into_iter().chain(ASKED).map(str::to_owned);
     let fields = "-json=Dir,ImportPath,Name,TestGoFiles,XTestGoFiles";
@@ -94,7 +93,7 @@ struct Listed {
 }
 
 impl World {
-    /// Reads the answers.
+    /// Reads the output of [`questions`].
     pub fn read(finished: &[Finished], project: &Project) -> Result<Self, Obstacle> {
         let [env, list] = finished else {
             return Err(Obstacle::new("go", Cause::UnknownOutput, "go was asked two questions"));
@@ -125,7 +124,7 @@ impl World {
                 ("GOCACHE", env.cache),
                 ("GOMODCACHE", env.modules),
                 ("GOPATH", env.path),
-                // What a user has set for good is read from the home that tests do not see.
+                // Go reads flags that a user has set permanently from the home folder, which tests do not see.
                 ("GOFLAGS", env.flags),
             ]
             .into_iter()
@@ -137,7 +136,7 @@ impl World {
 }
 
 impl World {
-    /// Which files Go is to see beside those that are there: a test of our own in each package.
+    /// The overlay that shows Go an additional file in each package: our canary test.
     pub fn overlay(&self) -> String {
         let file = |package: &Package| {
             let folder = format!("{}/{}", self.root, package.pattern.trim_start_matches(['.', '/']));
@@ -148,7 +147,7 @@ impl World {
         serde_json::json!({ "Replace": files }).to_string()
     }
 
-    /// What the packages are called, each once.
+    /// The names of the packages, each once.
     pub fn package_names(&self) -> String {
         let names: BTreeSet<&str> = self.packages.iter().map(|package| package.name.as_str()).collect();
         names.into_iter().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Tells why a test failed: for want of production code, by an assertion, or for some other reason.
+//! Finds out why a test failed: because production code is missing, because of an assertion, or for another reason.
 
 use tdd_core::change::Sort;
 use tdd_core::report::Cause;
@@ -13,16 +13,16 @@ use crate::run::{Grounds, Moment};
 
 use super::events::Error;
 
-/// Files that say what is to be installed.
+/// Files that list requirements.
 const DECLARING: [&str; 4] = ["pyproject.toml", "requirements.txt", "requirements-dev.txt", "Pipfile"];
 
-/// What is raised when what was seen is not what was expected, also by an example in documentation.
+/// Exceptions that mean an unmet expectation, also that of an example in documentation.
 const FAILING: [&str; 4] = ["AssertionError", "Failed", "DocTestFailure", "MultipleDoctestFailures"];
 
-/// What pytest says of a coroutine that nothing runs: it has no plugin for that, or the test has no mark for it.
+/// What pytest says about a coroutine that nothing runs: the plugin for it is missing, or the test has no mark for it.
 const NOT_AWAITED: &str = "async def functions are not natively supported";
 
-/// Tells the causes of one run.
+/// Finds the causes of failures in one run.
 pub(super) type Diagnosis<'d> = Grounds<'d, Modules>;
 
 impl Diagnosis<'_> {
@@ -49,7 +49,7 @@ impl Diagnosis<'_> {
         }
     }
 
-    /// An exception in the test's own code is about production where that gave the value.
+    /// The cause of an exception in the test's own code: it is about production if the line depends on production.
     fn in_test(&self, place: Option<(String, usize)>, moment: Moment) -> Cause {
         let asks = place.is_some_and(|(path, line)| self.with_asker(&path, |asker| asker.line_asks(line)));
         match (asks, moment) {
@@ -59,7 +59,7 @@ impl Diagnosis<'_> {
         }
     }
 
-    /// Whether the test asks for something that production does not have.
+    /// Whether the test uses something that production does not have.
     fn is_missing(&self, error: &Error, place: Option<&(String, usize)>) -> bool {
         let is_production = |path: &Option<String>| {
             path.as_ref()
@@ -83,7 +83,7 @@ impl Diagnosis<'_> {
         error.is("TypeError") && self.is_about_production(&error.message)
     }
 
-    /// What to do about an exception that is nobody's want of code.
+    /// What to do about a module that exists but cannot be imported.
     pub(super) fn way_out(&self, error: &Error) -> Option<String> {
         let name = error.name.as_deref().unwrap_or_default();
         self.is_out_of_reach(error).then(|| {
@@ -94,13 +94,13 @@ impl Diagnosis<'_> {
         })
     }
 
-    /// Whether a module that cannot be imported is there.
+    /// Whether a module that cannot be imported exists in the project.
     fn is_out_of_reach(&self, error: &Error) -> bool {
         let is_there = |name: &String| self.modules.has(name);
         error.is("ModuleNotFoundError") && error.found.is_none() && error.name.as_ref().is_some_and(is_there)
     }
 
-    /// Whether a complaint about types or arguments names a function or a class of production.
+    /// Whether an error about types or arguments names a function or a class of production.
     fn is_about_production(&self, message: &str) -> bool {
         let known = self.defined(definitions);
         let mut words = message.split(|c: char| !(c.is_alphanumeric() || c == '_'));

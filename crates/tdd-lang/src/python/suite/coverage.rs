@@ -1,4 +1,5 @@
-//! Which lines the tests of a Python project execute: Python itself tells our runner, nothing must be installed.
+//! Measures which lines the tests of a Python project execute: Python itself reports them to our runner, so nothing
+//! must be installed.
 
 use serde_json::json;
 use tdd_core::command::Finished;
@@ -10,10 +11,10 @@ use crate::coverage::measuring;
 use crate::language::{Measured, Project, Selection, Settings, Suite};
 use crate::python::owns;
 
-/// Watches inside of the process that runs the tests.
+/// Script that records executed lines inside the process that runs the tests.
 const WATCH: &str = include_str!("watch.py");
 
-/// Begins a run that watches these files.
+/// Begins a run that measures the coverage of these files.
 pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured>>> {
     let mut suite = PytestSuite::new(project, settings, Selection::All).ok()?;
     let files: Vec<&str> = paths.iter().filter(|path| owns(path)).filter_map(|path| project.below(path)).collect();

@@ -1,10 +1,10 @@
-//! What our runner tells about a run of pytest, and what that makes of each test.
+//! Reads the events that our runner reports about a run of pytest, by test.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// All that was told, in order.
+/// All events of a run, in order.
 #[derive(Debug, Deserialize)]
 pub(super) struct RunnerReport {
     pub complete: bool,
@@ -16,9 +16,9 @@ pub(super) struct RunnerReport {
 pub(super) enum Event {
     /// A file is about to be loaded.
     Collecting { path: Option<String> },
-    /// Something could not be loaded, or skips itself.
+    /// A file or another collector could not be loaded, or skips itself.
     Uncollected { id: String, outcome: Outcome, text: String, error: Option<Error> },
-    /// What will be run.
+    /// The tests that will run.
     Collected { ids: Vec<String> },
     /// A test begins.
     Start {},
@@ -26,13 +26,13 @@ pub(super) enum Event {
     Finish {},
     /// One phase of a test is over.
     Report(Phase),
-    /// The process ended too early, with this test or this file in hand.
+    /// The process died while it ran this test or loaded this file.
     Lost { id: Option<String>, path: Option<String>, how: String },
-    /// Somebody else wrote into the report.
+    /// Code other than the runner wrote into the report.
     Forged {},
-    /// What was executed.
+    /// Which lines were executed.
     Watched(Watched),
-    /// Pytest is done.
+    /// Pytest has ended.
     End { exit: i32 },
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Event {
 #[derive(Debug, Deserialize)]
 pub(super) struct Watched {
     pub lines: BTreeMap<String, Vec<(usize, bool)>>,
-    /// Why that may not be all.
+    /// Why the lines may be incomplete.
     pub doubt: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Phase {
 }
 
 impl Phase {
-    /// It passed, and is marked as one that fails.
+    /// Whether the phase passed although it is expected to fail.
     fn is_unexpected_success(&self) -> bool {
         let of_unittest = |error: &Error| error.kind == "Failed" && error.message == "Unexpected success";
         self.text.contains("[XPASS(strict)]") || self.error.as_ref().is_some_and(of_unittest)
@@ -80,30 +80,30 @@ pub(super) struct Error {
     pub kind: String,
     pub bases: Vec<String>,
     pub message: String,
-    /// The files of the project that it came through, innermost last, with lines.
+    /// The project's files in the traceback, innermost last, with lines.
     pub frames: Vec<(String, usize)>,
     pub name: Option<String>,
-    /// The file of what lacks something, or that does not parse.
+    /// The file of the module that lacks something, or the file that does not parse.
     pub from: Option<String>,
-    /// Where it does not parse.
+    /// The line that does not parse.
     pub line: Option<usize>,
-    /// Where the package of a module that is not there is.
+    /// Where the package of a missing module is.
     pub found: Option<String>,
 }
 
 impl Error {
-    /// Where it came from: a file of the project and a line of it.
+    /// Where the exception came from: a file of the project and a line.
     pub fn place(&self) -> Option<(&str, usize)> {
         let parsed = self.from.as_deref().zip(self.line);
         parsed.or_else(|| self.frames.last().map(|(path, line)| (path.as_str(), *line)))
     }
 
-    /// Whether it is of this type, or of one derived from it.
+    /// Whether the exception is of this type, or of one derived from it.
     pub fn is(&self, kind: &str) -> bool {
         self.kind == kind || self.bases.iter().any(|base| base == kind)
     }
 
-    /// It in one line.
+    /// The exception on one line.
     pub fn line(&self) -> String {
         if self.kind == "ImportPathMismatchError" {
             let way_out = "rename one, or give each of their folders an `__init__.py`";
@@ -113,21 +113,21 @@ impl Error {
     }
 }
 
-/// What became of one case of a test.
+/// What happened to one case of a test.
 #[derive(Debug, Default)]
 pub(super) struct Case {
     phases: Vec<Phase>,
     lost: Option<String>,
 }
 
-/// A case, judged by its phases alone.
+/// The fate of a case, judged by its phases alone.
 pub(super) enum Fate<'c> {
     Passed,
     Failed(&'c Phase),
-    /// It is skipped, or expected to fail: it decides nothing.
+    /// It is skipped or expected to fail, so it decides nothing.
     Skipped(&'c Phase),
     Lost(&'c str),
-    /// It was to be run, and nothing is known of it.
+    /// It was to run, and there is no event about it.
     Silent,
 }
 
@@ -157,13 +157,13 @@ impl Case {
     }
 }
 
-/// The cases of a run by pytest's names.
+/// The cases of a run, by node id.
 pub(super) type Cases = BTreeMap<String, Case>;
 
 /// A file or a folder that could not be loaded.
 #[derive(Debug)]
 pub(super) struct Unloaded {
-    /// The file, or what pytest calls it.
+    /// The file, or pytest's name for it.
     pub id: String,
     pub text: String,
     pub why: Why,
@@ -177,21 +177,21 @@ pub(super) enum Why {
     Lost(String),
 }
 
-/// A run, put together.
+/// The collected events of a run.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     pub cases: Cases,
     pub unloaded: Vec<Unloaded>,
     pub loaded: Vec<String>,
     pub was_collected: bool,
-    /// How the run ended before its end, with nothing in hand.
+    /// How the run ended too early, while it neither ran a test nor loaded a file.
     pub broken_off: Option<String>,
-    /// Why it cannot be believed.
+    /// Why the report cannot be trusted.
     pub doubt: Option<&'static str>,
 }
 
 impl Run {
-    /// Puts together what was told.
+    /// Collects the events of a report.
     pub fn of(told: RunnerReport) -> Self {
         let mut run = Self { doubt: (!told.complete).then_some("the report is not complete"), ..Self::default() };
         let mut last_exit = None;
@@ -233,7 +233,7 @@ impl Run {
         run
     }
 
-    /// Files are loaded again after a child was lost: once is enough.
+    /// Records each file only once: files are loaded again after a child process died.
     fn unload(&mut self, unloaded: Unloaded) {
         if self.unloaded.iter().all(|known| known.id != unloaded.id) {
             self.unloaded.push(unloaded);

@@ -1,5 +1,5 @@
-//! A test run of a uv workspace, member by member: modules of tests may have the same name in several of them, and each may
-//! say for itself how pytest is to run. Any other project is one member.
+//! A test run of a uv workspace, member by member: test modules of several members may have the same name, and each
+//! member may configure pytest itself. Any other project is one member.
 
 use super::PytestSuite;
 use crate::language::{Project, Selection, Settings, Sources, Suite, UnknownCommand};
@@ -14,9 +14,9 @@ pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Re
     Ok(parts::suite(move |sources| of_members(whole, &settings, sources)))
 }
 
-/// The runs of the members, and before them that of what is in none.
+/// The runs of the members, preceded by that of the files outside of all members.
 fn of_members(mut whole: PytestSuite, settings: &Settings, sources: &dyn Sources) -> Vec<Box<dyn Suite>> {
-    // Somebody who says where the tests are means one run.
+    // A command that names the tests' folders means one run.
     let roots = if whole.command.places.is_empty() { members(&whole.project, sources) } else { Vec::new() };
     let tested = |root: &Project| {
         let names = Names::of(root, sources);
@@ -54,7 +54,7 @@ fn is_inner(path: &str, project: &Project, roots: &[String]) -> bool {
 }
 
 impl PytestSuite {
-    /// Leaves the members below its own folder to themselves.
+    /// Ignores the members below its own folder.
     fn leave_out(&mut self, roots: &[String]) {
         let below = roots.iter().filter_map(|root| self.project.below(root));
         self.command.flags.extend(below.map(|folder| format!("--ignore={folder}")));

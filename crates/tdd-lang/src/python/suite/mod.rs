@@ -1,5 +1,5 @@
-//! A test run of a Python project: find the interpreter, then let our runner run pytest; every test that was
-//! collected, or that its file shows, ends with exactly one result.
+//! A test run of a Python project: finds the interpreter, then runs pytest with our runner. Every test that pytest
+//! collects, or that is in the sources, gets exactly one result.
 //!
 //! A test function is one test, however many cases it has: it passes if all of them do.
 
@@ -31,9 +31,9 @@ use crate::run::{
     Moment, Results, failed, last_words, no_tests_found, report_without_run, shorten, stands_before, tool_obstacle,
 };
 
-/// Finds the interpreter.
+/// Script that finds the interpreter.
 pub(super) const FIND: &str = include_str!("find.py");
-/// Starts pytest and tells about it.
+/// Script that runs pytest and reports its events.
 const RUNNER: &str = include_str!("runner.py");
 
 struct PytestSuite {
@@ -41,7 +41,7 @@ struct PytestSuite {
     project: Project,
     settings: Settings,
     selection: Selection,
-    /// What our runner is told to watch.
+    /// What our runner is to record for coverage.
     watch: Option<serde_json::Value>,
     stage: Stage,
     finished: Option<Finished>,
@@ -53,7 +53,7 @@ enum Stage {
     Running,
 }
 
-/// What the finder prints.
+/// What the script [`FIND`] prints.
 #[derive(Deserialize)]
 struct InterpreterFacts {
     executable: String,
@@ -113,7 +113,7 @@ impl PytestSuite {
                 argv.push("nothing::nothing".to_owned());
             }
         }
-        // One test may take as long as is configured; some that hang must not cost the results of the others.
+        // One test may take as long as configured; tests that hang must not cost the others their results.
         let deadline = self.settings.timeout * 6 + std::time::Duration::from_secs(30);
         let command = CommandSpec::new(argv, deadline)
             .in_dir(self.project.root.clone())
@@ -142,7 +142,7 @@ impl PytestSuite {
         reading.report(&self.selection)
     }
 
-    /// Whether pytest is told to run some tests only.
+    /// Whether options make pytest run only some tests.
     fn may_leave_out(&self, sources: &dyn Sources) -> bool {
         let picks = |text: &str| ["-k", "-m", "--deselect"].iter().any(|option| text.contains(option));
         let configured = ["pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", ".pytest.ini", "pytest.toml"];
@@ -152,12 +152,12 @@ impl PytestSuite {
     }
 }
 
-/// A run, as it becomes a report.
+/// The state of a run until it becomes a report.
 struct Reading<'r> {
     project: &'r Project,
     ids: Ids,
     diagnosis: Diagnosis<'r>,
-    /// Ids with a case that were asked for.
+    /// The selected ids; one may name a single case.
     asked: Vec<String>,
     results: Results,
     is_whole: bool,
@@ -241,7 +241,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// A test that its file shows and pytest did not find was taken away while the file was loaded.
+    /// Fails tests that are in the source but that pytest did not find: loading the file removed them.
     fn loaded_and_not_run(&mut self, run: &Run, may_leave_out: bool) {
         if !self.is_whole || may_leave_out {
             return;
@@ -281,7 +281,7 @@ impl<'r> Reading<'r> {
     }
 }
 
-/// The test that another one was made from, row by row: `test_x_0_name` by `parameterized.expand`.
+/// The test from which `parameterized.expand` made this one for a row: `test_x` for `test_x_0_name`.
 fn expanded(node: &str, is_template: impl Fn(&str) -> bool) -> Option<&str> {
     let is_row = |at: &usize| node[at + 1..].starts_with(|c: char| c.is_ascii_digit());
     let mut ends = node.match_indices('_').map(|(at, _)| at).filter(is_row);
@@ -302,7 +302,7 @@ fn found(finished: &Finished, install: &str) -> Result<InterpreterFacts, Obstacl
     }
 }
 
-/// The exception first, because only one line may be shown, then what pytest shows.
+/// The exception, then pytest's text: the exception comes first because only one line may be shown.
 fn message(error: Option<&Error>, text: &str) -> String {
     let line = error.map(Error::line).unwrap_or_default();
     shorten(format!("{line}\n{text}").trim().to_owned())
@@ -319,7 +319,7 @@ fn reason(phase: &events::Phase) -> String {
     }
 }
 
-/// The exception at the end of the trace by which pytest tells that it, or a plugin, broke.
+/// The exception at the end of the traceback with which pytest reports an internal error of its own or of a plugin.
 fn inner_error(said: &str) -> Option<&str> {
     let mut traced = said.lines().rev().filter_map(|line| line.strip_prefix("INTERNALERROR> "));
     traced.find(|line| !line.starts_with(' ') && line.contains(':'))
