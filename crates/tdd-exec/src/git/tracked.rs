@@ -1,4 +1,4 @@
-//! What the user's index says is tracked.
+//! Reads which paths the user's index tracks.
 
 use std::time::SystemTime;
 
@@ -11,23 +11,23 @@ use super::snapshot::GITLINK;
 use super::{GitPath, Repo, Result, is_state};
 use crate::walk::Stamp;
 
-/// What a path of an index is to be; `None`: not there any more.
+/// A path's entry in an index; `None` removes the path.
 pub(super) type Staged = (GitPath, Option<IndexEntry>);
 
-/// What the user's index says is tracked.
+/// The tracked paths in the user's index.
 pub(super) struct Tracked {
-    /// Sorted by path, one for each.
+    /// The entries, sorted by path, one per path.
     pub(super) entries: Vec<IndexEntry>,
-    /// Those that a sparse checkout leaves out.
+    /// The paths that a sparse checkout leaves out.
     pub(super) skipped: Vec<Vec<u8>>,
-    /// When the index was written.
+    /// When the index was last written.
     pub(super) written: Option<SystemTime>,
-    /// The index file that was read.
+    /// The index file's stamp when it was read.
     pub(super) stamp: Option<Stamp>,
 }
 
 impl Tracked {
-    /// The index as it is now.
+    /// Reads the user's index.
     pub(super) fn read(repo: &Repo) -> Result<Self> {
         const SKIP_WORKTREE: u16 = 1 << 14;
         let path = repo.git.path().join("index");
@@ -40,7 +40,7 @@ impl Tracked {
         Ok(Self { entries, skipped, written: written(&index), stamp })
     }
 
-    /// Names the paths that are tracked, and the commits of submodules: what a tree takes from the user's index.
+    /// Digest of the tracked paths and the submodules' commits: everything a tree takes from the user's index.
     pub(super) fn paths(&self) -> Digest {
         let mut bytes = Vec::new();
         for entry in &self.entries {
@@ -53,13 +53,13 @@ impl Tracked {
         Digest::of(bytes)
     }
 
-    /// Whether this path is among them; our own state never is.
+    /// Whether this path is tracked; our own state never is.
     pub(super) fn holds(&self, path: &[u8]) -> bool {
         find(&self.entries, path).is_some()
     }
 }
 
-/// An index's entries by path, one for each, whatever order the index itself keeps.
+/// An index's entries sorted by path, one per path.
 pub(super) fn sorted(index: &Index) -> Vec<IndexEntry> {
     let mut entries: Vec<_> = index.iter().collect();
     entries.sort_by(|one, other| one.path.cmp(&other.path));
