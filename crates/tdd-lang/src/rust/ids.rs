@@ -16,7 +16,7 @@ use super::modules::{Located, ModuleTree, ParsedFiles};
 pub struct Place {
     /// The root file of its target, relative to the repository's root.
     pub root: String,
-    /// What libtest calls it.
+    /// The test's name in libtest.
     pub name: String,
 }
 
