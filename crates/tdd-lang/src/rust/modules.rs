@@ -133,8 +133,7 @@ struct Through {
 struct Home {
     /// The folder of the file, ending in `/` unless it is the repository's root.
     folder: String,
-    /// The folder below it that is named after the file, unless it is a root, a `mod.rs`, or was
-    /// reached through a `#[path]`.
+    /// The subfolder named after the file; `None` for a root, a `mod.rs`, or a file reached through `#[path]`.
     own: Option<String>,
 }
 

@@ -86,7 +86,7 @@ fn table(tree: &Tree<'_>, function: &Range<usize>, over: usize) -> Option<Table>
         let (list, rows) = list(tree, over)?;
         return Some(Table { list: tree.range(list), rows, apart: None, length: None });
     }
-    // Functions may use the same name for their own variables.
+    // A local variable needs to be unique only within its function.
     let name = tree.other_place(over, function, |node| tree.kind(node) == "identifier")?;
     let item = tree.parent(name);
     let is_made = match tree.kind(item) {
