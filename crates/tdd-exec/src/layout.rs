@@ -21,9 +21,7 @@ use crate::installed;
 pub struct ScratchError {
     /// `read`, `write`, …
     pub(crate) action: &'static str,
-    /// The file or folder.
     pub(crate) path: PathBuf,
-    /// The system's error.
     pub(crate) source: io::Error,
 }
 
@@ -66,7 +64,6 @@ impl Content {
         }
     }
 
-    /// The content's bytes.
     pub(crate) fn bytes(&self, repo: &Repo) -> Result<Cow<'_, [u8]>, GitError> {
         match self {
             Self::Stored(stored) => Ok(Cow::Owned(repo.stored(stored)?)),

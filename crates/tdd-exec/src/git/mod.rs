@@ -1,7 +1,7 @@
 //! The project's git repository, accessed in process: no git program, hook or filter is ever started.
 //!
-//! The user's staged, uncommitted and untracked work is read, never written. Our own files are in `<git
-//! dir>/tdd-machine/`, our refs under `refs/tdd/`.
+//! The user's staged, uncommitted and untracked work is read, never written. Our own files are in
+//! `<git dir>/tdd-machine/`, our refs under `refs/tdd/`.
 
 mod commit;
 mod diff;

@@ -284,7 +284,7 @@ impl Work<'_> {
     }
 }
 
-/// Backdates the index file to before the comparison, so that git's racy check works.
+/// Backdates the index file by the racy margin, so that it is not newer than the comparison it records.
 fn look_older(index: &Index, looked: SystemTime) -> Result<()> {
     let Some(path) = index.path() else { return Ok(()) };
     let older = looked.checked_sub(RACY_MARGIN).unwrap_or(SystemTime::UNIX_EPOCH);

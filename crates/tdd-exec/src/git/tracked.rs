@@ -27,7 +27,6 @@ pub(super) struct Tracked {
 }
 
 impl Tracked {
-    /// Reads the user's index.
     pub(super) fn read(repo: &Repo) -> Result<Self> {
         const SKIP_WORKTREE: u16 = 1 << 14;
         let path = repo.git.path().join("index");

@@ -109,7 +109,6 @@ pub struct LedgerFile<C> {
     _lock: Lock,
 }
 
-/// The end of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct End {
     /// Sequence number of the last line; 0 if the ledger is empty.

@@ -21,7 +21,6 @@ impl Capture {
         Self { head: Vec::new(), head_cap: cap - tail_cap, tail: VecDeque::new(), tail_cap, dropped: 0 }
     }
 
-    /// Adds the next piece.
     pub(super) fn push(&mut self, piece: &[u8]) {
         let room = self.head_cap - self.head.len();
         let (head, rest) = piece.split_at(room.min(piece.len()));

@@ -65,7 +65,6 @@ impl RunDirs {
         is_as_made(&self.folder, 2) && is_as_made(&self.home(), 0) && is_as_made(&self.tmp(), 0)
     }
 
-    /// The run's home folder.
     pub(super) fn home(&self) -> PathBuf {
         self.folder.join("home")
     }
@@ -90,7 +89,8 @@ fn base_name() -> String {
     format!("tdd-runs-{}-{digits}", getuid())
 }
 
-/// Makes the base folder. In a shared `/tmp`, another user may have made it first in order to read our files.
+/// Makes the base folder. An existing one must be private: in a shared `/tmp`, another user may have made it first in
+/// order to read our files.
 fn make_base(base: &Path) -> io::Result<()> {
     match make_private(base) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

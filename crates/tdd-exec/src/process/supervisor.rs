@@ -98,7 +98,7 @@ fn block_signals() {
     let _ = signals.thread_block();
 }
 
-/// Sends a report. A failed write is not reported here: the caller's death also ends the socket.
+/// Sends a report; the exit code says whether the caller's socket took it.
 fn tell(control: &UnixStream, report: &Report) -> ExitCode {
     if say(control, &report.line()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

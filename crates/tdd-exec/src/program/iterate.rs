@@ -51,7 +51,6 @@ pub enum Went {
     Work(Order, Box<Mandate>),
 }
 
-/// The stage of an iteration.
 enum Stage {
     Idle,
     Working { rethink: bool },
@@ -230,7 +229,6 @@ impl Worker<'_> {
         Ok(true)
     }
 
-    /// The evaluator for this program.
     pub(super) fn evaluator(&self) -> Evaluator<'_> {
         Evaluator { desk: self.desk, definition: &self.found.definition, strategy: self.strategy }
     }

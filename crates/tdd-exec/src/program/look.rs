@@ -46,7 +46,7 @@ impl ProgramContext {
         Ok(Look { state, standing, refusal })
     }
 
-    /// What keeps a program that is due from beginning an iteration.
+    /// What keeps a program that is otherwise ready from beginning an iteration.
     fn in_the_way(&self, found: &ProgramFiles, allow_untracked: bool) -> Result<Option<ProgramError>, ProgramError> {
         let Some(dir) = StateDir::find(self.repo.root())? else {
             return self.obstacle(&found.name, &Session::default(), allow_untracked);

@@ -43,7 +43,7 @@ impl Memory<'_> {
         Ok(state)
     }
 
-    /// Merges the remote's branch into ours, if there is one. Both sides' events add up; nothing is overwritten.
+    /// Syncs our branch with the remote's, if there is one. Both sides' events add up; nothing is overwritten.
     pub fn fetch(&self) -> Result<(), ProgramError> {
         let Some(remote) = self.remote() else { return Ok(()) };
         for _ in 0..TRIES {

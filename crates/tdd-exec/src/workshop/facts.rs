@@ -295,7 +295,6 @@ impl ProjectWorkshop {
 pub(super) struct ChangesOfRun {
     /// Lock files that the project's tools updated.
     pub(super) locks: Vec<GitPath>,
-    /// New files.
     pub(super) added: Vec<GitPath>,
     /// Changed, deleted or renamed files.
     pub(super) changed: Vec<GitPath>,

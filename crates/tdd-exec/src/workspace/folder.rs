@@ -24,9 +24,7 @@ pub(super) struct Folder(OwnedFd);
 /// What a name refers to.
 #[derive(Debug)]
 pub(super) enum Entry {
-    /// Nothing.
     Nothing,
-    /// A folder.
     Folder,
     /// A symbolic link, whatever it points to.
     Link,
@@ -132,7 +130,6 @@ impl Folder {
         return supported(Err((name, &to.0, new_name)).map_err(|_| Errno::ENOSYS));
     }
 
-    /// Removes a file.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, UnlinkatFlags::NoRemoveDir)?)
     }

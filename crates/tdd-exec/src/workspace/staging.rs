@@ -59,7 +59,6 @@ impl<'a> Staged<'a> {
         self.file.sync_all()
     }
 
-    /// The file's content.
     pub(super) fn content(&self) -> &'a Content {
         self.content
     }

@@ -89,7 +89,6 @@ impl Ids {
         self.printed(path, id.name().unwrap_or_default()).map(|test| (path.as_str(), test)).into_iter().collect()
     }
 
-    /// Whether there is no test.
     pub fn is_empty(&self) -> bool {
         self.files.values().all(Vec::is_empty)
     }

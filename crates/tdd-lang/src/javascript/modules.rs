@@ -34,7 +34,6 @@ pub(super) enum Origin {
     Package,
 }
 
-/// The modules of a project.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Modules {
     files: Vec<String>,

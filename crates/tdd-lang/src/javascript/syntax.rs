@@ -57,7 +57,6 @@ impl<'a> Tree<'a> {
         )
     }
 
-    /// The arguments of a call.
     pub fn arguments(&self, call: usize) -> Vec<usize> {
         self.child(call, "arguments").map(|list| self.parts(list).collect()).unwrap_or_default()
     }

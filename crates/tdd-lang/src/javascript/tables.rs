@@ -23,7 +23,6 @@ pub(super) struct Tables {
     pub apart: Vec<usize>,
 }
 
-/// Finds the tables of a test.
 pub(super) fn tables(tree: &Tree<'_>, asserting: &Asserting<'_>, making: &Making) -> Tables {
     let body = making.body.map_or(0..0, |body| tree.inside(body));
     let loops =
@@ -53,7 +52,6 @@ impl Tables {
     }
 }
 
-/// The rows of a table.
 pub(super) fn rows(tree: &Tree<'_>, list: usize) -> Vec<Digest> {
     tree.parts(list).map(|row| tree.digest(tree.inside(row))).collect()
 }

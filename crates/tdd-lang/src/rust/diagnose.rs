@@ -206,7 +206,6 @@ impl Doctor<'_> {
     }
 }
 
-/// Where something is defined.
 enum Definition {
     Production,
     Test,

@@ -17,7 +17,7 @@ enum Way {
     Other,
     /// The default of each return type that has no simple value.
     Default,
-    /// No result at all, for the same types.
+    /// A panic instead of a result, for the same types.
     Refuse,
 }
 

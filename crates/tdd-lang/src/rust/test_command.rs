@@ -50,8 +50,8 @@ pub enum Wanted {
     Test(Option<String>),
     /// `--doc`
     Doc,
-    /// `--all-targets`, `--examples`, `--benches`: examples and benchmarks are run only if their manifest says `test =
-    /// true`
+    /// `--all-targets`, `--examples`, `--benches`: examples and benchmarks are run only if their manifest says
+    /// `test = true`
     Other,
 }
 

@@ -32,7 +32,6 @@ pub(super) const COMPUTING_MACROS: [&str; 20] = [
     "thread_local",
 ];
 
-/// Whether a word is reserved.
 pub(super) fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)
 }

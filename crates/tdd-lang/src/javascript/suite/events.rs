@@ -10,7 +10,7 @@ pub(super) struct RunnerReport {
     pub complete: bool,
     /// Why there is no runner.
     pub missing: Option<String>,
-    /// A test wrote into the report.
+    /// Something other than our runner wrote into the report.
     pub forged: bool,
     pub tests: Vec<Test>,
     /// Facts about the loaded files.
@@ -77,7 +77,6 @@ pub(super) struct Broken {
     pub said: String,
 }
 
-/// An error.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Error {

@@ -34,7 +34,6 @@ pub(super) struct Code {
     pub nameless: Vec<(usize, usize)>,
 }
 
-/// An item.
 pub(super) struct Node {
     /// The index of its file.
     pub file: usize,
@@ -220,7 +219,6 @@ impl Node {
         std::iter::once(&self.name).chain(&self.made).filter(|name| !name.is_empty()).map(String::as_str)
     }
 
-    /// The type or trait that contains it.
     pub fn owner(&self) -> Option<&str> {
         self.owner.as_deref()
     }
@@ -287,7 +285,6 @@ fn made(file: &File, tokens: Range<usize>) -> Vec<String> {
     tokens.filter(is_given).map(|at| file.text(at).to_owned()).collect()
 }
 
-/// Whether a token is a name.
 pub(super) fn is_name(file: &File, at: usize) -> bool {
     file.kind(at).ends_with("identifier")
 }

@@ -17,7 +17,6 @@ use crate::rust::places::{Places, folder};
 pub(crate) struct Binary {
     /// The target's root file, in the repository.
     pub(crate) root: String,
-    /// The program.
     pub(crate) executable: String,
     /// The names of its tests.
     pub(crate) listed: Vec<String>,

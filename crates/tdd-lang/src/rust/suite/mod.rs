@@ -119,7 +119,6 @@ impl Suite for CargoSuite {
     }
 }
 
-/// The report.
 impl CargoSuite {
     fn id(&self, root: &str, name: &str) -> TestId {
         self.ids.id(root, name).cloned().unwrap_or_else(|| TestId::native(root, name))
