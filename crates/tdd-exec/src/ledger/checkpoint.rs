@@ -1,5 +1,5 @@
-//! Caches the folded session of a long ledger. A checkpoint may be deleted at any time, and is used only if the
-//! ledger's bytes confirm it.
+//! Caches the folded session of a long ledger. A checkpoint may be deleted at any time, and is used only if the ledger
+//! file still matches it.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};

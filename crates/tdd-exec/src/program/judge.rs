@@ -125,7 +125,7 @@ impl Worker<'_> {
         })
     }
 
-    /// A changed file outside the fence, if any. Lock files do not count, because the machine's tools change them.
+    /// A changed file outside the fence, if any. Lock files do not count, because the project's tools update them.
     fn outside(&self, base: &CommitId, head: &CommitId) -> Result<Option<String>, ProgramError> {
         let repo = &self.desk.repo;
         let bench = Workbench::open(&self.desk.place)?;

@@ -33,7 +33,7 @@ impl ProjectWorkshop {
     /// Judges a commit without a claim: it must not tamper with tests; with `infer`, also judges it as the kind it
     /// appears to be.
     pub fn judge_unclaimed(&mut self, claim: &Claim, infer: bool) -> Result<(Option<Phase>, Finding), WorkError> {
-        // A rename across files is not tampering.
+        // A consistent rename is not tampering.
         let change = audit::without_excused(self.change(Kind::Refactor)?, claim);
         if let Some(refusal) = pipeline::tampering(self, &change) {
             return Ok((None, audit::refused(&refusal)));
