@@ -1,7 +1,8 @@
 //! Takes an attempt's edits out of the working tree and keeps what a person changed in the meantime.
 //!
 //! A path that holds exactly what we wrote is restored. Any other content is a person's: we save their version under
-//! `refs/tdd/kept/` first, then remove our edit from it by a three-way merge or, if that is impossible, restore the file.
+//! `refs/tdd/kept/` first, then remove our edit from it by a three-way merge or, if that is impossible, restore the
+//! file.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -296,8 +296,8 @@ fn bury() {
     ENDING.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|ending| matches!(ending.try_wait(), Ok(None)));
 }
 
-/// Before the supervisor has left our session, Ctrl-C in the terminal ends it together with us; afterwards it blocks
-/// these signals.
+/// `Interrupted` if a signal ended the supervisor. Ctrl-C in the terminal reaches it only before it has left our
+/// session; afterwards it blocks these signals.
 fn interrupted_early(status: ExitStatus) -> Option<Exit> {
     let polite = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].map(|signal| signal as i32);
     status.signal().filter(|signal| polite.contains(signal)).map(|_| Exit::Interrupted)

@@ -1,5 +1,5 @@
-//! Runs one iteration of a program, stage by stage. Each stage is derived from the ledger, so that a kill loses
-//! nothing.
+//! Runs one iteration of a program, stage by stage. The stage follows from the ledger and HEAD, so a kill
+//! loses nothing.
 
 use std::time::Duration;
 

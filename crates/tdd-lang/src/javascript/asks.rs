@@ -1,7 +1,6 @@
 //! Decides whether a test's assertions depend on production code.
 //!
-//! Follows only names, and says yes when unsure: a test that asks nothing of production is refused here, and running
-//! the others shows the rest.
+//! Follows only names, and says yes when unsure: a no refuses the test, while running the test reveals a wrong yes.
 
 use std::collections::BTreeSet;
 

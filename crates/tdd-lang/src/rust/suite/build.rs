@@ -99,8 +99,8 @@ impl CargoSuite {
     }
 }
 
-/// Why cargo printed no build messages: the toolchain is missing, the registry cannot be reached, or the manifest cannot
-/// be loaded.
+/// Why cargo printed no build messages: the toolchain is missing, the registry cannot be reached, or the manifest
+/// cannot be loaded.
 fn why_nothing_was_built(built: &Finished) -> (Cause, String) {
     let said = words_of(built);
     let network = [
