@@ -1,5 +1,5 @@
-//! How long a ledger of a million events takes to open, how much memory that needs, and what an
-//! append costs beside a bare write and sync of the same bytes: `cargo bench -p tdd-exec --bench ledger`.
+//! Measures the time and memory to open a ledger of a million events, and the cost of an append compared with a bare
+//! write and sync of the same bytes: `cargo bench -p tdd-exec --bench ledger`.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its figures")]
 
@@ -71,7 +71,7 @@ fn fill(dir: &StateDir) {
     }
 }
 
-/// Opens the ledger in a process of its own, so that its memory is its own.
+/// Opens the ledger in a separate process, to measure its memory.
 fn report(what: &str, root: &Path) {
     let exe = std::env::current_exe().unwrap();
     let output = std::process::Command::new(exe).env("LEDGER_BENCH_OPEN", root).output().unwrap();
@@ -89,7 +89,7 @@ fn open_once(root: &Path) {
     println!("{} ms, peak memory {}", took.as_millis(), peak.trim_start_matches("VmHWM:").trim());
 }
 
-/// Appends and bare writes in turn, so that both meet the same disk.
+/// Alternates appends and bare writes, so that both see the same disk load.
 fn appends() {
     let folder = tempfile::tempdir().unwrap();
     let dir = StateDir::ensure(folder.path()).unwrap();

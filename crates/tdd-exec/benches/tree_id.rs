@@ -1,4 +1,4 @@
-//! How long the id of a working tree of 50,000 files takes, beside the git program on the same tree.
+//! Measures the id of a working tree of 50,000 files, compared with the git program on the same tree.
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a bench talks to a person and may stop at once")]
 
 use std::fs;
@@ -41,7 +41,7 @@ fn ours(root: &Path) {
     let repo = Repo::discover(root).expect("readable").expect("a repository");
     let tree = || drop(repo.tree_id().expect("a tree"));
     show("tree id, cold", time(tree));
-    // Files younger than two seconds are read again.
+    // Files younger than two seconds are always read again.
     std::thread::sleep(Duration::from_secs(3));
     tree();
     show("tree id, warm", best_of_five(tree));

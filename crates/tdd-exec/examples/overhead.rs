@@ -1,4 +1,4 @@
-//! Measures what the supervisor costs: `cargo run -p tdd-exec --example overhead`.
+//! Measures the supervisor's overhead: `cargo run -p tdd-exec --example overhead`.
 
 use std::io::{self, Write};
 use std::process::{Command, ExitCode, Stdio};
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The mean time of one round, if all of them pass.
+/// The mean time of a round, if all rounds pass.
 fn mean(round: impl Fn() -> bool) -> Option<Duration> {
     let started = Instant::now();
     (0..ROUNDS).all(|_| round()).then(|| started.elapsed() / ROUNDS)

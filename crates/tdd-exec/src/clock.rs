@@ -1,11 +1,11 @@
-//! The time of day, for the ledger's stamps.
+//! Wall-clock time for the timestamps in the ledger.
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime};
 
 use tdd_core::seam::Clock;
 
-/// The machine's own clock.
+/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WallClock;
 

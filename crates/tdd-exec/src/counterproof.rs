@@ -1,4 +1,4 @@
-//! Runs the copies that could refute a test, in a scratch copy of the project, and tells how each ended.
+//! Runs the altered copies of a test in a scratch copy of the project and reports how each ended.
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::scratch::Scratch;
 use crate::sources::TreeSources;
 use crate::state::StateDir;
 
-/// Why the copies could not be run.
+/// Why a counter-proof could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum ProofError {
     /// The scratch copy could not be made.
@@ -31,21 +31,21 @@ pub enum ProofError {
     /// The tree could not be read.
     #[error(transparent)]
     LayOut(#[from] LayOutError),
-    /// The test's file is gone.
+    /// The test's file cannot be read.
     #[error("cannot read `{0}`")]
     Unreadable(String),
 }
 
-/// Production code that is new.
+/// New production code in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCode {
     /// The file.
     pub path: String,
-    /// The lines on which new items begin, from 1.
+    /// Line ranges in which new items begin, from 1.
     pub lines: Vec<Range<usize>>,
 }
 
-/// Makes counter-proofs of one tree of a project.
+/// Makes counter-proofs for one tree of a project.
 pub struct Prover<'a> {
     runner: &'a ProjectRunner<'a>,
     repo: &'a Repo,
@@ -54,13 +54,13 @@ pub struct Prover<'a> {
     needs: ScratchNeeds,
 }
 
-/// A number that nobody could know beforehand.
+/// A random number, so that nobody can predict how the copies are altered.
 pub fn seed() -> u64 {
     RandomState::new().hash_one("twins")
 }
 
 impl<'a> Prover<'a> {
-    /// For this tree, whose tests this runner runs. Only for the one who holds the project's lock.
+    /// Lays out `tree`, whose tests `runner` runs. The caller must hold the project's lock.
     pub fn new(
         runner: &'a ProjectRunner<'a>,
         repo: &'a Repo,
@@ -74,8 +74,8 @@ impl<'a> Prover<'a> {
         Ok(Self { runner, repo, files, scratch, needs })
     }
 
-    /// Runs the copies of a test of the file `path`. Copies that do not compile are written once more, with
-    /// milder changes.
+    /// Runs altered copies of a test in the file `path`. If they do not compile, tries once more with milder
+    /// alterations.
     pub fn prove(&self, path: &str, test: &TestItem, seed: u64) -> Result<Proof, ProofError> {
         let source = self.read(path)?;
         let mut why = String::new();
@@ -91,7 +91,7 @@ impl<'a> Prover<'a> {
         Ok(Proof::NotBuilt(why))
     }
 
-    /// Runs the target on versions of the new production code that answer otherwise, until it fails on one.
+    /// Runs the target against mutations of the new production code until it fails on one.
     pub fn mutate(&self, target: &TestId, new: &[NewCode]) -> Result<MutantFate, ProofError> {
         let mut files = Vec::new();
         for code in new {
@@ -119,7 +119,7 @@ impl<'a> Prover<'a> {
         })
     }
 
-    /// A copy that fails among others is run once more alone: it may only have been disturbed by them.
+    /// Reads each copy's fate. Reruns an unaltered copy that failed, alone: other tests may have disturbed it.
     fn read_fates(&self, twins: &Twins, report: &Report) -> Result<CounterProof, ProofError> {
         let mut copy = Fate::of(report, &twins.copy);
         if copy == Fate::Failed {
@@ -145,7 +145,7 @@ impl<'a> Prover<'a> {
         self.runner.sources.read(path).ok_or_else(|| ProofError::Unreadable(path.to_owned()))
     }
 
-    /// Runs these tests on the project as it is, with some files different.
+    /// Runs these tests on the tree with some files replaced.
     fn run_with<'f>(
         &self,
         different: impl IntoIterator<Item = (&'f str, &'f str)>,
@@ -172,7 +172,7 @@ fn survivor(twin: &Twin, report: &Report) -> Survivor {
     Survivor { twin: twin.clone(), prints_differently }
 }
 
-/// What the compiler said, if the file with this copy in it does not compile.
+/// The compiler's message, if the file with this copy does not compile.
 fn not_built(report: &Report, copy: &TestId) -> Option<String> {
     match &report.get(copy)?.outcome {
         Outcome::Fail {

@@ -1,4 +1,4 @@
-//! Why something could not be found out or done to a project.
+//! Errors from reading, testing or changing a project.
 
 use std::path::PathBuf;
 
@@ -15,13 +15,13 @@ use crate::state::StateError;
 use crate::text::TextError;
 use crate::workspace::WriteError;
 
-/// Why a project cannot be worked on.
+/// Why the project cannot be worked on.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
-    /// The folder is not there.
+    /// The folder does not exist.
     #[error("there is no folder `{}`", .0.display())]
     NoFolder(PathBuf),
-    /// No repository is around it.
+    /// The folder is not inside a git repository.
     #[error("`{}` is not in a git repository", .0.display())]
     NoRepository(PathBuf),
     /// The configuration cannot be read.
@@ -35,66 +35,66 @@ pub enum WorkError {
         /// What is wrong with it.
         source: ConfigError,
     },
-    /// The value is not quoted: it might be a secret in a wrong place.
+    /// The `language` is unknown. The message does not quote the value: it might be a misplaced secret.
     #[error("this version does not know the `language` in the configuration")]
     UnknownLanguage,
-    /// There is nothing to test.
+    /// No project of a known language was found.
     #[error("there is no project of a known language in `{}`", .0.display())]
     NoProject(PathBuf),
-    /// There is nothing that we know how to test, and a Makefile that knows.
+    /// No project of a known language was found, but a Makefile whose `test` target cannot be read.
     #[error("there is no project of a known language in `{}`, and the target `test` of `{makefile}` cannot be read", root.display())]
     OnlyMakefile {
-        /// Where.
+        /// The folder that was searched.
         root: PathBuf,
         /// The Makefile.
         makefile: String,
     },
-    /// More projects than are looked for.
+    /// The repository has more projects than auto-discovery allows.
     #[error("{0} projects were found in this repository; auto-discovery is limited to {most}", most = tdd_lang::discover::MOST)]
     TooManyProjects(usize),
-    /// A revision that is not there.
+    /// The revision does not exist.
     #[error("there is no commit `{0}`")]
     NoSuchCommit(String),
-    /// The branch is unborn.
+    /// The branch has no commit.
     #[error("there is no commit yet in this repository")]
     NoCommitYet,
-    /// A file that is no source.
+    /// The file is not UTF-8 text, or is too large.
     #[error("`{0}` is no UTF-8 text, or too large to be a source")]
     NotText(String),
-    /// A test whose source is not there.
+    /// The test's source cannot be found.
     #[error("there is no test `{0}` whose source can be found")]
     NoSuchTest(TestId),
-    /// A test's file is being edited by somebody.
+    /// The test's file has uncommitted changes.
     #[error("`{0}` has uncommitted changes")]
     Uncommitted(String),
-    /// Something is in the way of a file.
+    /// The file cannot be written; the text says why.
     #[error("cannot write the file: {0}")]
     InTheWay(String),
-    /// No copy of the project can be made.
+    /// The scratch copy cannot be written.
     #[error("cannot lay out a copy of the project")]
     Scratch(#[from] ScratchError),
-    /// No copy of the project can be made.
+    /// The scratch copy's content cannot be determined.
     #[error("cannot lay out a copy of the project")]
     LayOut(#[from] LayOutError),
-    /// The probes could not be made.
+    /// The counter-proof could not be run.
     #[error("cannot make a counter-proof")]
     Proof(#[source] ProofError),
-    /// Git.
+    /// A git operation failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The machine's own folder.
+    /// The state folder `.tdd/` cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
-    /// The ledger.
+    /// The ledger cannot be read or written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The project's files.
+    /// A project file cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The project's tools.
+    /// The project's tools could not be run.
     #[error(transparent)]
     Run(RunError),
-    /// Somebody asked us to stop.
+    /// The user interrupted us.
     #[error("interrupted")]
     Interrupted,
 }

@@ -1,5 +1,5 @@
-//! Links to what is installed in a project's folder, for a copy of the project: all of it leads to where it is, but what
-//! is the project's own leads into the copy.
+//! Links a project's installed packages into a scratch copy. Packages of the project's own workspace are linked to
+//! their copies.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -7,8 +7,8 @@ use std::path::{Component, Path};
 use crate::git::FileKind;
 use crate::layout::Content;
 
-/// What a copy needs in the place of this folder: one link, or, where the packages of a workspace are linked into it,
-/// one for each that is in it.
+/// The links that replace this folder in a scratch copy: one for the whole folder, or one per entry if workspace
+/// packages are linked into it.
 pub(crate) fn links(root: &Path, folder: &str) -> Vec<(String, Content)> {
     let full = root.join(folder);
     let entries = entries(&full, folder);
@@ -23,7 +23,7 @@ pub(crate) fn links(root: &Path, folder: &str) -> Vec<(String, Content)> {
     entries.into_iter().zip(own).filter_map(linked).collect()
 }
 
-/// What is installed in a folder; packages of a scope are one folder further down.
+/// The packages installed in a folder; scoped packages are one level deeper.
 fn entries(full: &Path, folder: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(full).into_iter().flatten().flatten() {
@@ -40,7 +40,7 @@ fn entries(full: &Path, folder: &str) -> Vec<String> {
     found
 }
 
-/// A link to the same place in the copy, if this is one to a package of the project itself.
+/// For a link to a package of the project itself: a link to the same place in the copy.
 fn own(root: &Path, path: &str) -> Option<Content> {
     let full = root.join(path);
     fs::symlink_metadata(&full).ok().filter(fs::Metadata::is_symlink)?;

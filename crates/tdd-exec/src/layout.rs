@@ -1,4 +1,4 @@
-//! What a copy of the project is to hold, file by file.
+//! Describes what a scratch copy of the project holds, file by file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,39 +15,37 @@ use tdd_lang::twin::ScratchNeeds;
 use crate::git::{FileKind, GitError, Listing, Repo, Stored};
 use crate::installed;
 
-/// Why the copy could not be made.
+/// A file operation on the scratch copy failed.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} `{}`", path.display())]
 pub struct ScratchError {
     /// `read`, `write`, …
     pub(crate) action: &'static str,
-    /// What.
     pub(crate) path: PathBuf,
-    /// Why.
     pub(crate) source: io::Error,
 }
 
-/// Why it cannot be said what a copy is to hold.
+/// Why the scratch copy's content cannot be determined.
 #[derive(Debug, thiserror::Error)]
 pub enum LayOutError {
     /// The tree cannot be read.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// A file beside it cannot be read.
+    /// A file outside the tree cannot be read.
     #[error(transparent)]
     Scratch(#[from] ScratchError),
 }
 
-/// What a file of the copy is to hold.
+/// A file's content in the scratch copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// What git keeps.
+    /// A file that git stores.
     Stored(Stored),
-    /// Something else.
+    /// Content that git does not store.
     Given {
-        /// Its bytes; of a link, its target.
+        /// The bytes; for a symbolic link, its target.
         bytes: Vec<u8>,
-        /// What it is.
+        /// The file's kind.
         kind: FileKind,
     },
 }
@@ -58,7 +56,7 @@ impl Content {
         Self::Given { bytes: text.as_bytes().to_vec(), kind: FileKind::File }
     }
 
-    /// Names the content, as git would.
+    /// The content's id, as git would compute it.
     pub(crate) fn name(&self) -> Stored {
         match self {
             Self::Stored(stored) => *stored,
@@ -66,7 +64,6 @@ impl Content {
         }
     }
 
-    /// The bytes.
     pub(crate) fn bytes(&self, repo: &Repo) -> Result<Cow<'_, [u8]>, GitError> {
         match self {
             Self::Stored(stored) => Ok(Cow::Owned(repo.stored(stored)?)),
@@ -74,13 +71,13 @@ impl Content {
         }
     }
 
-    /// A link to a folder, wherever that is in the end; `None` if there is none.
+    /// A symbolic link to the folder's real path; `None` if there is no such folder.
     pub fn link_to(folder: &Path) -> Option<Self> {
         let folder = fs::canonicalize(folder).ok().filter(|folder| folder.is_dir())?;
         Some(Self::Given { bytes: folder.as_os_str().as_bytes().to_vec(), kind: FileKind::Symlink })
     }
 
-    /// What is on the disk; `None` if there is no file or link.
+    /// Reads a file or link from disk; `None` if there is none.
     pub fn read(path: &Path) -> Result<Option<Self>, ScratchError> {
         let doing = |source| ScratchError { action: "read", path: path.to_owned(), source };
         let meta = match fs::symlink_metadata(path) {
@@ -102,16 +99,16 @@ impl Content {
     }
 }
 
-/// What a copy holds: the files of a tree, some of them other. Submodules and names that are not UTF-8 are left out.
+/// The content of a scratch copy: a tree's files, some replaced. Leaves out submodules and names that are not UTF-8.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     tree: Arc<Listing>,
-    /// Other content, or none.
+    /// Replaced, added or (`None`) removed files.
     other: BTreeMap<String, Option<Content>>,
 }
 
 impl Layout {
-    /// The files of a tree, and those of the working folder that a build needs although no tree has them.
+    /// The tree's files, plus files and folders of the working tree that a build needs although the tree lacks them.
     pub fn new(repo: &Repo, tree: &TreeId, needs: &ScratchNeeds) -> Result<Self, LayOutError> {
         let mut layout = Self { tree: repo.tree_files(tree)?, other: BTreeMap::new() };
         for path in needs.links.iter().cloned().chain(layout.beside(needs)) {
@@ -131,7 +128,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Puts something else at this path, or nothing.
+    /// Replaces the file at this path, or removes it.
     pub fn set(&mut self, path: &str, content: Option<Content>) {
         self.other.insert(path.to_owned(), content);
     }
@@ -172,7 +169,7 @@ impl Layout {
         Some(Cow::Owned(Content::Stored(*stored)))
     }
 
-    /// The folders that stand beside files of a name.
+    /// The folders that the build needs beside each file with a certain name.
     fn beside(&self, needs: &ScratchNeeds) -> Vec<String> {
         let mut found = Vec::new();
         for (topmost, folder) in &needs.beside {

@@ -1,4 +1,4 @@
-//! The hands of the machine: processes, git, files, the ledger. They act; they decide nothing.
+//! Acts for the machine on processes, git, files and the ledger, and decides nothing.
 
 pub mod clock;
 pub mod counterproof;

@@ -1,4 +1,5 @@
-//! Does what a person says about one test: verified in a copy, then written through the gate and committed alone.
+//! Carries out a person's decision about one test: verifies it in a scratch copy, writes it through the gate and
+//! commits it alone.
 
 use std::collections::BTreeMap;
 
@@ -25,50 +26,50 @@ use crate::text;
 use crate::workshop::ProjectWorkshop;
 use crate::workspace::{Workspace, Written};
 
-/// Largest file that a test may stand in, in bytes.
+/// Largest test file, in bytes.
 const MAX_FILE: u64 = 4 << 20;
 
-/// A test that a person speaks of, in a file that is as HEAD has it.
+/// The test to change, in a file without uncommitted changes.
 pub struct OneTest {
     /// The project.
     pub workshop: ProjectWorkshop,
     head: Head,
-    /// Which test.
+    /// The test's id.
     pub id: TestId,
-    /// The file that it stands in.
+    /// The path of the test's file.
     pub path: String,
     /// The file's text.
     pub source: String,
-    /// The test in it.
+    /// The test's location and content in the file.
     pub item: TestItem,
 }
 
-/// What is to become of the test.
+/// What happens to the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes.
+    /// It is deleted.
     Gone,
-    /// It is left aside.
+    /// It is skipped.
     Skipped(Skip),
-    /// It counts again.
+    /// It is no longer skipped.
     Free,
 }
 
-/// The commit that says so.
+/// The person's decision, for the commit message.
 pub struct Word<'w> {
-    /// What is done: `retire adds`.
+    /// What is done, such as `retire adds`.
     pub summary: &'w str,
     /// Why.
     pub reason: &'w str,
-    /// What becomes of the test.
+    /// What happens to the test.
     pub fate: PersonFate,
 }
 
-/// What came of it.
+/// The result of [`OneTest::make`].
 pub enum Outcome {
-    /// It is committed.
+    /// The change is committed.
     Done(Committed),
-    /// It was not done, and these tests said so.
+    /// The change was refused, with the test report behind the refusal.
     Refused(Box<Refusal>, Report),
 }
 
@@ -83,7 +84,7 @@ pub fn source(workshop: &ProjectWorkshop, path: &str) -> Result<Option<String>, 
 }
 
 impl OneTest {
-    /// Takes a test at its word: it is there, and its file has no uncommitted changes.
+    /// Finds the test; fails if it does not exist or its file has uncommitted changes.
     pub fn new(mut workshop: ProjectWorkshop, id: &TestId) -> Result<Self, WorkError> {
         let (path, item) = find(&workshop, id)?.ok_or_else(|| WorkError::NoSuchTest(id.clone()))?;
         let dirty = workshop.site.repo.dirty()?;
@@ -98,13 +99,13 @@ impl OneTest {
         Ok(Self { workshop, head, id: id.clone(), path, source, item })
     }
 
-    /// Whether the test can be built as it is: no missing symbol keeps it from being run.
+    /// Whether the test builds: no missing symbol keeps it from running.
     pub fn is_built(&self) -> Result<bool, WorkError> {
         let report = self.workshop.base_report()?;
         Ok(!report.obstacles().iter().any(|obstacle| obstacle.tests.contains(&self.id)))
     }
 
-    /// Makes the file what it is to be, if all other tests stay as they are.
+    /// Writes and commits the file's new content, if all other tests keep their results.
     pub fn make(&mut self, content: String, fate: Fate, word: &Word<'_>) -> Result<Outcome, WorkError> {
         let changed = BTreeMap::from([(self.path.clone(), Some(content.clone()))]);
         let change = self.change(&changed)?;
@@ -139,7 +140,7 @@ impl OneTest {
         let mut baseline = self.workshop.baseline()?;
         match fate {
             Fate::Gone => drop(baseline.remove(&self.id)),
-            // A runner that builds nothing still tells of it.
+            // Some runners report a test that is excluded from the build; others omit it.
             Fate::Skipped(Skip::FromBuilding) if report.get(&self.id).is_none() => drop(baseline.remove(&self.id)),
             Fate::Skipped(Skip::FromRunning | Skip::FromBuilding) => {
                 baseline.insert(self.id.clone(), Some(Cause::Skipped));
@@ -147,7 +148,7 @@ impl OneTest {
             Fate::Free => {}
         }
         let tree = &self.head.tree;
-        // The gate has seen to it that nothing but this test changed.
+        // The gate made sure that only this test changed.
         let but_for_the_test = Change::default();
         let seen =
             RunFacts { change: &but_for_the_test, report, trees: (tree, tree), baseline: Some(&baseline), absent: &[] };
@@ -161,7 +162,7 @@ impl OneTest {
         Ok(judge::judge(&mut RuleRunner::new(&exceptions), &subject, &seen))
     }
 
-    /// The word is on the record before the file is touched, so that the next start can settle it after a kill.
+    /// Records the edit before touching the file, so that the next start can settle it after a kill.
     fn commit(&mut self, permit: Permit, files: &Files, word: &Word<'_>) -> Result<Committed, WorkError> {
         self.workshop.site.repo.check_ready_to_commit()?;
         let content = Digest::of(files.get(&self.path).cloned().flatten().unwrap_or_default());
@@ -194,7 +195,7 @@ impl OneTest {
         let message = commit::word_about_test(word.summary, word.reason, word.fate.trailer(), &self.id);
         let machine = self.workshop.site.config.commit.clone();
         let author = match word.fate {
-            // The machine itself sets a test aside.
+            // Skips are committed by the machine, not by a person.
             PersonFate::Skipped => machine,
             PersonFate::Retired | PersonFate::Unblocked => repo.person().unwrap_or(machine),
         };
@@ -215,8 +216,8 @@ impl OneTest {
 }
 
 impl ProjectWorkshop {
-    /// Puts right what was cut short while a person's word about a test was carried out: a commit that was made is
-    /// put on the record, a file that holds exactly what was to be committed is put back. Says whether there was any.
+    /// Recovers from a kill during a person's edit of a test: records a commit that was made, or restores a file that
+    /// holds exactly the edit. Returns whether an edit was open.
     pub fn settle(&mut self) -> Result<bool, WorkError> {
         let Some(edit) = self.session().standing().person_edit().cloned() else { return Ok(false) };
         let head = self.site.repo.head()?;

@@ -24,35 +24,35 @@ use crate::runner::ProjectRunner;
 use crate::sources::{StoredSources, TreeSources};
 use crate::text::{self, TextError};
 
-/// Where a person stands, and what they say about it.
+/// The folder and configuration file that the user named.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
-    /// The folder that they name; the current one by default.
+    /// The folder; the current one by default.
     pub dir: Option<PathBuf>,
-    /// The configuration that they name; `tdd.yaml` in the repository's root by default.
+    /// The configuration file; `tdd.yaml` in the repository's root by default.
     pub config: Option<PathBuf>,
 }
 
-/// Shows what is being done; the line vanishes when this is dropped.
+/// Shows progress on one line, which is cleared when this is dropped.
 pub type ProgressLine = Box<dyn Fn(&str)>;
 
-/// What every command needs from its surroundings: a way to stop it, and a way to show what it does.
+/// What every command needs: a way to stop it, and a way to show progress.
 #[derive(Clone)]
 pub struct Surroundings {
-    /// Set when somebody asks us to stop.
+    /// Set when a stop is requested.
     pub cancel: Cancel,
     /// Makes a progress line.
     pub progress: Arc<dyn Fn() -> ProgressLine + Send + Sync>,
 }
 
 impl Surroundings {
-    /// What starts the project's tools.
+    /// Starts the project's tools.
     pub fn spawner(&self) -> Spawner {
         Spawner::new("/", std::env::vars_os()).with_cancel(self.cancel.clone())
     }
 }
 
-/// The configuration, and the file that it comes from, if there is one.
+/// The configuration, with its file if there is one.
 #[derive(Debug)]
 pub struct Loaded {
     /// The configuration.
@@ -76,7 +76,7 @@ pub fn repository(place: &Place) -> Result<Repo, WorkError> {
     Repo::discover(&folder)?.ok_or(WorkError::NoRepository(folder))
 }
 
-/// The commit that a person names.
+/// The commit that the user names.
 pub fn commit(repo: &Repo, rev: &str) -> Result<CommitId, WorkError> {
     match repo.resolve(rev)? {
         Some(commit) => Ok(commit),
@@ -85,8 +85,8 @@ pub fn commit(repo: &Repo, rev: &str) -> Result<CommitId, WorkError> {
     }
 }
 
-/// A path or a test id as a person wrote it, from the repository's root: they may stand in a folder of it, or write
-/// `./`. What is there from the root already stays as it is.
+/// A path or test id relative to the repository's root. The user may write it relative to their folder, or with `./`; a
+/// path that already exists from the root stays as it is.
 pub fn seen_from_root(place: &Place, root: &Path, asked: &str, is_there: impl Fn(&str) -> bool) -> String {
     let (path, name) = asked.split_once("::").map_or((asked, None), |(path, name)| (path, Some(name)));
     if is_there(path) {
@@ -102,7 +102,7 @@ pub fn seen_from_root(place: &Place, root: &Path, asked: &str, is_there: impl Fn
     }
 }
 
-/// The test that a person names, wherever they stand; `None` if it is no id.
+/// The test that the user names, relative to their folder; `None` if it is not a test id.
 pub fn test(place: &Place, root: &Path, asked: &str) -> Option<TestId> {
     TestId::parse(&seen_from_root(place, root, asked, |path| root.join(path).is_file())).ok()
 }
@@ -122,7 +122,7 @@ pub fn configuration(place: &Place, root: &Path) -> Result<Loaded, WorkError> {
     Ok(Loaded { config, path: Some(path) })
 }
 
-/// The language of that name; any other name will do where the tests write a JUnit report.
+/// The language with this name; an unknown name is accepted if the tests write a JUnit report.
 pub fn language(name: &str, ci: &Ci) -> Result<Box<dyn Language>, WorkError> {
     let known = tdd_lang::named(name);
     known.or_else(|| other(ci)).ok_or(WorkError::UnknownLanguage)
@@ -132,10 +132,10 @@ fn other(ci: &Ci) -> Option<Box<dyn Language>> {
     ci.junit.is_some().then(|| Box::new(Other) as Box<dyn Language>)
 }
 
-/// The language of a repository: those of its projects if there are several, else the configured one, else those of
-/// the projects that are found in it, else the default.
+/// The language of a repository: that of the configured projects, else the configured one, else that of the discovered
+/// projects, else the default.
 ///
-/// What is found in `before`, which a change starts from, stays what it is: a change adds projects and takes none away.
+/// Projects found in `before`, the base of a change, stay: a change can add projects but remove none.
 pub fn language_of(
     config: &Config,
     before: &dyn Sources,
@@ -159,13 +159,13 @@ pub fn language_of(
         .ok_or(WorkError::UnknownLanguage)
 }
 
-/// Commands for the whole repository are meant for one project.
+/// Whether commands are configured for the whole repository, which means that it is one project.
 fn has_commands(ci: &Ci) -> bool {
     let commands = [&ci.test_cmd, &ci.check_cmd, &ci.fmt_cmd];
     commands.iter().any(|command| command.is_some()) || ci.junit.is_some() || !ci.test_command_for.is_empty()
 }
 
-/// The projects that were found, as if the configuration had named them. One alone is seen as it always was.
+/// The discovered projects, as if they were configured. A single project at its usual place is not wrapped.
 fn found(ci: &Ci, found: &[DiscoveredProject], sources: &dyn Sources) -> Result<Option<Box<dyn Language>>, WorkError> {
     if found.len() > discover::MOST {
         return Err(WorkError::TooManyProjects(found.len()));
@@ -185,7 +185,7 @@ fn found(ci: &Ci, found: &[DiscoveredProject], sources: &dyn Sources) -> Result<
     Ok((!members.is_empty()).then(|| Box::new(Several::new(members)) as Box<dyn Language>))
 }
 
-/// The paths of a change by which other projects would be found than before it, where none are configured.
+/// The paths of a change that alter which projects are discovered; empty if projects or a language are configured.
 pub fn deciding<'p>(config: &Config, before: &dyn Sources, after: &dyn Sources, paths: &'p [String]) -> Vec<&'p str> {
     let is_found = config.projects.is_empty() && config.language.is_none();
     if is_found { discover::deciding(before, after, paths) } else { Vec::new() }
@@ -205,7 +205,7 @@ fn member(root: &str, language: Box<dyn Language>, ci: &Ci, present: bool, sourc
     Member { root: project.root, language: language.into(), settings, present }
 }
 
-/// Why there is nothing to test: a Makefile may know more than we do.
+/// The error if there is nothing to test; it names a Makefile with a `test` target if there is one.
 pub fn no_project(root: &Path, sources: &dyn Sources) -> WorkError {
     match makefile::with_target("", "test", sources) {
         Some(makefile) => WorkError::OnlyMakefile { root: root.to_owned(), makefile },
@@ -213,7 +213,7 @@ pub fn no_project(root: &Path, sources: &dyn Sources) -> WorkError {
     }
 }
 
-/// The projects whose tests are run: as configured, or as found.
+/// The projects whose tests are run, configured or discovered.
 pub fn known(
     config: &Config,
     language: &dyn Language,
@@ -225,7 +225,7 @@ pub fn known(
     if several.is_empty() { vec![only] } else { several }
 }
 
-/// The projects of a repository that has several.
+/// The projects of a repository that has several; otherwise empty.
 pub fn several_of(config: &Config, sources: &dyn Sources) -> Vec<DiscoveredProject> {
     let named = |project: &ProjectConfig| {
         let language = tdd_lang::named(&project.language).map_or("other", |language| language.name());
@@ -239,7 +239,7 @@ pub fn several_of(config: &Config, sources: &dyn Sources) -> Vec<DiscoveredProje
     if found.len() > 1 { found } else { Vec::new() }
 }
 
-/// The lines of a configuration that name these projects.
+/// The lines of a configuration that list these projects.
 pub fn lines<'f>(projects: impl IntoIterator<Item = &'f DiscoveredProject>) -> String {
     let line = |project: &DiscoveredProject| {
         // A JSON string is a YAML string.
@@ -249,24 +249,24 @@ pub fn lines<'f>(projects: impl IntoIterator<Item = &'f DiscoveredProject>) -> S
     format!("projects:\n{}", projects.into_iter().map(line).collect::<String>())
 }
 
-/// A project as it is in the working folder.
+/// A project in its working folder.
 pub struct Workbench {
-    /// Its repository.
+    /// The repository.
     pub repo: Repo,
-    /// What reads its files.
+    /// The project's language.
     pub language: Box<dyn Language>,
-    /// Where it is.
+    /// The project's location.
     pub project: Project,
-    /// Its files.
+    /// The repository's files.
     pub sources: TreeSources,
-    /// Its commands.
+    /// The project's commands.
     pub settings: Settings,
-    /// Its configuration.
+    /// The configuration.
     pub config: Config,
 }
 
 impl Workbench {
-    /// Finds everything that running the project's tools needs.
+    /// Gathers everything needed to run the project's tools.
     pub fn open(place: &Place) -> Result<Self, WorkError> {
         let repo = repository(place)?;
         let config = configuration(place, repo.root())?.config;
@@ -277,12 +277,12 @@ impl Workbench {
         Ok(Self { repo, language, project, sources, settings, config })
     }
 
-    /// What starts the project's tools.
+    /// Starts the project's tools.
     pub fn spawner(&self, surroundings: &Surroundings) -> Spawner {
         surroundings.spawner().with_root(self.repo.root())
     }
 
-    /// The project's tools.
+    /// Runs the project's tools.
     pub fn runner<'a>(&'a self, spawner: &'a Spawner, progress: &'a dyn Fn(&str)) -> ProjectRunner<'a> {
         ProjectRunner {
             language: self.language.as_ref(),
@@ -294,13 +294,13 @@ impl Workbench {
         }
     }
 
-    /// What the ledger says was run.
+    /// The test command, as recorded in the ledger.
     pub fn test_command(&self) -> String {
         command_line(tdd_lang::test_words(self.language.as_ref(), &self.settings))
     }
 }
 
-/// Where the history stands, by HEAD's commits and by a step that ended there without one.
+/// The position in the history, by HEAD's commits and by a step that ended there without a commit.
 pub fn position(repo: &Repo, session: &Session, head: &Head) -> Result<Position, WorkError> {
     Ok(Position::of_history(repo.messages()?).after(session.standing().ended(), head.commit.as_ref()))
 }
@@ -310,7 +310,7 @@ pub fn command_line(argv: Vec<String>) -> String {
     CommandSpec::new(argv, Duration::ZERO).line()
 }
 
-/// What the configuration, or else a Makefile, says about the project's commands. Each of several projects has its own.
+/// The project's commands from the configuration, or else from a Makefile. With several projects, each has its own.
 pub fn settings(config: &Config, language: &dyn Language, project: &Project, sources: &dyn Sources) -> Settings {
     let settings = of_ci(&config.ci);
     if config.projects.is_empty() {

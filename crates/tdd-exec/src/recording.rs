@@ -1,4 +1,4 @@
-//! Puts what was seen into the ledger of a project that has one.
+//! Records events in the project's ledger, if it has one.
 
 use tdd_core::event::{Event, Record};
 use tdd_core::seam::Ledger;
@@ -8,10 +8,10 @@ use crate::clock::WallClock;
 use crate::ledger::{LedgerError, LedgerFile};
 use crate::state::StateDir;
 
-/// Told of every event as it is recorded.
+/// Called with every event that is recorded.
 pub type Echo = Box<dyn FnMut(&Record) + Send>;
 
-/// The ledger, if this project has one and nobody else is writing to it.
+/// The ledger, or nothing.
 pub struct Recording {
     ledger: Option<LedgerFile<WallClock>>,
     nothing: Session,
@@ -19,17 +19,17 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Opens the ledger; where another process holds it, that is an error.
+    /// Opens the ledger; fails if another process holds it.
     pub fn exclusive(dir: &StateDir) -> Result<Self, LedgerError> {
         Ok(Self { ledger: Some(LedgerFile::open(dir, WallClock)?), ..Self::nothing() })
     }
 
-    /// No ledger: nothing is known, and nothing is recorded.
+    /// No ledger: an empty session, and nothing is recorded.
     pub fn nothing() -> Self {
         Self { ledger: None, nothing: Session::default(), echo: None }
     }
 
-    /// Tells of every event from now on.
+    /// Calls `echo` with every event from here on.
     pub fn echo_to(&mut self, echo: Echo) {
         self.echo = Some(echo);
     }
@@ -39,7 +39,7 @@ impl Recording {
         self.ledger.as_ref().and_then(LedgerFile::repaired).map(|repaired| repaired.dropped_bytes)
     }
 
-    /// Records a run of all tests, unless it could not be found out what they say.
+    /// Records a run of all tests, unless the environment kept it from giving results.
     pub fn suite(&mut self, facts: &SuiteFacts<'_>) -> Result<(), LedgerError> {
         if facts.report.environment_failure().is_some() {
             return Ok(());

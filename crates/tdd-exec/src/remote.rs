@@ -1,4 +1,4 @@
-//! One branch fetched from a remote and pushed to it, by the git program: no hook runs, and nothing is ever forced.
+//! Fetches one branch from a remote and pushes it, using the git program. Runs no hooks and never forces a push.
 
 use std::time::Duration;
 
@@ -13,54 +13,54 @@ use crate::process::{self, ProcessError, Spawner};
 pub struct Remote<'a> {
     /// The repository.
     pub repo: &'a Repo,
-    /// What starts the git program.
+    /// Starts the git program.
     pub spawner: &'a Spawner,
-    /// What the remote is called.
+    /// The remote's name.
     pub name: &'a str,
 }
 
-/// What became of a push.
+/// The result of a push.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Pushed {
-    /// The remote has it.
+    /// The remote took the commit.
     Done,
-    /// The remote has something that we lack.
+    /// The remote has commits that we lack.
     Rejected,
 }
 
-/// Why nothing could be fetched or pushed.
+/// Why a fetch or a push failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// The name cannot be that of a remote.
+    /// The name is not valid.
     #[error("`{0}` is not the name of a remote")]
     Name(String),
-    /// The git program said no.
+    /// The git program failed.
     #[error("cannot {what} `{remote}`: {said}")]
     Refused {
-        /// What was tried.
+        /// The operation that failed.
         what: &'static str,
-        /// Which remote.
+        /// The remote's name.
         remote: String,
-        /// In git's words.
+        /// Git's message.
         said: String,
     },
-    /// We were asked to stop.
+    /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
     /// The git program could not be run.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// What was fetched could not be read.
+    /// The fetched ref could not be read.
     #[error(transparent)]
     Git(#[from] GitError),
 }
 
-/// How long a fetch or a push may take.
+/// Time limit for a fetch or a push.
 const DEADLINE: Duration = Duration::from_mins(2);
 
 impl Remote<'_> {
-    /// Where the remote has a branch; `None` if it has none.
+    /// Fetches a branch; returns the remote's commit, or `None` if the remote lacks the branch.
     pub fn fetch(&self, branch: &str) -> Result<Option<CommitId>, RemoteError> {
         let ours = format!("refs/tdd/remote/{}/{branch}", self.name);
         let listed = self.git(&["ls-remote", "--refs", self.name, &format!("refs/heads/{branch}")])?;
@@ -74,7 +74,7 @@ impl Remote<'_> {
         Ok(self.repo.resolve(&ours)?)
     }
 
-    /// Gives the remote a commit as the tip of a branch, if that loses nothing there.
+    /// Pushes a commit to a branch, if it fast-forwards.
     pub fn push(&self, commit: &CommitId, branch: &str) -> Result<Pushed, RemoteError> {
         let to = format!("{}:refs/heads/{branch}", commit.0);
         let pushed = self.git(&["push", "--porcelain", "--no-verify", self.name, &to])?;

@@ -1,12 +1,11 @@
-//! How much room is left on the disks that a command writes to.
+//! Free space on the disks that a command writes to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use nix::sys::statvfs::statvfs;
 
-/// The bytes that are left where there are least: in the folder and whatever is mounted below it, in the home, and where
-/// temporary files go.
+/// The smallest free space, in bytes, among the folder, everything mounted below it, the home and the temporary folder.
 pub fn least_room(folder: &Path) -> u64 {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let places = mounted_below(folder).into_iter().chain([folder.to_owned(), std::env::temp_dir()]).chain(home);
@@ -15,15 +14,15 @@ pub fn least_room(folder: &Path) -> u64 {
 
 #[allow(clippy::useless_conversion, reason = "the numbers are smaller on some systems")]
 fn room(place: &Path) -> Option<u64> {
-    // A file system without any blocks, such as `/proc`, is none that anybody writes to.
+    // A file system without blocks, such as `/proc`, does not count.
     let found = statvfs(place).ok().filter(|found| found.blocks() > 0)?;
     Some(u64::from(found.blocks_available()).saturating_mul(u64::from(found.fragment_size())))
 }
 
-/// What is mounted below a folder; where the system does not say, nothing.
+/// The mount points below a folder; none if the system does not list them.
 fn mounted_below(folder: &Path) -> Vec<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    // The fifth word of a line is where it is mounted.
+    // The fifth field is the mount point.
     let points = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(PathBuf::from);
     points.filter(|point| point.starts_with(folder) && point != folder).collect()
 }

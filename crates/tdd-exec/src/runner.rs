@@ -1,4 +1,4 @@
-//! Runs a project's own tools and hands what they print to the language that can read it.
+//! Runs a project's tools and lets its language interpret their output.
 
 use std::path::Path;
 
@@ -14,44 +14,44 @@ use tdd_lang::language::{
 use crate::process::{self, Isolation, ProcessError, Spawner};
 use crate::room::least_room;
 
-/// Why a tool could not be run at all.
+/// Why a tool could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The configured command is none that we can read.
+    /// The configured command is not one that we understand.
     #[error(transparent)]
     UnknownCommand(#[from] UnknownCommand),
     /// The process could not be started or watched.
     #[error(transparent)]
     Process(#[from] ProcessError),
-    /// The machine has too little of something, so that nothing is known about the project.
+    /// Memory or disk ran out, so nothing is known about the project.
     #[error("{}", match what {
         Shortage::Memory => format!("`{command}` was killed, most likely because memory ran out"),
         Shortage::Disk => format!("the disk is full: `{command}` cannot write"),
     })]
     Exhausted {
-        /// What was to be run.
+        /// The command.
         command: String,
-        /// What it ran out of.
+        /// What ran out.
         what: Shortage,
     },
-    /// Somebody asked us to stop.
+    /// A stop was requested.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// The tools of one project.
+/// Runs the tools of one project.
 pub struct ProjectRunner<'a> {
-    /// What reads their output.
+    /// Interprets their output.
     pub language: &'a dyn Language,
-    /// Where they run.
+    /// The project's location.
     pub project: &'a Project,
-    /// What is configured.
+    /// The configured commands.
     pub settings: &'a Settings,
     /// The project's files.
     pub sources: &'a dyn Sources,
     /// Starts them.
     pub spawner: &'a Spawner,
-    /// Told what is being done, for a progress line.
+    /// Called with what is being done, for a progress line.
     pub progress: &'a dyn Fn(&str),
 }
 
@@ -77,7 +77,7 @@ impl ProjectRunner<'_> {
         self.run(&job.command, job.starts)
     }
 
-    /// Runs all tests and sees which lines of these files they execute.
+    /// Runs all tests and measures which lines of these files they execute.
     pub fn coverage(&self, paths: &[String]) -> Result<Measured, RunError> {
         match self.language.coverage(self.project, self.settings, paths) {
             Some(mut suite) => Ok(self.converse(suite.as_mut())?.0),
@@ -85,7 +85,7 @@ impl ProjectRunner<'_> {
         }
     }
 
-    /// Runs what a test run asks for until it knows what it is about; and says which of it was killed.
+    /// Runs the commands that a suite asks for until it is done; also returns the first command that was killed.
     fn converse<T>(&self, suite: &mut dyn Suite<T>) -> Result<(T, Option<CommandSpec>), RunError> {
         let mut killed = None;
         loop {
@@ -102,7 +102,7 @@ impl ProjectRunner<'_> {
         }
     }
 
-    /// Runs these one after the other, until one fails.
+    /// Runs these commands in order until one fails.
     fn run_tools(&self, label: &str, commands: &[CommandSpec]) -> Result<RunnerOutcome, RunError> {
         let mut outcome = RunnerOutcome { ok: true, stdout: String::new(), stderr: String::new(), exit: Exit::Passed };
         for command in commands {
@@ -135,7 +135,7 @@ impl Runner for ProjectRunner<'_> {
         let selection = if only.is_empty() { Selection::All } else { Selection::Only(only.to_vec()) };
         let mut suite = tdd_lang::suite(self.language, self.project, self.settings, selection)?;
         match self.converse(suite.as_mut())? {
-            // A runner that no test can have killed: else the language would blame the test.
+            // The runner itself was killed: if a test could have caused it, the language would blame the test.
             (report, Some(command)) if report.environment_failure().is_some() => {
                 Err(RunError::Exhausted { command: command.line(), what: Shortage::Memory })
             }

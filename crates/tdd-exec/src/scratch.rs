@@ -1,4 +1,4 @@
-//! A copy of the project in `.tdd/scratch/`, kept between runs so that builds in it stay incremental.
+//! A scratch copy of the project in `.tdd/scratch/`, kept between runs so that builds stay incremental.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use crate::layout::{Content, LayOutError, Layout, ScratchError};
 use crate::state::StateDir;
 use crate::walk::{self, Cursor, Stamp};
 
-/// The copy and what is built in it. Its place never changes, so that a build finds what it built before.
+/// The scratch copy and its build products. Its path never changes, so that builds reuse earlier products.
 #[derive(Clone, Debug)]
 pub struct Scratch {
     tree: PathBuf,
@@ -28,11 +28,11 @@ pub struct Scratch {
     sight: Arc<Sight>,
 }
 
-/// Whether the copy can be seen by whoever looks for tests below the project.
+/// Hides the scratch copy from test runners that search the project's folder.
 #[derive(Debug)]
 struct Sight {
     tree: PathBuf,
-    /// Where no runner looks.
+    /// A path that no runner searches.
     away: PathBuf,
     is_hidden_after_use: AtomicBool,
 }
@@ -51,14 +51,14 @@ impl Drop for Sight {
     fn drop(&mut self) {
         let outer = self.away.parent().filter(|_| self.is_hidden_after_use.load(Ordering::Relaxed));
         if let Some(outer) = outer {
-            // What cannot be put away does no harm to us; the next use tries again.
+            // Failing to hide the copy is harmless; the next use tries again.
             let _made = fs::create_dir_all(outer);
             let _moved = fs::rename(&self.tree, &self.away);
         }
     }
 }
 
-/// A file of a copy that was right when the copy was last filled.
+/// A file that was correct when the copy was last filled.
 #[derive(Debug)]
 pub(crate) struct CachedFile {
     path: String,
@@ -66,11 +66,11 @@ pub(crate) struct CachedFile {
     content: Stored,
 }
 
-/// Younger than this, a file may be written once more without looking any different.
+/// A file younger than this may be written again without its stamp changing.
 const YOUNG: Duration = Duration::from_millis(100);
 
 impl Scratch {
-    /// The copy of the project with this state folder. Only for the one who holds the project's lock.
+    /// The scratch copy in this state folder. The caller must hold the project's lock.
     pub fn open(state: &StateDir) -> Result<Self, ScratchError> {
         let folder = state.path().join("scratch");
         let doing = |source| ScratchError { action: "make the folder", path: folder.clone(), source };
@@ -86,29 +86,27 @@ impl Scratch {
         Ok(Self { tree, products, known: state.known(), sight: Arc::new(sight) })
     }
 
-    /// Puts the copy out of sight when it is no longer used, where the project's runner would find its tests: people
-    /// run that, too.
+    /// Hides the copy after use if the project's test runner would find its tests, because people run that runner too.
     pub fn hide_after_use(&self, needs: &ScratchNeeds) {
         self.sight.is_hidden_after_use.fetch_or(needs.is_found, Ordering::Relaxed);
     }
 
-    /// Where the copy is.
+    /// The root of the copy.
     pub fn tree(&self) -> &Path {
         &self.tree
     }
 
-    /// Where builds put their products.
+    /// The folder for build products.
     pub fn products(&self) -> &Path {
         &self.products
     }
 
-    /// Makes the copy hold exactly these files. One that is right already is not touched: by its time a
-    /// build knows that it need not be built again. One that was looked into before, and that nobody wrote
-    /// since, is not looked into again.
+    /// Makes the copy hold exactly these files. Files that are already correct are not touched, so that their times
+    /// tell a build not to rebuild them. Files whose stamp has not changed since the last time are not read again.
     pub fn fill(&self, repo: &Repo, layout: &Layout) -> Result<(), LayOutError> {
         self.sight.bring_back()?;
         let mut held = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // What goes wrong on the way leaves nothing to rely on.
+        // Taken out, so that an error leaves no outdated cache.
         let before = std::mem::take(&mut *held);
         let (moment, files) = (SystemTime::now(), layout.files());
         let found = self.tidy(&files)?;
@@ -128,8 +126,8 @@ impl Scratch {
         Ok(())
     }
 
-    /// The files that a run in the copy changed, removed or added since `start`. Of the added ones only those count for
-    /// which `counts` says so. A file's change time cannot be set back by the process that wrote it.
+    /// The files that a run in the copy changed, removed or added since `start`; added files only if `counts` accepts
+    /// them. Relies on the change time, which the writing process cannot set back.
     pub fn written_since(
         &self,
         layout: &Layout,
@@ -160,7 +158,7 @@ impl Scratch {
         Ok(written)
     }
 
-    /// Removes everything but these files; answers with the times of all that was there.
+    /// Removes everything but these files; returns the stamps of all files that were there.
     fn tidy(&self, files: &[(&str, Cow<'_, Content>)]) -> Result<Vec<(PathBuf, Stamp)>, ScratchError> {
         let folders = folders_of(files);
         let listed = walk::list(&self.tree, |folder| folders.contains(folder))
@@ -180,7 +178,7 @@ impl Scratch {
     }
 }
 
-/// What had to be done about a file.
+/// What happened to a file.
 #[derive(PartialEq, Eq)]
 enum Put {
     WasThere,
@@ -213,9 +211,9 @@ fn doing(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Scratch
     move |source| ScratchError { action, path, source }
 }
 
-/// Whether there is a file that needs nothing but other content, which is faster than another file.
+/// Whether a file can be overwritten in place, which is faster than replacing it.
 fn is_written_over(path: &Path, kind: FileKind) -> bool {
-    // What else a group and others may do is for the user's own mask to say.
+    // The group and other permission bits depend on the user's umask.
     let is_as_made = |mode: u32| match kind {
         FileKind::File => mode & 0o7711 == 0o600,
         FileKind::Executable => mode & 0o7777 == 0o755,
@@ -232,7 +230,7 @@ fn write(path: &Path, bytes: &[u8], kind: FileKind) -> Result<(), ScratchError> 
     if is_written_over(path, kind) {
         return fs::write(path, bytes).map_err(doing);
     }
-    // Whatever is there, a link above all, is not written through.
+    // Remove first, so that we never write through a link.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(doing(error)),
         Ok(()) | Err(_) => {}

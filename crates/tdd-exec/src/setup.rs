@@ -1,4 +1,4 @@
-//! Adds files to a project that lacks them, and commits exactly those; one that is cut short is taken up by the next.
+//! Adds missing files to a project and commits exactly those; the next set-up completes one that was interrupted.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -20,45 +20,45 @@ use crate::state::{StateDir, StateError};
 use crate::text;
 use crate::workspace::{Workspace, Written};
 
-/// Largest note that is read; a kata is the largest thing in it.
+/// Largest note we read, in bytes; a kata is the largest text in it.
 const MAX_NOTE: u64 = 8 << 20;
 
-/// What is to be added.
+/// What to add.
 #[derive(Debug)]
 pub struct SetUp {
-    /// Files by path, with their texts; those that are there already stay as they are.
+    /// Files by path, with their texts; existing files stay as they are.
     pub files: BTreeMap<String, String>,
-    /// A file that is there already and goes into the commit.
+    /// An existing file to include in the commit.
     pub besides: Option<String>,
-    /// Who commits; `None` if nobody does.
+    /// The commit's author; `None` to commit nothing.
     pub author: Option<Author>,
 }
 
-/// What came of it.
+/// The result of [`set_up`].
 #[derive(Debug)]
 pub enum Outcome {
     /// The files are there.
     Done(Added),
     /// Something is in the way.
     Refused(String),
-    /// These changed while they were written, so nothing was.
+    /// A person changed these while we were writing, so nothing was written.
     PersonChanged(Vec<String>),
 }
 
-/// What was added.
+/// What [`set_up`] added.
 #[derive(Debug)]
 pub struct Added {
-    /// Files that were not there.
+    /// Files that were created.
     pub created: Vec<String>,
-    /// Files that were there and stay as they are.
+    /// Files that already existed.
     pub kept: Vec<String>,
     /// The commit, if one was made.
     pub commit: Option<CommitId>,
-    /// What is left to commit.
+    /// Files that are left to commit.
     pub uncommitted: Vec<String>,
 }
 
-/// Adds what is missing. A repository that was made for it is kept only if that works.
+/// Adds the missing files. A repository made for this is kept only on success.
 pub fn set_up(mut new: SetUp, repo: &Repo, fresh: Option<Fresh>) -> Result<Outcome, WorkError> {
     let onto = repo.head()?;
     if new.author.is_some() && new.files.keys().any(|path| is_missing(repo.root(), path)) {
@@ -94,7 +94,7 @@ pub fn set_up(mut new: SetUp, repo: &Repo, fresh: Option<Fresh>) -> Result<Outco
     Ok(Outcome::Done(Added { created, kept, commit, uncommitted }))
 }
 
-/// Those of the files that are not committed yet; one that the project ignores stays out.
+/// The files that are neither committed nor ignored.
 fn to_commit<'f>(repo: &Repo, onto: &Head, files: impl Iterator<Item = &'f String>) -> Result<Vec<String>, WorkError> {
     let mut paths = Vec::new();
     for file in files {
@@ -116,8 +116,8 @@ fn commit_files(repo: &Repo, onto: &Head, files: Vec<String>, author: &Author) -
     Ok(Committed { commit, tree: repo.head()?.tree, subject: message.trim_end().to_owned(), files })
 }
 
-/// A repository that was made just now. Unless it is kept it goes again: whoever is refused finds the folder
-/// as it was.
+/// A repository that was just made. Unless it is kept, it is removed again, so that a refusal leaves the folder as it
+/// was.
 #[derive(Debug)]
 pub struct Fresh(Vec<PathBuf>);
 
@@ -137,13 +137,13 @@ impl Fresh {
 impl Drop for Fresh {
     fn drop(&mut self) {
         for folder in &self.0 {
-            // What cannot be removed does no harm: the next set-up uses it.
+            // What cannot be removed is harmless: the next set-up uses it.
             let _left = fs::remove_dir_all(folder);
         }
     }
 }
 
-/// The files that are the set-up's own, noted until they are committed.
+/// The files of this set-up, noted on disk until they are committed.
 #[derive(Debug)]
 struct Begun {
     note: PathBuf,
@@ -151,7 +151,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// Notes those of `files` that are missing, and adds to `files` what an earlier set-up left undone.
+    /// Notes the missing `files`, and adds to `files` those that an interrupted set-up left.
     fn begin(dir: &StateDir, root: &Path, files: &mut BTreeMap<String, String>) -> Result<Self, StateError> {
         let note = dir.path().join("init.json");
         let mut ours = left_undone(&note);
@@ -167,13 +167,13 @@ impl Begun {
         Ok(begun)
     }
 
-    /// The files that are there as they were noted.
+    /// The noted files that exist with the noted text.
     fn created(&self, root: &Path) -> Vec<String> {
         let is_ours = |path: &str, text: &str| text::read(&root.join(path), MAX_NOTE).is_ok_and(|there| there == text);
         self.files.iter().filter(|(path, text)| is_ours(path, text)).map(|(path, _)| path.clone()).collect()
     }
 
-    /// Everything is committed: the note has served.
+    /// Removes the note after everything is committed.
     fn end(self) -> Result<(), StateError> {
         match fs::remove_file(&self.note) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => Err(self.failed("remove", source)),
@@ -181,7 +181,7 @@ impl Begun {
         }
     }
 
-    /// Whole or not at all, and on the disk before the first file is.
+    /// Writes the note atomically, and syncs it before the first file is written.
     fn write(&self) -> io::Result<()> {
         let unfinished = self.note.with_extension("tmp");
         if unfinished.symlink_metadata().is_ok() {
@@ -198,12 +198,12 @@ impl Begun {
     }
 }
 
-/// Whether there is nothing at this path, not even a link to nothing.
+/// Whether nothing is at this path, not even a dangling link.
 pub fn is_missing(root: &Path, path: &str) -> bool {
     root.join(path).symlink_metadata().is_err()
 }
 
-/// A note that cannot be read notes nothing: its files then count as a person's.
+/// The files in the note of an interrupted set-up; an unreadable note counts as empty, and its files as a person's.
 fn left_undone(note: &Path) -> BTreeMap<String, String> {
     text::read(note, MAX_NOTE).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }

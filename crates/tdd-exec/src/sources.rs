@@ -1,4 +1,4 @@
-//! The repository's files as a language sees them, on the disk or in a tree: names now, texts on demand.
+//! The repository's files as a language sees them, on disk or in a tree; contents are read on demand.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use tdd_lang::language::Sources;
 use crate::git::{GitPath, Listing, Repo, Result};
 use crate::text;
 
-/// Largest source file that is looked into, in bytes.
+/// Largest source file we read, in bytes.
 const MAX_SOURCE: u64 = 4 << 20;
 
-/// The files of a working tree.
+/// The files of the working tree.
 #[derive(Clone, Debug)]
 pub struct TreeSources {
     root: PathBuf,
@@ -22,13 +22,13 @@ pub struct TreeSources {
 }
 
 impl TreeSources {
-    /// These files below `root`.
+    /// The given files below `root`.
     pub fn new(root: impl Into<PathBuf>, mut files: Vec<String>) -> Self {
         files.sort_unstable();
         Self::sorted(root, Arc::new(files))
     }
 
-    /// The same, of files that are sorted.
+    /// The given files, which must be sorted.
     pub fn sorted(root: impl Into<PathBuf>, files: Arc<Vec<String>>) -> Self {
         Self { root: root.into(), files }
     }
@@ -39,7 +39,7 @@ impl Sources for TreeSources {
         &self.files
     }
 
-    /// Only files of the list are read: a source that names `/etc/passwd` or an ignored file gets nothing.
+    /// Reads only listed files: a source that names `/etc/passwd` or an ignored file gets nothing.
     fn read(&self, path: &str) -> Option<String> {
         self.files.binary_search_by(|file| file.as_str().cmp(path)).ok()?;
         let full = self.root.join(path);
@@ -49,7 +49,7 @@ impl Sources for TreeSources {
     }
 }
 
-/// The files of a tree that git keeps.
+/// The files of a tree in git.
 #[derive(Clone, Debug)]
 pub struct StoredSources<'a> {
     repo: &'a Repo,
@@ -80,7 +80,7 @@ impl Sources for StoredSources<'_> {
     }
 }
 
-/// Files with some of them changed.
+/// Sources with some files changed.
 pub struct ChangedSources<'a> {
     inner: &'a dyn Sources,
     changed: &'a BTreeMap<String, Option<String>>,
@@ -88,7 +88,7 @@ pub struct ChangedSources<'a> {
 }
 
 impl<'a> ChangedSources<'a> {
-    /// `inner`, with new content or none for the files in `changed`.
+    /// `inner`, with the files in `changed` replaced or (`None`) removed.
     pub fn new(inner: &'a dyn Sources, changed: &'a BTreeMap<String, Option<String>>) -> Self {
         let is_there = |path: &String| inner.files().binary_search(path).is_ok();
         if changed.iter().all(|(path, content)| content.is_some() == is_there(path)) {

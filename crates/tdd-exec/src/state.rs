@@ -1,4 +1,4 @@
-//! The folder `.tdd/`: the machine's own state, beside the project and out of its commits.
+//! The folder `.tdd/`: the machine's state, kept out of the project's commits.
 
 use std::fs;
 use std::io;
@@ -11,33 +11,33 @@ use crate::scratch::CachedFile;
 #[derive(Clone, Debug)]
 pub struct StateDir {
     path: PathBuf,
-    /// What is known of the copy in it, for as long as this process lives.
+    /// Stamps of the files in the scratch copy, cached for the life of this process.
     known: Arc<Mutex<Vec<CachedFile>>>,
 }
 
-/// Why the folder cannot be used.
+/// Why the state folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// It is a link: what we write there would land elsewhere.
+    /// The path is a link or a file. Writing through a link would end up elsewhere.
     #[error("`{0}` is not a real folder")]
     NotAFolder(PathBuf),
-    /// It could not be read or made.
+    /// The folder could not be read or created.
     #[error("cannot {action} `{path}`")]
     Io {
         /// `create`, `inspect`, …
         action: &'static str,
-        /// What.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// Everything in the folder stays out of commits but the prompts that a person puts there.
+/// Ignores everything in the folder except the prompts that a person puts there.
 const IGNORE: &str = "*\n!prompts\n!prompts/**\n";
 
 impl StateDir {
-    /// The folder of the project at `root`, if it is there.
+    /// The state folder of the project at `root`, if it exists.
     pub fn find(root: &Path) -> Result<Option<Self>, StateError> {
         let path = root.join(".tdd");
         match fs::symlink_metadata(&path) {
@@ -48,7 +48,7 @@ impl StateDir {
         }
     }
 
-    /// The folder of the project at `root`, made if it is not there.
+    /// The state folder of the project at `root`, created if needed.
     pub fn ensure(root: &Path) -> Result<Self, StateError> {
         let dir = if let Some(dir) = Self::find(root)? {
             dir
@@ -61,7 +61,7 @@ impl StateDir {
         Ok(dir)
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub fn path(&self) -> &Path {
         &self.path
     }

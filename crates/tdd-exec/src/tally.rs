@@ -1,4 +1,4 @@
-//! Counts how the tests of each project ended, where a repository has several.
+//! Counts passed and failed tests per project in a repository with several projects.
 
 use serde::Serialize;
 use tdd_core::config::Config;
@@ -8,21 +8,21 @@ use tdd_lang::language::Sources;
 
 use crate::project;
 
-/// One project.
+/// The counts of one project.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Its folder; empty for the root.
+    /// The project's folder; empty for the root.
     pub path: String,
-    /// Its language.
+    /// The project's language.
     pub language: &'static str,
-    /// How many tests passed.
+    /// The number of passing tests.
     pub green: usize,
-    /// How many did not.
+    /// The number of failing tests.
     pub failing: usize,
 }
 
-/// What became of tests, project by project; nothing if there is only one. A test that is known by a slug alone
-/// counts in none: its id does not say where it is.
+/// Counts the results per project; empty if there is only one. A test known only by a slug is not counted, because its
+/// id does not contain a path.
 pub fn tally<'t>(
     config: &Config,
     sources: &dyn Sources,

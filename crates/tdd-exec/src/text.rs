@@ -1,55 +1,55 @@
-//! Reads text files that may be anything: missing, huge, binary, cut in the middle of a character.
+//! Reads text files safely, whether missing, huge or binary.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Why a file is not a text that we read.
+/// Why a file cannot be read as text.
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
-    /// It is not there.
+    /// The file does not exist.
     #[error("there is no file `{}`", .0.display())]
     Missing(PathBuf),
-    /// It is a folder or a device.
+    /// The path is a folder or a device.
     #[error("`{}` is not a file", .0.display())]
     NotAFile(PathBuf),
-    /// It is larger than it may be.
+    /// The file is too large.
     #[error("`{}` has {size} bytes, the limit is {limit}", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// How large it is.
+        /// The file's size.
         size: u64,
-        /// How large it may be.
+        /// The largest size allowed.
         limit: u64,
     },
-    /// It is not UTF-8.
+    /// The file is not UTF-8.
     #[error("`{}` is not UTF-8 text: byte {offset} {problem}", path.display())]
     NotText {
         /// The file.
         path: PathBuf,
-        /// Where it stops being text.
+        /// The first byte that is not UTF-8.
         offset: usize,
-        /// What is wrong there.
+        /// What is wrong at that byte.
         problem: &'static str,
     },
-    /// It could not be read.
+    /// The file could not be read.
     #[error("cannot read `{}`", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// The text of a file of at most `limit` bytes.
+/// The text of a file, which may have at most `limit` bytes.
 pub fn read(path: &Path, limit: u64) -> Result<String, TextError> {
     let io = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => TextError::Missing(path.to_owned()),
         _ => TextError::Io { path: path.to_owned(), source },
     };
-    // Asked before opening: to open a pipe would wait for its other end.
+    // Check before opening: opening a pipe would block until its other end opens.
     if !std::fs::metadata(path).map_err(io)?.is_file() {
         return Err(TextError::NotAFile(path.to_owned()));
     }

@@ -16,7 +16,7 @@ use crate::state::StateDir;
 /// Longest diff of one edit, in bytes.
 const MAX_DIFF: usize = 1 << 20;
 
-/// One line.
+/// One line of the export.
 #[derive(Debug, Serialize)]
 pub struct Line {
     test_id: TestId,
@@ -36,12 +36,12 @@ struct RedLine {
 #[derive(Debug, Serialize)]
 struct EditLine {
     commit: CommitId,
-    /// What the commit changed against its parent, as a unified diff.
+    /// The commit's diff against its parent, as a unified diff.
     diff: String,
     files: Vec<FileLine>,
 }
 
-/// One file of an edit, with digests of its content.
+/// A file in an edit, with digests of its content.
 #[derive(Debug, Serialize)]
 struct FileLine {
     path: String,
@@ -55,7 +55,7 @@ struct GreenLine {
     tree: TreeId,
 }
 
-/// Looks up what a line needs.
+/// Builds the lines from repository and ledger.
 pub struct Exporter {
     repo: Repo,
     language: Box<dyn Language>,
@@ -63,7 +63,7 @@ pub struct Exporter {
 }
 
 impl Exporter {
-    /// For the history of a repository, with what its ledger saw.
+    /// For a repository's history and ledger.
     pub fn new(repo: Repo, language: Box<dyn Language>) -> Result<Self, WorkError> {
         Ok(Self { reds: reds(&repo)?, repo, language })
     }
@@ -107,7 +107,7 @@ impl Exporter {
     }
 }
 
-/// What the ledger saw, if there is one.
+/// The reds in the ledger, if there is one.
 fn reds(repo: &Repo) -> Result<Reds, WorkError> {
     let mut reds = Reds::default();
     let Some(dir) = StateDir::find(repo.root())? else { return Ok(reds) };

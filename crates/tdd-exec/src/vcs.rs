@@ -1,4 +1,4 @@
-//! The repository as the steps use it.
+//! Implements the [`Vcs`] trait for [`Repo`].
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tdd_core::seam::{Head, NewCommit, RepoState, Unclean, Vcs};
 
 use crate::git::{self, ChangeKind, GitError, GitPath, Repo, Signature};
 
-/// How far back commits of the machine are looked for.
+/// How many commits we search for the machine's own.
 const HISTORY: usize = 1000;
 
 impl Vcs for Repo {
@@ -72,7 +72,7 @@ impl Vcs for Repo {
     }
 }
 
-/// Who signs at this time.
+/// The author's signature at this time.
 pub fn signature(author: &Author, now_ms: u64) -> Signature {
     Signature {
         name: author.author_name.clone(),
@@ -81,13 +81,13 @@ pub fn signature(author: &Author, now_ms: u64) -> Signature {
     }
 }
 
-/// Paths as git keeps them.
+/// Converts paths to [`GitPath`]s.
 pub fn git_paths(paths: &[String]) -> Result<Vec<GitPath>, GitError> {
     paths.iter().map(GitPath::new).collect()
 }
 
 impl Repo {
-    /// The person who works here, as their git configuration names them; `None` if it does not.
+    /// The user from their git configuration; `None` if it does not name one.
     pub fn person(&self) -> Option<Author> {
         let (name, email) = self.identity()?;
         Some(Author { author_name: name, author_email: email })

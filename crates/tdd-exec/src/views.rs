@@ -1,4 +1,4 @@
-//! What people read of a run below `.tdd/`: the plan and the log of each step. Written, and never read back.
+//! Writes the files below `.tdd/` that people read: plans and step logs. They are never read back.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,22 +14,22 @@ use crate::state::StateDir;
 #[derive(Debug)]
 pub struct Views {
     folder: PathBuf,
-    /// The logs that this run has written.
+    /// The logs written by this run.
     logs: BTreeSet<String>,
 }
 
 impl Views {
-    /// Those in the machine's own folder.
+    /// For the files in this state folder.
     pub fn new(state: &StateDir) -> Self {
         Self { folder: state.path().to_owned(), logs: BTreeSet::new() }
     }
 
-    /// Writes what an agent means to do.
+    /// Writes an agent's plan.
     pub fn plan(&self, step: u32, role: Role, plan: &str) -> io::Result<()> {
         self.write("plan", &format!("step-{step}-{role}.md"), plan)
     }
 
-    /// Writes the log of a step, for each role that took part in it. What an earlier run left of the same step is kept.
+    /// Writes a step's log, once per role that took part. Keeps an earlier run's log of the same step.
     pub fn log(&mut self, log: &StepLog) -> io::Result<()> {
         for role in log.roles() {
             let name = format!("step-{}-{role}", log.step());
@@ -41,7 +41,7 @@ impl Views {
         Ok(())
     }
 
-    /// Moves a log out of the way, under the next number that is free.
+    /// Renames an existing log to the next free number.
     fn keep_earlier(&self, name: &str) -> io::Result<()> {
         let folder = self.folder.join("logs");
         let file = folder.join(format!("{name}.json"));

@@ -1,4 +1,4 @@
-//! Lists what is below a folder, with the times of each file.
+//! Lists the files below a folder with their metadata.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::git::FileKind;
 
-/// Which writing of a file this is.
+/// File metadata that change when a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     inode: u64,
@@ -43,8 +43,8 @@ impl Stamp {
         }
     }
 
-    /// Whether the file was left alone for so long before that moment. One that is younger may be written once more
-    /// without looking any different.
+    /// Whether the file's last write was more than `than` before `moment`. A younger file may be written again without
+    /// its stamp changing.
     pub(crate) fn is_older(&self, than: Duration, moment: SystemTime) -> bool {
         let is_older = |(seconds, nanoseconds): (i64, i64)| {
             let since = Duration::new(u64::try_from(seconds).unwrap_or(0), u32::try_from(nanoseconds).unwrap_or(0));
@@ -54,21 +54,21 @@ impl Stamp {
     }
 }
 
-/// What is below a folder.
+/// The files and folders below a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
     /// Files, links and the like, sorted by the bytes of their paths.
     pub(crate) files: Vec<(PathBuf, Stamp)>,
-    /// The folders whose content is listed, the root as an empty path among them.
+    /// The folders that were listed; the root is the empty path.
     pub(crate) entered: Vec<PathBuf>,
-    /// The folders whose content is not.
+    /// The folders that were not entered.
     pub(crate) skipped: Vec<PathBuf>,
 }
 
-/// Why a folder could not be listed.
+/// A folder that could not be listed.
 #[derive(Debug)]
 pub(crate) struct Unlisted {
-    /// Which, below the root.
+    /// The folder's path below the root.
     pub(crate) folder: PathBuf,
     pub(crate) source: io::Error,
 }
@@ -76,9 +76,9 @@ pub(crate) struct Unlisted {
 /// With fewer folders than this, a second thread costs more than it saves.
 const MANY_FOLDERS: usize = 16;
 
-/// Lists what is below `root`; links are not followed. A folder that goes away meanwhile is as if it had gone before.
+/// Lists everything below `root` without following links. Ignores a folder that is deleted in the meantime.
 ///
-/// Two threads share the work where there is much: asking for the times of 20,000 files takes one of them 40 ms.
+/// Two threads share large listings: one thread needs 40 ms to stat 20,000 files.
 pub(crate) fn list(root: &Path, mut enters: impl FnMut(&Path) -> bool) -> Result<Listed, Unlisted> {
     let mut listed = Listed::default();
     let mut level = vec![PathBuf::new()];
@@ -107,7 +107,7 @@ pub(crate) fn list(root: &Path, mut enters: impl FnMut(&Path) -> bool) -> Result
     Ok(listed)
 }
 
-/// What is in one folder, by path below the root.
+/// The entries of one folder, by path below the root.
 struct Folder {
     files: Vec<(PathBuf, Stamp)>,
     folders: Vec<PathBuf>,
@@ -141,12 +141,12 @@ fn list_one(root: &Path, folder: &Path) -> io::Result<Folder> {
     Ok(found)
 }
 
-/// A path as git sorts it.
+/// A path's bytes, by which git sorts.
 pub(crate) fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
 }
 
-/// Looks up sorted keys, one after the other, in a sorted list.
+/// Looks up ascending keys in a sorted list.
 pub(crate) struct Cursor<'a, T> {
     rest: std::slice::Iter<'a, T>,
 }
@@ -156,7 +156,7 @@ impl<'a, T> Cursor<'a, T> {
         Self { rest: sorted.iter() }
     }
 
-    /// The item with this key, which must not be less than the one before.
+    /// The item with this key, which must not be smaller than the previous key.
     pub(crate) fn find(&mut self, key: &[u8], key_of: impl Fn(&T) -> &[u8]) -> Option<&'a T> {
         while let Some(item) = self.rest.as_slice().first() {
             match key_of(item).cmp(key) {

@@ -1,4 +1,4 @@
-//! The ledger file against kills, garbage, full disks and other processes.
+//! Tests the ledger file against kills, garbage, full disks and other processes.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
@@ -92,7 +92,7 @@ impl Project {
         ledger::records(&self.dir).unwrap().unwrap().map(Result::unwrap).collect()
     }
 
-    /// Opening must fail, for good: reading without the lock fails too, and the file is not touched.
+    /// Opening must fail; reading without the lock must fail too, and the file must stay unchanged.
     fn refused(&self) -> String {
         let before = fs::read(self.file()).unwrap();
         let error = self.open().expect_err("a damaged ledger must not open").to_string();
@@ -279,7 +279,7 @@ fn damage_before_the_checkpoint_is_noticed() {
     assert!(project.refused().contains("line 702"), "{}", project.refused());
 }
 
-/// A file system of one page or so that the test fills up; needs the right to mount.
+/// A tiny file system that the test fills up; needs permission to mount.
 struct SmallDisk(PathBuf);
 
 impl SmallDisk {

@@ -1,4 +1,4 @@
-//! Commands as they really behave: they fail, hang, flood, fork, hide and outlive whoever started them.
+//! Runs real commands that fail, hang, flood, fork, hide and outlive their parent.
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 const SUPERVISOR: &str = env!("CARGO_BIN_EXE_tdd-run-one");
 const LONG: Duration = Duration::from_mins(1);
-/// Much less than the commands here would take by themselves, and enough on a busy machine.
+/// Much shorter than the commands here take by themselves, but enough on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
 fn spawner() -> Spawner {
@@ -26,7 +26,7 @@ fn run(spec: &CommandSpec) -> Finished {
     process::run(&spawner(), spec).expect("run")
 }
 
-/// A script whose `$0` is a mark by which its processes can be found.
+/// A script with a mark as its `$0`, by which its processes can be found.
 fn script(text: &str, mark: &str) -> CommandSpec {
     CommandSpec::new(["sh", "-c", text, mark], LONG)
 }
@@ -41,12 +41,12 @@ fn with_deadline(mut spec: CommandSpec, deadline: Duration) -> CommandSpec {
     spec
 }
 
-/// A word that no other test and no other run uses.
+/// A mark that no other test and no other run uses.
 fn mark(name: &str) -> String {
     format!("tdd-mark-{}-{name}", std::process::id())
 }
 
-/// The processes that have the mark among their arguments, zombies not counted.
+/// The processes with the mark among their arguments, without zombies.
 fn alive(mark: &str) -> Vec<String> {
     let pids = fs::read_dir("/proc").expect("proc").filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let lines = pids.filter(|pid| pid.parse::<u32>().is_ok()).filter_map(|pid| {
@@ -56,7 +56,8 @@ fn alive(mark: &str) -> Vec<String> {
     lines.filter(|line| line.contains(mark)).collect()
 }
 
-/// Its supervisor, which has the command's arguments too, may still be on its way out.
+/// Fails if a process with the mark is alive. Ignores the supervisor, which has the same arguments and may still be
+/// exiting.
 fn assert_none_alive(mark: &str) {
     let found: Vec<_> = alive(mark).into_iter().filter(|line| !line.contains(" tdd-supervisor ")).collect();
     assert!(found.is_empty(), "{found:#?}");
@@ -238,7 +239,7 @@ fn a_deadline_ends_the_whole_tree() {
 #[test]
 fn a_command_that_forks_while_it_is_killed_is_ended_too() {
     let mark = mark("hydra");
-    // Each process starts its successor and ends; all of them end with this folder, whatever becomes of the test.
+    // Each process starts its successor and exits; all stop when this folder is deleted, even if the test fails.
     let alive_while = TempDir::new().expect("temp");
     let text = r#"[ -d "$D" ] || exit
         [ "$1" = go ] || { for n in 1 2 3 4; do setsid sh -c "$T" "$0" go & done; sleep 100; }
@@ -348,7 +349,7 @@ fn five_seconds_after_our_own_death_nothing_is_left() {
     let mark = mark("orphan");
     let text = "trap '' TERM HUP; setsid sh -c 'trap \"\" HUP; sleep 100; :' $0 & sleep 100; :";
     let mut us = Command::new(SUPERVISOR).args(["sh", "-c", text, &mark]).spawn().expect("start");
-    // We, our supervisor, the command and its daemon.
+    // Our process, its supervisor, the command and its daemon.
     wait_until("all run", LONG, || alive(&mark).len() >= 4);
     us.kill().expect("kill -9");
     us.wait().expect("wait");

@@ -1,4 +1,4 @@
-//! Counter-proofs with real cargo: honest tests hold, and no way to disarm a test goes unnoticed.
+//! Counter-proofs with real cargo: honest tests hold, and every way to disarm a test is detected.
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
@@ -20,12 +20,12 @@ use tdd_lang::rust::Rust;
 
 const SUPERVISOR: &str = env!("CARGO_BIN_EXE_tdd-run-one");
 
-/// Files, by path.
+/// Files by path.
 type Files<'a> = &'a [(&'a str, &'a str)];
 
 const MANIFEST: (&str, &str) = ("Cargo.toml", "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
 
-/// Hands the prover of a project with these files to the test.
+/// Calls `then` with the prover of a project with these files.
 fn with_project(files: Files<'_>, then: impl FnOnce(&Sandbox, &Prover<'_>, &ProjectRunner<'_>)) {
     let sandbox = Sandbox::new();
     for (path, text) in [MANIFEST].iter().chain(files) {
@@ -54,7 +54,7 @@ fn tests_of(runner: &ProjectRunner<'_>, path: &str) -> Vec<TestItem> {
     Rust.items(path, &runner.sources.read(path).expect("source")).tests
 }
 
-/// The refusal of each test of a file, if it is refused.
+/// The proof of each test in a file, with the refusal if it is refused.
 fn rulings(prover: &Prover<'_>, runner: &ProjectRunner<'_>, path: &str) -> Vec<(String, Proof, Option<Refusal>)> {
     let prove = |test: TestItem| {
         let proof = prover.prove(path, &test, seed()).expect("proof");
@@ -64,7 +64,7 @@ fn rulings(prover: &Prover<'_>, runner: &ProjectRunner<'_>, path: &str) -> Vec<(
     tests_of(runner, path).into_iter().map(prove).collect()
 }
 
-/// Every test of this file passes, and yet is refused for this cause and reason.
+/// Checks that every test in this file passes but is refused with this cause and reason.
 fn check_refused(files: Files<'_>, path: &str, cause: Option<Cause>, reason: &str) {
     with_project(files, |_, prover, runner| {
         let report = runner.test(&[]).expect("run");

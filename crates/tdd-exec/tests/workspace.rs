@@ -1,4 +1,4 @@
-//! Permitted changes on real disks: whole or not at all, and never outside the project.
+//! Permitted changes on real disks: all or nothing, and never outside the project.
 
 #![expect(clippy::expect_used, reason = "a test that cannot set itself up has failed")]
 
@@ -20,7 +20,7 @@ use tdd_core::session::Session;
 use tdd_exec::workspace::{FileChange, Workspace, WriteError, Written};
 use tempfile::TempDir;
 
-/// A project in a folder of its own, next to an outside that nobody may touch.
+/// A project in a folder of its own, beside an outside folder that must not be touched.
 struct Project {
     dir: TempDir,
 }
@@ -59,7 +59,7 @@ impl Project {
         Workspace::open(self.root()).expect("open").write(permit(edits))
     }
 
-    /// Writes what must succeed.
+    /// Makes edits that must succeed.
     fn done(&self, edits: &[Edit]) -> Vec<FileChange> {
         match self.write(edits).expect("write") {
             Written::Done(changes) => changes,
@@ -68,7 +68,7 @@ impl Project {
         }
     }
 
-    /// Writes what must be refused, and must leave everything as it is.
+    /// Makes edits that must be refused and must change nothing.
     fn check_refused(&self, edits: &[Edit], rule: Rule, reason: &str) {
         let before = self.everything();
         match self.write(edits).expect("write") {
@@ -82,7 +82,7 @@ impl Project {
         assert_eq!(self.everything(), before);
     }
 
-    /// Every path, inside and outside, with what it holds; the machine's own empty folders left out.
+    /// Every path inside and outside with its content, without the machine's empty folders.
     fn everything(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         collect(self.dir.path(), &mut found);
@@ -340,7 +340,8 @@ fn a_folder_swapped_for_a_link_leads_nothing_outside() {
     let length = started.elapsed();
     for n in 2..200 {
         thread::scope(|scope| {
-            // At moments spread over one and a half times a write's length, to fall between any two steps.
+            // Start times are spread over one and a half times a write's duration, so that they fall between any two
+            // steps.
             scope.spawn(|| {
                 thread::sleep(length * (n % 60) / 40);
                 swap();
@@ -412,11 +413,11 @@ fn a_project_that_is_not_there_is_an_error() {
     assert!(matches!(Workspace::open("/no/such/project"), Err(WriteError::Open { .. })));
 }
 
-/// A mount that goes with its value.
+/// A mount, unmounted when dropped.
 struct Mount(PathBuf);
 
 impl Mount {
-    /// `None`, with the reason printed, where we may not mount.
+    /// `None`, with the reason printed, if we may not mount.
     #[expect(clippy::print_stdout, reason = "a skipped test says so")]
     fn new(arguments: &[&str], place: &Path) -> Option<Self> {
         let mounted = Command::new("mount").args(arguments).arg(place).output().expect("mount");
@@ -457,7 +458,7 @@ fn a_failure_half_way_is_undone() {
     let project = Project::new(&[("a", "old a"), ("gone", "x"), ("b", "old b")]);
     fs::set_permissions(project.at("a"), Permissions::from_mode(0o755)).expect("chmod");
     let busy = project.at("b");
-    // A file that something is mounted on cannot be replaced.
+    // A file with a mount on it cannot be replaced.
     let Some(_mount) = Mount::new(&["--bind", busy.to_str().expect("text")], &busy) else { return };
     let before = project.everything();
     let error = project.write(&[upsert("a", "new"), upsert("n/m/new", "x"), delete("gone"), upsert("b", "new")]);
@@ -478,7 +479,7 @@ fn a_folder_on_another_disk_is_written_too() {
     assert_eq!(fs::read_dir(project.at(".tdd/tmp")).expect("list").count(), 0);
 }
 
-/// Writes over a base, and names the files that a person changed.
+/// Writes over a base; returns the files that a person changed.
 fn over(project: &Project, base: &[(&str, &str)], edits: &[Edit]) -> Result<Vec<String>, Rule> {
     let base: BTreeMap<String, Vec<u8>> =
         base.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();

@@ -1,4 +1,4 @@
-//! Real cargo, real test binaries: a small executor plays the suite's conversation.
+//! Runs the suite with real cargo and real test binaries, through a small executor.
 #![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "this test runs real commands on real files")]
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail by panicking")]
 
@@ -41,7 +41,7 @@ impl Repository {
         self.folder.path().canonicalize().unwrap()
     }
 
-    /// Plays a whole run and tells how many commands it took.
+    /// Plays a whole run; returns the report and the commands.
     fn run(&self, command: &str, selection: Selection) -> (Report, Vec<String>) {
         let project = Project { root: String::new(), description: String::new() };
         let settings = Settings {
@@ -73,7 +73,7 @@ impl Sources for Repository {
     }
 }
 
-/// Runs a command in its own process group and kills the group when time is up.
+/// Runs a command in its own process group and kills the group on timeout.
 fn execute(spec: &CommandSpec, root: &Path) -> Finished {
     let begun = Instant::now();
     let mut command = Command::new(&spec.argv[0]);
@@ -140,7 +140,7 @@ fn lines(report: &Report) -> Vec<String> {
 
 const MANIFEST: &str = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
 
-/// One package with nearly everything that goes wrong.
+/// A package with nearly every kind of failure.
 fn trouble() -> Repository {
     Repository::new(&[
         ("Cargo.toml", MANIFEST),
@@ -249,7 +249,7 @@ fn every_test_of_a_troubled_package_gets_its_own_answer() {
     assert_eq!(runs, 2, "{commands:#?}");
 }
 
-/// A workspace of three packages, one of them of macros.
+/// A workspace of three packages, one of them a macro crate.
 fn workspace() -> Repository {
     let package = |name: &str, rest: &str| {
         format!("[package]\nname = \"{name}\"\nversion = \"1.2.3\"\nedition = \"2024\"\n{rest}")

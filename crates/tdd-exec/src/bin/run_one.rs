@@ -1,4 +1,4 @@
-//! Runs one command as the machine does and prints how it ended; our tests start it, and kill it.
+//! Runs one command through [`Spawner`] and prints how it ended; our tests start this binary, and kill it.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Commits of exactly the bytes that were tested, and of attempts that were undone.
+//! Commits exactly the bytes that were tested, and keeps undone attempts as commits under `refs/tdd/attempts/`.
 
 use git2::build::TreeUpdateBuilder;
 use git2::{ErrorCode, FileMode, Index, IndexEntry, IndexTime, Oid, RepositoryState, Time, Tree};
@@ -12,25 +12,25 @@ use super::snapshot::GITLINK;
 use super::tracked::Staged;
 use super::{FileKind, GitError, GitPath, Head, Repo, Result};
 
-/// Who made a commit, and when.
+/// A commit's author, with the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// A name.
+    /// The author's name.
     pub name: String,
-    /// An address.
+    /// The author's email address.
     pub email: String,
     /// Seconds since 1970, in UTC.
     pub time: i64,
 }
 
-/// A commit to be made.
+/// The commit that [`Repo::commit_paths`] makes.
 #[derive(Clone, Copy, Debug)]
 pub struct NewCommit<'a> {
-    /// HEAD as the step found it; if it moved meanwhile, nothing is committed.
+    /// HEAD when the step began; if HEAD moved since, nothing is committed.
     pub onto: &'a Head,
-    /// The verified tree that the content is taken from.
+    /// The verified tree to take the content from.
     pub from: &'a TreeId,
-    /// The paths that are taken; one that `from` does not have is deleted.
+    /// The paths to take; a path that `from` lacks is deleted.
     pub paths: &'a [GitPath],
     /// The whole message.
     pub message: &'a str,
@@ -39,11 +39,11 @@ pub struct NewCommit<'a> {
 }
 
 impl Repo {
-    /// Commits HEAD's tree with the given paths as they are in a verified tree, and moves the branch.
+    /// Commits HEAD's tree with the given paths taken from a verified tree, and moves the branch.
     ///
-    /// In the user's index these paths become what was committed; all else that is staged there stays staged. No hook
-    /// runs and nothing is signed. Either commit and index change, or neither; after a kill in between, the next
-    /// [`Repo::discover`] puts it right.
+    /// These paths are updated in the user's index; everything else staged there stays staged. No hook runs and nothing
+    /// is signed. Commit and index change together or not at all; if the process is killed in between, the next
+    /// [`Repo::discover`] repairs it.
     pub fn commit_paths(&self, new: &NewCommit<'_>) -> Result<CommitId> {
         self.refuse_while_unfinished()?;
         let _ours = self.lock_private()?;
@@ -62,7 +62,7 @@ impl Repo {
         Ok(commit_id(commit))
     }
 
-    /// A tree with the given paths as they are in another; nothing else of that one is in it.
+    /// The tree `base`, with only the given paths taken from `from`.
     pub fn composed(&self, base: &TreeId, from: &TreeId, paths: &[GitPath]) -> Result<TreeId> {
         let mut entries = Vec::new();
         for path in paths {
@@ -74,14 +74,15 @@ impl Repo {
         Ok(TreeId(self.tree_with(base, &entries)?.to_string()))
     }
 
-    /// Says what would keep [`Repo::commit_paths`] from committing, before anything is written.
+    /// Reports what would stop [`Repo::commit_paths`], before anything is written.
     pub fn check_ready_to_commit(&self) -> Result<()> {
         self.refuse_while_unfinished()?;
         let path = self.git.path().join("index.lock");
         if path.symlink_metadata().is_ok() { Err(GitError::IndexLocked { path }) } else { Ok(()) }
     }
 
-    /// Keeps a tree that was undone, as a commit under `refs/tdd/attempts/`; answers with the name. Nothing else moves.
+    /// Keeps an undone tree as a commit under `refs/tdd/attempts/`; returns the ref's name. No branch, index or file
+    /// changes.
     pub fn keep_attempt(
         &self,
         (step, attempt): (u32, u32),
@@ -96,7 +97,7 @@ impl Repo {
             let name = format!("refs/tdd/attempts/{step}/{attempt}-{n}");
             match self.git.reference(&name, commit, /* force */ false, "an undone attempt") {
                 Ok(_) => return Ok(name),
-                // A kill may have left a lock behind: another name will do as well.
+                // A killed process may have left a lock on this name; try the next one.
                 Err(error) if matches!(error.code(), ErrorCode::Exists | ErrorCode::Locked) => {}
                 Err(error) => return Err(error).doing("keep the attempt"),
             }
@@ -159,8 +160,8 @@ impl Repo {
         self.updated(&base, entries).map_or_else(|| self.rebuilt(&base, entries), Ok)
     }
 
-    /// Only the folders on the way to these paths are read and written. `None` where that will not do: a file in the
-    /// place of a folder, or the other way round.
+    /// Applies the entries, reading and writing only the folders above them. `None` if a file and a folder swap places;
+    /// the caller then rebuilds the tree.
     fn updated(&self, base: &Tree<'_>, entries: &[Staged]) -> Option<Oid> {
         let mut update = TreeUpdateBuilder::new();
         for (path, entry) in entries {
@@ -200,7 +201,7 @@ impl Repo {
         self.git.commit(/* update no ref */ None, &who, &who, message, &tree, &parents).doing("write the commit")
     }
 
-    /// Moves the branch, or a detached HEAD, from where the step began to the commit; git's own lock makes it one act.
+    /// Moves the branch, or a detached HEAD, to the commit. Git's ref lock makes the move atomic.
     pub(super) fn move_head(&self, onto: &Head, from: Option<Oid>, to: Oid, message: &str) -> Result<()> {
         let name = onto.branch.as_ref().map_or("HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
         let log = format!("commit: {}", message.lines().next().unwrap_or_default());
@@ -218,7 +219,7 @@ fn file_mode(mode: u32) -> Option<FileMode> {
     }
 }
 
-/// How git writes a kind of file.
+/// Git's mode bits for a kind of file.
 pub(super) fn mode_of(kind: FileKind) -> u32 {
     match kind {
         FileKind::File => 0o100_644,

@@ -1,4 +1,4 @@
-//! What differs between two trees, and what a tree holds at a path.
+//! Diffs two trees and looks up what a tree holds at a path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,45 +16,45 @@ use super::{GitPath, Repo, Result};
 pub struct TreeChange {
     /// The path; for a rename the new one, for a deletion the old one.
     pub path: GitPath,
-    /// What happened to it.
+    /// How it differs.
     pub kind: ChangeKind,
-    /// What it was.
+    /// The file's kind before; `None` if it was added.
     pub before: Option<FileKind>,
-    /// What it is.
+    /// The file's kind after; `None` if it was deleted.
     pub after: Option<FileKind>,
 }
 
-/// What happened to a path.
+/// How a path differs between two trees.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
-    /// It is new.
+    /// The path is new.
     Added,
-    /// Its content, its executable bit or its kind is another.
+    /// The content, the executable bit or the file's kind changed.
     Modified,
-    /// It is gone.
+    /// The path was deleted.
     Deleted,
-    /// It was called otherwise, with at least half of its content the same.
+    /// The file was renamed; at least half of its content is unchanged.
     Renamed {
         /// The old path.
         from: GitPath,
     },
 }
 
-/// What a tree has at a path.
+/// The kind of file that a tree has at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
-    /// A file.
+    /// A regular file.
     File,
-    /// A file that may be run.
+    /// An executable file.
     Executable,
-    /// A symbolic link; its content is its target.
+    /// A symbolic link; its content is the link's target.
     Symlink,
-    /// The commit of another repository.
+    /// A submodule: a commit of another repository.
     Submodule,
 }
 
 impl Repo {
-    /// All that differs from `before` to `after`, sorted by path.
+    /// Every path that differs from `before` to `after`, sorted by path.
     pub fn diff_trees(&self, before: &TreeId, after: &TreeId) -> Result<Vec<TreeChange>> {
         let (old, new) = (self.tree(before)?, self.tree(after)?);
         let mut options = DiffOptions::new();
@@ -66,12 +66,12 @@ impl Repo {
         Ok(changes)
     }
 
-    /// What differs between two trees. The library looks at every file of both, were it not told where to look.
+    /// Diffs two trees. Passes libgit2 the differing paths, because it would otherwise read every file of both.
     pub(super) fn compare(&self, old: &Tree<'_>, new: &Tree<'_>, options: &mut DiffOptions) -> Result<Diff<'_>> {
         let mut differing = Differing { git: &self.git, paths: Vec::new() };
         if differing.find(old, new, &mut Vec::new()).doing("compare the trees")? {
             options.disable_pathspec_match(true);
-            // Without any, all paths would be meant: this is none that a tree can have.
+            // An empty pathspec would match every path, so add one that no tree can contain.
             for path in differing.paths.iter().map(Vec::as_slice).chain([&b".git"[..]]) {
                 options.pathspec(path);
             }
@@ -79,8 +79,8 @@ impl Repo {
         self.git.diff_tree_to_tree(Some(old), Some(new), Some(options)).doing("compare the trees")
     }
 
-    /// The lines (from 1) that are in a file of `after` and were not in `before`, by path; those of a renamed file
-    /// only where they differ. Names that are not UTF-8 are left out.
+    /// The line numbers (from 1) that `after` adds to `before`, by path. A renamed file contributes only its differing
+    /// lines. Paths that are not UTF-8 are left out.
     pub fn added_lines(&self, before: &TreeId, after: &TreeId) -> Result<BTreeMap<String, BTreeSet<usize>>> {
         let (old, new) = (self.tree(before)?, self.tree(after)?);
         let mut options = DiffOptions::new();
@@ -100,7 +100,7 @@ impl Repo {
         Ok(added)
     }
 
-    /// The content of a file, or the target of a symbolic link, in a tree; `None` where there is no such thing.
+    /// The content of a file, or the target of a symbolic link; `None` if the tree has neither at this path.
     pub fn blob(&self, tree: &TreeId, path: &GitPath) -> Result<Option<Vec<u8>>> {
         let Some(entry) = self.entry(tree, path)? else { return Ok(None) };
         if file_kind(entry.filemode()).is_none_or(|kind| kind == FileKind::Submodule) {
@@ -119,20 +119,21 @@ impl Repo {
     }
 }
 
-/// With more differing paths than this, there is nothing to gain by naming them.
+/// With more differing paths than this, a pathspec saves nothing.
 const FEW: usize = 1_000;
 
-/// Longer paths than this, in bytes, are left to the library: it needs no stack for them.
+/// Longer paths, in bytes, are left to libgit2, which does not recurse on the stack.
 const DEEP: usize = 1_000;
 
-/// Finds the paths at which two trees differ; folders that are the same are not looked into.
+/// Finds the paths at which two trees differ, skipping folders that are the same.
 struct Differing<'a> {
     git: &'a Repository,
     paths: Vec<Vec<u8>>,
 }
 
 impl Differing<'_> {
-    /// Those below a folder; `false` if they are not few, out of all depth, or in a tree that git itself never makes.
+    /// Collects the differing paths below a folder. `false` if there are too many, a path is too long, or a name occurs
+    /// twice.
     fn find(&mut self, old: &Tree<'_>, new: &Tree<'_>, folder: &mut Vec<u8>) -> std::result::Result<bool, git2::Error> {
         let (Some(before), Some(after)) = (entries(old), entries(new)) else { return Ok(false) };
         let names: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
@@ -160,7 +161,7 @@ impl Differing<'_> {
     }
 }
 
-/// What a folder holds under each name, and whether that is a folder; `None` if a name is there twice.
+/// A folder's entries by name (is it a folder, mode, id); `None` if a name occurs twice.
 fn entries(tree: &Tree<'_>) -> Option<BTreeMap<Vec<u8>, (bool, i32, Oid)>> {
     let what = |entry: &TreeEntry<'_>| (entry.kind() == Some(ObjectType::Tree), entry.filemode(), entry.id());
     let entries: BTreeMap<_, _> = tree.iter().map(|entry| (entry.name_bytes().to_owned(), what(&entry))).collect();
@@ -191,7 +192,7 @@ pub(super) fn mode_kind(mode: FileMode) -> Option<FileKind> {
     }
 }
 
-/// The kind that git's mode bits stand for; `None` for a folder.
+/// The kind of file that git's mode bits mean; `None` for a folder.
 pub(super) fn file_kind(mode: i32) -> Option<FileKind> {
     match mode {
         0o100_644 | 0o100_664 => Some(FileKind::File),

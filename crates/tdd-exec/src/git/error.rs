@@ -1,78 +1,78 @@
-//! What can go wrong with git, with the thing's name and a way out.
+//! Git errors, each naming the path or operation, with a hint.
 
 use std::path::PathBuf;
 
 use super::GitPath;
 
-/// A result of this module.
+/// The result type of this module.
 pub type Result<T, E = GitError> = std::result::Result<T, E>;
 
-/// Why something about the repository could not be done or found out.
+/// Why a git operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// The folder's repository cannot be opened.
+    /// The repository cannot be opened.
     #[error("cannot open the repository of `{path}`")]
     Open {
-        /// The folder we looked from.
+        /// The folder where the search began.
         path: PathBuf,
-        /// What git says.
+        /// Git's error.
         source: git2::Error,
     },
-    /// The folder belongs to another user, and nobody said that it may be trusted.
+    /// The repository belongs to another user and is not listed in `safe.directory`.
     #[error("the repository of `{path}` belongs to another user")]
     ForeignOwner {
-        /// The folder we looked from.
+        /// The folder where the search began.
         path: PathBuf,
     },
-    /// There is no working tree.
+    /// The repository is bare.
     #[error("`{path}` is a bare repository: it has no working tree")]
     Bare {
         /// The git folder.
         path: PathBuf,
     },
-    /// No repository can be made.
+    /// The repository cannot be created.
     #[error("cannot make a repository in `{path}`")]
     Init {
         /// The folder.
         path: PathBuf,
-        /// What git says.
+        /// Git's error.
         source: git2::Error,
     },
     /// An operation on the repository as a whole failed.
     #[error("cannot {operation}")]
     Git {
-        /// What we were about to do.
+        /// The operation that failed.
         operation: &'static str,
-        /// What git says.
+        /// Git's error.
         source: git2::Error,
     },
     /// An operation on one path failed.
     #[error("cannot {operation} `{path}`")]
     Path {
-        /// What we were about to do.
+        /// The operation that failed.
         operation: &'static str,
         /// The path, from the root of the working tree.
         path: GitPath,
-        /// What git says.
+        /// Git's error.
         source: git2::Error,
     },
-    /// A file of ours or of git's cannot be read or written.
+    /// One of our files or git's files cannot be read or written.
     #[error("cannot {operation} `{path}`")]
     Io {
-        /// What we were about to do.
+        /// The operation that failed.
         operation: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A file or folder of the working tree cannot be read, so the tree has no id.
+    /// A file or folder of the working tree cannot be read, so the tree id cannot be computed.
     #[error("cannot read `{path}`, so it cannot be said what the working tree holds")]
     Unreadable {
         /// The path, from the root of the working tree.
         path: GitPath,
     },
-    /// A folder has a `.git` that is no repository; whatever lies in it would go unseen.
+    /// A folder has a `.git` that is not a repository; git would not see the files in it.
     #[error("`{path}` has a `.git` that is no repository, and would hide what lies beside it")]
     BrokenNested {
         /// The folder, from the root of the working tree.
@@ -89,28 +89,28 @@ pub enum GitError {
     ThroughSymlink {
         /// The path, from the root of the working tree.
         path: GitPath,
-        /// The part that is no folder.
+        /// The part of the path that is not a folder.
         through: GitPath,
     },
-    /// Something that we may not remove stands where a file belongs.
+    /// A folder that we may not remove is where a file must go.
     #[error("cannot put `{path}` back: a folder with other files stands there")]
     InTheWay {
         /// The path, from the root of the working tree.
         path: GitPath,
     },
-    /// Somebody writes a file again and again while we compare it.
+    /// Another program keeps writing the file while we compare it.
     #[error("`{path}` changes all the time, so it cannot be put back")]
     StillChanging {
         /// The path, from the root of the working tree.
         path: GitPath,
     },
-    /// A submodule is never restored or staged by us.
+    /// The path is a submodule, which we never restore or stage.
     #[error("`{path}` is a submodule")]
     Submodule {
         /// The path, from the root of the working tree.
         path: GitPath,
     },
-    /// A merge, rebase or the like is under way.
+    /// A merge, rebase or similar is under way.
     #[error("a {0} is under way in this repository")]
     Unfinished(&'static str),
     /// Another process holds the user's index.
@@ -119,36 +119,36 @@ pub enum GitError {
         /// The lock file.
         path: PathBuf,
     },
-    /// Another process holds a ref.
+    /// Another process holds the ref's lock.
     #[error("another program holds a branch: `{path}` exists")]
     RefLocked {
         /// The lock file.
         path: PathBuf,
     },
-    /// HEAD is not where the step began.
+    /// HEAD moved since the step began.
     #[error("HEAD moved meanwhile: expected {expected}, found {found}")]
     HeadMoved {
-        /// Where the step began.
+        /// HEAD when the step began.
         expected: String,
-        /// Where HEAD is.
+        /// HEAD at the moment.
         found: String,
     },
-    /// A shallow clone left out what a commit is to be compared with.
+    /// The commit's parent is missing from this shallow clone.
     #[error("what came before {commit} is not in this shallow clone")]
     CutOff {
-        /// The commit, for short.
+        /// The commit's short id.
         commit: String,
     },
-    /// A branch of the machine's own is somebody's working branch.
+    /// The machine's own branch is checked out.
     #[error("the branch `{branch}` is checked out, and it is the machine's own")]
     CheckedOut {
-        /// Its name.
+        /// The branch's name.
         branch: String,
     },
-    /// The tree holds nothing new at the given paths.
+    /// At the given paths, the tree is the same as HEAD's.
     #[error("nothing to commit: the given paths are as they are in HEAD")]
     NothingToCommit,
-    /// The folder for a worktree holds something already.
+    /// The worktree's folder is not empty.
     #[error("`{path}` is not empty, so no worktree can be put there")]
     NotEmpty {
         /// The folder.
@@ -157,7 +157,7 @@ pub enum GitError {
 }
 
 impl GitError {
-    /// What a person can do about it.
+    /// What the user can do about the error.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::ForeignOwner { path } => Some(format!(
@@ -197,11 +197,11 @@ impl GitError {
     }
 }
 
-/// Names the operation that an error of git's came from.
+/// Adds the operation to an error from git.
 pub(super) trait Doing<T> {
-    /// For the repository as a whole.
+    /// For an operation on the whole repository.
     fn doing(self, operation: &'static str) -> Result<T>;
-    /// For one path.
+    /// For an operation on one path.
     fn doing_at(self, operation: &'static str, path: &[u8]) -> Result<T>;
 }
 
@@ -215,9 +215,9 @@ impl<T> Doing<T> for std::result::Result<T, git2::Error> {
     }
 }
 
-/// Names the file that an error of the system's came from.
+/// Adds the operation and the file to an I/O error.
 pub(super) trait DoingIo<T> {
-    /// For one file.
+    /// For an operation on one file.
     fn doing_io(self, operation: &'static str, path: &std::path::Path) -> Result<T>;
 }
 

@@ -1,4 +1,4 @@
-//! Where HEAD is, what its commits say, and what the last one changed.
+//! Reads HEAD, the commit messages behind it, and diffs as text.
 
 use git2::{DiffFormat, DiffOptions, ErrorCode, Oid, Tree};
 use tdd_core::digest::{CommitId, TreeId};
@@ -10,7 +10,7 @@ use super::{GitError, Repo, Result};
 pub use tdd_core::seam::Head;
 
 impl Repo {
-    /// Where HEAD is now.
+    /// HEAD's commit, branch and tree at the moment.
     pub fn head(&self) -> Result<Head> {
         let reference = self.git.find_reference("HEAD").doing("read HEAD")?;
         let branch = reference.symbolic_target_bytes().map(branch_name);
@@ -19,7 +19,7 @@ impl Repo {
         Ok(Head { commit: commit.map(commit_id), branch, tree: TreeId(tree.to_string()) })
     }
 
-    /// The message of HEAD's commit; `None` while the branch is unborn.
+    /// The message of HEAD's commit; `None` if the branch has no commit.
     pub fn last_message(&self) -> Result<Option<String>> {
         self.first_parent_messages(1)?.next().map(|found| found.map(|(_, message)| message)).transpose()
     }
@@ -29,10 +29,10 @@ impl Repo {
         Ok(FirstParents { repo: self, next: self.head_id()?, left: limit })
     }
 
-    /// What HEAD's commit changed against its first parent, as a unified diff of at most about `max_bytes`.
+    /// HEAD's commit against its first parent, as a unified diff of at most about `max_bytes`.
     ///
-    /// Binary files are only named. A last line says how much was left out, if anything was. What programs keep in
-    /// `.autoloop/` is not for models, and is not in it.
+    /// Binary files are only named. If anything was cut, the last line says how much. Files in `.autoloop/`, which
+    /// models must not see, are left out.
     pub fn last_diff(&self, max_bytes: usize) -> Result<String> {
         let Some(head) = self.head_id()? else { return Ok(String::new()) };
         let commit = self.git.find_commit(head).doing("read HEAD's commit")?;
@@ -41,7 +41,7 @@ impl Repo {
         self.unified(&old, &new, max_bytes, |path| !program::is_ours(path))
     }
 
-    /// What differs between two trees, as a unified diff of at most about `max_bytes`, like [`Repo::last_diff`].
+    /// The unified diff of two trees, cut at about `max_bytes` like [`Repo::last_diff`].
     pub fn diff(&self, before: &TreeId, after: &TreeId, max_bytes: usize) -> Result<String> {
         self.unified(&self.tree(before)?, &self.tree(after)?, max_bytes, |_| true)
     }
@@ -79,7 +79,7 @@ impl Repo {
         }
     }
 
-    /// A commit's tree; that of no commit is empty.
+    /// A commit's tree; the empty tree for `None`.
     pub(super) fn tree_of(&self, commit: Option<Oid>) -> Result<Tree<'_>> {
         let Some(commit) = commit else {
             let empty = self.git.treebuilder(None).and_then(|builder| builder.write()).doing("write the empty tree")?;
@@ -105,7 +105,7 @@ fn branch_name(target: &[u8]) -> String {
     String::from_utf8_lossy(target.strip_prefix(b"refs/heads/").unwrap_or(target)).into_owned()
 }
 
-/// The commits from HEAD along the first parents.
+/// Iterates over the commits from HEAD along the first parents.
 pub struct FirstParents<'repo> {
     repo: &'repo Repo,
     next: Option<Oid>,
@@ -128,7 +128,7 @@ impl Iterator for FirstParents<'_> {
     }
 }
 
-/// Bytes up to a limit, with a count of all.
+/// Collects bytes up to a limit and counts all of them.
 struct Capped {
     bytes: Vec<u8>,
     max: usize,
@@ -154,7 +154,7 @@ impl Capped {
     }
 }
 
-/// Without a character that the cut went through.
+/// Drops a trailing character that the cut split.
 fn whole_chars(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],

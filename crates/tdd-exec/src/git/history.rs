@@ -1,4 +1,4 @@
-//! Finds commits by what people call them.
+//! Finds commits by revision, ancestry or content.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use super::head::{commit_id, oid};
 use super::{GitError, GitPath, Repo, Result};
 
 impl Repo {
-    /// Name and address of the person, from where git takes them: the environment, else the configuration.
+    /// The user's name and email, as git finds them: environment first, then configuration.
     pub(crate) fn identity(&self) -> Option<(String, String)> {
         let config = self.git.config().and_then(|mut config| config.snapshot()).ok()?;
         let find = |variable: &str, key: &str| {
@@ -20,7 +20,7 @@ impl Repo {
         Some((find("GIT_AUTHOR_NAME", "user.name")?, find("GIT_AUTHOR_EMAIL", "user.email")?))
     }
 
-    /// Where two histories part; `None` if they have nothing in common.
+    /// The merge base of two commits; `None` if they have no common ancestor.
     pub fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>> {
         match self.git.merge_base(oid(&one.0)?, oid(&other.0)?) {
             Ok(base) => Ok(Some(commit_id(base))),
@@ -29,7 +29,7 @@ impl Repo {
         }
     }
 
-    /// The commit that a person calls `rev`: a branch, a tag, an id, `HEAD^`; `None` if there is none.
+    /// The commit that `rev` names (a branch, a tag, an id, `HEAD^`); `None` if there is none.
     pub fn resolve(&self, rev: &str) -> Result<Option<CommitId>> {
         match self.git.revparse_single(rev).and_then(|found| found.peel_to_commit()) {
             Ok(commit) => Ok(Some(commit_id(commit.id()))),
@@ -38,14 +38,14 @@ impl Repo {
         }
     }
 
-    /// A commit's first parent; `None` for a first commit.
+    /// A commit's first parent; `None` for a root commit.
     pub fn first_parent(&self, commit: &CommitId) -> Result<Option<CommitId>> {
         let found = self.git.find_commit(oid(&commit.0)?).doing("read a commit")?;
         Ok(found.parent_id(0).ok().map(commit_id))
     }
 
-    /// The commit that a commit is compared with: its first parent, if there is one. An error where a shallow clone
-    /// left that one out.
+    /// The commit that `commit` is compared with: its first parent, if any. An error if a shallow clone left the parent
+    /// out.
     pub fn base_of(&self, commit: &CommitId) -> Result<Option<CommitId>> {
         if self.is_cut_off(commit)? {
             return Err(GitError::CutOff { commit: commit.short().to_owned() });
@@ -69,8 +69,8 @@ impl Repo {
         Ok(String::from_utf8_lossy(found.message_bytes()).into_owned())
     }
 
-    /// The commit with which something came into a file: the oldest of an unbroken line of first parents, back
-    /// from `commit` and no longer than `limit`, in which the file `holds` it.
+    /// The commit that introduced something into a file: the oldest in an unbroken line of first parents, back from
+    /// `commit` and at most `limit` long, in which `holds` accepts the file.
     pub fn came_with(
         &self,
         commit: &CommitId,
@@ -98,7 +98,7 @@ impl Repo {
         Ok(found)
     }
 
-    /// The tree of a commit; that of no commit is empty.
+    /// A commit's tree; the empty tree for `None`.
     pub fn commit_tree(&self, commit: Option<&CommitId>) -> Result<TreeId> {
         let id = commit.map(|commit| oid(&commit.0)).transpose()?;
         Ok(TreeId(self.tree_of(id)?.id().to_string()))

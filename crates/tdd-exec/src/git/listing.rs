@@ -1,4 +1,4 @@
-//! Which files a tree holds, remembered for the last trees, because the same few are asked for again and again.
+//! Lists the files of a tree, with a small cache because the same few trees are listed again and again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,24 +11,24 @@ use super::diff::mode_kind;
 use super::error::Doing;
 use super::{FileKind, GitPath, Repo, Result};
 
-/// So many trees are remembered: base, subject, and what lies between.
+/// Trees in the cache: base, judged tree, and those in between.
 const REMEMBERED: usize = 4;
 
-/// The files of a tree. Trees that have the same paths share them.
+/// The files of a tree. Listings with the same paths share the path list.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     paths: Arc<Paths>,
-    /// What is at each path.
+    /// The entry for each path, in the order of `paths.all`.
     stored: Vec<Stored>,
 }
 
 #[derive(Debug, Default)]
 struct Paths {
-    /// Sorted.
+    /// Every path, sorted.
     all: Vec<GitPath>,
-    /// Those that are UTF-8, without submodules.
+    /// The UTF-8 paths, without submodules.
     names: Arc<Vec<String>>,
-    /// Which of them end so, for the endings that were asked for.
+    /// Cache: for each suffix asked for, the indices of the names with that suffix.
     endings: Mutex<BTreeMap<String, Arc<[usize]>>>,
 }
 
@@ -43,16 +43,16 @@ impl Paths {
     }
 }
 
-/// A file as git keeps it.
+/// A file as git stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
     pub(crate) id: Oid,
-    /// What it is.
+    /// The file's kind.
     pub kind: FileKind,
 }
 
 impl Stored {
-    /// The name that git would give these bytes.
+    /// The entry for these bytes, with the id that git would give them.
     pub(crate) fn of(bytes: &[u8], kind: FileKind) -> Self {
         let id = Oid::hash_object(ObjectType::Blob, bytes).unwrap_or(Oid::ZERO_SHA1);
         Self { id, kind }
@@ -67,27 +67,27 @@ impl Listing {
         Self { paths: Arc::new(Paths { all, names: Arc::new(names), endings: Mutex::default() }), stored }
     }
 
-    /// Every path, sorted, and what is there.
+    /// Every path and its entry, sorted by path.
     pub fn iter(&self) -> impl Iterator<Item = (&GitPath, &Stored)> {
         self.paths.all.iter().zip(&self.stored)
     }
 
-    /// What is at this path.
+    /// The entry at this path.
     pub fn get(&self, path: &[u8]) -> Option<&Stored> {
         self.stored.get(self.find(path)?)
     }
 
-    /// The names that are UTF-8, sorted, without submodules.
+    /// The UTF-8 paths, sorted, without submodules.
     pub fn names(&self) -> &Arc<Vec<String>> {
         &self.paths.names
     }
 
-    /// The names that end so.
+    /// The names with this suffix.
     pub(crate) fn ending(&self, end: &str) -> Vec<&String> {
         self.paths.ending(end).iter().map(|at| &self.paths.names[*at]).collect()
     }
 
-    /// The same with something else at these paths.
+    /// This listing with some entries changed, added or (`None`) removed.
     fn with(&self, changes: &[(GitPath, Option<Stored>)]) -> Self {
         let submodule = |stored: &Stored| stored.kind == FileKind::Submodule;
         let mut stored = self.stored.clone();
@@ -117,16 +117,16 @@ impl Listing {
     }
 }
 
-/// The contents that were read last: git's name for one says all that is in it.
+/// Cache of file contents by git object id.
 pub(super) type Contents = Recent<Oid, Box<[u8]>>;
 
-/// So many bytes of contents are remembered.
+/// Capacity of the content cache, in bytes.
 pub(super) const KEPT_BYTES: usize = 500_000;
-/// What remembering takes besides, roughly.
+/// Approximate overhead of a cache entry, in bytes.
 const ENTRY: usize = 150;
 
 impl Repo {
-    /// Every file of a tree.
+    /// The listing of a tree, from the cache if possible.
     pub fn tree_files(&self, tree: &TreeId) -> Result<Arc<Listing>> {
         let mut known = self.listings.borrow_mut();
         if let Some(at) = known.iter().position(|(id, _)| id == tree) {
@@ -142,7 +142,7 @@ impl Repo {
         Ok(known.last().map(|(_, listing)| Arc::clone(listing)).unwrap_or_default())
     }
 
-    /// Two trees mostly have most in common, and what they have in common is not even looked at.
+    /// Derives the listing from a known one by a diff, because two trees mostly share almost everything.
     fn listed(&self, known: Option<&(TreeId, Arc<Listing>)>, tree: &TreeId) -> Result<Listing> {
         let new = self.tree(tree)?;
         let old = known.map(|(id, _)| self.tree(id)).transpose()?;
@@ -166,7 +166,7 @@ impl Repo {
         Ok(known.map_or_else(Listing::default, |(_, listing)| Listing::clone(listing)).with(&changes))
     }
 
-    /// The content of a file, or the target of a link.
+    /// The content of a file, or the target of a symbolic link.
     pub fn stored(&self, stored: &Stored) -> Result<Vec<u8>> {
         if let Some(known) = self.contents.borrow().get(&stored.id) {
             return Ok(known.to_vec());

@@ -1,7 +1,7 @@
-//! The working tree's file times as this process last saw them: a second look reads only the files that changed.
+//! Remembers the working tree's file times within this process, so that the next tree id reads only changed files.
 //!
-//! It answers only where known files have other content. Whenever a file or folder comes or goes, a rule changes or
-//! another path is tracked, the whole comparison of [`super::snapshot`] is made again.
+//! This works only if the set of files is the same. If a file or folder appears or disappears, a rule changes or
+//! another path is tracked, the full comparison of [`super::snapshot`] runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,29 +17,29 @@ use super::tracked::{Checksum, Staged, Tracked, checksum};
 use super::{FileKind, GitError, GitPath, Repo, Result, is_state};
 use crate::walk::{self, Listed, Stamp};
 
-/// With more changed files than this, the whole comparison is no slower.
+/// With more changed files than this, the full comparison is just as fast.
 const MANY: usize = 200;
 
-/// Every folder that is not ignored, with the times of its files.
+/// Every folder that is not ignored, with its files' times.
 pub(super) struct Listing {
     moment: SystemTime,
     listed: Listed,
 }
 
-/// The last look at the working tree.
+/// What the last look at the working tree saw.
 pub(super) struct Look {
     pub(super) tree: TreeId,
     listing: Listing,
-    /// The rules outside of the working tree by then.
+    /// The git rules stored outside the working tree.
     rules: Rules,
     user_index: Option<Checksum>,
     tracked: Digest,
 }
 
 impl Listing {
-    /// Lists the working tree; `None` if there is another repository in it, into which we do not look.
+    /// Lists the working tree; `None` if it contains another repository, which we do not enter.
     ///
-    /// A folder that cannot be listed is an error: git takes it for empty, and its files for deleted.
+    /// A folder that cannot be listed is an error: git would see it as empty and its files as deleted.
     pub(super) fn take(repo: &Repo, git: &Repository, index: &Index) -> Result<Option<Self>> {
         let moment = SystemTime::now();
         let paths: Vec<_> = index.iter().map(|entry| entry.path).collect();
@@ -71,7 +71,7 @@ impl Listing {
         Self { moment, listed }
     }
 
-    /// The same folders once more; `None` if another folder came.
+    /// Lists the same folders again; `None` if the set of folders changed.
     fn again(&self, root: &Path) -> Result<Option<Self>> {
         let (moment, mut is_same) = (SystemTime::now(), true);
         let has =
@@ -89,7 +89,7 @@ impl Listing {
         Ok(is_same.then(|| Self::new(moment, listed)))
     }
 
-    /// The files that may have other content than before; `None` if files came or went.
+    /// The files whose content may have changed; `None` if files were added or deleted.
     fn changed_since<'a>(&'a self, before: &Self) -> Option<Vec<&'a (PathBuf, Stamp)>> {
         let (now, then) = (&self.listed.files, &before.listed.files);
         let is_same_list = now.len() == then.len() && now.iter().zip(then).all(|((one, _), (other, _))| one == other);
@@ -105,7 +105,7 @@ impl Look {
         Ok(Self { tree: tree.clone(), listing, rules, user_index: tracked.checksum, tracked: tracked.paths() })
     }
 
-    /// Looks again; `None` if the whole comparison must be made.
+    /// Looks again; `None` if the full comparison is needed.
     pub(super) fn again(mut self, repo: &Repo) -> Result<Option<Self>> {
         let git = repo.fresh()?;
         let is_kept = repo.kept_tree().is_some_and(|kept| kept.to_string() == self.tree.0);
@@ -144,14 +144,14 @@ impl Look {
         Ok(tracked.skipped.is_empty() && tracked.paths() == self.tracked)
     }
 
-    /// What a file of the last tree holds by now.
+    /// Compares a file with the last tree.
     fn entry(&self, repo: &Repo, git: &Repository, path: &Path, stamp: Stamp) -> Result<Entry> {
         let path = GitPath::from_git(walk::bytes(path));
-        // A file that is not in the tree is ignored, and stays so as long as no rule changes.
+        // A file that is not in the tree is ignored, and stays ignored until a rule changes.
         let Some(before) = repo.blob_entry(&self.tree, &path)? else { return Ok(Entry::Same) };
         let Some(kind) = stamp.kind() else { return Ok(Entry::Unknown) };
         let mode = mode_of(kind);
-        // Whatever keeps it from being read, the whole comparison says it better.
+        // If the file cannot be read, the full comparison reports a better error.
         let Some(id) = written(git, &repo.root.join(path.as_path()), kind) else { return Ok(Entry::Unknown) };
         if (id, mode) == (before.id, before.mode) {
             return Ok(Entry::Same);
@@ -161,7 +161,7 @@ impl Look {
     }
 }
 
-/// Writes a file's content to the object database, as git converts it.
+/// Writes a file's content to the object database with git's conversions; returns its id.
 fn written(git: &Repository, path: &Path, kind: FileKind) -> Option<Oid> {
     match kind {
         FileKind::Symlink => git.blob(walk::bytes(&fs::read_link(path).ok()?)).ok(),
@@ -170,19 +170,19 @@ fn written(git: &Repository, path: &Path, kind: FileKind) -> Option<Oid> {
     }
 }
 
-/// What became of a file.
+/// How a file compares with the last tree.
 enum Entry {
     Same,
     Other(Staged),
     Unknown,
 }
 
-/// Whether a folder is state of ours, which comes and goes without a change of the tree.
+/// Whether a folder holds our state, which changes without changing the tree.
 fn is_state_folder(folder: &Path) -> bool {
     folder.starts_with(".tdd") && folder != Path::new(".tdd") && !folder.starts_with(".tdd/prompts")
 }
 
-/// Whether a file says what git makes of other files.
+/// Whether a file decides how git treats other files.
 fn is_rule(path: &Path) -> bool {
     let rules = [".git", ".gitignore", ".gitattributes"];
     path.file_name().is_some_and(|name| rules.iter().any(|rule| name.eq_ignore_ascii_case(rule)))

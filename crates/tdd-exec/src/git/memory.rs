@@ -1,4 +1,5 @@
-//! A branch that holds files of the machine's own: read and committed to without any checkout, moved only from where it was seen.
+//! A branch for the machine's own files: read and committed without a checkout, and moved only from the commit it was
+//! last seen at.
 
 use git2::{BranchType, ErrorCode, Index, ObjectType};
 use tdd_core::digest::CommitId;
@@ -9,24 +10,24 @@ use super::head::{commit_id, oid};
 use super::moving::Move;
 use super::{GitError, GitPath, Repo, Result, Signature};
 
-/// How two commits stand to each other.
+/// How one commit relates to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lineage {
-    /// They are the same.
+    /// They are the same commit.
     Same,
-    /// The first one is behind: the second one holds all of it.
+    /// The first is an ancestor of the second.
     Behind,
-    /// The first one is ahead.
+    /// The second is an ancestor of the first.
     Ahead,
-    /// Each has something that the other lacks.
+    /// Neither is an ancestor of the other.
     Diverged {
-        /// The commits of the first one that the second one lacks, oldest first.
+        /// The commits that only the first has, oldest first.
         ours: Vec<CommitId>,
     },
 }
 
 impl Repo {
-    /// Where a branch is; `None` if there is none.
+    /// A branch's commit; `None` if the branch does not exist.
     pub fn branch(&self, name: &str) -> Result<Option<CommitId>> {
         match self.git.find_branch(name, BranchType::Local) {
             Ok(found) => Ok(found.get().target().map(commit_id)),
@@ -35,14 +36,14 @@ impl Repo {
         }
     }
 
-    /// A text file of a commit; `None` if it is not there.
+    /// A text file in a commit; `None` if it does not exist.
     pub fn text_of(&self, commit: &CommitId, path: &str) -> Result<Option<String>> {
         let tree = self.commit_tree(Some(commit))?;
         let found = self.blob(&tree, &GitPath::new(path)?)?;
         Ok(found.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// A commit with these files beside all others of its parent. No branch moves, and no index or file is touched.
+    /// Makes a commit that adds these files to its parent's. Moves no branch and touches no index or file.
     pub fn commit_aside(
         &self,
         parent: Option<&CommitId>,
@@ -62,7 +63,7 @@ impl Repo {
         self.write_commit(tree, parent, message, author).map(commit_id)
     }
 
-    /// Moves a branch from where it was seen to a commit; `false` if it is no longer there.
+    /// Moves a branch from `from` to `to`; `false` if the branch is not at `from`.
     pub fn move_branch(&self, name: &str, from: Option<&CommitId>, to: &CommitId) -> Result<bool> {
         let head = self.head()?;
         if head.branch.as_deref() == Some(name) {
@@ -74,19 +75,19 @@ impl Repo {
         self.move_ref(&Move { name: &full, from, to, log: "program" })
     }
 
-    /// Whether a commit is here.
+    /// Whether this repository has the commit.
     pub fn has_commit(&self, commit: &CommitId) -> bool {
         let found = oid(&commit.0).ok().and_then(|id| self.git.find_object(id, Some(ObjectType::Commit)).ok());
         found.is_some()
     }
 
-    /// Whether one commit is another one, or one of those that led to it.
+    /// Whether `older` is `newer` or one of its ancestors.
     pub fn leads_to(&self, older: &CommitId, newer: &CommitId) -> Result<bool> {
         let (older, newer) = (oid(&older.0)?, oid(&newer.0)?);
         Ok(older == newer || self.git.graph_descendant_of(newer, older).doing("compare two commits")?)
     }
 
-    /// How one commit stands to another.
+    /// How `one` relates to `other`.
     pub fn lineage(&self, one: &CommitId, other: &CommitId) -> Result<Lineage> {
         if one == other {
             Ok(Lineage::Same)
@@ -99,7 +100,7 @@ impl Repo {
         }
     }
 
-    /// The commits that lead to one and not to another, oldest first.
+    /// The commits that `one` has and `other` lacks, oldest first.
     pub fn lacking(&self, one: &CommitId, other: &CommitId) -> Result<Vec<CommitId>> {
         let mut walk = self.git.revwalk().doing("walk the history")?;
         walk.set_sorting(git2::Sort::TOPOLOGICAL | git2::Sort::REVERSE).doing("walk the history")?;

@@ -1,7 +1,7 @@
-//! The project's git repository, in process: no program of git's or of the user's configuration is ever started.
+//! The project's git repository, accessed in process: no git program, hook or filter is ever started.
 //!
-//! The user's own staged, uncommitted and untracked work is read, never written. What we need for ourselves lies in
-//! `<git dir>/tdd-machine/` and under `refs/tdd/`.
+//! The user's staged, uncommitted and untracked work is read, never written. Our own files are in
+//! `<git dir>/tdd-machine/`, our refs under `refs/tdd/`.
 
 mod commit;
 mod diff;
@@ -58,10 +58,10 @@ pub struct Repo {
 }
 
 impl Repo {
-    /// The repository that holds this folder, looked for upwards on the same file system; `None` if there is none.
+    /// Opens the repository around this folder, searching upwards on the same file system; `None` if there is none.
     ///
-    /// Git's owner check (`safe.directory`) stays on, for root as well: see [`GitError::ForeignOwner`].
-    /// A commit of ours that a kill cut short is completed or dropped here.
+    /// Git's owner check (`safe.directory`) stays on, for root as well: see [`GitError::ForeignOwner`]. Completes or
+    /// drops a commit of ours that a kill interrupted.
     pub fn discover(dir: &Path) -> Result<Option<Self>> {
         let no_ceiling: [&Path; 0] = [];
         match Repository::open_ext(dir, RepositoryOpenFlags::empty(), no_ceiling) {
@@ -72,15 +72,15 @@ impl Repo {
         }
     }
 
-    /// Makes a repository in this folder; its branch is the user's `init.defaultBranch`, else `main`.
+    /// Creates a repository in this folder, on the branch `init.defaultBranch`, else `main`.
     ///
-    /// If that fails half-way, nothing of it is left.
+    /// Cleans up if it fails half-way.
     pub fn init(dir: &Path) -> Result<Self> {
         let git_dir = dir.join(".git");
         std::fs::create_dir_all(dir).doing_io("make", dir)?;
         let ours = match std::fs::create_dir(&git_dir) {
             Ok(()) => true,
-            // What a kill left half-made is completed.
+            // A killed process may have left a half-made `.git`; complete it.
             Err(_) if git_dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()) => false,
             Err(error) => return Err(error).doing_io("make", &git_dir),
         };
@@ -109,7 +109,7 @@ impl Repo {
         Ok(repo)
     }
 
-    /// A second handle with nothing cached: attributes, ignore rules and configuration are those of now.
+    /// A second handle with empty caches, so that attributes, ignore rules and configuration are up to date.
     fn fresh(&self) -> Result<Repository> {
         let fresh = Repository::open(&self.root).doing("open the repository again")?;
         fresh.add_ignore_rule(STATE_RULES).doing("set the rules for `.tdd/`")?;
@@ -123,15 +123,15 @@ impl std::fmt::Debug for Repo {
     }
 }
 
-/// The folder that has the `.git`: git's trust is in it, and in no folder below.
+/// The folder that contains `.git`: git's trust applies to this folder, not to the ones below.
 fn around(dir: &Path) -> PathBuf {
     dir.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(dir).to_owned()
 }
 
-/// Keeps our state out of every tree, also where `.tdd/.gitignore` is missing.
+/// Keeps our state out of every tree, even if `.tdd/.gitignore` is missing.
 const STATE_RULES: &str = "/.tdd/*\n!/.tdd/prompts\n";
 
-/// Whether a path is state of ours, which is in no tree.
+/// Whether a path is our state, which no tree contains.
 fn is_state(path: &[u8]) -> bool {
     path.starts_with(b".tdd/") && !path.starts_with(b".tdd/prompts/")
 }

@@ -1,7 +1,7 @@
-//! Moves a ref; the lock that a killed move of ours left behind is removed, and no other.
+//! Moves a ref atomically, and removes the ref's lock only if a killed move of ours left it.
 //!
-//! Before a ref moves, a note in our own folder says which one, where to, and who moves it. A lock of git's is ours if
-//! the note's process is no more and the lock holds what the note says, or nothing yet, made right after the note.
+//! Before a ref moves, a note in our folder names the ref, its new commit and our process. A ref lock is ours if the
+//! noted process is dead and the lock holds the noted commit, or is still empty and was made right after the note.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,24 +13,24 @@ use super::error::{Doing, DoingIo};
 use super::worktree::is_alive;
 use super::{GitError, Repo, Result};
 
-/// Between the note and the lock there is no more than one call; a file system may count whole seconds.
+/// Longest time between note and lock: one call apart, but some file systems count whole seconds.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
-/// A ref that is to move.
+/// A ref move to perform.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Move<'a> {
-    /// Its whole name.
+    /// The ref's full name.
     pub name: &'a str,
-    /// Where it must be; `None` if it must not be there.
+    /// The commit the ref must be at; `None` if it must not exist.
     pub from: Option<Oid>,
-    /// Where it goes.
+    /// The commit it moves to.
     pub to: Oid,
-    /// What its log says.
+    /// The reflog message.
     pub log: &'a str,
 }
 
 impl Repo {
-    /// Moves a ref from where it was seen; `false` if it is no longer there. Our own folder must be held.
+    /// Moves a ref; `false` if it is not at `from`. The caller must hold our private lock.
     pub(super) fn move_ref(&self, to_move: &Move<'_>) -> Result<bool> {
         self.settle_move()?;
         let note = self.private("moving");
@@ -40,7 +40,7 @@ impl Repo {
             Some(from) => self.git.reference_matching(name, to, /* force */ true, from, log),
             None => self.git.reference(name, to, /* force */ false, log),
         };
-        // What cannot be emptied is written over by the next move. The file stays: that is faster than another one.
+        // The next move overwrites a note that cannot be emptied. Emptying is faster than deleting.
         let _emptied = fs::write(&note, "");
         match moved {
             Ok(_) => Ok(true),
@@ -52,7 +52,7 @@ impl Repo {
         }
     }
 
-    /// What a move that a kill cut short left behind, if there is anything.
+    /// Cleans up after a ref move that a kill interrupted.
     pub(super) fn heal_move(&self) -> Result<()> {
         if !fs::metadata(self.private("moving")).is_ok_and(|meta| meta.len() > 0) {
             return Ok(());
@@ -86,14 +86,14 @@ impl Repo {
         held.trim() == to || held.is_empty() && at_once().is_some_and(|after| after < AT_ONCE)
     }
 
-    /// The file by which git holds a ref: HEAD is this working tree's own.
+    /// The file with which git locks a ref; HEAD's is in this worktree's own git folder.
     fn lock_of(&self, name: &str) -> PathBuf {
         let folder = if name == "HEAD" { self.git.path() } else { self.git.commondir() };
         folder.join(format!("{name}.lock"))
     }
 }
 
-/// Who moves, where to, and what.
+/// The note's process id, new commit and ref name.
 fn read(note: &str) -> Option<(u32, &str, &str)> {
     let mut words = note.trim_end().splitn(3, ' ');
     Some((words.next()?.parse().ok()?, words.next()?, words.next()?))

@@ -13,7 +13,7 @@ use super::{GitError, Result};
 pub struct GitPath(Vec<u8>);
 
 impl GitPath {
-    /// Checks some bytes: relative, no part empty, `.`, `..` or git's own folder.
+    /// Checks the bytes: a relative path whose parts are not empty, `.`, `..` or `.git`.
     pub fn new(bytes: impl AsRef<[u8]>) -> Result<Self> {
         let bytes = bytes.as_ref();
         let path = Self::from_git(bytes);
@@ -23,7 +23,7 @@ impl GitPath {
         Ok(path)
     }
 
-    /// What git itself told us; checked again before anything is written there.
+    /// For paths that come from git; they are checked again before anything is written there.
     pub(super) fn from_git(bytes: &[u8]) -> Self {
         Self(bytes.to_owned())
     }
@@ -33,23 +33,23 @@ impl GitPath {
         &self.0
     }
 
-    /// The text, where the bytes are UTF-8.
+    /// The path as text, if it is UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
 
-    /// The same as a relative path of the system.
+    /// The path as a relative [`Path`].
     pub fn as_path(&self) -> &Path {
         as_path(&self.0)
     }
 
-    /// Folders first, then the file's name.
+    /// The path's parts: folders first, then the file name.
     pub(super) fn parts(&self) -> impl Iterator<Item = &[u8]> {
         self.0.split(|byte| *byte == b'/')
     }
 }
 
-/// Bytes of git's as a relative path of the system.
+/// Git's bytes as a relative [`Path`].
 pub(super) fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }

@@ -1,4 +1,4 @@
-//! Our own folder inside the git folder: one process at a time, nothing in it that cannot be made anew.
+//! Our private folder inside the git folder: locked by one process at a time, and safe to delete.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -9,18 +9,17 @@ use git2::{Index, IndexEntry, IndexTime};
 use super::error::DoingIo;
 use super::{Repo, Result};
 
-/// How much older than its writing an index file is made to look. A file edited twice within one tick of the clock
-/// has the same time and perhaps the same size; entries not older than their index are read again, and this margin
-/// covers file systems that count whole seconds.
+/// How far we backdate an index file. A file edited twice within one clock tick keeps its time and perhaps its size, so
+/// git rereads entries that are not older than their index. The margin covers file systems that count whole seconds.
 pub(super) const RACY_MARGIN: Duration = Duration::from_secs(2);
 
-/// Holds off other processes of ours until it is dropped.
+/// Keeps our other processes out of the private folder until dropped.
 pub(super) struct PrivateLock {
     _file: File,
 }
 
 impl PrivateLock {
-    /// Waits for our own folder; it is made if it is missing, and a lock that a killed process left is removed.
+    /// Waits for the lock, creating the folder if needed, and removes an `index.lock` that a killed process left.
     pub(super) fn take(folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder).doing_io("make the folder", folder)?;
         let path = folder.join("lock");
@@ -39,17 +38,17 @@ impl Repo {
         self.git.path().join("tdd-machine")
     }
 
-    /// A file of our own in the git folder of this working tree.
+    /// A file in our private folder.
     pub(super) fn private(&self, name: &str) -> PathBuf {
         self.private_folder().join(name)
     }
 
-    /// Waits for our own folder.
+    /// Waits for the lock on our private folder.
     pub(super) fn lock_private(&self) -> Result<PrivateLock> {
         PrivateLock::take(&self.private_folder())
     }
 
-    /// Our index of the working tree; a damaged one is the same as none, since it is only a cache.
+    /// Our index of the working tree. A damaged one is replaced by an empty one: it is only a cache.
     pub(super) fn private_index(&self) -> Result<Index> {
         use super::error::Doing;
         let path = self.private("index");
@@ -61,7 +60,7 @@ impl Repo {
     }
 }
 
-/// When an index file was written, as its racy check sees it.
+/// When an index file was last written, for git's racy check.
 pub(super) fn written(index: &Index) -> Option<SystemTime> {
     modified(index.path()?)
 }
@@ -71,7 +70,7 @@ pub(super) fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).and_then(|meta| meta.modified()).ok()
 }
 
-/// An entry whose file times still mean something in another index, or one that says "read the file again".
+/// The entry for use in another index; its file times are cleared unless they are safely older than the index.
 pub(super) fn portable(mut entry: IndexEntry, written: Option<SystemTime>) -> IndexEntry {
     const NAME_LENGTH: u16 = 0x0fff;
     let stage = entry.flags & 0x3000;
@@ -83,7 +82,7 @@ pub(super) fn portable(mut entry: IndexEntry, written: Option<SystemTime>) -> In
     without_times(entry)
 }
 
-/// The same content, to be compared with the file again.
+/// The entry with its times cleared, so that git reads the file again.
 pub(super) fn without_times(mut entry: IndexEntry) -> IndexEntry {
     entry.mtime = IndexTime::new(0, 0);
     entry.ctime = IndexTime::new(0, 0);

@@ -1,7 +1,7 @@
-//! Paths of the working tree put back to what they are in a tree, without ever leaving the project.
+//! Restores paths of the working tree from a tree, without ever leaving the project.
 //!
-//! Every folder on the way is opened by its own name, from the root down, and none may be a symbolic link. New
-//! content is written aside and renamed into place, so that a kill leaves the old file or the new one.
+//! Every folder on the way is opened by its own name, from the root down, and must not be a symbolic link. New content
+//! is written to a temporary file and renamed into place, so a kill leaves either the old file or the new one.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -24,10 +24,10 @@ use super::withdraw::{OnDisk, PathContent, Raw};
 use super::{FileKind, GitError, GitPath, Repo, Result};
 
 impl Repo {
-    /// Puts these paths back to what they are in that tree, with the time of now; what the tree lacks is deleted, and
-    /// so are folders that become empty by it. No other path is touched.
+    /// Restores these paths from the tree, with the current time. Deletes paths that the tree lacks, and folders that
+    /// become empty. Touches no other path.
     ///
-    /// All paths are checked before the first is written. Line ends are converted as a checkout would.
+    /// Checks all paths before writing the first. Converts line ends as a checkout would.
     pub fn restore(&self, paths: &[GitPath], tree: &TreeId) -> Result<()> {
         let _ours = self.lock_private()?;
         let plan = Plan::of(self, paths, tree)?;
@@ -44,9 +44,9 @@ impl Repo {
         Ok(())
     }
 
-    /// Puts one path to what it is in that tree, if it still holds what was seen there. Otherwise nothing changes.
+    /// Sets one path to its content in the tree, if the file still holds what was `seen`. Otherwise changes nothing.
     ///
-    /// The file is exchanged with the new one first and compared then: what a person saves in between comes back.
+    /// Swaps the files first and compares afterwards, so that anything a person saves in between is put back.
     pub(super) fn replace(&self, path: &GitPath, tree: &TreeId, seen: &OnDisk) -> Result<Replaced> {
         let _ours = self.lock_private()?;
         let root = open_root(&self.root)?;
@@ -80,7 +80,7 @@ impl Repo {
 
     fn delete(&self, plan: &Plan, root: &OwnedFd, path: &GitPath) -> Result<()> {
         let Some((folder, name)) = plan.open_folder(root, path)? else { return Ok(()) };
-        // A folder there is not this file; what lies in it has paths of its own.
+        // A folder is not this file; the files in it have paths of their own.
         if is_folder(&folder, name) {
             return Ok(());
         }
@@ -103,7 +103,7 @@ impl Repo {
         Ok(())
     }
 
-    /// The paths as a checkout would write them, in a folder of our own.
+    /// Checks the paths out into a temporary folder.
     fn check_out(&self, batch: &[(GitPath, FileKind)], tree: &TreeId) -> Result<Scratch> {
         let scratch = Scratch::new(self.private("restore"))?;
         let git = self.fresh()?;
@@ -121,7 +121,7 @@ impl Repo {
         let source = copy.dir.join(path.as_path());
         let Some((folder, name)) = open_folder(root, path, Missing::Make)? else { return Ok(()) };
         if is_folder(&folder, name) {
-            // A folder with nothing in it is nothing to git, so a file may stand there.
+            // Git does not track empty folders, so a file may replace one.
             unlinkat(&folder, as_path(name), UnlinkatFlags::RemoveDir)
                 .map_err(|_| GitError::InTheWay { path: path.clone() })?;
         }
@@ -133,15 +133,15 @@ impl Repo {
     }
 }
 
-/// Whether a file could be replaced.
+/// Whether a file was replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Replaced {
     Done,
-    /// It no longer held what was seen there, and was left alone.
+    /// The file changed since it was seen, and was left alone.
     ChangedMeanwhile,
 }
 
-/// A name in an open folder.
+/// A file name in an open folder.
 struct Place<'a> {
     folder: &'a OwnedFd,
     name: &'a Path,
@@ -155,7 +155,7 @@ impl Place<'_> {
             Ok(()) if holds(new, seen)? => Ok(Replaced::Done),
             Ok(()) => self.exchange_back(new, ours),
             Err(Errno::ENOENT) => Ok(Replaced::ChangedMeanwhile),
-            // A file system that cannot exchange, or the git folder is on another one.
+            // The file system cannot swap files, or the git folder is on another one.
             Err(Errno::EINVAL | Errno::ENOSYS | Errno::EXDEV) if !holds(self.full, seen)? => {
                 Ok(Replaced::ChangedMeanwhile)
             }
@@ -170,7 +170,7 @@ impl Place<'_> {
         }
     }
 
-    /// Puts a person's file back in its place. A person may save once more in between: the newest version stays.
+    /// Puts a person's file back. If they saved again in between, their newest version wins.
     fn exchange_back(&self, aside: &Path, ours: Raw) -> std::io::Result<Replaced> {
         let mut last_put = ours;
         loop {
@@ -201,7 +201,7 @@ impl Place<'_> {
     fn take_away(&self, aside: &Path, seen: &Raw) -> std::io::Result<Replaced> {
         match renameat(self.folder, self.name, AT_FDCWD, aside) {
             Ok(()) if holds(aside, seen)? => Ok(Replaced::Done),
-            // If the person saved once more, their newer version stays.
+            // If the person saved again, their newer version stays.
             Ok(()) => match rename_to_free(AT_FDCWD, aside, self.folder, self.name) {
                 Ok(()) | Err(Errno::EEXIST) => Ok(Replaced::ChangedMeanwhile),
                 Err(error) => Err(error.into()),
@@ -241,7 +241,7 @@ fn rename_to_free(_: impl AsFd, _: &Path, _: impl AsFd, _: &Path) -> nix::Result
     Err(Errno::ENOSYS)
 }
 
-/// What is to be done, deletions first and attributes files before what they bear on.
+/// The paths to restore, in order: deletions first, then attributes files before the files they apply to.
 struct Plan {
     deleted: Vec<GitPath>,
     attributes: Vec<(GitPath, FileKind)>,
@@ -261,12 +261,13 @@ impl Plan {
                 None => plan.deleted.push(path),
             }
         }
-        // A link goes before what seems to lie behind it.
+        // Sorted, so that a link is deleted before the paths that appear to lie below it.
         plan.deleted.sort();
         Ok(plan)
     }
 
-    /// The folder of a path, if it exists; one that is no real folder must be among the paths itself.
+    /// Opens the path's folder, if it exists. A link or file on the way is accepted only if it is itself among the
+    /// paths.
     fn open_folder<'a>(&self, root: &OwnedFd, path: &'a GitPath) -> Result<Option<(OwnedFd, &'a [u8])>> {
         match open_folder(root, path, Missing::Stop) {
             Err(GitError::ThroughSymlink { through, .. }) if self.all().any(|other| *other == through) => Ok(None),
@@ -279,7 +280,7 @@ impl Plan {
     }
 }
 
-/// A folder of our own, gone when dropped.
+/// A temporary folder, deleted when dropped.
 struct Scratch {
     dir: PathBuf,
 }
@@ -297,12 +298,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // The next use removes what is left.
+        // The next use removes what could not be deleted.
         fs::remove_dir_all(&self.dir).ok();
     }
 }
 
-/// What to do about a folder that is not there.
+/// What to do if a folder is missing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Missing {
     Stop,
@@ -315,7 +316,7 @@ fn open_root(root: &Path) -> Result<OwnedFd> {
     File::open(root).map(OwnedFd::from).doing_io("open", root)
 }
 
-/// The folder of a path and the name in it; `None` if the folder is missing and shall not be made.
+/// Opens a path's folder; returns it with the file name. `None` if the folder is missing and `missing` is `Stop`.
 fn open_folder<'a>(root: &OwnedFd, path: &'a GitPath, missing: Missing) -> Result<Option<(OwnedFd, &'a [u8])>> {
     let mut parts: Vec<_> = path.parts().collect();
     let name = parts.pop().unwrap_or_default();
@@ -340,7 +341,7 @@ fn open_folder<'a>(root: &OwnedFd, path: &'a GitPath, missing: Missing) -> Resul
     Ok(Some((folder, name)))
 }
 
-/// For a git folder on another file system than the working tree: written aside, then renamed.
+/// Copies a file when the git folder is on another file system: writes a temporary file, then renames it.
 fn copy_across(source: &Path, folder: &OwnedFd, name: &Path, kind: FileKind) -> std::io::Result<()> {
     let aside = format!(".tdd-restore-{}", std::process::id());
     unlinkat(folder, aside.as_str(), UnlinkatFlags::NoRemoveDir).ok();
@@ -360,7 +361,7 @@ fn is_folder(folder: &OwnedFd, name: &[u8]) -> bool {
         .is_ok_and(|stat| SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT == SFlag::S_IFDIR)
 }
 
-/// From the innermost outwards, until one holds something.
+/// Removes the folders above a path, innermost first, until one is not empty.
 fn remove_empty_folders(root: &OwnedFd, path: &GitPath) {
     let mut rest = path.as_bytes();
     while let Some(end) = rest.iter().rposition(|byte| *byte == b'/') {

@@ -1,4 +1,4 @@
-//! All that decides what a file's times cannot tell: whether it is ignored, and how it is converted.
+//! Digests the rules that file times do not reveal: which files git ignores and how it converts them.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -13,7 +13,7 @@ use super::error::{Doing, DoingIo};
 use super::path::as_path;
 use super::{Repo, Result};
 
-/// Digests of all that decides what a file's times cannot tell: whether it is ignored, and how it is converted.
+/// Digests of the ignore rules and of the conversion rules.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rules {
     pub(super) ignoring: Digest,
@@ -25,12 +25,12 @@ impl Rules {
         Ok(Self { ignoring: ignoring(repo, git, untracked)?, converting: converting(git)? })
     }
 
-    /// Those that no file of the working tree holds.
+    /// The rules that are stored outside the working tree.
     pub(super) fn outside(git: &Repository) -> Result<Self> {
         Ok(Self { ignoring: Digest::of(ignoring_outside(git)?), converting: converting(git)? })
     }
 
-    /// Those of the last call, if there was one.
+    /// The rules saved by the last call, if any.
     pub(super) fn remembered(repo: &Repo) -> Option<Self> {
         let text = fs::read(repo.private("rules")).ok()?;
         let (ignoring, converting): (Digest, Digest) = serde_json::from_slice(&text).ok()?;
@@ -51,7 +51,7 @@ pub(super) fn is_ignored(git: &Repository, path: &Path) -> Result<bool> {
     git.is_path_ignored(path).doing_at("check the ignore rules for", path.as_os_str().as_bytes())
 }
 
-/// The ignore files that bear on the untracked paths, and those paths.
+/// Digest of the ignore files above the untracked paths, and of those paths.
 fn ignoring(repo: &Repo, git: &Repository, untracked: &BTreeSet<Vec<u8>>) -> Result<Digest> {
     let mut bytes = ignoring_outside(git)?;
     for folder in folders(untracked.iter().map(Vec::as_slice)) {
@@ -72,7 +72,7 @@ fn ignoring_outside(git: &Repository) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Every folder above these paths, the root among them.
+/// Every folder above these paths, including the root.
 pub(super) fn folders<'a>(paths: impl Iterator<Item = &'a [u8]>) -> BTreeSet<&'a [u8]> {
     let mut folders = BTreeSet::from([&b""[..]]);
     for path in paths {
@@ -87,14 +87,14 @@ pub(super) fn folders<'a>(paths: impl Iterator<Item = &'a [u8]>) -> BTreeSet<&'a
     folders
 }
 
-/// Where git looks for a user's ignore rules if no setting says otherwise.
+/// Git's default location of the user's ignore file.
 fn default_excludes() -> Option<PathBuf> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let folder = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
     Some(folder.join("git/ignore"))
 }
 
-/// The settings for line ends, and the attributes files that are not in the tree.
+/// Digest of the settings for line ends, modes and links, and of the attributes files outside the tree.
 fn converting(git: &Repository) -> Result<Digest> {
     let mut bytes = Vec::new();
     for name in ["core.autocrlf", "core.eol", "core.filemode", "core.symlinks"] {
@@ -116,7 +116,7 @@ fn file_setting(git: &Repository, name: &str) -> Result<Vec<u8>> {
     Ok(config.get_path(name).map(|path| content_of(&path)).unwrap_or_default())
 }
 
-/// A file's bytes behind their number; a missing file is one of its own kind.
+/// A file's content with its length in front; a missing file has an encoding of its own.
 fn content_of(path: &Path) -> Vec<u8> {
     let Ok(content) = fs::read(path) else { return b"-\0".to_vec() };
     let mut bytes = format!("{}\0", content.len()).into_bytes();

@@ -1,8 +1,7 @@
-//! The working tree as a git tree, through a private index that remembers file times between calls.
+//! Writes the working tree as a git tree, using a private index that caches file times between calls.
 //!
-//! The id is what `git add -A && git write-tree` would give, with these differences: filter programs do not run,
-//! submodules keep the commit that the user's index names, other repositories inside this one are left out, and so
-//! is our own state in `.tdd/`.
+//! The id is what `git add -A && git write-tree` would give, except that filter programs do not run, submodules keep
+//! the commit in the user's index, and nested repositories and our state in `.tdd/` are left out.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -20,16 +19,16 @@ use super::rules::{Rules, is_ignored};
 use super::tracked::{Tracked, copy, find, sorted};
 use super::{GitError, GitPath, Repo, Result};
 
-/// Git's mode of a submodule.
+/// Git's mode for a submodule.
 pub(super) const GITLINK: u32 = 0o160_000;
 
 impl Repo {
-    /// The id of the working tree as it is: tracked and untracked files, without the ignored ones.
+    /// The tree id of the working tree: tracked and untracked files, without ignored ones.
     ///
     /// All its content is in the object database afterwards, and safe from `git gc` until the next call.
     pub fn tree_id(&self) -> Result<TreeId> {
         let ours = self.lock_private()?;
-        // An error on the way leaves no look to rely on.
+        // Taken out, so that an error leaves no outdated look behind.
         let last = self.last_look.take();
         let Some(look) = last.map(|last| last.again(self)).transpose()?.flatten() else {
             return Ok(Snapshot::take_with(self, ours)?.tree);
@@ -39,8 +38,8 @@ impl Repo {
         Ok(tree)
     }
 
-    /// Lets go of the last tree, so that no ref leads to files that are nobody's business; the next call reads
-    /// every file anew.
+    /// Deletes the ref to the last tree, so that no ref leads to files the user did not commit. The next call reads
+    /// every file again.
     pub fn forget_tree(&self) -> Result<()> {
         let _lock = self.lock_private()?;
         match self.git.find_reference(&self.tree_ref()) {
@@ -49,7 +48,7 @@ impl Repo {
         }
     }
 
-    /// The tree of the last call, if nobody removed its anchor: only then are the objects of our index safe.
+    /// The tree of the last call, if its ref still exists: only then are the objects of our index safe.
     pub(super) fn kept_tree(&self) -> Option<Oid> {
         self.git.refname_to_id(&self.tree_ref()).ok()
     }
@@ -61,7 +60,7 @@ impl Repo {
         let name = self.tree_ref();
         let anchor = || self.git.reference(&name, tree, /* force */ true, "the working tree as it was last seen");
         let anchored = match anchor() {
-            // We hold our own lock, so nobody else of ours is at work here: a kill left this one behind.
+            // We hold our own lock, so a killed process left this ref lock.
             Err(error) if error.code() == git2::ErrorCode::Locked => {
                 drop(fs::remove_file(self.git.commondir().join(format!("{name}.lock"))));
                 anchor()
@@ -71,7 +70,7 @@ impl Repo {
         anchored.doing("anchor the tree").map(drop)
     }
 
-    /// Each working tree of a repository has its own.
+    /// The ref of the last tree; each worktree of a repository has its own.
     pub(super) fn tree_ref(&self) -> String {
         let name = self.git.path().file_name().filter(|_| self.git.is_worktree());
         match name {
@@ -81,17 +80,17 @@ impl Repo {
     }
 }
 
-/// The private index, brought up to date with the working tree.
+/// The private index after an update from the working tree.
 pub(super) struct Snapshot {
     pub(super) tree: TreeId,
     pub(super) index: Index,
-    /// Paths that the user's index does not have.
+    /// Paths that are not in the user's index.
     pub(super) untracked: BTreeSet<Vec<u8>>,
     _lock: PrivateLock,
 }
 
 impl Snapshot {
-    /// Compares every file's times with those in our index, and reads the files that may have changed.
+    /// Compares every file's times with our index, and reads the files that may have changed.
     pub(super) fn take(repo: &Repo) -> Result<Self> {
         let lock = repo.lock_private()?;
         Self::take_with(repo, lock)
@@ -109,7 +108,7 @@ impl Snapshot {
         let user_index_written = modified(&repo.git.path().join("index"));
         let tracked = Tracked::read(repo)?;
         work.adopt(&tracked, user_index_written)?;
-        // Listed before it is compared: what changes in between is seen by the next look.
+        // List before comparing: the next look then notices changes made in between.
         let listed = Listing::take(repo, &work.git, &work.index)?;
         work.refresh()?;
         let tree = TreeId(work.write(before)?.to_string());
@@ -119,7 +118,7 @@ impl Snapshot {
     }
 }
 
-/// Whether names, modes and links on the disk are what a tree says.
+/// Whether names, modes and links on disk are exactly those of the tree.
 fn is_plain(git: &Repository) -> bool {
     let set = |name: &str| git.config().and_then(|config| config.get_bool(name)).ok();
     set("core.ignorecase") != Some(true) && set("core.filemode") != Some(false) && set("core.symlinks") != Some(false)
@@ -129,7 +128,7 @@ fn exists(repo: &Repo, path: &[u8]) -> bool {
     repo.root.join(as_path(path)).symlink_metadata().is_ok()
 }
 
-/// The private index while it is being brought up to date.
+/// The private index during an update.
 struct Work<'repo> {
     repo: &'repo Repo,
     git: Repository,
@@ -140,7 +139,7 @@ struct Work<'repo> {
 }
 
 impl Work<'_> {
-    /// Puts into our index what it lacks of the user's; what only ours has is untracked.
+    /// Adds to our index the user's entries that it lacks; entries that only ours has are untracked.
     fn adopt(&mut self, tracked: &Tracked, written: Option<SystemTime>) -> Result<()> {
         let ours = sorted(&self.index);
         let ours_only = ours.iter().filter(|entry| find(&tracked.entries, &entry.path).is_none());
@@ -173,7 +172,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// A path that we took while it was not ignored may be so by now.
+    /// Removes untracked paths that are ignored by the current rules.
     fn drop_ignored(&mut self) -> Result<()> {
         let mut ignored = Vec::new();
         for path in &self.untracked {
@@ -187,7 +186,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Takes over all that differs on disk; says whether an attributes file was among it.
+    /// Adds everything that differs on disk to our index; returns whether an attributes file differed.
     fn apply_changes(&mut self) -> Result<bool> {
         let changes = Changes::of(&self.changed()?)?;
         let mut attributes = false;
@@ -229,7 +228,7 @@ impl Work<'_> {
         self.touched = true;
         match self.index.add_path(as_path(path)) {
             Ok(()) => Ok(()),
-            // It was there a moment ago: a file that comes and goes is as if it had gone.
+            // The file vanished in the meantime: treat it as deleted.
             Err(_) if !exists(self.repo, path) => self.remove(path),
             Err(_) if File::open(self.repo.root.join(as_path(path))).is_err() => {
                 Err(GitError::Unreadable { path: GitPath::from_git(path) })
@@ -244,7 +243,7 @@ impl Work<'_> {
         self.index.remove(as_path(path), 0).doing_at("leave out", path)
     }
 
-    /// Another repository is not ours to look into; a `.git` that is none would only hide files.
+    /// Skips a nested repository; rejects a `.git` that is not one, because git would hide the files beside it.
     fn check_nested(&self, path: &[u8]) -> Result<()> {
         let no_ceiling: [&Path; 0] = [];
         let dir = self.repo.root.join(as_path(path));
@@ -267,7 +266,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The tree is anchored before the index that relies on its objects is written.
+    /// Anchors the tree before writing the index, because the index relies on the tree's objects.
     fn write(&mut self, before: Option<SystemTime>) -> Result<Oid> {
         let tree = self.index.write_tree().doing("write the tree")?;
         self.repo.keep_tree(tree)?;
@@ -286,7 +285,7 @@ impl Work<'_> {
     }
 }
 
-/// An index is to be as old as the look that it tells of.
+/// Backdates the index file by the racy margin, so that it is not newer than the comparison it records.
 fn look_older(index: &Index, looked: SystemTime) -> Result<()> {
     let Some(path) = index.path() else { return Ok(()) };
     let older = looked.checked_sub(RACY_MARGIN).unwrap_or(SystemTime::UNIX_EPOCH);
@@ -294,7 +293,7 @@ fn look_older(index: &Index, looked: SystemTime) -> Result<()> {
     file.set_modified(older).doing_io("set the time of", path)
 }
 
-/// What differs on disk from the private index, by what is to be done about it.
+/// The differences between disk and private index, by how they are handled.
 #[derive(Default)]
 struct Changes {
     gone: Vec<Vec<u8>>,

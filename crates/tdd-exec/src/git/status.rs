@@ -1,4 +1,4 @@
-//! What of the working tree HEAD does not have, which files there are, and which paths no tree will hold.
+//! Reports uncommitted changes, the files of the working tree, and ignored paths.
 
 use std::collections::BTreeSet;
 
@@ -9,24 +9,24 @@ use super::snapshot::{GITLINK, Snapshot};
 use super::tracked::Tracked;
 use super::{GitPath, Repo, Result, is_state};
 
-/// What of the working tree HEAD does not have.
+/// The working tree's differences from HEAD.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dirty {
     /// Tracked files that are changed, deleted or staged, sorted.
     pub modified_tracked: Vec<GitPath>,
-    /// Files that git does not know and does not ignore, sorted.
+    /// Untracked files that are not ignored, sorted.
     pub untracked: Vec<GitPath>,
 }
 
 impl Dirty {
-    /// Whether HEAD has it all.
+    /// Whether there are no uncommitted changes.
     pub fn is_clean(&self) -> bool {
         self.modified_tracked.is_empty() && self.untracked.is_empty()
     }
 }
 
 impl Repo {
-    /// What of the working tree and of the user's index HEAD does not have. The inside of submodules is not looked at.
+    /// The differences of the working tree and of the user's index from HEAD. Submodules are not entered.
     pub fn dirty(&self) -> Result<Dirty> {
         let seen = Snapshot::take(self)?;
         let mut tracked = self.staged()?;
@@ -43,9 +43,9 @@ impl Repo {
         Ok(Dirty { modified_tracked: modified.collect(), untracked })
     }
 
-    /// The files of the working tree that are tracked, or untracked and not ignored, sorted.
+    /// The tracked files and the untracked files that are not ignored, sorted.
     ///
-    /// Names that are not UTF-8 are skipped: nobody could ask for them. [`Repo::tree_id`] holds them all the same.
+    /// Skips names that are not UTF-8: nobody could ask for them. [`Repo::tree_id`] includes them.
     pub fn files(&self) -> Result<Vec<String>> {
         let seen = Snapshot::take(self)?;
         let files = seen.index.iter().filter(|entry| entry.mode != GITLINK);
@@ -54,7 +54,7 @@ impl Repo {
         Ok(names)
     }
 
-    /// Whether a file at this path would be in no tree: ignored and not tracked, our state, or inside another repository.
+    /// Whether no tree would contain this path: it is ignored and untracked, our state, or inside another repository.
     pub fn is_ignored(&self, path: &GitPath) -> Result<bool> {
         if self.is_tracked(path)? {
             return Ok(false);
@@ -72,7 +72,7 @@ impl Repo {
         folders.into_iter().any(|folder| self.root.join(folder).join(".git").symlink_metadata().is_ok())
     }
 
-    /// What the user staged.
+    /// The paths that the user staged.
     fn staged(&self) -> Result<BTreeSet<GitPath>> {
         let head = self.tree_of(self.head_id()?)?;
         let index = self.user_index()?;
@@ -83,7 +83,7 @@ impl Repo {
         Ok(diff.deltas().filter_map(|delta| delta.new_file().path_bytes().map(GitPath::from_git)).collect())
     }
 
-    /// The user's index, to be read only.
+    /// Opens the user's index for reading.
     fn user_index(&self) -> Result<Index> {
         Index::open(&self.git.path().join("index")).doing("read the user's index")
     }

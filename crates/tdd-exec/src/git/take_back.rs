@@ -1,4 +1,4 @@
-//! Commits of our own taken back from the branch: kept under a name of their own, files and index as before them.
+//! Takes our commits back from the branch: keeps them under a ref and restores files and index.
 
 use tdd_core::digest::CommitId;
 
@@ -7,10 +7,10 @@ use super::moving::Move;
 use super::{GitPath, Repo, Result};
 
 impl Repo {
-    /// Moves the branch from a commit of ours back to one before it. What was committed since stays reachable under
-    /// `refs/tdd/discarded/`. Done twice, or after a kill, it comes to the same.
+    /// Moves the branch from our commit `commit` back to its ancestor `to`. The discarded commits stay reachable under
+    /// `refs/tdd/discarded/`. Safe to repeat, also after a kill.
     ///
-    /// Files that are not as our commits left them are not touched.
+    /// Leaves files alone that differ from our commit.
     pub fn take_back(&self, commit: &CommitId, to: &CommitId, name: &str) -> Result<String> {
         let (from_tree, to_tree) = (self.commit_tree(Some(commit))?, self.commit_tree(Some(to))?);
         let kept_as = format!("refs/tdd/discarded/{name}");
@@ -44,7 +44,7 @@ impl Repo {
         Ok(kept_as)
     }
 
-    /// It may be kept already.
+    /// Keeps the commit under a ref, unless the ref already exists.
     fn keep_discarded(&self, name: &str, commit: &CommitId) -> Result<()> {
         let _ours = self.lock_private()?;
         self.move_ref(&Move { name, from: None, to: oid(&commit.0)?, log: "a discarded iteration" }).map(drop)

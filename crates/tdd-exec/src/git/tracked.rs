@@ -1,4 +1,4 @@
-//! What the user's index says is tracked.
+//! Reads which paths the user's index tracks.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -15,14 +15,14 @@ use super::{GitPath, Repo, Result, is_state};
 /// The hash of all the rest, with which git ends an index file.
 pub(super) type Checksum = [u8; 20];
 
-/// What a path of an index is to be; `None`: not there any more.
+/// A path's entry in an index; `None` removes the path.
 pub(super) type Staged = (GitPath, Option<IndexEntry>);
 
-/// What the user's index says is tracked.
+/// The tracked paths in the user's index.
 pub(super) struct Tracked {
-    /// Sorted by path, one for each.
+    /// The entries, sorted by path, one per path.
     pub(super) entries: Vec<IndexEntry>,
-    /// Those that a sparse checkout leaves out.
+    /// The paths that a sparse checkout leaves out.
     pub(super) skipped: Vec<Vec<u8>>,
     /// The checksum of the index that was read; `None` if it has none, or changed while it was read.
     pub(super) checksum: Option<Checksum>,
@@ -52,7 +52,7 @@ impl Tracked {
         Ok(Self { entries, skipped, checksum: before.filter(|before| checksum(path) == Some(*before)) })
     }
 
-    /// Names the paths that are tracked, and the commits of submodules: what a tree takes from the user's index.
+    /// Digest of the tracked paths and the submodules' commits: everything a tree takes from the user's index.
     pub(super) fn paths(&self) -> Digest {
         let mut bytes = Vec::new();
         for entry in &self.entries {
@@ -65,7 +65,7 @@ impl Tracked {
         Digest::of(bytes)
     }
 
-    /// Whether this path is among them; our own state never is.
+    /// Whether this path is tracked; our own state never is.
     pub(super) fn holds(&self, path: &[u8]) -> bool {
         find(&self.entries, path).is_some()
     }

@@ -1,8 +1,8 @@
-//! The user's index, changed at a few paths together with HEAD: both, or, after a kill, put right by the next start.
+//! Updates a few paths in the user's index together with HEAD; after a kill, the next start repairs both.
 //!
-//! `index.lock` is taken first, as git itself does, with our name in it. The new index is written aside, its commit is
-//! noted in the lock, then the branch moves, then the new index takes its place. A kill in between leaves the lock:
-//! [`Repo::heal`] finishes if HEAD is at the commit in it, and otherwise drops what was prepared.
+//! We take `index.lock` first, as git does, with our name in it. Then we write the new index to a temporary file, note
+//! the commit in the lock, move the branch, and rename the new index into place. A kill in between leaves the lock:
+//! [`Repo::heal`] completes the update if HEAD is at the noted commit, and drops it otherwise.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -17,10 +17,10 @@ use super::private::RACY_MARGIN;
 use super::tracked::Staged;
 use super::{GitError, Repo, Result};
 
-/// What `index.lock` begins with when it is ours.
+/// The first word of our `index.lock`.
 const MARK: &str = "tdd-machine";
 
-/// Where the user's index is, and what we need besides to change it.
+/// The paths of the user's index and of the files we need to change it.
 struct Places {
     root: PathBuf,
     index: PathBuf,
@@ -29,11 +29,11 @@ struct Places {
     mark: PathBuf,
 }
 
-/// The user's index, held against everyone else; dropped without [`LockedIndex::publish`] it is as before.
+/// The user's index while we hold its lock; dropping it without [`LockedIndex::publish`] changes nothing.
 pub(super) struct LockedIndex(Places);
 
 impl Repo {
-    /// Takes the user's index, or says who holds it.
+    /// Locks the user's index, or fails if another process holds the lock.
     pub(super) fn lock_user_index(&self) -> Result<LockedIndex> {
         let places = self.places();
         match places.take() {
@@ -43,7 +43,7 @@ impl Repo {
         }
     }
 
-    /// Finishes or drops a commit that a kill cut short.
+    /// Completes or drops a commit that a kill interrupted.
     pub(super) fn heal(&self) -> Result<()> {
         let lock = self.git.path().join("index.lock");
         let Some(text) = fs::read_to_string(&lock).ok().filter(|text| is_left_behind(text)) else { return Ok(()) };
@@ -68,34 +68,34 @@ impl Repo {
     }
 }
 
-/// Whether a lock is ours and its process is no more.
+/// Whether a lock is ours and its process is dead.
 fn is_left_behind(lock: &str) -> bool {
     let pid = lock.lines().next().and_then(|line| line.strip_prefix(MARK)?.trim().parse().ok());
     pid.is_some_and(|pid| pid != std::process::id() && !super::worktree::is_alive(pid))
 }
 
 impl Places {
-    /// Makes the lock with our name in it at once, so that a kill leaves none that nobody knows. The file that gets
-    /// its name is kept for the next time.
+    /// Creates the lock with our name already in it, so that a kill never leaves an anonymous lock. The hard-linked
+    /// marker file is kept for the next time.
     fn take(&self) -> std::io::Result<()> {
         let mark = format!("{MARK} {}\n", std::process::id());
         if fs::symlink_metadata(&self.mark).is_ok_and(|meta| meta.nlink() > 1) {
-            // It is a lock still, which is not ours to write.
+            // The marker file is still linked as a lock, and must not be overwritten.
             fs::remove_file(&self.mark)?;
         }
         fs::write(&self.mark, &mark)?;
         match fs::hard_link(&self.mark, &self.lock) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                // A file system without hard links.
+                // The file system has no hard links.
                 File::create_new(&self.lock)?.write_all(mark.as_bytes())
             }
             done => done,
         }
     }
 
-    /// Writes the new index aside: these paths as given, everything else as the user has it.
+    /// Writes the new index to a temporary file: these paths as given, all others as the user has them.
     ///
-    /// Its time stays that of the old one, so that a file that git had to look at again is still looked at again.
+    /// Keeps the old index's time, so that git rereads the same files as before.
     fn prepare(&self, staged: &[Staged]) -> Result<()> {
         let time = self.copy()?;
         let mut index = Index::open(&self.next).doing("read the user's index")?;
@@ -116,9 +116,9 @@ impl Places {
         file.set_modified(time).doing_io("set the time of", &self.next)
     }
 
-    /// Copies the user's index aside; answers with its time.
+    /// Copies the user's index to a temporary file; returns the original's modification time.
     fn copy(&self) -> Result<SystemTime> {
-        // A kill may have left either.
+        // A killed process may have left either file.
         remove(&self.next)?;
         remove(&self.next.with_extension("lock"))?;
         let time = fs::metadata(&self.index).and_then(|meta| meta.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
@@ -135,18 +135,18 @@ impl Places {
 }
 
 impl LockedIndex {
-    /// Has the new index aside: these paths as given, everything else as the user has it.
+    /// Writes the new index: these paths as given, all others as the user has them.
     pub(super) fn prepare(&self, staged: &[Staged]) -> Result<()> {
         self.0.prepare(staged)
     }
 
-    /// Notes the commit that the prepared index belongs to.
+    /// Notes in the lock which commit the new index belongs to.
     pub(super) fn note(&self, commit: Oid) -> Result<()> {
         let mut lock = File::options().append(true).open(&self.0.lock).doing_io("open", &self.0.lock)?;
         lock.write_all(format!("{commit}\n").as_bytes()).doing_io("write", &self.0.lock)
     }
 
-    /// Puts the prepared index in its place and lets go.
+    /// Renames the new index into place and releases the lock.
     pub(super) fn publish(self) -> Result<()> {
         fs::rename(&self.0.next, &self.0.index).doing_io("replace", &self.0.index)
     }
@@ -155,7 +155,7 @@ impl LockedIndex {
 impl Drop for LockedIndex {
     fn drop(&mut self) {
         for path in [&self.0.next, &self.0.lock] {
-            // What cannot be removed now is removed by the next start.
+            // The next start removes what cannot be removed here.
             remove(path).ok();
         }
     }

@@ -1,8 +1,8 @@
-//! What an attempt wrote is taken out of the working tree again, and what a person typed meanwhile is kept.
+//! Takes an attempt's edits out of the working tree and keeps what a person changed in the meantime.
 //!
-//! A path that holds exactly what we wrote is put back. A path that holds something else is a person's: their version is
-//! saved under `refs/tdd/kept/` first; then our edit is taken out of it by a three-way merge, or, where that is not
-//! possible, the file is put back.
+//! A path that holds exactly what we wrote is restored. Any other content is a person's: we save their version under
+//! `refs/tdd/kept/` first, then remove our edit from it by a three-way merge or, if that is impossible, restore the
+//! file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,48 +23,48 @@ use super::restore::Replaced;
 use super::tracked::Staged;
 use super::{FileKind, GitError, GitPath, Repo, Result, Signature};
 
-/// What is to be taken out of the working tree.
+/// The edits to take out of the working tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Withdrawal<'a> {
-    /// The tree with what we wrote: see [`Repo::tree_with_files`].
+    /// The tree with our edits: see [`Repo::tree_with_files`].
     pub written: &'a TreeId,
-    /// The tree to go back to: the attempt's base, or HEAD's tree if a person moved HEAD meanwhile.
+    /// The tree to restore: the attempt's base, or HEAD's tree if a person moved HEAD in the meantime.
     pub to: &'a TreeId,
     /// The paths that we wrote.
     pub paths: &'a [GitPath],
-    /// Who keeps a person's version.
+    /// The author of the commit that keeps a person's version.
     pub author: &'a Signature,
 }
 
-/// A path that did not hold what we wrote.
+/// A file that a person changed after we wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PersonsFile {
-    /// Where it is.
+    /// The file's path.
     pub path: GitPath,
-    /// The ref of a commit with the person's version, whole; `None` if the person deleted the file.
+    /// The ref of a commit with the person's version; `None` if the person deleted the file.
     pub kept_as: Option<String>,
-    /// What the file holds now.
+    /// The file's content after the withdrawal.
     pub now: PersonsFileNow,
 }
 
-/// What a file that a person changed holds after a withdrawal.
+/// The content of a person's file after a withdrawal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PersonsFileNow {
     /// The person's version without our edit.
     Merged,
-    /// What the tree has: the person's lines overlap ours, and are in the ref only.
+    /// The tree's version: the person's lines overlap ours, and only the ref has them.
     PutBack,
-    /// What the person left there: nothing.
+    /// Nothing: the person deleted the file.
     Deleted,
 }
 
-/// A file that is being saved is looked at again so often, and so much later each time.
+/// How often to retry a file that is being saved. The pause grows with each try.
 const MAX_TRIES: u32 = 20;
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 impl Repo {
-    /// A tree with these files written over it, `None` deleting one: what an attempt has on the disk. Modes stay as they
-    /// are in `base`.
+    /// The tree `base` with these files written over it (`None` deletes a file): what an attempt puts on disk. Keeps
+    /// the modes of `base`.
     pub fn tree_with_files(&self, base: &TreeId, files: &BTreeMap<String, Option<String>>) -> Result<TreeId> {
         let mut entries: Vec<Staged> = Vec::new();
         for (path, text) in files {
@@ -84,7 +84,7 @@ impl Repo {
         Ok(TreeId(self.tree_with(base, &entries)?.to_string()))
     }
 
-    /// Notes what is about to be written, so that it can be told from a person's work after a kill as well.
+    /// Records the edits before they are written, so that after a kill they can be told from a person's work.
     pub fn announce(&self, written: &TreeId) -> Result<()> {
         let _ours = self.lock_private()?;
         let name = self.announced_ref();
@@ -92,17 +92,18 @@ impl Repo {
         Ok(())
     }
 
-    /// What was announced last; `None` if nothing was.
+    /// The tree announced last, if any.
     pub fn announced(&self) -> Option<TreeId> {
         self.git.refname_to_id(&self.announced_ref()).ok().map(|id| TreeId(id.to_string()))
     }
 
-    /// Each working tree of a repository has its own.
+    /// The ref of the announced tree; each worktree of a repository has its own.
     fn announced_ref(&self) -> String {
         self.tree_ref().replacen("refs/tdd/trees", "refs/tdd/written", 1)
     }
 
-    /// Those of the paths whose file is not what a tree has, as git sees it; a path that the tree lacks must be free.
+    /// The paths whose file differs from the tree, as git sees it. A path that the tree lacks counts as changed if
+    /// anything is there.
     pub fn changed_from(&self, tree: &TreeId, paths: &[GitPath]) -> Result<Vec<GitPath>> {
         let git = self.fresh()?;
         let mut changed = Vec::new();
@@ -115,18 +116,18 @@ impl Repo {
         Ok(changed)
     }
 
-    /// Whether these bytes of a file, or nothing, are what a tree has at a path: for `Workspace::write_over`.
+    /// Whether a file's bytes (`None`: no file) are what the tree has at a path; for `Workspace::write_over`.
     pub fn is_base(&self, tree: &TreeId, path: &str, bytes: Option<&[u8]>) -> Result<bool> {
         let path = GitPath::new(path)?;
         let Some(stored) = self.blob(tree, &path)? else { return Ok(bytes.is_none()) };
-        // Line ends may be others on the disk than in the tree: git itself says whether that is a change.
+        // Line ends may differ between disk and tree; only git can say whether that is a change.
         Ok(bytes.is_some_and(|bytes| bytes == stored)
             || bytes.is_some() && self.changed_from(tree, std::slice::from_ref(&path))?.is_empty())
     }
 
-    /// Takes what we wrote out of the working tree; answers with the files that a person changed meanwhile.
+    /// Takes our edits out of the working tree; returns the files that a person changed in the meantime.
     ///
-    /// A file that already is what `to` has, because a person checked it out or committed our edit, is left alone.
+    /// Leaves a file alone that already matches `to`, because a person checked it out or committed our edit.
     pub fn withdraw(&self, what: &Withdrawal<'_>) -> Result<Vec<PersonsFile>> {
         let mut persons = Vec::new();
         for path in what.paths {
@@ -172,7 +173,7 @@ impl Repo {
         Err(GitError::StillChanging { path: path.clone() })
     }
 
-    /// The person's version without what lies between ours and the target; `None` if they overlap.
+    /// The person's version with our edit merged out; `None` if the two overlap.
     fn merged(&self, ours: &IndexEntry, mine: &IndexEntry, target: &IndexEntry) -> Result<Option<IndexEntry>> {
         if [ours, mine, target].iter().any(|entry| entry.mode & 0o170_000 != 0o100_000) {
             return Ok(None);
@@ -187,7 +188,7 @@ impl Repo {
         Ok(Some(entry(&GitPath::from_git(&mine.path), id, mine.mode)))
     }
 
-    /// Keeps a person's version in a commit of its own; answers with the ref.
+    /// Commits a person's version under a ref of its own; returns the ref.
     fn keep_persons(&self, what: &Withdrawal<'_>, path: &GitPath, mine: &IndexEntry) -> Result<String> {
         let mine = super::tracked::copy(mine);
         let tree = self.tree_with(what.to, &[(path.clone(), Some(mine))])?;
@@ -204,7 +205,7 @@ impl Repo {
         Err(GitError::StillChanging { path: path.clone() })
     }
 
-    /// What is at a path, as git would take it.
+    /// What is on disk at a path, as git would store it.
     fn on_disk(&self, git: &Repository, path: &GitPath) -> Result<OnDisk> {
         let full = self.root.join(path.as_path());
         for tried in 0..MAX_TRIES {
@@ -218,7 +219,7 @@ impl Repo {
                 FileKind::Symlink => git.blob(&raw.bytes),
                 FileKind::File | FileKind::Executable | FileKind::Submodule => git.blob_path(&full),
             };
-            // Git reads the file once more: only if it is still the same does the id name these bytes.
+            // Git reads the file again, so its id names these bytes only if the file did not change in between.
             if let (Ok(id), Ok(PathContent::File(again))) = (id, Raw::read(&full))
                 && again == raw
             {
@@ -230,19 +231,19 @@ impl Repo {
     }
 }
 
-/// What is at a path.
+/// What is on disk at a path.
 pub(super) enum OnDisk {
     Nothing,
     File {
         entry: IndexEntry,
         raw: Raw,
     },
-    /// A folder, or nothing that git knows.
+    /// A folder, or something that git does not store.
     Other,
 }
 
 impl OnDisk {
-    /// Whether it is what a tree has.
+    /// Whether the disk matches the tree's entry.
     fn is(&self, other: Option<&IndexEntry>) -> bool {
         match (self, other) {
             (Self::Nothing, None) => true,
@@ -252,14 +253,14 @@ impl OnDisk {
     }
 }
 
-/// A file or link as the disk has it.
+/// A file's bytes, or a link's target, as they are on disk.
 #[derive(PartialEq, Eq)]
 pub(super) struct Raw {
     bytes: Vec<u8>,
     kind: FileKind,
 }
 
-/// What a look at a path found.
+/// The result of reading a path.
 pub(super) enum PathContent {
     Nothing,
     File(Raw),

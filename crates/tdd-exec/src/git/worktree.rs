@@ -1,4 +1,4 @@
-//! Clean checkouts of a commit beside the user's working tree, gone when they are dropped.
+//! Clean checkouts of a commit outside the user's working tree, deleted when dropped.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,10 +13,10 @@ use super::error::{Doing, DoingIo};
 use super::head::oid;
 use super::{GitError, Repo, Result};
 
-/// Names of our worktrees: this, the process, a number.
+/// Our worktrees are named: this prefix, process id, number.
 const PREFIX: &str = "tdd-machine";
 
-/// A clean, detached checkout of a commit; removed with its entry in the repository when dropped.
+/// A clean, detached checkout of a commit. Dropping it removes the folder and the entry in the repository.
 #[derive(Debug)]
 pub struct Worktree {
     dir: PathBuf,
@@ -24,7 +24,7 @@ pub struct Worktree {
 }
 
 impl Worktree {
-    /// Its root.
+    /// The worktree's root folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -32,13 +32,13 @@ impl Worktree {
 
 impl Drop for Worktree {
     fn drop(&mut self) {
-        // What cannot be removed now is left to the next sweep.
+        // The next sweep removes what cannot be removed here.
         remove(&self.dir, &self.admin).ok();
     }
 }
 
 impl Repo {
-    /// Checks a commit out into a folder that is empty or does not exist yet; HEAD is detached there.
+    /// Checks out a commit into an empty or missing folder, with a detached HEAD.
     pub fn add_worktree(&self, dir: &Path, commit: &CommitId) -> Result<Worktree> {
         let commit = self.git.find_commit(oid(&commit.0)?).doing("read the commit")?;
         let dir = make_empty(dir)?;
@@ -52,7 +52,7 @@ impl Repo {
         Ok(worktree)
     }
 
-    /// Removes the worktrees that killed processes of ours left behind; says how many.
+    /// Removes the worktrees that our killed processes left behind; returns how many.
     pub fn sweep_worktrees(&self) -> Result<usize> {
         let folder = self.git.commondir().join("worktrees");
         let found = match fs::read_dir(&folder) {
@@ -73,7 +73,7 @@ impl Repo {
 }
 
 impl Worktree {
-    /// What `git worktree add --detach` writes.
+    /// Writes the files that `git worktree add --detach` writes.
     fn write_links(&self, head: &str) -> Result<()> {
         fs::create_dir_all(&self.admin).doing_io("make the folder", &self.admin)?;
         write_line(&self.admin.join("gitdir"), self.dir.join(".git").as_os_str())?;
@@ -114,12 +114,12 @@ fn owner(admin: &Path) -> Option<u32> {
     pid.parse().ok()
 }
 
-/// Whether a process exists; one that is not ours does.
+/// Whether a process exists, including other users' processes.
 pub(super) fn is_alive(pid: u32) -> bool {
     i32::try_from(pid).is_ok_and(|pid| pid > 0 && signal::kill(Pid::from_raw(pid), None) != Err(Errno::ESRCH))
 }
 
-/// The folder is removed only if it points back to this entry.
+/// Removes a leftover worktree; its folder only if that points back to this entry.
 fn sweep(admin: &Path) -> Result<()> {
     let link = fs::read_to_string(admin.join("gitdir")).unwrap_or_default();
     let link = Path::new(link.trim_end());
@@ -131,7 +131,7 @@ fn sweep(admin: &Path) -> Result<()> {
     }
 }
 
-/// The checkout first: as long as the entry is there, a sweep finds what is left.
+/// Removes the checkout first: while the entry exists, a later sweep finds the rest.
 fn remove(dir: &Path, admin: &Path) -> Result<()> {
     remove_folder(dir)?;
     remove_entry(admin)
@@ -140,7 +140,7 @@ fn remove(dir: &Path, admin: &Path) -> Result<()> {
 fn remove_entry(admin: &Path) -> Result<()> {
     remove_folder(admin)?;
     if let Some(folder) = admin.parent() {
-        // Only the last one leaves an empty folder, which git does not keep either.
+        // Git does not keep an empty `worktrees` folder either.
         fs::remove_dir(folder).ok();
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! A checkpoint saves the folding of a long ledger. It is never the truth: it may be deleted at any
-//! time, and it is believed only as far as the ledger itself bears it out.
+//! Caches the folded session of a long ledger. A checkpoint may be deleted at any time, and is used only if the ledger
+//! file still matches it.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,14 +14,14 @@ use tdd_core::session::Session;
 use super::scan::{Lines, Step, Tail};
 use super::{End, LedgerError};
 
-/// Changes whenever folding does: an old checkpoint is then thrown away.
+/// Bump the number whenever folding changes: checkpoints with another value are ignored.
 const FOLD: &str = concat!(env!("CARGO_PKG_VERSION"), "/12");
-/// Shorter ledgers are folded faster than a checkpoint is read.
+/// Below this many events, folding is faster than reading a checkpoint.
 const WORTH_IT: u64 = 1000;
-/// A ledger's bytes are compared with a checkpoint in pieces of this size: large ones hash fast.
+/// Size of the pieces in which the ledger is hashed; large pieces hash faster.
 const PIECE: u64 = 8 << 20;
 
-/// A session, and the ledger that it was folded from.
+/// A session and the state of the ledger that it was folded from.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
     fold: String,
@@ -31,12 +31,12 @@ pub(super) struct Checkpoint {
     stamp: Stamp,
     /// Digests of the ledger's bytes, piece by piece.
     pieces: Vec<Digest>,
-    /// Digest of the session's JSON: a half-written checkpoint is noticed.
+    /// Digest of the session's JSON, to detect a half-written checkpoint.
     seal: Digest,
     session: String,
 }
 
-/// What a file's metadata say while nobody writes to it.
+/// File metadata that change whenever the file is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Stamp {
     inode: u64,
@@ -45,7 +45,7 @@ struct Stamp {
     changed: (i64, i64),
 }
 
-/// A ledger that has been read.
+/// A ledger after reading.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) end: End,
@@ -53,12 +53,12 @@ pub(super) struct Loaded {
     pub(super) torn: Option<LedgerRepaired>,
     /// Digests of its whole pieces, as far as they are known.
     pub(super) pieces: Vec<Digest>,
-    /// There is no checkpoint for exactly this ledger.
+    /// No checkpoint matches this ledger exactly.
     pub(super) stale: bool,
 }
 
-/// Reads a ledger in full trustworthiness. If the file is not exactly as the checkpoint left it, the
-/// bytes up to there are compared; if they are not the same, the whole chain is followed.
+/// Reads and verifies a ledger. If the file's metadata differ from the checkpoint's, compares the checkpointed bytes;
+/// if those differ too, verifies the whole chain.
 pub(super) fn load(file: &File, path: &Path) -> Result<Loaded, LedgerError> {
     let stamp = Stamp::of(file, path)?;
     let Some((checkpoint, session)) = Checkpoint::find(path) else {
@@ -77,7 +77,7 @@ pub(super) fn load(file: &File, path: &Path) -> Result<Loaded, LedgerError> {
     fold(file, path, End::empty(), Session::default(), Vec::new())
 }
 
-/// The session of a ledger that somebody may be writing to: from the checkpoint on, without the lock.
+/// The session of a ledger that another process may be writing; reads from the checkpoint on, without the lock.
 pub(super) fn peek(file: &File, path: &Path) -> Result<Session, LedgerError> {
     let stamp = Stamp::of(file, path)?;
     let trusted = Checkpoint::find(path)
@@ -90,7 +90,7 @@ pub(super) fn peek(file: &File, path: &Path) -> Result<Session, LedgerError> {
     fold(file, path, End::empty(), Session::default(), Vec::new()).map(|loaded| loaded.session)
 }
 
-/// Follows the chain from `from` on and folds its events into the session.
+/// Verifies the chain from `from` on and folds its events into the session.
 fn fold(
     mut file: &File,
     path: &Path,
@@ -117,7 +117,7 @@ fn fold(
     Ok(Loaded { end: lines.end().clone(), session, torn, pieces, stale: true })
 }
 
-/// Digests of the first `len` bytes, piece by piece; the whole pieces that are `known` are not read.
+/// Digests of the first `len` bytes, piece by piece; whole pieces that are `known` are not read again.
 fn pieces(mut file: &File, len: u64, known: Vec<Digest>) -> io::Result<Vec<Digest>> {
     let mut known = whole(known, len);
     let mut at = known.len() as u64 * PIECE;
@@ -135,7 +135,7 @@ fn pieces(mut file: &File, len: u64, known: Vec<Digest>) -> io::Result<Vec<Diges
     Ok(known)
 }
 
-/// The digests of whole pieces among those of the first `len` bytes.
+/// Keeps the digests of the whole pieces within the first `len` bytes.
 fn whole(mut pieces: Vec<Digest>, len: u64) -> Vec<Digest> {
     pieces.truncate(usize::try_from(len / PIECE).unwrap_or(usize::MAX));
     pieces
@@ -147,8 +147,8 @@ fn describe(torn: &[u8]) -> LedgerRepaired {
 }
 
 impl Checkpoint {
-    /// Leaves a checkpoint for this ledger and gives the digests of its whole pieces. Errors are swallowed:
-    /// without a checkpoint the next start is slower, and that is all.
+    /// Saves a checkpoint for this ledger and returns the digests of its whole pieces. Ignores errors: without a
+    /// checkpoint, the next start is only slower.
     pub(super) fn save(file: &File, path: &Path, end: &End, session: &Session, known: Vec<Digest>) -> Vec<Digest> {
         if end.seq < WORTH_IT {
             return known;
@@ -168,7 +168,7 @@ impl Checkpoint {
         };
         let target = Self::path(path);
         let temporary = target.with_extension("tmp");
-        // Never through a link, nor into a pipe.
+        // Delete first, so that we never write through a link or into a pipe.
         let _left_over = fs::remove_file(&temporary);
         let write = |json: Vec<u8>| File::create_new(&temporary)?.write_all(&json);
         let written = serde_json::to_vec(&checkpoint).map_err(Into::into).and_then(write);
@@ -178,7 +178,7 @@ impl Checkpoint {
         whole(checkpoint.pieces, end.len)
     }
 
-    /// The checkpoint beside a ledger, if it is whole and of this program's making.
+    /// The checkpoint beside a ledger, if it is complete and this version wrote it.
     fn find(path: &Path) -> Option<(Self, Session)> {
         let path = Self::path(path);
         if !fs::symlink_metadata(&path).ok()?.is_file() {

@@ -1,4 +1,4 @@
-//! One writer at a time, and its name for the others.
+//! Locks the ledger for one writer and stores its process id for the others.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -10,10 +10,10 @@ use nix::fcntl::OFlag;
 
 use super::LedgerError;
 
-/// The exclusive right to append. The operating system takes it back when the process ends, however.
+/// The exclusive right to append. The operating system releases it when the process ends for any reason.
 ///
-/// One file is in `.tdd/`, a second one in the git folder of the working tree: `.tdd/` can be deleted and made anew
-/// while its machine still works.
+/// There is one lock file in `.tdd/` and one in the worktree's git folder, because `.tdd/` can be deleted and recreated
+/// while a machine is still running.
 #[derive(Debug)]
 pub(super) struct Lock {
     _state: File,
@@ -21,14 +21,14 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// Takes the locks of this state folder and of the repository around it, or says who has them.
+    /// Takes the locks of this state folder and of the repository around it, or reports who holds them.
     pub(super) fn take(dir: &Path) -> Result<Self, LedgerError> {
         let git = git_folder(dir).map(|folder| in_folder(&folder.join("tdd-machine"))).transpose()?;
         Ok(Self { _state: take(&dir.join("lock"))?, _git: git })
     }
 }
 
-/// Says who holds a lock, if somebody does; nobody is kept from it for longer than it takes to ask.
+/// Reports who holds a lock, if anybody does. Takes the lock only for the moment of the check.
 pub(super) fn check_free(dir: &Path) -> Result<(), LedgerError> {
     let git = git_folder(dir).map(|folder| folder.join("tdd-machine/ledger.lock"));
     for path in git.into_iter().chain([dir.join("lock")]) {
@@ -47,7 +47,7 @@ pub(super) fn check_free(dir: &Path) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// The git folder of the working tree that this state folder is in, if there is one.
+/// The git folder of the worktree whose root contains this state folder, if any.
 fn git_folder(dir: &Path) -> Option<PathBuf> {
     let no_ceiling: [&Path; 0] = [];
     let git = Repository::open_ext(dir.parent()?, RepositoryOpenFlags::NO_SEARCH, no_ceiling).ok()?;
@@ -80,7 +80,7 @@ fn take(path: &Path) -> Result<File, LedgerError> {
     }
     file.set_len(0).map_err(io)?;
     file.rewind().map_err(io)?;
-    // The name is a courtesy to others; a full disk must not keep us from reading the ledger.
+    // The process id is only informative; a full disk must not keep us from reading the ledger.
     let _named = write!(file, "{}", std::process::id());
     Ok(file)
 }

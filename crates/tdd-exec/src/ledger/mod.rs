@@ -1,4 +1,4 @@
-//! The ledger file: appended, synced, chained, locked, and never trusted without a look.
+//! The ledger file: appended, synced, hash-chained, locked, and verified whenever it is read.
 
 mod checkpoint;
 mod lock;
@@ -20,71 +20,71 @@ use checkpoint::Checkpoint;
 use lock::Lock;
 pub use scan::Records;
 
-/// The ledger's file inside `.tdd/`.
+/// The ledger's file name inside `.tdd/`.
 pub const FILE: &str = "events.jsonl";
 
-/// A long run leaves a checkpoint after so many events, in case it is killed.
+/// Events between two checkpoints of a long run, in case it is killed.
 const SAVE_EVERY: u64 = 10_000;
 
-/// What can be wrong with a ledger.
+/// Why a ledger cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
-    /// Another process writes to it.
+    /// Another process holds the ledger's lock.
     #[error("another tdd-cli is at work in this project{}", pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default())]
     Locked {
-        /// The other process, if it said who it is.
+        /// The other process's id, if known.
         pid: Option<u32>,
     },
-    /// A line is not what it should be.
+    /// A line is malformed or breaks the chain.
     #[error("`{path}` is damaged in line {line} (byte {offset}): {why}", path = path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The line's number, from 1.
         line: u64,
-        /// Where it begins.
+        /// The byte at which the line begins.
         offset: u64,
         /// What is wrong.
         why: String,
     },
-    /// A later program wrote it.
+    /// A newer version of this program wrote the ledger.
     #[error("`{path}` was written by a newer tdd-cli (line {line} has format version {version})", path = path.display())]
     Newer {
         /// The file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The line's number, from 1.
         line: u64,
-        /// Its version.
+        /// The line's format version.
         version: u64,
     },
-    /// It is a folder, a link, a pipe.
+    /// The ledger's path is a folder, a link or a pipe.
     #[error("`{path}` is not a real file", path = path.display())]
     NotAFile {
-        /// What stands in the ledger's place.
+        /// The ledger's path.
         path: PathBuf,
     },
-    /// An append failed; the ledger is as it was before.
+    /// An append failed; the ledger is unchanged.
     #[error("cannot append to `{path}`; nothing was lost, the ledger is as it was", path = path.display())]
     Append {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file that we append to is no longer the project's ledger.
+    /// The ledger file was deleted or replaced while we had it open.
     #[error("`{path}` was deleted or replaced while this process was at work", path = path.display())]
     Gone {
-        /// Where it was.
+        /// The ledger's path.
         path: PathBuf,
     },
     /// Reading, locking or repairing failed.
     #[error("cannot {action} `{path}`", path = path.display())]
     Io {
-        /// What was tried.
+        /// The operation that failed.
         action: &'static str,
-        /// With what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why it failed.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -102,21 +102,20 @@ pub struct LedgerFile<C> {
     saved: u64,
     /// Digests of the file's whole pieces, as far as they are known.
     pieces: Vec<Digest>,
-    /// The last events allow nothing, and may not be on the disk yet.
+    /// The last events permit nothing and may not be on disk yet.
     unsynced: bool,
-    /// Set when a failed append could not be taken back: nothing more may be written.
+    /// Set when a failed append could not be undone: nothing more may be written.
     broken: bool,
     _lock: Lock,
 }
 
-/// Where a ledger ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct End {
-    /// Sequence number of the last line; 0 if there is none.
+    /// Sequence number of the last line; 0 if the ledger is empty.
     seq: u64,
     /// Digest of the last line.
     digest: Digest,
-    /// Length of all whole lines, in bytes.
+    /// Length of all complete lines, in bytes.
     len: u64,
 }
 
@@ -127,8 +126,8 @@ impl End {
 }
 
 impl<C: Clock> LedgerFile<C> {
-    /// Opens the ledger in `.tdd/`, or begins one: takes the lock, checks the chain, repairs a torn
-    /// last line and folds the events.
+    /// Opens or creates the ledger in `.tdd/`: takes the lock, verifies the chain, cuts off a torn last line and folds
+    /// the events.
     pub fn open(dir: &StateDir, clock: C) -> Result<Self, LedgerError> {
         let lock = Lock::take(dir.path())?;
         let path = dir.path().join(FILE);
@@ -153,7 +152,7 @@ impl<C: Clock> LedgerFile<C> {
         Ok(ledger)
     }
 
-    /// What was cut off when this ledger was opened, if its last line was torn.
+    /// What was cut off if the last line was torn when this ledger was opened.
     pub fn repaired(&self) -> Option<&LedgerRepaired> {
         self.repaired.as_ref()
     }
@@ -167,8 +166,7 @@ impl<C: Clock> LedgerFile<C> {
         Ok(())
     }
 
-    /// Writes bytes at the end, and sees to it that all there is gets to the disk, unless that can wait; takes
-    /// them back if it fails.
+    /// Appends bytes and syncs the file, unless the sync can wait. Undoes the append if it fails.
     fn write(&mut self, bytes: &[u8], can_wait: bool) -> Result<(), LedgerError> {
         let path = self.path.clone();
         let failed = |source| LedgerError::Append { path, source };
@@ -181,7 +179,7 @@ impl<C: Clock> LedgerFile<C> {
         match written {
             Ok(()) => {
                 self.unsynced = can_wait;
-                // Deleted while we wrote: what this event allows must not be done.
+                // If the file was deleted during the write, the caller must not act on this event.
                 self.check_in_place()?;
             }
             Err(error) => {
@@ -194,7 +192,7 @@ impl<C: Clock> LedgerFile<C> {
 }
 
 impl<C> LedgerFile<C> {
-    /// Checks that the file we hold open is still the one at the ledger's path. If not, nothing more is written.
+    /// Checks that our open file is still the one at the ledger's path. If not, nothing more may be written.
     fn check_in_place(&mut self) -> Result<(), LedgerError> {
         let held = self.file.metadata();
         let found = fs::symlink_metadata(&self.path);
@@ -249,7 +247,7 @@ impl<C: Clock> Ledger for LedgerFile<C> {
 }
 
 impl<C> Drop for LedgerFile<C> {
-    /// Leaves a checkpoint behind. One that cannot be written is no loss: it only saves time.
+    /// Saves a checkpoint.
     fn drop(&mut self) {
         if self.unsynced {
             let _ = self.file.sync_data();
@@ -260,18 +258,18 @@ impl<C> Drop for LedgerFile<C> {
     }
 }
 
-/// The session of a ledger that somebody else may be writing to. `None` if there is no ledger.
+/// The session of a ledger that another process may be writing. `None` if there is no ledger.
 pub fn read_session(dir: &StateDir) -> Result<Option<Session>, LedgerError> {
     let path = dir.path().join(FILE);
     open_to_read(&path)?.map(|file| checkpoint::peek(&file, &path)).transpose()
 }
 
-/// Whether nobody writes to the ledger at this moment; otherwise the error says who does.
+/// Fails if a process is writing to the ledger; the error says which.
 pub fn check_free(dir: &StateDir) -> Result<(), LedgerError> {
     lock::check_free(dir.path())
 }
 
-/// Every record of a ledger that somebody else may be writing to, checked on the way.
+/// Every record of a ledger that another process may be writing, verified one by one.
 pub fn records(dir: &StateDir) -> Result<Option<Records>, LedgerError> {
     let path = dir.path().join(FILE);
     Ok(open_to_read(&path)?.map(|file| Records::new(file, &path)))
@@ -295,7 +293,7 @@ fn open_file(path: &Path) -> Result<File, LedgerError> {
     Ok(file)
 }
 
-/// Opens a real file and nothing else: a link leads elsewhere, and a pipe would make us wait for its other end.
+/// Opens only a regular file: a link leads elsewhere, and a pipe would block until its other end opens.
 fn open_as(path: &Path, options: &mut OpenOptions) -> Result<File, LedgerError> {
     let io = |source| LedgerError::Io { action: "open", path: path.to_owned(), source };
     if fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_file()) {

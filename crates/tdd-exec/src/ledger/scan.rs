@@ -1,4 +1,4 @@
-//! Reads a ledger line by line in bounded memory and follows its chain.
+//! Reads a ledger line by line in bounded memory and verifies its hash chain.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -9,10 +9,10 @@ use tdd_core::event::{Head, Record};
 
 use super::{End, LedgerError, damage};
 
-/// Longest line that is read, in bytes; ours are far below.
+/// Longest line we read, in bytes; our own lines are far shorter.
 const MAX_LINE: u64 = 16 << 20;
 
-/// A reader that hands out whole lines, each checked against the one before.
+/// Yields complete lines, each verified against the line before it.
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: BufReader<R>,
@@ -21,35 +21,35 @@ pub(super) struct Lines<R> {
     line: Vec<u8>,
 }
 
-/// What the end of the file looks like.
+/// How the file ends.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Tail {
-    /// The last line is whole.
+    /// The last line is complete.
     Whole,
-    /// The file goes on with a line that has no end.
+    /// The last line lacks its newline; these are its bytes.
     Torn(Vec<u8>),
 }
 
-/// What comes next.
+/// The next step of the reader.
 pub(super) enum Step {
-    /// A whole line that fits the chain.
+    /// A complete line that continues the chain.
     Line,
-    /// No more whole lines.
+    /// There are no more complete lines.
     End(Tail),
 }
 
 impl<R: Read> Lines<R> {
-    /// Reads on from `end`, which the caller has good reason to trust; `input` stands there.
+    /// Resumes at `end`, which the caller has verified; `input` must be positioned there.
     pub(super) fn resume(input: R, path: &Path, end: End) -> Self {
         Self { input: BufReader::with_capacity(1 << 20, input), path: path.to_owned(), end, line: Vec::new() }
     }
 
-    /// Where the lines read so far end.
+    /// The end of the lines read so far.
     pub(super) fn end(&self) -> &End {
         &self.end
     }
 
-    /// The next line, if there is one and it follows from the last.
+    /// Reads and verifies the next line.
     pub(super) fn step(&mut self) -> Result<Step, LedgerError> {
         self.line.clear();
         let path = &self.path;
@@ -68,7 +68,7 @@ impl<R: Read> Lines<R> {
         Ok(Step::Line)
     }
 
-    /// Reads the event of the line that was handed out last.
+    /// Parses the event in the line read last.
     pub(super) fn record(&self) -> Result<Record, LedgerError> {
         let offset = self.end.len - self.line.len() as u64 - 1;
         Record::parse(&self.line).map_err(|error| damage(&self.path, self.end.seq, offset, &error))
@@ -91,8 +91,8 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// The records of a ledger, first to last. A torn last line is not handed out: its writer may be at it.
-/// After `None` it can be asked again, and hands out what was appended in between.
+/// The records of a ledger, first to last. Skips a torn last line, because its writer may still be writing it. After
+/// `None`, calling `next` again yields what was appended in between.
 #[derive(Debug)]
 pub struct Records {
     lines: Lines<File>,
@@ -104,17 +104,17 @@ impl Records {
         Self { lines: Lines::resume(file, path, End::empty()), failed: false }
     }
 
-    /// The line of the record that was handed out last, as it stands in the file.
+    /// The line of the record returned last, as it is in the file.
     pub fn line(&self) -> &[u8] {
         &self.lines.line
     }
 }
 
 impl Lines<File> {
-    /// Stands again where a torn line begins, to read it once it is whole.
+    /// Seeks back to the beginning of a torn line, to read it again once it is complete.
     fn step_back(&mut self, tail: &Tail) {
         if let Tail::Torn(bytes) = tail {
-            // A failure shows at the next read: the bytes then do not fit the chain.
+            // If seeking fails, the next read reports bytes that do not fit the chain.
             let _moved = self.input.seek_relative(-i64::try_from(bytes.len()).unwrap_or(0));
         }
     }

@@ -1,14 +1,14 @@
-//! A request to stop that any thread can make and every run sees.
+//! A stop request that any thread can make and every run sees.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A handle on one flag; clones share it. Once set it stays set.
+/// A handle to a shared flag; clones share it. Once set, it stays set.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// A flag that nobody has set.
+    /// A flag that is not set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -18,7 +18,7 @@ impl Cancel {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Whether somebody asked.
+    /// Whether a stop was requested.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }

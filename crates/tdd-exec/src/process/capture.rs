@@ -1,10 +1,10 @@
-//! Keeps the beginning and the end of a stream in bounded memory.
+//! Captures the beginning and the end of a stream in bounded memory.
 
 use std::collections::VecDeque;
 
 use tdd_core::command::Captured;
 
-/// Takes a stream piece by piece; what lies between its head and its tail is counted and dropped.
+/// Takes a stream piece by piece; counts and drops the bytes between its head and its tail.
 #[derive(Debug)]
 pub(super) struct Capture {
     head: Vec<u8>,
@@ -21,7 +21,6 @@ impl Capture {
         Self { head: Vec::new(), head_cap: cap - tail_cap, tail: VecDeque::new(), tail_cap, dropped: 0 }
     }
 
-    /// Takes the next piece.
     pub(super) fn push(&mut self, piece: &[u8]) {
         let room = self.head_cap - self.head.len();
         let (head, rest) = piece.split_at(room.min(piece.len()));
@@ -32,7 +31,7 @@ impl Capture {
         self.dropped += surplus as u64;
     }
 
-    /// What was kept.
+    /// The captured bytes.
     pub(super) fn finish(self) -> Captured {
         let cut_at = if self.dropped == 0 { 0 } else { self.head.len() };
         let mut bytes = self.head;

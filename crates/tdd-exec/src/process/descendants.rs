@@ -1,4 +1,4 @@
-//! Kills every process below one, however fast they fork and whatever session they moved to.
+//! Kills all descendants of a process, however fast they fork and whatever session they moved to.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-/// Kills all descendants of `root` that a few looks can find, not `root` itself. They are stopped as they
-/// are found, until a look finds no new one: a stopped process neither forks nor ends.
+/// Kills the descendants of `root`, but not `root` itself. Stops each one as it is found, until a pass finds no new
+/// one: a stopped process neither forks nor exits.
 pub(super) fn kill_below(root: Pid) {
     let mut seen = BTreeSet::new();
     while stop_new(root, &mut seen) {}
     for pid in &seen {
-        // One that is gone, or not ours to kill, is passed over.
+        // The process may have exited, or not be ours to kill.
         let _ = kill(*pid, Signal::SIGKILL);
     }
 }
 
-/// Kills all descendants of `root` and waits until they are dead, or until `until`.
+/// Kills all descendants of `root` and waits until they are dead or the deadline `until` passes.
 pub(super) fn end_below(root: Pid, until: Instant) {
     while Instant::now() < until {
         kill_below(root);
@@ -30,8 +30,8 @@ pub(super) fn end_below(root: Pid, until: Instant) {
     }
 }
 
-/// Kills all processes of a session, with all below them, and waits until they are dead, or until `until`.
-/// The way to those who killed their supervisor: its session was theirs.
+/// Kills all processes of a session and their descendants, and waits until they are dead or the deadline passes. This
+/// reaches processes that killed their supervisor: they are still in its session.
 pub(super) fn end_session(session: Pid, until: Instant) {
     while Instant::now() < until {
         let members = processes(|stat| stat.session == session && stat.is_alive());
@@ -46,7 +46,7 @@ pub(super) fn end_session(session: Pid, until: Instant) {
     }
 }
 
-/// One look: stops every descendant that is not among `seen` yet; true if there was one.
+/// One pass: stops every descendant that is not in `seen`; returns whether there was one.
 fn stop_new(root: Pid, seen: &mut BTreeSet<Pid>) -> bool {
     let mut found_new = false;
     let mut parents = vec![root];
@@ -67,15 +67,15 @@ fn is_any_alive_below(root: Pid) -> bool {
     children(root).into_iter().any(|child| is_alive(child) || is_any_alive_below(child))
 }
 
-/// The children of a process, from where Linux lists them by thread. That is one small file, read in an
-/// instant; reading through all processes takes longer than some live.
+/// The children of a process, from the per-thread lists in `/proc`. Scanning all processes instead takes longer than
+/// some of them live.
 fn children(parent: Pid) -> Vec<Pid> {
     let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else { return Vec::new() };
     let lists: Result<Vec<String>, _> =
         threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children"))).collect();
     match lists {
         Ok(lists) => lists.iter().flat_map(|list| pids_in(list)).collect(),
-        // A thread has ended meanwhile, or this Linux was built without the lists.
+        // A thread exited in the meantime, or this kernel lacks the lists.
         Err(_) => processes(|stat| stat.parent == parent),
     }
 }
@@ -84,14 +84,14 @@ fn pids_in(list: &str) -> Vec<Pid> {
     list.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw).collect()
 }
 
-/// All processes of which something holds; none where there is no `/proc`.
+/// All processes that match; none if there is no `/proc`.
 fn processes(holds: impl Fn(&Stat) -> bool) -> Vec<Pid> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).map(Pid::from_raw);
     pids.filter(|pid| stat(*pid).is_some_and(|stat| holds(&stat))).collect()
 }
 
-/// What we want to know from `/proc/<pid>/stat`.
+/// The fields we need from `/proc/<pid>/stat`.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     state: char,
@@ -100,19 +100,19 @@ struct Stat {
 }
 
 impl Stat {
-    /// A zombie is as good as gone: it runs nothing and holds nothing.
+    /// A zombie counts as dead: it runs nothing and holds nothing.
     fn is_alive(&self) -> bool {
         self.state != 'Z' && self.state != 'X'
     }
 }
 
 fn stat(pid: Pid) -> Option<Stat> {
-    // The name in it can be any bytes.
+    // The process name in the line can be any bytes.
     let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(&String::from_utf8_lossy(&bytes))
 }
 
-/// Reads `pid (name) state parent group session …`, where the name may hold anything, brackets too.
+/// Parses `pid (name) state parent group session …`; the name may contain anything, even brackets.
 fn parse_stat(line: &str) -> Option<Stat> {
     let (_, after_name) = line.rsplit_once(')')?;
     let mut words = after_name.split_whitespace();

@@ -1,21 +1,21 @@
-//! Which of a user's variables a child may see: few, no secrets, and the same run everywhere.
+//! Chooses the environment variables a child gets: few, without secrets, and alike on every machine.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Lets through what programs need to find their tools; everything else stays outside.
+/// Variables that programs need to find their tools; all others are dropped.
 const ALLOWED: &[&str] = &[
-    // Who and where the user is, and where programs are.
+    // The user, their folders, and where programs are.
     "PATH",
     "HOME",
     "USER",
     "LOGNAME",
     "TMPDIR",
-    // Where Rust lives. `RUSTFLAGS`, `RUSTC`, `RUSTC_WRAPPER`, `RUSTDOCFLAGS` and `CARGO_BUILD_*` stay
-    // outside: they make the same tree behave differently for another user.
+    // Where Rust is installed. `RUSTFLAGS`, `RUSTC`, `RUSTC_WRAPPER`, `RUSTDOCFLAGS` and `CARGO_BUILD_*` are dropped:
+    // they make the same tree behave differently for another user.
     "CARGO_HOME",
-    // Where Python, Go, Node and Java live; `GOFLAGS`, `PYTHONPATH` and `NODE_OPTIONS` stay outside for the
+    // Where Python, Go, Node and Java are installed; `GOFLAGS`, `PYTHONPATH` and `NODE_OPTIONS` are dropped for the
     // same reason.
     "VIRTUAL_ENV",
     "GOPATH",
@@ -23,13 +23,13 @@ const ALLOWED: &[&str] = &[
     "GOCACHE",
     "GOMODCACHE",
     "JAVA_HOME",
-    // Where C libraries and compilers are found on systems that put them elsewhere.
+    // Where to find C libraries and compilers on systems with unusual locations.
     "PKG_CONFIG_PATH",
     "LIBCLANG_PATH",
     "SDKROOT",
     "DEVELOPER_DIR",
-    // Certificates, without which a package manager behind a company's gateway cannot fetch. Proxies stay
-    // outside: their addresses often hold a password.
+    // Certificates, without which a package manager behind a company proxy cannot fetch. The proxies' addresses are
+    // dropped: they often contain a password.
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "CURL_CA_BUNDLE",
@@ -37,11 +37,11 @@ const ALLOWED: &[&str] = &[
     "NODE_EXTRA_CA_CERTS",
 ];
 
-/// Families of allowed variables, by the beginning and the end of their names.
+/// Families of allowed variables, by prefix and suffix.
 const ALLOWED_FAMILIES: &[(&str, &str)] = &[
     // The toolchain manager's home, chosen toolchain and mirror.
     ("RUSTUP_", ""),
-    // How cargo fetches, and from which index; not `CARGO_REGISTRIES_*_TOKEN`.
+    // How cargo fetches, and from which index; `CARGO_REGISTRIES_*_TOKEN` is not among them.
     ("CARGO_HTTP_", ""),
     ("CARGO_NET_", ""),
     ("CARGO_REGISTRIES_", "_INDEX"),
@@ -51,7 +51,7 @@ const ALLOWED_FAMILIES: &[(&str, &str)] = &[
     ("XDG_", ""),
 ];
 
-/// What makes two runs print the same: language, colours, width, time zone, backtraces.
+/// Fixed values that make the output reproducible: language, colours, time zone, backtraces.
 const FIXED: &[(&str, &str)] = &[
     ("LANG", "C.UTF-8"),
     ("LC_ALL", "C.UTF-8"),
@@ -62,11 +62,10 @@ const FIXED: &[(&str, &str)] = &[
     ("TZ", "UTC"),
 ];
 
-/// Parts of a name that mean that its value is nobody else's business.
+/// Parts of a variable's name that mark its value as secret.
 const SECRET: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
-/// The variables that a child gets out of those that we have: the allowed ones without secrets, and a few
-/// fixed ones.
+/// The environment for a child: the allowed variables without secrets, plus the fixed ones.
 pub fn scrub(vars: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let kept = vars.into_iter().filter(|(name, value)| is_let_through(name, value)).map(|(name, value)| {
         let value = if name == "PATH" { absolute_entries(&value) } else { value };
@@ -90,14 +89,14 @@ fn is_secret(name: &str) -> bool {
     SECRET.iter().any(|part| name.contains(part))
 }
 
-/// Whether a value is an address with a user's name in it: `https://me:secret@host/`.
+/// Whether a value is a URL with credentials: `https://me:secret@host/`.
 fn holds_a_password(value: &OsStr) -> bool {
     let value = value.to_string_lossy();
     let authority = value.split_once("://").and_then(|(_, rest)| rest.split('/').next());
     authority.is_some_and(|authority| authority.contains('@'))
 }
 
-/// `PATH` without its relative entries, through which a project could plant a program.
+/// `PATH` without relative entries, through which a project could plant a program.
 fn absolute_entries(path: &OsStr) -> OsString {
     let entries = path.as_bytes().split(|byte| *byte == b':').map(OsStr::from_bytes);
     let absolute: Vec<&OsStr> = entries.filter(|entry| Path::new(entry).is_absolute()).collect();

@@ -1,34 +1,34 @@
-//! Why it could not be found out how a command ends.
+//! Why a command's result is unknown.
 
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
-/// The machine's environment is at fault, not the command.
+/// The environment failed, not the command.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    /// There is no such folder to run in.
+    /// The folder to run in does not exist.
     #[error("cannot run `{command}` in `{}`", folder.display())]
     Folder {
-        /// The command, as a line.
+        /// The command, as one line.
         command: String,
         /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The supervisor could not be started.
     #[error("cannot start the supervisor `{}`", program.display())]
     Supervisor {
-        /// The program that should have become the supervisor.
+        /// The supervisor's program.
         program: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The supervisor ended before it said how the command ended.
+    /// The supervisor died before it reported the command's result.
     #[error("the supervisor of `{command}` died before the command's end was known ({status})")]
     SupervisorDied {
-        /// The command, as a line.
+        /// The command, as one line.
         command: String,
         /// How the supervisor ended.
         status: ExitStatus,
@@ -36,17 +36,17 @@ pub enum ProcessError {
     /// A pipe, a socket or `poll` failed.
     #[error("cannot watch `{command}`")]
     Watch {
-        /// The command, as a line.
+        /// The command, as one line.
         command: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The temporary folders of a run could not be made.
+    /// The temporary folders of a run could not be created.
     #[error("cannot make the temporary folder `{}`", folder.display())]
     Scratch {
         /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,8 +1,8 @@
-//! The only place that starts a child process: its whole tree ends with it, whatever it does.
+//! The only module that starts child processes. When a command ends, its whole process tree ends.
 //!
-//! The command runs under a small supervisor, our own program started again with [`SUPERVISE`] as its
-//! first argument. The supervisor adopts every process that the command leaves behind and kills them when
-//! the command ends, when the caller says so and when the caller dies.
+//! Each command runs under a small supervisor: our own program, started again with [`SUPERVISE`] as its first argument.
+//! The supervisor adopts every process that the command leaves behind, and kills them when the command ends, when the
+//! caller asks for it, and when the caller dies.
 
 mod cancel;
 mod capture;

@@ -1,23 +1,23 @@
-//! What the supervisor tells its caller, line by line.
+//! The supervisor's reports to its caller, one per line.
 
 use tdd_core::command::Exit;
 
-/// What the supervisor says last: of all that the command started, nothing is left.
+/// The supervisor's last line: no process of the command is left.
 pub(super) const ALONE: &str = "alone";
 
 /// How the command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Report {
-    /// It ended with this status.
+    /// It exited with this status.
     Exited(i32),
-    /// It ended by this signal.
+    /// This signal ended it.
     Signalled(i32),
-    /// The system did not start it, for this reason.
+    /// The system could not start it, for this reason.
     NotStarted(String),
 }
 
 impl Report {
-    /// The report as a line, with its end.
+    /// The report as a line, with a newline.
     pub(super) fn line(&self) -> String {
         match self {
             Self::Exited(code) => format!("exited {code}\n"),
@@ -26,7 +26,7 @@ impl Report {
         }
     }
 
-    /// Reads a line; one that we do not know is no report.
+    /// Parses a line; `None` if it is unknown.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let (word, rest) = line.split_once(' ')?;
         match word {

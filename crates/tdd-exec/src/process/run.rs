@@ -1,4 +1,4 @@
-//! Runs one command to its end, whichever comes first: its own, its deadline or a request to stop.
+//! Runs one command until it ends, its deadline passes or a stop is requested.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -26,25 +26,25 @@ use super::report::{ALONE, Report};
 use super::spawner::Spawner;
 use super::supervisor::SUPERVISE;
 
-/// How often the request to stop is looked at.
+/// How often we check for a stop request.
 const TICK: Duration = Duration::from_millis(25);
-/// How long the last output may take once the command has ended or been killed.
+/// How long we wait for the last output after the command ended or was killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How much of a stream is read at once: what a pipe holds.
+/// Bytes read at once: the capacity of a pipe.
 const PIECE: usize = 1 << 16;
 
-/// How long all commands of this process have taken so far, in microseconds.
+/// Total run time of this process's commands, in microseconds.
 static SPENT: AtomicU64 = AtomicU64::new(0);
 
-/// Supervisors that have said that they are alone.
+/// Supervisors that reported [`ALONE`] and are about to exit.
 static ENDING: Mutex<Vec<Child>> = Mutex::new(Vec::new());
 
-/// How long all commands of this process have taken so far: what is not our own share of its time.
+/// Total run time of this process's commands; the rest of its time is our own.
 pub fn spent() -> Duration {
     Duration::from_micros(SPENT.load(Ordering::Relaxed))
 }
 
-/// Runs a command and everything it starts; when this returns, none of it is left.
+/// Runs a command and everything it starts; when this returns, none of its processes is left.
 pub fn run(spawner: &Spawner, spec: &CommandSpec) -> Result<Finished, ProcessError> {
     let finished = watched(spawner, spec)?;
     SPENT.fetch_add(u64::try_from(finished.duration.as_micros()).unwrap_or(0), Ordering::Relaxed);
@@ -78,14 +78,14 @@ fn without_output(exit: Exit) -> Finished {
 
 fn folder_of(spawner: &Spawner, spec: &CommandSpec) -> Result<PathBuf, ProcessError> {
     let folder = spawner.folder(spec);
-    // Absolute, because the program is looked up here and started there.
+    // Absolute, because the supervisor starts the program in another folder than ours.
     let found = std::path::absolute(&folder).and_then(|folder| {
         if folder.metadata()?.is_dir() { Ok(folder) } else { Err(io::ErrorKind::NotADirectory.into()) }
     });
     found.map_err(|source| ProcessError::Folder { command: spec.line(), folder, source })
 }
 
-/// Finds the program in the `PATH` that the command itself will see.
+/// Looks up the program in the command's own `PATH`.
 fn find(spec: &CommandSpec, vars: &BTreeMap<OsString, OsString>, folder: &Path) -> Result<PathBuf, String> {
     let name = spec.argv.first().ok_or("the command is empty")?;
     let path = vars.get(&OsString::from("PATH"));
@@ -95,12 +95,12 @@ fn find(spec: &CommandSpec, vars: &BTreeMap<OsString, OsString>, folder: &Path) 
     })
 }
 
-/// A NUL in an argument, or too many of them: the command's fault, not the supervisor's.
+/// Whether the error is the command's fault: a NUL in an argument, or too many arguments.
 fn is_about_arguments(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::ArgumentListTooLong)
 }
 
-/// One command under its supervisor.
+/// A command under its supervisor.
 struct Supervised {
     supervisor: Child,
     control: Stream<UnixStream>,
@@ -108,15 +108,15 @@ struct Supervised {
     stderr: Stream<PipeReader>,
     out: Capture,
     err: Capture,
-    /// What the supervisor said of a line that is not yet whole.
+    /// An incomplete line from the supervisor.
     heard: Vec<u8>,
-    /// The supervisor said that nothing is left of the command.
+    /// The supervisor reported that no process of the command is left.
     alone: bool,
     cancel: Cancel,
     started: Instant,
-    /// How the command ended; what is known first holds.
+    /// How the command ended; only the first report counts.
     exit: Option<Exit>,
-    /// Since when we only wait for the last output.
+    /// When we began to wait only for the last output.
     ended: Option<Instant>,
 }
 
@@ -181,7 +181,7 @@ impl Supervised {
         Ok(Finished { duration, ..Finished::new(exit, self.out.finish(), self.err.finish()) })
     }
 
-    /// Reads until every stream is at its end or the time is up.
+    /// Reads until every stream has ended or the time is up.
     fn watch(&mut self, deadline: Duration) -> io::Result<()> {
         let mut piece = vec![0; PIECE];
         while (self.control.open && !self.alone) || self.stdout.open || self.stderr.open {
@@ -209,7 +209,7 @@ impl Supervised {
         }
     }
 
-    /// The end of the control socket tells the supervisor to kill everything.
+    /// Closing the control socket tells the supervisor to kill everything.
     fn stop(&mut self, exit: Exit) {
         self.end_with(Some(exit));
         let _ = self.control.source.shutdown(Shutdown::Write);
@@ -237,11 +237,11 @@ impl Supervised {
         Ok(())
     }
 
-    /// Which of the streams have something to read, their end included.
+    /// Which streams have data or have ended.
     fn ready(&self, wait: Duration) -> io::Result<[bool; 3]> {
         let open = [self.control.open, self.stdout.open, self.stderr.open];
         let sources = [self.control.source.as_fd(), self.stdout.source.as_fd(), self.stderr.source.as_fd()];
-        // A stream at its end would be ready for ever.
+        // Leave out ended streams: `poll` would always report them as ready.
         let asked: Vec<usize> = (0..open.len()).filter(|n| open[*n]).collect();
         let mut polled: Vec<PollFd> = asked.iter().map(|n| PollFd::new(sources[*n], PollFlags::POLLIN)).collect();
         match poll(&mut polled, timeout(wait)) {
@@ -255,7 +255,7 @@ impl Supervised {
         Ok(ready)
     }
 
-    /// Takes in what the supervisor said, and that it says no more.
+    /// Processes the supervisor's lines, and its death.
     fn take_in_reports(&mut self) {
         while let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.heard.drain(..=end).collect();
@@ -267,7 +267,7 @@ impl Supervised {
             }
         }
         if !self.control.open && self.ended.is_none() {
-            // It died without a word: what it watched over is on its own, and may hold our pipes.
+            // The supervisor died without a report: its processes run unsupervised and may hold our pipes.
             end_session(self.supervisor_pid(), Instant::now() + GRACE);
             self.end_with(None);
         }
@@ -277,7 +277,7 @@ impl Supervised {
         Pid::from_raw(self.supervisor.id().cast_signed())
     }
 
-    /// Buries the supervisor. One that does not end by itself is ended, after all that it watches over.
+    /// Reaps the supervisor. If it does not exit by itself, kills its descendants first and then the supervisor.
     fn end(&mut self) -> io::Result<ExitStatus> {
         if self.control.open {
             end_below(self.supervisor_pid(), Instant::now() + GRACE);
@@ -287,8 +287,7 @@ impl Supervised {
     }
 }
 
-/// The supervisor only has to end now, which is not worth waiting for: the next command's start looks whether
-/// it has.
+/// Leaves an exiting supervisor to be reaped when the next command starts, because waiting for it costs time.
 fn bury_later(supervisor: Child) {
     ENDING.lock().unwrap_or_else(PoisonError::into_inner).push(supervisor);
 }
@@ -297,26 +296,26 @@ fn bury() {
     ENDING.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|ending| matches!(ending.try_wait(), Ok(None)));
 }
 
-/// Until the supervisor has left our session, a terminal's Ctrl-C ends it together with us; from then on no
-/// polite signal does.
+/// `Interrupted` if a signal ended the supervisor. Ctrl-C in the terminal reaches it only before it has left our
+/// session; afterwards it blocks these signals.
 fn interrupted_early(status: ExitStatus) -> Option<Exit> {
     let polite = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].map(|signal| signal as i32);
     status.signal().filter(|signal| polite.contains(signal)).map(|_| Exit::Interrupted)
 }
 
-/// Rounded up, so that the last millisecond is not spent in a busy loop.
+/// Rounds up, so that the last millisecond is not a busy loop.
 fn timeout(wait: Duration) -> PollTimeout {
     PollTimeout::try_from(wait + Duration::from_millis(1)).unwrap_or(PollTimeout::MAX)
 }
 
-/// One of the streams that come from below.
+/// A stream from the supervisor or the command.
 struct Stream<R> {
     source: R,
     open: bool,
 }
 
 impl<R: Read> Stream<R> {
-    /// The next piece, empty at the end of the stream.
+    /// The next piece; empty at the end of the stream.
     fn read<'a>(&mut self, piece: &'a mut [u8]) -> io::Result<&'a [u8]> {
         let size = self.source.read(piece)?;
         self.open = size > 0;

@@ -1,4 +1,4 @@
-//! A home and a temporary folder for one run; nothing that it left there is there for the next.
+//! Private home and temporary folders for one run; the next run sees nothing that was left there.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -13,7 +13,7 @@ use nix::unistd::{Pid, getuid};
 
 use super::error::ProcessError;
 
-/// Folders that a run left as it found them: the next run may have them, which spares it the making.
+/// Folders that a run left unchanged: the next run reuses them instead of making new ones.
 #[derive(Debug, Default)]
 pub(super) struct Untouched(Mutex<Vec<RunDirs>>);
 
@@ -27,7 +27,7 @@ impl Untouched {
         }
     }
 
-    /// Keeps folders in which nothing was left; others are removed.
+    /// Keeps the folders if the run left nothing in them; otherwise removes them.
     pub(super) fn give_back(&self, dirs: RunDirs) {
         if dirs.are_as_new() {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).push(dirs);
@@ -42,7 +42,7 @@ pub(super) struct RunDirs {
 }
 
 impl RunDirs {
-    /// Makes them inside `temp`, and removes what processes that are dead by now left there.
+    /// Makes the folders inside `temp`, and removes those that dead processes left there.
     pub(super) fn make(temp: &Path) -> Result<Self, ProcessError> {
         let base = temp.join(base_name());
         let scratch = |folder: &Path| {
@@ -58,19 +58,18 @@ impl RunDirs {
         Ok(dirs)
     }
 
-    /// Whether nobody could tell that a run had them.
+    /// Whether the folders look newly made.
     fn are_as_new(&self) -> bool {
         let entries = |folder: &Path| fs::read_dir(folder).map(Iterator::count).ok();
         let is_as_made = |folder: &Path, count| is_private(folder).unwrap_or(false) && entries(folder) == Some(count);
         is_as_made(&self.folder, 2) && is_as_made(&self.home(), 0) && is_as_made(&self.tmp(), 0)
     }
 
-    /// The home folder.
     pub(super) fn home(&self) -> PathBuf {
         self.folder.join("home")
     }
 
-    /// The folder for temporary files.
+    /// The run's folder for temporary files.
     pub(super) fn tmp(&self) -> PathBuf {
         self.folder.join("tmp")
     }
@@ -82,15 +81,16 @@ impl Drop for RunDirs {
     }
 }
 
-/// One folder for each user and each space of process ids: containers can share `/tmp` without sharing
-/// those, and a number that is dead here may be alive there.
+/// One folder per user and process id namespace: containers can share `/tmp` without sharing process ids, so a process
+/// that is dead here may be alive there.
 fn base_name() -> String {
     let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     let digits: String = space.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
     format!("tdd-runs-{}-{digits}", getuid())
 }
 
-/// In a shared `/tmp` somebody else may have made it first, to read along.
+/// Makes the base folder. An existing one must be private: in a shared `/tmp`, another user may have made it first in
+/// order to read our files.
 fn make_base(base: &Path) -> io::Result<()> {
     match make_private(base) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -103,7 +103,7 @@ fn make_base(base: &Path) -> io::Result<()> {
     }
 }
 
-/// A folder, not a link to one, that is ours and nobody else's to look into.
+/// Whether this is a real folder, not a link, that only we can access.
 fn is_private(folder: &Path) -> io::Result<bool> {
     let found = fs::symlink_metadata(folder)?;
     Ok(found.is_dir() && found.uid() == getuid().as_raw() && found.mode() & 0o7777 == 0o700)
@@ -120,14 +120,14 @@ fn make_unique(base: &Path) -> io::Result<PathBuf> {
         let folder = base.join(format!("{}-{run}", std::process::id()));
         match make_private(&folder) {
             Ok(()) => return Ok(folder),
-            // Left by a dead process that had our number.
+            // A dead process with our process id left this folder.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Whatever cannot be removed is left for the next time.
+/// Removes the folders of dead processes; what cannot be removed is left for the next time.
 fn sweep(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else { return };
     for entry in entries.flatten() {
@@ -147,7 +147,7 @@ fn is_dead(pid: Pid) -> bool {
     kill(pid, None) == Err(Errno::ESRCH)
 }
 
-/// Programs leave folders that even their owner may not change (Go's module cache is one).
+/// Removes a folder, making it writable if needed: some programs leave read-only folders, such as Go's module cache.
 fn remove(folder: &Path) {
     if fs::remove_dir_all(folder).is_err() {
         open_up(folder);
@@ -159,7 +159,7 @@ fn open_up(folder: &Path) {
     let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        // The type of the entry itself: a link is not followed.
+        // The entry's own type: links are not followed.
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             open_up(&entry.path());
         }
@@ -233,7 +233,7 @@ mod tests {
         let parent = tempfile::tempdir().expect("temp");
         let base = parent.path().join(base_name());
         make_base(&base).expect("base");
-        // No process has a number as large as this; process 1 always lives.
+        // No process id is as large as the first; process 1 always lives.
         for name in ["2147483000-0", "1-0", "other"] {
             fs::create_dir_all(base.join(name).join("tmp")).expect("mkdir");
         }

@@ -1,4 +1,4 @@
-//! What every command of one project has in common: where it runs, what it may see, how it is stopped.
+//! What a project's commands have in common: their folder, their environment, and how they are stopped.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,14 +15,14 @@ use super::run_dirs::{RunDirs, Untouched};
 /// Whether a command sees the user's home and temporary folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
-    /// It does: build tools, whose caches live there.
+    /// Yes: for build tools, which keep their caches there.
     #[default]
     Shared,
-    /// It gets empty ones that are nobody's after it: tests.
+    /// No, it gets empty ones that are discarded afterwards: for tests.
     Fresh,
 }
 
-/// Runs the commands of one project; made once, cheap to clone.
+/// Starts the commands of one project; made once, cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Spawner {
     root: PathBuf,
@@ -34,7 +34,7 @@ pub struct Spawner {
 }
 
 impl Spawner {
-    /// For the project at `root`; of `vars`, usually `std::env::vars_os()`, commands see what [`scrub`] leaves.
+    /// For the project at `root`. Commands see those of `vars` (usually `std::env::vars_os()`) that [`scrub`] keeps.
     pub fn new(root: impl Into<PathBuf>, vars: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self {
             root: root.into(),
@@ -46,21 +46,21 @@ impl Spawner {
         }
     }
 
-    /// The same, stopped by this flag.
+    /// Sets the flag that stops its commands.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Cancel) -> Self {
         self.cancel = cancel;
         self
     }
 
-    /// The same, with commands that see other folders.
+    /// Sets whether commands see the user's folders.
     #[must_use]
     pub fn with_isolation(mut self, isolation: Isolation) -> Self {
         self.isolation = isolation;
         self
     }
 
-    /// The same, with another program than our own as supervisor: one whose `main` begins with
+    /// Uses another program than our own as supervisor; its `main` must begin with
     /// [`supervise_if_asked`](super::supervise_if_asked).
     #[must_use]
     pub fn with_supervisor(mut self, program: impl Into<PathBuf>) -> Self {
@@ -68,14 +68,14 @@ impl Spawner {
         self
     }
 
-    /// The same, in another folder: a scratch copy of the project.
+    /// Runs commands in another folder, such as a scratch copy of the project.
     #[must_use]
     pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
         self
     }
 
-    /// The same, with these variables for every command.
+    /// Adds these variables to every command's environment.
     #[must_use]
     pub fn with_vars(mut self, vars: impl IntoIterator<Item = (String, String)>) -> Self {
         self.vars.extend(vars.into_iter().map(|(name, value)| (name.into(), value.into())));
@@ -87,7 +87,7 @@ impl Spawner {
         self.root.join(&spec.cwd)
     }
 
-    /// The folders that a command gets for itself, if it gets any.
+    /// The command's private folders, if it gets any.
     pub(super) fn run_dirs(&self) -> Result<Option<RunDirs>, ProcessError> {
         match self.isolation {
             Isolation::Shared => Ok(None),
@@ -98,14 +98,14 @@ impl Spawner {
         }
     }
 
-    /// Takes the folders back once everything that the command started has ended.
+    /// Takes the folders back after everything that the command started has ended.
     pub(super) fn take_back(&self, dirs: Option<RunDirs>) {
         if let Some(dirs) = dirs {
             self.untouched.give_back(dirs);
         }
     }
 
-    /// The whole environment of a command.
+    /// The complete environment of a command.
     pub(super) fn vars(&self, spec: &CommandSpec, dirs: Option<&RunDirs>) -> BTreeMap<OsString, OsString> {
         let mut vars = self.vars.clone();
         if let Some(dirs) = dirs {
@@ -116,11 +116,11 @@ impl Spawner {
     }
 }
 
-/// Replaces home and temporary folder. Cargo and rustup keep finding theirs, which by default are inside the
-/// real home; other programs' folders, named by `XDG_*`, are not for a test to see.
+/// Replaces home and temporary folder. Cargo and rustup keep their folders in the real home; `XDG_*` variables are
+/// removed, because tests must not see other programs' folders.
 fn move_home(vars: &mut BTreeMap<OsString, OsString>, home: PathBuf, tmp: PathBuf) {
     vars.retain(|name, _| !name.to_string_lossy().starts_with("XDG_"));
-    // Without a `HOME` they ask the system for it, and so do we.
+    // Without `HOME`, cargo and rustup ask the system for it, so we do too.
     if let Some(real) = vars.insert("HOME".into(), home.into()).or_else(|| std::env::home_dir().map(Into::into)) {
         for (name, default) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
             vars.entry(name.into()).or_insert_with(|| Path::new(&real).join(default).into());
@@ -129,7 +129,7 @@ fn move_home(vars: &mut BTreeMap<OsString, OsString>, home: PathBuf, tmp: PathBu
     vars.insert("TMPDIR".into(), tmp.into());
 }
 
-/// The program that we are. Linux keeps it reachable here even when an update replaces its file.
+/// Our own program. On Linux this path keeps working even if an update replaces the file.
 fn own_program() -> PathBuf {
     let link = PathBuf::from("/proc/self/exe");
     if link.exists() { link } else { std::env::current_exe().unwrap_or(link) }

@@ -1,4 +1,4 @@
-//! The process between us and a command: it outlives us just long enough to leave nothing running.
+//! The process between us and a command; if we die, it kills the command's processes before it exits.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,14 +19,14 @@ use nix::unistd::{Pid, dup2_stderr, dup2_stdout, getpid, setsid};
 use super::descendants::kill_below;
 use super::report::{ALONE, Report};
 
-/// The hidden first argument that makes our program a supervisor; the command's argument vector follows.
+/// The hidden first argument that turns our program into a supervisor; the command's arguments follow.
 pub const SUPERVISE: &str = "__supervise";
 
-/// How long the supervisor tries to end what does not die.
+/// How long the supervisor tries to kill remaining processes.
 const KILL_LIMIT: Duration = Duration::from_secs(4);
 
-/// Supervises a command if this process was started to do so. `main` calls it before anything else and
-/// ends with the code that it gets.
+/// Supervises a command if this process was started for that. `main` must call this first and exit with the returned
+/// code.
 pub fn supervise_if_asked() -> Option<ExitCode> {
     let mut args = std::env::args_os().skip(1);
     (args.next()? == SUPERVISE).then(|| supervise(args.collect()))
@@ -36,7 +36,7 @@ pub fn supervise_if_asked() -> Option<ExitCode> {
 enum Event {
     /// The command itself ended.
     Ended(io::Result<ExitStatus>),
-    /// The caller says so, or is gone.
+    /// The caller asked for it, or died.
     Stop,
 }
 
@@ -60,16 +60,16 @@ fn supervise(argv: Vec<OsString>) -> ExitCode {
     code
 }
 
-/// In a session of its own a terminal's Ctrl-C does not reach the command, nor can it ask there for a
-/// password. As subreaper the supervisor becomes the parent of every process whose parent ends.
+/// In its own session, the command is safe from Ctrl-C in the terminal and cannot prompt for a password. As a
+/// subreaper, the supervisor becomes the parent of every orphaned descendant.
 fn leave_the_callers_session() {
-    // Fails only if we lead a process group already, which is as good.
+    // Fails only if we already lead a process group, which is just as good.
     let _ = setsid();
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
 }
 
-/// The socket to the caller, which is our standard input.
+/// The socket to the caller, passed as our standard input.
 fn control_socket() -> io::Result<UnixStream> {
     io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from)
 }
@@ -80,8 +80,7 @@ fn start(argv: Vec<OsString>) -> io::Result<Child> {
     Command::new(program).args(argv).stdin(Stdio::null()).process_group(0).spawn()
 }
 
-/// Whoever reads the command's output sees its end when the command and all that it started are gone, not
-/// first when we are.
+/// Closes our copies of the command's output, so that readers see its end when the last process of the command exits.
 fn let_go_of_the_output() {
     if let Ok(nothing) = File::options().write(true).open("/dev/null") {
         let _ = dup2_stdout(&nothing);
@@ -89,8 +88,8 @@ fn let_go_of_the_output() {
     }
 }
 
-/// A polite signal to the supervisor must not leave the command without one. This comes after the start,
-/// because a child inherits the blocked ones.
+/// Blocks signals that would end the supervisor and leave the command unsupervised. Called after the start, because a
+/// child inherits blocked signals.
 fn block_signals() {
     let mut signals = SigSet::empty();
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT] {
@@ -99,7 +98,7 @@ fn block_signals() {
     let _ = signals.thread_block();
 }
 
-/// A caller that does not listen any more is seen at the other end of the socket.
+/// Sends a report; the exit code says whether the caller's socket took it.
 fn tell(control: &UnixStream, report: &Report) -> ExitCode {
     if say(control, &report.line()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -114,7 +113,7 @@ fn first_event(mut child: Child, control: &UnixStream) -> io::Result<Event> {
     let mut control = control.try_clone()?;
     thread::Builder::new().spawn(move || ended.send(Event::Ended(child.wait())))?;
     thread::Builder::new().spawn(move || {
-        // A byte, the end and an error mean the same.
+        // A byte, the end of the stream and an error all mean stop.
         let _ = control.read(&mut [0]);
         stop.send(Event::Stop)
     })?;
@@ -129,10 +128,10 @@ fn report_of(status: ExitStatus) -> Report {
     }
 }
 
-/// True if nobody is left.
+/// Kills everything the command started; returns whether no process is left.
 fn kill_all(group: Pid) -> bool {
     let until = Instant::now() + KILL_LIMIT;
-    // All there is on systems without `/proc`. Elsewhere the number may be somebody else's by now.
+    // Needed on systems without `/proc`. On Linux the group id may already belong to other processes.
     #[cfg(not(target_os = "linux"))]
     let _ = nix::sys::signal::killpg(group, Signal::SIGKILL);
     #[cfg(target_os = "linux")]
@@ -147,13 +146,13 @@ fn kill_all(group: Pid) -> bool {
     true
 }
 
-/// Buries the dead; true if there is nobody left to die.
+/// Reaps dead children; returns whether none is left.
 fn none_left() -> bool {
     loop {
         match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::StillAlive) => return false,
             Err(Errno::ECHILD) => return true,
-            // One was buried; nix knows no name for some of the ways to die.
+            // A child was reaped; nix cannot represent some of the statuses.
             Ok(_) | Err(_) => {}
         }
     }

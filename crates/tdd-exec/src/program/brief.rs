@@ -1,4 +1,4 @@
-//! What the models of an iteration are told: the goal, the fence, what was learned, and the prompt of their phase.
+//! Writes the brief for an iteration's models: the goal, the fence, the lessons, and each phase's prompt.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use tdd_core::program::state::State;
 
 use super::found::ProgramFiles;
 
-/// So many lessons are told, the newest of them.
+/// The newest lessons in the brief, at most this many.
 const LESSONS: usize = 30;
 
-/// The mandate of an iteration. What comes first stays the same from iteration to iteration, so that caches hit.
+/// The mandate of an iteration. The stable parts come first, so that prompt caches hit.
 pub(super) fn mandate(found: &ProgramFiles, strategy: Strategy, state: &State, rethink: bool) -> Mandate {
     let (framing, only) = match strategy {
         Strategy::TestDriven => (prompts(found), None),
@@ -67,7 +67,7 @@ fn brief(found: &ProgramFiles, strategy: Strategy, state: &State, rethink: bool)
     text
 }
 
-/// The default loop: the number that is to get better.
+/// For the default loop: the metric to improve, and what was tried.
 fn measured(found: &ProgramFiles, state: &State) -> String {
     let definition = &found.definition;
     let best = state.metric().best().map_or_else(|| "not known yet".to_owned(), |best| best.to_string());

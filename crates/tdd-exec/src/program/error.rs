@@ -1,4 +1,4 @@
-//! Why a program cannot be set up, read or run: one error for all of it.
+//! Errors from setting up, reading or running a program.
 
 use std::io;
 use std::path::PathBuf;
@@ -16,22 +16,22 @@ use crate::runner::RunError;
 use crate::state;
 use crate::text::TextError;
 
-/// Why something about a program could not be done.
+/// Why an operation on a program failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// The name cannot be one.
+    /// The name is not valid.
     #[error("`{0}` cannot be the name of a program")]
     Name(String),
-    /// There is none of that name.
+    /// No program has this name.
     #[error("there is no program `{0}`")]
     Unknown(String),
-    /// The name is taken.
+    /// A program with this name exists.
     #[error("there is a program `{0}` already")]
     Exists(String),
-    /// Its file cannot be read.
+    /// The program's file cannot be read.
     #[error("cannot read the program")]
     File(#[source] TextError),
-    /// Its front matter is not valid.
+    /// The front matter is not valid.
     #[error("`{file}` is no program")]
     Definition {
         /// The file.
@@ -39,68 +39,68 @@ pub enum ProgramError {
         /// What is wrong with it.
         source: ConfigError,
     },
-    /// Something keeps it from running.
+    /// The program's files have problems.
     #[error("the program `{program}` does not run: {}:{}: {}{}", first.file, first.line, first.problem, others(*more))]
     NotReady {
         /// The program.
         program: String,
         /// The first problem.
         first: Box<Problem>,
-        /// How many problems there are besides.
+        /// The number of further problems.
         more: usize,
     },
-    /// It stands still until a person lets it go on.
+    /// The program is stopped until a person resumes it.
     #[error("the program `{program}` is {word}: {reason}")]
     Stopped {
         /// The program.
         program: String,
-        /// How it stands: `paused`, `blocked` or `done`.
+        /// The program's state: `paused`, `blocked` or `done`.
         word: &'static str,
         /// Why.
         reason: String,
     },
-    /// The machine is paused about something else.
+    /// The machine is paused for another reason.
     #[error("the machine is paused: {reason}")]
     MachinePaused {
         /// Why.
         reason: String,
-        /// What a person can do about it.
+        /// What the user can do about it.
         next: String,
     },
-    /// A person works in refactor mode.
+    /// A person has switched refactor mode on.
     #[error("refactor mode is on")]
     RefactorMode,
-    /// A tracked file has changes that are not committed.
+    /// A tracked file has uncommitted changes.
     #[error("`{path}` has changes that are not committed{}", others(*more))]
     Modified {
         /// The first such file.
         path: String,
-        /// How many there are besides.
+        /// The number of further files.
         more: usize,
     },
-    /// There is a file that git does not know.
+    /// There is an untracked file.
     #[error("`{path}` is not known to git{}", others(*more))]
     Untracked {
         /// The first such file.
         path: String,
-        /// How many there are besides.
+        /// The number of further files.
         more: usize,
     },
-    /// What it remembers cannot be read.
+    /// The program's state on the memory branch cannot be parsed.
     #[error("the branch `{MEMORY}` cannot be used")]
     State(#[from] StateError),
-    /// Every try to move the memory branch lost against somebody else.
+    /// Every attempt to move the memory branch lost a race.
     #[error("the branch `{MEMORY}` is moved by somebody else all the time")]
     Busy,
-    /// The memory branches cannot be brought together.
+    /// The local and remote memory branches diverged and cannot be joined.
     #[error("here and on `{remote}` the branch `{MEMORY}` has gone two ways, and `{commit}` is a person's commit")]
     Diverged {
         /// The remote.
         remote: String,
-        /// The commit of a person, abbreviated.
+        /// The person's commit, abbreviated.
         commit: String,
     },
-    /// The remote refused a push.
+    /// The remote rejected a push.
     #[error("`{branch}` on `{remote}` has commits that are not here")]
     BranchBehind {
         /// The branch.
@@ -108,7 +108,7 @@ pub enum ProgramError {
         /// The remote.
         remote: String,
     },
-    /// HEAD is on no branch, or the branch has no commit.
+    /// HEAD is detached, or the branch has no commit.
     #[error("a program works on a branch with at least one commit, and HEAD is on none")]
     NoBranch,
     /// Another program has an iteration under way.
@@ -117,24 +117,24 @@ pub enum ProgramError {
     /// The first measurement failed.
     #[error("the evaluation does not work on the commit that the program starts from: {0}")]
     Baseline(String),
-    /// The `ci` command gave no answer that counts.
+    /// The `ci` command failed or gave an unknown answer.
     #[error("it cannot be found out how the checks of the commit stand: {0}")]
     Checks(String),
-    /// The shell of the scripts could not be started.
+    /// The shell for the program's scripts could not be started.
     #[error("the script of the program cannot be started: {0}")]
     Script(String),
-    /// An iteration that is to be discarded holds a commit of a person.
+    /// The iteration to be discarded contains a person's commit.
     #[error("a commit of a person's lies among those of the iteration, which is to be discarded: {0}")]
     PersonsCommit(String),
     /// A fetch or a push failed.
     #[error(transparent)]
     Remote(#[from] RemoteError),
-    /// What an earlier evaluation left behind cannot be removed.
+    /// The leftovers of an earlier evaluation cannot be removed.
     #[error("cannot write `{}`", path.display())]
     Leftover {
         /// The folder.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
     /// The project cannot be worked on.
@@ -167,7 +167,7 @@ impl From<RunError> for ProgramError {
 }
 
 impl ProgramError {
-    /// Why the program does not run, without its name.
+    /// Why the program does not run, without the program's name.
     pub fn why(&self) -> String {
         match self {
             Self::NotReady { first, more, .. } => {

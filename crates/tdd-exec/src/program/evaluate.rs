@@ -1,4 +1,4 @@
-//! Runs a program's scripts on a commit, each in a clean copy of it, and says what came out.
+//! Runs a program's scripts, each in a clean checkout of a commit, and reads their results.
 
 use std::fs;
 use std::time::Duration;
@@ -18,18 +18,19 @@ use crate::project::Workbench;
 use crate::runner::RunError;
 use crate::state::StateDir;
 
-/// Measures commits for one program. The ledger is held meanwhile, so that nobody else is in our folder.
+/// Measures commits for one program. The caller holds the ledger's lock, so that no other process uses our folder.
 pub(super) struct Evaluator<'a> {
     pub(super) desk: &'a ProgramContext,
     pub(super) definition: &'a Definition,
     pub(super) strategy: Strategy,
 }
 
-/// How long the question for a commit's checks may take.
+/// Time limit for the `ci` command.
 const CHECKS: Duration = Duration::from_mins(5);
 
 impl Evaluator<'_> {
-    /// All that is to be known of a commit before it is decided about; nothing is run for nothing.
+    /// Gathers the facts for the decision about a commit. Skips the later scripts if the evaluation already falls
+    /// short.
     pub(super) fn look(&self, commit: &CommitId, ratchet: Ratchet) -> Result<IterationFacts, ProgramError> {
         let evaluation = self.measure(commit)?;
         let good = matches!(&evaluation, Ok(measured) if falls_short(self.strategy, ratchet, measured).is_none());
@@ -38,7 +39,7 @@ impl Evaluator<'_> {
         Ok(IterationFacts { outside: None, evaluation, again, held_out_failed, checks: Checks::None })
     }
 
-    /// What the evaluation says on a commit, or why that counts for nothing.
+    /// The evaluation's result on a commit, or why it does not count.
     pub(super) fn measure(&self, commit: &CommitId) -> Result<Result<Measured, String>, ProgramError> {
         let finished = self.script(commit, &self.definition.evaluation)?;
         let said = || evaluation::read(&finished.stdout.text(), self.definition.metric_name.as_deref(), self.strategy);
@@ -59,7 +60,7 @@ impl Evaluator<'_> {
         Ok(failed)
     }
 
-    /// How the checks of a commit stand.
+    /// The state of a commit's CI checks.
     pub(super) fn checks(&self, commit: &CommitId) -> Result<Checks, ProgramError> {
         let Some(ci) = &self.definition.ci else { return Ok(Checks::None) };
         let spec = CommandSpec::new(["bash", "-c", &ci.replace("{commit}", &commit.0)], CHECKS);
@@ -74,13 +75,13 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Runs a script in a new checkout of the commit. Builds go to a folder beside it, which stays.
+    /// Runs a script in a new checkout of the commit. Build products go to a folder beside it, which is kept.
     fn script(&self, commit: &CommitId, script: &str) -> Result<Finished, ProgramError> {
         let repo = &self.desk.repo;
         repo.sweep_worktrees()?;
         let folder = StateDir::ensure(repo.root())?.path().join("evaluation");
         let (tree, products) = (folder.join("tree"), folder.join("products"));
-        // What is left of an earlier one is nobody's.
+        // A killed evaluation may have left its checkout.
         if tree.exists() {
             fs::remove_dir_all(&tree).map_err(|source| ProgramError::Leftover { path: tree.clone(), source })?;
         }
@@ -96,7 +97,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// A script that ended by itself or by its deadline.
+/// Passes on a script that ended by itself or by timeout.
 fn ended(finished: Finished) -> Result<Finished, ProgramError> {
     match &finished.exit {
         Exit::Interrupted => Err(WorkError::Interrupted.into()),

@@ -1,4 +1,4 @@
-//! Finds the programs of a repository, each with all that keeps it from running.
+//! Finds the programs of a repository and the problems that keep them from running.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use super::error::ProgramError;
 use crate::git::Repo;
 use crate::text;
 
-/// A program of the repository.
+/// A program in the repository.
 #[derive(Debug)]
 pub struct ProgramFiles {
-    /// What it is called.
+    /// The program's name.
     pub name: String,
-    /// Its file, from the repository's root.
+    /// The program's file, from the repository's root.
     pub file: String,
-    /// What it says.
+    /// The parsed file.
     pub definition: Definition,
-    /// The files of its strategy, by their names from its folder.
+    /// The strategy's files, by path from the program's folder.
     pub strategy: BTreeMap<String, String>,
-    /// All that keeps it from running.
+    /// Everything that keeps the program from running.
     pub problems: Vec<Problem>,
 }
 
-/// The names of all programs, in order, each with its file: `<name>/program.md`, or `<name>.md`.
+/// All programs by name, each with its file: `<name>/program.md` or `<name>.md`.
 pub fn names(repo: &Repo) -> Result<BTreeMap<String, String>, ProgramError> {
     let mut names = BTreeMap::new();
     for file in repo.files()? {
         let below = file.strip_prefix(FOLDER).and_then(|rest| rest.strip_prefix("/programs/"));
         let name = below.and_then(|rest| rest.strip_suffix("/program.md").or_else(|| rest.strip_suffix(".md")));
         if let Some(name) = name.filter(|name| tdd_core::program::is_name(name)) {
-            // A folder goes before a page of the same name.
+            // `<name>/program.md` takes precedence over `<name>.md`.
             let in_folder = file.ends_with("/program.md");
             if in_folder || !names.contains_key(name) {
                 names.insert(name.to_owned(), file.clone());
@@ -41,7 +41,7 @@ pub fn names(repo: &Repo) -> Result<BTreeMap<String, String>, ProgramError> {
     Ok(names)
 }
 
-/// The program of that name.
+/// Reads the program with this name.
 pub fn find(repo: &Repo, name: &str) -> Result<ProgramFiles, ProgramError> {
     if !tdd_core::program::is_name(name) {
         return Err(ProgramError::Name(name.to_owned()));
@@ -72,7 +72,7 @@ fn read(repo: &Repo, file: &str) -> Result<String, ProgramError> {
 }
 
 impl ProgramFiles {
-    /// What keeps it from running, if anything in its files does.
+    /// The error for the problems in the program's files, if any.
     pub fn not_ready(&self) -> Option<ProgramError> {
         let (first, more) = self.problems.split_first()?;
         let (program, first) = (self.name.clone(), Box::new(first.clone()));

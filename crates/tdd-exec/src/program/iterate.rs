@@ -1,4 +1,5 @@
-//! One iteration of a program, stage by stage; where it stands is found out anew, so that a kill costs nothing.
+//! Runs one iteration of a program, stage by stage. The stage follows from the ledger and HEAD, so a kill
+//! loses nothing.
 
 use std::time::Duration;
 
@@ -23,34 +24,33 @@ use crate::clock::WallClock;
 use crate::recording::Recording;
 use crate::state::StateDir;
 
-/// A program at work.
+/// Runs a program's iterations.
 pub struct Worker<'a> {
-    /// Where it works.
+    /// The repository and its configuration.
     pub desk: &'a ProgramContext,
     /// The program.
     pub found: &'a ProgramFiles,
-    /// How it goes about its work.
+    /// The program's strategy.
     pub strategy: Strategy,
-    /// What it remembers.
+    /// The program's memory.
     pub memory: Memory<'a>,
-    /// Leave untracked files alone instead of refusing to begin.
+    /// Accept untracked files instead of refusing to begin.
     pub allow_untracked: bool,
-    /// Begin no attempt after this long.
+    /// Begin no attempt after this time.
     pub max_time: Option<Duration>,
-    /// Called with the ledger each time it was opened.
+    /// Called with the ledger each time it is opened.
     pub opened: &'a dyn Fn(&mut Recording),
 }
 
-/// How far an iteration went.
+/// How far an iteration got.
 #[must_use]
 pub enum Went {
-    /// It is over, and the state knows this of it.
+    /// It ended; the overview is what the state recorded.
     Over(Box<Overview>),
-    /// The machine is to work by this mandate; after that the iteration goes on.
+    /// The machine must work on this mandate; then the iteration continues.
     Work(Order, Box<Mandate>),
 }
 
-/// Where an iteration stands.
 enum Stage {
     Idle,
     Working { rethink: bool },
@@ -59,12 +59,12 @@ enum Stage {
 }
 
 impl Worker<'_> {
-    /// Where the program stands, and what is in its way.
+    /// The program's state, and what keeps it from running.
     pub fn look(&self) -> Result<Look, ProgramError> {
         self.desk.look(self.found, &self.memory, self.allow_untracked)
     }
 
-    /// Takes one iteration, a new one or the one under way, to its end or to where the machine has to work.
+    /// Advances an iteration, new or under way, to its end or to the point where the machine must work.
     pub fn iterate(&self) -> Result<Went, ProgramError> {
         loop {
             let mut recording = self.ledger()?;
@@ -111,7 +111,7 @@ impl Worker<'_> {
             Some(_) | None => false,
         };
         if !goes_on {
-            // Somebody is on another branch by now: what was begun here is not there.
+            // HEAD is on another branch, which lacks the iteration's base.
             let outcome = Outcome::Error;
             recording.append(&[Event::IterationEnd(IterationEnd { program, id, outcome })])?;
             return Ok(Stage::Idle);
@@ -120,7 +120,7 @@ impl Worker<'_> {
         Ok(if iterating.ended.is_some() || paused { Stage::Ended } else { Stage::Working { rethink } })
     }
 
-    /// Measures what there is, if nobody has yet, and puts the beginning on the record.
+    /// Takes the first measurement if there is none, and records the iteration's start.
     fn begin(&self, recording: &mut Recording) -> Result<(), ProgramError> {
         let head = self.desk.repo.head()?;
         let Some(head) = head.commit else { return Err(ProgramError::NoBranch) };
@@ -130,7 +130,7 @@ impl Worker<'_> {
         }
         let at_ms = WallClock.now_ms();
         let program = self.found.name.clone();
-        // Two machines may begin in the same millisecond, on the same commit.
+        // The process id is needed because two machines may begin in the same millisecond on the same commit.
         let id = format!("{at_ms}-{}-{}", head.short(), std::process::id());
         let rethink = state.must_rethink();
         recording.append(&[Event::IterationStart(IterationStart { program, id, at_ms, head, rethink })])?;
@@ -144,7 +144,7 @@ impl Worker<'_> {
                 self.memory.tell(&[happened])?;
                 Ok(())
             }
-            // Where tests come first, there may be nothing to measure yet.
+            // In a test-driven program there may be nothing to measure yet.
             (Ok(_) | Err(_), Strategy::TestDriven) => Ok(()),
             (Ok(measured), Strategy::Default) => {
                 Err(ProgramError::Baseline(format!("{} tests are failing", measured.failing)))
@@ -153,7 +153,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What the machine is to do.
+    /// The order and mandate for the machine.
     fn work(&self, rethink: bool) -> Result<Went, ProgramError> {
         let state = self.memory.load()?;
         let mandate = brief::mandate(self.found, self.strategy, &state, rethink);
@@ -167,7 +167,7 @@ impl Worker<'_> {
         Ok(Went::Work(order, Box::new(mandate)))
     }
 
-    /// Does what was decided, and gives what the state knows of it then; done twice it comes to the same.
+    /// Carries out the decision and returns the overview that the state recorded. Safe to repeat.
     fn perform(&self, judged: &IterationJudged) -> Result<Overview, ProgramError> {
         let IterationJudged { iteration, against, pause, completed, .. } = judged;
         let decided = &iteration.overview;
@@ -189,14 +189,14 @@ impl Worker<'_> {
             self.memory.tell(&happened)?
         };
         let known = state.past(&decided.id).unwrap_or(decided).clone();
-        // Another machine was faster: what was accepted here is not accepted there.
+        // Another machine was faster, and the state discarded what we accepted.
         if known.outcome == Outcome::Discarded && decided.outcome != Outcome::Discarded {
             self.put_away(judged)?;
         }
         Ok(known)
     }
 
-    /// Takes the commits of an iteration from the branch.
+    /// Takes an iteration's commits off the branch.
     fn put_away(&self, judged: &IterationJudged) -> Result<(), ProgramError> {
         let IterationJudged { program, base, head, iteration, .. } = judged;
         for commit in self.desk.repo.lacking(head, base)? {
@@ -208,7 +208,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Looks whether the checks of a pending commit have concluded; `false` if they have not.
+    /// Checks whether the CI checks of a pending commit have concluded; `false` if not.
     pub fn settle(&self, state: &State) -> Result<bool, ProgramError> {
         let Some(pending) = state.pending() else { return Ok(true) };
         let at_ms = WallClock.now_ms();
@@ -229,7 +229,6 @@ impl Worker<'_> {
         Ok(true)
     }
 
-    /// Measures commits for this program.
     pub(super) fn evaluator(&self) -> Evaluator<'_> {
         Evaluator { desk: self.desk, definition: &self.found.definition, strategy: self.strategy }
     }

@@ -1,4 +1,4 @@
-//! What becomes of an iteration whose work is over: its facts, its evaluation and the decision, put on the record.
+//! Judges an iteration after its work: gathers facts, evaluates the commits, decides, and records the decision.
 
 use tdd_core::cycle::Phase;
 use tdd_core::digest::CommitId;
@@ -18,18 +18,18 @@ use crate::project::Workbench;
 use crate::recording::Recording;
 use crate::remote::{Pushed, Remote};
 
-/// What is known of an iteration when its work is over.
+/// The decision about an iteration.
 struct Judgement {
     outcome: Outcome,
     metric: Option<f64>,
-    /// Why, where it is not simply what was done.
+    /// A reason to put before the summary of what was done.
     why: Option<String>,
     pause: Option<String>,
     completed: Option<String>,
 }
 
 impl Worker<'_> {
-    /// Finds out what is to become of an iteration whose work is over, and puts that on the record.
+    /// Decides about an iteration whose work has ended, and records the decision.
     pub(super) fn judge(&self, recording: &mut Recording) -> Result<(), ProgramError> {
         let session = recording.session();
         let Some(iterating) = session.standing().iteration() else { return Ok(()) };
@@ -42,7 +42,7 @@ impl Worker<'_> {
         let paused = session.standing().pause().map(|pause| pause.reason.clone());
         let judgement = match iterating.ended {
             Some(StepOutcome::Stopped) | None => {
-                // A pause that is about no test says itself what is wrong.
+                // A pause that is not about a test states its own reason.
                 let said = paused.as_deref().filter(|_| iterating.blocked.is_empty());
                 stopped(iterating, &facts, &state, said.or(session.standing().last_failure()))
             }
@@ -71,7 +71,7 @@ impl Worker<'_> {
         let discarded = judgement.outcome == Outcome::Discarded;
         let new_tests = u32::try_from(facts.new.len()).unwrap_or(u32::MAX);
         let said = |text: String| judgement.why.iter().cloned().chain([text]).filter(|text| !text.is_empty());
-        // What a discarded iteration saw is true of commits that go away.
+        // The tests that a discarded iteration saw exist only in commits that are taken back.
         let (tests, gone) = if discarded { (Vec::new(), Vec::new()) } else { (facts.tests, facts.gone) };
         let overview = Overview {
             id: iterating.start.id.clone(),
@@ -97,7 +97,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What the evaluation makes of the commits, and, where it is content, what their checks say.
+    /// Evaluates the commits and, if they are acceptable, asks for their CI checks.
     fn evaluated(&self, base: &CommitId, head: &CommitId, state: &State) -> Result<Judgement, ProgramError> {
         let seen =
             IterationFacts { outside: self.outside(base, head)?, ..self.evaluator().look(head, state.metric())? };
@@ -125,7 +125,7 @@ impl Worker<'_> {
         })
     }
 
-    /// A file that was changed outside of the fence; lock files are the machine's.
+    /// A changed file outside the fence, if any. Lock files do not count, because the project's tools update them.
     fn outside(&self, base: &CommitId, head: &CommitId) -> Result<Option<String>, ProgramError> {
         let repo = &self.desk.repo;
         let bench = Workbench::open(&self.desk.place)?;
@@ -135,14 +135,14 @@ impl Worker<'_> {
         Ok(paths.find(|path| !self.found.definition.fence.holds(path) && !locks.contains(path)))
     }
 
-    /// Why the program is done with this metric, if it is.
+    /// Why the program is done, if this metric reaches its target.
     pub(super) fn reached(&self, metric: f64) -> Option<String> {
         let target = self.found.definition.target_metric?;
         let reached = self.found.definition.direction.reaches(metric, target);
         reached.then(|| format!("the target {target} is reached with {metric}"))
     }
 
-    /// The tester finds the goal reached. A program with a target metric believes the metric.
+    /// The tester says that the goal is reached. If the program has a target metric, the metric decides.
     fn done(&self, state: &State) -> Judgement {
         let done = Judgement::of(Outcome::Accepted, None, Some("the tester finds the goal reached".to_owned()));
         match (self.found.definition.target_metric, state.metric().best()) {
@@ -176,7 +176,7 @@ impl Judgement {
     }
 }
 
-/// The work stopped: a test is blocked, or nothing came of it.
+/// The work stopped: a test is blocked, or nothing was achieved.
 fn stopped(iterating: &Iterating, facts: &Facts, state: &State, failure: Option<&str>) -> Judgement {
     let why = failure.map(str::to_owned);
     if let Some(test) = iterating.blocked.keys().next() {
@@ -187,7 +187,7 @@ fn stopped(iterating: &Iterating, facts: &Facts, state: &State, failure: Option<
     if facts.new.is_empty() { Judgement { pause: after_rethink(state), ..error } } else { error }
 }
 
-/// Nothing was committed: where tests come first that is an answer, elsewhere it is none.
+/// Nothing was committed: a test-driven program accepts that, the default strategy counts it as an error.
 fn nothing(strategy: Strategy, state: &State) -> Judgement {
     match strategy {
         Strategy::TestDriven => Judgement::of(Outcome::Accepted, None, None),
@@ -198,7 +198,7 @@ fn nothing(strategy: Strategy, state: &State) -> Judgement {
     }
 }
 
-/// An error although a rethink was forced: going on would only cost money.
+/// The reason for a pause if an error follows a forced rethink: going on would only cost money.
 fn after_rethink(state: &State) -> Option<String> {
     let errors = state.consecutive_errors() + 1;
     (errors > ERRORS_TO_RETHINK).then(|| format!("td-error: {errors} iterations in a row came to nothing"))

@@ -1,4 +1,4 @@
-//! Whether a program runs now: the one answer of `program status`, `list`, `run`, `pause` and `resume`.
+//! Decides whether a program can run: the shared answer of `program status`, `list`, `run`, `pause` and `resume`.
 
 use tdd_core::program::schedule::RunState;
 use tdd_core::program::state::State;
@@ -13,18 +13,18 @@ use crate::clock::WallClock;
 use crate::ledger::{self, LedgerError};
 use crate::state::StateDir;
 
-/// Where a program stands, and what a run would say to that.
+/// A program's state, and whether a run would refuse it.
 pub struct Look {
     /// What the program remembers.
     pub state: State,
-    /// Where it stands.
+    /// Whether it is due, waiting, paused or done.
     pub standing: RunState,
     /// Why a run would refuse, if it would.
     pub refusal: Option<ProgramError>,
 }
 
 impl ProgramContext {
-    /// Looks at a program. `allow_untracked` as for a run.
+    /// Looks at a program; `allow_untracked` means the same as for a run.
     pub fn look(&self, found: &ProgramFiles, memory: &Memory<'_>, allow_untracked: bool) -> Result<Look, ProgramError> {
         let state = memory.load()?;
         let standing = RunState::of(found.definition.schedule, &state, WallClock.now_ms());
@@ -46,7 +46,7 @@ impl ProgramContext {
         Ok(Look { state, standing, refusal })
     }
 
-    /// What keeps a program from beginning an iteration that is ready by itself.
+    /// What keeps a program that is otherwise ready from beginning an iteration.
     fn in_the_way(&self, found: &ProgramFiles, allow_untracked: bool) -> Result<Option<ProgramError>, ProgramError> {
         let Some(dir) = StateDir::find(self.repo.root())? else {
             return self.obstacle(&found.name, &Session::default(), allow_untracked);
@@ -60,8 +60,8 @@ impl ProgramContext {
         self.obstacle(&found.name, &session, allow_untracked)
     }
 
-    /// What in the ledger or in the repository keeps a program from beginning an iteration. One that is under way goes
-    /// on, whatever has happened since.
+    /// What in the ledger or the repository keeps a program from beginning an iteration. An iteration under way always
+    /// continues.
     pub(super) fn obstacle(
         &self,
         program: &str,
@@ -84,12 +84,12 @@ impl ProgramContext {
         if head.commit.is_none() || head.branch.is_none() {
             return Ok(Some(ProgramError::NoBranch));
         }
-        // What a step of the machine left half done, the machine puts right by itself.
+        // The machine itself repairs a step that was interrupted.
         let is_cut_short = standing.step().is_some_and(|step| step.open.is_some());
         if is_cut_short { Ok(None) } else { self.unclean(allow_untracked) }
     }
 
-    /// A person's uncommitted work is not ours to touch.
+    /// Refuses if a person has uncommitted work.
     fn unclean(&self, allow_untracked: bool) -> Result<Option<ProgramError>, ProgramError> {
         let dirty = self.repo.dirty()?;
         if let Some(path) = dirty.modified_tracked.first() {

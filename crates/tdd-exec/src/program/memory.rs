@@ -1,4 +1,4 @@
-//! What a program remembers, on a branch of its own: loaded, told what happened, and kept in step with a remote.
+//! A program's memory on a branch of its own: loads it, records events, and syncs it with a remote.
 
 use tdd_core::digest::CommitId;
 use tdd_core::program::MEMORY;
@@ -20,19 +20,19 @@ pub struct Memory<'a> {
     pub(super) found: &'a ProgramFiles,
     pub(super) author: Signature,
     pub(super) spawner: Spawner,
-    /// Where the branch is pushed to.
+    /// The remote to sync with.
     pub(super) remote: Option<String>,
 }
 
-/// So often a branch that somebody else moves is tried again.
+/// How often to retry when another process moves the branch.
 const TRIES: u32 = 5;
-/// What a line of a commit's message begins with that says what happened.
+/// Prefix of a commit message line that records an event.
 const LINE: &str = "Happened: ";
-/// What a line begins with that says to which program.
+/// Prefix of the commit message line that names the program.
 const PROGRAM: &str = "Program: ";
 
 impl Memory<'_> {
-    /// The state as it is here, with what a person changed on the page.
+    /// The local state, including a person's edits to the page.
     pub fn load(&self) -> Result<State, ProgramError> {
         let at = self.repo.branch(MEMORY)?;
         let (mut state, news) = self.at(at.as_ref(), &self.found.name)?;
@@ -43,7 +43,7 @@ impl Memory<'_> {
         Ok(state)
     }
 
-    /// Brings the branch together with the remote's, if there is one. What both did adds up; nothing is overwritten.
+    /// Syncs our branch with the remote's, if there is one. Both sides' events add up; nothing is overwritten.
     pub fn fetch(&self) -> Result<(), ProgramError> {
         let Some(remote) = self.remote() else { return Ok(()) };
         for _ in 0..TRIES {
@@ -56,15 +56,15 @@ impl Memory<'_> {
         Err(ProgramError::Busy)
     }
 
-    /// Puts what happened on the branch, here and on the remote; gives the state that it adds up to, with what others
-    /// pushed meanwhile.
+    /// Records events on the branch, locally and on the remote; returns the resulting state, including what others
+    /// pushed in the meantime.
     pub fn tell(&self, happened: &[Happened]) -> Result<State, ProgramError> {
         self.commit(happened)?;
         self.push()?;
         self.load()
     }
 
-    /// Gives the remote what it lacks.
+    /// Pushes the branch to the remote.
     pub fn push(&self) -> Result<(), ProgramError> {
         let Some(remote) = self.remote() else { return Ok(()) };
         for _ in 0..TRIES {
@@ -82,8 +82,8 @@ impl Memory<'_> {
         Some(Remote { repo: self.repo, spawner: &self.spawner, name })
     }
 
-    /// Puts what happened on the branch here. It is applied to the state that is there at the moment of writing: where
-    /// somebody moves the branch in between, it is applied anew to theirs.
+    /// Records events on the local branch. If another process moves the branch in between, applies the events to the
+    /// newer state.
     fn commit(&self, happened: &[Happened]) -> Result<(), ProgramError> {
         for _ in 0..TRIES {
             let at = self.repo.branch(MEMORY)?;
@@ -104,7 +104,7 @@ impl Memory<'_> {
         Err(ProgramError::Busy)
     }
 
-    /// The state of a program in a commit of the branch, and what a person has changed since it was written.
+    /// A program's state in a commit of the branch, and a person's edits since that state was written.
     fn at(&self, commit: Option<&CommitId>, program: &str) -> Result<(State, Vec<Happened>), ProgramError> {
         let text = |ending: &str| match commit {
             Some(commit) => self.repo.text_of(commit, &format!("{program}.{ending}")),
@@ -125,7 +125,7 @@ impl Memory<'_> {
         })
     }
 
-    /// A commit with this state, on top of another; no branch moves.
+    /// Makes a commit with this state on top of another; moves no branch.
     fn remember(
         &self,
         onto: Option<&CommitId>,
@@ -141,13 +141,13 @@ impl Memory<'_> {
         let subject = happened.last().map_or("nothing", word);
         let mut message = format!("chore({program}): {subject}\n\n{PROGRAM}{program}\n");
         for happened in happened {
-            // What happened is made of strings and finite numbers, so this does not fail.
+            // Events consist of strings and finite numbers, so serializing cannot fail.
             message += &format!("{LINE}{}\n", serde_json::to_string(happened).unwrap_or_default());
         }
         Ok(self.repo.commit_aside(onto, &files, &message, &self.author)?)
     }
 
-    /// Brings our branch to the remote's, with all that only we know on top; `false` if ours moved meanwhile.
+    /// Moves our branch to the remote's, with our own events replayed on top; `false` if ours moved in the meantime.
     fn join(&self, theirs: &CommitId) -> Result<bool, ProgramError> {
         let Some(ours) = self.repo.branch(MEMORY)? else { return Ok(self.repo.move_branch(MEMORY, None, theirs)?) };
         let lacking = match self.repo.lineage(&ours, theirs)? {
@@ -172,7 +172,7 @@ impl Memory<'_> {
     }
 }
 
-/// What a commit of ours says, and of which program.
+/// The program and events in a commit message of ours.
 fn told(message: &str) -> Option<(String, Vec<Happened>)> {
     let program = message.lines().find_map(|line| line.strip_prefix(PROGRAM))?;
     let lines = message.lines().filter_map(|line| line.strip_prefix(LINE));

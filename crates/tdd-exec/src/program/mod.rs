@@ -1,4 +1,4 @@
-//! Programs of a repository: found, measured, iterated, and remembered on a branch of their own.
+//! A repository's programs: finds them, measures them, iterates them and keeps their memory.
 
 mod brief;
 mod error;
@@ -24,15 +24,15 @@ use crate::process::Spawner;
 use crate::project::{self, Place, Surroundings};
 use found::ProgramFiles;
 
-/// What all work on programs needs.
+/// What every operation on programs needs.
 pub struct ProgramContext {
-    /// Where the person stands.
+    /// The folder and configuration that the user named.
     pub place: Place,
-    /// How to stop, and how to show what is done.
+    /// How to stop, and how to show progress.
     pub surroundings: Surroundings,
     /// The repository.
     pub repo: Repo,
-    /// Its configuration.
+    /// The repository's configuration.
     pub config: Config,
 }
 
@@ -44,7 +44,7 @@ impl ProgramContext {
         Ok(Self { place, surroundings, repo, config })
     }
 
-    /// The memory of a program; without a remote, or with this one, or with the one that its front matter names.
+    /// A program's memory, synced with the given remote, else the one in its front matter, else none.
     pub fn memory<'d>(&'d self, found: &'d ProgramFiles, remote: Option<&str>) -> Memory<'d> {
         Memory {
             repo: &self.repo,
@@ -65,12 +65,12 @@ impl ProgramContext {
         }
     }
 
-    /// What starts a program's scripts: they see no secrets.
+    /// Starts a program's scripts; they see no secrets.
     fn spawner(&self) -> Spawner {
         self.surroundings.spawner().with_root(self.repo.root())
     }
 
-    /// What starts git for a remote: it may ask the user's agent for their key.
+    /// Starts git for a remote, with access to the user's SSH agent.
     fn git_spawner(&self) -> Spawner {
         let agent = std::env::var("SSH_AUTH_SOCK").ok().map(|path| ("SSH_AUTH_SOCK".to_owned(), path));
         self.spawner().with_vars(agent)

@@ -1,4 +1,4 @@
-//! Judges one commit of a history: by what it claims to be, or by what it did.
+//! Judges one commit of a history by its claim or, without one, by its changes.
 
 use tdd_core::audit::{self, Claim, Finding};
 use tdd_core::cycle::Phase;
@@ -10,7 +10,7 @@ use super::{ProjectWorkshop, Targets};
 use crate::error::WorkError;
 
 impl ProjectWorkshop {
-    /// Judges a commit by what it claims to be.
+    /// Judges a commit by its claim.
     pub fn judge_claim(&mut self, claim: &Claim) -> Result<Finding, WorkError> {
         let kind = claim.kind();
         let targets = match kind {
@@ -30,9 +30,10 @@ impl ProjectWorkshop {
         Ok(judged.worst().map_or_else(|| Finding::nothing("there was nothing to judge"), audit::judged))
     }
 
-    /// Judges a commit that does not say what it is: it must not tamper with tests; more only where that is asked for.
+    /// Judges a commit without a claim: it must not tamper with tests; with `infer`, also judges it as the kind it
+    /// appears to be.
     pub fn judge_unclaimed(&mut self, claim: &Claim, infer: bool) -> Result<(Option<Phase>, Finding), WorkError> {
-        // A name that changes everywhere is no tampering.
+        // A consistent rename is not tampering.
         let change = audit::without_excused(self.change(Kind::Refactor)?, claim);
         if let Some(refusal) = pipeline::tampering(self, &change) {
             return Ok((None, audit::refused(&refusal)));

@@ -1,4 +1,4 @@
-//! Acts on the working folder, or on copies of trees beside it.
+//! Runs tools in the working folder, or in a scratch copy of a tree.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
@@ -20,7 +20,7 @@ use crate::scratch::Scratch;
 use crate::sources::TreeSources;
 
 impl ProjectWorkshop {
-    /// What all tests say on the tree that is judged.
+    /// The results of all tests on the judged tree.
     pub fn run_all(&mut self) -> Result<Run, WorkError> {
         let tree = self.span.tree.clone();
         if !self.span.in_place {
@@ -41,7 +41,7 @@ impl ProjectWorkshop {
         Ok(Run { report, tree_after })
     }
 
-    /// What all tests say on another tree, in a copy beside the project.
+    /// The results of all tests on another tree, run in the scratch copy.
     pub fn run_elsewhere(&self, tree: &TreeId, overrides: &Overrides) -> Result<Run, WorkError> {
         let known = || {
             let recorded = self.recording.session().report_on(tree, &self.site.test_command());
@@ -62,7 +62,7 @@ impl ProjectWorkshop {
         Ok(Run { report, tree_after })
     }
 
-    /// The tree that a run in the copy left behind; lock files that the project's tools brought up to date left out.
+    /// The tree that a run left in the scratch copy, ignoring lock files that the project's tools updated.
     fn copy_after(&self, tree: &TreeId, start: SystemTime) -> Result<TreeId, WorkError> {
         let scratch = Scratch::open(&self.state)?;
         let needs = self.site.language.scratch(&self.site.project, &scratch.products().to_string_lossy());
@@ -81,29 +81,29 @@ impl ProjectWorkshop {
         Ok(self.site.repo.tree_with_files(tree, &written)?)
     }
 
-    /// A path that cannot be looked up counts as not ignored.
+    /// Whether git ignores a path; a path that cannot be looked up counts as not ignored.
     fn is_ignored(&self, path: &str) -> bool {
         GitPath::new(path).is_ok_and(|path| self.site.repo.is_ignored(&path).unwrap_or(false))
     }
 
-    /// Keeps what all tests said on a tree.
+    /// Caches the results of all tests on a tree.
     pub(super) fn remember(&self, tree: &TreeId, report: &Report) {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(tree.clone(), report.clone());
     }
 
-    /// Acts on the tree that is judged: in place where it is in the working folder, else in a copy.
+    /// Runs `act` on the judged tree: in place if it is in the working folder, else in the scratch copy.
     pub fn on_subject<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, WorkError>) -> Result<T, WorkError> {
         if self.span.in_place { self.here(act) } else { self.elsewhere(&self.span.tree, &Overrides::new(), act) }
     }
 
-    /// Acts on the working folder, whose tree is the one that is judged.
+    /// Runs `act` in the working folder, whose tree is the judged one.
     fn here<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, WorkError>) -> Result<T, WorkError> {
         let names = Arc::clone(self.site.repo.tree_files(&self.span.tree)?.names());
         let root = self.site.repo.root();
         self.act(&TreeSources::sorted(root, names), &self.spawner(root.to_owned()), act)
     }
 
-    /// Acts on a copy of a tree with some files changed.
+    /// Runs `act` in the scratch copy of a tree with some files changed.
     pub fn elsewhere<T>(
         &self,
         tree: &TreeId,
@@ -123,12 +123,12 @@ impl ProjectWorkshop {
         self.act(&sources, &spawner, act)
     }
 
-    /// Where the copy of the project is.
+    /// The scratch copy's folder.
     pub fn scratch_tree(&self) -> Result<PathBuf, WorkError> {
         Ok(Scratch::open(&self.state)?.tree().to_owned())
     }
 
-    /// What starts the project's tools in a folder.
+    /// Starts the project's tools in a folder.
     pub fn spawner(&self, root: PathBuf) -> Spawner {
         self.site.surroundings.spawner().with_root(root)
     }

@@ -1,4 +1,4 @@
-//! What the pipeline asks of a change, answered by the real project.
+//! Implements [`Workshop`] for a real project: the facts that the pipeline asks about a change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -30,7 +30,7 @@ use crate::git::{ChangeKind, GitPath};
 use crate::process;
 use crate::project;
 
-/// How many commits are looked back for the beginnings of an item.
+/// How many commits to search for the origin of an item.
 const MAX_COMMITS: usize = 500;
 
 impl Workshop for ProjectWorkshop {
@@ -119,7 +119,7 @@ impl Workshop for ProjectWorkshop {
         self.act(&sources, &self.spawner(root), |runner| {
             let prover = Prover::new(runner, &self.site.repo, &self.span.tree, &self.state)?;
             let mut proof = prover.prove(&path, &test, counterproof::seed())?;
-            // Without a red, only altered answers of the code that the test asks show that it can fail.
+            // Without a red, only mutations of the code that the test calls can show that it can fail.
             let code = match red {
                 Some(Cause::MissingSymbol) => new_code(change),
                 None if change.production.is_empty() => self.asked_code(target)?,
@@ -198,8 +198,8 @@ impl Workshop for ProjectWorkshop {
 }
 
 impl ProjectWorkshop {
-    /// Names are followed inside of one project. What a test leads to in another one cannot be told, so it counts as
-    /// reached.
+    /// Marks changed items in other projects as reached. Names are followed only inside one project, so what a test
+    /// reaches in another is unknown.
     fn reach_other_projects(&self, tests: &mut [TestSigns]) -> Result<(), WorkError> {
         let projects = project::several_of(&self.site.config, &self.subject()?);
         if projects.is_empty() || tests.is_empty() {
@@ -218,7 +218,7 @@ impl ProjectWorkshop {
         Ok(())
     }
 
-    /// The tree before the red that the change is for: what a red brought, its green must clean up.
+    /// The tree before the red that the change belongs to: a green must clean up what its red introduced.
     fn tree_before_red(&self) -> Result<TreeId, WorkError> {
         let repo = &self.site.repo;
         let in_step = self.step_files.is_some();
@@ -232,14 +232,14 @@ impl ProjectWorkshop {
         Ok(repo.commit_tree(commit.as_ref())?)
     }
 
-    /// Where the production code is that a test calls.
+    /// The production code that a test calls.
     fn asked_code(&self, target: &TestId) -> Result<Vec<NewCode>, WorkError> {
         let signs = self.signs_of(&BTreeSet::from([target.clone()]))?;
         let places = signs.iter().flat_map(|test| test.asks.keys());
         Ok(by_file(places.map(|place| (place.path.as_str(), place.line))))
     }
 
-    /// Runs the command of the project's own that verifies work in refactor mode.
+    /// Runs the project's command that verifies work in refactor mode.
     fn verify_by(&self, argv: Vec<String>) -> Result<Checked, WorkError> {
         let deadline = Duration::from_secs(self.site.config.ci.build_timeout_secs.get());
         let line = project::command_line(argv.clone());
@@ -261,8 +261,8 @@ impl ProjectWorkshop {
         Ok(Checked { command: line, outcome, changed_files })
     }
 
-    /// A run for a gate. Lock files that the project's tools brought up to date leave the tree as it is; a new file does
-    /// not, because a person would commit it.
+    /// Runs all tests for a gate. Ignores lock files that the project's tools updated, but not new files, because a
+    /// person would commit those.
     fn run_to_judge(&mut self) -> Result<Run, WorkError> {
         let run = self.run_all()?;
         let ChangesOfRun { added, changed, .. } = self.changes_of_run(&run.tree_after)?;
@@ -270,7 +270,7 @@ impl ProjectWorkshop {
         Ok(Run { tree_after: if is_same { self.span.tree.clone() } else { run.tree_after }, ..run })
     }
 
-    /// What a run of the tests changed in the tree that is judged.
+    /// The files that a test run changed in the judged tree.
     pub(super) fn changes_of_run(&self, after: &TreeId) -> Result<ChangesOfRun, WorkError> {
         let mut changes = ChangesOfRun::default();
         if *after == self.span.tree {
@@ -290,14 +290,13 @@ impl ProjectWorkshop {
     }
 }
 
-/// The files that a run of the tests changed.
+/// The files that a test run changed.
 #[derive(Default)]
 pub(super) struct ChangesOfRun {
-    /// Lock files that the project's tools brought up to date.
+    /// Lock files that the project's tools updated.
     pub(super) locks: Vec<GitPath>,
-    /// New files.
     pub(super) added: Vec<GitPath>,
-    /// Other files.
+    /// Changed, deleted or renamed files.
     pub(super) changed: Vec<GitPath>,
 }
 
@@ -306,7 +305,7 @@ fn is_idle(coverage: &Coverage, path: &str, line: usize) -> bool {
     coverage.of(path).is_some_and(|lines| lines.get(&line) == Some(&false))
 }
 
-/// Where production code is new or different.
+/// The new or changed production code.
 fn new_code(change: &Change) -> Vec<NewCode> {
     let there = change.production.iter().filter(|item| item.fate != ItemFate::Removed);
     by_file(there.map(|item| (item.path.as_str(), item.line)))

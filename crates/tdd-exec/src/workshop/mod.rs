@@ -1,4 +1,4 @@
-//! One change of a real project: its base, its tree, and everything that can be run to find out about it.
+//! One change of a real project: its base, its tree, and everything that can be run on it.
 
 mod audit;
 mod copies;
@@ -31,72 +31,72 @@ use crate::state::StateDir;
 
 pub use targets::Targets;
 
-/// Which change is judged.
+/// Which change to judge.
 #[derive(Clone, Debug, Default)]
 pub struct Which {
-    /// This commit, in a clean copy, instead of the working tree.
+    /// Judge this commit, in a scratch copy, instead of the working tree.
     pub at: Option<String>,
-    /// Compared with this revision; by default HEAD if the tree is dirty, else its parent.
+    /// Compare with this revision; by default HEAD if the tree is dirty, else the commit's parent.
     pub base: Option<String>,
 }
 
-/// What a project is, whatever changes in it.
+/// A project, independent of any change.
 pub struct Site {
-    /// Its repository.
+    /// The repository.
     pub repo: Repo,
-    /// Where the person stands who asks.
+    /// The folder and configuration that the user named.
     pub place: Place,
-    /// Its configuration.
+    /// The configuration.
     pub config: Config,
-    /// What reads its files.
+    /// The project's language.
     pub language: Box<dyn Language>,
-    /// Where in the repository it is.
+    /// The project's location in the repository.
     pub project: Project,
-    /// Its commands.
+    /// The project's commands.
     pub settings: Settings,
-    /// How to stop, and how to show what is done.
+    /// How to stop, and how to show progress.
     pub surroundings: Surroundings,
 }
 
-/// From where to where a change goes.
+/// The base and the tree of a change.
 #[derive(Clone, Debug)]
 pub struct Span {
-    /// The tree that it starts from.
+    /// The tree it starts from.
     pub base: TreeId,
-    /// The commit that has this tree; none before the first one.
+    /// The commit with this tree; `None` before the first commit.
     pub base_commit: Option<CommitId>,
-    /// The tree that it leads to.
+    /// The tree to judge.
     pub tree: TreeId,
-    /// The tree is that of the working folder, so tests can be run there.
+    /// The tree is in the working folder, so that tests can run there.
     pub in_place: bool,
 }
 
-/// What all tests said on trees, shared by all who look at the same history.
+/// Cache of test results by tree, shared by everything that judges the same history.
 pub type ReportCache = Arc<Mutex<BTreeMap<TreeId, Report>>>;
 
-/// Files that are to be other than in a tree: new content, or none for a file that is not to be there.
+/// Files to replace in a tree: new content, or `None` to remove the file.
 pub type Overrides = BTreeMap<String, Option<String>>;
 
-/// A change of a real project before the judge.
+/// One change of a real project, and everything that can be run on it.
 pub struct ProjectWorkshop {
     /// The project.
     pub site: Site,
     /// The change.
     pub span: Span,
-    /// The machine's own folder.
+    /// The state folder.
     pub state: StateDir,
     /// The ledger.
     pub recording: Recording,
-    /// Exceptions that a commit itself names; those of the ledger are looked up when they are needed.
+    /// Exceptions that the judged commit names; those in the ledger are looked up when needed.
     pub granted: BTreeMap<Rule, String>,
-    /// The files that a step has written: what a run leaves beside them is put back.
+    /// The files that a step has written; other files that a run leaves behind are removed.
     step_files: Option<Vec<String>>,
-    /// What was seen of whole trees in copies beside the project.
+    /// Results of test runs in the scratch copy, by tree.
     seen: ReportCache,
 }
 
 impl Site {
-    /// The project that a change is about: it must be there after it. `None` if there is none.
+    /// The project of a change, as it is after the change. `None` if there is none.
     pub fn of_change(
         repo: Repo,
         place: Place,
@@ -114,8 +114,8 @@ impl Site {
         Ok(Some(Self { repo, place, config, language, project, settings, surroundings }))
     }
 
-    /// What a change of these paths did. What a configured command names steers, whatever it is called, and so does
-    /// what would have other projects found.
+    /// The change at these paths. Files that a configured command names count as runner configuration, and so do files
+    /// that alter which projects are discovered.
     pub fn changed(&self, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
         let mut change = self.language.change(&self.project, before, after, paths);
         if self.language.runs_skipped(&self.settings) {
@@ -137,17 +137,17 @@ impl Site {
         change
     }
 
-    /// The paths that differ between two trees; a renamed file is there under both names.
+    /// The paths that differ between two trees; a renamed file appears under both names.
     pub fn changed_paths(&self, before: &TreeId, after: &TreeId) -> Result<Vec<String>, WorkError> {
         Ok(self.repo.changed(before, after)?)
     }
 
-    /// The files that the project's tools bring up to date by themselves.
+    /// The files that the project's tools update by themselves.
     pub fn lock_files(&self) -> Vec<String> {
         self.language.scratch(&self.project, "").files
     }
 
-    /// What the ledger says was run.
+    /// The test command, as recorded in the ledger.
     pub fn test_command(&self) -> String {
         project::command_line(tdd_lang::test_words(self.language.as_ref(), &self.settings))
     }
@@ -160,7 +160,8 @@ impl Site {
 }
 
 impl Span {
-    /// The change that is meant: `--at`, `--base`, else HEAD if the working tree is dirty, else HEAD's parent.
+    /// The change to judge: `--at` and `--base`, else the working tree against HEAD if it is dirty, else against HEAD's
+    /// parent.
     pub fn find(repo: &Repo, which: &Which) -> Result<Self, WorkError> {
         let (tree, default_base) = if let Some(rev) = &which.at {
             let commit = project::commit(repo, rev)?;
@@ -181,7 +182,7 @@ impl Span {
 }
 
 impl ProjectWorkshop {
-    /// Finds out what is to be judged. From here on nobody else can write to the ledger.
+    /// Opens the change to judge, and locks the ledger.
     pub fn open(place: &Place, surroundings: &Surroundings, which: &Which) -> Result<Self, WorkError> {
         let repo = project::repository(place)?;
         project::configuration(place, repo.root())?;
@@ -189,7 +190,7 @@ impl ProjectWorkshop {
         let none = project::no_project(repo.root(), &StoredSources::new(&repo, &span.tree)?);
         let site = Site::of_change(repo, place.clone(), surroundings.clone(), (&span.base, &span.tree))?;
         let site = site.ok_or(none)?;
-        // Its lock keeps others out of the scratch copy.
+        // Its lock keeps other processes out of the scratch copy.
         let state = StateDir::ensure(site.repo.root())?;
         let recording = Recording::exclusive(&state)?;
         let mut workshop = Self {
@@ -207,7 +208,7 @@ impl ProjectWorkshop {
         Ok(workshop)
     }
 
-    /// The same for a gate: there must be something to compare with.
+    /// Like [`ProjectWorkshop::open`], but fails if a shallow clone lacks the base.
     pub fn before_a_gate(place: &Place, surroundings: &Surroundings, which: &Which) -> Result<Self, WorkError> {
         let workshop = Self::open(place, surroundings, which)?;
         let judged = which.at.as_deref().unwrap_or("HEAD");
@@ -219,8 +220,8 @@ impl ProjectWorkshop {
         Ok(workshop)
     }
 
-    /// A change between two commits, with a folder of its own to work in. Nothing is recorded. `None` if there is
-    /// no project in it.
+    /// A change between two commits, with a state folder of its own. Records nothing. `None` if the change has no
+    /// project.
     pub fn of_history(
         place: &Place,
         surroundings: &Surroundings,
@@ -243,32 +244,32 @@ impl ProjectWorkshop {
         }))
     }
 
-    /// The language of the project, and the project.
+    /// The project's language, and the project.
     pub fn language_and_project(&self) -> (&dyn Language, &Project) {
         (self.site.language.as_ref(), &self.site.project)
     }
 
-    /// Base and subject, as a language reads them.
+    /// The files of base and judged tree.
     pub fn stored(&self) -> Result<(StoredSources<'_>, StoredSources<'_>), WorkError> {
         Ok((StoredSources::new(&self.site.repo, &self.span.base)?, self.subject()?))
     }
 
-    /// The tree that is judged, as a language reads it.
+    /// The files of the judged tree.
     pub fn subject(&self) -> Result<StoredSources<'_>, WorkError> {
         Ok(StoredSources::new(&self.site.repo, &self.span.tree)?)
     }
 
-    /// The tree that the change starts from, as a language reads it.
+    /// The files of the base.
     pub fn base_sources(&self) -> Result<StoredSources<'_>, WorkError> {
         Ok(StoredSources::new(&self.site.repo, &self.span.base)?)
     }
 
-    /// The paths that differ between base and subject.
+    /// The paths that differ between base and judged tree.
     pub fn changed_paths(&self) -> Result<Vec<String>, WorkError> {
         self.site.changed_paths(&self.span.base, &self.span.tree)
     }
 
-    /// What was done from one state of the files to another, of those that differ between base and subject.
+    /// The change between two versions of the files that differ between base and judged tree.
     fn change_between(&self, before: &dyn Sources, after: &dyn Sources) -> Result<Change, WorkError> {
         let paths = self.changed_paths()?;
         let differ = |path: &String| before.read(path) != after.read(path) || after.read(path).is_none();
@@ -276,20 +277,20 @@ impl ProjectWorkshop {
         Ok(self.site.changed(before, after, &paths))
     }
 
-    /// What the change did, as it stands there.
+    /// The change as it is, without undoing renames.
     pub fn plain_change(&self) -> Result<Change, WorkError> {
         let (base, subject) = self.stored()?;
         self.change_between(&base, &subject)
     }
 
-    /// The same where a consistent rename is no change of the tests that name what is renamed.
+    /// The change without test changes that only follow a consistent rename.
     fn refactored(&self, change: Change) -> Result<Change, WorkError> {
         let (base, subject) = self.stored()?;
         let paths = self.changed_paths()?;
         Ok(rename::put_back(self.site.language.as_ref(), &self.site.project, (&base, &subject), &paths, change))
     }
 
-    /// How strict this change is judged. So many tests were named: they may all be new.
+    /// The gate's limits for this change; `named` tests may all be new.
     fn strictness(&self, change: &Change, named: usize) -> Gate {
         let tests = change.new_demands().map(|test| test.path.as_str());
         let items = change.production.iter().map(|item| item.path.as_str());
@@ -298,18 +299,18 @@ impl ProjectWorkshop {
         Gate { max_new_tests: gate.max_new_tests.max(named), ..gate }
     }
 
-    /// Why a person made an exception from a rule: by the commit that is judged, or by the ledger at this moment.
+    /// The reason for a person's exception from a rule, given by the judged commit or by the ledger.
     fn exception_now(&self, rule: Rule) -> Option<String> {
         let granted = self.granted.get(&rule).cloned().filter(|_| rule.has_exceptions());
         granted.or_else(|| self.recording.session().standing().exception(rule, WallClock.now_ms()))
     }
 
-    /// The digest of a test as a run would give it, in the tree that is judged.
+    /// A test's digest in the judged tree, as a run would record it.
     pub fn test_digest(&self, id: &TestId) -> Option<Digest> {
         self.digest_in(&self.span.tree, id)
     }
 
-    /// The same in another tree.
+    /// A test's digest in another tree.
     pub fn digest_in(&self, tree: &TreeId, id: &TestId) -> Option<Digest> {
         let sources = StoredSources::new(&self.site.repo, tree).ok()?;
         self.site.language.find_test(id, &sources).map(|(_, test)| test.digest)

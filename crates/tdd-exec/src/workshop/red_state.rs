@@ -1,4 +1,4 @@
-//! The moment between red and green: the base's production code with the change's tests.
+//! Builds the red state: the base's production code with the change's tests.
 
 use std::collections::BTreeMap;
 
@@ -13,29 +13,29 @@ use super::{Overrides, ProjectWorkshop};
 use crate::error::WorkError;
 use crate::sources::ChangedSources;
 
-/// What a file is at red.
+/// A file's content in the red state.
 enum AtRed {
-    /// What it is in the base.
+    /// The same as in the base.
     AsBefore,
-    /// This text; nothing if it is not there.
+    /// This text; `None` if the file does not exist.
     Other(Option<String>),
 }
 
 impl ProjectWorkshop {
-    /// Lays the change's tests over its base and runs them.
+    /// Puts the change's tests over its base and runs them.
     pub(super) fn state_at_red(&self, targets: &[TestId]) -> Result<RedState, WorkError> {
         let (tests, new) = self.tests_over_base()?;
         let report = self.run_elsewhere(&self.span.base, &tests)?.report;
         let mut baseline = judge::baseline_of(&report);
         let in_new_file = |target: &&TestId| target.path().is_some_and(|path| new.iter().any(|file| file == path));
         for target in targets.iter().filter(in_new_file) {
-            // Its file is not part of any target yet: what would declare it is production code.
+            // A new file is not part of any target yet, because the code that would declare it is production code.
             baseline.entry(target.clone()).or_insert(Some(Cause::MissingSymbol));
         }
         let outside = |cause: &Cause| cause.fault() == Fault::Environment;
         if let Some(cause) = report.obstacles().iter().map(|obstacle| obstacle.cause).find(outside) {
             for target in targets {
-                // Whether it was red is not known; that is not the change's fault.
+                // Whether the test was red is unknown, which is not the change's fault.
                 baseline.entry(target.clone()).or_insert(Some(cause));
             }
         }
@@ -44,8 +44,7 @@ impl ProjectWorkshop {
         Ok(RedState { baseline, change })
     }
 
-    /// The files that hold tests, as they are to be at red where that is not as in the base; and those of them
-    /// that are new.
+    /// The test files whose content in the red state differs from the base, and which of the test files are new.
     fn tests_over_base(&self) -> Result<(Overrides, Vec<String>), WorkError> {
         let (base, subject) = self.stored()?;
         let (mut files, mut new) = (BTreeMap::new(), Vec::new());
@@ -62,7 +61,7 @@ impl ProjectWorkshop {
         Ok((files, new))
     }
 
-    /// What this file is at red: the base's production with the subject's tests.
+    /// A file's content in the red state: the base's production code with the judged tree's tests.
     fn at_red(&self, path: &str, base: &dyn Sources, subject: &dyn Sources) -> AtRed {
         let (before, after) = (base.read(path), subject.read(path));
         let sources = if after.is_some() { subject } else { base };

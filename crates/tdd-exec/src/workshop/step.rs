@@ -1,4 +1,4 @@
-//! What a step does to the project beside judging it: it writes, formats, takes trees and puts them back.
+//! Implements [`StepWorkshop`]: writes, formats, takes trees and restores them.
 
 use std::fs;
 use std::time::Duration;
@@ -31,7 +31,7 @@ use crate::sources::ChangedSources;
 use crate::vcs::{git_paths, signature};
 use crate::workspace::{self, Workspace};
 
-/// So many documents are offered to a model that the last commit did not change; of what else there is, it sees the name.
+/// Documents shown to a model in full, besides those that the last commit changed; of the others it sees the name.
 const MAX_DOCUMENTS: usize = 50;
 
 impl Clock for ProjectWorkshop {
@@ -84,7 +84,7 @@ impl StepWorkshop for ProjectWorkshop {
 
     fn start_from(&mut self, base: &TreeId) {
         self.span.base = base.clone();
-        // The ledger knows the last run only; the base is asked for again after the step's own.
+        // The ledger keeps only the last run; the base's results are needed again after the step's own run.
         if let Some(report) = self.recording.session().report_on(base, &self.site.test_command()) {
             self.remember(base, &report);
         }
@@ -116,7 +116,7 @@ impl StepWorkshop for ProjectWorkshop {
         let sorts = self.site.language.sorts(&self.site.project, &paths, &base);
         let (mut documents, sources): (Vec<_>, Vec<_>) =
             paths.iter().zip(sorts).partition(|(path, sort)| *sort == Sort::Document && !changed.contains(*path));
-        // Those of the whole project before those of its parts.
+        // Documents near the root first: they describe the whole project.
         documents.sort_by_cached_key(|(path, _)| path.bytes().filter(|byte| *byte == b'/').count());
         documents.truncate(MAX_DOCUMENTS);
         let read = |(path, sort): (&String, Sort)| {
@@ -167,8 +167,8 @@ impl StepWorkshop for ProjectWorkshop {
         self.elsewhere(&self.span.base, files, |runner| Ok(runner.test(only)?))
     }
 
-    /// The formatter runs in a copy: what it does to other files stays there. One that fails leaves them as they are:
-    /// the check will say why.
+    /// Runs the formatter in the scratch copy, so that its changes to other files have no effect. If it fails, the
+    /// files stay unformatted and the check reports why.
     fn formatted(&self, files: &Files) -> Result<Files, WorkError> {
         let base = self.base_sources()?;
         let paths: Vec<String> =
@@ -196,7 +196,7 @@ impl StepWorkshop for ProjectWorkshop {
 
     fn write(&mut self, permit: Permit, files: &Files) -> Result<Written, WorkError> {
         let (repo, base) = (&self.site.repo, &self.span.base);
-        // So that the edit is told from a person's typing, after a kill as well.
+        // Lets us tell the edit from a person's work, even after a kill.
         repo.announce(&repo.tree_with_files(base, files)?)?;
         let is_base = |path: &ConfinedPath, bytes: Option<&[u8]>| -> Result<bool, WorkError> {
             Ok(repo.is_base(base, path.as_str(), bytes)?)
@@ -210,8 +210,8 @@ impl StepWorkshop for ProjectWorkshop {
         })
     }
 
-    /// What we wrote, and nothing that a person typed since: that is tested and committed. Only lock files are taken
-    /// as the project's tools left them.
+    /// Takes what we wrote, without what a person typed since: this is tested and committed. Lock files are taken as
+    /// the project's tools left them.
     fn take(&mut self, paths: &[String]) -> Result<(), WorkError> {
         let repo = &self.site.repo;
         let working = repo.stage_all()?;
@@ -247,7 +247,7 @@ impl StepWorkshop for ProjectWorkshop {
     fn put_back(&self, paths: &[String]) -> Result<Vec<Rescued>, WorkError> {
         let repo = &self.site.repo;
         let head = repo.head()?.tree;
-        // What the project's tools brought up to date is nobody's typing.
+        // Lock files that the project's tools updated are not a person's work.
         let locks = self.site.lock_files();
         let (locks, ours): (Vec<String>, Vec<String>) = paths.iter().cloned().partition(|path| locks.contains(path));
         repo.restore(&repo.changed_from(&head, &git_paths(&locks)?)?, &head)?;
@@ -285,13 +285,12 @@ impl StepWorkshop for ProjectWorkshop {
 }
 
 impl ProjectWorkshop {
-    /// The run of a step. A lock file that the run brought up to date goes with the step; what else it left behind is
-    /// removed.
+    /// Runs all tests for a step. Adds lock files that the run updated to the step, and removes other new files.
     pub(super) fn run_of_step(&mut self, paths: &mut Vec<String>) -> Result<Run, WorkError> {
         let run = self.run_all()?;
         if !self.span.in_place {
             let changes = self.changes_of_run(&run.tree_after)?;
-            // By-products stay behind in the copy.
+            // By-products stay in the scratch copy.
             let run = if changes.changed.is_empty() { Run { tree_after: self.span.tree.clone(), ..run } } else { run };
             if self.recording.session().report_on(&self.span.tree, &self.site.test_command()).is_none() {
                 self.record_suite(&run.report)?;
@@ -305,7 +304,7 @@ impl ProjectWorkshop {
         if !changed.is_empty() {
             return Ok(run);
         }
-        // One of them may be a file that a person made meanwhile.
+        // An added file may be one that a person just made.
         let names: Vec<String> = added.iter().filter_map(GitPath::as_str).map(str::to_owned).collect();
         self.keep_attempt((0, 0), &names, "left behind by a run of the tests")?;
         self.site.repo.restore(&added, &self.span.tree)?;
@@ -328,8 +327,8 @@ impl ProjectWorkshop {
         Ok(self.recording.suite(&SuiteFacts { report, command: &command, tree: &tree, duration_ms: 0 })?)
     }
 
-    /// Those of the paths where something is that the step's base does not have: at such a time, a person's own.
-    /// A file of theirs may also stand where a folder would have to be.
+    /// The paths that are blocked by a file that the base lacks: at this point, a person's file. It may also be where a
+    /// folder must go.
     fn untracked(&self, files: &Files) -> Result<Vec<String>, WorkError> {
         let base = self.base_sources()?;
         let theirs = |path: &str| {

@@ -1,4 +1,4 @@
-//! Says which tests are meant where a gate is given files, test ids, bare names or nothing.
+//! Resolves files, test ids and bare names to tests, or finds the change's own tests if nothing is named.
 
 use std::collections::BTreeSet;
 
@@ -20,22 +20,22 @@ use crate::error::WorkError;
 use crate::project;
 use crate::sources::StoredSources;
 
-/// The tests that are meant, or why none can be.
+/// The tests to judge, or why there are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Targets {
-    /// These.
+    /// These tests.
     Tests(Vec<TestId>),
-    /// What was named holds no test that could be judged.
+    /// The named files and names contain no test that could be judged.
     Refused(Refusal),
 }
 
-/// So many commits back the one is looked for that brought a test.
+/// How many commits to search for the one that introduced a test.
 const LOOK_BACK: usize = 50;
-/// So many tests of the same name are listed.
+/// How many tests of the same name a message lists.
 const MAX_LISTED: usize = 5;
 
 impl ProjectWorkshop {
-    /// The tests that a change of this kind is for: those that were named, else those that it adds or makes pass.
+    /// The tests that a change of this kind is for: the named ones, else those it adds or makes pass.
     pub fn targets(&mut self, kind: Kind, asked: &[String], change: &Change) -> Result<Targets, WorkError> {
         if !asked.is_empty() {
             return self.named_targets(kind, asked, change);
@@ -48,7 +48,7 @@ impl ProjectWorkshop {
         }
     }
 
-    /// The phase of a change that does not say what it is, and the tests that it is for.
+    /// The kind of a change without a claim, and its targets.
     pub fn inferred(&mut self, change: &Change) -> Result<(Kind, Vec<TestId>), WorkError> {
         let mut was_red = BTreeSet::new();
         if !change.production.is_empty() && change.new_demands().next().is_none() {
@@ -59,8 +59,8 @@ impl ProjectWorkshop {
         Ok((kind, if turned.is_empty() { targets } else { turned }))
     }
 
-    /// The tests that were red before the change, lead to what it changed, and pass now; all that were red if there are
-    /// none.
+    /// The tests that were red before the change, reach the changed code, and pass after it; failing that, those that
+    /// pass; failing that, all that were red.
     fn turned_green(&mut self, change: &Change) -> Result<Vec<TestId>, WorkError> {
         let before = pipeline::failing(&self.base_report()?);
         if before.is_empty() {
@@ -76,8 +76,8 @@ impl ProjectWorkshop {
         })
     }
 
-    /// Those of the tests that lead to what the change did to production. What does not compile takes all tests of its
-    /// target down, so that not every test that was red is one that the change is for.
+    /// The tests that reach changed production code. A compile error turns all tests of its target red, so not every
+    /// red test is a target of the change.
     fn leading_to(&self, tests: &BTreeSet<TestId>, change: &Change) -> Result<Vec<TestId>, WorkError> {
         let changed = change.production.iter().filter(|item| item.fate != ItemFate::Removed);
         let changed: BTreeSet<Place> = changed.map(|item| Place::new(&item.path, item.line)).collect();
@@ -111,8 +111,8 @@ impl ProjectWorkshop {
         Ok(Targets::Tests(targets))
     }
 
-    /// A file stands for the tests in it that ask for more. At green, where the red is a commit already, it stands for
-    /// the tests in it that came with the last commit that brought any; those that passed before are no targets.
+    /// A file stands for its tests with new demands. At green, when the red is already committed, it stands for the
+    /// tests introduced by the last commit that introduced any; tests that passed before are not targets.
     fn in_file(
         &self,
         kind: Kind,
@@ -149,12 +149,12 @@ impl ProjectWorkshop {
         Ok(Targets::Tests(if red.is_empty() { asked } else { red }))
     }
 
-    /// The test of this id, or the only test of this name.
+    /// The test with this id, or the only test with this name.
     fn by_name(&self, kind: Kind, text: &str, sources: &StoredSources<'_>) -> Targets {
         let id = TestId::parse(text).ok();
-        // Some tests only a runner can find, but none in a file that is not there.
+        // Some tests are found only by a runner, but never in a file that does not exist.
         let in_file = |id: &TestId| id.path().is_some_and(|path| sources.files().iter().any(|file| file == path));
-        // One that the change took away is the rules' to judge.
+        // A test that the change deleted is left to the rules.
         let base = self.base_sources().ok();
         let was_there =
             |id: &TestId| base.as_ref().is_some_and(|base| self.site.language.find_test(id, base).is_some());
@@ -180,7 +180,7 @@ impl ProjectWorkshop {
         }
     }
 
-    /// The test that a case or a part of it belongs to, as runners name those: `test_x[1-2]`, `TestX/sub`.
+    /// The test that a case or subtest belongs to, as runners name them: `test_x[1-2]`, `TestX/sub`.
     fn whole(&self, id: TestId, sources: &dyn Sources) -> TestId {
         let found = id.path().and_then(|_| self.site.language.find_test(&id, sources));
         let Some((path, test)) = found else { return id };
@@ -190,8 +190,8 @@ impl ProjectWorkshop {
         if is_part { slug().unwrap_or(own) } else { id }
     }
 
-    /// The tests of a file that came with the last commit, up to the base, that brought any. What does not compile takes
-    /// all tests of its file down, so that what they say on the base does not tell which of them are meant.
+    /// The tests of a file introduced by the last commit, up to the base, that introduced any. The results on the base
+    /// cannot tell, because a compile error fails all tests of the file.
     fn last_brought(&self, file: &str) -> Result<Vec<TestId>, WorkError> {
         let mut next = self.span.base_commit.clone();
         for _ in 0..LOOK_BACK {
@@ -205,7 +205,7 @@ impl ProjectWorkshop {
         Ok(Vec::new())
     }
 
-    /// What a commit did; nothing, if it left this file alone.
+    /// A commit's change; empty if it did not touch this file.
     fn change_of(&self, commit: &CommitId, parent: Option<&CommitId>, file: &str) -> Result<Change, WorkError> {
         let repo = &self.site.repo;
         let (before, after) = (repo.commit_tree(parent)?, repo.commit_tree(Some(commit))?);
@@ -223,7 +223,7 @@ fn refuse(kind: Kind, cause: Cause, reason: String, next: &str) -> Refusal {
     rule.refuse(reason, next).because(cause)
 }
 
-/// The tests of a file that ask for something new.
+/// The tests of a file that demand something new.
 fn demands_in(file: &str, change: &Change) -> Vec<TestId> {
     change.new_demands().filter(|test| test.path == file).map(|test| test.id.clone()).collect()
 }

@@ -1,4 +1,4 @@
-//! Makes planned steps: everything that can fail for want of space comes first, renames come last.
+//! Performs planned steps: everything that can run out of space comes first, renames come last.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use super::folder::{Content, Entry, Folder, split};
 use super::plan::Step;
 use super::staging::{self, Staged};
 
-/// Makes all steps or, on an error, none.
+/// Performs all steps or, on an error, none.
 pub(super) fn apply(root: &Folder, steps: &[Step]) -> Result<(), WriteError> {
     if steps.is_empty() {
         return Ok(());
@@ -24,7 +24,7 @@ pub(super) fn apply(root: &Folder, steps: &[Step]) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Writes all contents: the new ones, and the old ones where they may be needed.
+/// Stages all new contents, and the old ones that an undo may need.
 fn prepare<'a>(staging: &'a Folder, steps: &'a [Step]) -> Result<Vec<Prepared<'a>>, WriteError> {
     let alone = steps.len() == 1;
     let prepare = |step: &'a Step| {
@@ -40,12 +40,12 @@ fn prepare<'a>(staging: &'a Folder, steps: &'a [Step]) -> Result<Vec<Prepared<'a
     each.collect()
 }
 
-/// A step whose new content is written already.
+/// A step whose new content is already staged.
 struct Prepared<'a> {
     staging: &'a Folder,
     path: &'a ConfinedPath,
     before: Option<&'a Content>,
-    /// The old content, in case of need.
+    /// The old content, staged for an undo.
     kept: Option<Staged<'a>>,
     after: Option<Staged<'a>>,
     made: bool,
@@ -60,8 +60,7 @@ impl<'a> Prepared<'a> {
         Ok(Self { staging, path: &step.path, before: step.before.as_ref(), kept: None, after, made: false })
     }
 
-    /// Writes the old content where it can be put back from. A step that is alone hardly ever is put back: nothing
-    /// that can fail comes after its rename but waiting for the disk.
+    /// Stages the old content for an undo. Not needed for a single step: after its rename, only the sync can fail.
     fn keep(&mut self) -> io::Result<Option<&mut Staged<'a>>> {
         if self.kept.is_none() {
             self.kept = self.before.map(|content| Staged::new(self.staging, content)).transpose()?;
@@ -70,10 +69,10 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// What has been made so far.
+/// The steps performed so far.
 struct Made<'a> {
     root: &'a Folder,
-    /// Folders that were not there, outer ones first.
+    /// Folders that were created, outer ones first.
     folders: Vec<String>,
     done: Vec<Prepared<'a>>,
 }
@@ -102,7 +101,7 @@ impl<'a> Made<'a> {
         folder.sync()
     }
 
-    /// Opens a folder of the project, and makes what is missing of it.
+    /// Opens a folder of the project, creating missing parts.
     fn make_way(&mut self, way: &str) -> io::Result<Folder> {
         let mut folder = self.root.again()?;
         let mut walked = String::new();
@@ -117,7 +116,7 @@ impl<'a> Made<'a> {
         Ok(folder)
     }
 
-    /// Puts everything back, last things first.
+    /// Undoes everything, in reverse order.
     fn undo(&mut self, path: &ConfinedPath, source: io::Error) -> WriteError {
         let mut lost = None;
         for mut step in self.done.drain(..).rev() {
@@ -128,7 +127,7 @@ impl<'a> Made<'a> {
         }
         for folder in self.folders.drain(..).rev() {
             let (way, name) = split(&folder);
-            // One in which somebody else put something by now is theirs.
+            // A folder in which somebody else has put something is kept.
             let _ = walk(self.root, way).and_then(|parent| parent.remove_folder(name));
         }
         let path = path.clone();
@@ -140,7 +139,7 @@ impl<'a> Made<'a> {
 }
 
 impl Prepared<'_> {
-    /// What somebody else wrote since the plan was made is not ours to replace.
+    /// Fails if the file has changed since the plan was made.
     fn check_unchanged(&self, folder: &Folder, name: &str) -> io::Result<()> {
         let now = match folder.find(name)? {
             Entry::Nothing => None,
@@ -150,7 +149,7 @@ impl Prepared<'_> {
         if now.as_ref() == self.before { Ok(()) } else { Err(changed()) }
     }
 
-    /// Only over what we wrote: what a person made of it meanwhile stays.
+    /// Restores the old content only if the file still holds what we wrote.
     fn put_back(&mut self, root: &Folder) -> io::Result<()> {
         let (way, name) = split(self.path.as_str());
         let folder = walk(root, way)?;
@@ -169,7 +168,7 @@ impl Prepared<'_> {
     }
 }
 
-/// Somebody else wrote a file that we were about to write.
+/// Another program changed a file that we were about to write.
 #[derive(Debug, thiserror::Error)]
 #[error("somebody else changed it at the same time")]
 struct Changed;
@@ -178,7 +177,7 @@ pub(super) fn changed() -> io::Error {
     io::Error::other(Changed)
 }
 
-/// Whether a step failed because somebody else wrote the file.
+/// Whether a step failed because another program changed the file.
 pub(super) fn is_changed(error: &io::Error) -> bool {
     matches!(error.get_ref(), Some(inner) if inner.is::<Changed>())
 }

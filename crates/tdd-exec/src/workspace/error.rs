@@ -1,11 +1,11 @@
-//! Why a permitted change could not be made.
+//! Errors from making a permitted change.
 
 use std::io;
 use std::path::PathBuf;
 
 use tdd_core::path::ConfinedPath;
 
-/// The disk or the system is at fault, not the change.
+/// The disk or the system failed.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The project's root cannot be opened.
@@ -13,41 +13,41 @@ pub enum WriteError {
     Open {
         /// The root.
         root: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file that is to change cannot be read.
+    /// A file to change cannot be read.
     #[error("cannot read `{path}`; no file was changed")]
     Read {
         /// The file.
         path: ConfinedPath,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The folder for temporary files cannot be used.
     #[error("cannot use `.tdd/tmp`; no file was changed")]
     Staging {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file cannot be written; those before it are as they were.
+    /// A file cannot be written; those written before were restored.
     #[error("cannot write `{path}`; every file is as it was")]
     Write {
         /// The file.
         path: ConfinedPath,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file cannot be written, and another could not be put back.
+    /// A file cannot be written, and another could not be restored.
     #[error("cannot write `{path}` ({source}), nor put back `{undone}`{}", rescued_at(rescued.as_ref()))]
     Undo {
         /// The file that could not be written.
         path: ConfinedPath,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
-        /// The file that is not as it was.
+        /// The file that could not be restored.
         undone: ConfinedPath,
-        /// Where its old content is now, relative to the root, if it had any.
+        /// Where its old content is, relative to the root, if it had any.
         rescued: Option<PathBuf>,
     },
 }

@@ -1,4 +1,4 @@
-//! An open folder: what is done through it stays in it, because no name is ever followed out of it.
+//! An open folder. Operations on it cannot leave it, because links are never followed.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,19 +14,17 @@ use nix::fcntl::{RenameFlags, renameat2};
 use nix::sys::stat::{Mode, SFlag, fstatat, mkdirat};
 use nix::unistd::{UnlinkatFlags, fsync, unlinkat};
 
-/// Largest existing file that we take into memory to change it.
+/// Largest existing file that we read in order to change it, in bytes.
 pub(super) const MAX_EXISTING: u64 = 64 << 20;
 
-/// A folder, held open. All names given to it are single parts of a path.
+/// An open folder. All names passed to it are single path components.
 #[derive(Debug)]
 pub(super) struct Folder(OwnedFd);
 
-/// What stands under a name.
+/// What a name refers to.
 #[derive(Debug)]
 pub(super) enum Entry {
-    /// Nothing.
     Nothing,
-    /// A folder.
     Folder,
     /// A symbolic link, whatever it points to.
     Link,
@@ -40,29 +38,29 @@ pub(super) enum Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) bytes: Vec<u8>,
-    /// The permission bits of a file that is there; a new one gets the usual ones.
+    /// The permission bits of an existing file; `None` for the default of a new file.
     pub(super) mode: Option<u32>,
 }
 
 impl Folder {
-    /// The folder at a path that the user gave; here alone links are followed.
+    /// Opens a folder at a path that the user gave. Only here are links followed.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let folder = File::open(path)?;
         if folder.metadata()?.is_dir() { Ok(Self(folder.into())) } else { Err(io::ErrorKind::NotADirectory.into()) }
     }
 
-    /// The same folder once more.
+    /// Another handle to the same folder.
     pub(super) fn again(&self) -> io::Result<Self> {
         self.enter(".")
     }
 
-    /// A folder inside this one; a link to a folder is none.
+    /// Opens a folder inside this one; fails on a link.
     pub(super) fn enter(&self, name: &str) -> io::Result<Self> {
         let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         Ok(Self(openat(&self.0, name, flags, Mode::empty())?))
     }
 
-    /// Makes a folder; true if it was not there.
+    /// Creates a folder; returns whether it was missing.
     pub(super) fn make(&self, name: &str) -> io::Result<bool> {
         match mkdirat(&self.0, name, Mode::from_bits_truncate(0o777)) {
             Ok(()) => Ok(true),
@@ -71,7 +69,7 @@ impl Folder {
         }
     }
 
-    /// What stands under a name.
+    /// What is under a name.
     pub(super) fn find(&self, name: &str) -> io::Result<Entry> {
         let found = match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
             Ok(found) => found,
@@ -88,7 +86,7 @@ impl Folder {
 
     /// Reads a regular file; `None` if it is larger than [`MAX_EXISTING`].
     pub(super) fn read(&self, name: &str) -> io::Result<Option<Content>> {
-        // Opening a pipe that took the file's place would wait for a writer.
+        // Without `O_NONBLOCK`, opening a pipe that took the file's place would block.
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         let file = File::from(openat(&self.0, name, flags, Mode::empty())?);
         let found = file.metadata()?;
@@ -101,7 +99,7 @@ impl Folder {
         Ok(whole.then_some(Content { bytes, mode: Some(found.mode() & 0o777) }))
     }
 
-    /// Makes a new, empty file with these permissions.
+    /// Creates a new, empty file with these permissions.
     pub(super) fn create(&self, name: &str, mode: Option<u32>) -> io::Result<File> {
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let file = File::from(openat(&self.0, name, flags, Mode::from_bits_truncate(0o644))?);
@@ -111,12 +109,12 @@ impl Folder {
         Ok(file)
     }
 
-    /// Moves a file; one of the new name is replaced in the same instant.
+    /// Moves a file, atomically replacing an existing one.
     pub(super) fn rename(&self, name: &str, to: &Self, new_name: &str) -> io::Result<()> {
         Ok(renameat(&self.0, name, &to.0, new_name)?)
     }
 
-    /// Exchanges two files in one instant; `false` if this is not possible here.
+    /// Atomically swaps two files; `false` if the file system cannot.
     pub(super) fn exchange(&self, name: &str, to: &Self, other: &str) -> io::Result<bool> {
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         return supported(renameat2(&self.0, name, &to.0, other, RenameFlags::RENAME_EXCHANGE));
@@ -124,7 +122,7 @@ impl Folder {
         return supported(Err((name, &to.0, other)).map_err(|_| Errno::ENOSYS));
     }
 
-    /// Moves a file to a name that must be free; `false` if this is not possible here.
+    /// Moves a file to a name that must be free; `false` if the file system cannot check that.
     pub(super) fn rename_to_free(&self, name: &str, to: &Self, new_name: &str) -> io::Result<bool> {
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         return supported(renameat2(&self.0, name, &to.0, new_name, RenameFlags::RENAME_NOREPLACE));
@@ -132,7 +130,6 @@ impl Folder {
         return supported(Err((name, &to.0, new_name)).map_err(|_| Errno::ENOSYS));
     }
 
-    /// Removes a file.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, UnlinkatFlags::NoRemoveDir)?)
     }
@@ -142,14 +139,14 @@ impl Folder {
         Ok(unlinkat(&self.0, name, UnlinkatFlags::RemoveDir)?)
     }
 
-    /// The names in it that are text.
+    /// The names in the folder that are UTF-8.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
         let mut dir = Dir::from_fd(self.again()?.0)?;
         let names = dir.iter().filter_map(|entry| Some(entry.ok()?.file_name().to_str().ok()?.to_owned()));
         Ok(names.filter(|name| name != "." && name != "..").collect())
     }
 
-    /// Waits until its names are on the disk.
+    /// Syncs the folder's entries to disk.
     pub(super) fn sync(&self) -> io::Result<()> {
         Ok(fsync(&self.0)?)
     }
@@ -163,7 +160,7 @@ fn supported(done: nix::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// The folder of a path, empty for the root, and the name in it.
+/// The folder of a path (empty for the root) and the file name.
 pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

@@ -1,4 +1,4 @@
-//! The only place that writes project files: what a [`Permit`] allows, whole or not at all, inside the root.
+//! The only module that writes project files: exactly what a [`Permit`] allows, all or nothing, inside the root.
 
 mod apply;
 mod error;
@@ -25,34 +25,34 @@ pub struct Workspace {
     root: Folder,
 }
 
-/// What became of a permit.
+/// The result of carrying out a permit.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Written {
-    /// All of it is on the disk; these files changed.
+    /// Everything was written; these files changed.
     Done(Vec<FileChange>),
-    /// It does not fit the files as they are; none of it is on the disk.
+    /// An edit does not fit the files; nothing was written.
     Refused(Refusal),
-    /// A person changed these files since the step's base; none of it is on the disk.
+    /// A person changed these files since the step's base; nothing was written.
     PersonChanged {
         /// The files, in the order of the edits.
         paths: Vec<ConfinedPath>,
     },
 }
 
-/// One file that changed.
+/// A file that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileChange {
     /// The file.
     pub path: ConfinedPath,
-    /// Its content before, if it was there.
+    /// Digest of the old content; `None` if the file did not exist.
     pub before: Option<Digest>,
-    /// Its content now, if it is there.
+    /// Digest of the new content; `None` if the file was deleted.
     pub after: Option<Digest>,
 }
 
 impl Workspace {
-    /// The project at `root`, which stays the same folder even if it is moved.
+    /// Opens the project at `root`; it stays the same folder even if it is moved.
     pub fn open(root: impl Into<PathBuf>) -> Result<Self, WriteError> {
         let root = root.into();
         match Folder::open(&root) {
@@ -61,18 +61,18 @@ impl Workspace {
         }
     }
 
-    /// Removes the temporary files that a killed process left. Only for the one who holds the project's
-    /// lock: another's are in use.
+    /// Removes the temporary files of killed processes. The caller must hold the project's lock: otherwise the files
+    /// may be in use.
     pub fn sweep(&self) -> Result<(), WriteError> {
         staging::sweep(&self.root).map_err(|source| WriteError::Staging { source })
     }
 }
 
 impl Workspace {
-    /// Makes the permitted changes over a base. Each file is compared with the base before the first one is written, and
-    /// once more in the instant in which it is replaced: a file that a person changed stays, and so does every other.
+    /// Makes the permitted changes over a base. Compares every file with the base before writing the first, and each
+    /// again at the moment it is replaced. If a person changed one, nothing is written.
     ///
-    /// `is_base` says whether these bytes, or nothing, are what the base has at a path.
+    /// `is_base` says whether these bytes (`None`: no file) are the base's content at a path.
     pub fn write_over<E: From<WriteError>>(
         &self,
         permit: Permit,
@@ -88,12 +88,12 @@ impl Workspace {
                 for path in named {
                     let is_base = match plan::found(&self.root, &path) {
                         Ok(found) => is_base(&path, found.as_deref())?,
-                        // A link that is in the base is refused for what it is.
+                        // A link in the base is not a person's change; the refusal already names it.
                         Err(_) => true,
                     };
                     paths.extend((!is_base).then_some(path));
                 }
-                // An edit that does not fit is the person's doing where the file is.
+                // If the file differs from the base, a person's change is why the edit does not fit.
                 return Ok(if paths.is_empty() { Written::Refused(refusal) } else { Written::PersonChanged { paths } });
             }
         };
@@ -124,8 +124,8 @@ impl seam::Workspace for Workspace {
     type Error = WriteError;
     type Written = Written;
 
-    /// Makes the permitted changes. All are checked before the first is made, and if one fails those
-    /// before it are undone. A file that has the wished content already is not touched.
+    /// Makes the permitted changes. Checks all of them before the first, and undoes those made if one fails. Does not
+    /// touch a file that already has the wanted content.
     fn write(&self, permit: Permit) -> Result<Written, WriteError> {
         let steps = match plan::plan(&self.root, permit.into_edits()) {
             Ok(steps) => steps,

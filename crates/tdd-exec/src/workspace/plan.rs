@@ -1,4 +1,4 @@
-//! Holds permitted edits against the files as they are: out come whole contents, or a refusal.
+//! Resolves permitted edits against the files on disk, into complete contents or a refusal.
 
 use tdd_core::digest::Digest;
 use tdd_core::gate::{self, MAX_FILE, PermittedAction, PermittedEdit};
@@ -9,7 +9,7 @@ use super::FileChange;
 use super::error::WriteError;
 use super::folder::{Content, Entry, Folder, MAX_EXISTING, split};
 
-/// One file from its old content to its new one; `None` where it is not there.
+/// A file's old and new content; `None` if it does not exist.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) path: ConfinedPath,
@@ -18,7 +18,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// What is to be told of it.
+    /// The change to report for this step.
     pub(super) fn change(self) -> FileChange {
         let digest = |content: Content| Digest::of(content.bytes);
         FileChange { path: self.path, before: self.before.map(digest), after: self.after.map(digest) }
@@ -50,12 +50,12 @@ pub(super) fn paths(edit: &PermittedEdit) -> impl Iterator<Item = &ConfinedPath>
     [&edit.path].into_iter().chain(to)
 }
 
-/// What a file holds, `None` if nothing is there; an error if something else than a file stands there.
+/// A file's content; `None` if nothing is there, an error if something other than a file is.
 pub(super) fn found(root: &Folder, path: &ConfinedPath) -> Result<Option<Vec<u8>>, Halt> {
     Ok(look(root, path)?.map(|content| content.bytes))
 }
 
-/// The steps that make the edits, in their order. A file that is as wished already needs none.
+/// The steps for these edits, in order. A file that already has the wanted content needs none.
 pub(super) fn plan(root: &Folder, edits: Vec<PermittedEdit>) -> Result<Vec<Step>, Halt> {
     let mut steps = Vec::new();
     for edit in edits {
@@ -87,7 +87,7 @@ fn steps_of(root: &Folder, edit: PermittedEdit) -> Result<Vec<Step>, Halt> {
     Ok(vec![step])
 }
 
-/// Whatever is there stays as it is, a link too: a person put it there.
+/// Keeps whatever exists, even a link: a person put it there.
 fn create(root: &Folder, path: ConfinedPath, content: String) -> Result<Vec<Step>, Halt> {
     match find(root, &path)?.1 {
         Entry::Nothing => {
@@ -99,8 +99,8 @@ fn create(root: &Folder, path: ConfinedPath, content: String) -> Result<Vec<Step
     }
 }
 
-/// The file is written anew under its new name: with its old time, a build tool that knew another file of
-/// that name would take it for built.
+/// Writes the file again under its new name. With its old time, a build tool that knew another file of that name would
+/// not rebuild it.
 fn rename(root: &Folder, path: ConfinedPath, to: ConfinedPath) -> Result<Vec<Step>, Halt> {
     let content = existing(root, &path)?;
     if look(root, &to)?.is_some() {
@@ -118,7 +118,7 @@ fn existing(root: &Folder, path: &ConfinedPath) -> Result<Content, Halt> {
     })
 }
 
-/// The content of a regular file, `None` if there is nothing; anything else is refused.
+/// A regular file's content, `None` if nothing is there; anything else is refused.
 fn look(root: &Folder, path: &ConfinedPath) -> Result<Option<Content>, Halt> {
     let (folder, found) = find(root, path)?;
     match found {
@@ -136,7 +136,7 @@ fn look(root: &Folder, path: &ConfinedPath) -> Result<Option<Content>, Halt> {
     }
 }
 
-/// What stands at a path, and the last folder on the way to it that is there.
+/// What is at a path, and the last existing folder on the way to it.
 fn find(root: &Folder, path: &ConfinedPath) -> Result<(Folder, Entry), Halt> {
     let failed = |source| unreadable(path, source);
     let text = path.as_str();
@@ -158,7 +158,7 @@ fn find(root: &Folder, path: &ConfinedPath) -> Result<(Folder, Entry), Halt> {
     Ok((folder, found))
 }
 
-/// The one place where `wanted` stands gets the new text.
+/// Replaces the only occurrence of `wanted` with the new text.
 fn replace(path: &ConfinedPath, old: &[u8], wanted: &str, new: &str) -> Result<String, Refusal> {
     let text = std::str::from_utf8(old).ok().filter(|text| !text.contains('\0')).ok_or_else(|| {
         let reason = format!("`{path}` is not text, so nothing in it can be replaced");
@@ -178,7 +178,7 @@ fn check_sizes(steps: &[Step]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// No path is named twice, and none is a folder on the way to another.
+/// Rejects a path that is named twice, or that is a folder of another.
 fn check_names(steps: &[Step]) -> Result<(), Refusal> {
     for (n, Step { path, .. }) in steps.iter().enumerate() {
         for Step { path: other, .. } in &steps[n + 1..] {

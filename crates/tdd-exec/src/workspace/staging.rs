@@ -1,4 +1,4 @@
-//! Where content waits, whole and synced, until one rename gives it its name.
+//! Holds new content, complete and synced, until a rename puts it in place.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use super::apply::changed;
 use super::folder::{Content, Entry, Folder};
 
-/// The one folder for it, so that a start finds what a kill left.
+/// The staging folder; always the same, so that the next start finds what a kill left.
 const PARTS: [&str; 2] = [".tdd", "tmp"];
 const PREFIX: &str = ".tdd-tmp-";
 
-/// Opens the folder, made where it is missing.
+/// Opens the staging folder, creating it if needed.
 pub(super) fn open(root: &Folder) -> io::Result<Folder> {
     root.make(PARTS[0])?;
     let state = root.enter(PARTS[0])?;
@@ -20,7 +20,7 @@ pub(super) fn open(root: &Folder) -> io::Result<Folder> {
     state.enter(PARTS[1])
 }
 
-/// Removes what is left in it, if it is there.
+/// Removes leftovers from the staging folder.
 pub(super) fn sweep(root: &Folder) -> io::Result<()> {
     if !matches!(root.find(PARTS[0])?, Entry::Folder) {
         return Ok(());
@@ -33,7 +33,7 @@ pub(super) fn sweep(root: &Folder) -> io::Result<()> {
     folder.names()?.iter().filter(|name| name.starts_with(PREFIX)).try_for_each(|name| folder.remove(name))
 }
 
-/// A file without a lasting name; unless it gets one, it is removed.
+/// A temporary file, removed unless it is renamed into place.
 #[derive(Debug)]
 pub(super) struct Staged<'a> {
     folder: &'a Folder,
@@ -44,28 +44,27 @@ pub(super) struct Staged<'a> {
 }
 
 impl<'a> Staged<'a> {
-    /// Writes the content.
+    /// Writes the content to a new temporary file.
     pub(super) fn new(folder: &'a Folder, content: &'a Content) -> io::Result<Self> {
         let name = temporary();
         let file = folder.create(&name, content.mode)?;
-        // From here on a failure removes it.
+        // From here on, a failure removes the file.
         let mut staged = Self { folder, name, file, content, named: false };
         staged.file.write_all(&content.bytes)?;
         Ok(staged)
     }
 
-    /// Waits until it is on the disk, so that no crash can leave its name without its content.
+    /// Syncs the file, so that a crash cannot leave its name without its content.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
-    /// What it holds.
     pub(super) fn content(&self) -> &'a Content {
         self.content
     }
 
-    /// Takes the place of a file that holds `before`. The two are exchanged first and compared then, so that what
-    /// somebody saves in between is not lost; if it differs, they are exchanged back.
+    /// Replaces a file that holds `before`. Swaps the two first and compares afterwards, so that nothing saved in
+    /// between is lost; if the content differs, swaps them back.
     pub(super) fn replace(&mut self, to: &Folder, name: &str, before: &Content) -> io::Result<()> {
         if !self.folder.exchange(&self.name, to, name)? {
             return self.name(to, name);
@@ -74,7 +73,7 @@ impl<'a> Staged<'a> {
         if is_same(self.folder, &self.name, &before.bytes) {
             return Ok(());
         }
-        // Somebody may save once more while theirs is put back: the newest version stays.
+        // Somebody may save again while we swap back; the newest version wins.
         loop {
             let put = self.folder.read(&self.name)?.map(|content| content.bytes).unwrap_or_default();
             self.folder.exchange(&self.name, to, name)?;
@@ -85,7 +84,7 @@ impl<'a> Staged<'a> {
         }
     }
 
-    /// Takes a name that must be free.
+    /// Moves the file to a name that must be free.
     pub(super) fn name_free(&mut self, to: &Folder, name: &str) -> io::Result<()> {
         match self.folder.rename_to_free(&self.name, to, name) {
             Ok(true) => {
@@ -98,7 +97,7 @@ impl<'a> Staged<'a> {
         }
     }
 
-    /// Gives it its name in one instant. In a folder on another disk it is written there a second time.
+    /// Renames the file into place atomically. In a folder on another disk, writes a second copy there first.
     fn name(&mut self, to: &Folder, name: &str) -> io::Result<()> {
         match self.folder.rename(&self.name, to, name) {
             Ok(()) => self.named = true,
@@ -113,7 +112,7 @@ impl<'a> Staged<'a> {
         Ok(())
     }
 
-    /// Keeps it where no sweep takes it away; tells where, relative to the root.
+    /// Renames the file so that no sweep removes it; returns its path relative to the root.
     pub(super) fn rescue(&mut self) -> io::Result<PathBuf> {
         let name = self.name.replacen(PREFIX, "rescued-", 1);
         self.folder.rename(&self.name, self.folder, &name)?;
@@ -122,7 +121,7 @@ impl<'a> Staged<'a> {
     }
 }
 
-/// Removes a file that holds `before`. It is moved away first and compared then.
+/// Removes a file that holds `before`. Moves it away first and compares afterwards.
 pub(super) fn take_away(staging: &Folder, from: &Folder, name: &str, before: &Content) -> io::Result<()> {
     let aside = temporary();
     match from.rename(name, staging, &aside) {
@@ -135,9 +134,9 @@ pub(super) fn take_away(staging: &Folder, from: &Folder, name: &str, before: &Co
     }
     match staging.rename_to_free(&aside, from, name) {
         Ok(true) => Err(changed()),
-        // Without a rename that respects others, the old name is free as far as we know.
+        // This file system cannot check that a name is free; we just freed it ourselves.
         Ok(false) => staging.rename(&aside, from, name).and_then(|()| Err(changed())),
-        // Somebody saved once more: that version stays, and this one is older.
+        // Somebody saved a newer version, which stays.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(changed()),
         Err(error) => Err(error),
     }
@@ -155,7 +154,7 @@ fn temporary() -> String {
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
         if !self.named {
-            // What stays is swept at the next start.
+            // The next start sweeps what cannot be removed.
             let _ = self.folder.remove(&self.name);
         }
     }

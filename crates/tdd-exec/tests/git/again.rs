@@ -1,4 +1,4 @@
-//! Whoever looks at the working tree again and again sees all that changes between two looks.
+//! Repeated looks at the working tree see everything that changed in between.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 7] = [
     ("x/y/z", "0000"),
 ];
 
-/// A repository whose files are old enough for their times to be believed.
+/// A repository whose files are old enough for their times to be trusted.
 fn old() -> Sandbox {
     let sandbox = Sandbox::with(&FILES);
     sleep(Duration::from_millis(2_100));
@@ -132,7 +132,7 @@ fn what_one_process_saw_helps_the_next_and_misleads_nobody() {
     check_tree(&sandbox);
 }
 
-/// Writes a file and gives it the time that it had.
+/// Writes a file and restores its old modification time.
 fn backdated(sandbox: &Sandbox, path: &str, content: &str) {
     let full = sandbox.root.join(path);
     let time = fs::metadata(&full).and_then(|meta| meta.modified()).expect("a time");

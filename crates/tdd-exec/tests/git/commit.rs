@@ -1,4 +1,4 @@
-//! A commit holds exactly the verified bytes of its paths, and the user's own work stays as it is.
+//! A commit contains exactly the verified bytes of its paths, and the user's own work is untouched.
 
 use std::fs;
 
@@ -155,7 +155,7 @@ fn a_commit_that_a_kill_cut_short_is_finished_or_dropped_by_the_next_start() {
         sandbox.write("a", "longer");
         let commit = sandbox.commit(&["a"]).expect("a commit");
         let new_index = fs::read(sandbox.root.join(".git/index")).expect("an index");
-        // As a kill right before the last act would have left it.
+        // The state after a kill right before the last step.
         let no_process = i32::MAX;
         sandbox.write(".git/index", old_index);
         sandbox.write(".git/index.lock", format!("tdd-machine {no_process}\n{}\n", commit.0));
@@ -186,7 +186,7 @@ fn a_lock_that_one_of_us_holds_is_not_written_to() {
     sandbox.commit(&["a"]).expect("a commit");
 }
 
-/// As a kill in the middle of a move would have left it.
+/// The state after a kill in the middle of a ref move.
 fn cut_short(sandbox: &Sandbox, pid: i32, held: &str) {
     let to = sandbox.git(&["commit-tree", "-m", "cut short", "HEAD^{tree}"]);
     sandbox.write(".git/tdd-machine/moving", format!("{pid} {to} refs/heads/main\n"));

@@ -1,4 +1,4 @@
-//! Where HEAD is, what the commits say, what they changed.
+//! Tests of HEAD, commit messages and diffs.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -93,7 +93,7 @@ fn trees_are_compared_by_path_and_kind() {
     assert_eq!(repo.blob(&after, &path("gone")).expect("readable"), None);
 }
 
-/// Every path that git itself finds different, and no other: whatever the names, and wherever they are.
+/// Finds exactly the paths that git finds different, whatever their names.
 #[test]
 fn trees_are_compared_as_git_compares_them() {
     let same: Vec<(String, &str)> = (0..30).map(|n| (format!("same/{}/{n}", n % 5), "0")).collect();
@@ -140,7 +140,7 @@ fn trees_are_compared_as_git_compares_them() {
     assert_eq!(check(&|| fs::remove_dir_all(sandbox.root.join("many")).expect("gone")), 1_500);
 }
 
-/// Git makes no such tree, but anybody can.
+/// Git never makes such a tree, but anybody can.
 #[test]
 fn a_change_is_seen_in_a_tree_that_has_a_name_twice() {
     let sandbox = Sandbox::with(&[("a", "1"), ("b", "2"), ("c", "3")]);

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::sandbox::{Sandbox, grace, paths_of};
 
-/// A repository whose every hook and setting runs a program that leaves a mark.
+/// A repository in which every hook and setting runs a program that leaves a mark.
 fn booby_trapped() -> Sandbox {
     let sandbox = Sandbox::with(&[("a", "1"), ("b.x", "1")]);
     let trap = sandbox.beside("trap");

@@ -1,4 +1,4 @@
-//! The repository's promises, each held against the git program itself.
+//! Tests of the git module, compared with the git program itself.
 #![expect(clippy::expect_used, reason = "what the tests stand on may stop them")]
 
 mod again;

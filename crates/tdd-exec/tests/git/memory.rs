@@ -1,4 +1,4 @@
-//! A branch of our own grows without a checkout, and never over what somebody else put there.
+//! A branch of our own grows without a checkout, and never overwrites what another process committed.
 
 use std::path::Path;
 

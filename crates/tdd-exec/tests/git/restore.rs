@@ -1,4 +1,4 @@
-//! Restored paths are as in the tree, newer than before, and the only ones touched.
+//! Restored paths match the tree, get a newer time, and are the only ones touched.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use tdd_exec::git::{GitError, GitPath};
 
 use crate::sandbox::{Sandbox, not_utf8, paths_of};
 
-/// Puts all that changed since `before` back.
+/// Restores everything that changed since `before`.
 fn undo(sandbox: &Sandbox, before: &tdd_core::digest::TreeId) {
     let repo = sandbox.repo();
     let after = repo.tree_id().expect("a tree");

@@ -1,4 +1,4 @@
-//! A repository in a temporary folder, and a git program that knows nothing of the developer's home.
+//! A repository in a temporary folder, with a git program that ignores the developer's configuration.
 
 use std::cell::OnceCell;
 use std::ffi::OsStr;
@@ -12,14 +12,14 @@ use tdd_exec::git::{GitPath, Head, NewCommit, Repo, Signature};
 use tempfile::TempDir;
 
 pub struct Sandbox {
-    /// Looks at the working tree again and again.
+    /// A handle that stays open, to test repeated looks at the working tree.
     standing: OnceCell<Repo>,
     home: TempDir,
     pub root: PathBuf,
 }
 
 impl Sandbox {
-    /// A repository without a commit. What the developer's own configuration might say is set in the repository's.
+    /// A repository without a commit. Sets every setting that the developer's own configuration might override.
     pub fn unborn() -> Self {
         let home = TempDir::new().expect("a temporary folder");
         let root = home.path().join("project");
@@ -77,7 +77,7 @@ impl Sandbox {
         self.root.join(path).symlink_metadata().is_ok()
     }
 
-    /// What git prints; a failure of git is a failure of the test.
+    /// Git's output; fails the test if git fails.
     pub fn git(&self, args: &[&str]) -> String {
         let output = self.try_git(args);
         assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -88,7 +88,7 @@ impl Sandbox {
         self.command(args).output().expect("git is installed")
     }
 
-    /// The tree that git itself makes of the working tree, without a change to the user's index.
+    /// The tree that git itself makes of the working tree, without changing the user's index.
     pub fn gits_tree(&self) -> String {
         let index = self.beside("index-of-git");
         let own = self.root.join(self.git(&["rev-parse", "--git-path", "index"]));
@@ -105,7 +105,7 @@ impl Sandbox {
         run(&["write-tree"])
     }
 
-    /// Makes the user's index look as if it had been written a while ago: only then is what was read of it kept.
+    /// Backdates the user's index: only an old index is cached.
     fn age_index(&self) {
         let index = self.root.join(self.git(&["rev-parse", "--git-path", "index"]));
         let Ok(file) = fs::File::options().append(true).open(index) else { return };
@@ -115,7 +115,7 @@ impl Sandbox {
         }
     }
 
-    /// Commits these paths as they are now.
+    /// Commits these paths with their current content.
     pub fn commit(&self, paths: &[&str]) -> tdd_exec::git::Result<tdd_core::digest::CommitId> {
         let repo = self.repo();
         commit_onto(&repo, &repo.head().expect("a HEAD"), paths)
@@ -154,7 +154,7 @@ pub fn not_utf8() -> &'static OsStr {
     OsStr::from_bytes(b"caf\xe9.txt")
 }
 
-/// Holds our tree against git's; both must name the same content. Who looked before must see the same as who did not.
+/// Compares our tree with git's. A handle that stayed open and a new one must both agree with git.
 pub fn check_tree(sandbox: &Sandbox) {
     sandbox.age_index();
     let standing = sandbox.standing.get_or_init(|| sandbox.repo());

@@ -1,4 +1,4 @@
-//! What is dirty, which files there are, what is ignored.
+//! Tests of uncommitted changes, file listing and ignore rules.
 
 use crate::sandbox::{Sandbox, not_utf8, path};
 

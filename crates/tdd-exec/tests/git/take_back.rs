@@ -1,4 +1,4 @@
-//! Commits of ours are taken back without a trace on the branch, and without touching anything else.
+//! Our commits are taken off the branch, and nothing else is touched.
 
 use crate::sandbox::Sandbox;
 
@@ -30,7 +30,7 @@ fn branch_index_and_files_are_as_before_and_what_was_done_is_kept() {
 #[test]
 fn done_twice_or_after_a_kill_it_comes_to_the_same() {
     let (sandbox, base, last) = two_commits();
-    // As a kill between the branch and the files leaves it, and a person who was there meanwhile.
+    // The state after a kill between moving the branch and restoring the files, with a person's edit on top.
     sandbox.git(&["reset", "-q", "--mixed", &base.0]);
     sandbox.write("a", "a person's");
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! The tree id is git's own, whatever the working tree holds.
+//! The tree id equals git's own, whatever the working tree contains.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -292,7 +292,7 @@ fn a_damaged_cache_and_a_lock_left_behind_do_no_harm() {
     check_tree(&sandbox);
 }
 
-/// Root reads everything, so the question is asked by another user, in a process of its own.
+/// Root can read everything, so another user computes the id, in a separate process.
 #[test]
 fn an_unreadable_file_is_an_error_that_names_it() {
     let sandbox = Sandbox::with(&[("a", "1")]);
@@ -314,7 +314,7 @@ fn an_unreadable_folder_is_an_error_that_names_it() {
     }
 }
 
-/// What the tree id says for a user who is not root.
+/// The error that a user who is not root gets for the tree id.
 fn as_plain_user(sandbox: &Sandbox) -> String {
     if !nix::unistd::geteuid().is_root() {
         return sandbox.repo().tree_id().expect_err("a refusal").to_string();

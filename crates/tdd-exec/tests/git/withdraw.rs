@@ -1,4 +1,4 @@
-//! What an attempt wrote is taken out of the working tree, and no line of a person's is lost.
+//! An attempt's edits are taken out of the working tree, and no line of a person's is lost.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -11,7 +11,7 @@ use crate::sandbox::{Sandbox, grace, path, paths_of};
 const BASE: &str = "one\ntwo\nthree\nfour\nfive\n";
 const OURS: &str = "one\ntwo\nthree\nfour\nFIVE\n";
 
-/// An attempt that wrote `a` and made `sub/new`.
+/// An attempt that changed `a` and created `sub/new`.
 struct Attempt {
     sandbox: Sandbox,
     repo: Repo,

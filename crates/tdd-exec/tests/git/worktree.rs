@@ -63,7 +63,7 @@ fn a_sweep_removes_no_folder_that_does_not_point_back() {
     assert!(left.exists() && !sandbox.has(".git/worktrees"));
 }
 
-/// A worktree of a process that is no more.
+/// Leaves a worktree as a dead process would.
 fn leave_behind(sandbox: &Sandbox, dir: &std::path::Path) {
     let admin = sandbox.root.join(format!(".git/worktrees/tdd-machine-{}-0", i32::MAX));
     fs::create_dir_all(&admin).expect("an entry");

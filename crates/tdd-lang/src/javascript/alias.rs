@@ -1,20 +1,20 @@
-//! Reads from `tsconfig.json` under which other names the files of a project can be imported.
+//! Reads the import aliases of a project's files from `tsconfig.json`.
 
 use serde_json::Value;
 
 use super::modules::normal;
 
-/// The beginning of a name, its end, and the path that stands for it, with a star for what is between.
+/// An alias: prefix and suffix of the imported name, and the path it maps to, with `*` for the part between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Alias {
     start: String,
-    /// What follows the star; `None` if there is no star.
+    /// The text after the star; `None` if there is no star.
     end: Option<String>,
     path: String,
 }
 
 impl Alias {
-    /// The path that an imported name stands for.
+    /// The path that an imported name maps to.
     pub fn path(&self, module: &str) -> Option<String> {
         let rest = module.strip_prefix(&self.start)?;
         let between = match &self.end {
@@ -25,7 +25,7 @@ impl Alias {
     }
 }
 
-/// The aliases of a configuration that stands in this folder.
+/// The aliases in the configuration of this folder.
 pub(super) fn aliases(folder: &str, text: &str) -> Vec<Alias> {
     let configuration: Value = serde_json::from_str(&plain(text)).unwrap_or_default();
     let options = &configuration["compilerOptions"];
@@ -37,14 +37,14 @@ pub(super) fn aliases(folder: &str, text: &str) -> Vec<Alias> {
             let path = normal(&base, paths[0].as_str()?)?;
             Some(Alias { start: start.to_owned(), end: end.map(str::to_owned), path })
         })
-        // An alias for everything would make a file of the project of every package.
+        // An alias for everything would turn every package into a project file.
         .filter(|alias| !alias.start.is_empty() && alias.path != "*")
         .collect();
     found.sort_by_key(|alias| std::cmp::Reverse(alias.start.len()));
     found
 }
 
-/// JSON without the comments and the last commas that the compiler allows.
+/// JSON without comments and trailing commas, which the compiler allows.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -72,7 +72,7 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// How long the string is that a text begins with.
+/// The length of the string at the start of the text.
 fn string(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -1,11 +1,11 @@
-//! Names the commands that format and check a JavaScript project, and the programs that it needs.
+//! The commands that format and check a JavaScript project, and the programs it needs.
 
 use crate::language::Tool;
 
-/// Looks for prettier, eslint and tsc in the project and uses what is there.
+/// A script that finds and runs the project's prettier, eslint and tsc.
 const TOOL: &str = include_str!("tool.mjs");
 
-/// What runs TypeScript where node's own runner does: node itself, or tsx.
+/// The name of the check that node can run TypeScript: by itself, or with tsx.
 pub const TYPES_IN_NODE: &str = "types in node";
 
 /// The command that formats these files; `None` if there are none.
@@ -13,8 +13,7 @@ pub fn formatter(files: &[&str]) -> Option<Vec<String>> {
     (!files.is_empty()).then(|| tool("prettier", &[&["format"], files].concat()))
 }
 
-/// The command that lints everything and checks its types, or at least reads it, so that no file with a broken syntax
-/// passes.
+/// The command that lints and type-checks everything, or at least parses it, so that no syntax error passes.
 pub fn checker() -> Vec<String> {
     tool("eslint and tsc, or the syntax alone", &["check"])
 }
@@ -40,7 +39,7 @@ pub fn tools() -> Vec<Tool> {
     ]
 }
 
-/// Our script for a task, with what it is to be called where people read of it.
+/// The script for a task; `called` is the name that people see.
 fn tool(called: &str, task: &[&str]) -> Vec<String> {
     let script = format!("// {called}\n{TOOL}");
     ["node", "--input-type=module", "-e", &script, "--"]

@@ -1,7 +1,6 @@
-//! Tells whether what a test asserts depends on anything but the test's own code and node's modules.
+//! Decides whether a test's assertions depend on production code.
 //!
-//! It follows names only, and where it cannot be sure it says yes: a test that asks nothing of production is
-//! refused, and a run of it finds out the rest.
+//! Follows only names, and says yes when unsure: a no refuses the test, while running the test reveals a wrong yes.
 
 use std::collections::BTreeSet;
 
@@ -17,19 +16,19 @@ use super::modules::Modules;
 use super::syntax::Tree;
 use super::tables::{rows, tables};
 
-/// Beginnings of the names of functions of other files that assert.
+/// Prefixes of asserting functions in other files.
 const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
 
-/// What shows what production did, if that did anything.
+/// Globals that show the effects of production code, if a test runs any.
 const SHOWING: [&str; 9] = ["console", "document", "window", "globalThis", "global", "process", "screen", "vi", "jest"];
 
-/// Knows which names of a test file lead to production.
+/// Knows which names in a test file derive from production.
 pub(super) struct Asker<'t, 's> {
     tree: &'t Tree<'s>,
     asserting: Asserting<'s>,
     tests: Vec<(TestItem, Making)>,
     leading: BTreeSet<&'s str>,
-    /// Names that the file gives a meaning itself.
+    /// Names that the file itself defines.
     bound: BTreeSet<&'s str>,
     modules: &'t Modules,
     path: &'t str,
@@ -59,7 +58,7 @@ impl<'t, 's> Asker<'t, 's> {
         asker
     }
 
-    /// What takes a value, takes what that leads to.
+    /// Propagates: a name that receives a value from production derives from production.
     fn follow(&self, node: usize, leading: &mut BTreeSet<&'s str>) {
         let tree = self.tree;
         let child = |field| tree.child(node, field);
@@ -101,7 +100,7 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// What takes in the arguments of a call: `found` of `found.push(line)`.
+    /// The object that a call adds its arguments to: `found` in `found.push(line)`.
     fn filled(&self, arguments: usize) -> Option<usize> {
         const FILLING: [&str; 6] = ["push", "unshift", "add", "set", "append", "write"];
         let function = self.tree.child(self.tree.parent(arguments), "function")?;
@@ -109,7 +108,7 @@ impl<'t, 's> Asker<'t, 's> {
         self.tree.child(function, "object").filter(|_| name.is_some_and(|name| FILLING.contains(&name)))
     }
 
-    /// Whether the statement on this line has to do with production.
+    /// Whether the statement on this line involves production.
     pub fn line_asks(&self, line: usize) -> bool {
         let tree = self.tree;
         let at = (1..tree.len()).rev().find(|node| tree.line(*node) <= line && tree.is_leaf(*node));
@@ -125,7 +124,7 @@ impl<'t, 's> Asker<'t, 's> {
         }
     }
 
-    /// The digests of what a test asserts: itself, through what it calls for it, and each row of its tables.
+    /// The digests of a test's assertions: its own, those through helpers, and each row of its tables.
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
         let Some(making) = self.making(test) else { return own.collect() };
@@ -136,7 +135,7 @@ impl<'t, 's> Asker<'t, 's> {
         rows.chain(found.iter().copied()).collect()
     }
 
-    /// Whether a test asserts something of production.
+    /// Whether a test asserts something about production.
     pub fn asserts(&self, test: &TestItem) -> bool {
         !self.assertions(test).is_empty() && self.asks_production(test)
     }
@@ -185,12 +184,12 @@ impl<'t, 's> Asker<'t, 's> {
         self.tests.iter().find(|(known, _)| known.span == test.span).map(|(_, making)| making)
     }
 
-    /// The names that lead to production inside of a test.
+    /// The names that derive from production inside a test.
     fn inside(&self, making: &Making) -> BTreeSet<&'s str> {
         let tree = self.tree;
         let nodes: Vec<usize> = tree.inside(making.call).collect();
         let own: BTreeSet<&str> = nodes.iter().flat_map(|node| declared(tree, *node)).collect();
-        // What the test defines itself stands in the place of what the file has.
+        // The test's own definitions hide the file's.
         let mut leading: BTreeSet<&str> = self.leading.iter().copied().filter(|name| !own.contains(name)).collect();
         if Makers::of(tree).is_extended(tree.text(making.base)) {
             let parameters = making.body.and_then(|body| tree.child(body, "parameters"));
@@ -216,7 +215,7 @@ impl<'t, 's> Asker<'t, 's> {
     }
 }
 
-/// Whether a name is given to what watches a method of something: `const log = t.mock.method(console, 'log')`.
+/// Whether a variable holds a spy on a method: `const log = t.mock.method(console, 'log')`.
 fn is_spied(tree: &Tree<'_>, node: usize) -> bool {
     let value = tree.child(node, "value").filter(|_| tree.kind(node) == "variable_declarator");
     let function = value.and_then(|value| tree.child(value, "function")).map_or("", |function| tree.text(function));
@@ -241,7 +240,7 @@ fn imported<'s>(tree: &Tree<'s>, statement: usize) -> Vec<&'s str> {
     found
 }
 
-/// The names that a declaration gives a meaning.
+/// The names that a declaration defines.
 fn declared<'s>(tree: &Tree<'s>, node: usize) -> Vec<&'s str> {
     match tree.kind(node) {
         "variable_declarator" | "function_declaration" | "class_declaration" => {

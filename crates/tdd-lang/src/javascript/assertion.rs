@@ -1,4 +1,4 @@
-//! Finds what asserts in a file: `assert` and its kin, and what is expected of a value.
+//! Finds the assertions in a file: calls of `assert` and the like, and expectations.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,15 +9,15 @@ use super::syntax::Tree;
 /// Modules whose functions assert.
 const ASSERTING: [&str; 5] = ["assert", "node:assert", "assert/strict", "node:assert/strict", "chai"];
 
-/// What hands a value to an expectation.
+/// Functions that begin an expectation.
 const EXPECTING: [&str; 4] = ["expect", "expectTypeOf", "assertType", "should"];
 
 /// The names by which a file asserts.
 #[derive(Debug, Default)]
 pub(super) struct Asserting<'s> {
-    /// Names of `assert` itself.
+    /// Local names of `assert` itself.
     modules: Vec<&'s str>,
-    /// Single functions of it, with the names that they have there.
+    /// Single functions of `assert`: original names by local name.
     functions: BTreeMap<&'s str, &'s str>,
 }
 
@@ -82,7 +82,7 @@ impl<'s> Asserting<'s> {
         }
     }
 
-    /// Which of its functions a call of `assert` uses: `equal`, or `ok` for the bare one.
+    /// The function of `assert` that a call uses: `equal`, or `ok` for `assert` itself.
     pub fn function(&self, tree: &Tree<'s>, call: usize) -> Option<&'s str> {
         let function = tree.child(call, "function").filter(|_| tree.kind(call) == "call_expression")?;
         let text = tree.text(function);
@@ -99,7 +99,7 @@ impl<'s> Asserting<'s> {
         (is_assert && tree.text(property) != "AssertionError").then(|| tree.text(property))
     }
 
-    /// What asserts, for people.
+    /// The asserting function, for people.
     pub fn kind(&self, tree: &Tree<'s>, node: usize) -> String {
         match self.function(tree, node) {
             Some(_) => tree.child(node, "function").map_or("", |function| tree.text(function)).to_owned(),
@@ -107,7 +107,7 @@ impl<'s> Asserting<'s> {
         }
     }
 
-    /// The assertion that a node begins, if it does: the whole chain of what is expected.
+    /// The assertion that begins at this node, if any: for an expectation, the whole chain.
     fn begun(&self, tree: &Tree<'s>, node: usize) -> Option<usize> {
         if tree.kind(node) != "call_expression" {
             return None;
@@ -132,7 +132,7 @@ impl<'s> Asserting<'s> {
     }
 }
 
-/// The assertions among these nodes, in their order.
+/// The assertions among these nodes, in order.
 pub(super) fn assertions(tree: &Tree<'_>, asserting: &Asserting<'_>, nodes: Range<usize>) -> Vec<usize> {
     let mut found: Vec<usize> = nodes.filter_map(|node| asserting.begun(tree, node)).collect();
     found.sort_unstable();
@@ -140,19 +140,19 @@ pub(super) fn assertions(tree: &Tree<'_>, asserting: &Asserting<'_>, nodes: Rang
     found
 }
 
-/// An expectation in parts: what is expected of, whether it is turned round, the matcher and its call.
+/// The parts of an expectation.
 pub(super) struct Expectation {
     /// The call of `expect`.
     pub expect: usize,
-    /// `.not` or `.rejects` and the like, in their order.
+    /// `.not`, `.rejects` and the like, in order.
     pub words: Vec<String>,
     /// The node of the matcher's name.
     pub matcher: usize,
-    /// The call of the matcher, if it is called.
+    /// The matcher's call, if it is called.
     pub call: Option<usize>,
 }
 
-/// Takes an expectation apart.
+/// Splits an expectation into its parts.
 pub(super) fn expectation(tree: &Tree<'_>, node: usize) -> Option<Expectation> {
     let (call, mut at) = match tree.kind(node) {
         "call_expression" => (Some(node), tree.child(node, "function")?),

@@ -1,13 +1,13 @@
-//! Recognises the calls that make a test or a group of tests, under whatever name a file knows them.
+//! Recognises the calls that define a test or a group of tests, by any local name.
 
 use std::collections::BTreeMap;
 
 use super::syntax::Tree;
 
-/// Modules that tests are written with.
+/// Modules that define tests.
 pub(super) const MAKERS: [&str; 4] = ["node:test", "vitest", "@jest/globals", "bun:test"];
 
-/// What the functions of those modules make, by the names that they have there.
+/// What the functions of those modules define, by their original names.
 const KNOWN: [(&str, Kind, Option<&str>); 14] = [
     ("test", Kind::Test, None),
     ("it", Kind::Test, None),
@@ -25,25 +25,25 @@ const KNOWN: [(&str, Kind, Option<&str>); 14] = [
     ("bench", Kind::Group, Some("skip")),
 ];
 
-/// What a call makes.
+/// What a call defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Test,
     Group,
 }
 
-/// A call that makes a test or a group of tests.
+/// A call that defines a test or a group of tests.
 #[derive(Clone, Debug)]
 pub(super) struct Making {
     pub kind: Kind,
     /// The outermost call.
     pub call: usize,
-    /// What is called, without modifiers: `test`, or `nt.test`.
+    /// The function called, without modifiers: `test`, or `nt.test`.
     pub base: usize,
-    /// `skip`, `only`, `each` and the like, in their order.
+    /// `skip`, `only`, `each` and the like, in order.
     pub modifiers: Vec<String>,
     pub title: usize,
-    /// The function that is handed over.
+    /// The function passed as the body.
     pub body: Option<usize>,
 }
 
@@ -54,12 +54,12 @@ impl Making {
     }
 }
 
-/// The names by which a file knows the makers of tests.
+/// A file's local names for the functions that define tests.
 #[derive(Debug, Default)]
 pub(super) struct Makers<'s> {
     own: BTreeMap<&'s str, (Kind, Option<&'static str>)>,
     spaces: Vec<&'s str>,
-    /// Makers with fixtures of their own.
+    /// Functions extended with fixtures.
     extended: Vec<&'s str>,
 }
 
@@ -129,7 +129,7 @@ impl<'s> Makers<'s> {
         }
     }
 
-    /// Whether a maker of tests hands fixtures of the project's own to them.
+    /// Whether a test function passes the project's own fixtures to its tests.
     pub fn is_extended(&self, name: &str) -> bool {
         self.extended.contains(&name)
     }
@@ -140,13 +140,13 @@ impl<'s> Makers<'s> {
         }
     }
 
-    /// Runners can hand their makers to every file, so that their own names are always known.
+    /// Looks up a name. Runners can make their functions global, so the original names are always known.
     fn known(&self, name: &str) -> Option<(Kind, Option<&'static str>)> {
         let global = || KNOWN.iter().find(|(known, _, _)| *known == name).map(|(_, kind, mark)| (*kind, *mark));
         self.own.get(name).copied().or_else(global)
     }
 
-    /// What a node makes, if it is such a call.
+    /// What a node defines, if it is such a call.
     pub fn making(&self, tree: &Tree<'s>, call: usize) -> Option<Making> {
         if tree.kind(call) != "call_expression" || is_called(tree, call) {
             return None;
@@ -179,7 +179,7 @@ impl<'s> Makers<'s> {
         let arguments = tree.arguments(call);
         let title = *arguments.first()?;
         let body = arguments.iter().rev().copied().find(|argument| tree.is_function(*argument));
-        // `test.extend({ … })` and hooks make no test.
+        // `test.extend({ … })` and hooks define no test.
         let is_title = tree.kind(title) != "object" && tree.kind(title) != "array";
         let is_other = modifiers.iter().any(|modifier| matches!(modifier.as_str(), "extend" | "before" | "after"));
         let is_hook = modifiers.iter().any(|modifier| modifier.ends_with("Each") || modifier.ends_with("All"));
@@ -195,7 +195,7 @@ impl<'s> Makers<'s> {
     }
 }
 
-/// Whether a call is itself what is called: `test.each(rows)` in `test.each(rows)('…')`.
+/// Whether a call is itself called: `test.each(rows)` in `test.each(rows)('…')`.
 fn is_called(tree: &Tree<'_>, call: usize) -> bool {
     let mut at = call;
     while tree.field(at) == Some("object") && tree.kind(tree.parent(at)) == "member_expression" {

@@ -1,6 +1,6 @@
-//! Tells what a change did to a JavaScript project, test by test, item by item and key by key.
+//! Describes what a change did to a JavaScript project, test by test, item by item and key by key.
 //!
-//! Layout, comments and the taste of formatters are nothing.
+//! Layout, comments and formatter style do not count.
 
 use tdd_core::change::{Change, Sort, SteeringChange};
 use tdd_core::digest::Digest;
@@ -18,7 +18,7 @@ use crate::analysis::compare::{self, Dialect, FileFacts};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
-/// What changed between two trees that differ in these paths.
+/// The change between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
     let dialect = Dialect {
         know: &|sources| Modules::of(project, sources),
@@ -40,7 +40,7 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
     change
 }
 
-/// What a file does only where vitest runs it: nobody could tell its tests from what they test.
+/// The code of a file that runs only under vitest (in-source tests), which cannot be told from the code it tests.
 fn in_source(path: &str, source: &str) -> Vec<Digest> {
     if !source.contains("import.meta.vitest") {
         return Vec::new();
@@ -53,7 +53,7 @@ fn in_source(path: &str, source: &str) -> Vec<Digest> {
     (0..tree.len()).filter(|node| asks(*node)).map(|node| tree.digest(tree.inside(node))).collect()
 }
 
-/// What a source file holds.
+/// The facts about a source file.
 fn read(modules: &Modules, path: &str, source: &str) -> FileFacts {
     let Some(tree) = Tree::parse(path, source) else { return FileFacts::default() };
     let found = items(path, source);
@@ -76,7 +76,7 @@ mod tests {
         told(&change_between(before, after, change))
     }
 
-    /// A test file as it was and as it is.
+    /// Checks the change between two versions of a test file.
     fn check(before: &str, after: &str, expected: &[&str]) {
         let (before, after) = (format!("{HEAD}{before}"), format!("{HEAD}{after}"));
         assert_eq!(said(&[("a.test.js", &before)], &[("a.test.js", &after)]), expected, "{after}");
@@ -150,7 +150,7 @@ mod tests {
         check(&table("1, 2"), &table("1"), &["~a.test.js::a ${n} false"]);
     }
 
-    /// A test file with these rows.
+    /// Writes a test file with these rows.
     type Writer<'a> = &'a dyn Fn(&str) -> String;
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
             check(&with("1", rest), &with("1, 2", rest), &["support `rows` Changed"]);
         }
         check(&with("1", ""), "const rows = [1];\n", &["-a.test.js::a"]);
-        // A table comes and goes with its test.
+        // A table is added and removed with its test.
         check(&with("1", ""), "", &["-a.test.js::a"]);
         check("", &with("1", ""), &["+a.test.js::a"]);
         let counting = |rows: &str| {

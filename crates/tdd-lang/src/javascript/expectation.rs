@@ -1,4 +1,4 @@
-//! Turns one assertion into its opposite: another expected value, or the negated condition.
+//! Turns an assertion into its opposite: another expected value, or the negated condition.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::twin::{Boldness, Opposite};
 /// Functions of `assert` that compare their first two arguments.
 const EQUALITIES: [&str; 5] = ["equal", "strictEqual", "deepEqual", "deepStrictEqual", "partialDeepStrictEqual"];
 
-/// Matchers whose one argument is what is expected, and nothing else will do.
+/// Matchers whose only argument is the exact expected value.
 const MATCHERS: [&str; 16] = [
     "toBe",
     "toEqual",
@@ -30,10 +30,10 @@ const MATCHERS: [&str; 16] = [
     "lengthOf",
 ];
 
-/// Matchers of what is thrown.
+/// Matchers for thrown errors.
 const THROWING: [&str; 4] = ["toThrow", "toThrowError", "throw", "throws"];
 
-/// The opposites of an assertion; `print` is a function that prints any value.
+/// The opposites of an assertion; `print` names a function that prints any value.
 pub(super) fn opposites(
     tree: &Tree<'_>,
     asserting: &Asserting<'_>,
@@ -100,7 +100,7 @@ fn opposites_of_expectation(
     found
 }
 
-/// Another value on the side that spells one out, the expected one first.
+/// Another value on the side with a literal, the expected side first.
 fn other_value(tree: &Tree<'_>, node: usize, sides: (usize, usize), print: &str) -> Option<Opposite> {
     let (range, other) = changed(tree, sides.1).or_else(|| changed(tree, sides.0))?;
     let what = format!("expects `{other}` instead of `{}`", text(tree, &range, node));
@@ -108,7 +108,7 @@ fn other_value(tree: &Tree<'_>, node: usize, sides: (usize, usize), print: &str)
     Some(Opposite { edit: (range, other), what, probe })
 }
 
-/// In the place of an assertion: both sides as they print, with some bytes changed.
+/// A replacement for an assertion that prints both sides, with the changed value in place.
 fn printed(
     tree: &Tree<'_>,
     node: usize,
@@ -132,7 +132,7 @@ fn printed(
     Some((tree.range(node), format!("(() => {{ if ({both}) throw new Error(\"they print differently\"); }})()")))
 }
 
-/// In the place of an assertion: one that holds only if the original does not.
+/// A replacement for an assertion that passes only if the original fails.
 fn negated(tree: &Tree<'_>, node: usize) -> Opposite {
     let text = tree.text(node);
     let is_awaited = tree.kind(tree.parent(node)) == "await_expression";
@@ -147,11 +147,11 @@ fn negated(tree: &Tree<'_>, node: usize) -> Opposite {
     Opposite { edit: (tree.range(node), other), what: "asserts the opposite".to_owned(), probe: None }
 }
 
-/// A plain untruth told with the same words as an assertion.
+/// The same assertion function with arguments for which it must fail.
 pub(super) fn untruth(tree: &Tree<'_>, asserting: &Asserting<'_>, node: usize) -> Option<(String, String)> {
     if let Some(function) = asserting.function(tree, node) {
         let words = tree.text(tree.child(node, "function")?);
-        // What a test is handed is not there for another.
+        // An object passed to a test does not exist in another test.
         let is_handed = words.contains(".assert.");
         let told = match function {
             "ok" => "(false)",

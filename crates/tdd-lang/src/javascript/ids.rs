@@ -1,4 +1,4 @@
-//! Gives each test its id, and finds the test of an id, or of what a runner printed, again.
+//! Gives each test its id, and finds the test of an id or of a name that a runner printed.
 
 use std::collections::BTreeMap;
 
@@ -13,33 +13,33 @@ use super::items::{is_test_file, located};
 use super::syntax::Tree;
 use super::title::{JOINT, matches, pattern};
 
-/// A test as its source shows it.
+/// A test in its source.
 #[derive(Clone, Debug)]
 pub(super) struct Located {
     pub item: TestItem,
-    /// Its title stands for as many tests as a table has rows.
+    /// Whether a table produces several tests from its title.
     pub has_table: bool,
 }
 
 impl Located {
-    /// What its titles must match, those of its groups included.
+    /// The patterns that its titles must match, including those of its groups.
     pub fn patterns(&self) -> Vec<String> {
         self.item.name.split(JOINT).map(|title| pattern(title, self.has_table)).collect()
     }
 }
 
-/// The tests of a project, by file, in the order in which they stand.
+/// The tests of a project, by file, in source order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ids {
     files: BTreeMap<String, Vec<Located>>,
     /// Test files that do not parse.
     pub broken: Vec<String>,
-    /// What is wrong with annotations.
+    /// Problems with annotations.
     pub obstacles: Vec<Obstacle>,
 }
 
 impl Ids {
-    /// Reads all files that may hold tests.
+    /// Reads all files that may contain tests.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let mut ids = Self::default();
         let mut slugs = Slugs::default();
@@ -55,22 +55,22 @@ impl Ids {
         ids
     }
 
-    /// Every test of a file.
+    /// Every test in a file.
     pub fn in_file(&self, path: &str) -> &[Located] {
         self.files.get(path).map_or(&[], Vec::as_slice)
     }
 
-    /// The files that may hold tests, with those.
+    /// The files that may contain tests, with their tests.
     pub fn files(&self) -> impl Iterator<Item = (&String, &Vec<Located>)> {
         self.files.iter()
     }
 
-    /// The test of a file that a runner may print so: the one whose own words account for most of it.
+    /// The test in a file that best matches a printed name: the one whose literal text covers most of it.
     pub fn printed(&self, path: &str, name: &str) -> Option<&Located> {
         best(self.in_file(path), name)
     }
 
-    /// The digest of all tests of a file that have the name of this one.
+    /// The digest of all tests in a file with this test's name.
     pub fn digest(&self, path: &str, test: &Located) -> Digest {
         let same: Vec<&Located> = self.in_file(path).iter().filter(|it| it.item.name == test.item.name).collect();
         match same[..] {
@@ -79,7 +79,7 @@ impl Ids {
         }
     }
 
-    /// The tests of an id, each with its file.
+    /// The tests with an id, each with its file.
     pub fn wanted(&self, id: &TestId) -> Vec<(&str, &Located)> {
         let Some(path) = id.path() else {
             let all = self.files.iter().flat_map(|(path, tests)| tests.iter().map(move |test| (path.as_str(), test)));
@@ -89,7 +89,6 @@ impl Ids {
         self.printed(path, id.name().unwrap_or_default()).map(|test| (path.as_str(), test)).into_iter().collect()
     }
 
-    /// Whether there is any test.
     pub fn is_empty(&self) -> bool {
         self.files.values().all(Vec::is_empty)
     }
@@ -98,7 +97,7 @@ impl Ids {
 fn in_tree(tree: &Tree<'_>) -> Vec<Located> {
     let has_table = |modifiers: &[String]| modifiers.iter().any(|it| it == "each" || it == "for");
     let tests = located(tree).into_iter();
-    // The groups around a test may have tables of their own; then so has the test.
+    // If a group around a test has a table, the test has one too.
     let in_table = |span: &std::ops::Range<usize>| {
         let around = (0..tree.len()).filter(|node| tree.kind(*node) == "call_expression");
         around.filter(|node| tree.range(*node).start < span.start && span.end < tree.range(*node).end).any(|node| {
@@ -119,12 +118,12 @@ fn best<'l>(tests: &'l [Located], name: &str) -> Option<&'l Located> {
     })
 }
 
-/// A name as an id spells it.
+/// A name in the form used in ids.
 fn one_line(name: &str) -> TestId {
     TestId::native("", name)
 }
 
-/// The file and the source of a test.
+/// A test's file and source.
 pub(super) fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
     let tests = |path: &str| {
         let source = sources.read(path)?;

@@ -1,4 +1,4 @@
-//! Finds the tests of a JavaScript or TypeScript file, what they assert, and why some of them never run.
+//! Finds the tests of a JavaScript or TypeScript file, their assertions, and why some never run.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use super::syntax::{DEEPEST, Tree};
 use super::tables::tables;
 use super::title::{JOINT, title};
 
-/// Modifiers and options that keep a test from deciding anything.
+/// Modifiers and options that keep a test's result from counting.
 const SKIPPING: [&str; 6] = ["skip", "todo", "skipIf", "runIf", "fails", "failing"];
 
-/// Those of them that keep it from running under every condition.
+/// Those that keep a test from running under any condition.
 const SKIPPING_ALWAYS: [&str; 2] = ["skip", "todo"];
 
 /// The tests and other items of one source file.
@@ -33,7 +33,7 @@ pub fn items(path: &str, source: &str) -> Items {
     items
 }
 
-/// The tests of a file, each with the call that makes it.
+/// The tests of a file, each with the call that defines it.
 pub(super) fn located(tree: &Tree<'_>) -> Vec<(TestItem, Making)> {
     let mut finder =
         Finder { tree, makers: Makers::of(tree), asserting: Asserting::of(tree), only: false, found: Vec::new() };
@@ -45,19 +45,19 @@ pub(super) fn located(tree: &Tree<'_>) -> Vec<(TestItem, Making)> {
     finder.found
 }
 
-/// What holds tables of tests outside of them.
+/// The nodes outside tests that hold the tests' tables.
 pub(super) fn tables_apart(tree: &Tree<'_>) -> Vec<usize> {
     let asserting = Asserting::of(tree);
     located(tree).into_iter().flat_map(|(_, making)| tables(tree, &asserting, &making).apart).collect()
 }
 
-/// Whether runners look for tests in a file of this name, or the file stands where tests have their things.
+/// Whether a file's name or folder marks it as a test file.
 pub(super) fn is_test_file(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     owns(path) && (is_test_name(name) || in_test_folder(folders))
 }
 
-/// Whether a runner would run a file for its name.
+/// Whether a runner would run a file because of its name.
 pub(super) fn is_test_name(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let ends = [".test", ".spec", "-test", "_test", "-spec", "_spec"].iter().any(|ending| stem.ends_with(ending));
@@ -83,7 +83,7 @@ pub(super) fn in_test_folder(folders: &str) -> bool {
     folders.split('/').any(|folder| for_tests.contains(&folder))
 }
 
-/// What stands around a test.
+/// The groups around a test.
 #[derive(Clone, Default)]
 struct Outer {
     name: String,
@@ -94,14 +94,14 @@ struct Finder<'t, 's> {
     tree: &'t Tree<'s>,
     makers: Makers<'s>,
     asserting: Asserting<'s>,
-    /// Something in the file is to be run alone.
+    /// Whether something in the file is marked `only`.
     only: bool,
     found: Vec<(TestItem, Making)>,
 }
 
 impl Finder<'_, '_> {
-    /// The tests among these nodes. What stands in a function with a name is made when that is called, under
-    /// names that nobody knows yet.
+    /// Collects the tests among these nodes. Skips named functions: tests in them are defined when they are called,
+    /// under unknown names.
     fn scope(&mut self, nodes: Range<usize>, outer: &Outer) {
         let tree = self.tree;
         let mut node = nodes.start;
@@ -173,7 +173,7 @@ impl Finder<'_, '_> {
     }
 }
 
-/// The digest of a test together with the tables that it has elsewhere.
+/// The digest of a test together with its tables outside it.
 fn with_apart(tree: &Tree<'_>, apart: &[usize], whole: usize, own: Digest) -> Digest {
     if apart.is_empty() {
         return own;
@@ -183,7 +183,7 @@ fn with_apart(tree: &Tree<'_>, apart: &[usize], whole: usize, own: Digest) -> Di
     Digest::of(all.iter().map(Digest::as_str).collect::<String>())
 }
 
-/// The statement that is nothing but this call, or the call itself.
+/// The statement that consists only of this call, or the call itself.
 pub(super) fn whole(tree: &Tree<'_>, call: usize) -> usize {
     let outer = std::iter::once(call).chain(tree.around(call));
     let plain = outer
@@ -191,7 +191,7 @@ pub(super) fn whole(tree: &Tree<'_>, call: usize) -> usize {
     plain.last().filter(|node| tree.kind(*node) == "expression_statement").unwrap_or(call)
 }
 
-/// What marks a test or a group, in its modifiers or its options.
+/// The skip mark of a test or a group, from its modifiers or options.
 fn mark(tree: &Tree<'_>, making: &Making) -> Option<Mark> {
     let base = tree.text(making.base);
     let modifiers =
@@ -204,7 +204,7 @@ fn mark(tree: &Tree<'_>, making: &Making) -> Option<Mark> {
     Mark::strongest(modifiers.chain(option))
 }
 
-/// An option among the arguments of a call, unless it is switched off.
+/// An option among a call's arguments, unless it is `false`.
 fn has_option(tree: &Tree<'_>, call: usize, wanted: &[&str]) -> Option<Mark> {
     let objects = tree.arguments(call).into_iter().filter(|argument| tree.kind(*argument) == "object");
     let pairs = objects.flat_map(|object| tree.parts(object).collect::<Vec<_>>());
@@ -222,7 +222,8 @@ fn has_option(tree: &Tree<'_>, call: usize, wanted: &[&str]) -> Option<Mark> {
     Mark::strongest(found)
 }
 
-/// `t.skip()`, `ctx.skip()`, `this.skip()`, `t.todo()`: always, if they are statements of the test itself.
+/// The marks from `t.skip()`, `ctx.skip()`, `this.skip()` and `t.todo()`; unconditional if they are top-level
+/// statements of the test.
 fn skipping_calls(tree: &Tree<'_>, body: Range<usize>) -> Vec<Mark> {
     let function = body.start;
     let skips = |node: &usize| {
@@ -241,7 +242,7 @@ fn skipping_calls(tree: &Tree<'_>, body: Range<usize>) -> Vec<Mark> {
     body.filter(skips).map(|call| Mark { text: tree.text(call).to_owned(), always: always(call) }).collect()
 }
 
-/// What follows `@tdd-test-id:` in a comment within three lines above a place.
+/// The slug after `@tdd-test-id:` in a comment within three lines above a place.
 fn annotation(source: &str, start: usize) -> Option<String> {
     let above = source.get(..start)?;
     let line_start = above.rfind('\n').map_or(0, |end| end + 1);

@@ -1,4 +1,4 @@
-//! Compares what steers a JavaScript project: as data where it can be read as data.
+//! Compares runner configuration files of a JavaScript project, as data if they can be parsed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,18 +9,18 @@ use super::owns;
 use super::syntax::Tree;
 use crate::analysis::steering::{frozen, is_same_text, of_keys, of_lock_file, of_source};
 
-/// Lock files, which go with their manifest.
+/// Lock files, which change with their manifest.
 const LOCKS: [&str; 6] =
     ["package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb"];
 
-/// Keys of a manifest that nothing is run by.
+/// Manifest keys that affect no run.
 const HARMLESS: [&str; 9] =
     ["description", "keywords", "author", "contributors", "license", "homepage", "bugs", "repository", "funding"];
 
-/// Keys of a manifest under which packages stand.
+/// Manifest keys that list packages.
 const REQUIREMENTS: [&str; 4] = ["dependencies", "devDependencies", "peerDependencies", "optionalDependencies"];
 
-/// What differs between two texts of a file that steers.
+/// The differences between two versions of a runner configuration file.
 pub(super) fn compare(path: &str, before: &str, after: &str, paths: &BTreeSet<&str>) -> Vec<SteeringChange> {
     let name = path.rsplit('/').next().unwrap_or(path);
     if is_same_text(before, after) {
@@ -41,14 +41,14 @@ pub(super) fn compare(path: &str, before: &str, after: &str, paths: &BTreeSet<&s
     }
 }
 
-/// The packages that a manifest asks for.
+/// The packages that a manifest requires.
 pub(super) fn requirements(text: &str) -> BTreeSet<String> {
     let manifest: Value = serde_json::from_str(text).unwrap_or_default();
     let tables = REQUIREMENTS.iter().filter_map(|key| manifest[*key].as_object());
     tables.flat_map(|table| table.keys().cloned()).collect()
 }
 
-/// The values of a manifest and of the tables in it, by their keys.
+/// The values of a manifest by dotted key.
 fn flat(manifest: &Value) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     flatten("", manifest, &mut found);
@@ -63,13 +63,13 @@ fn flatten(outer: &str, value: &Value, found: &mut BTreeMap<String, Value>) {
                 flatten(&key, value, found);
             }
         }
-        // A table without anything in it says nothing.
+        // An empty table means nothing.
         Value::Object(_) => {}
         _ => drop(found.insert(outer.to_owned(), value.clone())),
     }
 }
 
-/// A package that comes from the registry may be asked for; the runners themselves may not be exchanged.
+/// Whether a change is free: harmless metadata, or a new package from the registry that is not a runner.
 fn is_free(key: &str, before: Option<&Value>, after: Option<&Value>) -> bool {
     let (table, package) = key.split_once('.').unwrap_or((key, ""));
     if HARMLESS.contains(&table) {

@@ -1,4 +1,4 @@
-//! Takes one test out of its file, or marks it as skipped and takes that mark away again; nothing else changes.
+//! Removes one test from its file, or marks it as skipped and removes the mark again; nothing else changes.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use crate::language::Skip;
 use crate::mark::{on_one_line, only_lacks, only_runs, only_skips, without_comment, without_tables};
 use crate::syntax::splice;
 
-/// How our marker begins; a person's own is left alone.
+/// The beginning of our marker; a person's own is left alone.
 const OURS: &str = "/* TODO: ";
 
-/// The file without the test, the annotation above it, and the blank lines before it. A group that holds nothing
-/// else goes with it: runners do not like empty ones.
+/// The file without the test, its annotation and the blank lines before it. Also removes a group that becomes empty,
+/// because runners reject empty groups.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let (lighter, own) = without_tables(source, declarations(path, source, test)?, test, |source| items(path, source))?;
     let tree = Tree::parse(path, &lighter)?;
@@ -39,7 +39,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
-/// The declarations that hold a table of this test and nothing else; `None` if one holds more.
+/// The declarations that hold only a table of this test; `None` if one holds more.
 fn declarations(path: &str, source: &str, test: &TestItem) -> Option<Vec<Range<usize>>> {
     let tree = Tree::parse(path, source)?;
     let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
@@ -54,7 +54,7 @@ fn declarations(path: &str, source: &str, test: &TestItem) -> Option<Vec<Range<u
         .collect()
 }
 
-/// The outermost statement that is nothing but groups and loops around this one.
+/// The outermost statement that contains only groups and loops around this one.
 fn alone_in(tree: &Tree<'_>, statement: usize) -> usize {
     let mut at = statement;
     loop {
@@ -71,7 +71,7 @@ fn alone_in(tree: &Tree<'_>, statement: usize) -> usize {
     }
 }
 
-/// The file with a marker on the test that says why it is left aside.
+/// The file with a marker on the test that says why it is skipped.
 pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
     let tree = Tree::parse(path, source)?;
     let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
@@ -101,8 +101,8 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     (is_ours && only_runs).then_some(changed)
 }
 
-/// Leaves the names aside that only one test imports: without them the file loads. What makes the test is never
-/// missing, and the marker still needs it.
+/// Disables the names that only this test imports, so that the file loads. Never disables the function that defines the
+/// test, because the skipped test still needs it.
 fn imports_aside(tree: &Tree<'_>, test: &TestItem) -> Vec<(Range<usize>, String)> {
     let elsewhere = |wanted: &str| {
         (0..tree.len()).any(|node| {
@@ -139,12 +139,12 @@ fn imports_aside(tree: &Tree<'_>, test: &TestItem) -> Vec<(Range<usize>, String)
     edits
 }
 
-/// What stands before an import that only a skipped test needs.
+/// The comment before an import that only a skipped test needs.
 fn comment(name: &str) -> String {
     format!("// skipped with {}: ", plain(name))
 }
 
-/// The lines of a span, where nothing else stands on them.
+/// The complete lines of a span, if nothing else is on them.
 fn whole_lines(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     let line = source.get(..span.start)?.rsplit('\n').next().unwrap_or_default();
     let rest = source.get(span.end..)?;
@@ -153,7 +153,7 @@ fn whole_lines(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
     (line.trim().is_empty() && tail_is_free).then(|| span.start - line.len()..span.end + tail.len() + newline)
 }
 
-/// Where the annotation of a test begins, if it is the line above it.
+/// Where a test's annotation begins, if it is on the line above.
 fn without_annotation(source: &str, start: usize, test: &TestItem) -> usize {
     let above = source.get(..start).unwrap_or_default();
     let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();
@@ -161,7 +161,7 @@ fn without_annotation(source: &str, start: usize, test: &TestItem) -> usize {
     if annotates { start - line.len() - 1 } else { start }
 }
 
-/// Words inside of a comment, on one line.
+/// A text for use in a comment, on one line.
 fn plain(text: &str) -> String {
     on_one_line(text).replace("*/", "* /")
 }

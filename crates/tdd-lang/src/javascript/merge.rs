@@ -1,4 +1,4 @@
-//! What the items and imports of a JavaScript or TypeScript file are, for a merge.
+//! Describes the items and imports of a JavaScript or TypeScript file for a merge.
 
 use tdd_core::merge::{MergeError, Merged};
 
@@ -8,13 +8,13 @@ use crate::syntax::FlatTree;
 
 const SHAPE: Shape = Shape { part, import, gap: ("\n", "\n") };
 
-/// The file with an answer merged into it; `None` if there is no parser.
+/// The file with a model's answer merged into it; `None` if it cannot be parsed.
 pub(super) fn merged(path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>> {
     let (file, answer) = (Tree::parse(path, file)?, Tree::parse(path, answer)?);
     Some(merge(&SHAPE, &file, &answer))
 }
 
-/// Before the module of an import that is written with `require`.
+/// Prefix that marks a module imported with `require`.
 const REQUIRED: &str = "require ";
 
 fn part(tree: &FlatTree<'_>, node: usize) -> Part {
@@ -43,7 +43,7 @@ fn part(tree: &FlatTree<'_>, node: usize) -> Part {
     }
 }
 
-/// A getter, a setter and a static method may have the same name.
+/// A method, keyed by everything up to its name: a getter, a setter and a static method may share a name.
 fn method(tree: &FlatTree<'_>, node: usize) -> Part {
     let named = tree.child(node, "name");
     let start = tree.range(node).start;
@@ -63,7 +63,7 @@ fn declared(tree: &FlatTree<'_>, node: usize) -> Part {
     Part::Item { key: format!("`{}`", names.collect::<Vec<_>>().join(", ")), body: None }
 }
 
-/// `const { a, b } = require('m')`, and `const m = require('m')`.
+/// The import in `const { a, b } = require('m')` or `const m = require('m')`.
 fn required(tree: &FlatTree<'_>, declarator: usize) -> Option<Import> {
     let (name, value) = (tree.child(declarator, "name")?, tree.child(declarator, "value")?);
     let function = tree.child(value, "function").filter(|function| tree.text(*function) == "require")?;
@@ -79,7 +79,7 @@ fn required(tree: &FlatTree<'_>, declarator: usize) -> Option<Import> {
     Some(Import::Names { module: format!("{REQUIRED}{module}"), names })
 }
 
-/// `import { a, b as c } from 'm'`
+/// The names in `import { a, b as c } from 'm'`.
 fn imported(tree: &FlatTree<'_>, node: usize) -> Import {
     let Some(source) = tree.child(node, "source") else { return Import::Whole };
     let clause = tree.children(node).find(|at| tree.kind(*at) == "import_clause");
@@ -102,7 +102,7 @@ fn import(module: &str, names: &[String]) -> String {
     }
 }
 
-/// A test or a group is known by its title, an assignment by its target.
+/// A test or a group is identified by its title, an assignment by its target.
 fn expression(tree: &FlatTree<'_>, node: usize) -> Part {
     match tree.kind(node) {
         "call_expression" => call(tree, node),

@@ -1,4 +1,4 @@
-//! JavaScript and TypeScript: projects that node's own runner, vitest or jest can test, and what those say.
+//! Support for JavaScript and TypeScript: projects tested by node's runner, vitest or jest.
 
 mod alias;
 pub mod argv;
@@ -43,7 +43,7 @@ use crate::item::Items;
 use crate::language::{Demand, Language, Project, Settings, Sources, Tool, answered_by_modules, has_ending, join};
 use crate::twin::ScratchNeeds;
 
-/// JavaScript and TypeScript: one family of runners, two ways to begin.
+/// JavaScript or TypeScript: the runners are the same, the scaffolds differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JavaScript {
     /// JavaScript.
@@ -112,19 +112,19 @@ impl Language for JavaScript {
         sort::sort(path)
     }
 
-    /// Nothing is built. What is installed is linked, wherever the copy lies.
+    /// Nothing is built; installed packages are linked into the scratch copy.
     fn scratch(&self, project: &Project, _: &str) -> ScratchNeeds {
         let links = vec![join(&project.root, "node_modules")];
         let beside = vec![(join(&project.root, "package.json"), "node_modules".to_owned())];
-        // Vitest and jest look into every folder but one.
+        // Vitest and jest search every folder except `node_modules`.
         ScratchNeeds { links, beside, is_found: true, ..ScratchNeeds::default() }
     }
 }
 
-/// Endings of source files.
+/// File endings of source files.
 const ENDINGS: [&str; 8] = ["js", "ts", "mjs", "cjs", "jsx", "tsx", "mts", "cts"];
 
-/// Whether a file is source of ours.
+/// Whether a file is JavaScript or TypeScript source.
 fn owns(path: &str) -> bool {
     has_ending(path, &ENDINGS)
 }

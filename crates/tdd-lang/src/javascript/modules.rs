@@ -1,4 +1,4 @@
-//! Knows what an import leads to: production, the tests' own code, or outside of the project.
+//! Decides where an import leads: production, test code, or outside the project.
 
 use std::collections::BTreeSet;
 
@@ -12,34 +12,33 @@ use super::sort::sort;
 use super::syntax::Tree;
 use super::{ENDINGS, owns};
 
-/// Modules of node, and of what tests are written with: nothing of theirs is production.
+/// Modules of node and of test libraries, which are never production.
 const FOREIGN: &str = " assert assert/strict async_hooks buffer cluster console constants crypto dgram dns domain events fs \
     fs/promises http http2 https inspector net os path path/posix perf_hooks process punycode querystring readline repl \
     stream stream/promises string_decoder sys timers timers/promises tls trace_events tty url util v8 wasi zlib vitest jest \
     @jest/globals chai sinon expect fast-check msw bun:test ";
 
-/// Modules of node by which a test reaches production without importing it.
+/// Modules of node through which a test can reach production without importing it.
 const REACHING: [&str; 4] = ["child_process", "module", "vm", "worker_threads"];
 
 /// Where an import leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// To this file of the project, or to where it would be.
+    /// This file of the project, whether or not it exists.
     Inside(String),
-    /// To the project itself, by its own name.
+    /// The project itself, by its own name.
     Own,
-    /// To a module of node, or to what tests are written with.
+    /// A module of node or of a test library.
     Foreign,
-    /// To something that is installed.
+    /// An installed package.
     Package,
 }
 
-/// The modules of a project.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Modules {
     files: Vec<String>,
     name: String,
-    /// The names of the other packages of the workspace.
+    /// The names of the repository's other packages.
     siblings: Vec<String>,
     root: String,
     aliases: Vec<Alias>,
@@ -73,7 +72,7 @@ impl Modules {
         if let Some(path) = self.aliases.iter().find_map(|alias| alias.path(module)) {
             return Origin::Inside(self.found(&path));
         }
-        // Aliases that bundlers are usually told: `@/x` and `~/x` are in `src/`.
+        // Common bundler aliases: `@/x` and `~/x` are in `src/`.
         if let Some(below) = module.strip_prefix("@/").or_else(|| module.strip_prefix("~/")) {
             return Origin::Inside(self.found(&join(&self.root, &format!("src/{below}"))));
         }
@@ -81,7 +80,7 @@ impl Modules {
         if is_foreign || REACHING.contains(&bare) { Origin::Foreign } else { Origin::Package }
     }
 
-    /// Whether what comes from an import may be decided by production code.
+    /// Whether an imported value may depend on production code.
     pub fn may_be_production(&self, importer: &str, module: &str) -> bool {
         let bare = module.strip_prefix("node:").unwrap_or(module);
         let shows = module.starts_with("@testing-library/");
@@ -92,7 +91,7 @@ impl Modules {
         }
     }
 
-    /// The file that a path means: the ending may be left out, or be that of what it is compiled to.
+    /// The file that a path refers to: its ending may be missing, or be that of the compiled file.
     fn found(&self, path: &str) -> String {
         let there = |path: &str| self.files.binary_search_by(|known| known.as_str().cmp(path)).is_ok();
         let stem = ENDINGS.iter().find_map(|ending| path.strip_suffix(&format!(".{ending}")));
@@ -101,12 +100,12 @@ impl Modules {
             .chain(stem.into_iter().flat_map(|stem| ENDINGS.iter().map(move |ending| format!("{stem}.{ending}"))))
             .chain(ENDINGS.iter().map(|ending| format!("{path}/index.{ending}")));
         let found = tries.into_iter().find(|path| there(path));
-        // What is not there yet is a source file, whatever its name will end with.
+        // A missing file counts as a source file, whatever its ending will be.
         found.unwrap_or_else(|| if stem.is_some() { path.to_owned() } else { format!("{path}.js") })
     }
 }
 
-/// Whether a module starts programs, or loads other modules by their names.
+/// Whether a module starts programs or loads other modules by name.
 pub(super) fn is_starter(module: &str) -> bool {
     REACHING.contains(&module.strip_prefix("node:").unwrap_or(module))
 }
@@ -121,7 +120,7 @@ fn siblings(sources: &dyn Sources) -> Vec<String> {
     manifests.filter_map(name).collect()
 }
 
-/// A relative path from a folder, without dots; `None` if it leads out of the repository.
+/// A relative path resolved from a folder; `None` if it leaves the repository.
 pub(super) fn normal(folder: &str, module: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in module.split('/') {
@@ -134,7 +133,7 @@ pub(super) fn normal(folder: &str, module: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// The names of all that production defines: functions, classes, their members, and what is put into objects.
+/// The names that production defines: functions, classes, members, and object properties.
 pub(super) fn definitions(project: &Project, sources: &dyn Sources) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let ours = |path: &&String| owns(path) && project.below(path).is_some() && sort(path) == Sort::Production;
@@ -158,7 +157,7 @@ pub(super) fn definitions(project: &Project, sources: &dyn Sources) -> BTreeSet<
     found
 }
 
-/// The names that a file gives to values of its own: variables and parameters, not what it requires.
+/// The variables and parameters that a file defines, without required modules.
 pub(super) fn own_names<'s>(tree: &Tree<'s>) -> BTreeSet<&'s str> {
     let mut found = BTreeSet::new();
     for node in 1..tree.len() {

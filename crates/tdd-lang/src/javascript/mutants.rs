@@ -1,4 +1,4 @@
-//! Makes new production code answer otherwise: other return values, other constants.
+//! Mutates new production code: other return values, other constants.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use super::syntax::Tree;
 use super::value::changed;
 use crate::twin::Mutant;
 
-/// What every function answers instead, the plainest first.
+/// The values that functions return instead, simplest first.
 const ANSWERS: [&str; 3] = ["undefined", "1", "\"t_other\""];
 
-/// The file with the items on these lines answering otherwise, in the order in which to try.
+/// The mutations of the items on these lines, in the order to try them.
 ///
-/// A function counts if it, or the class or the declaration around it, begins on one of the lines.
+/// A function counts if it, or the class or declaration around it, begins on one of the lines.
 pub(super) fn value_mutants(path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
     let Some(tree) = Tree::parse(path, source).filter(|tree| tree.parses()) else { return Vec::new() };
     let begins = |node: usize| lines.iter().any(|range| range.contains(&tree.line(node)));
@@ -42,7 +42,7 @@ fn edit(tree: &Tree<'_>, node: usize, answer: &str) -> Option<(Range<usize>, Str
     }
     let named = std::iter::once(node).chain(tree.around(node).take(1));
     let name = named.into_iter().find_map(|node| tree.child(node, "name")).map_or("default", |name| tree.text(name));
-    // What an object needs to be one at all is no answer.
+    // A constructor's return value is not a result.
     if name == "constructor" {
         return None;
     }

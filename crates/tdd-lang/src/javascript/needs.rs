@@ -1,4 +1,4 @@
-//! Tells which tools a JavaScript project asks for: by what it depends on, how it is configured and how it is tested.
+//! Decides which tools a JavaScript project needs, by its dependencies, configuration and test command.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use super::runner::chosen;
 use super::suite::is_typed as is_typed_file;
 use super::test_command::{Program, TestCommand};
 
-/// How much a project asks for a tool.
+/// How much a project needs a tool.
 pub(super) fn demand(tool: &Tool, project: &Project, settings: &Settings, sources: &dyn Sources) -> Demand {
     if tool.required {
         return Demand::Required;
@@ -39,7 +39,7 @@ fn has_typed_tests(project: &Project, sources: &dyn Sources) -> bool {
     is_typed(&project.root, sources) || sources.files().iter().filter(ours).any(|path| is_test_file(path))
 }
 
-/// Whether a package depends on a tool, or configures it in the manifest or in a file of its own.
+/// Whether a package depends on a tool, or configures it in the manifest or in its own file.
 fn is_mentioned(name: &str, project: &Project, sources: &dyn Sources) -> bool {
     let text = sources.read(&join(&project.root, "package.json")).unwrap_or_default();
     let manifest: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -11,7 +11,7 @@ use super::title::title;
 use crate::analysis::compare::Piece;
 use crate::item::Items;
 
-/// The items of a file; with `for_tests` all of them are for tests.
+/// The items of a file; with `for_tests`, every item is test code.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
     let is_test = |node: &usize| items.tests.iter().any(|test| test.span == tree.range(*node));
     let mut tests: Vec<Range<usize>> = (1..tree.len()).filter(is_test).map(|node| tree.inside(node)).collect();
@@ -24,7 +24,7 @@ pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Pie
     taker.found
 }
 
-/// The name that a plain part of a pattern gives to something.
+/// The name that a plain part of a pattern binds.
 fn taken<'s>(tree: &Tree<'s>, part: usize) -> Option<&'s str> {
     match tree.kind(part) {
         "shorthand_property_identifier_pattern" => Some(tree.text(part)),
@@ -38,7 +38,7 @@ fn taken<'s>(tree: &Tree<'s>, part: usize) -> Option<&'s str> {
 struct Taker<'t, 's> {
     tree: &'t Tree<'s>,
     makers: Makers<'s>,
-    /// The nodes of tests, and of the loops that make them.
+    /// The nodes of tests, and of the loops that define them.
     tests: Vec<Range<usize>>,
     /// Declarations that belong to a test.
     tables: Vec<usize>,
@@ -81,7 +81,7 @@ impl Taker<'_, '_> {
         self.add(self.tree.inside(statement), statement, format!("{what} `{own}`"), own);
     }
 
-    /// What stands before the body of a class, then each of its members.
+    /// Adds the part before a class's body, then each member.
     fn class(&mut self, statement: usize, class: usize) {
         let tree = self.tree;
         let own = tree.child(class, "name").map_or("", |name| tree.text(name));
@@ -104,7 +104,7 @@ impl Taker<'_, '_> {
             }
             let name = tree.child(declarator, "name").map_or("", |name| tree.text(name));
             let at = if tree.line(declarator) == tree.line(item) { statement } else { declarator };
-            // `const` and `export` are the declaration's own.
+            // `const` and `export` belong to the whole declaration.
             let head = tree.digest(statement..item + 2);
             let own = tree.digest_without(tree.inside(declarator), &self.tests);
             let digest = Digest::of([head.as_str().as_bytes(), own.as_str().as_bytes()].concat());
@@ -116,7 +116,7 @@ impl Taker<'_, '_> {
         }
     }
 
-    /// Every name that is taken out of a required module is an item, as if it was imported.
+    /// Adds an item for every name taken from a required module, like an import.
     fn requires(&mut self, statement: usize, declarator: usize) -> bool {
         let tree = self.tree;
         let (Some(pattern), Some(value)) = (tree.child(declarator, "name"), tree.child(declarator, "value")) else {
@@ -133,7 +133,7 @@ impl Taker<'_, '_> {
         }
         for (part, name) in names {
             let name = name.unwrap_or_default();
-            // What makes tests is known by what it makes.
+            // Test functions are identified by the tests they define.
             let is_maker = self.for_tests && MAKERS.contains(&module) && tree.text(part) == name;
             if !is_maker {
                 let text = tree.text(part).replace(": ", " as ");
@@ -143,13 +143,13 @@ impl Taker<'_, '_> {
         true
     }
 
-    /// Every name that an import brings in is an item.
+    /// Adds an item for every name that an import brings in.
     fn import(&mut self, statement: usize) {
         let tree = self.tree;
         let module = tree.child(statement, "source").map_or("", |source| tree.text(source)).trim_matches(['\'', '"']);
         let mut brings = false;
         for node in tree.inside(statement) {
-            // What makes tests is known by what it makes.
+            // Test functions are identified by the tests they define.
             if self.for_tests
                 && MAKERS.contains(&module)
                 && tree.child(node, "alias").is_none()
@@ -172,7 +172,7 @@ impl Taker<'_, '_> {
         }
     }
 
-    /// A group of tests is its head and what it holds; anything else that stands by itself is code.
+    /// Adds a group of tests as its head and its content, and any other statement as code.
     fn other(&mut self, statement: usize, outer: &str) {
         let tree = self.tree;
         let call = tree.inside(statement).find_map(|node| self.makers.making(tree, node));
@@ -183,7 +183,7 @@ impl Taker<'_, '_> {
         {
             let own = title(tree, making.title);
             let full = if outer.is_empty() { own } else { format!("{outer} > {own}") };
-            // A group that says nothing but its name is in the names of its tests.
+            // A group with only a name is already part of its tests' names.
             if !making.modifiers.is_empty() || tree.arguments(making.call).len() != 2 {
                 self.add(statement..block, statement, format!("group `{full}`"), "");
             }

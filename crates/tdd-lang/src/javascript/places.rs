@@ -1,6 +1,6 @@
-//! Tells whether a path is in one of the places where a command looks for tests.
+//! Decides whether a path is where a command looks for tests.
 
-/// Whether a path is one of these places, in one of them, or matches one that is a pattern.
+/// Whether a path is one of these places, is inside one, or matches one that is a pattern.
 pub(super) fn is_within(places: &[String], path: &str) -> bool {
     places.iter().any(|place| {
         let is_below = path.strip_prefix(place.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -10,7 +10,7 @@ pub(super) fn is_within(places: &[String], path: &str) -> bool {
     })
 }
 
-/// The patterns that a pattern with `{a,b}` in it means.
+/// The patterns that a pattern with `{a,b}` expands to.
 fn alternatives(pattern: &str) -> Vec<String> {
     let parts = pattern.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
     let Some((before, (choices, after))) = parts else { return vec![pattern.to_owned()] };

@@ -9,10 +9,10 @@ use super::owns;
 use super::runner::depended_on;
 use crate::language::join;
 
-/// The file that a new project is known by.
+/// The manifest of a new project.
 pub const MANIFEST: &str = "package.json";
 
-/// Lock files, and what they mean.
+/// Lock files and their package managers.
 const LOCKS: [(&str, &str); 5] = [
     ("pnpm-lock.yaml", "pnpm"),
     ("yarn.lock", "yarn"),
@@ -21,8 +21,7 @@ const LOCKS: [(&str, &str); 5] = [
     ("npm-shrinkwrap.json", "npm"),
 ];
 
-/// The project of the repository's root if that has a manifest or tests without one; else of the topmost folder
-/// with a manifest.
+/// The project in the topmost folder with a manifest, the root first. Without a manifest, the root if there are tests.
 pub fn detect(sources: &dyn Sources) -> Option<Project> {
     let manifests = sources.files().iter().filter(|file| file.rsplit('/').next() == Some("package.json"));
     let mut folders: Vec<&str> = manifests.map(|file| file.rsplit_once('/').map_or("", |(folder, _)| folder)).collect();
@@ -51,13 +50,13 @@ fn project(root: &str, sources: &dyn Sources) -> Project {
     }
 }
 
-/// Whether a project says how its types are checked.
+/// Whether a project has a `tsconfig.json`.
 pub fn is_typed(root: &str, sources: &dyn Sources) -> bool {
     let configuration = join(root, "tsconfig.json");
     sources.files().contains(&configuration)
 }
 
-/// Whether there are functions that no test can be for, because there is no test at all.
+/// Whether the project has functions but no test at all.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
     has_untested_production(project, sources, owns, items, |path| !super::sort::steers(path))
 }

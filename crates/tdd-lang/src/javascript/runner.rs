@@ -1,4 +1,4 @@
-//! Finds out which runner a project has: from its test command, its scripts, or what it depends on.
+//! Finds a project's test runner from its test command, its scripts or its dependencies.
 
 use serde_json::Value;
 
@@ -12,8 +12,8 @@ use crate::shell::words;
 /// Why a workspace cannot be tested.
 const NO_PACKAGES: &str = "the tests are left to the packages of the workspace, and none was found";
 
-/// The script that every package of the workspace is to run, if the tests are left to them: the command says so, or
-/// the workspace itself says nothing of tests.
+/// The script that every package of the workspace runs, if testing is left to the packages: the command says so, or the
+/// workspace itself has no tests configured.
 pub(super) fn left_to_packages(command: &TestCommand, project: &Project, sources: &dyn Sources) -> Option<String> {
     let name = match command {
         TestCommand::Run(_) => return None,
@@ -28,7 +28,7 @@ pub(super) fn left_to_packages(command: &TestCommand, project: &Project, sources
     }
 }
 
-/// The runner, or why there is none that can be read.
+/// The runner, or why there is none that we can read.
 pub(super) fn chosen(command: &TestCommand, project: &Project, sources: &dyn Sources) -> Result<Run, String> {
     let (name, rest) = match command {
         TestCommand::Run(run) => return Ok(run.clone()),
@@ -41,7 +41,7 @@ pub(super) fn chosen(command: &TestCommand, project: &Project, sources: &dyn Sou
         Some(Ok(TestCommand::Run(run))) => run,
         Some(Ok(TestCommand::Each(_))) => return Err(NO_PACKAGES.to_owned()),
         Some(Ok(TestCommand::Script(other, _))) => return Err(format!("the script `{name}` only calls `{other}`")),
-        // A script that does more than that says at least what it does it with.
+        // A more complex script still names its runner.
         Some(Err(unknown)) => match script.as_deref().and_then(mentioned) {
             Some(program) => Run::plain(program),
             None => return Err(format!("the script `{name}` cannot be read: {unknown}; set `ci.test_cmd`")),
@@ -53,20 +53,20 @@ pub(super) fn chosen(command: &TestCommand, project: &Project, sources: &dyn Sou
     Ok(run)
 }
 
-/// Whether the project says what it is tested with: in its script, or by what it depends on.
+/// Whether the project says how it is tested, in its script or by its dependencies.
 pub(super) fn is_set_up(project: &Project, sources: &dyn Sources) -> bool {
     let text = sources.read(&join(&project.root, "package.json")).unwrap_or_default();
     script(&text, "test").is_some() || of_packages(&text, project, sources) != Program::Node
 }
 
-/// The script of this name, unless it is the one that says that there is none.
+/// The script with this name, unless it is npm's placeholder.
 fn script(manifest: &str, name: &str) -> Option<String> {
     let manifest: Value = serde_json::from_str(manifest).unwrap_or_default();
     let script = manifest["scripts"][name].as_str().filter(|script| !script.contains("no test specified"));
     script.map(str::to_owned)
 }
 
-/// The runner that the manifest asks for, or else one of the packages below it.
+/// The runner that the manifest requires, or else that of a package below it.
 fn of_packages(own: &str, project: &Project, sources: &dyn Sources) -> Program {
     let ours = |path: &&String| project.below(path).is_some() && path.rsplit('/').next() == Some("package.json");
     let others = sources.files().iter().filter(ours).filter_map(|path| sources.read(path));
@@ -85,7 +85,7 @@ fn mentioned(script: &str) -> Option<Program> {
     found.next()
 }
 
-/// The runner that a manifest asks for; node's own needs none.
+/// The runner that a manifest requires; node's own needs no package.
 pub(super) fn depended_on(manifest: &str) -> Program {
     let packages = requirements(manifest);
     match () {

@@ -1,4 +1,4 @@
-//! Lays out a new JavaScript project with nothing in it yet, ready for its first test.
+//! Lays out a new, empty JavaScript project, ready for its first test.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use crate::scaffold::{dashed_name, is_plain};
 
 use super::JavaScript;
 
-// Without a slash at its end, so that a link of that name is ignored as well.
+// No trailing slash, so that a link with that name is ignored too.
 const IGNORED: &str = "node_modules\ncoverage/\ndist/\n*.tsbuildinfo\n.env\n";
 
-/// What a new configuration spells out. The package says which runner it is; check and format take what is there.
+/// The commands in a new configuration. The package chooses the runner; check and format use what is installed.
 pub const COMMANDS: &str = "  test_cmd: [\"npm\", \"test\"]\n";
 
-/// How types are checked: as node strips them, so that what passes here runs there.
+/// Compiler options that match node's type stripping, so that what passes here runs in node.
 const TYPES: &str = r#"{
   "compilerOptions": {
     "target": "esnext",
@@ -32,8 +32,7 @@ const TYPES: &str = r#"{
 /// The packages that check the types; node itself runs the tests.
 const CHECKERS: &str = "  \"devDependencies\": {\n    \"@types/node\": \"^24\",\n    \"typescript\": \"^5.8\"\n  },\n";
 
-/// The files of a new project, by path: an ESM package that node's own runner tests, so that nothing must be
-/// installed.
+/// The files of a new project, by path: an ESM package that node's own runner tests, so that nothing must be installed.
 pub fn scaffold(name: &str, language: JavaScript) -> BTreeMap<String, String> {
     let (packages, node) = match language {
         JavaScript::Plain => ("", "20"),
@@ -45,7 +44,7 @@ pub fn scaffold(name: &str, language: JavaScript) -> BTreeMap<String, String> {
     );
     let files = [
         ("package.json", manifest),
-        // Git keeps no empty folder.
+        // Git does not track empty folders.
         ("test/.gitkeep", String::new()),
         (".gitignore", IGNORED.to_owned()),
     ];
@@ -53,7 +52,7 @@ pub fn scaffold(name: &str, language: JavaScript) -> BTreeMap<String, String> {
     files.into_iter().chain(types).map(|(path, text)| (path.to_owned(), text)).collect()
 }
 
-/// A legal package name made from a folder's name.
+/// A valid package name, derived from a folder's name.
 pub fn package_name(folder: &str) -> String {
     dashed_name(folder, is_plain, |name| matches!(name, "node" | "test"))
 }

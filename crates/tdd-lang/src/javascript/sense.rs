@@ -1,11 +1,11 @@
-//! Finds where production code asks whether it is under test.
+//! Finds production code that checks whether it is under test.
 
 use tdd_core::signs::{Place, Sensing};
 
 use super::call::unquoted;
 use super::syntax::Tree;
 
-/// Variables that runners set.
+/// Environment variables that runners set.
 const VARIABLES: [&str; 9] = [
     "NODE_TEST_CONTEXT",
     "VITEST",
@@ -18,7 +18,7 @@ const VARIABLES: [&str; 9] = [
     "__vitest_index__",
 ];
 
-/// Names that runners give to all files.
+/// Names that runners make global.
 const GLOBALS: [&str; 10] =
     ["describe", "it", "test", "expect", "vi", "jest", "beforeEach", "afterEach", "beforeAll", "afterAll"];
 
@@ -26,7 +26,7 @@ const GLOBALS: [&str; 10] =
 const MODULES: [&str; 8] =
     ["node:test", "node:test/reporters", "vitest", "jest", "@jest/globals", "vitest/runners", "chai", "sinon"];
 
-/// The places among these nodes that ask; one for each line.
+/// The nodes that check for tests, one per line.
 pub(super) fn sensing(tree: &Tree<'_>, nodes: &[usize], item: &Place) -> Vec<Sensing> {
     let mut found: Vec<Sensing> = Vec::new();
     for node in nodes {
@@ -85,7 +85,7 @@ fn member(tree: &Tree<'_>, node: usize) -> Option<String> {
     }
 }
 
-/// Whether a call reads the file that is run, or one that is for tests.
+/// Whether a call reads the running script, or a test file.
 fn reads_a_test(tree: &Tree<'_>, call: usize) -> bool {
     let function = tree.child(call, "function").map_or("", |function| tree.text(function));
     let reads =

@@ -1,4 +1,4 @@
-//! Sees the signs of anti-patterns in JavaScript code: in its syntax, and in what its names lead to.
+//! Finds signs of anti-patterns in JavaScript code, in its syntax and in what its names refer to.
 
 use std::collections::BTreeMap;
 
@@ -20,10 +20,10 @@ use crate::code::Code;
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
-/// Nodes that call something, or make something new.
+/// Nodes that call something or create an object.
 const CALLS: [&str; 2] = ["call_expression", "new_expression"];
 
-/// What makes something stand for something else in a test.
+/// Functions that create mocks.
 const MOCKS: [&str; 16] = [
     "vi.fn",
     "vi.mock",
@@ -43,12 +43,12 @@ const MOCKS: [&str; 16] = [
     "sinon.fake",
 ];
 
-/// What is seen in these files, among all of the repository's.
+/// The signs in these files; names are resolved in the whole repository.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
     with_sight(project, sources, &|sight| signs::signs(sight, project, sources, paths))
 }
 
-/// Looks at a project, as its files see each other.
+/// Calls `look` with the analysis of a project.
 pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&Sight<'_, JavaScript>) -> T) -> T {
     let modules = Modules::of(project, sources);
     look(&Sight {
@@ -73,7 +73,7 @@ pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn
     })
 }
 
-/// How production code answers literals with literals.
+/// The syntax with which production code maps literals to literals.
 const ANSWERS: Facts = Facts {
     literal,
     choices: &[
@@ -99,7 +99,7 @@ fn is_mock(tree: &Tree<'_>, call: usize) -> bool {
     tree.child(call, "function").is_some_and(|function| MOCKS.contains(&tree.text(function)))
 }
 
-/// The last part of the name of what is called, or made.
+/// The last part of the name of the called function or class.
 fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
     let Some(function) = tree.child(call, "function").or_else(|| tree.child(call, "constructor")) else { return "" };
     match tree.kind(function) {
@@ -109,7 +109,7 @@ fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
     }
 }
 
-/// The names that a test gives to what production made, each with the name of its maker.
+/// The test's variables that hold values made by production, each with the name of its maker.
 fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, String> {
     let mut made = BTreeMap::new();
     for declarator in tree.inside(node).filter(|inner| tree.kind(*inner) == "variable_declarator") {
@@ -123,7 +123,7 @@ fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, Stri
     made
 }
 
-/// The literals of each assertion: those that go in, and those that are to come out.
+/// The literal inputs and expected outputs of each assertion.
 fn samples(tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<Sample> {
     let mut found = Vec::new();
     for assertion in &test.assertions {

@@ -1,4 +1,4 @@
-//! Sorts the files of a repository: production, tests with what they use, steering, documents.
+//! Sorts a repository's files into production, tests, runner configuration and documents.
 
 use tdd_core::change::Sort;
 
@@ -6,7 +6,7 @@ use super::items::{in_test_folder, is_test_file};
 use super::{ENDINGS, owns};
 use crate::sort::sorted;
 
-/// Files that steer running or checking wherever they stand.
+/// Runner configuration files, in any folder.
 const STEERING_NAMES: [&str; 28] = [
     "package.json",
     "package-lock.json",
@@ -38,7 +38,7 @@ const STEERING_NAMES: [&str; 28] = [
     "setupTests",
 ];
 
-/// Beginnings of the names of files that configure a tool: `vitest.config.ts`, `.eslintrc.cjs`, `tsconfig.test.json`.
+/// Prefixes of tool configuration files: `vitest.config.ts`, `.eslintrc.cjs`, `tsconfig.test.json`.
 const STEERING_STARTS: [&str; 30] = [
     "vitest.config.",
     "vitest.workspace.",
@@ -72,16 +72,16 @@ const STEERING_STARTS: [&str; 30] = [
     ".mocharc",
 ];
 
-/// Folders all of whose files steer, beside those of all languages.
+/// Folders that contain only runner configuration, besides those of all languages.
 const STEERING_FOLDERS: [&str; 4] = ["node_modules", ".yarn", ".husky", ".vscode"];
 
-/// What a path is, whether or not there is a file yet.
+/// The sort of a path, whether or not the file exists.
 pub fn sort(path: &str) -> Sort {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     sorted(steers(path), is_test_file(path) || in_test_folder(folders), owns(path) || is_loaded(path))
 }
 
-/// Whether a path steers by its name alone.
+/// Whether a path is runner configuration by its name alone.
 pub(super) fn steers(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     crate::sort::steers(path, &STEERING_NAMES, &STEERING_FOLDERS)
@@ -90,7 +90,7 @@ pub(super) fn steers(path: &str) -> bool {
         || name == path && owns(name) && name.contains(".config.")
 }
 
-/// Whether a file is code that a program of ours may load though it is not written in our languages.
+/// Whether a file in another language is code that a program may load.
 fn is_loaded(path: &str) -> bool {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     !ENDINGS.contains(&ending) && matches!(ending, "wasm" | "vue" | "svelte")

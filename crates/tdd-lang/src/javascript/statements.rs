@@ -1,4 +1,4 @@
-//! Tells whether a test that grew still does all that it did.
+//! Decides whether a test that grew still does everything it did.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::tables::{rows, tables};
 use crate::item::TestItem;
 use crate::kept::{Part, Parts};
 
-/// Whether a test still does all that it did.
+/// Whether a test still does everything it did.
 pub(super) fn is_kept(path: &str, before: (&str, &TestItem), after: (&str, &TestItem)) -> bool {
     let (Some(old), Some(new)) = (parts(path, before), parts(path, after)) else { return false };
     old.are_kept_in(&new)
@@ -25,7 +25,7 @@ fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
     let part = |nodes: Range<usize>| {
         let own: Vec<usize> = tables.lists.iter().copied().filter(|list| nodes.contains(list)).collect();
         let mut left_out: Vec<Range<usize>> = own.iter().map(|list| tree.inside(*list)).collect();
-        // A loop around it is told without it.
+        // A loop around the test is compared without the test.
         left_out.extend((nodes.start < whole.start).then(|| whole.clone()));
         Part {
             asserts: assertions(&tree, &asserting, nodes.clone()).first() == Some(&nodes.start),
@@ -45,7 +45,7 @@ fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
     })
 }
 
-/// What a statement does, without what makes it a statement.
+/// A statement's expression, without the statement and `await` around it.
 pub(super) fn plain(tree: &Tree<'_>, mut node: usize) -> usize {
     while matches!(tree.kind(node), "expression_statement" | "await_expression") {
         let Some(inner) = tree.parts(node).next() else { break };

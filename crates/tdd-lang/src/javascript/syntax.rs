@@ -1,4 +1,4 @@
-//! The syntax tree of a JavaScript or TypeScript file, and what names, statements and digests are in it.
+//! The syntax tree of a JavaScript or TypeScript file, with its names, statements and digests.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -21,20 +21,20 @@ static TSX: Grammar = Grammar {
     known: ParseCache::new(),
 };
 
-/// Before each statement of a digest: the tree need not have a token for its end.
+/// Marks the start of each statement in a digest, because the tree may have no token for its end.
 const STATEMENT: u8 = 0xfe;
 
-/// Nobody writes code that stands deeper than this; what does is not looked into.
+/// Limit for nesting; nobody writes deeper code, and it is not examined.
 pub(super) const DEEPEST: usize = 400;
 
-/// Nodes that are words of the language and values at once.
+/// Keywords that are also values.
 const VALUES: [&str; 6] = ["this", "super", "null", "true", "false", "undefined"];
 
-/// The tree of one file.
+/// The syntax tree of one file.
 pub(super) type Tree<'a> = crate::syntax::Tree<'a, JavaScript>;
 
 impl<'a> Tree<'a> {
-    /// The tree of the text of this file; broken text has one as well. `None` if there is no parser.
+    /// Parses the text of this file, even if it is broken. `None` if there is no parser.
     pub fn parse(path: &str, source: &'a str) -> Option<Self> {
         let grammar = match path.rsplit_once('.').map_or("", |(_, ending)| ending) {
             "ts" | "mts" | "cts" => &TYPESCRIPT,
@@ -44,7 +44,7 @@ impl<'a> Tree<'a> {
         Self::with(grammar, source)
     }
 
-    /// Whether a node is a function, whatever it is called.
+    /// Whether a node is any kind of function.
     pub fn is_function(&self, node: usize) -> bool {
         matches!(
             self.kind(node),
@@ -57,17 +57,16 @@ impl<'a> Tree<'a> {
         )
     }
 
-    /// The arguments of a call.
     pub fn arguments(&self, call: usize) -> Vec<usize> {
         self.child(call, "arguments").map(|list| self.parts(list).collect()).unwrap_or_default()
     }
 
-    /// The digest of the tokens of these nodes, comments left out.
+    /// The digest of these nodes' tokens, without comments.
     pub fn digest(&self, nodes: Range<usize>) -> Digest {
         self.digest_without(nodes, &[])
     }
 
-    /// The same with some of the nodes left out.
+    /// The digest without some of the nodes.
     pub fn digest_without(&self, nodes: Range<usize>, left_out: &[Range<usize>]) -> Digest {
         let mut bytes = Vec::new();
         let mut node = nodes.start;
@@ -80,7 +79,7 @@ impl<'a> Tree<'a> {
                 bytes.push(STATEMENT);
             }
             if self.is_leaf(node) {
-                // One parameter of an arrow may stand in brackets or not.
+                // A single arrow parameter may or may not be in parentheses.
                 let is_bare = self.field(node) == Some("parameter") && self.kind(self.parent(node)) == "arrow_function";
                 let (open, close) = if is_bare { (Some("("), Some(")")) } else { (None, None) };
                 for token in open.into_iter().chain([self.token(node).as_str()]).chain(close) {
@@ -93,7 +92,7 @@ impl<'a> Tree<'a> {
         Digest::of(bytes)
     }
 
-    /// A comment, or what a formatter adds and takes away: the end of a statement, a comma at the end of a list.
+    /// Whether a node is a comment or formatter style: a semicolon, or a trailing comma.
     fn says_nothing(&self, node: usize) -> bool {
         match self.kind(node) {
             "comment" => true,
@@ -108,14 +107,14 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// A token; of a text, what it says rather than which quotes it stands in.
+    /// A token's text; for a string, independent of its quotes.
     fn token(&self, node: usize) -> String {
         let text = self.text(node).replace("\r\n", "\n");
         let inner = (self.kind(node) == "string").then(|| text.get(1..text.len().saturating_sub(1))).flatten();
         let is_key = self.field(node) == Some("key");
         let is_plain = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphabetic() || c == '_' || c == '$');
         match inner {
-            // Quotes that need not be there come and go with a formatter.
+            // Formatters add and remove unnecessary quotes around keys.
             Some(inner) if is_key && is_plain(inner) => inner.to_owned(),
             Some(inner) if !inner.contains(['\'', '"', '\\']) => format!("\"{inner}\""),
             _ => text,
@@ -144,7 +143,7 @@ impl Nodes for JavaScript {
     }
 }
 
-/// Kept whole, because white space counts inside of it.
+/// Nodes kept whole, because white space inside them counts.
 fn is_atom(node: &tree_sitter::Node<'_>) -> bool {
     matches!(node.kind(), "string" | "regex" | "jsx_text" | "comment")
 }

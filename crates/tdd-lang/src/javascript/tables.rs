@@ -1,8 +1,8 @@
 //! Finds the tables of a test, so that a row counts like an assertion and a table may grow.
 //!
-//! A list is a table where each of its rows is a claim of its own, so that more of them cannot make a test milder: that
-//! of `test.each`, of a loop around the test, or of a loop in it that does nothing but assert. It may stand apart under
-//! a name that is used for nothing else.
+//! A list is a table if each row is a claim of its own, so that more rows cannot weaken the test: the list of
+//! `test.each`, of a loop around the test, or of a loop in the test that only asserts. It may be outside the test,
+//! under a name used for nothing else.
 
 use std::ops::Range;
 
@@ -14,16 +14,15 @@ use super::items::whole;
 use super::statements::plain;
 use super::syntax::Tree;
 
-/// What a test goes through row by row.
+/// The tables of a test.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
-    /// The lists, wherever they stand.
+    /// The lists, inside or outside the test.
     pub lists: Vec<usize>,
-    /// What holds them where that is not the test itself: declarations, and the loop around the test.
+    /// The nodes outside the test that hold them: declarations, and the loop around the test.
     pub apart: Vec<usize>,
 }
 
-/// The tables of a test.
 pub(super) fn tables(tree: &Tree<'_>, asserting: &Asserting<'_>, making: &Making) -> Tables {
     let body = making.body.map_or(0..0, |body| tree.inside(body));
     let loops =
@@ -42,7 +41,7 @@ pub(super) fn tables(tree: &Tree<'_>, asserting: &Asserting<'_>, making: &Making
 }
 
 impl Tables {
-    /// Takes in the list that is meant, if it is a table.
+    /// Adds the list behind `over`, if it is a table.
     fn add(&mut self, tree: &Tree<'_>, own: &Range<usize>, over: usize) -> bool {
         let Some((list, declarator)) = table(tree, own, over) else { return false };
         if !self.lists.contains(&list) {
@@ -53,12 +52,11 @@ impl Tables {
     }
 }
 
-/// The rows of a table.
 pub(super) fn rows(tree: &Tree<'_>, list: usize) -> Vec<Digest> {
     tree.parts(list).map(|row| tree.digest(tree.inside(row))).collect()
 }
 
-/// What `test.each(rows)` is given.
+/// The argument of `test.each(rows)`.
 fn each(tree: &Tree<'_>, making: &Making) -> Option<usize> {
     let call = tree.child(making.call, "function").filter(|function| tree.kind(*function) == "call_expression")?;
     let property = tree.child(tree.child(call, "function")?, "property")?;
@@ -66,7 +64,7 @@ fn each(tree: &Tree<'_>, making: &Making) -> Option<usize> {
     tree.arguments(call).into_iter().next().filter(|_| is_each)
 }
 
-/// The loop that makes this test again and again, and nothing else, and what it goes through.
+/// The loop that contains only this test, and what it loops over.
 fn around(tree: &Tree<'_>, making: &Making) -> Option<(usize, usize)> {
     let whole = whole(tree, making.call);
     let block = tree.parent(whole);
@@ -79,7 +77,7 @@ fn around(tree: &Tree<'_>, making: &Making) -> Option<(usize, usize)> {
     (is_alone && made == body).then(|| (if is_call { tree.parent(outer) } else { outer }, over))
 }
 
-/// What a node goes through row by row, and what it does with each.
+/// What a loop goes over, and its body.
 fn gone_through(tree: &Tree<'_>, node: usize) -> Option<(usize, usize)> {
     match tree.kind(node) {
         "for_in_statement" if tree.child(node, "operator").is_some_and(|word| tree.text(word) == "of") => {
@@ -95,7 +93,7 @@ fn gone_through(tree: &Tree<'_>, node: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Whether a block asserts and does nothing that could outlast it.
+/// Whether a block only asserts, without effects that outlast it.
 fn only_asserts(tree: &Tree<'_>, asserting: &Asserting<'_>, body: usize) -> bool {
     let claims = |node: usize| {
         let plain = plain(tree, node);
@@ -113,13 +111,14 @@ fn statements(tree: &Tree<'_>, block: usize) -> impl Iterator<Item = usize> {
     statements.filter(|child| tree.kind(*child) != "comment")
 }
 
-/// The list that is meant: itself, or the only one of a name that is used for nothing else, with its declaration.
+/// The table that is looped over, with its declaration: a literal list, or the only definition of a name used for
+/// nothing else.
 fn table(tree: &Tree<'_>, own: &Range<usize>, over: usize) -> Option<(usize, Option<usize>)> {
     let over = bare(tree, over);
     if tree.kind(over) != "identifier" {
         return is_written_out(tree, over).then_some((over, None));
     }
-    // What a test makes itself is of no interest to others.
+    // A local variable needs to be unique only within its test.
     let name = tree.other_place(over, own, |node| tree.is_name(node))?;
     let declarator = tree.parent(name);
     let is_exported = tree.around(declarator).any(|outer| tree.kind(outer) == "export_statement");
@@ -128,12 +127,12 @@ fn table(tree: &Tree<'_>, own: &Range<usize>, over: usize) -> Option<(usize, Opt
     is_written_out(tree, list).then_some((list, Some(declarator)))
 }
 
-/// Whether a list is written out row by row.
+/// Whether a list is a literal without spread elements.
 fn is_written_out(tree: &Tree<'_>, list: usize) -> bool {
     tree.kind(list) == "array" && tree.parts(list).all(|row| tree.kind(row) != "spread_element")
 }
 
-/// An expression without what TypeScript says of its type, and without brackets.
+/// An expression without type annotations and parentheses.
 fn bare(tree: &Tree<'_>, mut node: usize) -> usize {
     while matches!(tree.kind(node), "parenthesized_expression" | "as_expression" | "satisfies_expression") {
         let Some(inner) = tree.parts(node).next() else { break };

@@ -1,11 +1,11 @@
-//! Takes a configured test command, or a package's script, apart: which runner it means, and what it tells that.
+//! Parses a configured test command or a package's script: its runner and the runner's options.
 
 use crate::language::UnknownCommand;
 
-/// The command without configuration: whatever the package says.
+/// The command if none is configured: the package's own script.
 pub const DEFAULT: [&str; 2] = ["npm", "test"];
 
-/// What cannot be read.
+/// Advice for commands that we cannot read.
 const READABLE: &str = "write `node --test`, `vitest run`, `jest` or `npm test`";
 
 /// A program that runs tests.
@@ -20,7 +20,7 @@ pub enum Program {
 }
 
 impl Program {
-    /// What it is called.
+    /// The program's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Node => "node",
@@ -29,7 +29,7 @@ impl Program {
         }
     }
 
-    /// Options whose value is the next word.
+    /// Options that take the next word as their value.
     fn with_value(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["--import", "-r", "--require", "--loader", "--experimental-loader", "-C", "--conditions"],
@@ -38,7 +38,7 @@ impl Program {
         }
     }
 
-    /// Options that only say how to print or how many at once: that is ours to decide.
+    /// Options about output or parallelism, which we decide ourselves.
     fn ours(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["--test", "--test-concurrency", "--test-force-exit", "--test-isolation", "--test-timeout"],
@@ -51,7 +51,7 @@ impl Program {
         }
     }
 
-    /// Options that say how to print, with their value in the next word.
+    /// Options about output that take the next word as their value.
     fn printing(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["--test-reporter", "--test-reporter-destination"],
@@ -60,7 +60,7 @@ impl Program {
         }
     }
 
-    /// Options that would keep tests from being run once, as they stand, to their end.
+    /// Options that would keep tests from running once, unchanged, to their end.
     fn unusable(self) -> &'static [&'static str] {
         match self {
             Self::Node => &["--watch", "--test-update-snapshots", "--test-only", "--test-shard"],
@@ -74,30 +74,30 @@ impl Program {
     }
 }
 
-/// A test command that can be read.
+/// A parsed test command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TestCommand {
-    /// The script of this name in `package.json`, with these words behind it.
+    /// The script with this name in `package.json`, with additional arguments.
     Script(String, Vec<String>),
-    /// The script of this name in every package of the workspace.
+    /// The script with this name in every package of the workspace.
     Each(String),
     /// A runner.
     Run(Run),
 }
 
-/// What a runner is told.
+/// A runner with its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Which.
+    /// The runner.
     pub program: Program,
     /// Its options.
     pub flags: Vec<String>,
-    /// Where it is told to look for tests; empty means everywhere.
+    /// Where to look for tests; empty means everywhere.
     pub places: Vec<String>,
 }
 
 impl TestCommand {
-    /// Reads a command.
+    /// Parses a command.
     pub fn parse(argv: &[String]) -> Result<Self, UnknownCommand> {
         let unknown = |reason: String| UnknownCommand { command: argv.join(" "), reason };
         if argv.iter().any(|word| matches!(word.as_str(), "&&" | "||" | ";" | "|" | "&")) {
@@ -124,7 +124,7 @@ impl TestCommand {
     }
 }
 
-/// The script that a command has every package of a workspace run.
+/// The script that a command runs in every package of a workspace.
 fn each(words: &[&str]) -> Option<String> {
     let (program, rest) = words.split_first()?;
     let rest = rest.split(|word| *word == "--").next().unwrap_or(rest);
@@ -147,7 +147,7 @@ impl Run {
         Self { program, flags: Vec::new(), places: Vec::new() }
     }
 
-    /// Whether it is told to run some tests only.
+    /// Whether it runs only some of the tests.
     pub fn leaves_out(&self) -> bool {
         let picks = ["-t", "--testNamePattern", "--test-name-pattern", "--test-skip-pattern", "--exclude"];
         let named = |flag: &String| picks.iter().any(|pick| flag.split('=').next() == Some(pick));
@@ -155,7 +155,7 @@ impl Run {
     }
 }
 
-/// A command without variables before it, and without what only finds the program.
+/// A command without leading environment variables and launchers such as `npx`.
 fn without_wrapper(argv: &[String]) -> &[String] {
     let is_variable = |word: &String| {
         let name = word.split_once('=').map_or("", |(name, _)| name);
@@ -176,7 +176,7 @@ fn without_wrapper(argv: &[String]) -> &[String] {
     }
 }
 
-/// The runner of a program; the option that cannot be used, or nothing, if it cannot be read.
+/// The runner of a program. The error is the option that cannot be used, or empty if the command cannot be read.
 fn run(program: &str, rest: &[&str]) -> Result<Run, String> {
     let name = program.rsplit('/').next().unwrap_or(program);
     let by_script = |word: &&str| match word.rsplit('/').next() {
@@ -203,7 +203,7 @@ fn run(program: &str, rest: &[&str]) -> Result<Run, String> {
 }
 
 impl Run {
-    /// Takes in more words.
+    /// Adds options.
     pub fn options(&mut self, words: &[&str]) -> Result<(), String> {
         let program = self.program;
         let mut words = words.iter();

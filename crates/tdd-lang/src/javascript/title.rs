@@ -1,11 +1,11 @@
-//! Reads the title of a test as its runner would print it, and tells which printed title may be of which test.
+//! Reads a test's title as its runner would print it, and matches printed titles to tests.
 
 use super::syntax::Tree;
 
-/// Between the titles of groups and of the test in them.
+/// Separates the titles of groups and tests.
 pub(super) const JOINT: &str = " > ";
 
-/// A title as it is printed; what is not known before the run stands as it is written, in `${…}`.
+/// A title as it is printed; parts known only at run time stay as written, in `${…}`.
 pub(super) fn title(tree: &Tree<'_>, node: usize) -> String {
     let text = tree.text(node);
     match tree.kind(node) {
@@ -25,7 +25,7 @@ pub(super) fn title(tree: &Tree<'_>, node: usize) -> String {
     }
 }
 
-/// A pattern of JavaScript that a printed title must match as a whole.
+/// A JavaScript pattern that a printed title must match completely.
 pub(super) fn pattern(title: &str, has_table: bool) -> String {
     let mut made = String::new();
     for piece in pieces(title, has_table) {
@@ -37,7 +37,7 @@ pub(super) fn pattern(title: &str, has_table: bool) -> String {
     made
 }
 
-/// How many characters of a printed title a title accounts for; `None` if it cannot be printed so.
+/// How many characters of a printed title this title covers; `None` if it does not match.
 pub(super) fn matches(title: &str, has_table: bool, printed: &str) -> Option<usize> {
     if title == printed {
         return Some(usize::MAX);
@@ -65,7 +65,7 @@ pub(super) fn matches(title: &str, has_table: bool, printed: &str) -> Option<usi
     Some(texts.iter().map(|text| text.len()).sum())
 }
 
-/// A title in pieces: what is known of it, and `None` for each part that is not.
+/// The pieces of a title: known text, and `None` for each unknown part.
 fn pieces(title: &str, has_table: bool) -> Vec<Option<&str>> {
     let (mut found, mut known, mut rest) = (Vec::new(), 0, title);
     let mut at = 0;
@@ -98,7 +98,7 @@ fn pieces(title: &str, has_table: bool) -> Vec<Option<&str>> {
     found
 }
 
-/// How long a `${…}` at the beginning of a text is.
+/// The length of the `${…}` at the start of a text.
 fn closing(text: &str) -> usize {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
@@ -121,7 +121,7 @@ fn squeezed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a text of JavaScript says.
+/// The value of a JavaScript string.
 fn unescaped(text: &str) -> String {
     let mut made = String::new();
     let mut rest = text.chars();

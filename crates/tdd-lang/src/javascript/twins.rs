@@ -1,4 +1,4 @@
-//! Writes the copies of a test that the counter-proof runs into the test's own file, right behind it.
+//! Writes the copies of a test for the counter-proof into the test's file, right after the test.
 
 use std::ops::Range;
 
@@ -16,15 +16,15 @@ use crate::item::TestItem;
 use crate::syntax::splice;
 use crate::twin::{Boldness, FreshNames, Opposite, Twins, edited_part, one_untruth_each};
 
-/// What is changed in a copy need not have the right type: it is there to fail.
+/// Turns type checks off: an altered copy may have wrong types, because it is meant to fail.
 const UNCHECKED: &str = "// @ts-nocheck\n";
 
-/// The file with the copies in it; `None` if the test cannot be copied.
+/// The file with the copies; `None` if the test cannot be copied.
 pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
     let tree = Tree::parse(path, source).filter(|tree| tree.parses())?;
     let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
     let span = tree.range(making.call);
-    // What is stored is stored under the name of the test, which a copy does not have.
+    // Snapshots are stored under the test's name, which a copy does not have.
     if source.get(span.clone())?.replace("InlineSnapshot(", "").contains("Snapshot(") {
         return None;
     }
@@ -56,14 +56,14 @@ pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldne
     Some(Twins { source: splice(source, edits), copy: copy.1, sound, broken, untruths, twins })
 }
 
-/// Where a comment may stand that is about the whole file. A block of comments at the top speaks to jest, and must
-/// remain the first.
+/// Where a comment about the whole file can go: after a block comment at the top, which configures jest and must stay
+/// first.
 fn first_line(source: &str) -> usize {
     let block = source.trim_start().starts_with("/*").then(|| source.find("*/")).flatten();
     block.map_or(0, |end| source[end..].find('\n').map_or(source.len(), |line| end + line + 1))
 }
 
-/// Writes copies one after the other.
+/// Writes the copies one by one.
 struct Writer<'a, 's> {
     path: &'a str,
     tree: &'a Tree<'s>,
@@ -102,7 +102,7 @@ impl Writer<'_, '_> {
         (full, id)
     }
 
-    /// Each way in which the test asserts tells one untruth.
+    /// One failing control test for each assertion function that the test uses.
     fn untruths(&mut self) -> Vec<(String, TestId)> {
         let told = self.assertions().into_iter().filter_map(|node| untruth(self.tree, &self.asserting, node));
         let told = one_untruth_each(told);

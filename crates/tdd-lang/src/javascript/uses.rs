@@ -1,4 +1,4 @@
-//! Which names JavaScript code uses, what its imports make of them, and what is used without being named.
+//! Finds the names that JavaScript code uses, what its imports make of them, and what is used without being named.
 
 use std::ops::Range;
 
@@ -55,7 +55,7 @@ fn used(tree: &FlatTree<'_>, node: usize) -> Option<Use> {
     }
 }
 
-/// Whether a name only stands there for others to take: in `export { a }`, `module.exports = { a }`.
+/// Whether a name is only exported: `export { a }`, `module.exports = { a }`.
 fn is_handed_on(tree: &FlatTree<'_>, node: usize) -> bool {
     let mut at = node;
     let mut parent = tree.parent(at);
@@ -75,7 +75,7 @@ fn is_handed_on(tree: &FlatTree<'_>, node: usize) -> bool {
     }
 }
 
-/// `` this[`on_${name}`]() ``.
+/// A call of a computed member: `` this[`on_${name}`]() ``.
 fn computed(tree: &FlatTree<'_>, call: usize) -> Option<Use> {
     let function = tree.child(call, "function").filter(|function| tree.kind(*function) == "subscript_expression")?;
     let index = tree.child(function, "index")?;
@@ -87,7 +87,7 @@ fn computed(tree: &FlatTree<'_>, call: usize) -> Option<Use> {
     })
 }
 
-/// A name that is declared in a function or a block is known there only.
+/// The function or block in which a declared name is visible.
 fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
     if !matches!(tree.kind(node), "identifier" | "shorthand_property_identifier_pattern") {
         return None;
@@ -117,7 +117,7 @@ fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
     if is_loop {
         return Some(parent);
     }
-    // What a declaration requires is an import, wherever it stands.
+    // A required module is an import, wherever it is declared.
     let is_import = is_variable
         && tree.child(parent, "value").is_some_and(|value| {
             let mut calls = tree.inside(value).filter(|inner| tree.kind(*inner) == "call_expression");
@@ -151,7 +151,7 @@ fn route<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
     registered(receiver, tree.text(name), unquoted(tree.text(first)))
 }
 
-/// What is to be known about an item beyond its name.
+/// What we know about an item beyond its name.
 pub(super) fn role(tree: &Tree<'_>, names: &Meanings, piece: &Piece, nodes: &Range<usize>) -> Role {
     let first = nodes.start;
     let full = piece.label.strip_prefix("method `").and_then(|label| label.strip_suffix('`'));
@@ -168,7 +168,7 @@ pub(super) fn role(tree: &Tree<'_>, names: &Meanings, piece: &Piece, nodes: &Ran
         (role.owner, role.names, role.comes) = (Some(owner), vec![name], Comes::ByName);
     }
     role.is_idle = is_guard(tree, first);
-    // What is required under a name is an import.
+    // A variable that holds a required module is an import.
     let value = tree.child(first, "value").filter(|_| tree.kind(first) == "variable_declarator");
     if value
         .is_some_and(|value| tree.inside(value).any(|node| loaded(tree, node).is_some() && !is_deep(tree, value, node)))
@@ -178,19 +178,19 @@ pub(super) fn role(tree: &Tree<'_>, names: &Meanings, piece: &Piece, nodes: &Ran
     role
 }
 
-/// Whether a node stands in a function inside of another node.
+/// Whether a node is in a function inside another node.
 fn is_deep(tree: &Tree<'_>, outer: usize, node: usize) -> bool {
     tree.around(node).take_while(|around| *around >= outer).any(|around| tree.is_function(around))
 }
 
-/// The names that a pattern gives.
+/// The names that a pattern binds.
 fn declared(tree: &Tree<'_>, piece: &Piece, first: usize) -> Vec<String> {
     let is_pattern = piece.name.starts_with(['{', '[']) && !piece.label.starts_with("method ");
     let declarator = is_pattern.then(|| tree.child(first, "name")).flatten();
     declarator.into_iter().flat_map(|pattern| tree.names(pattern).map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-/// The name by which others use an item that has none of its own: what is exported by an assignment, or by default.
+/// The name under which others use an unnamed item: exported by an assignment, or by default.
 fn known_as(tree: &Tree<'_>, piece: &Piece, first: usize) -> Option<String> {
     let is_default = tree.kind(first) == "export_statement" && tree.text(first).starts_with("export default");
     if piece.name.is_empty() && is_default && tree.child(first, "value").is_none_or(|it| tree.kind(it) != "identifier")
@@ -208,7 +208,7 @@ fn assignment(tree: &Tree<'_>, statement: usize) -> Option<usize> {
     Some(inner).filter(|inner| tree.kind(*inner) == "assignment_expression")
 }
 
-/// `Stack.prototype.push = function () {}`: a member, and whose.
+/// The owner and name of a member such as `Stack.prototype.push = function () {}`.
 fn put_on(tree: &Tree<'_>, first: usize) -> Option<(String, String)> {
     let assignment = assignment(tree, first)?;
     tree.child(assignment, "right").filter(|right| tree.is_function(*right))?;
@@ -223,7 +223,7 @@ fn put_on(tree: &Tree<'_>, first: usize) -> Option<(String, String)> {
     tree.children(0).any(is_type).then(|| (owner.to_owned(), name.to_owned()))
 }
 
-/// Whether a member is a function that must be named to be called.
+/// Whether a member is a function that is called only by name.
 fn is_plain_method(tree: &Tree<'_>, member: usize, name: &str) -> bool {
     let value = tree.child(member, "value");
     let is_method = tree.kind(member).starts_with("method") || value.is_some_and(|value| tree.is_function(value));
@@ -235,7 +235,7 @@ fn is_plain_method(tree: &Tree<'_>, member: usize, name: &str) -> bool {
     is_method && !name.is_empty() && !name.starts_with('[') && !IMPLICIT.contains(&name) && !is_decorated
 }
 
-/// Whether the class around a member is derived from something that may call any of its members.
+/// Whether the class around a member extends something that may call any of its members.
 fn has_loud_base(tree: &Tree<'_>, names: &Meanings, member: usize) -> bool {
     let class =
         tree.around(member).find(|outer| tree.kind(*outer).contains("class") && tree.kind(*outer) != "class_body");
@@ -250,13 +250,13 @@ fn has_loud_base(tree: &Tree<'_>, names: &Meanings, member: usize) -> bool {
     !is_here && !is_imported && !base.ends_with("Error")
 }
 
-/// `if (require.main === module)`.
+/// Whether this is an `if (require.main === module)`.
 fn is_guard(tree: &Tree<'_>, first: usize) -> bool {
     let condition = tree.child(first, "condition").filter(|_| tree.kind(first) == "if_statement");
     condition.is_some_and(|it| ["require.main", "import.meta"].iter().any(|word| tree.text(it).contains(word)))
 }
 
-/// What the names of a file mean.
+/// What the names in a file mean.
 pub(super) fn meanings(tree: &Tree<'_>, path: &str, modules: &Modules) -> Meanings {
     let mut names = Meanings { space: path.to_owned(), programs: programs(path), ..Meanings::default() };
     let origin = |module: &str| match modules.origin(path, module) {
@@ -271,7 +271,7 @@ pub(super) fn meanings(tree: &Tree<'_>, path: &str, modules: &Modules) -> Meanin
             "variable_declarator" => requiring(tree, node, &origin, &mut names),
             "call_expression" => {
                 if let Some(module) = loaded(tree, node) {
-                    // Loaded, whatever is done with it.
+                    // The module is loaded, whatever the code does with it.
                     names
                         .imports
                         .entry(format!("\0{module}"))
@@ -307,7 +307,7 @@ fn import(tree: &Tree<'_>, statement: usize, origin: &impl Fn(&str) -> Origin, n
         let import = Import { from: from.clone(), name: name.map(str::to_owned) };
         names.imports.entry(local.to_owned()).or_default().push(import);
     };
-    // Even an import without a name loads a file.
+    // Even an import without names loads a file.
     add(&format!("\0{statement}"), None);
     for node in tree.inside(statement) {
         match tree.kind(node) {
@@ -366,12 +366,12 @@ fn export(tree: &Tree<'_>, statement: usize, origin: &impl Fn(&str) -> Origin, n
     }
 }
 
-/// What an object hands on, name by name; or the one thing that is all.
+/// Records what an object exports, name by name, or a single value exported as a whole.
 fn table(tree: &Tree<'_>, value: usize, names: &mut Meanings) {
     match tree.kind(value) {
         "identifier" => drop(names.exports.insert("default".to_owned(), tree.text(value).to_owned())),
         "call_expression" => {
-            // Another module, under this one's name.
+            // Re-exports another module.
             let local = loaded(tree, value).map(|module| format!("\0{module}")).unwrap_or_default();
             let imports = names.imports.get(&local).cloned().unwrap_or_default();
             names.all_of.extend(imports.into_iter().map(|import| import.from));
@@ -406,7 +406,7 @@ fn table(tree: &Tree<'_>, value: usize, names: &mut Meanings) {
     }
 }
 
-/// `const { add } = require('./calc')`, `const calc = await import('./calc.js')`.
+/// Records `const { add } = require('./calc')` and `const calc = await import('./calc.js')`.
 fn requiring(tree: &Tree<'_>, declarator: usize, origin: &impl Fn(&str) -> Origin, names: &mut Meanings) {
     let (Some(pattern), Some(value)) = (tree.child(declarator, "name"), tree.child(declarator, "value")) else {
         return;
@@ -431,7 +431,7 @@ fn requiring(tree: &Tree<'_>, declarator: usize, origin: &impl Fn(&str) -> Origi
     }
 }
 
-/// `module.exports = …`.
+/// Records `module.exports = …`.
 fn exporting(tree: &Tree<'_>, assignment: usize, names: &mut Meanings) {
     let (Some(left), Some(right)) = (tree.child(assignment, "left"), tree.child(assignment, "right")) else { return };
     let left = tree.text(left);
@@ -444,7 +444,7 @@ fn exporting(tree: &Tree<'_>, assignment: usize, names: &mut Meanings) {
     }
 }
 
-/// The words by which a file is started: its name with and without its ending.
+/// The words that start a file as a program: its name with and without its ending.
 fn programs(path: &str) -> Vec<String> {
     let file = path.rsplit('/').next().unwrap_or(path);
     let bare = path.rsplit_once('.').map_or(path, |(bare, _)| bare);
@@ -457,12 +457,12 @@ mod tests {
     use crate::fixture;
     use crate::javascript::signs::with_sight;
 
-    /// The items of production that no test leads to.
+    /// The production items that no test reaches.
     fn left(files: &[(&str, &str)]) -> Vec<String> {
         fixture::left(files, |project, sources, look| with_sight(project, sources, look))
     }
 
-    /// What is left of a module and its test.
+    /// Checks the items of a module that its test does not reach.
     fn check(module: &str, import: &str, test: &str, expected: &[&str]) {
         let test = format!("{import}\ntest('a', async () => {{ assert.ok({test}); }});\n");
         assert_eq!(left(&[("calc.js", module), ("a.test.js", &test)]), expected, "{module}");

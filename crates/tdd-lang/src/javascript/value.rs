@@ -1,12 +1,12 @@
-//! Changes the values that an expression spells out to others of the same type.
+//! Changes the literal values in an expression to others of the same type.
 
 use std::ops::Range;
 
 use super::syntax::{DEEPEST, Tree};
 use crate::syntax::FlatTree;
 
-/// What an expression would spell out if it were another value: which bytes change, and to what. `None` if it
-/// spells out nothing, or asks somebody else.
+/// Changes an expression's value: the bytes to replace, and their replacement. `None` if it contains no literal, or is
+/// computed.
 pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, String)> {
     if tree.around(node).count() > DEEPEST {
         return None;
@@ -41,14 +41,14 @@ pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, Str
     }
 }
 
-/// `BigInt(1)`, `expect.objectContaining({ … })`: its arguments say what the value is.
+/// Whether a call's arguments are its value: `BigInt(1)`, `expect.objectContaining({ … })`.
 fn makes_a_value(tree: &Tree<'_>, call: usize) -> bool {
     let function = tree.child(call, "function").map_or("", |function| tree.text(function));
     matches!(function, "BigInt" | "Number" | "String" | "Symbol.for" | "Object.freeze")
         || matches!(function, "expect.objectContaining" | "expect.closeTo")
 }
 
-/// What a literal stands for; `None` if the node is none.
+/// A literal's value; `None` if the node is not a literal.
 pub(super) fn literal(tree: &FlatTree<'_>, node: usize) -> Option<String> {
     match tree.kind(node) {
         "string" => Some(tree.text(node).replace('\'', "\"")),

@@ -1,11 +1,11 @@
-//! Knows the packages of a workspace: what `package.json` or `pnpm-workspace.yaml` says of them.
+//! Finds the packages of a workspace from `package.json` or `pnpm-workspace.yaml`.
 
 use serde_json::Value;
 
 use crate::language::{Project, Sources, join};
 use crate::pattern::matches;
 
-/// The folders of a workspace's packages, relative to the repository's root; one inside of another is part of that.
+/// The folders of a workspace's packages, relative to the repository's root; a package inside another belongs to it.
 pub(super) fn packages(project: &Project, sources: &dyn Sources) -> Vec<String> {
     let patterns = patterns(project, sources);
     let (without, with): (Vec<&String>, Vec<&String>) = patterns.iter().partition(|pattern| pattern.starts_with('!'));
@@ -37,7 +37,7 @@ fn patterns(project: &Project, sources: &dyn Sources) -> Vec<String> {
     named.chain(listed_in_yaml(&pnpm)).collect()
 }
 
-/// The entries of the list `packages`, as people write it: one a line, or all of them in brackets.
+/// The entries of the YAML list `packages`, one per line or all in brackets.
 fn listed_in_yaml(text: &str) -> Vec<String> {
     let plain = |entry: &str| entry.split(" #").next().unwrap_or(entry).trim().trim_matches(['\'', '"']).to_owned();
     let mut lines = text.lines().skip_while(|line| !line.starts_with("packages:"));

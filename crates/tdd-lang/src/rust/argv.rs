@@ -1,4 +1,4 @@
-//! Names the commands that format and check a cargo project, and the programs that it needs.
+//! The commands that format and check a cargo project, and the programs it needs.
 
 use tdd_core::command::CommandSpec;
 
@@ -9,9 +9,9 @@ use super::owns;
 
 /// Formats these files (relative to the repository's root); `None` if there is nothing to format.
 ///
-/// `cargo fmt`, configured or not, is run as `rustfmt` on the files alone, which does the same to them
-/// ten times as fast. Only where they are of different editions, cargo itself must do it. `rustfmt` also
-/// formats the modules that a file declares.
+/// Runs `cargo fmt`, configured or default, as `rustfmt` on the given files, which gives the same result ten times as
+/// fast. Falls back to cargo if the files have different editions. `rustfmt` also formats the modules that a file
+/// declares.
 pub fn fmt(project: &Project, settings: &Settings, files: &[String], sources: &dyn Sources) -> Option<CommandSpec> {
     if let Some(configured) = settings.fmt_cmd.as_ref().filter(|configured| !is_cargo_fmt(configured)) {
         return Some(project.command(configured.clone(), settings));
@@ -55,7 +55,7 @@ fn is_cargo_fmt(argv: &[String]) -> bool {
     matches!(argv.iter().map(String::as_str).collect::<Vec<_>>()[..], ["cargo", "fmt"] | ["cargo", "fmt", "--all"])
 }
 
-/// A file's path that no program takes for an option.
+/// A file path that no program mistakes for an option.
 fn argument(file: &str) -> String {
     if file.starts_with('-') { format!("./{file}") } else { file.to_owned() }
 }
@@ -77,7 +77,7 @@ mod tests {
         Settings { fmt_cmd: Some(words(argv)), ..Settings::default() }
     }
 
-    /// The command that formats the files in a repository of three packages.
+    /// Checks the formatting command in a repository of three packages.
     fn check_fmt(root: &str, settings: &Settings, files: &[&str], expected: Option<&str>) {
         let sources = memory(&[
             ("Cargo.toml", "[package]\nname = \"a\"\nedition = \"2024\""),

@@ -1,4 +1,4 @@
-//! Finds what a test asserts, also inside of the arguments of macros, which the parser does not read.
+//! Finds a test's assertions, also inside macro arguments, which the parser does not parse.
 
 use std::ops::Range;
 
@@ -6,23 +6,23 @@ use crate::item::Assertion;
 
 use super::syntax::Tree;
 
-/// A macro asserts if the last part of its name begins so. `matches!` alone does not, nor do
-/// `unwrap_err()` and its like, whose failure says nothing that the test's author meant.
+/// A macro asserts if the last part of its path starts with one of these. `matches!` does not, and neither do
+/// `unwrap_err()` and the like, whose failure says nothing about the intent of the test.
 const ASSERTING: [&str; 4] = ["assert", "debug_assert", "prop_assert", "expect_"];
 
-/// Where a node stands inside its test.
+/// Where a node is inside its test.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Place {
-    /// In a closure, an async block, an inner function or a macro's definition.
+    /// In a closure, an async block, an inner function or a macro definition.
     deferred: bool,
-    /// In a branch: of `if`, `else`, `match`, `let … else`.
+    /// In a branch of `if`, `else`, `match` or `let … else`.
     branch: bool,
 }
 
-/// The assertions in these nodes of a test, its first node being the function itself.
+/// The assertions in these nodes of a test; the first node is the function itself.
 ///
-/// A `panic!` counts only in a branch, where it stands for "this must not happen"; a bare one makes a
-/// test that never passes.
+/// A `panic!` counts only in a branch, where it means "this must not happen"; elsewhere it makes a test that never
+/// passes.
 pub(super) fn assertions(tree: &Tree<'_>, test: Range<usize>) -> Vec<Assertion> {
     let mut places = vec![Place::default(); test.len()];
     let mut found = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn assertions(tree: &Tree<'_>, test: Range<usize>) -> Vec<Assertion> 
     found
 }
 
-/// The expected value that an attribute names, taken for an assertion.
+/// The expected value in a test's attribute, as an assertion.
 pub(super) fn of_attribute(tree: &Tree<'_>, attribute: Range<usize>) -> Assertion {
     let span = span(tree, &attribute);
     Assertion { kind: "test_case".to_owned(), span, digest: tree.digest(attribute), in_closure: false }
@@ -62,7 +62,7 @@ fn is_branch(tree: &Tree<'_>, node: usize) -> bool {
         || matches!(tree.field(node), Some("consequence" | "alternative"))
 }
 
-/// The same for the arguments of a macro, by the look of the tokens.
+/// The same for macro arguments, judging by the tokens.
 fn places_of_tokens(tree: &Tree<'_>, node: usize, here: Place) -> Vec<(usize, Place)> {
     let mut reader = Reader::default();
     let mut previous = "(";
@@ -77,7 +77,7 @@ fn places_of_tokens(tree: &Tree<'_>, node: usize, here: Place) -> Vec<(usize, Pl
     places
 }
 
-/// What the tokens before a token say about it.
+/// What the preceding tokens say about the next one.
 #[derive(Default)]
 struct Reader {
     closure: Closure,
@@ -93,7 +93,7 @@ enum Closure {
     None,
     /// Between the bars.
     Parameters,
-    /// After them.
+    /// After the bars.
     Body,
 }
 
@@ -120,12 +120,12 @@ impl Reader {
     }
 }
 
-/// Whether an expression may begin after this token, so that a bar there opens a closure.
+/// Whether an expression may begin after this token, so that a `|` opens a closure.
 fn begins_expression(previous: &str) -> bool {
     matches!(previous, "(" | "[" | "{" | "," | "=" | "=>" | ";" | "move" | "return" | "&" | "async" | ":")
 }
 
-/// The macros that are called among the children of a node, each from its path to its arguments.
+/// The macro calls among a node's children, each from its path to its arguments.
 fn invocations(tree: &Tree<'_>, node: usize) -> impl Iterator<Item = Range<usize>> {
     let children: Vec<usize> = match tree.kind(node) {
         "macro_invocation" | "token_tree" => tree.children(node).filter(|child| !tree.is_comment(*child)).collect(),
@@ -172,7 +172,7 @@ fn span(tree: &Tree<'_>, nodes: &Range<usize>) -> Range<usize> {
 mod tests {
     use super::*;
 
-    /// Each assertion as its text, in brackets if it stands in a closure.
+    /// Checks the text of each assertion; those in closures are shown in brackets.
     fn check(body: &str, expected: &[&str]) {
         let source = format!("fn t() {{ {body} }}");
         let tree = Tree::parse(&source).unwrap();

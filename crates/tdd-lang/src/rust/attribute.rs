@@ -1,6 +1,6 @@
-//! Reads attributes: which make a test, keep one from running, or bind an item to test builds.
+//! Reads attributes: which make a function a test, keep a test from running, or limit an item to test builds.
 
-/// One attribute; a `#[cfg_attr(when, …)]` is read as those that it stands for.
+/// One attribute; `#[cfg_attr(when, …)]` is expanded into the attributes inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Attribute {
     /// `tokio::test`
@@ -9,11 +9,11 @@ pub(super) struct Attribute {
     rest: Vec<String>,
     /// The condition of the `cfg_attr` around it.
     when: Option<String>,
-    /// The whole as it is written, on one line.
+    /// The whole attribute as written, on one line.
     pub text: String,
 }
 
-/// Whether a condition holds, as far as can be known before a build.
+/// Whether a condition holds, as far as can be known without building.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Truth {
     Yes,
@@ -21,14 +21,14 @@ pub(super) enum Truth {
     Unknown,
 }
 
-/// Conditions nested deeper than this are not looked into.
+/// Limit for nested conditions; deeper ones are not evaluated.
 const DEEPEST: usize = 32;
 
-/// Attributes other than those whose name ends in `test` that make a function a test.
+/// Attributes that make a function a test, besides those whose name ends in `test`.
 const TESTS: [&str; 3] = ["test_case", "test_matrix", "quickcheck"];
 
 impl Attribute {
-    /// Reads what stands between the brackets of `#[…]`, token by token.
+    /// Reads the tokens between the brackets of `#[…]`.
     pub fn read(tokens: &[&str]) -> Vec<Self> {
         let text = format!("#[{}]", spell(tokens));
         let mut found = Vec::new();
@@ -48,28 +48,28 @@ impl Attribute {
         found
     }
 
-    /// Whether its function is a test.
+    /// Whether it makes a function a test.
     pub fn is_test(&self) -> bool {
         let name = self.name();
         name.ends_with("test") || TESTS.contains(&name)
     }
 
-    /// Whether its test is not run by default.
+    /// Whether it keeps the test from running by default.
     pub fn is_ignore(&self) -> bool {
         self.path == "ignore"
     }
 
-    /// Whether its test is meant to panic.
+    /// Whether the test must panic.
     pub fn is_should_panic(&self) -> bool {
         self.path == "should_panic"
     }
 
-    /// Whether it names an expected value for its test: `#[test_case(2 => 4)]`.
+    /// Whether it contains an expected value: `#[test_case(2 => 4)]`.
     pub fn expects(&self) -> bool {
         self.name() == "test_case" && self.rest.iter().any(|token| token == "=>")
     }
 
-    /// Whether it is one case of its test that names no expected value: `#[case(2, 4)]`, `#[test_case(2, 4)]`.
+    /// Whether it is a case without an expected value: `#[case(2, 4)]`, `#[test_case(2, 4)]`.
     pub fn is_case(&self) -> bool {
         let by_rstest = self.path == "case" || self.path.starts_with("case::");
         !self.rest.is_empty() && (by_rstest || self.name() == "test_case" && !self.expects())
@@ -82,17 +82,17 @@ impl Attribute {
         literal_value(&rest).or_else(|| arguments(&rest).into_iter().find_map(of_argument))
     }
 
-    /// The file that `#[path = "…"]` names.
+    /// The file named by `#[path = "…"]`.
     pub fn file(&self) -> Option<String> {
         if self.path == "path" { literal_value(&self.tokens()) } else { None }
     }
 
-    /// Whether it stands under the condition of a `cfg_attr`.
+    /// Whether it is inside a `cfg_attr`.
     pub fn is_conditional(&self) -> bool {
         self.when.is_some()
     }
 
-    /// The condition of a `cfg`, or of the `cfg_attr` that makes the function a test.
+    /// The condition of a `cfg`, or of the `cfg_attr` around a test attribute.
     pub fn condition(&self) -> Option<String> {
         if self.path == "cfg" {
             let parts = self.tokens();
@@ -111,7 +111,7 @@ impl Attribute {
         holds(condition, in_tests, DEEPEST)
     }
 
-    /// Whether it gives documentation that may hold an example.
+    /// Whether it contains documentation that may have an example.
     pub fn documents_an_example(&self) -> bool {
         let tells = |token: &String| token.contains("```") || token.contains("~~~") || token == "include_str";
         self.path == "doc" && self.rest.iter().any(tells)
@@ -126,7 +126,7 @@ impl Attribute {
     }
 }
 
-/// The text that a string literal stands for; `None` if it is no string.
+/// The text of a string literal; `None` if the token is not a string.
 pub(super) fn literal(token: &&str) -> Option<String> {
     if let Some(raw) = token.strip_prefix('r') {
         let hashes = raw.len() - raw.trim_start_matches('#').len();
@@ -169,7 +169,7 @@ fn literal_value(rest: &[&str]) -> Option<String> {
     }
 }
 
-/// The parts of `(a, b(c, d), e)`, without empty ones; none if there is nothing in parentheses.
+/// The arguments in `(a, b(c, d), e)`, without empty ones; none if there are no parentheses.
 fn arguments<'t>(rest: &'t [&'t str]) -> Vec<&'t [&'t str]> {
     let ["(", inner @ .., ")"] = rest else { return Vec::new() };
     let mut depth = 0_usize;
@@ -218,7 +218,7 @@ fn opposite(truth: Truth) -> Truth {
     }
 }
 
-/// `decisive` if one part is so, `otherwise` if no part is unknown.
+/// `decisive` if any part is; else unknown if any part is unknown; else `otherwise`.
 fn all(parts: &[Truth], decisive: Truth, otherwise: Truth) -> Truth {
     if parts.contains(&decisive) {
         decisive
@@ -229,7 +229,7 @@ fn all(parts: &[Truth], decisive: Truth, otherwise: Truth) -> Truth {
     }
 }
 
-/// Tokens as a person would write them.
+/// Joins tokens with the usual spacing.
 fn spell(tokens: &[&str]) -> String {
     let mut text = String::new();
     for token in tokens {

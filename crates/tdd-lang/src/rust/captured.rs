@@ -1,7 +1,7 @@
 //! Captured output of real runs, for tests.
 #![expect(clippy::disallowed_methods, reason = "tests read their data")]
 
-/// The names of the captured runs that begin so.
+/// The names of the captured runs with this prefix.
 pub(crate) fn files(prefix: &str) -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/runner-outputs");
     let mut names: Vec<String> = std::fs::read_dir(folder)
@@ -23,7 +23,7 @@ pub(crate) fn output(name: &str) -> (String, i32) {
     (stdout.to_owned(), code.split_whitespace().next().unwrap().parse().unwrap())
 }
 
-/// Only cargo's build messages of a captured run.
+/// Cargo's build messages from a captured run.
 pub(crate) fn build_messages(name: &str) -> String {
     let (stdout, _) = output(name);
     stdout.lines().filter(|line| line.starts_with("{\"reason\"")).flat_map(|line| [line, "\n"]).collect()

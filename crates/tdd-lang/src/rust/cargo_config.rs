@@ -1,10 +1,9 @@
-//! Reads the project's own cargo configuration: variables for its tests, and whether it puts a program
-//! before them.
+//! Reads the project's cargo configuration: environment variables for its tests, and whether it sets a `runner`.
 
 use super::places::Places;
 use crate::language::Sources;
 
-/// Variables that every command of ours has already; without `force`, cargo leaves those alone.
+/// Variables that our commands always set; without `force`, cargo does not override them.
 const ALWAYS_SET: [&str; 14] = [
     "PATH",
     "HOME",
@@ -22,7 +21,7 @@ const ALWAYS_SET: [&str; 14] = [
     "TZ",
 ];
 
-/// The `[env]` section.
+/// The `[env]` section of the nearest configuration.
 pub(crate) fn variables(places: &Places, sources: &dyn Sources) -> Vec<(String, String)> {
     let Some((folder, table)) = files(places, sources).into_iter().next() else {
         return Vec::new();
@@ -42,7 +41,7 @@ fn variable(value: &toml::Value, places: &Places, folder: &str) -> Option<String
     Some(if is_on(value, "relative") { places.absolute_in(folder, text) } else { text.to_owned() })
 }
 
-/// Whether some `[target.…]` section names a `runner`.
+/// Whether a `[target.…]` section sets a `runner`.
 pub(crate) fn has_runner(places: &Places, sources: &dyn Sources) -> bool {
     files(places, sources).iter().any(|(_, table)| {
         let targets = table.get("target").and_then(toml::Value::as_table);
@@ -50,8 +49,7 @@ pub(crate) fn has_runner(places: &Places, sources: &dyn Sources) -> bool {
     })
 }
 
-/// The configurations that cargo reads in the project's folder, the nearest first, each with the folder
-/// that it is for.
+/// The configurations that cargo reads in the project's folder, nearest first, each with its folder.
 fn files<'p>(places: &'p Places, sources: &dyn Sources) -> Vec<(&'p str, toml::Table)> {
     let upwards = std::iter::successors(Some(places.project()), |folder| {
         (!folder.is_empty()).then(|| folder.rsplit_once('/').map_or("", |(outer, _)| outer))

@@ -1,10 +1,9 @@
-//! Reads comments: the ids that they give to tests, and the examples that they hold.
+//! Reads comments: the ids they give to tests, and the examples in them.
 
-/// What gives a test its id.
+/// The marker for a test's id.
 const MARK: &str = "@tdd-test-id:";
 
-/// The slugs that a comment gives, each with the line on which it stands, the comment's first being 0.
-/// Only a line that begins with the mark gives one.
+/// The slugs in a comment, each with its line (from 0). Only a line that begins with the marker counts.
 pub(super) fn annotations(comment: &str) -> impl Iterator<Item = (usize, String)> + '_ {
     comment.lines().enumerate().filter_map(|(line, text)| {
         let text = text.trim_start_matches(|c: char| c.is_whitespace() || "/*!".contains(c));
@@ -20,7 +19,7 @@ pub(super) fn is_outer_doc(comment: &str) -> bool {
     line || block
 }
 
-/// Whether a comment is documentation with a code block in it: a fence, or a line indented by four.
+/// Whether a comment is documentation with a code block: a fence, or a line indented by four.
 pub(super) fn documents_an_example(comment: &str) -> bool {
     let is_doc = is_outer_doc(comment) || comment.starts_with("//!") || comment.starts_with("/*!");
     is_doc && comment.lines().any(is_code)

@@ -1,4 +1,4 @@
-//! Reads cargo's stream of build messages: what was built, and what the compiler had against the rest.
+//! Reads cargo's stream of build messages: what was built, and the compiler's errors.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use serde::Deserialize;
 use serde_json::Value;
 use tdd_core::command::Captured;
 
-/// All that a build said.
+/// The messages of one build.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Build {
-    /// What was built, fresh or not.
+    /// Everything that was built, fresh or not.
     pub artifacts: Vec<Artifact>,
-    /// What build scripts asked for.
+    /// The build scripts' requests.
     pub scripts: Vec<BuildScript>,
-    /// The compiler's errors, each once.
+    /// The compiler's errors, without duplicates.
     pub errors: Vec<TargetError>,
-    /// How cargo says that the build ended; `None` if its last message is missing.
+    /// Whether cargo says that the build succeeded; `None` if its last message is missing.
     pub success: Option<bool>,
 }
 
@@ -24,14 +24,14 @@ pub struct Build {
 pub struct Target {
     /// `lib`, `bin`, `test`, `proc-macro`, `example`, `bench`, `custom-build`, or a crate type.
     pub kind: Vec<String>,
-    /// Its name.
+    /// The target's name.
     pub name: String,
-    /// The file at its root, absolute.
+    /// The target's root file, absolute.
     pub src_path: String,
-    /// Whether it is tested unless asked for something else; an example is not, by default.
+    /// Whether cargo tests it by default; an example is not.
     #[serde(default)]
     pub test: bool,
-    /// Whether its documentation is tested.
+    /// Whether its doctests are run.
     #[serde(default)]
     pub doctest: bool,
 }
@@ -39,15 +39,15 @@ pub struct Target {
 /// Something that cargo built.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Artifact {
-    /// Which package.
+    /// The package's id.
     pub package_id: String,
     /// The package's manifest, absolute.
     pub manifest_path: String,
-    /// Which target of it.
+    /// The package's target.
     pub target: Target,
-    /// How it was built.
+    /// The build profile.
     pub profile: Profile,
-    /// The files it is made of.
+    /// The files that were built.
     #[serde(default)]
     pub filenames: Vec<String>,
     /// The program, if it is one.
@@ -61,54 +61,54 @@ pub struct Profile {
     pub test: bool,
 }
 
-/// What a package's build script asked for.
+/// The requests of a package's build script.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct BuildScript {
-    /// Which package.
+    /// The package's id.
     pub package_id: String,
-    /// Where it wrote.
+    /// The script's output folder.
     pub out_dir: String,
-    /// Variables for the package's compilation and tests.
+    /// Environment variables for the package's compilation and tests.
     #[serde(default)]
     pub env: Vec<(String, String)>,
-    /// Folders with native libraries, some with a `kind=` before them.
+    /// Folders with native libraries, some with a `kind=` prefix.
     #[serde(default)]
     pub linked_paths: Vec<String>,
 }
 
-/// An error, and the target that it keeps from being built.
+/// An error, with the target that it keeps from being built.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct TargetError {
-    /// Which package.
+    /// The package's id.
     pub package_id: String,
     /// The package's manifest, absolute.
     #[serde(default)]
     pub manifest_path: String,
-    /// Which target of it.
+    /// The package's target.
     pub target: Target,
-    /// What the compiler said.
+    /// The compiler's message.
     pub message: Diagnostic,
 }
 
 /// A message of the compiler.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Diagnostic {
-    /// In words.
+    /// The message's text.
     pub message: String,
     /// `error`, `warning`, `note`, …
     pub level: String,
-    /// Its number or, for a lint, its name.
+    /// The error code or, for a lint, its name.
     pub code: Option<Code>,
-    /// Where.
+    /// The places it refers to.
     pub spans: Vec<Span>,
     /// Notes and suggestions.
     #[serde(default)]
     pub children: Vec<Diagnostic>,
-    /// All of it, as on a terminal.
+    /// The whole message, as on a terminal.
     pub rendered: Option<String>,
 }
 
-/// The number of an error or the name of a lint.
+/// The code of an error or the name of a lint.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Code {
     /// `E0425`, `unconditional_panic`.
@@ -126,42 +126,42 @@ pub struct Span {
     pub byte_end: usize,
     /// First line, from 1.
     pub line_start: usize,
-    /// Whether the error is here, rather than explained by this place.
+    /// Whether the error is here; other spans only explain it.
     pub is_primary: bool,
-    /// What the compiler says of this place.
+    /// The compiler's label for this place.
     pub label: Option<String>,
-    /// What to write there, if this is part of a suggestion.
+    /// The replacement text, if this is part of a suggestion.
     #[serde(default)]
     pub suggested_replacement: Option<String>,
-    /// The macro that this place is inside of.
+    /// The macro call that this place was expanded from.
     pub expansion: Option<Box<Expansion>>,
 }
 
-/// The use of a macro.
+/// A macro call.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Expansion {
-    /// Where it was used.
+    /// Where the macro was called.
     pub span: Span,
 }
 
-/// Why a stream of build messages is not believed.
+/// Why a stream of build messages cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadStream {
-    /// A line is no message of cargo's.
+    /// A line is not a message of cargo's.
     #[error("line {line} of cargo's build messages is none: {text}")]
     Line {
-        /// Which one, from 1.
+        /// The line's number, from 1.
         line: usize,
-        /// How it begins.
+        /// The beginning of the line.
         text: String,
     },
-    /// Bytes were dropped.
+    /// Bytes are missing.
     #[error("{0} bytes of cargo's build messages are lost")]
     Hole(u64),
 }
 
 impl Span {
-    /// The place in a file of the project from which a chain of macros led here.
+    /// The place in a project file where a chain of macro calls began.
     pub fn outermost(&self) -> &Self {
         let mut span = self;
         while let Some(expansion) = &span.expansion {
@@ -172,19 +172,19 @@ impl Span {
 }
 
 impl Target {
-    /// Whether this is production code with its unit tests: a library, a program, a macro crate.
+    /// Whether this is production code with its unit tests: a library, a program or a macro crate.
     pub fn is_production(&self) -> bool {
         !self.kind.iter().any(|kind| matches!(kind.as_str(), "test" | "bench" | "example" | "custom-build"))
     }
 
-    /// Whether it is of this kind.
+    /// Whether the target has this kind.
     pub fn is(&self, kind: &str) -> bool {
         self.kind.iter().any(|own| own == kind)
     }
 }
 
-/// Reads the stream. An empty one is no error: cargo gave up before it built anything, and
-/// [`Build::success`] is unknown.
+/// Reads the stream. An empty one is not an error: cargo gave up before building anything, and [`Build::success`] is
+/// unknown.
 pub fn read(stdout: &Captured) -> Result<Build, BadStream> {
     if stdout.dropped > 0 {
         return Err(BadStream::Hole(stdout.dropped));
@@ -200,7 +200,7 @@ pub fn read(stdout: &Captured) -> Result<Build, BadStream> {
     Ok(build)
 }
 
-/// One message; `None` if it is not what it should be.
+/// Reads one message; `None` if it is malformed.
 fn take(build: &mut Build, seen: &mut BTreeSet<(String, String)>, line: &str) -> Option<()> {
     let message: Value = serde_json::from_str(line).ok()?;
     match message.get("reason")?.as_str()? {
@@ -210,12 +210,12 @@ fn take(build: &mut Build, seen: &mut BTreeSet<(String, String)>, line: &str) ->
         "compiler-message" => {
             let error: TargetError = serde_json::from_value(message).ok()?;
             let shown = error.message.rendered.clone().unwrap_or_default();
-            // A library with tests is compiled twice, and says the same twice.
+            // A library with tests is compiled twice, and its errors are reported twice.
             if is_error(&error.message) && seen.insert((error.target.src_path.clone(), shown)) {
                 build.errors.push(error);
             }
         }
-        // Cargo may learn to say more; what it adds is not ours to judge.
+        // Ignore unknown messages, which newer versions of cargo may add.
         _ => {}
     }
     Some(())

@@ -1,9 +1,9 @@
-//! Puts the tests of one version of a file to the production code of another.
+//! Combines the tests of one version of a file with the production code of another.
 
 use super::items::items;
 
-/// The file with the production code of `before` and the tests of `after`. A file that is not there has
-/// neither. `None` if there are no tests in either.
+/// The file with the production code of `before` and the tests of `after`; a missing file has neither. `None` if there
+/// are no tests in either.
 pub fn compose(path: &str, before: Option<&str>, after: Option<&str>) -> Option<String> {
     let has_tests = |source: Option<&str>| source.is_some_and(|source| !items(path, source).test_ranges.is_empty());
     if !has_tests(before) && !has_tests(after) {

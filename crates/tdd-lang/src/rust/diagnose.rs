@@ -1,8 +1,8 @@
-//! Tells why a target does not compile: a test that asks for production code which is not there yet
-//! (`missing-symbol`), a syntax error, or anything else.
+//! Decides why a target does not compile: a test that needs production code that does not exist yet (`missing-symbol`),
+//! a syntax error, or another error.
 //!
-//! `missing-symbol` needs every error of the target to be of that kind, and each to concern an item
-//! of production. Where production itself does not compile, nothing is missing: it is broken.
+//! It is `missing-symbol` only if every error of the target is of that kind and concerns a production item. Production
+//! code that does not compile itself is broken, not missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -29,8 +29,8 @@ pub fn obstacles(build: &Build, places: &Places, sources: &dyn Sources) -> Vec<O
     targets.into_values().map(|errors| doctor.obstacle(&errors)).collect()
 }
 
-/// The names by which the packages of the repository are imported. A package without a library
-/// counts too: the library may be what the test asks for.
+/// The import names of the repository's packages. A package without a library counts too: the library may be what the
+/// test needs.
 pub(crate) fn crate_names(build: &Build, places: &Places) -> BTreeSet<String> {
     let artifacts =
         build.artifacts.iter().map(|artifact| (&artifact.manifest_path, &artifact.package_id, &artifact.target));
@@ -54,14 +54,14 @@ pub(crate) fn package_name(id: &str) -> &str {
     }
 }
 
-/// What is asked while errors are looked at.
+/// Everything needed to diagnose errors.
 struct Doctor<'a> {
     production: Production,
     places: &'a Places,
     sources: &'a dyn Sources,
 }
 
-/// One error, with the file that it stands in.
+/// One error, with the file that contains it.
 struct Case<'a> {
     message: &'a Diagnostic,
     code: &'a str,
@@ -97,8 +97,8 @@ impl Doctor<'_> {
         }
     }
 
-    /// Whether every error asks for something that production does not have. Where an import of ours is
-    /// among them, a method that is not found follows from it: the import may be that of its trait.
+    /// Whether every error is about something that production lacks. If an import from production is missing, a method
+    /// that is not found may follow from it: the import may be the method's trait.
     fn all_missing(&self, errors: &[&TargetError]) -> bool {
         let missing = |error: &&TargetError| self.is_missing(error);
         let import = |error: &&TargetError| code_of(&error.message) == Some("E0432");
@@ -125,7 +125,7 @@ impl Doctor<'_> {
         self.case(error).is_some_and(|case| self.judge(&case))
     }
 
-    /// `None` if the error stands in production, or in no file of the repository.
+    /// `None` if the error is in production code, or in no file of the repository.
     fn case<'a>(&'a self, error: &'a TargetError) -> Option<Case<'a>> {
         let span = root_span(&error.message)?;
         let path = self.places.relative(&span.file_name)?;
@@ -155,8 +155,8 @@ impl Doctor<'_> {
         }
     }
 
-    /// Arity, types and impls: where a definition is pointed at, it decides; otherwise the types that
-    /// are named, or the expression around the error.
+    /// Judges errors about arity, types and impls. If the message points to a definition, the definition decides;
+    /// otherwise the types it names, or the expression around the error.
     fn is_type_of_ours(&self, case: &Case) -> bool {
         match self.definition(case.message) {
             Some(Definition::Production) => true,
@@ -168,7 +168,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// Where the notes say that the function or type in question is defined.
+    /// Where the notes say that the function or type is defined.
     fn definition(&self, message: &Diagnostic) -> Option<Definition> {
         let notes = message.children.iter().filter(|child| child.level == "note");
         let mut spans = notes.filter(|note| note.message.contains("defined here")).flat_map(|note| &note.spans);
@@ -190,7 +190,7 @@ impl Doctor<'_> {
         })
     }
 
-    /// Whether the message names a type or trait of ours, between backticks.
+    /// Whether the message names a production type or trait in backticks.
     fn names_ours(&self, case: &Case) -> bool {
         let label = case.span.label.as_deref().unwrap_or_default();
         quoted(&case.message.message).chain(quoted(label)).any(|quote| {
@@ -206,27 +206,26 @@ impl Doctor<'_> {
     }
 }
 
-/// Where something is defined.
 enum Definition {
     Production,
     Test,
     Elsewhere,
 }
 
-/// Errors of the lexer that have a number.
+/// Lexer errors that have a code.
 const LEXER_CODES: [&str; 7] = ["E0748", "E0758", "E0762", "E0763", "E0765", "E0766", "E0768"];
 
-/// A member that is not there or not visible, or a trait that has it not.
+/// Codes for a member that is missing or not visible, or that a trait lacks.
 const MEMBER_CODES: [&str; 15] = [
     "E0599", "E0609", "E0560", "E0559", "E0026", "E0407", "E0437", "E0438", "E0576", "E0220", "E0603", "E0616",
     "E0624", "E0451", "E0423",
 ];
 
-/// Arity, types and impls that are not as the test wants them.
+/// Codes for arity, types and impls that are not as the test expects.
 const TYPE_CODES: [&str; 11] =
     ["E0061", "E0308", "E0277", "E0369", "E0618", "E0023", "E0050", "E0053", "E0185", "E0186", "E0532"];
 
-/// `use rs::x`, `rs::x()`, `Game::new()`, `super::x()`: missing if its way begins in production.
+/// `use rs::x`, `rs::x()`, `Game::new()`, `super::x()`: missing if the path begins in production.
 fn is_missing_path(case: &Case) -> bool {
     let label = case.span.label.as_deref().unwrap_or_default();
     if case.code == "E0432" {
@@ -240,8 +239,9 @@ fn is_missing_path(case: &Case) -> bool {
     starts_in_production(case, &first)
 }
 
-/// A name that is not in scope: an undeclared lower-case variable is the test's own mistake, and so is a name
-/// that the standard library has, or that no production code could bring there: their imports are forgotten.
+/// Whether a name that is not in scope is missing from production. An undeclared lower-case variable is the test's own
+/// mistake; so is a name that the standard library has, or that production could not bring into scope, because its
+/// import was forgotten.
 fn is_missing_name(case: &Case) -> bool {
     let (first, is_path) = case.file.path_at(&case.range);
     if is_path {
@@ -261,7 +261,7 @@ fn first_segment(path: &str) -> &str {
     path.split("::").next().unwrap_or(path)
 }
 
-/// Whether the compiler offers to import the name from the standard library.
+/// Whether the compiler suggests importing the name from the standard library.
 fn offers_std(message: &Diagnostic) -> bool {
     let offers = message.children.iter().flat_map(|child| &child.spans);
     let texts = offers.filter_map(|span| span.suggested_replacement.as_deref());
@@ -270,7 +270,7 @@ fn offers_std(message: &Diagnostic) -> bool {
         .any(|text| ["use std::", "use core::", "use alloc::"].iter().any(|std| text.starts_with(std)))
 }
 
-/// The primary place, followed out of macros to where a file of ours uses them.
+/// The primary place, followed out of macros to the project file that calls them.
 fn root_span(message: &Diagnostic) -> Option<&Span> {
     message.spans.iter().find(|span| span.is_primary).map(Span::outermost)
 }
@@ -279,19 +279,19 @@ fn code_of(message: &Diagnostic) -> Option<&str> {
     message.code.as_ref().map(|code| code.code.as_str())
 }
 
-/// Beginnings of the parser's messages; they have no number.
+/// Whether the message begins like a parser error; those have no code.
 fn reads_like_syntax(message: &str) -> bool {
     let beginnings =
         ["expected ", "unexpected ", "mismatched closing", "this file contains", "unclosed", "unknown start of token"];
     beginnings.iter().any(|beginning| message.starts_with(beginning))
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The paths in a type as the compiler writes it: `Option<rs::Thing>` has `Option` and `rs::Thing`.
+/// The paths in a type as the compiler writes it: `Option<rs::Thing>` contains `Option` and `rs::Thing`.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let in_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     text.split(move |c: char| !in_path(c)).map(|path| path.trim_matches(':')).filter(|path| !path.is_empty())

@@ -1,4 +1,4 @@
-//! Every captured compile error has the cause that a person would give it.
+//! Every captured compile error gets the cause that a person would give it.
 
 use std::collections::BTreeMap;
 
@@ -28,14 +28,14 @@ impl Sources for Files {
     }
 }
 
-/// The production code that the captured runs were made with, as far as it matters.
+/// The relevant production code of the captured runs.
 const LIB: &str = "pub fn add(a: i32, b: i32) -> i32 { a + b }
 #[derive(Debug, PartialEq)] pub enum Kind { A }
 pub struct Thing { pub vis: i32, hid: i32 }
 pub trait Shape { fn area(&self) -> f64; }
 ";
 
-/// The lines of a file that the messages of a captured run quote, each at its own bytes.
+/// The lines of a file that a captured run's messages quote, each at its byte offset.
 fn quoted_lines(messages: &str, file: &str) -> String {
     let mut bytes = Vec::new();
     let mut stack: Vec<Value> = messages.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -75,7 +75,7 @@ fn captured_cause(name: &str) -> Option<(Cause, String)> {
     found.into_iter().next().map(|obstacle| (obstacle.cause, obstacle.subject))
 }
 
-/// Every captured run that does not compile, and why.
+/// The cause of every captured run that does not compile.
 const CAUSES: &[(&str, Cause)] = &[
     ("borrow_error_in_test", Cause::UnrelatedCompileError),
     ("duplicate_test_name", Cause::UnrelatedCompileError),
@@ -89,7 +89,7 @@ const CAUSES: &[(&str, Cause)] = &[
     ("missing_fn_path", Cause::MissingSymbol),
     ("missing_from", Cause::MissingSymbol),
     ("missing_fromstr", Cause::MissingSymbol),
-    // `Option<Thing, i32>`: the generics of a type of the standard library are not production's.
+    // `Option<Thing, i32>`: the generics belong to the standard library, not to production.
     ("missing_generic_arg", Cause::UnrelatedCompileError),
     ("missing_iter_impl", Cause::MissingSymbol),
     ("missing_literal_field", Cause::MissingSymbol),
@@ -100,7 +100,7 @@ const CAUSES: &[(&str, Cause)] = &[
     ("missing_op_add", Cause::MissingSymbol),
     ("missing_struct_literal", Cause::MissingSymbol),
     ("missing_trait", Cause::MissingSymbol),
-    // The bound stands on a helper of the test, but the impl that is missing is of production's type.
+    // The bound is on a test helper, but the missing impl is for a production type.
     ("missing_trait_bound", Cause::MissingSymbol),
     ("missing_trait_impl_display", Cause::MissingSymbol),
     ("missing_trait_impl_eq", Cause::MissingSymbol),
@@ -111,9 +111,9 @@ const CAUSES: &[(&str, Cause)] = &[
     ("missing_variant", Cause::UnrelatedCompileError),
     ("missing_variant_own", Cause::MissingSymbol),
     ("missing_variant_pattern", Cause::MissingSymbol),
-    // `add("1", 2)` asks for another type of a parameter, `sub` for a function: both production's.
+    // `add("1", 2)` needs another parameter type, `sub` a function: both are production's.
     ("mixed_import_and_type", Cause::MissingSymbol),
-    // The borrow error is there too, but rustc does not get as far as to say so.
+    // There is also a borrow error, but rustc stops before reporting it.
     ("mixed_method_and_borrow", Cause::MissingSymbol),
     // `sub` is not imported: whatever production has, this test will not find it.
     ("mixed_other_fn", Cause::UnrelatedCompileError),
@@ -126,16 +126,16 @@ const CAUSES: &[(&str, Cause)] = &[
     ("private_fn_import", Cause::MissingSymbol),
     ("private_item", Cause::MissingSymbol),
     ("private_method", Cause::MissingSymbol),
-    // Production's own syntax error: the subject is its root file.
+    // A syntax error in production: the subject is its root file.
     ("syntax_error_src", Cause::SyntaxError),
     ("syntax_error_test", Cause::SyntaxError),
     ("syntax_missing_brace", Cause::SyntaxError),
-    // A test that wants a trait of ours to require less: a changed API.
+    // The test wants a production trait to require less: a changed API.
     ("trait_new_required_method", Cause::MissingSymbol),
-    // Production that does not compile misses nothing.
+    // Production code that does not compile is broken, not missing.
     ("type_error_src", Cause::UnrelatedCompileError),
     ("type_needed", Cause::UnrelatedCompileError),
-    // A typing error of a test looks like a new function; only the green shows that it is none.
+    // A typo in a test looks like a new function; only the green reveals the mistake.
     ("typo_of_existing", Cause::MissingSymbol),
     ("uncond_index", Cause::UnrelatedCompileError),
     ("undeclared_local_in_test", Cause::UnrelatedCompileError),
@@ -165,8 +165,8 @@ fn an_obstacle_names_the_root_of_its_target() {
     assert_eq!(captured_cause("cargo__syntax_error_src").unwrap().1, "src/lib.rs");
 }
 
-/// The real messages of a unit-test module in which every function has one mistake; its name says
-/// whether production lacks something (`yes_`) or the test is wrong (`no_`).
+/// The real messages of a unit-test module in which every function has one mistake; its name says whether production
+/// lacks something (`yes_`) or the test is wrong (`no_`).
 #[test]
 fn every_mistake_of_a_unit_test_is_laid_at_the_right_door() {
     let source = include_str!("../../tests/runner-outputs/cargo-build__unit_errors.rs");

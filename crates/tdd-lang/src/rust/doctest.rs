@@ -1,7 +1,7 @@
-//! Reads what `cargo test --doc` prints, and names each doctest by its item instead of its line.
+//! Reads the output of `cargo test --doc`, and names each doctest by its item instead of its line.
 //!
-//! rustdoc prints one block per package and kind of doctest (merged ones of the 2024 edition, those
-//! that stand alone, …), each with its own count; a failing doctest's output stands inside its block.
+//! rustdoc prints one block per package and kind of doctest (merged ones of the 2024 edition, standalone ones, …), each
+//! with its own count; the output of a failing doctest is inside its block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,17 +12,16 @@ use tdd_core::test_id::TestId;
 use super::libtest::{MAX_MESSAGE, list_counts, panic_text, shorten};
 use super::places::Places;
 
-/// The doctests that were listed: rustdoc's name (`src/lib.rs - add (line 6)`) and ours.
+/// The listed doctests: rustdoc's name (`src/lib.rs - add (line 6)`) and our id.
 pub type Doctests = BTreeMap<String, TestId>;
 
-/// Why a doctest report is not believed.
+/// Why a doctest report is not trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the report of the doctests contradicts itself: {0}")]
 pub struct Contradiction(pub String);
 
-/// The names that `cargo test --doc -- --list` printed, each with its id: `path::doc(item)#n`, where
-/// `n` counts the item's doctests from the top of the file. Each of so many packages must have its list,
-/// be it an empty one.
+/// The names printed by `cargo test --doc -- --list`, each with its id: `path::doc(item)#n`, where `n` counts the
+/// item's doctests from the top of the file. Each of the `packages` must have a list, even if it is empty.
 pub fn read_list(finished: &Finished, packages: usize, places: &Places) -> Result<Doctests, Contradiction> {
     let wrong = |what: &str| Contradiction(what.to_owned());
     if finished.exit != Exit::Passed || finished.stdout.dropped > 0 {
@@ -70,14 +69,14 @@ fn number(names: &[String], places: &Places) -> Option<Doctests> {
     Some(numbered.collect())
 }
 
-/// File, item and line of `src/lib.rs - add (line 6)`; the crate's own documentation has no item.
+/// File, item and line of `src/lib.rs - add (line 6)`; crate documentation has no item.
 fn parts(name: &str) -> Option<(&str, &str, usize)> {
     let (path, rest) = name.split_once(" - ")?;
     let (item, line) = rest.strip_suffix(')')?.rsplit_once("(line ")?;
     Some((path, item.trim_end(), line.parse().ok()?))
 }
 
-/// The item of a doctest's id, `add` of `src/lib.rs::doc(add)#1`; `None` if the id names no doctest.
+/// The item in a doctest's id, `add` in `src/lib.rs::doc(add)#1`; `None` if the id is not a doctest's.
 pub fn item_of(id: &TestId) -> Option<&str> {
     let (item, number) = id.name()?.strip_prefix("doc(")?.rsplit_once(")#")?;
     number.parse::<usize>().ok().map(|_| item)
@@ -119,7 +118,7 @@ fn agree(outcomes: &BTreeMap<String, Outcome>, listed: &Doctests, exit: &Exit) -
     if *exit == expected { Ok(()) } else { Err(Contradiction(format!("its process ended with {exit}"))) }
 }
 
-/// Goes to the next `running N tests`.
+/// Skips to the next `running N tests`.
 fn next_block<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<usize> {
     lines.find_map(|line| {
         let (count, noun) = line.strip_prefix("running ")?.split_once(' ')?;
@@ -127,8 +126,8 @@ fn next_block<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<usize> {
     })
 }
 
-/// One block: exactly as many results as announced, then what failed tests printed, then a closing
-/// line that agrees. Whatever a test prints stands after the results and cannot add one.
+/// Reads one block: exactly the announced number of results, then the output of failed tests, then a closing line that
+/// agrees. Test output comes after the results and cannot add one.
 fn block<'a>(
     lines: &mut impl Iterator<Item = &'a str>,
     count: usize,
@@ -155,7 +154,7 @@ fn block<'a>(
             return Ok(results.into_iter().map(outcome).collect());
         }
         match line.strip_prefix("---- ").and_then(|line| line.strip_suffix(" stdout ----")) {
-            // A second head for the same doctest is something that a doctest printed.
+            // A second heading for the same doctest was printed by the doctest itself.
             Some(name) if !failures.contains_key(name) => {
                 current = name;
                 failures.insert(name, Vec::new());
@@ -203,7 +202,7 @@ fn outcome(word: Word, failure: Option<&Vec<&str>>, crates: &BTreeSet<String>) -
     }
 }
 
-/// Merged doctests are compiled in a folder whose name is another each time.
+/// Removes the temporary folder of merged doctests, whose name differs in every run.
 fn without_temporary_folder(message: &str) -> String {
     let Some((before, after)) = message.split_once("/rustdoctest") else {
         return message.to_owned();
@@ -213,7 +212,8 @@ fn without_temporary_folder(message: &str) -> String {
     format!("{}{file}", &before[..start])
 }
 
-/// A doctest that does not compile asks for something of ours if every error says so by name.
+/// The cause of a failed doctest. If it does not compile, a symbol is missing only if every error names one of our
+/// crates.
 fn cause_of(text: &str, crates: &BTreeSet<String>) -> Cause {
     if !text.ends_with("Couldn't compile the test.") {
         return if ended_by_itself(text) { Cause::Crash } else { Cause::Assertion };
@@ -235,8 +235,8 @@ fn cause_of(text: &str, crates: &BTreeSet<String>) -> Cause {
     }
 }
 
-/// Whether a doctest's process was ended by a signal or by a status of its own: a panic gives 101, an
-/// error that is returned gives 1.
+/// Whether the doctest's process was killed by a signal or exited on its own. A panic gives status 101, a returned
+/// error gives 1.
 fn ended_by_itself(text: &str) -> bool {
     let how = text.strip_prefix("Test executable failed (").and_then(|text| text.split_once(")."));
     match how {

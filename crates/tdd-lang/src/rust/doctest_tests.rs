@@ -1,4 +1,4 @@
-//! What rustdoc prints about its tests, read back.
+//! Tests reading rustdoc's output.
 
 use tdd_core::command::Captured;
 

@@ -1,4 +1,4 @@
-//! Turns one assertion into its opposite: another expected value, or the negated condition.
+//! Turns an assertion into its opposite: another expected value, or the negated condition.
 
 use std::ops::Range;
 
@@ -6,24 +6,24 @@ use super::value::{are_plainly_same, arguments, changed, sides_of_equality};
 use crate::syntax::splice;
 use crate::twin::Boldness;
 
-/// How long a value may be in a message.
+/// Longest value shown in a message, in characters.
 const LONGEST: usize = 40;
 
-/// Panics without a macro or a trait that somebody could override, and without a length that the compiler knows.
+/// Panics without using a macro or trait that somebody could override, and with a length that the compiler cannot know.
 pub(super) const BREAK: &str = "let _ = 1 / \"\".len();";
 
-/// An assertion that must fail where the original holds.
+/// An assertion that must fail if the original holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Opposite {
-    /// Its text.
+    /// The assertion's text.
     pub text: String,
-    /// What is different, as the end of "line 3 still passes in a copy that …".
+    /// What differs, as the end of "line 3 still passes in a copy that …".
     pub what: String,
     /// A statement that panics if both sides print differently.
     pub probe: Option<String>,
 }
 
-/// The opposite of an assertion; `None` if there is no safe way to write one.
+/// The opposite of an assertion; `None` if there is no safe way to write it.
 pub(super) fn opposite(assertion: &str, boldness: Boldness) -> Option<Opposite> {
     let call = Call::read(assertion)?;
     match call.name() {
@@ -41,7 +41,7 @@ pub(super) fn opposite(assertion: &str, boldness: Boldness) -> Option<Opposite> 
     }
 }
 
-/// `assert_eq!`, written with something that is never true, where that is known.
+/// The same assertion macro with arguments for which it must fail; `None` for an unknown macro.
 pub(super) fn untruth(assertion: &str) -> Option<(String, String)> {
     let call = Call::read(assertion)?;
     let arguments = match call.name() {
@@ -53,13 +53,13 @@ pub(super) fn untruth(assertion: &str) -> Option<(String, String)> {
     Some((format!("{}!", call.path), format!("{}!({arguments});", call.path)))
 }
 
-/// A macro call taken apart.
+/// The parts of a macro call.
 struct Call<'a> {
     /// `std::assert_eq`
     path: &'a str,
     /// The opening and the closing bracket.
     brackets: (char, char),
-    /// What is between them.
+    /// The text between them.
     inner: &'a str,
 }
 
@@ -110,7 +110,7 @@ fn of_equality(call: &Call<'_>, boldness: Boldness) -> Option<Opposite> {
     by_value.or_else(|| Some(plain(broken_if(left, "==", right), "expects different values")))
 }
 
-/// With another value on the right, or else on the left.
+/// The opposite with another value on the right side or, failing that, on the left.
 fn of_compared(call: &Call<'_>, parts: &[Range<usize>]) -> Option<Opposite> {
     let [left, right, ..] = parts else { return None };
     [right, left].into_iter().find_map(|side| {
@@ -130,8 +130,8 @@ fn broken_if(left: &str, operator: &str, right: &str) -> String {
     format!("match (&({left}), &({right})) {{ (l, r) => if *l {operator} *r {{ {BREAK} }} }}")
 }
 
-/// The comparison is written down so that the types of both sides are found as in the assertion; what they
-/// print is summed up, for want of an allocator in some crates.
+/// A statement that panics if both sides print differently. Includes the comparison so that types are inferred as in
+/// the assertion. Hashes the printed text, because some crates have no allocator.
 fn probe(left: &str, right: &str) -> String {
     format!(
         "match (&({left}), &({right})) {{ (l, r) => {{ let _ = *l == *r; struct Sum(u64); \
@@ -165,14 +165,14 @@ fn of_condition(call: &Call<'_>, boldness: Boldness) -> Option<Opposite> {
     Some(plain(call.with_part(condition, negated), "asserts the opposite"))
 }
 
-/// Only without a message, which cannot be told from a pattern.
+/// The opposite of a pattern assertion, only without a message, which cannot be told from a pattern.
 fn of_pattern(call: &Call<'_>) -> Option<Opposite> {
     let inner = call.inner.trim_end().trim_end_matches(',');
     let (value, pattern) = inner.split_once(',').filter(|_| commas(inner) == 1)?;
     Some(plain(format!("match {value} {{{pattern} => {{ {BREAK} }} _ => {{}} }}"), "asserts the opposite"))
 }
 
-/// How many commas are outside of all brackets and quotes, as far as a glance can tell.
+/// The number of commas outside brackets and quotes; an approximation.
 fn commas(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut quoted = false;

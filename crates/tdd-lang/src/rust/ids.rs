@@ -1,4 +1,4 @@
-//! Gives each test its id, and finds the tests of an id again.
+//! Gives each test its id, and finds the tests of an id.
 
 use std::collections::BTreeMap;
 
@@ -16,18 +16,18 @@ use super::modules::{Located, ModuleTree, ParsedFiles};
 pub struct Place {
     /// The root file of its target, relative to the repository's root.
     pub root: String,
-    /// What libtest calls it.
+    /// The test's name in libtest.
     pub name: String,
 }
 
-/// The ids of the tests of a project.
+/// The ids of a project's tests.
 ///
-/// An id mostly has one place. It has several where a file is part of several targets (`mod common;` in
-/// two integration tests, a module of both `lib.rs` and `main.rs`), and where a function has several
-/// cases. Then the id passes only if all of its places do.
+/// An id usually has one place. It has several if a file belongs to several targets (`mod common;` in two integration
+/// tests, a module of both `lib.rs` and `main.rs`), or if a function has several cases. Then the id passes only if all
+/// of its places do.
 #[derive(Clone, Debug, Default)]
 pub struct Ids {
-    /// By the root of the target, then by libtest's name.
+    /// By the target's root file, then by libtest's name.
     ids: BTreeMap<String, BTreeMap<String, TestId>>,
     tests: BTreeMap<TestId, (Located, Vec<Place>)>,
 }
@@ -35,20 +35,20 @@ pub struct Ids {
 /// An annotation that cannot be a test's id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadAnnotation {
-    /// Two tests have the same one.
+    /// Two tests have the same id.
     #[error("the test id `{slug}` is given twice, at {first} and at {second}; rename one of them")]
     Twice {
         /// The slug.
         slug: String,
         /// One test, as `path:line`.
         first: String,
-        /// The other.
+        /// The other test, as `path:line`.
         second: String,
     },
-    /// It is no slug.
+    /// The text is not a valid slug.
     #[error("`{slug}` at {place} cannot be a test id; use letters, digits, `-`, `_` and `.`")]
     NotASlug {
-        /// What is written.
+        /// The annotation's text.
         slug: String,
         /// The test, as `path:line`.
         place: String,
@@ -69,22 +69,22 @@ impl Ids {
         Ok(ids)
     }
 
-    /// The id of the test that libtest calls `name` in the target with this root file.
+    /// The id of the test `name` in the target with this root file.
     pub fn id(&self, root: &str, name: &str) -> Option<&TestId> {
         self.ids.get(root)?.get(name)
     }
 
-    /// The tests that an id stands for; none if it is not known.
+    /// The places of an id; none if it is unknown.
     pub fn places(&self, id: &TestId) -> &[Place] {
         self.tests.get(id).map_or(&[], |(_, places)| places)
     }
 
-    /// Where the tests of an id are written.
+    /// Where an id's tests are in the source.
     pub fn located(&self, id: &TestId) -> Option<&Located> {
         self.tests.get(id).map(|(located, _)| located)
     }
 
-    /// Every id with its tests, sorted.
+    /// Every id with its places, sorted.
     pub fn iter(&self) -> impl Iterator<Item = (&TestId, &[Place])> {
         self.tests.iter().map(|(id, (_, places))| (id, places.as_slice()))
     }
@@ -108,7 +108,7 @@ impl Ids {
 }
 
 impl BadAnnotation {
-    /// The same as a report says it. The tests cannot be told apart, and so none of them can be run.
+    /// The error as an obstacle in a report. None of the tests can be run, because they cannot be told apart.
     pub fn obstacle(&self) -> Obstacle {
         let (slug, place) = match self {
             Self::Twice { slug, second, .. } => (slug, second),
@@ -119,8 +119,8 @@ impl BadAnnotation {
     }
 }
 
-/// The file and the source of a test: for a native id the item of its file whose name the runner's ends
-/// with, for a slug the item that carries it.
+/// A test's file and source: for a native id, the test in its file whose name is the end of the runner's name; for a
+/// slug, the test annotated with it.
 pub fn find(id: &TestId, sources: &dyn Sources) -> Option<(String, TestItem)> {
     let in_file = |path: &str, wanted: &dyn Fn(&TestItem) -> bool| {
         let items = items(path, &sources.read(path)?);
@@ -142,7 +142,7 @@ fn id_of(located: &Located) -> Result<TestId, BadAnnotation> {
     }
 }
 
-/// Whether both are the same function of the same file, or made by macros of the same file.
+/// Whether both are the same function in the same file, or come from macros in the same file.
 fn is_same(one: &Located, other: &Located) -> bool {
     let span = |located: &Located| located.item.as_ref().map(|item| item.span.clone());
     one.path == other.path && span(one) == span(other)
@@ -165,7 +165,7 @@ mod tests {
         Ids::new(tests.iter().map(place), &memory(files))
     }
 
-    /// Every id with its places, one a line.
+    /// Checks every id with its places, one per line.
     fn check(files: &[(&str, &str)], tests: &[(&str, &str)], expected: &[&str]) {
         let ids = ids(files, tests).unwrap();
         let show = |(id, places): (&TestId, &[Place])| {

@@ -1,4 +1,4 @@
-//! Finds the files that Rust code takes in with `include!`, `include_str!` and `include_bytes!`.
+//! Finds the files that Rust code includes with `include!`, `include_str!` and `include_bytes!`.
 
 use tdd_core::change::Sort;
 
@@ -12,11 +12,11 @@ use super::walk::Walk;
 
 const MACROS: [&str; 3] = ["include", "include_str", "include_bytes"];
 
-/// A file that is taken in.
+/// An included file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Include {
     file: File,
-    /// What the code is that takes it in.
+    /// The sort of the code that includes it.
     pub sort: Sort,
     /// It becomes documentation: `#[doc = include_str!("…")]`.
     pub documents: bool,
@@ -24,14 +24,14 @@ pub(super) struct Include {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum File {
-    /// This one.
+    /// This file.
     Exactly(String),
-    /// One whose path ends so, because the rest is known only to the compiler.
+    /// A file whose path ends with this; only the compiler knows the rest.
     EndingIn(String),
 }
 
 impl Include {
-    /// Whether it is this file that is taken in.
+    /// Whether this is the included file.
     pub fn names(&self, path: &str) -> bool {
         match &self.file {
             File::Exactly(file) => file == path,
@@ -42,7 +42,7 @@ impl Include {
     }
 }
 
-/// All that the Rust files take in; `sort` says what a Rust file is.
+/// All files that the Rust files include; `sort` gives the sort of a Rust file.
 pub(super) fn includes(sources: &dyn Sources, sort: impl Fn(&str) -> Sort) -> Vec<Include> {
     let mut found = Vec::new();
     for path in sources.ending(".rs").into_iter().filter(|path| owns(path)) {
@@ -54,7 +54,7 @@ pub(super) fn includes(sources: &dyn Sources, sort: impl Fn(&str) -> Sort) -> Ve
     found
 }
 
-/// What these files take in by its plain name, and the tree does not hold.
+/// The files that these files include by a literal path and that the tree lacks.
 pub(super) fn absent(sources: &dyn Sources, paths: &[String]) -> Vec<(String, String)> {
     let is_held = |file: &str| sources.files().binary_search_by(|known| known.as_str().cmp(file)).is_ok();
     let mut found = Vec::new();
@@ -70,7 +70,7 @@ pub(super) fn absent(sources: &dyn Sources, paths: &[String]) -> Vec<(String, St
     found
 }
 
-/// Whether a text may hold one of the macros; it is parsed only then.
+/// Whether a text may contain one of the macros; only then is it parsed.
 fn may_include(source: &str) -> bool {
     let calls = |after: &str| {
         ["_str", "_bytes", ""]
@@ -101,7 +101,7 @@ fn of_file(path: &str, source: &str, sort: Sort) -> Vec<Include> {
     calls.into_iter().filter_map(include).collect()
 }
 
-/// The file that these arguments name; what a macro puts together is known by its last piece.
+/// The included file. A path that a macro builds is known only by its last literal.
 fn file(path: &str, source: &str, arguments: &[&str], after: usize) -> Option<File> {
     if let [only] | [only, ","] = arguments {
         return normal(&format!("{}{}", folder_of(path), literal(only)?)).map(File::Exactly);

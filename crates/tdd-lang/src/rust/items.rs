@@ -1,4 +1,4 @@
-//! Finds the tests of a Rust file, and all else in it that the machine asks about.
+//! Finds the tests of a Rust file, and other facts about its items.
 
 use crate::item::Items;
 
@@ -9,9 +9,9 @@ use super::walk::{Walk, read};
 
 /// The items of the file at `path`.
 ///
-/// Tests are looked for where the compiler looks: in the file and its inline modules, not inside of
-/// functions. A function with a test's attribute in the arguments of a macro (`proptest!`, `cfg_if!`)
-/// counts, whatever the macro does with it: if it is swallowed, the run will miss it.
+/// Tests are searched where the compiler searches: in the file and its inline modules, not inside functions. A function
+/// with a test attribute in macro arguments (`proptest!`, `cfg_if!`) counts, whatever the macro does with it: if the
+/// macro drops it, the run will lack it.
 pub fn items(path: &str, source: &str) -> Items {
     let Some(tree) = Tree::parse(source) else { return Items::default() };
     let mut items = Walk::new(&tree).run();
@@ -24,12 +24,12 @@ pub fn items(path: &str, source: &str) -> Items {
     items
 }
 
-/// Whether the file is below the `tests` or `benches` folder of a package. Below `src` there is none.
+/// Whether the file is in the `tests` or `benches` folder of a package. Folders of that name below `src` do not count.
 pub(super) fn in_test_folder(path: &str) -> bool {
     are_for_tests(path.rsplit_once('/').map_or("", |(folders, _)| folders))
 }
 
-/// Whether what is in these folders is for tests only.
+/// Whether these folders contain only test code.
 pub(super) fn are_for_tests(folders: &str) -> bool {
     let first = folders.split('/').find(|folder| matches!(*folder, "src" | "tests" | "benches"));
     matches!(first, Some("tests" | "benches"))
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(names(&format!("m! {{ {open} #[test] fn x() {{}} {close} }}")), ["x"]);
     }
 
-    /// Text made of pieces of Rust, so that the walk meets every kind of half-written code.
+    /// Random text made of fragments of Rust, so that the walk meets all kinds of incomplete code.
     fn pieces() -> impl Strategy<Value = String> {
         let pieces = [
             "#[test]",

@@ -1,8 +1,7 @@
-//! Reads what a Rust test binary says about its tests: its list and its stream of JSON events.
+//! Reads a Rust test binary's list of tests and its stream of JSON events.
 //!
-//! Lenient about what stands around an event (tests print to the same stream), strict about the
-//! events themselves: a report that is cut short says who was running, and one that contradicts
-//! itself, its list or its exit status is not believed.
+//! Ignores text around an event, because tests print to the same stream. A report that breaks off tells which tests
+//! were running. A report that contradicts itself, its list or its exit status is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,22 +10,22 @@ use serde_json::Value;
 use tdd_core::command::{Captured, Exit};
 use tdd_core::report::{Cause, Outcome};
 
-/// Longest message kept of one failure, in bytes.
+/// Longest failure message we keep, in bytes.
 pub(crate) const MAX_MESSAGE: usize = 4096;
 
-/// Arguments that make a test binary print JSON events; it needs `RUSTC_BOOTSTRAP=1` for them.
+/// Arguments that make a test binary print JSON events; they need `RUSTC_BOOTSTRAP=1`.
 pub const JSON_ARGS: [&str; 5] = ["-Z", "unstable-options", "--format", "json", "--report-time"];
 
-/// What one run of a test binary told.
+/// The result of reading one run of a test binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The tests that ended, by libtest's name.
     pub ended: BTreeMap<String, Ended>,
-    /// Started, and not ended when the report broke off.
+    /// Tests that were running when the report broke off.
     pub in_flight: Vec<String>,
-    /// Expected, and not started when the report broke off.
+    /// Expected tests that had not started when the report broke off.
     pub never_started: Vec<String>,
-    /// Whether the closing event was there; if it was, nobody is in flight or waiting.
+    /// Whether the closing event was there; if so, `in_flight` and `never_started` are empty.
     pub complete: bool,
 }
 
@@ -35,17 +34,16 @@ pub struct Reading {
 pub struct Ended {
     /// Passed, or why not.
     pub outcome: Outcome,
-    /// How long it took.
+    /// How long the test took, in milliseconds.
     pub duration_ms: u64,
 }
 
-/// Why a report is not believed.
+/// Why a report is not trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the test binary's report contradicts itself: {0}")]
 pub struct Contradiction(pub String);
 
-/// The names that `--list` printed; `None` if that was no list of libtest's, which always ends by
-/// saying how long it is.
+/// The names printed by `--list`; `None` if this is not a list of libtest's, which always ends with its length.
 pub fn read_list(stdout: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     let mut benches = 0_usize;
@@ -83,14 +81,14 @@ pub fn read(stdout: &Captured, exit: &Exit, expected: &[String]) -> Result<Readi
         }
         report.close(exit)
     };
-    // Where only what tests printed is lost, every event is still there.
+    // If only test output was dropped, every event is still there.
     read().map_err(|contradiction| match stdout.dropped {
         0 => contradiction,
         lost => Contradiction(format!("{lost} bytes of it are lost, and {}", contradiction.0)),
     })
 }
 
-/// Every JSON event in the text, wherever on a line it begins.
+/// Every JSON event in the text, even in the middle of a line.
 pub(crate) fn events(text: &str) -> Vec<Value> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -116,7 +114,7 @@ pub(crate) fn text_of<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::as_str)
 }
 
-/// The state of a report while its events come in.
+/// The state of a report while events are read.
 struct Events<'a> {
     expected: BTreeSet<&'a str>,
     begun: bool,
@@ -125,7 +123,7 @@ struct Events<'a> {
     closing: Option<(String, Tally)>,
 }
 
-/// How many tests ended in which way.
+/// The number of tests by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     passed: u64,
@@ -156,7 +154,7 @@ impl<'a> Events<'a> {
                 Ok(())
             }
             (_, "started") => self.start(name_of(event)?),
-            // libtest says so when a test takes over a minute; it is still running.
+            // libtest's warning that a test has run for over a minute; it is still running.
             (_, "timeout") => Ok(()),
             (_, _) => self.end(name_of(event)?, kind, event),
         }
@@ -280,8 +278,8 @@ fn failure_message(event: &Value) -> String {
     shorten(&message, MAX_MESSAGE)
 }
 
-/// The part of a test's output that says why it failed: from its first panic on, if there is one.
-/// Thread numbers and the hint about backtraces say nothing about the failure.
+/// The part of a test's output that says why it failed: from its first panic on, if there is one. Leaves out thread
+/// numbers and the hint about backtraces.
 pub(crate) fn panic_text(stdout: &str) -> String {
     let lines: Vec<&str> =
         stdout.lines().filter(|line| !(line.starts_with("note: run with `RUST_BACKTRACE"))).collect();
@@ -294,7 +292,7 @@ fn is_panic_line(line: &str) -> bool {
     line.starts_with("thread '") && line.contains(" panicked at ")
 }
 
-/// `thread 'a' (408) panicked at …` without the number, which is another each time.
+/// `thread 'a' (408) panicked at …` without the number, which differs in every run.
 pub(crate) fn without_thread_number(line: &str) -> String {
     let parts = line.split_once("' (").filter(|_| line.starts_with("thread '"));
     let numbered = parts.and_then(|(name, rest)| Some((name, rest.split_once(") ")?)));
@@ -304,7 +302,7 @@ pub(crate) fn without_thread_number(line: &str) -> String {
     }
 }
 
-/// The beginning of a text, at most `limit` bytes of it, with a mark where it was cut.
+/// The first `limit` bytes of a text, with a mark if it was cut.
 pub(crate) fn shorten(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();
@@ -341,7 +339,7 @@ mod tests {
         read_lines(lines, exit).expect_err("it should not be believed").0
     }
 
-    /// The standard output of a captured run, from the first event on, and its exit.
+    /// The standard output and the exit of a captured run.
     fn captured(name: &str) -> (Captured, Exit) {
         let (stdout, code) = crate::rust::captured::output(&format!("cargo-libtestjson__{name}"));
         let exit = if code == 0 { Exit::Passed } else { Exit::Failed(code) };

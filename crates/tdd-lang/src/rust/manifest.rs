@@ -1,4 +1,4 @@
-//! Reads `Cargo.toml` files: what they call their package, its edition, and who belongs to a workspace.
+//! Reads `Cargo.toml` files: package name, edition and workspace members.
 
 use crate::language::Sources;
 use crate::pattern::matches;
@@ -6,26 +6,26 @@ use crate::pattern::matches;
 use super::modules::normal;
 use super::places::join;
 
-/// The name of every manifest.
+/// The file name of a manifest.
 const NAME: &str = "Cargo.toml";
 
-/// Cargo's edition for a package that names none.
+/// Cargo's edition for a package without one.
 const OLDEST: &str = "2015";
 
-/// The edition to assume where no manifest can be read.
+/// The edition to assume if no manifest can be read.
 const NEWEST: &str = "2024";
 
 /// A `Cargo.toml`.
 #[derive(Clone, Debug)]
 pub(super) struct Manifest {
-    /// Its folder, relative to the repository's root; empty for the root itself.
+    /// The manifest's folder, relative to the repository's root; empty for the root itself.
     pub folder: String,
     /// `None` if it does not parse.
     table: Option<toml::Table>,
 }
 
 impl Manifest {
-    /// The manifest of a folder; `None` if it has none.
+    /// The manifest in a folder; `None` if there is none.
     pub fn read(folder: &str, sources: &dyn Sources) -> Option<Self> {
         let path = if folder.is_empty() { NAME.to_owned() } else { format!("{folder}/{NAME}") };
         let table = sources.read(&path)?.parse().ok();
@@ -43,7 +43,7 @@ impl Manifest {
         found
     }
 
-    /// How many folders it is below the repository's root.
+    /// The number of folders between it and the repository's root.
     pub fn depth(&self) -> usize {
         self.folder.split('/').filter(|part| !part.is_empty()).count()
     }
@@ -53,7 +53,7 @@ impl Manifest {
         self.table.is_some()
     }
 
-    /// The name of its package, if it has one.
+    /// The package's name, if it has a package.
     pub fn package(&self) -> Option<&str> {
         self.table.as_ref()?.get("package")?.get("name")?.as_str()
     }
@@ -63,7 +63,7 @@ impl Manifest {
         self.workspace().is_some()
     }
 
-    /// Whether the package of another manifest is a member of this workspace.
+    /// Whether another manifest's package is a member of this workspace.
     pub fn has_member(&self, other: &Self) -> bool {
         let Some(below) = other.folder_below(&self.folder) else { return false };
         let excluded = self.listed("exclude").any(|folder| below == folder || below.starts_with(&format!("{folder}/")));
@@ -76,7 +76,7 @@ impl Manifest {
         rest.iter().try_fold(self.table.as_ref()?.get(*first)?, |value, key| value.get(*key))
     }
 
-    /// The folders of the packages that it names by path, relative to the repository's root.
+    /// The folders of its path dependencies, relative to the repository's root.
     pub fn path_dependencies(&self) -> Vec<String> {
         let tables = [
             vec!["workspace", "dependencies"],
@@ -102,7 +102,7 @@ impl Manifest {
         self.table.as_ref()?.get("workspace")
     }
 
-    /// The edition that it names itself, and whether it leaves that to its workspace.
+    /// The edition that it states itself, and whether it inherits the workspace's.
     fn own_edition(&self) -> (Option<&str>, bool) {
         let edition = self.table.as_ref().and_then(|table| table.get("package")?.get("edition"));
         let inherited = edition.and_then(|edition| edition.get("workspace")?.as_bool());
@@ -114,7 +114,7 @@ impl Manifest {
     }
 }
 
-/// The edition of the package that a file belongs to: that of the nearest manifest with a package.
+/// The edition of a file's package: that of the nearest manifest with a package.
 pub(super) fn edition(file: &str, sources: &dyn Sources) -> String {
     let folders =
         std::iter::successors(Some(folder_of(file)), |folder| (!folder.is_empty()).then(|| folder_of(folder)));

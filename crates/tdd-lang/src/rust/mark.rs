@@ -1,4 +1,4 @@
-//! Takes one test out of its file, or marks it as skipped and takes that mark away again; nothing else changes.
+//! Removes one test from its file, or marks it as skipped and removes the mark again; nothing else changes.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::item::TestItem;
 use crate::language::Skip;
 use crate::mark::{escaped, indent, only_lacks, only_runs, only_skips, without_annotation, without_tables};
 
-/// The file without the test, the annotation above it, and one of the blank lines around it.
+/// The file without the test, its annotation, its own tables and one adjacent blank line.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let tables = tables_in(&Tree::parse(source)?, &test.span).into_iter().filter_map(|table| table.apart);
     let (lighter, own) = without_tables(source, tables.collect(), test, |source| items(path, source))?;
@@ -21,7 +21,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
-/// The file with a marker above the test that says why it is left aside.
+/// The file with a marker above the test that says why it is skipped.
 pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
     let indent = indent(source, test.span.start)?;
     let ignore = format!("{OURS}{}\"]\n{indent}", escaped(reason));
@@ -53,12 +53,12 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     only_runs(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 
-/// How our marker begins; a person's own `#[ignore]` is left alone.
+/// The beginning of our marker; a person's own `#[ignore]` is left alone.
 const OURS: &str = "#[ignore = \"TODO: ";
-/// An attribute that no build fulfils.
+/// A condition that is never true.
 const NOT_BUILT: &str = "#[cfg(any())]";
 
-/// The lines of a span, where nothing else stands on them.
+/// The complete lines of a span, if nothing else is on them.
 fn whole_lines(source: &str, span: &Range<usize>) -> Range<usize> {
     let start = indent(source, span.start).map_or(span.start, |indent| span.start - indent.len());
     let rest = source.get(span.end..).unwrap_or_default();
@@ -67,7 +67,7 @@ fn whole_lines(source: &str, span: &Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// The lines with a blank one after them, or before them.
+/// The lines plus one adjacent blank line, after or else before them.
 fn blank_line(source: &str, lines: &Range<usize>) -> Range<usize> {
     let (before, after) = (source.get(..lines.start).unwrap_or_default(), source.get(lines.end..).unwrap_or_default());
     let is_blank = |line: &str| line.trim().is_empty();

@@ -1,7 +1,7 @@
-//! Leaves the imports aside that only one test needs, as long as that test is not built, and brings them back.
+//! Disables the imports that only one test needs while that test is not built, and enables them again.
 //!
-//! A test that asks for what is not there yet mostly imports it at the head of its file, where it takes every other
-//! test of the file down with it.
+//! A test for code that does not exist yet usually imports it at the top of the file, where the import breaks every
+//! other test of the file.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,7 +11,8 @@ use super::syntax::Tree;
 use crate::item::TestItem;
 use crate::syntax::splice;
 
-/// The file without what only this test imports: the declaration is not built, and a copy next to it brings in the rest.
+/// The file without the imports that only this test needs: the declaration is disabled, and a copy beside it imports
+/// the rest.
 pub(super) fn left_aside(source: &str, test: &TestItem) -> Option<String> {
     let tree = Tree::parse(source)?;
     let (own, others) = mentioned(&tree, test);
@@ -32,7 +33,7 @@ pub(super) fn left_aside(source: &str, test: &TestItem) -> Option<String> {
     Some(splice(source, edits))
 }
 
-/// The file with all that was left aside for this test.
+/// The file with this test's imports enabled again.
 pub(super) fn brought_back(source: &str, test: &TestItem) -> String {
     let mark = mark(test);
     let is_ours = |line: &str| {
@@ -48,7 +49,7 @@ fn mark(test: &TestItem) -> String {
     format!(" // TODO: with `{}`", test.name)
 }
 
-/// The names that the test mentions, and those that everything else does; imports mention nothing.
+/// The names that the test mentions, and those that the rest mentions, without imports.
 fn mentioned<'a>(tree: &Tree<'a>, test: &TestItem) -> (BTreeSet<&'a str>, BTreeSet<&'a str>) {
     let imports = (0..tree.len()).filter(|node| tree.kind(*node) == "use_declaration").map(|node| tree.range(node));
     let imports: Vec<Range<usize>> = imports.collect();
@@ -64,7 +65,7 @@ fn mentioned<'a>(tree: &Tree<'a>, test: &TestItem) -> (BTreeSet<&'a str>, BTreeS
     (own, others)
 }
 
-/// The paths of a plain declaration; none of one that others could use.
+/// The paths of a private `use` declaration; none for a public one, which others could use.
 fn leaves(tree: &Tree<'_>, node: usize) -> Vec<String> {
     let mut tokens = tree.tokens(node..tree.past(node)).map(|token| tree.text(token));
     if tokens.next() == Some("use") { uses::leaves(tokens) } else { Vec::new() }

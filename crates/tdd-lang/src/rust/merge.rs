@@ -1,4 +1,4 @@
-//! What the items and imports of a Rust file are, for a merge.
+//! Describes the items and imports of a Rust file for a merge.
 
 use tdd_core::merge::{MergeError, Merged};
 
@@ -8,7 +8,7 @@ use crate::syntax::FlatTree;
 
 const SHAPE: Shape = Shape { part, import, gap: ("\n", "\n") };
 
-/// The file with an answer merged into it; `None` if there is no parser.
+/// The file with a model's answer merged into it; `None` if it cannot be parsed.
 pub(super) fn merged(_: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>> {
     let (file, answer) = (Tree::parse(file)?, Tree::parse(answer)?);
     Some(merge(&SHAPE, &file, &answer))
@@ -36,14 +36,14 @@ fn part(tree: &FlatTree<'_>, node: usize) -> Part {
     }
 }
 
-/// An impl is told by all that stands before its body.
+/// The text of an impl before its body, which identifies it.
 fn head(tree: &FlatTree<'_>, node: usize) -> String {
     let end = tree.child(node, "body").map_or(tree.range(node).end, |body| tree.range(body).start);
     let head = tree.source().get(tree.range(node).start..end).unwrap_or_default();
     format!("`{}`", head.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// `use a::b;` and `use a::{b, c as d};`, without attributes and visibility.
+/// The names that `use a::b;` or `use a::{b, c as d};` imports; a declaration with visibility is not split.
 fn imported(tree: &FlatTree<'_>, node: usize) -> Import {
     let has_visibility = tree.children(node).any(|child| tree.kind(child) == "visibility_modifier");
     let Some(argument) = tree.child(node, "argument").filter(|_| !has_visibility) else { return Import::Whole };

@@ -1,4 +1,4 @@
-//! Rust: cargo projects, their tests and what cargo prints about them.
+//! Support for Rust: cargo projects, their tests and cargo's output.
 
 mod antipattern;
 pub mod argv;
@@ -64,12 +64,12 @@ impl Language for Rust {
         "rust"
     }
 
-    /// By `--ignored`, `--include-ignored` or `--run-ignored`.
+    /// Whether the command has `--ignored`, `--include-ignored` or `--run-ignored`.
     fn runs_skipped(&self, settings: &Settings) -> bool {
         test_words(self, settings).iter().any(|word| word.starts_with('-') && word.contains("-ignored"))
     }
 
-    /// Cargo tests the packages of a workspace together, and no others.
+    /// Cargo tests only the packages of one workspace together.
     fn reaches(&self, project: &Project, folder: &str, sources: &dyn Sources) -> bool {
         targets::is_member(project, folder, sources)
     }

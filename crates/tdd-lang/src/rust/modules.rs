@@ -1,4 +1,4 @@
-//! Follows the modules of a target through its files, and so finds the file that holds a test.
+//! Follows a target's modules through its files, to find the file that contains a test.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,53 +11,53 @@ use crate::language::Sources;
 use super::items::items;
 use super::word;
 
-/// Modules beyond this many are not followed: `#[path]` can make any number of them out of a few files.
+/// Limit for modules to follow: `#[path]` can make any number of them out of a few files.
 const MOST: usize = 20_000;
 
-/// Where a test stands.
+/// Where a test is in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// The file that holds it.
+    /// The file that contains it.
     pub path: String,
-    /// What libtest would call its function, if it had no cases.
+    /// The name libtest would give its function if it had no cases.
     pub name: String,
-    /// Its function, with the conditions of the modules in other files that lead to it; `None` if a
-    /// macro makes it.
+    /// The test's function, with the conditions of the modules in other files that lead to it; `None` if a macro
+    /// generates it.
     pub item: Option<TestItem>,
 }
 
-/// The test that libtest calls `name` in the target whose root file is `root`.
-/// For more than one test of a target, build its [`ModuleTree`] once.
+/// Finds the test `name` of the target with root file `root`. To find several tests of a target, build its
+/// [`ModuleTree`] once.
 pub fn locate(root: &str, name: &str, sources: &dyn Sources) -> Located {
     ModuleTree::build(root, &mut ParsedFiles::new(sources)).locate(name)
 }
 
-/// The files of a repository, each parsed when it is first asked for.
+/// The files of a repository, each parsed on first use.
 pub struct ParsedFiles<'s> {
     sources: &'s dyn Sources,
     parsed: BTreeMap<String, Option<Arc<Items>>>,
-    /// Files that declare no module in another file are not parsed: they count as empty.
+    /// Skip parsing files that declare no module in another file: they count as empty.
     modules_only: bool,
 }
 
 impl<'s> ParsedFiles<'s> {
-    /// None parsed yet.
+    /// No file is parsed yet.
     pub fn new(sources: &'s dyn Sources) -> Self {
         Self { sources, parsed: BTreeMap::new(), modules_only: false }
     }
 
-    /// The same for somebody who asks only where modules are, and not for what is in them.
+    /// For finding modules only: files without module declarations are not parsed.
     pub fn for_modules(sources: &'s dyn Sources) -> Self {
         Self { modules_only: true, ..Self::new(sources) }
     }
 
-    /// The files of another tree; those that are the same there are not parsed again.
+    /// The files of another tree; parsed files that are the same there are reused.
     pub fn in_tree(self, sources: &dyn Sources, is_same: impl Fn(&str) -> bool) -> ParsedFiles<'_> {
         let parsed = self.parsed.into_iter().filter(|(path, _)| is_same(path)).collect();
         ParsedFiles { sources, parsed, modules_only: self.modules_only }
     }
 
-    /// Where the files come from.
+    /// The underlying files.
     pub fn sources(&self) -> &'s dyn Sources {
         self.sources
     }
@@ -81,9 +81,9 @@ impl<'s> ParsedFiles<'s> {
 #[derive(Clone, Debug)]
 pub struct ModuleTree {
     root: String,
-    /// The file of each module that has one, by the module's path; the root's own path is empty.
+    /// The file of each module that has one, by module path; the root's path is empty.
     modules: BTreeMap<String, String>,
-    /// Where each test is, by the name that libtest gives it.
+    /// Each test's location, by its libtest name.
     tests: BTreeMap<String, ModuleFile>,
     mounts: Vec<Mount>,
 }
@@ -93,9 +93,9 @@ pub struct ModuleTree {
 pub struct Mount {
     /// The file.
     pub path: String,
-    /// The path of its module; empty for the root.
+    /// The path of the file's module; empty for the root.
     pub module: String,
-    /// Only tests lead to it.
+    /// It is reached only through test modules.
     pub test_only: bool,
     /// The conditions of the modules that lead to it.
     pub cfg: Arc<[String]>,
@@ -105,21 +105,21 @@ pub struct Mount {
 struct ModuleFile {
     path: String,
     items: Arc<Items>,
-    /// Which of them.
+    /// The index of the test in `items`.
     at: usize,
     /// The conditions around its file.
     cfg: Arc<[String]>,
 }
 
-/// A file of a target that is still to be read.
+/// A file of a target that has not been read yet.
 struct Visit {
     path: String,
-    /// The path of the module that it holds.
+    /// The path of its module.
     module: String,
     home: Home,
     test_only: bool,
     cfg: Arc<[String]>,
-    /// The files through which it was reached.
+    /// The chain of files through which it was reached.
     through: Option<Arc<Through>>,
 }
 
@@ -128,18 +128,17 @@ struct Through {
     outer: Option<Arc<Through>>,
 }
 
-/// Where the files of a file's modules are.
+/// Where a file's modules are found.
 #[derive(Clone)]
 struct Home {
-    /// The folder of the file, with a `/` at its end unless it is the repository's root.
+    /// The folder of the file, ending in `/` unless it is the repository's root.
     folder: String,
-    /// The folder below it that is named after the file, unless it is a root, a `mod.rs`, or was
-    /// reached through a `#[path]`.
+    /// The subfolder named after the file; `None` for a root, a `mod.rs`, or a file reached through `#[path]`.
     own: Option<String>,
 }
 
 impl ModuleTree {
-    /// Reads the root file and all that it declares. A module whose file is not there is left out.
+    /// Reads the root file and all modules it declares. A module without a file is left out.
     pub fn build(root: &str, files: &mut ParsedFiles<'_>) -> Self {
         let (modules, tests, mounts) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let mut tree = Self { root: root.to_owned(), modules, tests, mounts };
@@ -158,8 +157,8 @@ impl ModuleTree {
 
     /// The test that libtest calls `name`.
     ///
-    /// One of several that a function's cases give (`adds::case_1`) has that function for its item. One
-    /// that a macro makes stands in the file of the innermost module that has one.
+    /// A case of a function (`adds::case_1`) gets that function as its item. A test that a macro generates is located
+    /// in the file of the innermost module that has one.
     pub fn locate(&self, name: &str) -> Located {
         let outwards = || std::iter::successors(Some(name), |name| name.rsplit_once("::").map(|(outer, _)| outer));
         if let Some((name, found)) = outwards().find_map(|name| self.tests.get_key_value(name)) {
@@ -174,18 +173,18 @@ impl ModuleTree {
         self.modules.values().map(String::as_str)
     }
 
-    /// Those of its files that exist only for tests, because a `#[cfg(test)] mod …;` leads to them.
+    /// The files that exist only for tests, because a `#[cfg(test)] mod …;` leads to them.
     pub fn test_files(&self) -> impl Iterator<Item = &str> {
         self.mounts.iter().filter(|mount| mount.test_only).map(|mount| mount.path.as_str())
     }
 
-    /// Where each of its files stands in it; a file can stand in several places.
+    /// Where each file is in the target; a file can be in several places.
     pub fn mounts(&self) -> &[Mount] {
         &self.mounts
     }
 
-    /// The ids of the tests that its files show, sorted. What macros make, and the single cases of a
-    /// function that has several, are not among them; nor is what no build has.
+    /// The ids of the tests visible in its files, sorted. Leaves out tests that macros generate, single cases of a
+    /// function, and tests that are never built.
     pub fn ids(&self) -> Vec<TestId> {
         let built = self.tests.iter().filter(|(_, found)| found.is_ever_built());
         let mut ids: Vec<_> = built.map(|(name, found)| found.id(name)).collect();
@@ -194,7 +193,7 @@ impl ModuleTree {
         ids
     }
 
-    /// Takes note of a file; the files that its modules lead to.
+    /// Records a file; returns the files of its modules.
     fn add(&mut self, visit: &Visit, files: &mut ParsedFiles<'_>) -> Vec<Visit> {
         let Some(items) = files.items(&visit.path) else { return Vec::new() };
         self.modules.entry(visit.module.clone()).or_insert_with(|| visit.path.clone());
@@ -209,7 +208,7 @@ impl ModuleTree {
             let (path, items, cfg) = (visit.path.clone(), Arc::clone(&items), Arc::clone(&visit.cfg));
             self.tests.entry(name).or_insert(ModuleFile { path, items, at, cfg });
         }
-        // The last to be pushed is the first to be read.
+        // Reversed, because the last one pushed is read first.
         items.modules.iter().rev().flat_map(|module| visit.next(module)).collect()
     }
 }
@@ -220,7 +219,7 @@ impl ModuleFile {
         slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(&self.path, name))
     }
 
-    /// Whether it stands under no condition that nothing fulfils, such as the one of a test that is left aside.
+    /// Whether it has no condition that is never true, such as that of a skipped test.
     fn is_ever_built(&self) -> bool {
         let own = self.items.tests.get(self.at).map_or(&[][..], |item| item.cfg.as_slice());
         !self.cfg.iter().chain(own).any(|condition| condition == "any()")
@@ -257,7 +256,7 @@ impl Visit {
 }
 
 impl Drop for Through {
-    /// A long chain is taken apart link by link, not by recursion.
+    /// Drops a long chain link by link instead of recursively.
     fn drop(&mut self) {
         let mut outer = self.outer.take();
         while let Some(mut link) = outer.and_then(Arc::into_inner) {
@@ -267,7 +266,7 @@ impl Drop for Through {
 }
 
 impl Home {
-    /// The files that a module may be in, each with where its own modules are.
+    /// The files that a module may be in, each with where its own modules are found.
     fn candidates(&self, module: &ModuleItem) -> Vec<(String, Self)> {
         if let Some(path) = &module.path {
             let base = if module.folder.is_empty() { self.folder.clone() } else { self.base(module) };
@@ -285,7 +284,7 @@ impl Home {
         Self { folder: folder_of(path).to_owned(), own: own.map(str::to_owned) }
     }
 
-    /// The folder in which a module without a `#[path]` is looked for.
+    /// The folder to search for a module without `#[path]`.
     fn base(&self, module: &ModuleItem) -> String {
         match &self.own {
             Some(own) if !module.folder_from_path => format!("{}{own}/{}", self.folder, module.folder),
@@ -294,7 +293,7 @@ impl Home {
     }
 }
 
-/// Whether a text may hold `mod a;`. A module with its body behind it is none, nor is a line of comment.
+/// Whether a text may contain `mod a;`. Modules with a body and line comments do not count.
 pub(super) fn may_declare_modules(source: &str) -> bool {
     let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '#');
     source.match_indices("mod").any(|(at, word)| {
@@ -306,23 +305,23 @@ pub(super) fn may_declare_modules(source: &str) -> bool {
     })
 }
 
-/// Whether the last line of a text is a comment to its end, as far as it can be told from that line.
+/// Whether the text ends inside a line comment, judging by its last line.
 fn is_in_comment(text: &str) -> bool {
     let line = text.rsplit('\n').next().unwrap_or_default();
     line.trim_start().starts_with("//") && !line.contains("*/")
 }
 
-/// The name of something in a module.
+/// The path of a name inside a module.
 pub(super) fn below(module: &str, name: &str) -> String {
     if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
 }
 
-/// The folder of a file, with its `/`.
+/// The folder of a file, with a trailing `/`.
 pub(super) fn folder_of(path: &str) -> &str {
     path.rfind('/').map_or("", |slash| &path[..=slash])
 }
 
-/// The path without `.` and `..`; `None` if it leads out of the repository.
+/// The path without `.` and `..`; `None` if it leaves the repository.
 pub(super) fn normal(path: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in path.split('/') {
@@ -342,7 +341,7 @@ mod tests {
 
     const TEST: &str = "#[cfg(test)] mod tests { #[test] fn x() {} }";
 
-    /// Where the test is found, with a `?` if no function of it is.
+    /// Checks where a test is found; `?` means without a function.
     fn check(files: &[(&str, &str)], root: &str, name: &str, expected: &str) {
         let located = locate(root, name, &memory(files));
         let mark = if located.item.is_none() { "?" } else { "" };

@@ -1,4 +1,4 @@
-//! Makes new production code answer otherwise: other return values, other constants.
+//! Mutates new production code: other return values, other constants.
 
 use std::ops::Range;
 
@@ -8,23 +8,22 @@ use super::value::changed;
 use crate::syntax::splice;
 use crate::twin::Mutant;
 
-/// One way to change everything that can be changed.
+/// One way to mutate everything that can be mutated.
 #[derive(Clone, Copy)]
 enum Way {
-    /// The plainest value of each return type.
+    /// The simplest value of each return type.
     Plain,
     /// Another value of each return type.
     Other,
-    /// Whatever a return type has by default, for those without a plain value.
+    /// The default of each return type that has no simple value.
     Default,
-    /// No answer at all, for the same.
+    /// A panic instead of a result, for the same types.
     Refuse,
 }
 
-/// The file with the items on these lines answering otherwise, in the order in which to try.
+/// The mutations of the items on these lines, in the order to try them.
 ///
-/// A function counts if it, or the `impl` or `trait` around it, begins on one of the lines. Code for tests
-/// is never touched.
+/// A function counts if it, or the `impl` or `trait` around it, begins on one of the lines. Test code is never mutated.
 pub(super) fn value_mutants(path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
     let Some(tree) = Tree::parse(source).filter(Tree::parses) else { return Vec::new() };
     let for_tests = items(path, source).test_ranges;
@@ -86,7 +85,7 @@ fn edit(tree: &Tree<'_>, node: usize, way: Way) -> Option<(Range<usize>, String,
     Some((tree.range(body), text, format!("`{name}` returns `{answer}`")))
 }
 
-/// Two values of a type, where it is one that everybody knows.
+/// Two values of a well-known type.
 fn plain_values(returns: &str) -> Option<(String, String)> {
     let returns = returns.trim();
     let (outer, inner) = match returns.split_once('<') {
@@ -125,12 +124,12 @@ fn of_collection(outer: &str, inner: &str) -> (String, String) {
     (empty, one)
 }
 
-/// `&str`, `&'a str`.
+/// Whether the type is `&str` or `&'a str`.
 fn is_text(returns: &str) -> bool {
     returns.strip_prefix('&').and_then(|rest| rest.split_whitespace().next_back()) == Some("str")
 }
 
-/// What stands before the first comma that is not inside of brackets.
+/// The text before the first comma outside brackets.
 fn first_type(list: &str) -> &str {
     let mut depth = 0_i32;
     let end = list.find(|c| {

@@ -1,7 +1,7 @@
-//! Reads `cargo nextest`: its list of tests and its stream of events in libtest's format.
+//! Reads the output of `cargo nextest`: its list of tests and its events in libtest's format.
 //!
-//! nextest runs every test in a process of its own and reports none of them twice; its counts per
-//! binary are not reliable when tests of one binary end in two groups, so each test counts for itself.
+//! nextest runs every test in its own process and reports each once. Its counts per binary are not reliable if the
+//! tests of one binary end in two groups, so we count test by test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,56 +19,56 @@ pub struct Listing {
     tests: Vec<Listed>,
 }
 
-/// One test as nextest lists it.
+/// A test in nextest's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Listed {
-    /// The root file of its target.
+    /// The target's root file.
     root: String,
-    /// Its name in its binary.
+    /// The test's name in its binary.
     name: String,
     /// nextest's id of the binary, for a filter.
     binary_id: String,
-    /// Package and binary as events spell them, `pkg::binary`.
+    /// Package and binary as events write them, `pkg::binary`.
     prefix: String,
-    /// The kind of target as events spell it.
+    /// The kind of target as events write it.
     kind: String,
     ignored: bool,
 }
 
-/// A test: the root file of its target, and its name there.
+/// A test: its target's root file and its name.
 pub(crate) type Key = (String, String);
 
-/// Why nextest's list is not believed.
+/// Why nextest's list cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadList {
-    /// There is no nextest.
+    /// nextest is not installed.
     #[error("cargo has no `nextest`: install cargo-nextest or configure `cargo test`")]
     Missing,
-    /// It failed.
+    /// The command failed.
     #[error("`cargo nextest list` ended with {0}: {1}")]
     Failed(Exit, String),
-    /// It is not the JSON that it should be.
+    /// The output is not the expected JSON.
     #[error("`cargo nextest list` printed no list")]
     Unreadable,
-    /// It names a binary that the build did not make.
+    /// The list names a binary that the build did not make.
     #[error("`cargo nextest list` names `{0}`, which was not built")]
     Unknown(String),
 }
 
 impl BadList {
-    /// Whether the tool is simply not there.
+    /// Whether nextest is not installed.
     pub fn is_tool_missing(&self) -> bool {
         *self == Self::Missing
     }
 }
 
 impl Listing {
-    /// Keeps the tests for which the answer is yes; asked with root file and name.
+    /// Keeps the tests that `wanted` accepts, by root file and name.
     pub(crate) fn keep(&mut self, mut wanted: impl FnMut(&str, &str) -> bool) {
         self.tests.retain(|test| wanted(&test.root, &test.name));
     }
 
-    /// Every test: the root file of its target, and its name.
+    /// Every test: its target's root file and its name.
     pub(crate) fn tests(&self) -> impl Iterator<Item = (&str, &str)> {
         self.tests.iter().map(|test| (test.root.as_str(), test.name.as_str()))
     }
@@ -79,7 +79,7 @@ impl Listing {
     }
 }
 
-/// The command that lists.
+/// The command that lists the tests.
 pub(crate) fn list_argv(command: &TestCommand, choose: &[String]) -> Vec<String> {
     let mut argv = command.cargo.clone();
     argv.extend(["nextest", "list", "--message-format", "json"].map(str::to_owned));
@@ -89,7 +89,7 @@ pub(crate) fn list_argv(command: &TestCommand, choose: &[String]) -> Vec<String>
     argv
 }
 
-/// The command that runs: what the configured command chooses, or exactly the listed tests.
+/// The command that runs the tests: those that the configured command chooses, or exactly the listed ones.
 pub(crate) fn run_argv(
     command: &TestCommand,
     listing: &Listing,
@@ -123,7 +123,7 @@ pub(crate) fn run_argv(
     argv
 }
 
-/// cargo's `--profile` is nextest's `--cargo-profile`.
+/// The build arguments; cargo's `--profile` is nextest's `--cargo-profile`.
 fn shared_args(command: &TestCommand) -> impl Iterator<Item = String> {
     let words = command.packages.iter().chain(&command.build);
     words.map(|word| if word == "--profile" { "--cargo-profile".to_owned() } else { word.clone() })
@@ -134,7 +134,7 @@ fn without_expressions(choose: &[String]) -> Vec<String> {
     pairs.flatten().cloned().collect()
 }
 
-/// Reads the list; binaries are told by their program.
+/// Reads the list; binaries are identified by their executable.
 pub(crate) fn read_list(finished: &Finished, binaries: &[Binary]) -> Result<Listing, BadList> {
     let said = finished.stderr.text();
     if finished.exit != Exit::Passed && said.contains("no such command: `nextest`") {
@@ -190,11 +190,11 @@ pub(crate) fn read_run(finished: &Finished, listing: &Listing) -> (BTreeMap<Key,
     (all, trouble(finished, &told))
 }
 
-/// What the events say of each test.
+/// The results by test, from the events.
 #[derive(Default)]
 struct NextestEvents {
     ended: BTreeMap<(String, String), Vec<Ended>>,
-    /// Kinds of target that are open under one prefix; two at once cannot be told apart.
+    /// The kinds of target open under each prefix; two open at once cannot be told apart.
     open: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -202,7 +202,7 @@ impl NextestEvents {
     fn read(events: &[Value]) -> Self {
         let mut told = Self::default();
         for event in events {
-            // An event that lacks what it should have says nothing, and its test stays unreported.
+            // An incomplete event is ignored, and its test counts as unreported.
             let _ = match text_of(event, "type") {
                 Some("suite") => told.suite(event),
                 _ => told.test(event),
@@ -265,8 +265,7 @@ fn outcome_of(event: &Value) -> Option<Outcome> {
     }
 }
 
-/// nextest does not say how a test's process ended; one that neither panicked nor returned an error
-/// was taken down.
+/// nextest does not say how a test's process ended. A test that neither panicked nor returned an error crashed.
 fn failure_cause(event: &Value, stdout: &str) -> Cause {
     let marks = [" panicked at ", "test did not panic as expected", "test result: FAILED"];
     if text_of(event, "reason") == Some("time limit exceeded") {
@@ -278,7 +277,7 @@ fn failure_cause(event: &Value, stdout: &str) -> Cause {
     }
 }
 
-/// A listed test of which nothing was said.
+/// The result of a listed test without an event.
 fn silence(test: &Listed, finished: &Finished) -> Ended {
     match &finished.exit {
         _ if test.ignored => fail(Cause::Skipped, "ignored".to_owned()),
@@ -298,7 +297,7 @@ fn trouble(finished: &Finished, told: &NextestEvents) -> Option<(Cause, String)>
     let agrees = match &finished.exit {
         Exit::Passed => !told.any_failed(),
         Exit::Failed(100) => told.any_failed(),
-        // Its tests have their results already.
+        // The tests already have their results.
         Exit::TimedOut => true,
         Exit::Failed(_) | Exit::Signalled(_) | Exit::Interrupted | Exit::NotStarted(_) => false,
     };

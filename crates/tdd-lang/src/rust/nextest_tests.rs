@@ -1,4 +1,4 @@
-//! What nextest prints about its tests, read back.
+//! Tests reading nextest's output.
 
 use tdd_core::command::Captured;
 

@@ -1,25 +1,25 @@
-//! Translates the paths that cargo and rustc print into paths of the repository.
+//! Translates paths printed by cargo and rustc into repository paths.
 
-/// Where the repository and the project in it lie.
+/// The locations of the repository and of the project in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// The repository's root, absolute, without a slash at its end.
+    /// The repository's root, absolute, without a trailing slash.
     repository: String,
     /// The project's folder in it; empty for the root.
     project: String,
 }
 
 impl Places {
-    /// From the absolute path of the project's folder, which lies at `project` in the repository.
-    /// `None` if the one does not end with the other.
+    /// From the absolute path of the project's folder, which is `project` in the repository. `None` if the path does
+    /// not end with `project`.
     pub fn of(folder: &str, project: &str) -> Option<Self> {
         let folder = folder.starts_with('/').then(|| folder.trim_end_matches('/'))?;
         let root = if project.is_empty() { folder } else { folder.strip_suffix(project)?.strip_suffix('/')? };
         Some(Self { repository: root.to_owned(), project: project.to_owned() })
     }
 
-    /// The repository path of a file that a tool named: absolute, or relative to the project's root
-    /// (where cargo runs the compiler). `None` if it lies outside the repository.
+    /// The repository path of a file that a tool named, absolute or relative to the project's root (where cargo runs
+    /// the compiler). `None` if it is outside the repository.
     pub fn relative(&self, path: &str) -> Option<String> {
         let joined = if path.starts_with('/') { path.to_owned() } else { self.absolute(path) };
         let clean = normal(&joined);
@@ -31,7 +31,7 @@ impl Places {
         &self.project
     }
 
-    /// Where a cargo configuration of a folder lies in the repository.
+    /// The repository path of a folder's cargo configuration.
     pub(crate) fn configuration(folder: &str, name: &str) -> String {
         join(folder, &format!(".cargo/{name}"))
     }
@@ -41,7 +41,7 @@ impl Places {
         normal(&format!("{}/{folder}/{path}", self.repository))
     }
 
-    /// The absolute path of a file that is named relative to the project's root.
+    /// The absolute path of a file named relative to the project's root.
     fn absolute(&self, path: &str) -> String {
         let parts = [self.repository.as_str(), self.project.as_str(), path];
         let kept: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -69,7 +69,7 @@ pub(crate) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Two parts of a path as one; either may be empty.
+/// Joins two parts of a path; either may be empty.
 pub(crate) fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }

@@ -1,5 +1,5 @@
-//! Knows which code of a repository is production, which names it declares, and whether an
-//! expression of a test has to do with them.
+//! Knows which code of a repository is production, which names it declares, and whether an expression in a test
+//! involves them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,24 +12,24 @@ use super::places::{folder, join};
 use crate::item::ModuleItem;
 use crate::language::Sources;
 
-/// How many `let` bindings are followed from a use to where its value comes from.
+/// How many `let` bindings to follow from a use to its value's origin.
 const MAX_HOPS: usize = 6;
 
 /// The production code of a repository.
 #[derive(Debug, Default)]
 pub(crate) struct Production {
-    /// The names by which its crates are imported.
+    /// The import names of its crates.
     crates: BTreeSet<String>,
     /// The names of its items: free functions, types, traits, constants, modules, macros.
     names: BTreeSet<String>,
-    /// In each file, the bytes that exist for tests only.
+    /// The test-only byte ranges of each file.
     test_ranges: BTreeMap<String, Vec<Range<usize>>>,
-    /// Files and folders that exist for tests only.
+    /// Test-only files and folders.
     test_paths: BTreeSet<String>,
 }
 
 impl Production {
-    /// Looks through all Rust files.
+    /// Reads all Rust files.
     pub(crate) fn of(sources: &dyn Sources, crates: BTreeSet<String>) -> Self {
         let mut production = Self { crates, ..Self::default() };
         let rust = |path: &&String| owns(path) && !is_test_folder(path);
@@ -57,12 +57,12 @@ impl Production {
         !in_test && !is_test_folder(path) && !self.is_test_path(path)
     }
 
-    /// Whether a crate of ours is imported by this name.
+    /// Whether this is the import name of one of the repository's crates.
     pub(crate) fn is_crate(&self, name: &str) -> bool {
         self.crates.contains(name)
     }
 
-    /// Whether production declares an item of this name.
+    /// Whether production declares an item with this name.
     pub(crate) fn declares(&self, name: &str) -> bool {
         self.names.contains(name)
     }
@@ -73,8 +73,8 @@ impl Production {
     }
 }
 
-/// The names of one module's items that are not for tests only; functions inside `impl` blocks are
-/// methods and have no path of their own.
+/// The names of one module's items outside test code. Functions in `impl` blocks are methods and have no path of their
+/// own.
 fn collect(parent: Node, text: &str, for_tests: &[Range<usize>], names: &mut Vec<String>) {
     let outside = |node: &Node| !for_tests.iter().any(|range| range.contains(&node.start_byte()));
     for node in children(parent).into_iter().filter(|node| is_item(node.kind())).filter(outside) {
@@ -85,7 +85,7 @@ fn collect(parent: Node, text: &str, for_tests: &[Range<usize>], names: &mut Vec
     }
 }
 
-/// `tests/…`, `benches/…`, `examples/…` beside a package's `src`, and build scripts.
+/// Whether a path is in `tests/…`, `benches/…` or `examples/…` outside `src`, or is a build script.
 fn is_test_folder(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let (folders, file) = parts.split_at(parts.len().saturating_sub(1));
@@ -110,7 +110,7 @@ fn is_item(kind: &str) -> bool {
     )
 }
 
-/// The file or folder that a module of the file `path` may stand in.
+/// The files or folders that may contain a module of the file `path`.
 fn module_paths(path: &str, module: &ModuleItem) -> Vec<String> {
     let file = path.rsplit('/').next().unwrap_or(path);
     let stem = file.trim_end_matches(".rs");
@@ -123,21 +123,21 @@ fn module_paths(path: &str, module: &ModuleItem) -> Vec<String> {
     vec![format!("{own}.rs"), own]
 }
 
-/// A test's file, ready to be asked about its expressions.
+/// A test's file, for questions about its expressions.
 pub(crate) struct TestFile<'a> {
     production: &'a Production,
-    /// Whether `crate`, `self` and `super` lead to production: true for unit tests.
+    /// Whether `crate`, `self` and `super` refer to production: true for unit tests.
     inside: bool,
     text: String,
     tree: Tree,
-    /// What the file itself declares, and so does not come from production.
+    /// The names that the file itself declares, which are not production's.
     own: BTreeSet<String>,
-    /// What it imports from production.
+    /// The names that it imports from production.
     imported: BTreeSet<String>,
 }
 
 impl<'a> TestFile<'a> {
-    /// Parses a file; macro calls are read as calls of functions, whose arguments can be looked at.
+    /// Parses a file. Macro calls are parsed as function calls, so that their arguments are visible.
     pub(crate) fn new(production: &'a Production, inside: bool, source: &str) -> Option<Self> {
         let text = without_bangs(source);
         let tree = parse(&text)?;
@@ -149,7 +149,7 @@ impl<'a> TestFile<'a> {
         Some(file)
     }
 
-    /// Whether this name, standing first in a path, leads to production.
+    /// Whether this name, as the first segment of a path, refers to production.
     pub(crate) fn leads_to_production(&self, name: &str) -> bool {
         match name {
             "crate" | "self" | "super" | "Self" => self.inside,
@@ -158,7 +158,7 @@ impl<'a> TestFile<'a> {
         }
     }
 
-    /// The first segment of the path that holds this byte, and whether it is a path at all.
+    /// The first segment of the path at this range, and whether it is a path at all.
     pub(crate) fn path_at(&self, range: &Range<usize>) -> (String, bool) {
         let mut node = self.node(range);
         while let Some(parent) = node.and_then(|node| node.parent()).filter(|parent| is_path(parent.kind())) {
@@ -169,8 +169,8 @@ impl<'a> TestFile<'a> {
         (first.to_owned(), text.contains("::"))
     }
 
-    /// Whether production could bring a plain name to this place: it stands in production's own module, or
-    /// something but the standard library is taken in whole there.
+    /// Whether production could bring a plain name into scope here: the place is in production's own module, or has a
+    /// glob import from something other than the standard library.
     pub(crate) fn could_bring_a_name(&self, range: &Range<usize>) -> bool {
         let mut node = self.node(range);
         while let Some(here) = node {
@@ -198,17 +198,17 @@ impl<'a> TestFile<'a> {
         })
     }
 
-    /// Whether the expression around this place has to do with production.
+    /// Whether the statement or expression around this place involves production.
     pub(crate) fn unit_touches(&self, range: &Range<usize>) -> bool {
         self.node(range).is_some_and(|node| self.touches(self.unit(node), MAX_HOPS))
     }
 
-    /// Whether exactly the expression at this place has to do with production.
+    /// Whether the expression at exactly this place involves production.
     pub(crate) fn place_touches(&self, range: &Range<usize>) -> bool {
         self.node(range).is_some_and(|node| self.touches(node, MAX_HOPS))
     }
 
-    /// Whether what the method or field at this place is asked of has to do with production.
+    /// Whether the receiver of the method or field at this place involves production.
     pub(crate) fn receiver_touches(&self, range: &Range<usize>) -> bool {
         let parent = self.node(range).and_then(|node| node.parent());
         let receiver = parent.filter(|node| node.kind() == "field_expression");
@@ -266,7 +266,7 @@ impl<'a> TestFile<'a> {
         }
     }
 
-    /// The value that a local variable was bound to, before this use, in the same function.
+    /// The value last bound to a local variable before this use, in the same function.
     fn binding<'t>(&self, leaf: Node<'t>, name: &str) -> Option<Node<'t>> {
         let function = ancestor(leaf, "function_item")?;
         let mut found = None;
@@ -306,7 +306,7 @@ fn is_path(kind: &str) -> bool {
     matches!(kind, "scoped_identifier" | "scoped_type_identifier" | "generic_type" | "scoped_use_list")
 }
 
-/// The same text, as long, with `name!(` and `name![` written as `name_(` and `name_[`.
+/// The text with `name!(` and `name![` written as `name_(` and `name_[`, so that byte offsets stay the same.
 fn without_bangs(source: &str) -> String {
     let mut bytes = source.as_bytes().to_vec();
     for at in 1..bytes.len().saturating_sub(1) {

@@ -6,11 +6,11 @@ use super::items::items;
 use super::manifest::Manifest;
 use super::owns;
 
-/// The file that a new project is known by.
+/// The manifest of a new project.
 pub const MANIFEST: &str = "Cargo.toml";
 
-/// The project of the `Cargo.toml` in the repository's root, else of the topmost one below it; of
-/// several at the same height, the first by name, and the description says so.
+/// The project of the `Cargo.toml` in the repository's root, else of the topmost one. Of several at the same depth, the
+/// first by name, which the description mentions.
 pub fn detect(sources: &dyn Sources) -> Option<Project> {
     let manifests = Manifest::all(sources);
     let top = manifests.first()?;
@@ -22,15 +22,15 @@ pub fn detect(sources: &dyn Sources) -> Option<Project> {
     Some(Project { root: top.folder.clone(), description })
 }
 
-/// Whether there are functions in `src` that no test can be for, because there is no test at all.
-/// A project without any function is not without tests: there is nothing to test yet.
+/// Whether the project has functions in `src` but no test at all. A project without functions does not count: there is
+/// nothing to test yet.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
     let is_in_src = |path: &str| path.split('/').any(|folder| folder == "src");
     has_untested_production(project, sources, owns, items, is_in_src)
 }
 
-/// Some test in the `src` or `tests` of the project, or only of these packages of it, as `path::name`. One that is
-/// marked so that it never runs does not count.
+/// The first test in `src` or `tests` of the project, or of these packages, as `path::name`. Tests that are marked
+/// never to run do not count.
 pub(crate) fn first_test(sources: &dyn Sources, project: &Project, packages: &[&str]) -> Option<String> {
     let manifests = Manifest::all(sources);
     let chosen = manifests.iter().filter(|manifest| manifest.package().is_some_and(|name| packages.contains(&name)));

@@ -1,4 +1,4 @@
-//! Lays out a new cargo project with nothing in it yet, ready for its first test.
+//! Lays out a new, empty cargo project, ready for its first test.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::scaffold::{dashed_name, is_plain};
 
 use super::word::is_reserved;
 
-/// Names that cargo refuses, or that would hide something of the language's own.
+/// Names that cargo refuses, or that would hide a built-in name.
 const TAKEN: [&str; 31] = [
     "alloc",
     "bool",
@@ -41,17 +41,17 @@ const TAKEN: [&str; 31] = [
     "cargo",
 ];
 
-/// Names that Windows keeps for devices.
+/// Device names that Windows reserves.
 const DEVICES: [&str; 6] = ["aux", "con", "nul", "prn", "com", "lpt"];
 
-/// What a new configuration spells out.
+/// The commands in a new configuration.
 pub const COMMANDS: &str = r#"  test_cmd: ["cargo", "test", "--all"]
   check_cmd: ["cargo", "clippy", "--all", "--", "-D", "warnings"]
   fmt_cmd: ["cargo", "fmt"]
 "#;
 
-/// The files of a new library, by path: no item and no test yet, cargo's own lints, and a lock file as
-/// cargo would write it.
+/// The files of a new library, by path: no items or tests, cargo's default lints, and a lock file as cargo would write
+/// it.
 pub fn scaffold(name: &str) -> BTreeMap<String, String> {
     let manifest = format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n");
     let lock = format!(
@@ -64,7 +64,7 @@ pub fn scaffold(name: &str) -> BTreeMap<String, String> {
         ("Cargo.toml", manifest),
         ("Cargo.lock", lock),
         ("src/lib.rs", format!("//! The `{name}` library.\n")),
-        // Git keeps no empty folder.
+        // Git does not track empty folders.
         ("tests/.gitkeep", String::new()),
         (".gitignore", "/target\n".to_owned()),
         ("rust-toolchain.toml", toolchain.to_owned()),
@@ -73,7 +73,7 @@ pub fn scaffold(name: &str) -> BTreeMap<String, String> {
     files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect()
 }
 
-/// A legal package name made from a folder's name.
+/// A valid package name, derived from a folder's name.
 pub fn package_name(folder: &str) -> String {
     dashed_name(folder, |c| is_plain(c) || c == '_', is_taken)
 }

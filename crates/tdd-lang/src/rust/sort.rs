@@ -1,4 +1,4 @@
-//! Sorts the files of a repository: production, tests with what they use, steering, documents.
+//! Sorts a repository's files into production, tests, runner configuration and documents.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use super::modules::{ModuleTree, ParsedFiles};
 use super::owns;
 use super::targets::{TargetKind, targets};
 
-/// Files that steer building, running or checking wherever they stand.
+/// Runner configuration files, in any folder.
 const STEERING_NAMES: [&str; 22] = [
     "Cargo.toml",
     "Cargo.lock",
@@ -40,25 +40,25 @@ const STEERING_NAMES: [&str; 22] = [
     "tdd.yaml",
 ];
 
-/// Folders all of whose files do.
+/// Folders that contain only runner configuration.
 const STEERING_FOLDERS: [&str; 6] = [".cargo", ".ci", ".circleci", ".config", ".github", ".gitlab"];
 
-/// Folders that hold what tests use, unless the sources say otherwise.
+/// Folders for test data, unless the sources use their files otherwise.
 const TEST_FOLDERS: [&str; 5] = ["tests", "testdata", "fixtures", "snapshots", "proptest-regressions"];
 
 /// A file's place in a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mounted {
     pub kind: TargetKind,
-    /// The tests in it are run.
+    /// Whether the tests in it are run.
     pub tested: bool,
-    /// Only tests lead to it, or its target is for tests.
+    /// Whether it is reached only through test modules, or its target is for tests.
     pub for_tests: bool,
     pub module: String,
     pub cfg: Arc<[String]>,
 }
 
-/// Where each Rust file stands in the targets of a project.
+/// Where each Rust file is in a project's targets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Layout {
     mounts: BTreeMap<String, Vec<Mounted>>,
@@ -88,19 +88,19 @@ impl Layout {
         layout
     }
 
-    /// Where a file stands; nowhere if no target leads to it.
+    /// Where a file is in the targets; empty if no target reaches it.
     pub fn mounts(&self, path: &str) -> &[Mounted] {
         self.mounts.get(path).map_or(&[], Vec::as_slice)
     }
 
-    /// The files that stand elsewhere in the other layout.
+    /// The files whose place differs in the other layout.
     pub fn differing<'l>(&'l self, other: &'l Self) -> impl Iterator<Item = &'l str> {
         let ours = self.mounts.iter().filter(|(path, mounts)| other.mounts(path) != mounts.as_slice());
         let theirs = other.mounts.keys().filter(|path| !self.mounts.contains_key(*path));
         ours.map(|(path, _)| path).chain(theirs).map(String::as_str)
     }
 
-    /// What the targets that lead to a file make of it.
+    /// A file's sort by the targets that reach it.
     fn sort(&self, path: &str) -> Option<Sort> {
         let mounts = self.mounts(path);
         let steers = |mount: &Mounted| matches!(mount.kind, TargetKind::Script | TargetKind::Macros);
@@ -127,10 +127,10 @@ impl<'s> Sorter<'s> {
         Self { layout, sources, includes: OnceCell::new() }
     }
 
-    /// What a path is, whether or not there is a file yet.
+    /// The sort of a path, whether or not the file exists.
     ///
-    /// Names decide first, then the targets that lead to the file, then who includes it, then its folder:
-    /// what production uses is production, wherever it stands.
+    /// The name decides first, then the targets that reach the file, then the code that includes it, then its folder:
+    /// what production uses is production, wherever it is.
     pub fn sort(&self, path: &str) -> Sort {
         self.sort_in(&Folders::of(split(path).0), path)
     }
@@ -155,7 +155,7 @@ impl<'s> Sorter<'s> {
         }
     }
 
-    /// Whether a file is the documentation of some item, so that its examples are run.
+    /// Whether a file is included as documentation, so that its examples are run.
     pub fn documents(&self, path: &str) -> bool {
         self.includes().iter().any(|include| include.documents && include.names(path))
     }
@@ -169,7 +169,7 @@ impl<'s> Sorter<'s> {
     }
 }
 
-/// What a path is in this tree.
+/// The sort of a path in this tree.
 pub fn sort(project: &Project, path: &str, sources: &dyn Sources) -> Sort {
     if steers(path) {
         return Sort::Steering;
@@ -178,7 +178,7 @@ pub fn sort(project: &Project, path: &str, sources: &dyn Sources) -> Sort {
     Sorter::new(layout, sources).sort(path)
 }
 
-/// What each of many paths is in this tree.
+/// The sorts of many paths in this tree.
 pub fn sorts(project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<Sort> {
     let sorter = Sorter::new(Layout::of(project, &mut ParsedFiles::for_modules(sources)), sources);
     let (mut last, mut folders) = ("", Folders::of(""));
@@ -192,13 +192,13 @@ pub fn sorts(project: &Project, paths: &[String], sources: &dyn Sources) -> Vec<
     each.collect()
 }
 
-/// What the folders of a path say of all that is in them.
+/// What a path's folders say about the files in them.
 struct Folders {
-    /// All of it steers.
+    /// Everything in them is runner configuration.
     steer: bool,
-    /// They are below the tests of a package.
+    /// They are inside a package's test folder.
     are_tests: bool,
-    /// They hold what tests read.
+    /// They contain test data.
     hold_data: bool,
 }
 
@@ -208,20 +208,20 @@ impl Folders {
         Self { steer: any(&STEERING_FOLDERS), are_tests: are_for_tests(folders), hold_data: any(&TEST_FOLDERS) }
     }
 
-    /// Whether a file in them, which are these, steers by its name alone.
+    /// Whether a file in these folders is runner configuration by its name alone.
     fn steer(&self, folders: &str, name: &str) -> bool {
         let is_script = || name == "build.rs" && !self.are_tests && !folders.split('/').any(|folder| folder == "src");
         self.steer || STEERING_NAMES.contains(&name) || is_script()
     }
 
-    /// Whether a file in them that no target leads to is for tests by its folder or ending.
+    /// Whether a file that no target reaches is test code by its folder or ending.
     fn are_for_tests(&self, name: &str) -> bool {
         let is_snapshot = || name.contains(".snap") && name.split('.').skip(1).any(|ending| ending == "snap");
         self.are_tests || (self.hold_data && !owns(name)) || is_snapshot()
     }
 }
 
-/// A path's folders and its name.
+/// A path's folders and its file name.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

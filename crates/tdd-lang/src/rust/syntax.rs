@@ -1,4 +1,4 @@
-//! A Rust file's syntax tree, and what tokens and digests are in it.
+//! A Rust file's syntax tree, with its tokens and digests.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,14 +15,14 @@ static GRAMMAR: Grammar = Grammar {
     known: ParseCache::new(),
 };
 
-/// Kept whole, because white space counts inside of them.
+/// Nodes kept whole, because white space inside them counts.
 const ATOMS: [&str; 5] = ["string_literal", "raw_string_literal", "char_literal", "line_comment", "block_comment"];
 
-/// The tree of one file. The range of a doc comment in it includes its line's end.
+/// The syntax tree of one file. The range of a doc comment includes its line end.
 pub(super) type Tree<'a> = crate::syntax::Tree<'a, Rust>;
 
 impl<'a> Tree<'a> {
-    /// The tree of this text; broken text has one as well. `None` if there is no parser.
+    /// Parses this text, even if it is broken. `None` if there is no parser.
     pub fn parse(source: &'a str) -> Option<Self> {
         Self::with(&GRAMMAR, source)
     }
@@ -32,19 +32,18 @@ impl<'a> Tree<'a> {
         matches!(self.kind(node), "line_comment" | "block_comment")
     }
 
-    /// The tokens of these nodes: their leaves, comments left out.
+    /// The tokens of these nodes: their leaves without comments.
     pub fn tokens(&self, nodes: Range<usize>) -> impl Iterator<Item = usize> + '_ {
         nodes.filter(|node| self.is_leaf(*node) && !self.is_comment(*node))
     }
 
-    /// The digest of the tokens of these nodes. Text that the parser could not read is part of it.
+    /// The digest of these nodes' tokens, including text that the parser could not read.
     pub fn digest(&self, nodes: Range<usize>) -> Digest {
         let end = nodes.end;
         self.digest_without(nodes, end..end)
     }
 
-    /// The same with some of the nodes left out. Line ends inside of literals are read as the compiler
-    /// reads them.
+    /// The digest without some of the nodes. Line ends inside literals are normalized as the compiler does.
     pub fn digest_without(&self, nodes: Range<usize>, left_out: Range<usize>) -> Digest {
         let mut bytes = Vec::new();
         let mut end = nodes.clone().next().map_or(0, |first| self.range(first).start);
@@ -62,12 +61,12 @@ impl<'a> Tree<'a> {
         Digest::of(bytes)
     }
 
-    /// Whether the text is free of errors; the arguments of macros are not looked into.
+    /// Whether the text has no syntax errors; macro arguments are not checked.
     pub fn parses(&self) -> bool {
         self.broken().next().is_none()
     }
 
-    /// Where the parser stumbled first, if it did; the arguments of macros are not looked into.
+    /// The first syntax error, if any; macro arguments are not checked.
     pub fn flaw(&self) -> Option<Flaw> {
         self.flaw_of(self.broken())
     }
@@ -80,7 +79,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// A text with the line ends that the compiler sees.
+/// The text with the line ends that the compiler sees.
 pub(super) fn unix(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() }
 }

@@ -1,7 +1,7 @@
 //! Finds the tables of a test, so that a row counts like an assertion and a table may grow.
 //!
-//! A list is a table where each of its rows is a claim of its own, so that more of them cannot make a test milder: that
-//! of a loop which does nothing but assert. It may stand apart, in a constant that is used for nothing else.
+//! A list is a table if a loop over it only asserts: then each row is a claim of its own, and more rows cannot weaken
+//! the test. It may be outside the test, in a constant used for nothing else.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use tdd_core::digest::Digest;
 
 use super::syntax::Tree;
 
-/// A list that a test goes through row by row.
+/// A list that a test loops over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
     /// The bytes of the list, with its brackets.
     pub list: Range<usize>,
     pub rows: Vec<Digest>,
-    /// The bytes of its item, where that stands outside of the test.
+    /// The bytes of its item, if that is outside the test.
     pub apart: Option<Range<usize>>,
-    /// What its type says how long it is: that grows with it.
+    /// The bytes of the length in its type, which grows with the list.
     pub length: Option<Range<usize>>,
 }
 
-/// The tables of a function, wherever they stand.
+/// The tables of a function, inside or outside it.
 pub(super) fn tables(tree: &Tree<'_>, function: Range<usize>) -> Vec<Table> {
     let loops = function.clone().filter(|node| tree.kind(*node) == "for_expression");
     let loops = loops.filter(|node| tree.child(*node, "body").is_some_and(|body| only_asserts(tree, body)));
@@ -32,12 +32,12 @@ pub(super) fn tables(tree: &Tree<'_>, function: Range<usize>) -> Vec<Table> {
     found
 }
 
-/// The tables of what stands in these bytes.
+/// The tables of the function in these bytes.
 pub(super) fn tables_in(tree: &Tree<'_>, span: &Range<usize>) -> Vec<Table> {
     tables(tree, tree.behind(span.start)..tree.behind(span.end))
 }
 
-/// Whether a block asserts and does nothing that could outlast it.
+/// Whether a block only asserts, without effects that outlast it.
 fn only_asserts(tree: &Tree<'_>, block: usize) -> bool {
     let leaves = |node: usize| {
         matches!(
@@ -59,7 +59,7 @@ fn only_asserts(tree: &Tree<'_>, block: usize) -> bool {
         && !tree.inside(block).any(leaves)
 }
 
-/// What is gone through, without what only hands it on: `&rows`, `rows.iter()`.
+/// The list behind `&rows` or `rows.iter()`.
 fn bare(tree: &Tree<'_>, mut node: usize) -> usize {
     loop {
         let inner = match tree.kind(node) {
@@ -80,13 +80,13 @@ fn bare(tree: &Tree<'_>, mut node: usize) -> usize {
     }
 }
 
-/// The list that is meant: itself, or the only one of a name that is used for nothing else.
+/// The table that is looped over: a literal list, or the only definition of a name used for nothing else.
 fn table(tree: &Tree<'_>, function: &Range<usize>, over: usize) -> Option<Table> {
     if tree.kind(over) != "identifier" {
         let (list, rows) = list(tree, over)?;
         return Some(Table { list: tree.range(list), rows, apart: None, length: None });
     }
-    // What a function makes itself is of no interest to others.
+    // A local variable needs to be unique only within its function.
     let name = tree.other_place(over, function, |node| tree.kind(node) == "identifier")?;
     let item = tree.parent(name);
     let is_made = match tree.kind(item) {
@@ -109,14 +109,14 @@ fn table(tree: &Tree<'_>, function: &Range<usize>, over: usize) -> Option<Table>
     })
 }
 
-/// Whether a constant is neither for others nor under a condition.
+/// Whether a constant is private and has no attribute.
 fn is_plain(tree: &Tree<'_>, item: usize) -> bool {
     let is_seen = tree.children(item).any(|child| tree.kind(child) == "visibility_modifier");
     let siblings = tree.children(tree.parent(item)).take_while(|node| *node < item);
     !is_seen && siblings.last().is_none_or(|before| tree.kind(before) != "attribute_item")
 }
 
-/// A list that is written out, and its rows.
+/// A literal list and its rows.
 fn list(tree: &Tree<'_>, node: usize) -> Option<(usize, Vec<Digest>)> {
     let list = match tree.kind(node) {
         "array_expression" => node,
@@ -131,7 +131,7 @@ fn list(tree: &Tree<'_>, node: usize) -> Option<(usize, Vec<Digest>)> {
         match tree.kind(part) {
             "[" | "]" | "(" | ")" | "{" | "}" => {}
             "," => is_new = true,
-            // So many times the same.
+            // `[x; n]` repeats one value.
             ";" => return None,
             _ => match rows.last_mut() {
                 Some(row) if !is_new => row.end = tree.past(part),

@@ -1,4 +1,4 @@
-//! Finds the targets of a project's packages: the root file of each, and whether its tests are run.
+//! Finds the targets of a project's packages: their root files, and whether their tests are run.
 
 use toml::Value;
 
@@ -8,11 +8,11 @@ use super::items::in_test_folder;
 use super::manifest::Manifest;
 use super::places::join;
 
-/// What a target is.
+/// The kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TargetKind {
     Library,
-    /// A library of procedural macros, which takes part in building others.
+    /// A library of procedural macros, which takes part in building other targets.
     Macros,
     Program,
     Test,
@@ -27,12 +27,12 @@ pub(super) enum TargetKind {
 pub(super) struct Target {
     pub root: String,
     pub kind: TargetKind,
-    /// `cargo test` runs the tests in it.
+    /// Whether `cargo test` runs its tests.
     pub tested: bool,
 }
 
-/// A kind of target of which a package may have several: its key, the key that turns discovery off, its
-/// folder, and whether its tests are run if nothing else is said.
+/// The kinds of target of which a package may have several: manifest key, key that turns discovery off, folder, and
+/// whether tests are run by default.
 const SEVERAL: [(TargetKind, &str, &str, &str, bool); 4] = [
     (TargetKind::Program, "bin", "autobins", "src/bin", true),
     (TargetKind::Test, "test", "autotests", "tests", true),
@@ -40,8 +40,8 @@ const SEVERAL: [(TargetKind, &str, &str, &str, bool); 4] = [
     (TargetKind::Example, "example", "autoexamples", "examples", false),
 ];
 
-/// The targets of all packages of the project. Those of packages that `cargo test` leaves out are not
-/// tested; packages below a test folder are fixtures and have none.
+/// The targets of all packages of the project. Targets of packages outside the workspace are not tested; packages in a
+/// test folder are fixtures and have none.
 pub(super) fn targets(project: &Project, sources: &dyn Sources) -> Vec<Target> {
     let mut manifests = Manifest::all(sources);
     manifests.retain(|manifest| manifest.folder == project.root || project.below(&manifest.folder).is_some());
@@ -58,7 +58,7 @@ pub(super) fn targets(project: &Project, sources: &dyn Sources) -> Vec<Target> {
     found
 }
 
-/// Whether the package of this folder is tested together with the project.
+/// Whether the package in this folder is tested together with the project.
 pub(super) fn is_member(project: &Project, folder: &str, sources: &dyn Sources) -> bool {
     members(project, &Manifest::all(sources)).iter().any(|member| member == folder)
 }
@@ -71,7 +71,7 @@ fn members(project: &Project, manifests: &[Manifest]) -> Vec<String> {
         return members;
     }
     members.extend(manifests.iter().filter(|other| root.has_member(other)).map(|member| member.folder.clone()));
-    // What a member names by path is a member too.
+    // Path dependencies of a member are members too.
     let mut asked = 0;
     while let Some(folder) = members.get(asked) {
         let named = manifests.iter().find(|manifest| manifest.folder == *folder).map(Manifest::path_dependencies);
@@ -119,7 +119,7 @@ impl Package<'_> {
         root.map(|root| Target { root, kind: TargetKind::Script, tested: false })
     }
 
-    /// The targets that the manifest names, with the roots that they take out of discovery.
+    /// The targets named in the manifest, with the roots that discovery must skip.
     fn named(&self, kind: TargetKind, key: &str, folder: &str, tested: bool) -> (Vec<String>, Vec<Target>) {
         let tables = self.manifest.get(&[key]).and_then(Value::as_array);
         let target = |table: &Value| {
@@ -135,7 +135,7 @@ impl Package<'_> {
         (targets.iter().map(|target| target.root.clone()).collect(), targets)
     }
 
-    /// `folder/*.rs` and `folder/*/main.rs`.
+    /// The roots `folder/*.rs` and `folder/*/main.rs`.
     fn discovered(&self, kind: TargetKind, folder: &str) -> Vec<String> {
         let below = format!("{}/", join(&self.manifest.folder, folder));
         let files = self.sources.files();
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
     use crate::fixture::memory;
 
-    /// Every target as its root and kind, with a `-` if its tests are not run.
+    /// Checks every target's root and kind; `-` means that its tests are not run.
     fn check(files: &[(&str, &str)], expected: &[&str]) {
         let project = Project { root: String::new(), description: String::new() };
         let show =

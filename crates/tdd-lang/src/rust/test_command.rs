@@ -1,41 +1,40 @@
-//! Takes a configured test command apart: what it says about the build, about which targets and
-//! tests to run, and what it hands to the test binaries.
+//! Parses a configured test command: build flags, selected targets and tests, and arguments for the test binaries.
 
 use crate::language::UnknownCommand;
 
 use super::compile::Target;
 
-/// A test command of cargo's, understood.
+/// A parsed cargo test command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestCommand {
     /// `cargo`, with `+toolchain` if there is one.
     pub cargo: Vec<String>,
-    /// Which program runs the tests.
+    /// The program that runs the tests.
     pub runner: Runner,
     /// `--workspace`, `-p x`, `--exclude y`.
     pub packages: Vec<String>,
-    /// Features, profile, target and the like: the same for every build.
+    /// Features, profile, target and the like, used for every build.
     pub build: Vec<String>,
     /// The value of `--manifest-path`, which is also part of `build`.
     pub manifest: Option<String>,
-    /// Which targets to run; empty for all.
+    /// The selected targets; empty for all.
     pub targets: Vec<Wanted>,
-    /// Names that tests are to contain.
+    /// Filters for test names.
     pub filters: Vec<String>,
     /// Arguments for the test binaries.
     pub binary_args: Vec<String>,
 }
 
-/// Which program runs the tests.
+/// The program that runs the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Runner {
     /// The test binaries themselves.
     Libtest,
-    /// `cargo nextest run`, with its own arguments: those that choose tests, and the others.
+    /// `cargo nextest run`, with its own arguments.
     Nextest {
-        /// For `list` and `run`.
+        /// Arguments that choose tests, for `list` and `run`.
         choose: Vec<String>,
-        /// For `run` only.
+        /// Other arguments, for `run` only.
         run: Vec<String>,
     },
 }
@@ -51,22 +50,21 @@ pub enum Wanted {
     Test(Option<String>),
     /// `--doc`
     Doc,
-    /// `--all-targets`, `--examples`, `--benches`: examples and benchmarks are run only where their
-    /// manifest says `test = true`
+    /// `--all-targets`, `--examples`, `--benches`: examples and benchmarks are run only if their manifest says
+    /// `test = true`
     Other,
 }
 
-/// The command that is used when none is configured.
+/// The command if none is configured.
 pub const DEFAULT: [&str; 3] = ["cargo", "test", "--workspace"];
 
 impl TestCommand {
-    /// Takes a command apart. Anything that is not understood is refused: a flag that were left out
-    /// could change what the tests say.
+    /// Parses a command. Rejects everything unknown: ignoring a flag could change the tests' results.
     pub fn parse(argv: &[String]) -> Result<Self, UnknownCommand> {
         parse(argv).map_err(|reason| UnknownCommand { command: argv.join(" "), reason })
     }
 
-    /// Whether the tests of this target are to be run.
+    /// Whether this target's tests are to be run.
     pub fn wants(&self, target: &Target) -> bool {
         let library = target.is_production() && !target.is("bin");
         let chosen = |wanted: &Wanted| match wanted {
@@ -85,7 +83,7 @@ impl TestCommand {
         self.runner == Runner::Libtest && (self.targets.is_empty() || self.targets == [Wanted::Doc])
     }
 
-    /// Programs and integration tests that are asked for by name.
+    /// Programs and integration tests selected by name.
     pub fn named_targets(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().filter_map(|wanted| match wanted {
             Wanted::Test(Some(name)) | Wanted::Bin(Some(name)) => Some(name.as_str()),
@@ -93,14 +91,13 @@ impl TestCommand {
         })
     }
 
-    /// Packages that are asked for by name.
+    /// Packages selected by name.
     pub fn named_packages(&self) -> impl Iterator<Item = &str> {
         let named = self.packages.windows(2).filter(|pair| matches!(pair[0].as_str(), "-p" | "--package"));
         named.map(|pair| pair[1].as_str())
     }
 
-    /// The kinds of machine that the tests may be built for: those that are asked for, and what this one
-    /// may call itself.
+    /// The target triples that the tests may be built for: the requested ones, and those this machine may have.
     pub fn triples(&self) -> impl Iterator<Item = String> {
         let asked = self.build.windows(2).filter(|pair| pair[0] == "--target").map(|pair| pair[1].clone());
         let own = ["unknown-linux-gnu", "unknown-linux-musl", "apple-darwin"];
@@ -143,7 +140,7 @@ fn parse(argv: &[String]) -> Result<TestCommand, String> {
 const ONLY_CARGO: &str = "only `cargo test` and `cargo nextest run` are read directly; any other command needs \
      `ci.junit`, the report that it writes";
 
-/// Flags of cargo's that take a value.
+/// Cargo flags that take a value.
 const VALUED: [&str; 20] = [
     "-p",
     "--package",
@@ -167,7 +164,7 @@ const VALUED: [&str; 20] = [
     "--test",
 ];
 
-/// Flags that change how it is built, and are handed on as they are.
+/// Flags that change the build, passed on unchanged.
 const BUILD: [&str; 19] = [
     "-F",
     "--features",
@@ -190,7 +187,7 @@ const BUILD: [&str; 19] = [
     "--ignore-rust-version",
 ];
 
-/// Flags that change only what is shown, or what we decide ourselves.
+/// Flags that affect only the output, or what we decide ourselves.
 const IGNORED: [&str; 10] = [
     "-q",
     "--quiet",
@@ -244,7 +241,7 @@ fn take_word<'a>(
     Ok(())
 }
 
-/// A flag and its value, written as `--flag value`, `--flag=value` or `-fvalue`.
+/// A flag and its value, from `--flag value`, `--flag=value` or `-fvalue`.
 fn split<'a>(
     word: &'a str,
     rest: &mut impl Iterator<Item = &'a str>,
@@ -263,14 +260,14 @@ fn split<'a>(
     }))
 }
 
-/// nextest's own flags that choose tests; all take a value.
+/// nextest flags that choose tests; all take a value.
 const NEXTEST_CHOOSE: [&str; 8] =
     ["-E", "--filter-expr", "--filterset", "--run-ignored", "-P", "--profile", "--config-file", "--partition"];
 
-/// nextest's own flags that say how tests are run, and take a value.
+/// nextest flags that say how tests are run, and take a value.
 const NEXTEST_RUN: [&str; 1] = ["--test-threads"];
 
-/// nextest's own flags that change only what is shown or what we decide ourselves, and take a value.
+/// nextest flags that affect only the output or what we decide ourselves, and take a value.
 const NEXTEST_IGNORED: [&str; 8] = [
     "--retries",
     "--status-level",
@@ -282,7 +279,7 @@ const NEXTEST_IGNORED: [&str; 8] = [
     "--max-fail",
 ];
 
-/// Whether the word was one of nextest's own flags.
+/// Parses a flag of nextest's own; returns whether it was one.
 fn take_nextest_word<'a>(
     command: &mut TestCommand,
     word: &'a str,
@@ -308,7 +305,7 @@ fn take_nextest_word<'a>(
     Ok(true)
 }
 
-/// What stands after `--`.
+/// Parses the arguments after `--`.
 fn binary_args<'a>(mut command: TestCommand, mut words: impl Iterator<Item = &'a str>) -> Result<TestCommand, String> {
     const VALUED: [&str; 4] = ["--test-threads", "--skip", "--color", "--format"];
     while let Some(word) = words.next() {

@@ -1,7 +1,7 @@
-//! Writes the copies of a test that the counter-proof runs into the test's own file, right behind it.
+//! Writes the copies of a test for the counter-proof into the test's file, right after the test.
 //!
-//! Each copy carries its name as an annotation, so that its id is known without knowing where cargo puts
-//! the file. A test that macros write, or that keeps a file under its own name, is left alone.
+//! Each copy is annotated with its name, so that its id is known wherever cargo puts the file. Tests that macros
+//! generate, and snapshot tests, which store a file under their own name, are not copied.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use crate::item::{Assertion, TestItem};
 use crate::syntax::splice;
 use crate::twin::{Boldness, FreshNames, Twins, edited_part};
 
-/// A copy must not fail to compile because the project is strict about style.
+/// Keeps a copy from failing to compile because of the project's lints.
 const LENIENT: &str = "#[allow(warnings, unconditional_panic, overflowing_literals, arithmetic_overflow)]";
 
-/// The file with the copies in it; `None` if the test cannot be copied.
+/// The file with the copies; `None` if the test cannot be copied.
 pub(super) fn twins(_: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
     let tree = Tree::parse(source).filter(Tree::parses)?;
     if test.assertions.iter().any(|assertion| assertion.kind.contains("snapshot")) {
@@ -34,15 +34,15 @@ pub(super) fn twins(_: &str, source: &str, test: &TestItem, seed: u64, boldness:
     Some(Twins { source, copy: copy.1, sound: sound.1, broken: broken.1, untruths, twins })
 }
 
-/// A test as it is written.
+/// The test to copy.
 struct Original {
     /// Its attributes, without comments.
     attributes: Vec<String>,
-    /// From its visibility or `fn` to the end of its body.
+    /// The bytes from its visibility or `fn` to the end of its body.
     function: Range<usize>,
-    /// Its name.
+    /// The bytes of its name.
     name: Range<usize>,
-    /// The modules around it, as the runner spells them, with `::` behind each.
+    /// The modules around it, as the runner writes them, each followed by `::`.
     modules: String,
 }
 
@@ -67,16 +67,16 @@ impl Original {
     }
 }
 
-/// What is different in a copy.
+/// What differs in a copy.
 #[derive(Default)]
 struct Alteration {
-    /// Another text in place of some bytes of the file.
+    /// A replacement for some bytes of the file.
     edit: Option<(Range<usize>, String)>,
-    /// In place of `#[should_panic]`.
+    /// A replacement for `#[should_panic]`.
     should_panic: Option<String>,
 }
 
-/// Writes copies one after the other.
+/// Writes the copies one by one.
 struct Writer<'a> {
     original: Original,
     source: &'a str,
@@ -99,7 +99,7 @@ impl Writer<'_> {
         self.write(&name, &attributes.join("\n"), &function)
     }
 
-    /// A test of our own, with the compiler's own `#[test]` where its path can be written (not in edition 2015).
+    /// A test of our own, with the compiler's built-in `#[test]` if its path can be written (not in edition 2015).
     fn control(&mut self, body: &str) -> Option<(String, TestId)> {
         let name = self.names.next("t");
         let attribute = match self.boldness {
@@ -115,7 +115,7 @@ impl Writer<'_> {
         Some((format!("{}{name}", self.original.modules), TestId::annotation(name).ok()?))
     }
 
-    /// Each macro that the test asserts with tells one untruth.
+    /// One failing control test for each macro with which the test asserts.
     fn untruths(&mut self, test: &TestItem) -> Option<Vec<(String, TestId)>> {
         let texts = test.assertions.iter().filter_map(|assertion| self.source.get(assertion.span.clone()));
         let mut told: Vec<(String, String)> = texts.filter_map(untruth).collect();
@@ -128,7 +128,7 @@ impl Writer<'_> {
         test.assertions.iter().filter_map(|assertion| self.asserting_otherwise(assertion)).collect()
     }
 
-    /// A copy with the opposite of one assertion, if that has one.
+    /// A copy with one assertion turned into its opposite, if there is one.
     fn asserting_otherwise(&mut self, assertion: &Assertion) -> Option<Twin> {
         let inside = assertion.span.start >= self.original.function.start;
         let text = self.source.get(assertion.span.clone()).filter(|_| inside)?;
@@ -139,7 +139,7 @@ impl Writer<'_> {
         Some(Twin { name, id, line: self.line(assertion.span.start), what: other.what, probe })
     }
 
-    /// A test that is meant to panic fails if it is not, or is meant to say something else.
+    /// Copies of a test that must panic: one without `should_panic`, one that expects another message.
     fn panicking(&mut self, test: &TestItem) -> Option<Vec<Twin>> {
         let mut altered = vec![(String::new(), "is not meant to panic")];
         if test.expected_panic.is_some() {

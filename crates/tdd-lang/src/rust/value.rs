@@ -1,15 +1,15 @@
-//! Changes the values that an expression spells out to others of the same type.
+//! Changes the literal values in an expression to others of the same type.
 
 use std::ops::Range;
 
 use super::syntax::Tree;
 use crate::syntax::splice;
 
-/// What is put around an expression so that it can be parsed.
+/// Code around an expression, so that it can be parsed.
 const BEFORE: &str = "fn f(){g(";
 const AFTER: &str = ")}";
 
-/// Calls that only wrap the value that they are given.
+/// Calls that only wrap their argument.
 const WRAPPING_TYPES: [&str; 16] = [
     "String", "Vec", "Box", "Rc", "Arc", "Cell", "RefCell", "VecDeque", "HashMap", "HashSet", "BTreeMap", "BTreeSet",
     "Cow", "PathBuf", "OsString", "Duration",
@@ -17,10 +17,10 @@ const WRAPPING_TYPES: [&str; 16] = [
 const WRAPPING_METHODS: [&str; 9] =
     ["to_string", "to_owned", "into", "to_vec", "as_bytes", "as_str", "clone", "collect", "into_iter"];
 
-/// Nothing is nested deeper than this in a value that somebody wrote.
+/// Limit for nesting; nobody writes deeper values.
 const DEEPEST: usize = 40;
 
-/// The arguments of a call or of a macro that is written like one; `None` if they do not parse.
+/// The arguments of a call or a call-like macro; `None` if they do not parse.
 pub(super) fn arguments(text: &str) -> Option<Vec<Range<usize>>> {
     let source = wrap(text);
     let tree = Tree::parse(&source).filter(Tree::parses)?;
@@ -29,10 +29,10 @@ pub(super) fn arguments(text: &str) -> Option<Vec<Range<usize>>> {
     Some(tree.children(call).filter(own).map(|node| unwrap(&tree.range(node))).collect())
 }
 
-/// The expression with every value in it changed; `None` if it spells out none, or if it is computed.
+/// The expression with every value changed; `None` if it contains no literal, or is computed.
 ///
-/// Only what stands for itself is changed: literals, and those inside of tuples, arrays, structs, variants
-/// and calls that wrap. An argument of any other call is an input, and may not matter to the result.
+/// Changes only literals, and literals inside tuples, arrays, structs, variants and wrapping calls. An argument of any
+/// other call is an input, and may not affect the result.
 pub(super) fn changed(expression: &str) -> Option<String> {
     let source = wrap(expression);
     let edits = edits(&source, DEEPEST)?;
@@ -40,7 +40,7 @@ pub(super) fn changed(expression: &str) -> Option<String> {
     Some(splice(expression, unwrapped))
 }
 
-/// Both sides of a comparison for equality; `None` if the expression is none.
+/// Both sides of `==`; `None` for any other expression.
 pub(super) fn sides_of_equality(expression: &str) -> Option<(Range<usize>, Range<usize>)> {
     let source = wrap(expression);
     let tree = Tree::parse(&source).filter(Tree::parses)?;
@@ -54,12 +54,12 @@ pub(super) fn sides_of_equality(expression: &str) -> Option<(Range<usize>, Range
     if is_equality { Some((side("left")?, side("right")?)) } else { None }
 }
 
-/// Whether two expressions are the same and nothing is called in them.
+/// Whether two expressions are the same and call nothing.
 pub(super) fn are_plainly_same(one: &str, other: &str) -> bool {
     let (one, other) = (wrap(one), wrap(other));
     let (Some(one), Some(other)) = (Tree::parse(&one), Tree::parse(&other)) else { return false };
     let calls = (0..one.len()).filter(|node| is_computed(one.kind(*node))).count();
-    // The call that is put around it is one.
+    // One call is the wrapper itself.
     calls == 1 && one.digest(0..one.len()) == other.digest(0..other.len())
 }
 
@@ -93,7 +93,7 @@ fn edits(source: &str, depth: usize) -> Option<Vec<(Range<usize>, String)>> {
     (!found.is_empty()).then_some(found)
 }
 
-/// The children of a node that are values of its own.
+/// The child nodes that are values of the expression.
 fn values_inside(tree: &Tree<'_>, node: usize) -> Vec<usize> {
     let children = || tree.children(node);
     match tree.kind(node) {
@@ -101,7 +101,7 @@ fn values_inside(tree: &Tree<'_>, node: usize) -> Vec<usize> {
             children().collect()
         }
         "unary_expression" if !tree.text(node).starts_with('*') => children().collect(),
-        // What follows a semicolon is a length, which belongs to the type.
+        // After a semicolon comes the length, which belongs to the type.
         "array_expression" => children().take_while(|child| tree.kind(*child) != ";").collect(),
         "type_cast_expression" | "field_initializer" => tree.child(node, "value").into_iter().collect(),
         "struct_expression" => tree.child(node, "body").into_iter().collect(),
@@ -123,7 +123,7 @@ fn values_of_call(tree: &Tree<'_>, node: usize) -> Vec<usize> {
     arguments.map_or_else(Vec::new, |arguments| tree.children(arguments).collect())
 }
 
-/// `Some`, `Money`, `Shape::Circle`, `String::from`, `Box::new`.
+/// Whether a call only wraps: `Some`, `Money`, `Shape::Circle`, `String::from`, `Box::new`.
 fn wraps(path: &str) -> bool {
     let mut segments = path.rsplit("::").map(str::trim);
     let last = segments.next().unwrap_or_default();
@@ -156,7 +156,7 @@ fn other_literal(kind: &str, text: &str) -> Option<String> {
     }
 }
 
-/// One more, or one less where one more may not fit the smallest type that it can be of.
+/// One more, or one less if one more may overflow the smallest possible type.
 fn other_integer(text: &str) -> Option<String> {
     let plain = text.replace('_', "");
     let suffixes = ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"];
@@ -177,7 +177,7 @@ fn other_integer(text: &str) -> Option<String> {
     Some(format!("{other}{suffix}"))
 }
 
-/// Far away from the value, whatever the tolerance.
+/// A value outside any tolerance.
 fn other_float(text: &str) -> Option<String> {
     let plain = text.replace('_', "");
     let suffix = ["f32", "f64"].into_iter().find(|suffix| plain.ends_with(suffix)).unwrap_or_default();
@@ -200,7 +200,7 @@ fn other_raw_string(text: &str) -> Option<String> {
     Some(format!("{}~{}", text.get(..end)?, text.get(end..)?))
 }
 
-/// One character more; as many bytes as before in a byte string, whose length belongs to its type.
+/// One character more; in a byte string another first character, because its length belongs to its type.
 fn other_string(text: &str) -> Option<String> {
     if let Some(bytes) = text.strip_prefix("b\"") {
         let first = bytes.chars().next().filter(char::is_ascii_alphanumeric)?;

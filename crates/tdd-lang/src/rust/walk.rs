@@ -1,4 +1,4 @@
-//! Walks over the places of a Rust file where items can be, and takes note of them.
+//! Walks over a Rust file and collects its items.
 
 use std::ops::Range;
 
@@ -14,24 +14,24 @@ use super::syntax::Tree;
 use super::tables::tables;
 use super::word;
 
-/// An annotation stands at most this many lines above its test.
+/// The most lines between an annotation and its test.
 const REACH: usize = 3;
 
-/// A walk over the places where items can be, in the order of the text.
+/// A walk over the places where items can be, in text order.
 pub(super) struct Walk<'t, 's> {
     tree: &'t Tree<'s>,
     scopes: Vec<Scope>,
     lead: Lead,
-    /// The lines and slugs of annotations that no test has taken yet.
+    /// The lines and slugs of annotations not yet assigned to a test.
     annotations: Vec<(usize, String)>,
     items: Items,
 }
 
-/// Something that holds items: the file, a module, a macro's arguments.
+/// Something that contains items: the file, a module, a macro's arguments.
 #[derive(Clone, Debug, Default)]
 struct Scope {
     nodes: Range<usize>,
-    /// The name of a module, and what its `#[path]` says.
+    /// The module's name, and its `#[path]`.
     module: Option<(String, Option<String>)>,
     bound: Bound,
     content: Content,
@@ -39,7 +39,7 @@ struct Scope {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Content {
-    /// The parser has read it.
+    /// Parsed items.
     #[default]
     Items,
     /// Tokens in a macro's arguments.
@@ -49,36 +49,36 @@ enum Content {
 /// The conditions under which something is compiled.
 #[derive(Clone, Debug, Default)]
 struct Bound {
-    /// Those that may not hold in a test build.
+    /// Conditions that may not hold in a test build.
     cfg: Vec<String>,
-    /// The one that never does.
+    /// A condition that never holds.
     never: Option<String>,
     test_only: bool,
 }
 
-/// The attributes and doc comments that stand before an item.
+/// The attributes and doc comments before an item.
 #[derive(Default)]
 struct Lead {
     first: Option<usize>,
     attributes: Vec<(Range<usize>, Attribute)>,
 }
 
-/// A function that the walk has come to.
+/// A function in the file.
 struct Function {
-    /// From `fn`, or what stands before it in the tree, to its body.
+    /// From `fn`, or the node that contains it, to its body.
     nodes: Range<usize>,
     name: usize,
     returns: bool,
 }
 
 impl<'t, 's> Walk<'t, 's> {
-    /// At the beginning of the file.
+    /// Starts at the beginning of the file.
     pub fn new(tree: &'t Tree<'s>) -> Self {
         let file = Scope { nodes: 0..tree.len(), ..Scope::default() };
         Self { tree, scopes: vec![file], lead: Lead::default(), annotations: Vec::new(), items: Items::default() }
     }
 
-    /// All that the walk comes to.
+    /// Collects all items.
     pub fn run(mut self) -> Items {
         let mut node = 1;
         while node < self.tree.len() {
@@ -93,7 +93,7 @@ impl<'t, 's> Walk<'t, 's> {
         self.items
     }
 
-    /// Takes note of a node; the next one to visit.
+    /// Visits a node; returns the next node to visit.
     fn visit(&mut self, node: usize) -> usize {
         match self.tree.kind(node) {
             "line_comment" | "block_comment" => self.comment(node),
@@ -137,8 +137,7 @@ impl<'t, 's> Walk<'t, 's> {
         self.annotations.extend(comment::annotations(text).map(|(below, slug)| (line + below, slug)));
     }
 
-    /// Takes note of `#[…]`; what is between the brackets begins with the fourth node in a macro's
-    /// arguments as well as outside of them.
+    /// Records `#[…]`. The text between the brackets begins with the fourth node, inside and outside macro arguments.
     fn attribute(&mut self, nodes: Range<usize>) {
         self.lead.first.get_or_insert(nodes.start);
         let inner = nodes.start + 3..nodes.end - 1;
@@ -146,7 +145,7 @@ impl<'t, 's> Walk<'t, 's> {
         self.lead.attributes.extend(read);
     }
 
-    /// `#![cfg(…)]` binds all that is around it.
+    /// `#![cfg(…)]` applies to the enclosing scope.
     fn inner_attribute(&mut self, node: usize) {
         let attributes = read(self.tree, node + 4..self.tree.past(node) - 1);
         let bound = Bound::of(&attributes);
@@ -169,7 +168,7 @@ impl<'t, 's> Walk<'t, 's> {
         self.open(node, body, Some(name))
     }
 
-    /// Goes into the methods of an `impl` or a `trait`.
+    /// Enters the body of an `impl` or a `trait`.
     fn body(&mut self, node: usize) -> usize {
         match self.tree.child(node, "body") {
             Some(body) => self.open(node, body, None),
@@ -237,7 +236,7 @@ impl<'t, 's> Walk<'t, 's> {
         past
     }
 
-    /// Goes into a block of tokens.
+    /// Enters a block of tokens.
     fn enter(&mut self, block: usize, name: Option<&str>) -> usize {
         let content = self.scope().content;
         let next = self.open(block, block, name);
@@ -247,7 +246,7 @@ impl<'t, 's> Walk<'t, 's> {
         next
     }
 
-    /// Goes into the body of an item.
+    /// Enters the body of an item.
     fn open(&mut self, item: usize, body: usize, name: Option<&str>) -> usize {
         let lead = self.lead.take();
         self.mark(&lead, item..self.tree.past(item));
@@ -257,8 +256,7 @@ impl<'t, 's> Walk<'t, 's> {
         body + 1
     }
 
-    /// Takes note of a module that stands in another file; with a `#[path]` that depends on a
-    /// condition, of every file that it may be.
+    /// Records a module in another file. If its `#[path]` depends on a condition, records every file that it may be in.
     fn declare(&mut self, nodes: Range<usize>, name: &str) {
         let lead = self.lead.take();
         self.mark(&lead, nodes);
@@ -291,7 +289,7 @@ impl<'t, 's> Walk<'t, 's> {
         }
     }
 
-    /// An attribute stands there twice if a condition gives it to two branches.
+    /// The digests of a test's case attributes; an attribute that a condition expands twice counts once.
     fn cases(&self, lead: &Lead) -> Vec<Digest> {
         let mut found: Vec<_> = lead.attributes.iter().filter(|(_, attribute)| attribute.is_case()).collect();
         found.dedup_by_key(|(nodes, _)| nodes.start);
@@ -335,13 +333,13 @@ impl<'t, 's> Walk<'t, 's> {
         }
     }
 
-    /// The last annotation that no other test has taken and that is near enough.
+    /// The last annotation not assigned to another test, if it is near enough.
     fn annotation(&mut self, first_line: usize) -> Option<String> {
         let (line, slug) = std::mem::take(&mut self.annotations).pop()?;
         (line + REACH >= first_line).then_some(slug)
     }
 
-    /// Takes note of an item that exists only for tests; whether it is one.
+    /// Records an item that exists only for tests; returns whether it does.
     fn mark(&mut self, lead: &Lead, nodes: Range<usize>) -> bool {
         if self.scope().bound.test_only {
             return true;
@@ -398,7 +396,7 @@ impl Lead {
         Bound::of(&attributes)
     }
 
-    /// What `#[path]` says, and `None` if it may say nothing.
+    /// The `#[path]` values; `None` among them if the default path may apply.
     fn files(&self) -> impl Iterator<Item = Option<String>> {
         let named = self.attributes.iter().filter(|(_, attribute)| attribute.file().is_some());
         let (maybe, surely): (Vec<_>, Vec<_>) = named.partition(|(_, attribute)| attribute.is_conditional());
@@ -430,7 +428,7 @@ impl Bound {
     }
 }
 
-/// The attributes that these nodes, from between the brackets, spell.
+/// The attributes in these nodes, which are between the brackets.
 pub(super) fn read(tree: &Tree<'_>, nodes: Range<usize>) -> Vec<Attribute> {
     let tokens: Vec<&str> = tree.tokens(nodes).map(|node| tree.text(node)).collect();
     Attribute::read(&tokens)

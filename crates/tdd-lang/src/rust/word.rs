@@ -1,6 +1,6 @@
-//! Rust's reserved words: how they are spelled as names, and which names they leave free.
+//! Rust's reserved words, and how names are written that use them.
 
-/// Words that cannot be a name unless written with `r#`, of every edition.
+/// Words that can be names only with `r#`, in any edition.
 const RESERVED: [&str; 53] = [
     "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
@@ -8,7 +8,7 @@ const RESERVED: [&str; 53] = [
     "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield", "_",
 ];
 
-/// Macros of the standard library that only compute, print or wrap what is inside of them.
+/// Macros of the standard library that only compute, print or wrap their arguments.
 pub(super) const COMPUTING_MACROS: [&str; 20] = [
     "vec",
     "format",
@@ -32,18 +32,17 @@ pub(super) const COMPUTING_MACROS: [&str; 20] = [
     "thread_local",
 ];
 
-/// Whether a word is reserved.
 pub(super) fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)
 }
 
-/// A name as the compiler prints it: `r#` only where it is needed.
+/// A name as the compiler prints it, with `r#` only if needed.
 pub(super) fn printed(name: &str) -> &str {
     let plain = bare(name);
     if is_reserved(plain) { name } else { plain }
 }
 
-/// A name as a file is called after it.
+/// A name as it appears in file names.
 pub(super) fn bare(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }

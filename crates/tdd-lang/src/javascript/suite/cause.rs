@@ -1,4 +1,4 @@
-//! Tells why a test failed: for want of production code, by an assertion, or for some other reason.
+//! Decides why a test failed: missing production code, an assertion, or something else.
 
 use tdd_core::change::Sort;
 use tdd_core::report::Cause;
@@ -14,16 +14,16 @@ use crate::run::{Grounds, Moment};
 use super::complaint::{About, Complaint, complaints};
 use super::events::Error;
 
-/// An import that names no file which could ever be there.
+/// Error code for an import whose path cannot name a file.
 const NO_ENDING: &str = "TDD_NO_ENDING";
-/// A comparison with a snapshot that nobody has stored.
+/// Error code for a comparison with a snapshot that is not stored.
 const NO_SNAPSHOT: &str = "TDD_NO_SNAPSHOT";
 
-/// Tells the causes of one run.
+/// Finds the causes in one run.
 pub(super) type Diagnosis<'d> = Grounds<'d, Modules>;
 
 impl Diagnosis<'_> {
-    /// Why there was this error in the run of a test file.
+    /// Why this error occurred in the run of a test file.
     pub(super) fn cause(&self, file: &str, error: &Error, moment: Moment) -> Cause {
         if error.is_timeout() {
             return Cause::Timeout;
@@ -31,7 +31,7 @@ impl Diagnosis<'_> {
         if error.message.contains("process.exit unexpectedly called") || error.message.contains("process.exit called") {
             return Cause::Crash;
         }
-        // This node does not know TypeScript: that is nobody's change.
+        // This version of node cannot run TypeScript, which no change to the project caused.
         if error.code.as_deref() == Some("ERR_UNKNOWN_FILE_EXTENSION") && error.message.contains(".ts\"") {
             return Cause::RunnerMissing;
         }
@@ -61,7 +61,7 @@ impl Diagnosis<'_> {
         }
     }
 
-    /// An import that does not work is for want of production code if a test asks for it where only that could be.
+    /// A failed import means missing production code if a test imports something that only production could provide.
     fn import(&self, file: &str, module: &str, importer: Option<&str>, error: &Error) -> Cause {
         let importer =
             importer.or(error.from.as_deref()).or_else(|| error.frames.first().map(|(path, _)| path.as_str()));
@@ -80,7 +80,8 @@ impl Diagnosis<'_> {
         if wanted { Cause::MissingSymbol } else { Cause::LoadFailure }
     }
 
-    /// A compiler that checks types before a test is run: each of its complaints must be for want of production code.
+    /// Reads type errors from a compiler that runs before the test: the cause is missing production code only if every
+    /// error is.
     fn types(&self, error: &Error) -> Option<Cause> {
         let complaints = complaints(&error.message);
         if complaints.is_empty() {
@@ -135,9 +136,9 @@ impl Diagnosis<'_> {
         is_syntax || said.iter().any(|words| error.message.contains(words)) || !parses(file)
     }
 
-    /// An error in the test's own code is about production where that gave the value.
+    /// The cause of an error in test code: it concerns production if the value came from there.
     fn in_test(&self, error: &Error, place: Option<(String, usize)>, moment: Moment) -> Cause {
-        // No production code can give a meaning to a name that nobody imports.
+        // Production cannot define a name that nobody imports.
         let is_own = error.name == "ReferenceError";
         let (file, line) = place.unwrap_or_default();
         let asks = !is_own && self.line_asks(&file, line);
@@ -149,8 +150,8 @@ impl Diagnosis<'_> {
         }
     }
 
-    /// Whether something is called that production does not have: neither a value of the test's own, which is only
-    /// of another kind than it should be, nor what production has under that name.
+    /// Whether the test calls something that production lacks: not the test's own value of a wrong type, and not a name
+    /// that production defines.
     fn lacks(&self, error: &Error, file: &str) -> bool {
         if error.name != "TypeError" {
             return false;
@@ -177,7 +178,7 @@ impl Diagnosis<'_> {
     }
 }
 
-/// The module that an error misses, or misses something in, and who asks for it.
+/// The module that is missing, or lacks something, and the file that imports it.
 fn wanted(error: &Error) -> Option<(String, Option<String>)> {
     let message = error.message.as_str();
     let between = |start: &str, end: &str| {
@@ -186,7 +187,7 @@ fn wanted(error: &Error) -> Option<(String, Option<String>)> {
     };
     let importer = || {
         let (_, rest) = message.split_once(" imported from ").or_else(|| message.split_once(" from "))?;
-        // Behind a semicolon stands our own advice.
+        // Our own advice follows a semicolon.
         let rest = rest.split(['\n', ';']).next().unwrap_or(rest);
         let path = rest.split(". Does the file exist").next().unwrap_or(rest);
         Some(path.trim_matches(['\'', '"', '.', ' ']).to_owned()).filter(|path| crate::javascript::owns(path))

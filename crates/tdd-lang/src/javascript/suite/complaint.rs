@@ -1,40 +1,40 @@
-//! Takes apart what the TypeScript compiler complains of, where a runner lets it check the types of a test.
+//! Parses the TypeScript compiler's errors, if a runner lets it check the types of a test.
 
-/// Where it complains, and of what.
+/// One compiler error: its place and subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Complaint {
-    /// From the project's folder.
+    /// Relative to the project's folder.
     pub path: String,
     pub line: usize,
     pub about: About,
 }
 
-/// What a complaint is about.
+/// What an error is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// The text is no TypeScript.
+    /// The text is not valid TypeScript.
     Syntax,
-    /// This module is not there, or not all that is asked of it.
+    /// This module is missing, or lacks an export.
     Module(String),
     /// A value is used in a way that its type does not allow.
     Use,
-    /// A type that cannot be told, for want of something else.
+    /// A type that cannot be inferred because of another error.
     Consequence,
     /// Anything else.
     Other,
 }
 
-/// Modules and what they export.
+/// Codes for modules and their exports.
 const MODULES: [u32; 6] = [2305, 2307, 2459, 2614, 2724, 7016];
 
-/// Members, arguments, types: what production may have otherwise in a moment.
+/// Codes for members, arguments and types, which production may still change.
 const USES: [u32; 40] = [
     2322, 2339, 2341, 2344, 2345, 2347, 2349, 2350, 2351, 2353, 2355, 2365, 2367, 2416, 2420, 2445, 2511, 2515, 2531,
     2532, 2533, 2540, 2551, 2554, 2555, 2556, 2558, 2559, 2560, 2561, 2571, 2575, 2576, 2673, 2674, 2739, 2740, 2741,
     2769, 2820,
 ];
 
-/// The complaints in a message, in their order.
+/// The errors in a message, in order.
 pub(super) fn complaints(message: &str) -> Vec<Complaint> {
     message.lines().filter_map(complaint).collect()
 }

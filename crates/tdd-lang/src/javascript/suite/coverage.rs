@@ -1,4 +1,4 @@
-//! Which lines the tests of a JavaScript project execute, as node itself counts them, or vitest, or jest.
+//! Measures which lines the tests of a JavaScript project execute, as counted by node, vitest or jest.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::javascript::runner::chosen;
 use crate::javascript::test_command::Program;
 use crate::language::{Measured, Next, Project, Selection, Settings, Sources, Suite};
 
-/// Files that node runs as they are written.
+/// Files that node runs without compiling.
 const PLAIN: [&str; 3] = [".js", ".mjs", ".cjs"];
 
-/// Begins a run that watches these files.
+/// Begins a run that measures these files.
 pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured>>> {
     let suite = JavaScriptSuite::new(project, settings, Selection::All).ok()?;
     let paths: Vec<String> = paths.iter().filter(|path| owns(path)).cloned().collect();
@@ -27,7 +27,7 @@ pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Opt
     Some(Box::new(Watching { suite: Some(suite), project: project.clone(), paths, run: None }))
 }
 
-/// A run that counts: node itself in what it runs as it is written, vitest and jest back to the sources.
+/// A run that measures coverage: node counts in plain files; vitest and jest map back to the sources.
 struct Watching {
     suite: Option<JavaScriptSuite>,
     project: Project,
@@ -74,13 +74,13 @@ impl Suite<Measured> for Watching {
     }
 }
 
-/// What one process executed of the files, each as a list of functions with their ranges.
+/// What each process executed, by file, as lists of functions with their ranges.
 #[derive(Debug, Deserialize)]
 struct CoverageReport {
     watched: Option<Vec<BTreeMap<String, Vec<Vec<Counted>>>>>,
 }
 
-/// Where a range begins and ends, in units of UTF-16, and how often it was executed.
+/// A range's start and end, in UTF-16 units, and how often it was executed.
 type Counted = (usize, usize, u64);
 
 fn read(said: &[Finished], runner: &str, project: &Project, paths: &[String], sources: &dyn Sources) -> Measured {
@@ -101,7 +101,7 @@ fn read(said: &[Finished], runner: &str, project: &Project, paths: &[String], so
     Ok(coverage)
 }
 
-/// For each line whether nothing on it was executed. An inner range comes behind those around it.
+/// For each line, whether nothing on it was executed. Inner ranges follow those around them.
 fn idle_lines(text: &str, functions: &[Vec<Counted>]) -> Vec<bool> {
     let mut executed = vec![true; text.encode_utf16().count()];
     for (start, end, count) in functions.iter().flatten() {
@@ -131,7 +131,7 @@ mod tests {
 
     const CODE: &str = "// ä😀\nexport function square(n) {\n  if (n < 0) {\n    n = -n;\n  }\n  return n * n;\n}\n\nfunction cube(n) {\n  return n * n * n;\n}\n";
 
-    /// The units of UTF-16 before some text.
+    /// The number of UTF-16 units before a text.
     fn at(part: &str) -> usize {
         CODE[..CODE.find(part).unwrap()].encode_utf16().count()
     }

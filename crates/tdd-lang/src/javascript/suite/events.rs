@@ -1,27 +1,27 @@
-//! What our runner tells about a run of tests.
+//! The report of our runner script.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// All that was told.
+/// The whole report.
 #[derive(Debug, Deserialize)]
 pub(super) struct RunnerReport {
     pub complete: bool,
     /// Why there is no runner.
     pub missing: Option<String>,
-    /// Somebody else wrote into the report.
+    /// Something other than our runner wrote into the report.
     pub forged: bool,
     pub tests: Vec<Test>,
-    /// What is to be known of the files that were loaded.
+    /// Facts about the loaded files.
     pub files: BTreeMap<String, File>,
     /// Errors that belong to no test.
     pub errors: Vec<Stray>,
-    /// The runner itself ended before it began.
+    /// The runner ended before it began.
     pub broken: Option<Broken>,
 }
 
-/// What became of a test, a part of one, or a group.
+/// The result of a test, a subtest or a group.
 #[derive(Debug, Deserialize)]
 pub(super) struct Test {
     pub file: String,
@@ -32,7 +32,7 @@ pub(super) struct Test {
     pub why: String,
     pub ms: f64,
     pub error: Option<Error>,
-    /// The error came before or after the test itself.
+    /// The error occurred before or after the test itself.
     pub around: bool,
 }
 
@@ -49,13 +49,13 @@ pub(super) enum Outcome {
     Pass,
     Fail,
     Skip,
-    /// Its process ended before it did.
+    /// Its process ended before the test did.
     Lost,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct File {
-    /// How its process ended before a test of it had begun.
+    /// How its process ended, if before the first test began.
     pub how: Option<String>,
     /// Why it could not be loaded.
     pub error: Option<Error>,
@@ -63,7 +63,7 @@ pub(super) struct File {
     pub said: String,
 }
 
-/// An error that belongs to a file, or to nobody.
+/// An error that belongs to a file, or to no file.
 #[derive(Debug, Deserialize)]
 pub(super) struct Stray {
     pub file: Option<String>,
@@ -77,42 +77,41 @@ pub(super) struct Broken {
     pub said: String,
 }
 
-/// An error.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Error {
     pub name: String,
     pub code: Option<String>,
     pub message: String,
-    /// The files of the project that it came through, innermost first, with lines.
+    /// The project files in the stack, innermost first, with lines.
     pub frames: Vec<(String, usize)>,
-    /// The file whose text is at fault.
+    /// The file that could not be parsed or loaded.
     pub from: Option<String>,
-    /// Where in that file.
+    /// The line in that file.
     #[serde(rename = "line")]
     pub from_line: Option<usize>,
     pub text: String,
 }
 
 impl Error {
-    /// It in one line.
+    /// The error in one line.
     pub fn line(&self) -> String {
         format!("{}: {}", self.name, self.message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default())
     }
 
-    /// Where it came from: a file of the project and a line of it.
+    /// The project file and line that it came from.
     pub fn place(&self) -> Option<(&str, usize)> {
         let parsed = self.from.as_deref().zip(self.from_line);
         parsed.or_else(|| self.frames.first().map(|(path, line)| (path.as_str(), *line)))
     }
 
-    /// Whether an assertion says so.
+    /// Whether an assertion raised it.
     pub fn is_assertion(&self) -> bool {
         let is_snapshot = self.message.starts_with("Snapshot `") && self.message.contains("` mismatched");
         self.name.contains("AssertionError") || self.code.as_deref() == Some("ERR_ASSERTION") || is_snapshot
     }
 
-    /// Whether the test's own clock ran out, or nothing was left that could end it.
+    /// Whether the test timed out, or nothing was left that could end it.
     pub fn is_timeout(&self) -> bool {
         let said =
             ["Test timed out in", "Exceeded timeout of", "Promise resolution is still pending", "test timed out"];

@@ -1,7 +1,7 @@
-//! A test run of a JavaScript project: our runner lets node's own runner, vitest or jest run the tests; every test
-//! that was run, or that its file shows, ends with exactly one result.
+//! A test run of a JavaScript project: our runner script starts node's runner, vitest or jest. Every test that was run,
+//! or that its file contains, gets exactly one result.
 //!
-//! A test is one test, however many rows its table has and however many parts it runs: it passes if all of them do.
+//! A test with a table or subtests is one test: it passes if all rows and subtests do.
 
 mod cause;
 mod complaint;
@@ -31,11 +31,11 @@ use super::title::JOINT;
 use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Starts, Suite, UnknownCommand};
 use crate::run::{last_lines, last_words, report_without_run, tool_obstacle};
 
-/// Starts the tests in children and tells about them.
+/// Starts the tests in child processes and reports on them.
 const RUNNER: &str = include_str!("runner.mjs");
-/// How what runs in a child speaks to its parent.
+/// How a child process talks to its parent.
 const CHANNEL: &str = include_str!("channel.mjs");
-/// What tells about a run inside of each runner.
+/// Reporters that run inside each runner.
 const NODE: &str = include_str!("node.mjs");
 const VITEST: &str = include_str!("vitest.mjs");
 const JEST: &str = include_str!("jest.cjs");
@@ -45,7 +45,7 @@ struct JavaScriptSuite {
     project: Project,
     settings: Settings,
     selection: Selection,
-    /// The files of which it is to be told what was executed, from the project's folder.
+    /// The files to measure coverage of, relative to the project's folder.
     watch: Vec<String>,
     running: Option<Run>,
     finished: Option<Finished>,
@@ -110,13 +110,13 @@ impl JavaScriptSuite {
             "typed": sources.files().iter().any(|path| is_typed(path) && self.project.below(path).is_some()),
         });
         let argv = ["node", "--input-type=module", "-e", RUNNER, "--", &options.to_string()].map(str::to_owned);
-        // One test may take as long as is configured; some that hang must not cost the results of the others.
+        // The configured timeout is for one test; a few hanging tests must not cost the results of the others.
         let deadline = self.settings.timeout * 6 + std::time::Duration::from_mins(2);
         let command = CommandSpec::new(argv, deadline).in_dir(self.project.root.clone());
         Job { command, starts: Starts::Tests, label: format!("running {}", run.program.name()) }
     }
 
-    /// The files that may be run, with the patterns of their tests.
+    /// The files that may be run, with their tests' patterns.
     fn files(&self, run: &Run, ids: &Ids) -> Value {
         let mut found = serde_json::Map::new();
         for (path, tests) in ids.files() {
@@ -168,12 +168,12 @@ impl JavaScriptSuite {
     }
 }
 
-/// Whether node must know TypeScript for a file.
+/// Whether node needs TypeScript support for a file.
 pub(super) fn is_typed(path: &str) -> bool {
     [".ts", ".mts", ".cts", ".tsx"].iter().any(|ending| path.ends_with(ending))
 }
 
-/// A test as our runner is told of it.
+/// A test as our runner script expects it.
 fn told(test: &Located) -> Value {
     json!({"name": test.item.name.split(JOINT).collect::<Vec<_>>(), "pattern": test.patterns()})
 }

@@ -1,4 +1,4 @@
-//! A test run of a workspace that leaves testing to its packages: each with its own runner, in its own folder. Any other
+//! A test run of a workspace that leaves testing to its packages, each with its own runner in its own folder. Any other
 //! project is one package.
 
 use super::JavaScriptSuite;
@@ -19,8 +19,8 @@ pub fn begin(project: &Project, settings: &Settings, selection: Selection) -> Re
     }))
 }
 
-/// The runs of the packages; `None` if the project is tested as a whole, or has none. What is asked for and in no
-/// package goes to the first: it does not know it.
+/// The packages' runs; `None` if the project is tested as a whole, or has no tested packages. Requested tests outside
+/// all packages go to the first, which reports them as not found.
 fn of_packages(
     command: &TestCommand,
     project: &Project,

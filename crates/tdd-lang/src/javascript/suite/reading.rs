@@ -1,4 +1,4 @@
-//! Puts together what was told about a run: one result for each test, and what kept others from being run.
+//! Turns a runner's report into one result per test, and obstacles for tests that were not run.
 
 use std::collections::BTreeMap;
 
@@ -16,19 +16,19 @@ use crate::run::{Moment, Results, failed, no_tests_found, shorten, stands_before
 use super::cause::Diagnosis;
 use super::events::{Error, File, Kind, Outcome as Fate, Stray, Test};
 
-/// A run, as it becomes a report.
+/// A run that is being turned into a report.
 pub(super) struct Reading<'r> {
     project: &'r Project,
     ids: Ids,
     diagnosis: Diagnosis<'r>,
-    /// Names of single cases that were asked for.
+    /// The ids that were asked for, which may be single cases.
     asked: Vec<TestId>,
     results: Results,
     is_whole: bool,
 }
 
 impl<'r> Reading<'r> {
-    /// Nothing is known yet.
+    /// No results yet.
     pub fn new(project: &'r Project, sources: &'r dyn Sources, selection: &Selection) -> Self {
         let ids = Ids::of(project, sources);
         Self {
@@ -41,7 +41,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Takes in what became of the tests and groups.
+    /// Adds the results of tests and groups.
     pub fn tests(&mut self, tests: Vec<Test>) {
         let (groups, tests): (Vec<Test>, Vec<Test>) = tests.into_iter().partition(|test| test.kind == Kind::Suite);
         let (parts, tests): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| is_part(test, &tests));
@@ -59,7 +59,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// Takes in a test, and which of its parts it failed for.
+    /// Adds a test's result, with the subtest that made it fail.
     fn test(&mut self, test: &Test, part: Option<&Test>, groups: &[Test]) {
         let path = join(&self.project.root, &test.file);
         let name = test.name.join(JOINT);
@@ -89,7 +89,7 @@ impl<'r> Reading<'r> {
             }
             Fate::Lost => failed(id, Cause::Crash, say(&format!("its process ended with {}", test.why)), millis),
             Fate::Fail => {
-                // What a group's hook threw keeps the tests of the group from being run.
+                // If a group's hook fails, the group's tests do not run.
                 let hook = groups.iter().find(|group| {
                     let holds = test.file == group.file && test.name.starts_with(&group.name);
                     holds && test.why == "cancelledByParent" && is_own_failure(group)
@@ -102,7 +102,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// A group that could not be put together is an obstacle for those of its tests that were not run.
+    /// A group that failed to set up is an obstacle for its tests that were not run.
     fn group(&mut self, group: &Test) {
         let path = join(&self.project.root, &group.file);
         let name = group.name.join(JOINT);
@@ -114,7 +114,7 @@ impl<'r> Reading<'r> {
         let lost: Vec<TestId> = lost.map(|test| test.item.id(&path)).filter(|id| !self.results.has(id)).collect();
         let failed = self.ids.in_file(&path).iter().filter(|test| test.item.name.starts_with(&inside));
         let mut failed = failed.filter_map(|test| self.results.get(&test.item.id(&path)));
-        // The tests of the group have it in their own results.
+        // The group's tests already report the error.
         if lost.is_empty() && failed.any(|result| result.outcome.cause().is_some()) {
             return;
         }
@@ -124,7 +124,7 @@ impl<'r> Reading<'r> {
         self.results.add_obstacle(Obstacle { subject: path, cause, message, place: None, tests: lost });
     }
 
-    /// Takes in what became of the files.
+    /// Adds the results of loading the files.
     pub fn files(&mut self, files: &BTreeMap<String, File>, run: &Run) {
         for (below, file) in files {
             let path = join(&self.project.root, below);
@@ -151,7 +151,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// What is marked as skipped by a marker that counts is skipped, whatever became of its file; gives the others.
+    /// Records the tests with a counting skip mark as skipped, whatever happened to their file; returns the others.
     fn marked(&mut self, path: &str, tests: Vec<TestId>, counts: impl Fn(&Mark) -> bool) -> Vec<TestId> {
         let mark = |lost: &TestId| {
             let located = self.ids.in_file(path).iter().find(|test| test.item.id(path) == *lost);
@@ -165,7 +165,7 @@ impl<'r> Reading<'r> {
         others.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// A test that its file shows and nobody ran was taken away while the file was loaded.
+    /// A test that is in its file but did not run was removed while the file was loaded.
     fn loaded(&mut self, lost: Vec<TestId>, run: &Run) {
         if !self.is_whole || run.leaves_out() {
             return;
@@ -176,13 +176,13 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// An error that belongs to no test makes the run a failure.
+    /// Adds errors that belong to no test as obstacles, so that the run fails.
     pub fn errors(&mut self, runner: &str, errors: &[Stray]) {
         for Stray { file, error } in errors {
             let subject = file.as_ref().map_or_else(|| runner.to_owned(), |file| join(&self.project.root, file));
             let moment = if file.is_some() { Moment::Loading } else { Moment::Running };
             let cause = match self.diagnosis.cause(&subject, error, moment) {
-                // Nobody knows whose it is: a red must not be proven by it.
+                // The culprit is unknown, so the error must not prove a red.
                 Cause::Assertion | Cause::MissingSymbol => Cause::UnrelatedFailure,
                 cause => cause,
             };
@@ -190,7 +190,7 @@ impl<'r> Reading<'r> {
         }
     }
 
-    /// The report.
+    /// The finished report.
     pub fn report(mut self, runner: &str, selection: &Selection) -> Report {
         if let Selection::Only(asked) = selection {
             self.results.fail_missing(asked, runner, |obstacle, id| stands_before(obstacle, id, runner));
@@ -202,24 +202,24 @@ impl<'r> Reading<'r> {
     }
 }
 
-/// Whether a test runs inside of another.
+/// Whether a test is a subtest of another.
 fn is_part(test: &Test, tests: &[Test]) -> bool {
     tests.iter().any(|other| {
         other.file == test.file && other.name.len() < test.name.len() && test.name.starts_with(&other.name)
     })
 }
 
-/// Whether a group failed by itself, not only because of what is in it.
+/// Whether a group itself failed, not only a test in it.
 fn is_own_failure(group: &Test) -> bool {
     group.outcome == Fate::Fail && !matches!(group.why.as_str(), "subtestsFailed" | "cancelledByParent")
 }
 
-/// Whether a runner complains of a file in which there is no test.
+/// Whether a runner complains about a file without tests.
 fn is_empty_file(error: &Error) -> bool {
     error.message.contains("No test suite found") || error.message.contains("must contain at least one test")
 }
 
-/// The error first, because only one line may be shown, then where it came from.
+/// The message: the error first, because only one line may be shown, then where it came from.
 fn message(error: &Error) -> String {
     let text = error.text.trim();
     let shown = if text.contains(error.message.trim()) { String::new() } else { format!("{}\n", error.message.trim()) };

@@ -1,4 +1,4 @@
-//! Tells whether a test asserts: itself, or through what the tests of the repository have for it.
+//! Decides whether a test asserts anything, itself or through test helpers.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use crate::rust::word::COMPUTING_MACROS;
 use super::code::{Code, Word, is_name, words};
 use super::scan::{before, past_group};
 
-/// Beginnings of the names of macros that assert.
+/// Prefixes of macros that assert.
 const MACROS: [&str; 6] = ["assert", "debug_assert", "prop_assert", "expect", "verify", "check"];
 
-/// Words with which the names of functions that check begin.
+/// First words of names of functions that check.
 const CHECKING: [&str; 7] = ["assert", "debug_assert", "check", "verify", "should", "expect", "must"];
 
-/// Methods that panic unless something went as it should.
+/// Methods that panic on an unexpected result.
 const UNWRAPPING: [&str; 4] = ["unwrap", "expect", "unwrap_err", "expect_err"];
 
-/// Functions of other crates that run something which asserts, and methods that do.
+/// Functions and methods of other crates that run something that asserts.
 const RUNNING: [&str; 6] = ["quickcheck", "compile_fail", "tests", "model", "bolero", "glob"];
 
-/// Macros beside those of the standard library that only compute, print or log.
+/// Macros, besides those of the standard library, that only compute, print or log.
 const HARMLESS: [&str; 25] = [
     "include_str",
     "include_bytes",
@@ -50,7 +50,7 @@ const HARMLESS: [&str; 25] = [
     "bitflags",
 ];
 
-/// Whether a test can fail by something that somebody wrote down for it.
+/// Whether a test contains anything that can make it fail.
 pub(super) fn asserts(code: &Code, file: &File, test: &TestItem) -> bool {
     let asserted = test.assertions.iter().any(|assertion| !is_hollow(file, file.inside(&assertion.span)));
     if asserted || test.should_panic || test.returns_result {
@@ -64,7 +64,7 @@ pub(super) fn asserts(code: &Code, file: &File, test: &TestItem) -> bool {
         || by_helpers(code, file, body)
 }
 
-/// Whether an assertion says nothing: `assert!(true)`, `assert_eq!(1, 1)`.
+/// Whether an assertion compares only literals: `assert!(true)`, `assert_eq!(1, 1)`.
 fn is_hollow(file: &File, assertion: Range<usize>) -> bool {
     let name = assertion.clone().find(|at| file.text(at + 1) == "!").map_or("", |at| file.text(at));
     let mut arguments = assertion.skip_while(|at| file.text(*at) != "!");
@@ -73,7 +73,7 @@ fn is_hollow(file: &File, assertion: Range<usize>) -> bool {
     matches!(name, "assert" | "assert_eq" | "debug_assert" | "debug_assert_eq") && only_literals
 }
 
-/// Whether a statement does nothing with what production returned but to unwrap it: `parse("1").unwrap();`.
+/// Whether a statement only unwraps what production code returned: `parse("1").unwrap();`.
 fn unwraps(code: &Code, file: &File, body: Range<usize>) -> bool {
     let is_unwrapping = |at: &usize| UNWRAPPING.contains(&file.text(*at)) && before(file, *at) == ".";
     body.clone().filter(is_unwrapping).any(|at| {
@@ -89,7 +89,7 @@ fn unwraps(code: &Code, file: &File, body: Range<usize>) -> bool {
     })
 }
 
-/// Whether the compiler is asked: a function of the test's own that does nothing but to bind its type.
+/// Whether the test asserts at compile time: it calls an empty local function that only has a type bound.
 fn bounds(file: &File, body: Range<usize>) -> bool {
     let is_bound = |at: usize| file.text(at) == ":" || file.text(at) == "where" || file.text(at) == "impl";
     let inner = body.clone().skip(1).filter(|at| file.text(*at) == "fn");
@@ -101,8 +101,8 @@ fn bounds(file: &File, body: Range<usize>) -> bool {
     })
 }
 
-/// Follows what exists for tests, wherever it stands; production that asserts is production's business, unless
-/// its name says that it is there to check.
+/// Whether a test helper asserts, wherever it is defined. Assertions in production code do not count, unless the
+/// function's name says that it checks.
 fn by_helpers(code: &Code, file: &File, body: Range<usize>) -> bool {
     let passes = |word: &Word| begins(&word.name, &CHECKING);
     let own = words(file, body);
@@ -134,13 +134,13 @@ fn asserting_macro(code: &Code, name: &str, panics_count: bool) -> bool {
     match name {
         "panic" | "unreachable" => panics_count,
         _ if begins(name, &MACROS) => true,
-        // What a macro of another crate does nobody can say here.
+        // We cannot see what a macro of another crate does, so assume that it asserts.
         _ => !is_ours && !COMPUTING_MACROS.contains(&name) && !HARMLESS.contains(&name),
     }
 }
 
-/// A call of something that is not ours and whose name says that it checks, or of ours whose type parameters
-/// do: `assert_send::<T>()`.
+/// Whether this calls a function of another crate whose name says that it checks, or one of ours with a bounded type
+/// parameter: `assert_send::<T>()`.
 fn checking_call(code: &Code, file: &File, at: usize) -> bool {
     let name = file.text(at);
     let is_method = before(file, at) == ".";
@@ -161,7 +161,7 @@ fn checking_call(code: &Code, file: &File, at: usize) -> bool {
     file.text(at + 1) == "::" && meanings.iter().any(bounded)
 }
 
-/// Whether a name begins with one of these words, and goes on with another word or not at all.
+/// Whether a name is one of these words, or continues one with another word.
 fn begins(name: &str, starts: &[&str]) -> bool {
     let goes_on = |rest: &str| rest.is_empty() || rest.starts_with(|c: char| !c.is_lowercase());
     starts.iter().any(|start| name.strip_prefix(start).is_some_and(goes_on))

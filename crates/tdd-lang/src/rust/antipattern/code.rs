@@ -1,7 +1,7 @@
-//! The items of a whole repository and the names in them: what refers to what, as far as names tell.
+//! All items of a repository, and which items refer to which, by name.
 //!
-//! Names are not types. Where a name may mean several items, it means all of them: who asks "does a test
-//! lead here?" must not hear no where the answer is yes.
+//! Names are not types. A name that may mean several items means all of them, so that the question "does a test reach
+//! this?" never gets a wrong no.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::rust::modules::ParsedFiles;
 use crate::rust::owns;
 use crate::rust::sort::{Layout, Sorter};
 
-/// Names under which a test starts the project's own programs.
+/// Names with which a test starts the project's own programs.
 const STARTS_PROGRAM: [&str; 3] = ["cargo_bin", "cargo_bin_cmd", "main"];
 
 /// All Rust code of a repository.
@@ -26,33 +26,32 @@ pub(super) struct Code {
     pub nodes: Vec<Node>,
     by_name: BTreeMap<String, Vec<usize>>,
     types: BTreeSet<String>,
-    /// The items that each item names.
+    /// The items that each item refers to.
     links: Vec<Vec<usize>>,
-    /// Files that steer a build: nothing is found in them.
+    /// Runner configuration; these files are not searched for signs.
     steering: BTreeSet<String>,
-    /// Code of production that has no name: its file and its line.
+    /// Production code without a name: file index and line.
     pub nameless: Vec<(usize, usize)>,
 }
 
-/// An item.
 pub(super) struct Node {
-    /// Which file.
+    /// The index of its file.
     pub file: usize,
     pub tokens: Range<usize>,
     pub for_tests: bool,
     /// Its name without its owner; empty for an `impl`.
     pub name: String,
-    /// The type or trait that it stands in.
+    /// The type or trait that contains it.
     owner: Option<String>,
     pub of_trait: bool,
     pub label: String,
     pub line: usize,
     words: Vec<Word>,
-    /// What a macro may make here, by name.
+    /// Names that a macro call here may define.
     made: Vec<String>,
 }
 
-/// A name as it is used.
+/// A name in use.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Word {
     pub name: String,
@@ -113,12 +112,12 @@ impl Code {
         self.files.push(file);
     }
 
-    /// Whether nothing is to be found in this file.
+    /// Whether this file is runner configuration.
     pub fn steers(&self, path: &str) -> bool {
         self.steering.contains(path)
     }
 
-    /// Where an item stands.
+    /// An item's location.
     pub fn place(&self, node: usize) -> Place {
         let node = &self.nodes[node];
         Place::new(&self.files[node.file].path, node.line)
@@ -140,7 +139,7 @@ impl Code {
         found.into_iter().collect()
     }
 
-    /// The items that these words lead to, however far, through items that `passes` lets through.
+    /// All items reachable from these words through items that `passes` accepts.
     pub fn reach(&self, words: &[Word], passes: impl Fn(&Node) -> bool) -> BTreeSet<usize> {
         let mut reached = vec![false; self.nodes.len()];
         let mut waiting = self.named(words, None);
@@ -153,7 +152,7 @@ impl Code {
         (0..reached.len()).filter(|node| reached[*node]).collect()
     }
 
-    /// Items that no other item, no test and no example names.
+    /// Items that no other item, test or example names.
     pub fn unreferenced(&self) -> BTreeSet<Place> {
         let mut named: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         for (number, node) in self.nodes.iter().enumerate().filter(|(_, node)| !node.label.starts_with("use ")) {
@@ -198,7 +197,7 @@ impl Node {
         let tokens = file.inside(&piece.span);
         let made = if is_call { made(file, tokens.clone()) } else { Vec::new() };
         let mut words = words(file, tokens.clone());
-        // Nobody uses a method without its type, or a trait's without the trait.
+        // A method implies its type, and a trait's method the trait.
         words.extend(owner.clone().map(Word::plain));
         let (label, line) = (piece.label.clone(), piece.line);
         Some(Self {
@@ -215,22 +214,22 @@ impl Node {
         })
     }
 
-    /// The names by which it is used.
+    /// The names by which the item can be used.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.name).chain(&self.made).filter(|name| !name.is_empty()).map(String::as_str)
     }
 
-    /// The type or trait that it stands in.
     pub fn owner(&self) -> Option<&str> {
         self.owner.as_deref()
     }
 
-    /// Whether it is something that others can be members of.
+    /// Whether the item can have members.
     pub fn is_type(&self) -> bool {
         ["struct ", "enum ", "union ", "trait ", "type ", "use "].iter().any(|start| self.label.starts_with(start))
     }
 
-    /// Whether it would have to be named by somebody: nobody names `main`, and a trait calls its methods.
+    /// Whether the item is dead code if nobody names it. Nobody names `main` or exported items, and a trait's methods
+    /// are called through the trait.
     fn can_be_idle(&self) -> bool {
         const NAMED: [&str; 8] = ["fn ", "struct ", "enum ", "union ", "trait ", "type ", "const ", "static "];
         const EXPORTED: [&str; 4] = ["no_mangle", "export_name", "panic_handler", "global_allocator"];
@@ -244,13 +243,13 @@ impl Node {
 }
 
 impl Word {
-    /// A name by itself.
+    /// A name without a type before it.
     pub fn plain(name: String) -> Self {
         Self { name, of: None }
     }
 }
 
-/// The names in these tokens. One that starts the project's own program leads to `main`.
+/// The names in these tokens. A token that starts the project's own program adds `main`.
 pub(super) fn words(file: &File, tokens: Range<usize>) -> Vec<Word> {
     let mut found = BTreeSet::new();
     for at in tokens {
@@ -269,14 +268,14 @@ pub(super) fn words(file: &File, tokens: Range<usize>) -> Vec<Word> {
     found.into_iter().collect()
 }
 
-/// Whether a token says that one of the project's own programs is started.
+/// Whether a token starts one of the project's own programs.
 pub(super) fn is_program(file: &File, at: usize) -> bool {
     let text = file.text(at);
     let says = || text.contains("CARGO_BIN_EXE_") || text == "\"cargo\"" || text.contains("target/");
     file.kind(at) == "string_literal" && says() || STARTS_PROGRAM.contains(&text)
 }
 
-/// The names that a call of a macro may give to something: `thread_local! { static COUNT: u8 = 0; }`.
+/// The names that a macro call may define: `thread_local! { static COUNT: u8 = 0; }`.
 fn made(file: &File, tokens: Range<usize>) -> Vec<String> {
     let is_given = |at: &usize| {
         let (before, after) = (at.checked_sub(1).map_or("", |at| file.text(at)), file.text(at + 1));
@@ -286,7 +285,6 @@ fn made(file: &File, tokens: Range<usize>) -> Vec<String> {
     tokens.filter(is_given).map(|at| file.text(at).to_owned()).collect()
 }
 
-/// Whether a token is a name.
 pub(super) fn is_name(file: &File, at: usize) -> bool {
     file.kind(at).ends_with("identifier")
 }

@@ -1,4 +1,4 @@
-//! Counts the mocks that a test makes.
+//! Finds the mocks that a test creates.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,12 +8,12 @@ use crate::rust::change::file::File;
 use super::code::{Code, Word, is_name};
 use super::scan::{before, bindings};
 
-/// How the names of types begin that stand in for others.
+/// Prefixes of the names of mock types.
 const TYPES: [&str; 5] = ["Mock", "Fake", "Stub", "Spy", "Dummy"];
-/// How the names of functions begin that make one.
+/// Prefixes of the names of functions that create mocks.
 const MAKERS: [&str; 4] = ["mock", "fake", "stub", "spy"];
 
-/// What stands in for something else in these tokens, once for each that is made.
+/// The mocks created in these tokens, one entry for each.
 pub(super) fn mocks(code: &Code, file: &File, body: Range<usize>) -> Vec<String> {
     let made: Vec<usize> = body.clone().filter(|at| is_made(code, file, *at)).collect();
     let mut found: Vec<String> = made.iter().map(|at| file.text(*at).to_owned()).collect();
@@ -46,7 +46,7 @@ fn is_made(code: &Code, file: &File, at: usize) -> bool {
         return by_function || with_fields || alone;
     }
     let is_maker = begins(&MAKERS, |c| c == '_') && after == "(" && !matches!(before(file, at), "fn" | "::");
-    // A maker of ours is one only if it makes what is called so.
+    // A function of the repository counts only if it is test code.
     let meanings = code.meanings(&Word::plain(name.to_owned()), None);
     is_maker && (meanings.is_empty() || meanings.iter().any(|node| code.nodes[*node].for_tests))
 }

@@ -1,4 +1,4 @@
-//! Sees the signs of anti-patterns in Rust code: in its syntax, and in what its names lead to.
+//! Finds signs of anti-patterns in Rust code, in its syntax and in what its names refer to.
 
 mod asserting;
 mod code;
@@ -22,7 +22,7 @@ use crate::analysis::answers::{self, Choice, Facts, Part};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
-/// How production code answers literals with literals.
+/// The syntax with which production code maps literals to literals.
 const ANSWERS: Facts = Facts {
     literal: |tree, node| scan::literal_value(tree.kind(node), tree.text(node)),
     choices: &[
@@ -31,7 +31,7 @@ const ANSWERS: Facts = Facts {
     ],
 };
 
-/// What is seen in these files, among all of the repository's.
+/// The signs in these files; names are resolved in the whole repository.
 pub fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
     let code = Code::of(project, sources);
     let reach = Reach::new(&code);
@@ -66,7 +66,7 @@ fn test_signs(code: &Code, reach: &Reach<'_>, number: usize, test: &TestItem) ->
     }
 }
 
-/// The production items that are called here by name.
+/// The production items that these tokens call by name.
 fn asks(code: &Code, file: &File, body: Range<usize>) -> BTreeMap<Place, String> {
     let calls = body.filter(|at| is_name(file, *at) && matches!(file.text(at + 1), "(" | "{"));
     let called = calls.flat_map(|at| words(file, at..at + 1));

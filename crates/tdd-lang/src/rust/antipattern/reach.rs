@@ -1,6 +1,6 @@
-//! What the tests of a Rust repository lead to: from the names that they use to the items that these may mean.
+//! What the tests of a Rust repository reach: from the names they use to the items these may mean.
 //!
-//! `use` and the path before a name decide what it means. Where they do not, it means all that it may.
+//! `use` and the path before a name decide what it means. Where they do not, it means every item with that name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,27 +13,27 @@ use crate::uses::segments;
 use super::code::{Code, is_name, is_program};
 use super::scan::{before, past_group};
 
-/// Methods that register a handler for a path.
+/// Methods that register a handler for a URL path.
 const REGISTERING: [&str; 4] = ["route", "route_service", "nest", "handle"];
 
-/// The beginnings of paths that say nothing about the module at their end.
+/// Path prefixes that do not name a module.
 const RELATIVE: [&str; 3] = ["crate", "self", "super"];
 
-/// A name as it is used.
+/// A name in use.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Used {
     name: String,
     how: How,
-    /// The words of the route that a test must name for the use to matter.
+    /// The words of the route that a test must mention for this use to count; empty if it always counts.
     route: Vec<String>,
 }
 
-/// In which position a name stands.
+/// How a name is used.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum How {
     /// `add`.
     Plain,
-    /// `.add`, or behind something that is no name.
+    /// `.add`, or after something that is not a name.
     Member,
     /// `Stack::add`.
     OfType(String),
@@ -41,36 +41,36 @@ enum How {
     InModule(String),
 }
 
-/// Something that is reached together with an item.
+/// What an item leads to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Link {
     Node(usize),
-    /// All members of a name, by its number.
+    /// All members with a name, by the name's index.
     Members(usize),
 }
 
-/// Links with the words of the route that a test must name for them to matter.
+/// Links, with the words of the route that a test must mention for them to count.
 type Links = Vec<(Link, Vec<String>)>;
 
-/// What leads to what.
+/// Which items lead to which.
 pub(super) struct Reach<'c> {
     code: &'c Code,
-    /// The names that each file takes in: by the name in the file, the path.
+    /// The imports of each file: paths by local name.
     imports: Vec<BTreeMap<&'c str, BTreeSet<&'c str>>>,
-    /// The files of a module, by its name.
+    /// The files of each module, by the module's name.
     modules: BTreeMap<String, BTreeSet<usize>>,
     by_name: BTreeMap<&'c str, Vec<usize>>,
     /// The types and traits of the repository, by name.
     types: BTreeMap<&'c str, Vec<usize>>,
-    /// What stands in an `impl` or a trait, by the name of that.
+    /// The items in an `impl` or a trait, by the type's or trait's name.
     owned: BTreeMap<&'c str, Vec<usize>>,
-    /// The numbers of the names that members have.
+    /// An index for each member name.
     members: BTreeMap<&'c str, usize>,
-    /// The members of each such name.
+    /// The members with each name, by that index.
     called: Vec<Vec<usize>>,
     /// How each item belongs to a type.
     belongs: Vec<Belongs>,
-    /// What each item leads to in any case, and what only for a route.
+    /// What each item always leads to, and (`routed`) what only if a test mentions the route.
     links: Vec<Vec<Link>>,
     routed: Vec<Links>,
 }
@@ -78,11 +78,11 @@ pub(super) struct Reach<'c> {
 /// How an item belongs to a type.
 #[derive(Clone, Debug, Default)]
 struct Belongs {
-    /// The number of its name, if it is a member.
+    /// The index of its name, if it is a member.
     name: Option<usize>,
-    /// The types that it may be a member of; empty if it is reached without one.
+    /// The types it may be a member of; empty if it can be reached without one.
     types: Vec<usize>,
-    /// The members of a type; with it come those that nobody need name.
+    /// The members of a type; `true` for those that are reached with the type without being named.
     members: Vec<(usize, bool)>,
 }
 
@@ -119,7 +119,7 @@ impl<'c> Reach<'c> {
             let file = &code.files[node.file];
             let links = reach.resolved(node.file, &uses(file, node.tokens.clone()), node.owner());
             let (routed, always): (Vec<_>, Vec<_>) = links.into_iter().partition(|(_, route)| !route.is_empty());
-            // Nobody uses a method without its type, or a trait's without the trait.
+            // A method implies its type, and a trait's method the trait.
             let own = node.owner().into_iter().flat_map(|owner| reach.of_type(owner)).map(Link::Node);
             let always: BTreeSet<Link> = always.into_iter().map(|(link, _)| link).chain(own).collect();
             reach.links.push(always.into_iter().collect());
@@ -128,7 +128,8 @@ impl<'c> Reach<'c> {
         reach
     }
 
-    /// Notes what an item is a member of. Of a trait, or of a type that is not ours, nobody need see it.
+    /// Records which types an item is a member of. A trait's member, or one of a foreign type, is reached without its
+    /// type.
     fn belong(&mut self, number: usize) {
         let node = &self.code.nodes[number];
         let Some(owner) = node.owner() else { return };
@@ -147,7 +148,7 @@ impl<'c> Reach<'c> {
         self.belongs[number].types = if is_trait || node.for_tests { Vec::new() } else { types };
     }
 
-    /// The production items that a test with these tokens leads to.
+    /// The production items that a test with these tokens reaches.
     pub fn of_test(&self, file: usize, tokens: Range<usize>) -> BTreeSet<Place> {
         let links = self.resolved(file, &uses(&self.code.files[file], tokens.clone()), None);
         let mut walk = Walk::new(self);
@@ -155,7 +156,7 @@ impl<'c> Reach<'c> {
         walk.run(links)
     }
 
-    /// The production items that an example with these words leads to.
+    /// The production items that an example with these words reaches.
     pub fn of_example(&self, words: &[String]) -> BTreeSet<Place> {
         let named = words.iter().filter_map(|word| self.by_name.get(word.as_str())).flatten();
         let mut walk = Walk::new(self);
@@ -180,12 +181,12 @@ impl<'c> Reach<'c> {
         found.into_iter().collect()
     }
 
-    /// All members of a name.
+    /// The link to all members with a name.
     fn members(&self, name: &str) -> Vec<Link> {
         self.members.get(name).map(|name| Link::Members(*name)).into_iter().collect()
     }
 
-    /// `Stack::new`: an associated item, or a variant, or what a trait gives to the type.
+    /// `Stack::new`: an associated item, a variant, or an item that a trait gives to the type.
     fn in_type(&self, file: usize, of: &str, name: &str) -> Vec<Link> {
         let real = self.imports[file].get(of).into_iter().flatten().map(|path| last(path));
         let names: BTreeSet<&str> = real.chain([of]).collect();
@@ -202,7 +203,7 @@ impl<'c> Reach<'c> {
             real.chain([module]).filter_map(|module| self.modules.get(module)).flatten().copied().collect();
         let all = self.tops(name, |_| true);
         let there = self.tops(name, |node| files.contains(&self.code.nodes[node].file));
-        // What is not there is handed on from there, or in a module inside of a file.
+        // The item may be re-exported there, or be in an inline module.
         if there.is_empty() { all } else { there }
     }
 
@@ -224,13 +225,13 @@ impl<'c> Reach<'c> {
         if here.is_empty() { self.tops(name, |_| true) } else { here }
     }
 
-    /// Items of this name that are no members.
+    /// Items with this name that are not members.
     fn tops(&self, name: &str, is_meant: impl Fn(usize) -> bool) -> Vec<Link> {
         let named = self.by_name.get(name).into_iter().flatten().copied();
         named.filter(|node| self.code.nodes[*node].owner().is_none() && is_meant(*node)).map(Link::Node).collect()
     }
 
-    /// A type, and what belongs to it in any case: its `impl`s, and what traits ask of it.
+    /// A type with the members that are always reached with it: its `impl`s and its trait methods.
     fn of_type(&self, owner: &str) -> Vec<usize> {
         let members = self.owned.get(owner).into_iter().flatten();
         let comes = members.filter(|node| {
@@ -241,12 +242,12 @@ impl<'c> Reach<'c> {
     }
 }
 
-/// Follows what a test uses.
+/// The search for everything that a test reaches.
 struct Walk<'r, 'c> {
     reach: &'r Reach<'c>,
     reached: Vec<bool>,
     named: Vec<bool>,
-    /// What the test and its helpers say, in small letters; empty where nothing hangs on it.
+    /// The text of the test and its helpers, in lower case; empty if there are no routes.
     said: String,
     waiting: Links,
     open: Vec<usize>,
@@ -287,7 +288,7 @@ impl<'r, 'c> Walk<'r, 'c> {
         let found = (0..self.reached.len()).filter(|node| self.reached[*node] && !code.nodes[*node].for_tests);
         let found: BTreeSet<usize> = found.collect();
         let files: BTreeSet<usize> = found.iter().map(|node| code.nodes[*node].file).collect();
-        // Code without a name is there for the rest of its file.
+        // Code without a name counts as reached with any item of its file.
         let nameless = code.nameless.iter().filter(|(file, _)| files.contains(file));
         let nameless = nameless.map(|(file, line)| Place::new(&code.files[*file].path, *line));
         found.iter().map(|node| code.place(*node)).chain(nameless).collect()
@@ -311,7 +312,7 @@ impl<'r, 'c> Walk<'r, 'c> {
         }
     }
 
-    /// Members are used by their names, if there is one of what they belong to.
+    /// Follows a link. Members are reached by name once one of their types is reached.
     fn follow(&mut self, link: &Link) {
         let name = match link {
             Link::Node(node) => return self.open.push(*node),
@@ -329,7 +330,7 @@ impl<'r, 'c> Walk<'r, 'c> {
     }
 }
 
-/// The names that a file takes in, each with its path.
+/// The names that a file imports, each with its paths.
 fn imports(file: &File) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for piece in &file.pieces {
@@ -346,13 +347,13 @@ fn last(path: &str) -> &str {
     path.rsplit("::").next().unwrap_or(path)
 }
 
-/// The name of the module that a file is.
+/// The module name of a file.
 fn module(path: &str) -> String {
     let stem = path.trim_end_matches(".rs").trim_end_matches("/mod");
     stem.rsplit('/').next().unwrap_or(stem).to_owned()
 }
 
-/// The names that stand in these tokens, and how they stand there.
+/// The names used in these tokens, and how each is used.
 fn uses(file: &File, tokens: Range<usize>) -> BTreeSet<Used> {
     let mut found = BTreeSet::new();
     let bound = bound(file, tokens.clone());
@@ -377,7 +378,7 @@ fn uses(file: &File, tokens: Range<usize>) -> BTreeSet<Used> {
             "::" => of_path(file, at),
             _ => How::Plain,
         };
-        // The name of a field or a parameter, or a variable of the item's own.
+        // The name of a field or parameter, or a local variable.
         let is_own = after == ":" || bound.contains(name) && !matches!(after, "(" | "!" | "::");
         if how != How::Plain || !is_own {
             found.insert(Used { name: name.to_owned(), how, route: route() });
@@ -386,7 +387,7 @@ fn uses(file: &File, tokens: Range<usize>) -> BTreeSet<Used> {
     found
 }
 
-/// The names that a text spells out: `"{PREFIX}-{}"`, `#[serde(default = "port")]`.
+/// The names inside a string literal: `"{PREFIX}-{}"`, `#[serde(default = "port")]`.
 fn spelled(file: &File, at: usize) -> Vec<String> {
     let text = file.text(at);
     if !file.kind(at).ends_with("string_literal") {
@@ -400,7 +401,7 @@ fn spelled(file: &File, at: usize) -> Vec<String> {
     formatted.chain(given).filter(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_')).collect()
 }
 
-/// How a name stands behind `::`.
+/// How a name after `::` is used.
 fn of_path(file: &File, at: usize) -> How {
     let Some(outer) = at.checked_sub(2).filter(|outer| is_name(file, *outer)) else {
         let outer = at.checked_sub(2).map_or("", |outer| file.text(outer));
@@ -410,7 +411,7 @@ fn of_path(file: &File, at: usize) -> How {
     if text.starts_with(|c: char| c.is_uppercase()) { How::OfType(text) } else { How::InModule(text) }
 }
 
-/// The variables that `let`, `for` and closures make.
+/// The variables that `let`, `for` and closures bind.
 fn bound(file: &File, tokens: Range<usize>) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     let head = tokens.start..tokens.clone().find(|at| file.text(*at) == "{").unwrap_or(tokens.end);
@@ -432,7 +433,7 @@ fn bound(file: &File, tokens: Range<usize>) -> BTreeSet<&str> {
     found
 }
 
-/// The arguments that only count for a route: `.route("/hello", get(hello))`.
+/// The arguments that count only for a route: `.route("/hello", get(hello))`.
 fn routes(file: &File, tokens: Range<usize>) -> Vec<(Range<usize>, Vec<String>)> {
     let mut found = Vec::new();
     for at in tokens.clone() {

@@ -1,4 +1,4 @@
-//! Reads tokens in their brackets: where a group ends, which parts it has, what a `let` binds.
+//! Reads tokens in nested brackets: where a group ends, its arguments, and what a `let` binds.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,13 +8,13 @@ use crate::rust::change::file::File;
 
 use super::code::is_name;
 
-/// How many bindings are followed from a name to where its value comes from.
+/// How many bindings to follow from a name to its value's origin.
 const MAX_HOPS: usize = 6;
 
-/// The values that names are bound to, each as often as it is.
+/// The values bound to each name, one entry per binding.
 pub(super) type Bindings<'f> = BTreeMap<&'f str, Vec<Range<usize>>>;
 
-/// Past the group that is opened at this token; the next token if none is.
+/// The token after the group that opens here; the next token if none opens.
 pub(super) fn past_group(file: &File, open: usize, end: usize) -> usize {
     let mut depth = 0_usize;
     for at in open..end {
@@ -26,7 +26,7 @@ pub(super) fn past_group(file: &File, open: usize, end: usize) -> usize {
     end
 }
 
-/// The first of these tokens outside of any group that begins after `start`.
+/// The first of the `wanted` tokens after `start` that is not inside a nested group.
 pub(super) fn until(file: &File, start: usize, end: usize, wanted: &[&str]) -> usize {
     let mut depth = 0_usize;
     for at in start..end {
@@ -47,7 +47,7 @@ fn nest(text: &str, depth: usize) -> usize {
     }
 }
 
-/// The arguments of the group that is opened at this token.
+/// The arguments of the group that opens at this token.
 pub(super) fn arguments(file: &File, open: usize, end: usize) -> Vec<Range<usize>> {
     let past = past_group(file, open, end).saturating_sub(1);
     let mut found = Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn arguments(file: &File, open: usize, end: usize) -> Vec<Range<usize
     found
 }
 
-/// What `let` and `for` bind in these tokens.
+/// The bindings of `let` and `for` in these tokens.
 pub(super) fn bindings(file: &File, tokens: Range<usize>) -> Bindings<'_> {
     let mut found = Bindings::new();
     for at in tokens.clone() {
@@ -84,7 +84,7 @@ pub(super) fn bindings(file: &File, tokens: Range<usize>) -> Bindings<'_> {
     found
 }
 
-/// These tokens, and those of the values of all names in them.
+/// These tokens, plus those of the values of all names in them, followed recursively.
 pub(super) fn with_values(file: &File, tokens: Range<usize>, bindings: &Bindings<'_>) -> Vec<Range<usize>> {
     let mut all = vec![tokens];
     let mut next = 0;
@@ -109,12 +109,12 @@ pub(super) fn before(file: &File, at: usize) -> &str {
     at.checked_sub(1).map_or("", |at| file.text(at))
 }
 
-/// What a literal stands for; `None` if the token is none.
+/// A literal's value; `None` if the token is not a literal.
 pub(super) fn value(file: &File, at: usize) -> Option<String> {
     literal_value(file.kind(at), file.text(at))
 }
 
-/// The same by the kind of a token and its text. Text keeps a quote before it, so that it is no number.
+/// A literal's value, by the token's kind and text. Strings keep a leading quote, so that they differ from numbers.
 pub(super) fn literal_value(kind: &str, text: &str) -> Option<String> {
     match kind {
         "integer_literal" | "float_literal" => Some(number(text)),
@@ -125,7 +125,7 @@ pub(super) fn literal_value(kind: &str, text: &str) -> Option<String> {
     }
 }
 
-/// A number without its type and its underscores.
+/// A number without type suffix and underscores.
 fn number(text: &str) -> String {
     let plain: String = text.chars().filter(|c| *c != '_').collect();
     if plain.starts_with("0x") || plain.starts_with("0b") || plain.starts_with("0o") {

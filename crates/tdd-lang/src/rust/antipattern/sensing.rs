@@ -1,4 +1,4 @@
-//! Finds where production code asks whether it is under test.
+//! Finds production code that checks whether it is under test.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::rust::change::file::File;
 
 use super::scan::{before, past_group};
 
-/// Variables that a test run sets.
+/// Environment variables that a test run sets.
 const VARIABLES: [&str; 8] = [
     "RUST_TEST_",
     "__RUST_TEST",
@@ -22,10 +22,10 @@ const VARIABLES: [&str; 8] = [
 /// Options of a test program, and parts of its path.
 const TRACES: [&str; 7] = ["--test-threads", "--nocapture", "--exact", "--test", "deps", "test", "nextest"];
 
-/// Files of the system that tell a program how it was started.
+/// System files that tell a program how it was started.
 const OWN_PROCESS: [&str; 4] = ["/proc/self/cmdline", "/proc/self/comm", "/proc/self/environ", "/proc/self/task"];
 
-/// Methods and operators by which something is decided.
+/// Methods and operators that decide something.
 const DECIDING: [&str; 12] = [
     "==",
     "!=",
@@ -41,11 +41,11 @@ const DECIDING: [&str; 12] = [
     "find",
 ];
 
-/// Items that a program without the standard library has only outside of tests.
+/// Attributes of runtime items, which a program without the standard library has only outside tests.
 const RUNTIME: [&str; 7] =
     ["panic_handler", "global_allocator", "alloc_error_handler", "entry", "lang", "no_mangle", "exception"];
 
-/// The tokens of an item that ask, each with how it does.
+/// The tokens in an item that check for tests, each with how it does so.
 pub(super) fn sensing(file: &File, item: Range<usize>, label: &str) -> Vec<(usize, String)> {
     let scan = Scan { file, item: item.clone() };
     let mut found: Vec<(usize, String)> = item.filter_map(|at| scan.asks(at, label)).collect();
@@ -84,7 +84,7 @@ impl Scan<'_> {
         what.map(|what| (at, what))
     }
 
-    /// `cfg!(…)` that is another in a test build, or that chooses an answer by the kind of build.
+    /// A `cfg!(…)` that differs in a test build, or that chooses a result by the kind of build.
     fn condition(&self, at: usize) -> Option<String> {
         let past = past_group(self.file, at + 2, self.item.end);
         let tokens: Vec<&str> = (at + 2..past).map(|at| self.text(at)).collect();
@@ -92,8 +92,8 @@ impl Scan<'_> {
         (depends_on_tests(&tokens) || by_build).then(|| format!("`cfg!{}`", tokens.concat()))
     }
 
-    /// Whether another value comes out by what is decided here. Checks of a debug build are no such thing: they
-    /// panic, assert or warn.
+    /// Whether the result depends on the decision made here. Checks in debug builds do not count: they panic, assert or
+    /// warn.
     fn chooses_answer(&self, past: usize) -> bool {
         let Some(open) = (past..self.item.end).find(|at| self.text(*at) == "{") else { return false };
         let mut branches = open..past_group(self.file, open, self.item.end);
@@ -107,7 +107,7 @@ impl Scan<'_> {
         (has_else || returns) && !branches.into_iter().any(checks)
     }
 
-    /// A `cfg` attribute: on an item, that it is not there in tests; inside of a function, any that asks.
+    /// A `cfg` attribute that removes an item in tests or, inside a function, one that depends on tests.
     fn attribute(&self, at: usize, label: &str) -> Option<String> {
         let past = past_group(self.file, at + 1, self.item.end);
         let tokens: Vec<&str> = (at + 2..past.saturating_sub(1)).map(|at| self.text(at)).collect();
@@ -123,7 +123,7 @@ impl Scan<'_> {
         (absent && !is_runtime).then_some(spelled)
     }
 
-    /// Whether a token stands in the item's body, and not before it.
+    /// Whether a token is after the item's leading attributes.
     fn is_inside(&self, at: usize) -> bool {
         let mut next = self.item.start;
         while self.text(next) == "#" {
@@ -164,13 +164,13 @@ impl Scan<'_> {
         self.item.clone().any(|at| self.text(at) == method && before(self.file, at) == "." && self.text(at + 1) == "(")
     }
 
-    /// Whether the item compares anything, or looks for something in a text.
+    /// Whether the item compares something or searches a text.
     fn decides(&self) -> bool {
         let by_pattern = |at: usize| self.text(at) == "Some" && self.file.kind(at + 2) == "string_literal";
         self.item.clone().any(|at| DECIDING.contains(&self.text(at)) || by_pattern(at))
     }
 
-    /// Whether the item spells one of these out.
+    /// The first of the item's string literals that contains one of these traces.
     fn names(&self, traces: &[&str]) -> Option<String> {
         let texts = self.item.clone().filter(|at| self.file.kind(*at) == "string_literal");
         let mut values = texts.filter_map(|at| literal(&self.text(at)));
@@ -182,7 +182,7 @@ impl Scan<'_> {
     }
 }
 
-/// Whether this condition, in its parentheses, says in a test build what it does not say outside of one.
+/// Whether this condition, in parentheses, has another value in a test build.
 fn depends_on_tests(condition: &[&str]) -> bool {
     condition.contains(&"test") && holds(condition, true) != holds(condition, false)
 }

@@ -1,4 +1,4 @@
-//! Finds what the assertions of a test are about, and the values that they spell out.
+//! Finds the subjects of a test's assertions, and the literal values in them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::rust::change::file::File;
 use super::code::{Code, Word, is_name};
 use super::scan::{Bindings, arguments, before, bindings, until, value, with_values};
 
-/// A test's assertions, ready to be asked.
+/// A test's assertions.
 pub(super) struct Assertions<'c> {
     code: &'c Code,
     file: &'c File,
@@ -25,8 +25,7 @@ impl<'c> Assertions<'c> {
         Self { code, file, bindings: bindings(file, file.inside(&test.span)), spans }
     }
 
-    /// One name for each group of production calls that have nothing to do with those of another group.
-    /// What one assertion is about hangs together.
+    /// One name for each independent group of production calls. Calls in the same assertion belong to one group.
     pub fn subjects(&self) -> Vec<String> {
         let mut groups: Vec<BTreeSet<String>> = Vec::new();
         for span in &self.spans {
@@ -46,7 +45,7 @@ impl<'c> Assertions<'c> {
         groups.into_iter().filter_map(|group| group.into_iter().next()).collect()
     }
 
-    /// The production functions, or the types of those that have one, that are called for these tokens.
+    /// The production functions, or the types they belong to, that are called in these tokens.
     fn calls(&self, tokens: Range<usize>) -> BTreeSet<String> {
         let parts = with_values(self.file, tokens, &self.bindings);
         parts.into_iter().flatten().filter_map(|at| self.call(at)).collect()
@@ -64,7 +63,7 @@ impl<'c> Assertions<'c> {
         (is_call && is_production && !is_helper).then(|| subject.to_owned())
     }
 
-    /// The literals that go in and are to come out, for each comparison with something of production.
+    /// The literal inputs and expected outputs of each comparison with a production value.
     pub fn samples(&self) -> Vec<Sample> {
         self.spans.iter().filter_map(|span| self.sample(span)).collect()
     }

@@ -1,4 +1,4 @@
-//! What is a sign of an anti-pattern in Rust, and what only looks like one.
+//! Tests which Rust code is a sign of an anti-pattern and which only looks like one.
 
 use tdd_core::signs::{Signs, TestSigns};
 
@@ -7,14 +7,14 @@ use crate::rust::project;
 
 const MANIFEST: &str = "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
 
-/// The signs of a library and of the file of its tests.
+/// The signs in a library and its test file.
 fn of(library: &str, tests: &str) -> Signs {
     let sources = memory(&[("Cargo.toml", MANIFEST), ("src/lib.rs", library), ("tests/a.rs", tests)]);
     let project = project::detect(&sources).unwrap();
     super::signs(&project, &sources, &["src/lib.rs".to_owned(), "tests/a.rs".to_owned()])
 }
 
-/// The signs of a test with this body, and what stands around it.
+/// The signs of a test with this body; `around` is the code beside it.
 fn test(library: &str, around: &str, body: &str) -> TestSigns {
     let mut signs = of(library, &format!("{around}\n#[test]\nfn t() {{ {body} }}\n"));
     assert_eq!(signs.tests.len(), 1, "{body}");
@@ -262,7 +262,7 @@ fn a_test_reaches_what_its_names_lead_to() {
     assert_eq!(test.reaches.len(), 2);
 }
 
-/// The lines of a library that a test with this body does not lead to.
+/// The lines of a library with items that a test with this body does not reach.
 fn left(library: &str, around: &str, body: &str) -> Vec<usize> {
     let reached: Vec<usize> = test(library, around, body).reaches.into_iter().map(|place| place.line).collect();
     let is_item = |line: &&(usize, &str)| line.1.starts_with(|c: char| !c.is_whitespace() && c != '}' && c != '#');
@@ -333,7 +333,7 @@ fn paths_and_imports_tell_items_of_one_name_apart() {
         ("use calc::other as o;\n#[test]\nfn t() { assert!(o::add()); }\n", vec!["src/other.rs"]),
         ("#[test]\nfn t() { assert!(calc::plain::add()); }\n", vec!["src/plain.rs"]),
         ("use calc::plus;\n#[test]\nfn t() { assert!(plus()); }\n", vec!["src/other.rs"]),
-        // What a module hands on may come from anywhere.
+        // A module may re-export an item from anywhere.
         ("use calc::deep::add;\n#[test]\nfn t() { assert!(add()); }\n", vec!["src/other.rs", "src/plain.rs"]),
         ("use calc::deep::*;\n#[test]\nfn t() { assert!(add()); }\n", vec!["src/other.rs", "src/plain.rs"]),
     ] {

@@ -1,7 +1,6 @@
-//! Tells whether what a test asserts depends on anything but the test's own code and the standard library.
+//! Decides whether a test's assertions depend on production code.
 //!
-//! It looks at tokens only, and where it cannot be sure it says yes: a test that asks nothing of production
-//! is refused, and a run of it finds out the rest.
+//! Looks only at tokens, and says yes when unsure: a no refuses the test, while running the test reveals a wrong yes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -14,16 +13,16 @@ use crate::rust::word::COMPUTING_MACROS;
 
 use super::file::File;
 
-/// Beginnings of the names of macros and functions that assert.
+/// Prefixes of macros and functions that assert.
 const ASSERTING: [&str; 4] = ["assert", "debug_assert", "prop_assert", "expect_"];
 
-/// The same for functions of other files, whose bodies are not looked at.
+/// Prefixes of asserting functions in other files, whose bodies are not examined.
 const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
 
 /// Macros of the standard library that panic.
 const MACROS: [&str; 4] = ["panic", "todo", "unimplemented", "unreachable"];
 
-/// Names that are known everywhere, and the most usual ones of the standard library.
+/// Names in the prelude, and common names of the standard library.
 const NAMES: [&str; 58] = [
     "std",
     "core",
@@ -85,7 +84,7 @@ const NAMES: [&str; 58] = [
     "f64",
 ];
 
-/// Methods of the standard library that tests call on values of their own.
+/// Methods of the standard library that tests call on their own values.
 const METHODS: [&str; 62] = [
     "abs",
     "all",
@@ -154,25 +153,25 @@ const METHODS: [&str; 62] = [
 /// Types whose content can change behind a shared reference.
 const SHARED: [&str; 7] = ["Cell", "RefCell", "Mutex", "RwLock", "OnceCell", "channel", "Rc"];
 
-/// A file, ready to be asked about its tests.
+/// Answers questions about the tests of a file.
 pub(super) struct Asker<'f> {
     file: &'f File,
-    /// The tokens of the items that the file declares for its tests, by name.
+    /// The tokens of the file's test items, by name.
     own: Tokens<'f>,
-    /// The same for methods.
+    /// The tokens of the methods among them, by name.
     methods: Tokens<'f>,
-    /// The names that it brings in for them, and whether from the standard library.
+    /// The imported names, and whether each comes from the standard library.
     imports: BTreeMap<&'f str, bool>,
 }
 
-/// The tokens that give names their meaning.
+/// Token ranges by name.
 type Tokens<'f> = BTreeMap<&'f str, Vec<Range<usize>>>;
 
 impl<'f> Asker<'f> {
     pub fn new(file: &'f File) -> Self {
         let (mut own, mut methods): (Tokens<'f>, Tokens<'f>) = (BTreeMap::new(), BTreeMap::new());
         let mut imports = BTreeMap::new();
-        // What is brought in for tests comes last, and so hides what production brings in.
+        // Test imports come last, so that they hide production imports of the same name.
         let mut pieces: Vec<_> = file.pieces.iter().filter(|piece| !piece.name.is_empty()).collect();
         pieces.sort_by_key(|piece| piece.for_tests);
         for piece in pieces {
@@ -192,8 +191,8 @@ impl<'f> Asker<'f> {
         Self { file, own, methods, imports }
     }
 
-    /// What a test asserts: its own assertions, and each call of something that asserts; then each case that it
-    /// asserts this for.
+    /// What a test asserts: its own assertions, each call of something that asserts, and the cases for which it does
+    /// so.
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let calls = self.calls(&self.body(test)).into_iter().map(|call| self.digest(call));
         let mut all: Vec<Digest> = test.assertions.iter().map(|assertion| assertion.digest).chain(calls).collect();
@@ -204,7 +203,7 @@ impl<'f> Asker<'f> {
         all
     }
 
-    /// Whether an assertion depends on something that is not the test's own.
+    /// Whether an assertion depends on something outside the test's own code.
     pub fn asks_production(&self, test: &TestItem) -> bool {
         let body = self.body(test);
         let decides = |at: usize| matches!(self.file.text(at), "if" | "match" | "else" | "while");
@@ -221,7 +220,7 @@ impl<'f> Asker<'f> {
         spans.chain(self.calls(&body)).any(|tokens| self.mention(tokens, &locals))
     }
 
-    /// From the parameters of a test's function to its end.
+    /// The tokens from a test function's parameters to its end.
     fn body(&self, test: &TestItem) -> Range<usize> {
         let all = self.file.inside(&test.span);
         let name = test.name.rsplit("::").next().unwrap_or_default();
@@ -247,7 +246,7 @@ impl<'f> Asker<'f> {
         calls.map(|at| self.start_of_path(at)..self.end_of_group(at, body.end)).collect()
     }
 
-    /// Where the path to a function of another file begins; what the file declares itself is known by its name.
+    /// Where the path of a function from another file begins; the file's own functions are identified by name alone.
     fn start_of_path(&self, mut at: usize) -> usize {
         let name = self.text(at);
         while !self.own.contains_key(name) && !self.methods.contains_key(name) && at > 1 && self.before(at) == "::" {
@@ -256,7 +255,7 @@ impl<'f> Asker<'f> {
         at
     }
 
-    /// Whether an own item asserts, or uses one that does.
+    /// Whether a test item asserts, or uses one that does.
     fn asserts(&self, items: &Tokens<'f>, name: &'f str) -> bool {
         let mut seen = BTreeSet::from([name]);
         let mut waiting: Vec<Range<usize>> = items.get(name).into_iter().flatten().cloned().collect();
@@ -276,7 +275,7 @@ impl<'f> Asker<'f> {
         false
     }
 
-    /// Whether something in these tokens is, or comes from, what is not the test's own.
+    /// Whether anything in these tokens is, or derives from, code outside the test's own.
     fn mention(&self, tokens: Range<usize>, locals: &Rc<Tokens<'f>>) -> bool {
         let mut seen = BTreeSet::new();
         let mut items = BTreeSet::new();
@@ -340,7 +339,7 @@ impl<'f> Asker<'f> {
         self.text(at + 1) == "!" && begins(self.text(at), &ASSERTING)
     }
 
-    /// The values that local names are bound to. What may be changed later may come from anywhere.
+    /// The values bound to local names. The value of a mutable variable may come from anywhere.
     fn locals(&self, body: Range<usize>) -> Rc<Tokens<'f>> {
         let mut locals = Tokens::new();
         let mut at = body.start;
@@ -369,7 +368,7 @@ impl<'f> Asker<'f> {
         Rc::new(locals)
     }
 
-    /// `name: Type` and `name in strategy`.
+    /// Binds `name: Type` and `name in strategy`.
     fn parameters(&self, open: usize, past: usize, locals: &mut Tokens<'f>) {
         let mut at = open + 1;
         while at < past {
@@ -401,7 +400,7 @@ impl<'f> Asker<'f> {
         }
     }
 
-    /// The next of these tokens outside of any group that begins after `at`.
+    /// The next of these tokens after `at` that is not inside a nested group.
     fn until(&self, at: usize, past: usize, ends: &[&str]) -> usize {
         let mut depth = 0_usize;
         for at in at + 1..past {
@@ -418,7 +417,7 @@ impl<'f> Asker<'f> {
         past
     }
 
-    /// Past the group that is opened at this token or soon after it.
+    /// The token after the first group that opens at or after this token.
     fn end_of_group(&self, at: usize, past: usize) -> usize {
         let Some(open) = (at..past).find(|at| is_open(self.text(*at))) else { return past };
         let mut depth = 0_usize;
@@ -448,7 +447,7 @@ impl<'f> Asker<'f> {
     }
 }
 
-/// What a token says about where its value comes from.
+/// Where a token's value comes from.
 enum Meaning<'f, 'l> {
     Nothing,
     Foreign,

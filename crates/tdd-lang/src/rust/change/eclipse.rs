@@ -1,5 +1,5 @@
-//! Tells which tests mean something else although not a token of them changed: a new item of the tests' own has taken
-//! the name of what they called.
+//! Finds tests whose meaning changed although their tokens did not: a new test item has taken the name of something
+//! they call.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::item::TestItem;
 use super::file::File;
 use super::piece::Piece;
 
-/// The names that are new among what a file's tests use, in its root and in its modules.
+/// The new names that a file's tests can use, in its root and in its modules.
 #[derive(Debug, Default)]
 pub(super) struct NewNames<'f> {
     in_root: BTreeSet<&'f str>,
@@ -18,7 +18,7 @@ pub(super) struct NewNames<'f> {
 }
 
 impl<'f> NewNames<'f> {
-    /// What this file names and did not name before. A glob import gives way to an item of that name.
+    /// The names that this file defines and did not define before. An item takes precedence over a glob import.
     pub fn of(before: &File, after: &'f File) -> Self {
         let any = |piece| name(piece).or(imported(piece).map(|(_, name)| name));
         let known: BTreeSet<&str> = before.pieces.iter().filter_map(any).collect();
@@ -34,7 +34,7 @@ impl<'f> NewNames<'f> {
         names
     }
 
-    /// Whether a test uses one of them.
+    /// Whether a test uses one of the new names.
     pub fn eclipse(&self, file: &File, test: &TestItem) -> bool {
         let names = if test.name.contains("::") { &self.in_modules } else { &self.in_root };
         !names.is_empty()
@@ -42,16 +42,15 @@ impl<'f> NewNames<'f> {
     }
 }
 
-/// The name by which an item is used; none for what stands in an `impl`, and for macros, which are judged by
-/// themselves.
+/// The name by which an item is used; `None` for members of an `impl`, and for macros, which are compared separately.
 fn name(piece: &Piece) -> Option<&str> {
     let (kind, rest) = piece.label.split_once(" `")?;
     let is_item = !matches!(kind, "use" | "macro");
     rest.strip_suffix('`').filter(|name| is_item && *name == piece.name)
 }
 
-/// Where an import takes its name from, and the name. Only what comes from the tests' own is of interest: the same
-/// item under its full path is still the same.
+/// The first segment of an import's path, and the name it brings in. Only imports of the tests' own items matter:
+/// importing the same item by its full path changes nothing.
 fn imported(piece: &Piece) -> Option<(&str, &str)> {
     let path = piece.label.strip_prefix("use `")?.strip_suffix('`')?;
     let path = ["self::", "crate::", "super::"].iter().fold(path, |path, lead| path.strip_prefix(lead).unwrap_or(path));
@@ -59,7 +58,7 @@ fn imported(piece: &Piece) -> Option<(&str, &str)> {
     Some((path.split("::").next()?, name))
 }
 
-/// Whether a token names an item: it is called, opens a path, or is written like a type or a constant.
+/// Whether a token refers to an item: it is called, starts a path, or is capitalized.
 fn is_use(file: &File, token: usize) -> bool {
     let before = token.checked_sub(1).map_or("", |before| file.text(before));
     let opens = matches!(file.text(token + 1), "(" | "::" | "!" | "{");

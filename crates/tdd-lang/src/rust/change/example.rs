@@ -1,6 +1,6 @@
-//! Finds the examples in documentation that rustdoc runs.
+//! Finds the documentation examples that rustdoc runs.
 
-/// The tags under which a block of code is still Rust.
+/// Tags with which a code block is still Rust.
 const RUST_TAGS: [&str; 7] = ["rust", "should_panic", "no_run", "ignore", "compile_fail", "test_harness", "standalone"];
 
 /// The examples in these lines of documentation, each with its tags.
@@ -13,7 +13,7 @@ pub(in crate::rust) fn examples<'d>(lines: impl IntoIterator<Item = &'d str>) ->
     reader.found
 }
 
-/// The lines of a doc comment without its marks.
+/// The lines of a doc comment without its markers.
 pub(in crate::rust) fn lines(comment: &str) -> impl Iterator<Item = &str> {
     let is_block = comment.starts_with("/*");
     comment.lines().map(move |line| {
@@ -26,9 +26,9 @@ pub(in crate::rust) fn lines(comment: &str) -> impl Iterator<Item = &str> {
 #[derive(Default)]
 struct Reader {
     found: Vec<String>,
-    /// The example that is being read.
+    /// The current example.
     example: Option<String>,
-    /// The fence that ends the block that is being read; empty for an indented one.
+    /// The fence that ends the current block; empty for an indented block.
     fence: Option<String>,
     after_blank: bool,
     in_list: bool,

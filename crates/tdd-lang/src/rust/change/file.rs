@@ -1,4 +1,4 @@
-//! One Rust file of one tree, taken apart: its tokens, its tests, and every other item.
+//! One Rust file of one tree: its tokens, its tests, and its other items.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use crate::syntax::Flaw;
 
 use super::piece::{Piece, pieces};
 
-/// A Rust file.
+/// A parsed Rust file.
 #[derive(Debug)]
 pub(in crate::rust) struct File {
     pub path: String,
     source: String,
     tokens: Vec<Token>,
     pub tests: Vec<TestItem>,
-    /// The tables of each of its tests.
+    /// The tables of each test.
     tables: Vec<Vec<Table>>,
     pub pieces: Vec<Piece>,
     pub parses: bool,
@@ -35,7 +35,7 @@ struct Token {
 }
 
 impl File {
-    /// Takes a file apart. With `for_tests`, all of it is for tests, whatever is written in it.
+    /// Parses a file. With `for_tests`, every item counts as test code.
     pub fn new(path: &str, source: String, for_tests: bool) -> Self {
         let mut file = Self {
             path: path.to_owned(),
@@ -62,19 +62,19 @@ impl File {
         file
     }
 
-    /// Which of its tokens stand in these bytes.
+    /// The indices of the tokens inside this byte span.
     pub fn inside(&self, span: &Range<usize>) -> Range<usize> {
         let first = self.tokens.partition_point(|token| token.range.start < span.start);
         let past = self.tokens.partition_point(|token| token.range.start < span.end);
         first..past.max(first)
     }
 
-    /// A token's text; empty if there is none.
+    /// A token's text; empty if there is no such token.
     pub fn text(&self, token: usize) -> &str {
         self.tokens.get(token).and_then(|token| self.source.get(token.range.clone())).unwrap_or_default()
     }
 
-    /// Its text as it is.
+    /// The file's text.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -85,12 +85,12 @@ impl File {
         1 + self.source.get(..start).map_or(0, |before| before.matches('\n').count())
     }
 
-    /// What the parser takes a token for.
+    /// The parser's kind for a token.
     pub fn kind(&self, token: usize) -> &'static str {
         self.tokens.get(token).map_or("", |token| token.kind)
     }
 
-    /// Where the tables of a test stand that are not in it.
+    /// The tokens of a test's tables that are outside the test.
     fn apart(&self, test: &TestItem) -> impl Iterator<Item = Range<usize>> {
         self.tables_of(test).iter().filter_map(|table| table.apart.as_ref()).map(|span| self.inside(span))
     }
@@ -100,14 +100,14 @@ impl File {
         at.and_then(|at| self.tables.get(at)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a test still does all that it did: its statements stand in another one in the same order, with
-    /// nothing but assertions before the last of them, so that nothing keeps them from being run. A table may gain rows.
+    /// Whether a test still does everything it did: its statements appear in the other test in the same order, with
+    /// only assertions added before the last of them, so that nothing skips them. A table may gain rows.
     pub fn is_kept(&self, test: &TestItem, other: (&Self, &TestItem)) -> bool {
         let (file, grown) = other;
         let (mut old, mut new) = (self.parts(test), file.parts(grown));
         let mut head = new.head.iter();
         let is_head_kept = old.head.iter().all(|token| head.any(|at| at == token));
-        // A test that returns a result may go on before it.
+        // New statements may precede the `Ok(())` of a test that returns a result.
         if old.statements.last().is_some_and(|last| last.words.concat() == "Ok(())")
             && old.statements.last() == new.statements.last()
         {
@@ -120,7 +120,7 @@ impl File {
             && are_kept(&parts(old.statements), &parts(new.statements))
     }
 
-    /// A test in parts: what stands before its body, the statements of that, and its tables elsewhere.
+    /// A test's parts: the head before its body, the body's statements, and its tables elsewhere.
     fn parts(&self, test: &TestItem) -> Parts {
         let tables = self.tables_of(test);
         let tokens: Vec<usize> = self.inside(&test.span).collect();
@@ -143,7 +143,7 @@ impl File {
                 parts.head.push(unix(word).into_owned());
                 continue;
             }
-            // Whether something is changed later does not change what it is now.
+            // Adding `mut` does not change a value.
             if word != "mut" && !(depth == 0 && word == ";") {
                 statement.take(self, *token, tables);
             }
@@ -152,7 +152,7 @@ impl File {
                 parts.statements.push(std::mem::take(&mut statement));
             }
         }
-        // The brace that closes the body.
+        // Drop the brace that closes the body.
         statement.words.pop();
         if !statement.words.is_empty() {
             parts.statements.push(statement);
@@ -169,7 +169,7 @@ impl File {
     }
 }
 
-/// A test in parts.
+/// The parts of a test.
 #[derive(Default)]
 struct Parts {
     head: Vec<String>,
@@ -177,7 +177,7 @@ struct Parts {
     apart: Vec<Tokens>,
 }
 
-/// The tokens of a statement or of an item, and apart from them the rows of its tables.
+/// The tokens of a statement or an item, with the rows of its tables kept separately.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tokens {
     words: Vec<String>,
@@ -202,12 +202,12 @@ impl Tokens {
     }
 }
 
-/// Whether a token after a block begins another statement, and does not go on with the expression.
+/// Whether a token after a block begins a new statement instead of continuing the expression.
 fn begins_statement(token: &str) -> bool {
     token != "else" && token != "as" && token.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '#')
 }
 
-/// Whether a statement asserts and does nothing else.
+/// Whether a statement is only an assertion.
 fn is_assertion(statement: &[String]) -> bool {
     let is_macro = statement.get(1).is_some_and(|token| token == "!");
     let is_named = statement.first().is_some_and(|name| name.starts_with("assert") || name.starts_with("debug_assert"));

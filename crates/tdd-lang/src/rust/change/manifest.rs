@@ -12,10 +12,10 @@ use crate::rust::manifest::Manifest;
 const DEPENDENCIES: [&[&str]; 4] =
     [&["dependencies"], &["dev-dependencies"], &["build-dependencies"], &["workspace", "dependencies"]];
 
-/// What a dependency from the registry may say of itself.
+/// The keys that a plain registry dependency may have.
 const PLAIN_KEYS: [&str; 6] = ["version", "features", "optional", "default-features", "default_features", "workspace"];
 
-/// What differs between two texts of the manifest at `path`; `after` is the tree that the second one is in.
+/// The differences between two versions of the manifest at `path`; `after` is the tree with the second.
 pub(super) fn compare(path: &str, texts: (Option<&str>, Option<&str>), after: &dyn Sources) -> Vec<SteeringChange> {
     let steering = |what: &str, free| SteeringChange { path: path.to_owned(), what: what.to_owned(), free };
     let (old, new) = match texts {
@@ -31,7 +31,7 @@ pub(super) fn compare(path: &str, texts: (Option<&str>, Option<&str>), after: &d
     found.into_iter().map(|difference| steering(&difference.what(), registry.is_free(&difference))).collect()
 }
 
-/// A key whose values differ; one that is there on one side only counts from the innermost table on.
+/// A key whose values differ; a key that only one side has is reported at its innermost table.
 struct Difference<'v> {
     keys: Vec<String>,
     old: Option<&'v Value>,
@@ -50,14 +50,14 @@ impl Difference<'_> {
         format!("`{text}`")
     }
 
-    /// Whether it is a whole dependency: the key below one of the tables for them.
+    /// The dependency's name, if the key is a direct child of a dependency table.
     fn dependency(&self) -> Option<&str> {
         let (name, table) = self.keys.split_last()?;
         DEPENDENCIES.iter().any(|known| table == *known).then_some(name)
     }
 }
 
-/// Two values that are still to be compared, with the keys that lead to them.
+/// Two values to compare, with the keys that lead to them.
 type Pair<'v> = (Vec<String>, Option<&'v Value>, Option<&'v Value>);
 
 fn differences<'v>(old: &'v Table, new: &'v Table, found: &mut Vec<Difference<'v>>) {
@@ -88,7 +88,7 @@ fn differences<'v>(old: &'v Table, new: &'v Table, found: &mut Vec<Difference<'v
     }
 }
 
-/// The keys of two tables, the last one first.
+/// The keys of two tables, in reverse order.
 fn keys_of<'v>(outer: &[String], old: Option<&'v Table>, new: Option<&'v Table>) -> Vec<Pair<'v>> {
     let keys: BTreeSet<&String> = old.into_iter().chain(new).flat_map(Table::keys).collect();
     let pair = |key: &String| {
@@ -110,7 +110,7 @@ fn is_of_tables(array: &[Value]) -> bool {
     array.iter().all(Value::is_table)
 }
 
-/// Which names are the registry's, and which are taken.
+/// Knows which names are the repository's own packages and which come from the registry.
 struct Registry {
     manifests: Vec<Manifest>,
 }
@@ -120,7 +120,7 @@ impl Registry {
         Self { manifests: Manifest::all(sources) }
     }
 
-    /// A new dependency with nothing but a version from the registry is.
+    /// Whether the difference is free: a new dependency with only a version from the registry.
     fn is_free(&self, difference: &Difference<'_>) -> bool {
         match (difference.dependency(), difference.old, difference.new) {
             (Some(name), None, Some(value)) => !self.is_ours(name) && self.is_from_registry(name, value),
@@ -166,7 +166,7 @@ mod tests {
 
     const BASE: &str = "[package]\nname = \"calc\"\n[dependencies]\nserde = \"1\"\n[[test]]\nname = \"t\"\n";
 
-    /// What differs, free differences with a `+`.
+    /// Checks the differences; free ones are shown with a `+`.
     fn check(after: &str, expected: &[&str]) {
         let sources = memory(&[("Cargo.toml", after), ("other/Cargo.toml", "[package]\nname = \"other\"")]);
         let show = |change: SteeringChange| format!("{}{}", if change.free { "+" } else { "" }, change.what);

@@ -1,9 +1,8 @@
-//! Tells what a change did to a cargo project, test by test, item by item and key by key.
+//! Describes what a change did to a cargo project, test by test, item by item and key by key.
 //!
-//! Layout, comments and documentation without examples are nothing. The examples of documentation are told
-//! as something that tests use. An item of production that moves to another file is gone here and new
-//! there; what tests use may move freely, as long as its name and tokens stay the same. A test that no
-//! target leads to any more is gone.
+//! Layout, comments and documentation without examples do not count. Documentation examples count as test support. A
+//! production item that moves to another file is removed here and added there; test support may move freely if its name
+//! and tokens stay the same. A test that no target reaches any more is removed.
 
 mod asks;
 mod eclipse;
@@ -32,7 +31,7 @@ use crate::analysis::pairs::{ItemSide, Moves, item_changes, test_changes};
 use crate::language::{Project, Sources};
 use crate::syntax::Flaw;
 
-/// What changed between two trees that differ in these paths.
+/// The change between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
     let paths: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
     let (old, new) = layouts(project, before, after, &paths);
@@ -46,7 +45,7 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
     both.conclude(sorted)
 }
 
-/// The layout of both trees. The second is the first if nothing changed that could make it another.
+/// The layouts of both trees. They are the same if no changed file can affect the layout.
 fn layouts(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &BTreeSet<&str>) -> (Layout, Layout) {
     if !paths.iter().any(|path| owns(path) || is_manifest(path)) {
         return (Layout::default(), Layout::default());
@@ -80,7 +79,7 @@ struct Side<'s> {
     sorter: Sorter<'s>,
 }
 
-/// What has been sorted so far.
+/// The results so far.
 #[derive(Default)]
 struct Sorted {
     change: Change,
@@ -108,7 +107,7 @@ impl<'s> Side<'s> {
         matches!(sort, Sort::Production | Sort::Test).then(|| File::new(path, source, sort == Sort::Test))
     }
 
-    /// Every test of these files, under each id that it has. A slug that is given twice counts once.
+    /// Every test in these files, under each of its ids. A slug that occurs twice counts once.
     fn tests<'f>(&self, files: &'f [File], other: &Self) -> Vec<Test<'f>> {
         let mut tests: Vec<Test<'f>> = Vec::new();
         let mut slugs: BTreeMap<TestId, (&str, usize)> = BTreeMap::new();
@@ -134,8 +133,8 @@ impl<'s> Side<'s> {
         tests
     }
 
-    /// Where the tests of a file are in the targets that are tested. If no target leads to the file in
-    /// either tree, they are still tests, which nobody runs.
+    /// Where a file's tests are in the tested targets. If no target reaches the file in either tree, they still count
+    /// as tests, which nobody runs.
     fn places(&self, path: &str, other: &Self) -> Vec<Place<'_>> {
         let tested = |side: &Self| side.sorter.layout.mounts(path).iter().any(|mount| mount.tested);
         if !tested(self) && !tested(other) {
@@ -154,7 +153,7 @@ struct Place<'l> {
 }
 
 impl Both<'_> {
-    /// Sorts a file that is not the same in both trees, or does not stand in the same place.
+    /// Sorts a file that differs between the trees, or whose place in the targets differs.
     fn sort(&self, path: &str, changed: &BTreeSet<&str>, sorted: &mut Sorted) {
         let sorts = (self.before.sort(path), self.after.sort(path));
         if sorts.0 == Some(Sort::Steering) || sorts.1 == Some(Sort::Steering) {
@@ -195,7 +194,8 @@ impl Both<'_> {
         vec![SteeringChange { path: path.to_owned(), what: what.to_owned(), free: false }]
     }
 
-    /// A file that does not parse any more says nothing; one that never did is compared as a whole.
+    /// Compares a Rust file. One that no longer parses is reported as unreadable; one that never parsed is compared as
+    /// a whole.
     fn rust(&self, path: &str, sorted: &mut Sorted) {
         let (before, after) = (self.before.file(path), self.after.file(path));
         let parses = |file: &Option<File>| file.as_ref().map(|file| file.parses);
@@ -212,7 +212,7 @@ impl Both<'_> {
         }
     }
 
-    /// A file that is compared as a whole.
+    /// Compares a file as a whole.
     fn data(&self, path: &str, sorts: (Option<Sort>, Option<Sort>), change: &mut Change) {
         let texts = (self.before.sources.read(path), self.after.sources.read(path));
         let sort = sorts.1.or(sorts.0);
@@ -240,7 +240,7 @@ impl Both<'_> {
         }
     }
 
-    /// A document that is some item's documentation is run for its examples.
+    /// Compares the examples of a document that is included as documentation, because rustdoc runs them.
     fn examples_of_document(&self, path: &str, texts: &(Option<String>, Option<String>)) -> Option<ItemChange> {
         if !self.before.sorter.documents(path) && !self.after.sorter.documents(path) {
             return None;
@@ -255,7 +255,7 @@ impl Both<'_> {
         Some(ItemChange { path: path.to_owned(), item: "an example".to_owned(), line: 1, fate })
     }
 
-    /// Matches what was found in both trees.
+    /// Matches the tests and items of both trees.
     fn conclude(&self, sorted: Sorted) -> Change {
         let Sorted { mut change, before, after } = sorted;
         let (was, is) = (self.before.tests(&before, &self.after), self.after.tests(&after, &self.before));
@@ -266,7 +266,7 @@ impl Both<'_> {
     }
 }
 
-/// The items of all files that are for tests, or that are not.
+/// The items of all files that are test code, or that are not.
 fn pieces(files: &[File], for_tests: bool) -> Vec<ItemSide<'_, (&str, Digest)>> {
     let all = files.iter().flat_map(|file| file.pieces.iter().map(|piece| (file.path.as_str(), piece)));
     let wanted = all.filter(|(_, piece)| piece.for_tests == for_tests);
@@ -274,7 +274,7 @@ fn pieces(files: &[File], for_tests: bool) -> Vec<ItemSide<'_, (&str, Digest)>> 
     places.map(|(scope, path, it)| ItemSide::new(scope, path, &it.label, it.line, it.digest, it.of_test)).collect()
 }
 
-/// Whether two texts of a file that steers mean the same.
+/// Whether two versions of a runner configuration file mean the same.
 fn is_same(path: &str, texts: &(Option<String>, Option<String>)) -> bool {
     let (Some(before), Some(after)) = texts else { return texts.0 == texts.1 };
     if owns(path) {

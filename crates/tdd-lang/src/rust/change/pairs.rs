@@ -1,4 +1,4 @@
-//! The tests of a cargo project, as they are matched before and after a change.
+//! Matches the tests of a cargo project before and after a change.
 
 use std::rc::Rc;
 
@@ -13,11 +13,11 @@ use super::asks::Asker;
 use super::eclipse::NewNames;
 use super::file::File;
 
-/// What makes a test the same one wherever it stands: its tokens but for its name, its conditions, why it is
-/// skipped, and whether it is run.
+/// A test's identity independent of its place: its tokens without its name, its conditions, why it is skipped, and
+/// whether it is run.
 type Substance = (Digest, Vec<String>, Option<String>, bool);
 
-/// A test of one tree.
+/// A test in one tree.
 #[derive(Clone)]
 pub(super) struct Test<'f> {
     pub id: TestId,
@@ -25,7 +25,7 @@ pub(super) struct Test<'f> {
     pub item: &'f TestItem,
     pub asker: Rc<Asker<'f>>,
     pub conditions: Vec<String>,
-    /// A target leads to it, so that it is run.
+    /// Whether a target reaches it, so that it is run.
     pub reached: bool,
 }
 
@@ -52,13 +52,12 @@ impl TestSide for Test<'_> {
         }
     }
 
-    /// What stays the same when it is only moved or renamed. A test that is run and one that is not are
-    /// never the same.
+    /// What stays the same if a test is only moved or renamed. A test that is run never equals one that is not.
     fn substance(&self) -> Substance {
         (self.item.body, self.conditions.clone(), self.item.skipped(), self.reached)
     }
 
-    /// What became of it, if anything did.
+    /// How the test changed, if it did.
     fn became(&self, after: &Self) -> Option<TestChange> {
         if self.substance() == after.substance() {
             let stayed = self.item.digest == after.item.digest && self.file.path == after.file.path;

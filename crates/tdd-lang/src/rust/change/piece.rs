@@ -11,28 +11,27 @@ use crate::rust::syntax::{Tree, unix};
 
 use super::{example, uses};
 
-/// An item that is not a test, or the part of it that is its own: of a module, an `impl` or a trait what
-/// stands before its body.
+/// An item that is not a test. Of a module, an `impl` or a trait, only the part before its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::rust) struct Piece {
     /// It exists only for tests.
     pub for_tests: bool,
-    /// It holds a table of one test, and belongs to it.
+    /// It holds a table of one test, and belongs to that test.
     pub of_test: bool,
-    /// Names the inline modules and the `impl` or trait around it.
+    /// Identifies the inline modules and the `impl` or trait around it.
     pub scope: Digest,
-    /// What it is, for people: "fn `add`".
+    /// A description for people: "fn `add`".
     pub label: String,
-    /// The name by which it is used; that of its type for what stands in an `impl`.
+    /// The name by which it is used; for a member of an `impl`, the type's name.
     pub name: String,
-    /// It stands in the `impl` of a trait, which may call it without naming it.
+    /// It is in a trait's `impl`; the trait may call it without naming it.
     pub of_trait: bool,
     pub line: usize,
     pub digest: Digest,
     pub span: Range<usize>,
 }
 
-/// The items of a file; `tables` are those that belong to a test; with `for_tests` all of them are for tests.
+/// The items of a file. `tables` are the items that belong to a test; with `for_tests`, every item is test code.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, tables: Vec<Range<usize>>, for_tests: bool) -> Vec<Piece> {
     let tests = items.tests.iter().map(|test| test.span.start).collect();
     let file = Scope { past: tree.len(), place: Digest::zero(), owner: None, of_trait: false };
@@ -43,7 +42,7 @@ pub(super) fn pieces(tree: &Tree<'_>, items: &Items, tables: Vec<Range<usize>>, 
 
 struct Scope {
     past: usize,
-    /// Names this scope and those around it, in one length however deep they are.
+    /// Identifies this scope and those around it, as a digest of fixed length.
     place: Digest,
     /// The type of the `impl`, or the trait.
     owner: Option<String>,
@@ -54,7 +53,7 @@ struct Taker<'t, 's> {
     tree: &'t Tree<'s>,
     items: &'t Items,
     for_tests: bool,
-    /// Where the tests begin.
+    /// The start of each test.
     tests: BTreeSet<usize>,
     /// Items that belong to a test.
     tables: Vec<Range<usize>>,
@@ -95,8 +94,7 @@ impl Taker<'_, '_> {
         past
     }
 
-    /// A comment that documents the next item belongs to it; one that documents what is around it is
-    /// looked through at once.
+    /// An outer doc comment belongs to the next item; an inner one is searched for examples at once.
     fn comment(&mut self, node: usize) {
         let text = self.tree.text(node);
         if comment::is_outer_doc(text) {
@@ -124,7 +122,7 @@ impl Taker<'_, '_> {
         self.add(node..self.tree.past(node), node, format!("attribute `{name}`"), String::new());
     }
 
-    /// Takes what stands before the body for an item of its own, and goes into the body.
+    /// Adds the part before the body as an item, and enters the body.
     fn open(&mut self, node: usize, body: usize) -> usize {
         let first = self.lead.take().unwrap_or(node);
         let (label, name) = self.naming(node);
@@ -152,7 +150,7 @@ impl Taker<'_, '_> {
         }
     }
 
-    /// A macro call with tests in its arguments is for tests, and the tests are not part of it.
+    /// Adds a macro call. If its arguments contain tests, it is test code, and the tests are not part of it.
     fn macro_call(&mut self, nodes: Range<usize>, node: usize, label: String, name: String) {
         let span = self.span(&nodes);
         let tests = &self.items.tests;
@@ -173,7 +171,7 @@ impl Taker<'_, '_> {
         }
     }
 
-    /// Every name that a `use` brings in is an item.
+    /// Adds an item for every name that a `use` imports.
     fn import(&mut self, node: usize) {
         let first = self.lead.take().unwrap_or(node);
         let nodes = first..self.tree.past(node);
@@ -192,7 +190,7 @@ impl Taker<'_, '_> {
         let span = self.span(&nodes);
         let name = self.scope().owner.clone().unwrap_or(name);
         let for_tests = self.is_for_tests(span.start);
-        // What tests use may be seen from more places when it moves, and is still the same.
+        // Test items may change their visibility when they move, so it is not part of the digest.
         let is_visibility = for_tests && node + 1 < nodes.end && self.tree.kind(node + 1) == "visibility_modifier";
         let left_out = if is_visibility { node + 1..self.tree.past(node + 1) } else { nodes.end..nodes.end };
         self.found.push(Piece {
@@ -208,7 +206,7 @@ impl Taker<'_, '_> {
         });
     }
 
-    /// The examples in the documentation of an item are tests; they are told as something that tests use.
+    /// Adds the examples in an item's documentation as test support, because rustdoc runs them.
     fn documentation(&mut self, first: usize, inside: Range<usize>, label: &str) {
         let is_doc = |node: &usize| self.tree.is_comment(*node) && comment::is_outer_doc(self.tree.text(*node));
         let comments: Vec<usize> = (first..inside.end.max(inside.start)).filter(is_doc).collect();
@@ -242,7 +240,7 @@ impl Taker<'_, '_> {
         self.for_tests || (before > 0 && ranges[before - 1].contains(&at))
     }
 
-    /// What an item is, for people, and the name by which it is used.
+    /// An item's description for people, and the name by which it is used.
     fn naming(&self, node: usize) -> (String, String) {
         let tree = self.tree;
         let named = |field| tree.child(node, field).map_or("", |name| tree.text(name)).to_owned();
@@ -282,7 +280,7 @@ impl Taker<'_, '_> {
         }
     }
 
-    /// The tokens before the body, which tell one block from another.
+    /// The tokens before the body, which identify the block.
     fn header(&self, node: usize, body: usize) -> String {
         if self.tree.kind(node) == "mod_item" {
             return self.naming(node).0;

@@ -1,4 +1,4 @@
-//! What single changes are told as.
+//! Tests how single changes are described.
 
 use tdd_core::change::TestChange;
 
@@ -13,7 +13,7 @@ const A: &str = "pub struct Calc;\nimpl Calc { pub fn get(&self) -> u32 { 1 } }\
                  #[cfg(test)] mod tests { #[test] fn gets() { assert_eq!(super::Calc.get(), 1); } }\n";
 const CALC: &str = "use calc::add;\n\n#[test]\nfn sums() { assert_eq!(add(1, 2), 3); }\n";
 
-/// A small project, with these files instead of its own; an empty text takes a file away.
+/// A small project with these files replaced or added; an empty text removes a file.
 fn tree<'t>(with: &[(&'t str, &'t str)]) -> Vec<(&'t str, &'t str)> {
     let own = [("Cargo.toml", MANIFEST), ("src/a.rs", A), ("src/lib.rs", LIB), ("tests/calc.rs", CALC)];
     let kept = own.into_iter().filter(|(path, _)| with.iter().all(|(other, _)| path != other));
@@ -33,7 +33,7 @@ fn between(before: &[(&str, &str)], after: &[(&str, &str)]) -> Change {
     change(&project, &memory(&before), &memory(&after), &paths)
 }
 
-/// One line for each thing that a change did.
+/// One line for each effect of a change.
 fn lines(change: &Change) -> Vec<String> {
     let test = |change: &TestChange| match change {
         TestChange::Added(after) => format!("test {} added", after.id),
@@ -63,7 +63,7 @@ fn check(before: &[(&str, &str)], after: &[(&str, &str)], expected: &[&str]) {
     assert_eq!(lines(&between(before, after)), expected, "{after:?}");
 }
 
-/// The change of one file of the small project, one text of it replaced.
+/// Checks the change from replacing a text in one file of the small project.
 fn edit(path: &str, from: &str, to: &str, expected: &[&str]) {
     let text = tree(&[]).into_iter().find(|(known, _)| *known == path).unwrap().1;
     assert!(text.contains(from), "{from}");
@@ -187,7 +187,7 @@ fn a_test_that_no_target_leads_to_any_more_is_gone() {
         &[("Cargo.toml", &harness)],
         &["test tests/calc.rs::sums removed", "steering Cargo.toml `test[0].harness`"],
     );
-    // Moved to where it is not run: gone, and new where nobody finds it.
+    // Moved to a place where it is not run: removed here, and added where nobody runs it.
     check(
         &[],
         &[("tests/calc.rs", ""), ("examples/calc.rs", CALC)],
@@ -453,7 +453,7 @@ fn a_table_beside_its_test_belongs_to_it() {
     assert_eq!(grown.new_demands().count(), 1);
     let bare = "use calc::add;\n\nconst CASES: [(u32, u32); 1] = [(1, 2)];\n";
     assert_eq!(told("(1, 2)", "", bare), ["test tests/calc.rs::sums removed"]);
-    // A table comes and goes with its test.
+    // A table is added and removed with its test.
     assert_eq!(told("(1, 2)", "", "use calc::add;\n"), ["test tests/calc.rs::sums removed"]);
     let before = [("tests/calc.rs", "use calc::add;\n")];
     assert_eq!(lines(&between(&before, &[("tests/calc.rs", &with("(1, 2)", ""))])), ["test tests/calc.rs::sums added"]);

@@ -1,6 +1,6 @@
-//! Takes a `use` declaration apart into the names that it brings in.
+//! Splits a `use` declaration into the names it imports.
 
-/// The paths that these tokens, from behind `use` on, name: `a::{b, c as d}` is `a::b` and `a::c as d`.
+/// The paths in these tokens, which follow `use`: `a::{b, c as d}` gives `a::b` and `a::c as d`.
 pub(in crate::rust) fn leaves<'t>(tokens: impl IntoIterator<Item = &'t str>) -> Vec<String> {
     let mut found = Vec::new();
     let mut outer: Vec<String> = Vec::new();
@@ -33,7 +33,7 @@ fn whole(outer: &[String], path: &str) -> Option<String> {
     })
 }
 
-/// The name by which a path is known where it is used; `*` for all names.
+/// The local name of an imported path; `*` for a glob.
 pub(in crate::rust) fn name(leaf: &str) -> &str {
     match leaf.split_once(" as ") {
         Some((_, name)) => name,

@@ -1,4 +1,4 @@
-//! A test binary: where it runs, in which environment, and the commands that list and run its tests.
+//! A test binary: its folder, its environment, and the commands that list and run its tests.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,9 +15,8 @@ use crate::rust::places::{Places, folder};
 /// A test binary of the project.
 #[derive(Clone, Debug)]
 pub(crate) struct Binary {
-    /// The root file of its target, in the repository.
+    /// The target's root file, in the repository.
     pub(crate) root: String,
-    /// The program.
     pub(crate) executable: String,
     /// The names of its tests.
     pub(crate) listed: Vec<String>,
@@ -48,7 +47,7 @@ impl<'a> Surroundings<'a> {
 }
 
 impl Binary {
-    /// `None` if the artifact is no test binary of a package in the repository.
+    /// `None` if the artifact is not a test binary of a package in the repository.
     pub(super) fn new(artifact: &Artifact, places: &Places, surroundings: &Surroundings) -> Option<Self> {
         let executable = artifact.executable.clone().filter(|_| artifact.profile.test)?;
         Some(Self {
@@ -60,21 +59,21 @@ impl Binary {
         })
     }
 
-    /// A binary of which only the root and the program matter.
+    /// A binary for tests that need only its root and its program.
     #[cfg(test)]
     pub(crate) fn for_test(root: &str, executable: &str) -> Self {
         let (root, executable) = (root.to_owned(), executable.to_owned());
         Self { root, executable, listed: Vec::new(), cwd: String::new(), env: Vec::new() }
     }
 
-    /// Lists its tests.
+    /// The command that lists its tests.
     pub(super) fn list(&self, filters: &[String], deadline: Duration) -> Job {
         let mut argv = vec![self.executable.clone(), "--list".to_owned()];
         argv.extend(filters.iter().cloned());
         self.job(argv, format!("listing tests of {}", self.root), deadline)
     }
 
-    /// Starts tests; the arguments in `choice` say which.
+    /// The command that runs tests; the arguments in `choice` say which.
     pub(super) fn run(&self, choice: &[String], deadline: Duration) -> Job {
         let mut argv = vec![self.executable.clone()];
         argv.extend(JSON_ARGS.map(str::to_owned));
@@ -91,7 +90,7 @@ impl Binary {
     }
 }
 
-/// The variables that cargo sets for a test of this package.
+/// The environment variables that cargo sets for a test of this package.
 fn environment(artifact: &Artifact, executable: &str, surroundings: &Surroundings) -> Vec<(String, String)> {
     let mut env = surroundings.configured.clone();
     let mut set = |name: &str, value: &str| env.push((name.to_owned(), value.to_owned()));

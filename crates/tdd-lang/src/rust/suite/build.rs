@@ -1,4 +1,4 @@
-//! Builds the tests of a project once, and says which targets do not build and why.
+//! Builds a project's tests once, and reports which targets do not build and why.
 
 use std::collections::BTreeSet;
 
@@ -55,7 +55,7 @@ impl CargoSuite {
 
     fn note_failed_targets(&mut self, built: &Finished, sources: &dyn Sources) {
         let explained = !self.build.errors.is_empty();
-        // All tests are built; those that nobody asked for stand in nobody's way.
+        // All tests are built; errors in tests that nobody asked for do not matter.
         self.build.errors.retain(|error| !error.target.is("test") || self.command.wants(&error.target));
         let mut files = ParsedFiles::new(sources);
         let diagnosed = diagnose::obstacles(&self.build, &self.places, sources).into_iter();
@@ -77,7 +77,7 @@ impl CargoSuite {
         self.obstacles.extend(obstacles);
     }
 
-    /// Test binaries of macro crates load the compiler's own libraries.
+    /// Finds the compiler's libraries, which test binaries of macro crates load.
     fn find_libraries(&mut self, sources: &dyn Sources) -> Vec<Job> {
         let needed =
             self.build.artifacts.iter().any(|artifact| {
@@ -99,8 +99,8 @@ impl CargoSuite {
     }
 }
 
-/// Cargo said nothing on its message stream: the manifest cannot be read, or the registry cannot be
-/// reached. What cannot be told apart is the environment's.
+/// Why cargo printed no build messages: the toolchain is missing, the registry cannot be reached, or the manifest
+/// cannot be loaded.
 fn why_nothing_was_built(built: &Finished) -> (Cause, String) {
     let said = words_of(built);
     let network = [

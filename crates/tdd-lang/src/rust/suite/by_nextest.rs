@@ -1,4 +1,4 @@
-//! Lists and runs tests with nextest, where the configured command says so.
+//! Lists and runs tests with nextest, if the configured command uses it.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which lines the tests of a cargo project execute, where `cargo llvm-cov` is installed.
+//! Measures which lines the tests of a cargo project execute, if `cargo llvm-cov` is installed.
 //!
 //! Stable Rust cannot measure doctests.
 
@@ -51,7 +51,8 @@ impl Suite<Measured> for Instrumented {
 }
 
 impl Instrumented {
-    /// What an earlier run counted, or built from files that are gone, must not be counted again.
+    /// The commands of a measurement. Cleans first, so that counts of earlier runs and of deleted files are not
+    /// included.
     fn jobs(&self, sources: &dyn Sources) -> Vec<Job> {
         let command = &self.suite.command;
         let mut clean = self.suite.cargo(["llvm-cov", "clean", "--workspace"]);
@@ -70,7 +71,7 @@ impl Instrumented {
             self.suite.job_with_tests(test, "running instrumented tests", deadline, sources),
             self.suite.tool(report, "reading coverage"),
         ];
-        // Nobody is there to be asked whether more may be installed.
+        // Keeps `cargo llvm-cov` from asking whether it may install components.
         let quiet = |job: Job| Job { command: job.command.clone().with_env("CARGO_LLVM_COV_SETUP", "no"), ..job };
         jobs.map(quiet).into()
     }
@@ -88,7 +89,7 @@ impl Instrumented {
     }
 }
 
-/// Of the flags of a build, those that say where its products are.
+/// The build flags that decide where the products are.
 fn places(build: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for (at, flag) in build.iter().enumerate() {
@@ -102,7 +103,7 @@ fn places(build: &[String]) -> Vec<String> {
     found
 }
 
-/// Reads the lines of the wanted files out of a report that names files by where they are on the disk.
+/// Reads the wanted files' lines from a report, which names files by absolute path.
 fn read_lcov(text: &str, paths: &[String], sources: &dyn Sources) -> Coverage {
     let mut coverage = Coverage::default();
     let mut file: Option<(&str, Vec<bool>)> = None;
@@ -121,13 +122,13 @@ fn read_lcov(text: &str, paths: &[String], sources: &dyn Sources) -> Coverage {
     coverage
 }
 
-/// The file of the repository that lies there: the one whose whole path that ends with.
+/// The repository file at an absolute path: the longest path that it ends with.
 fn source_of<'s>(full: &str, sources: &'s dyn Sources) -> Option<&'s str> {
     let ends = |path: &&String| full.strip_suffix(path.as_str()).is_some_and(|before| before.ends_with('/'));
     sources.files().iter().filter(ends).max_by_key(|path| path.len()).map(String::as_str)
 }
 
-/// One line with its count: `DA:13,0`.
+/// A line number and whether the line was executed: `DA:13,0`.
 fn counted(line: &str) -> Option<(usize, bool)> {
     let (number, count) = line.strip_prefix("DA:")?.split_once(',')?;
     let count = count.split(',').next()?.parse::<u64>().ok()?;
@@ -150,7 +151,7 @@ mod tests {
         Finished::new(exit, stdout, stderr)
     }
 
-    /// Plays a run; also the commands that were asked for.
+    /// Plays a run; also returns the commands.
     fn play(answers: Vec<Vec<Finished>>) -> (Measured, Vec<String>) {
         let sources = memory(&[("a/src/lib.rs", CODE), ("src/lib.rs", CODE)]);
         let project = Project { root: String::new(), description: String::new() };

@@ -21,7 +21,7 @@ impl CargoSuite {
         let surroundings = Surroundings::new(&self.build, &self.places, sources, libraries);
         let wanted = self.build.artifacts.iter().filter(|artifact| self.command.wants(&artifact.target));
         self.binaries = wanted.filter_map(|artifact| Binary::new(artifact, &self.places, &surroundings)).collect();
-        // Cargo names them in the order in which they happened to be built.
+        // Cargo reports them in the order in which they were built.
         self.binaries.sort_by(|one, other| one.root.cmp(&other.root));
         if self.binaries.is_empty() {
             return self.start_doctests(sources);
@@ -36,7 +36,7 @@ impl CargoSuite {
         self.binaries.iter().map(|binary| binary.list(&filters, self.settings.timeout)).collect()
     }
 
-    /// What the configured command hands to the binaries to choose tests; a selection overrides it.
+    /// The configured command's arguments that choose tests; a selection replaces them.
     pub(super) fn filters(&self) -> Vec<String> {
         match self.selection {
             Selection::All => self.command.binary_args.iter().chain(&self.command.filters).cloned().collect(),
@@ -67,7 +67,7 @@ impl CargoSuite {
         self.continue_runs(runs, sources)
     }
 
-    /// Tests that cannot be told apart cannot be run.
+    /// Stops the run: tests with ambiguous ids cannot be run.
     pub(super) fn refuse(&mut self, bad: &BadAnnotation) -> Vec<Job> {
         self.obstacles.push(bad.obstacle());
         Vec::new()
@@ -87,8 +87,8 @@ impl CargoSuite {
         }
     }
 
-    /// The part of the binaries' arguments that does not choose tests by name. Who asks for a test wants it run, where
-    /// ignored ones are run at all.
+    /// The binaries' arguments that do not choose tests by name. A selected test must run even if `--ignored` is
+    /// configured.
     fn args_of_some(&self) -> Vec<String> {
         let kept = kept_args(&self.command.binary_args).into_iter();
         kept.map(|word| if word == "--ignored" { "--include-ignored".to_owned() } else { word }).collect()
@@ -117,7 +117,7 @@ impl CargoSuite {
     }
 }
 
-/// The names that one binary listed, or why there are none.
+/// The tests that one binary lists, or why it lists none.
 fn read_one_list(listed: &Finished) -> Result<Vec<String>, (Cause, String)> {
     let said = || shorten(listed.stderr.text().trim(), MAX_MESSAGE);
     match &listed.exit {

@@ -1,4 +1,4 @@
-//! Lists and runs doctests, where some library may have one.
+//! Lists and runs doctests, if a library may have any.
 
 use std::collections::BTreeSet;
 
@@ -30,11 +30,11 @@ impl CargoSuite {
         vec![self.job_with_tests(argv, "listing doctests", self.settings.build_timeout, sources)]
     }
 
-    /// Packages whose library compiles and may hold a doctest.
+    /// The packages whose library compiles and may have a doctest.
     fn documented_packages(&self, sources: &dyn Sources) -> BTreeSet<&str> {
         let tested = self.build.artifacts.iter().filter(|artifact| artifact.profile.test);
         let built = tested.map(|artifact| (artifact.package_id.as_str(), &artifact.target));
-        // A library whose unit tests ask for something missing is itself in order.
+        // If only a library's unit tests lack a symbol, the library itself compiles.
         let missing = self.build.errors.iter().map(|error| (error.package_id.as_str(), &error.target));
         let missing = missing.filter(|(_, target)| {
             let root = self.places.relative(&target.src_path);
@@ -60,7 +60,7 @@ impl CargoSuite {
         argv
     }
 
-    /// rustdoc takes no name with a space in it, so that a selection is narrowed by item only.
+    /// rustdoc accepts no filter with a space, so a selection is narrowed by item only.
     fn doctest_filters(&self) -> Vec<String> {
         let Selection::Only(ids) = &self.selection else {
             return self.filters();
@@ -89,15 +89,15 @@ impl CargoSuite {
         if doctests.is_empty() {
             return Vec::new();
         }
-        // What was compiled for the list is compiled again for the run.
+        // The run compiles again what the list compiled.
         let deadline = self.settings.timeout + listed.duration * 2;
         let argv = self.doctest_argv(sources);
         self.stage = Stage::RunningDoctests(doctests);
         vec![self.job_with_tests(argv, "running doctests", deadline, sources)]
     }
 
-    /// What the doctests said. Those of one crate run side by side and share a standard error: where more than
-    /// one failed, it cannot be said whose words those are, and they run once more, one after the other.
+    /// Reads the doctests' results. Doctests of a crate run in parallel and share standard error. If more than one
+    /// failed, their messages cannot be told apart, so they run once more, one by one.
     pub(super) fn read_doctest_run(
         &mut self,
         listed: Doctests,
@@ -140,7 +140,7 @@ impl CargoSuite {
     }
 }
 
-/// Whether some source file in this folder has an example in its documentation.
+/// Whether a source file in this folder has a documentation example.
 fn may_hold_doctests(sources: &dyn Sources, folder: &str) -> bool {
     let inside = |path: &&String| owns(path) && (folder.is_empty() || path.starts_with(&format!("{folder}/")));
     sources

@@ -1,9 +1,8 @@
-//! A test run of a cargo project: build once, list every test binary, run each directly, then the
-//! doctests; every test that was listed ends with exactly one result.
+//! A test run of a cargo project: build once, list every test binary, run each directly, then run the doctests. Every
+//! listed test gets exactly one result.
 //!
-//! The build is `cargo build --tests --keep-going` rather than `cargo test --no-run`, which gives up
-//! all targets when one does not compile. Test binaries are started directly, so that no `runner` of
-//! a cargo configuration stands in between.
+//! Builds with `cargo build --tests --keep-going` rather than `cargo test --no-run`, which abandons all targets if one
+//! does not compile. Starts test binaries directly, so that no `runner` in a cargo configuration intervenes.
 
 mod binary;
 mod build;
@@ -58,7 +57,7 @@ struct CargoSuite {
     obstacles: Vec<Obstacle>,
 }
 
-/// What is being waited for.
+/// What the run is waiting for.
 enum Stage {
     Begin,
     Building,
@@ -69,7 +68,7 @@ enum Stage {
     RunningNextest(nextest::Listing),
     ListingDoctests,
     RunningDoctests(Doctests),
-    /// One after the other, so that each has only its own words.
+    /// Run one by one, so that each message belongs to one doctest.
     RunningDoctestsAlone(Doctests),
     Over,
 }
@@ -120,13 +119,12 @@ impl Suite for CargoSuite {
     }
 }
 
-/// The report.
 impl CargoSuite {
     fn id(&self, root: &str, name: &str) -> TestId {
         self.ids.id(root, name).cloned().unwrap_or_else(|| TestId::native(root, name))
     }
 
-    /// A test that two targets share has passed if it passed in both.
+    /// Adds a result. A test shared by two targets passes only if it passes in both.
     fn add(&mut self, mut result: TestResult) {
         let item = self.ids.located(&result.id).and_then(|located| located.item.as_ref());
         result.digest = item.map(|item| item.digest);
@@ -152,7 +150,7 @@ impl CargoSuite {
         Report::new(std::mem::take(&mut self.results).into_values(), std::mem::take(&mut self.obstacles))
     }
 
-    /// A project that has no test is in order; one that has tests of which none is run is not.
+    /// An obstacle if the project has tests but none was run; a project without tests is fine.
     fn why_nothing_ran(&self, sources: &dyn Sources) -> Option<Obstacle> {
         if !self.results.is_empty() || !self.obstacles.is_empty() {
             return None;
@@ -167,7 +165,7 @@ impl CargoSuite {
         Some(obstacle(&command, Cause::ZeroTests, message))
     }
 
-    /// A test of a target that does not compile is not listed: it shares the target's fate.
+    /// Why a test has no result: if its target does not compile, the target's cause.
     fn why_not_found(&self, id: &TestId, sources: &dyn Sources) -> (Cause, String) {
         let held = self.obstacles.iter().find(|obstacle| target_holds(&obstacle.subject, id, sources));
         let environment = self.obstacles.iter().find(|obstacle| obstacle.subject.to_lowercase().starts_with("cargo"));
@@ -197,12 +195,12 @@ impl CargoSuite {
         Job { command, starts: Starts::Tool, label: label.to_owned() }
     }
 
-    /// A call of cargo that starts code of the tests: without the user's home, and without the `runner` of
-    /// the project's configuration, which could keep every test from being started and succeed.
+    /// A cargo command that runs test code: without the user's home, and without the `runner` of the project's
+    /// configuration, which could succeed without starting any test.
     fn job_with_tests(&self, argv: Vec<String>, label: &str, deadline: Duration, sources: &dyn Sources) -> Job {
         let mut job = self.job(argv, label, deadline);
         job.starts = Starts::Tests;
-        // Only where there is one: behind any runner, doctests share a process.
+        // Only if a runner is configured: with any runner, doctests share a process.
         if cargo_config::has_runner(&self.places, sources) {
             let plain = |triple: String| (runner_variable(&triple), PLAIN_RUNNER.to_owned());
             job.command.env.extend(self.command.triples().map(plain));
@@ -211,10 +209,10 @@ impl CargoSuite {
     }
 }
 
-/// A program that does nothing but start another; cargo does not let a runner be unset.
+/// A program that only starts another one; cargo does not allow unsetting a runner.
 const PLAIN_RUNNER: &str = "nice -n 0";
 
-/// The variable that overrides the runner for a kind of machine, whatever configuration files say.
+/// The environment variable that overrides a target triple's runner.
 fn runner_variable(triple: &str) -> String {
     format!("CARGO_TARGET_{}_RUNNER", triple.to_uppercase().replace(['-', '.'], "_"))
 }
@@ -227,13 +225,13 @@ fn place(root: &str, name: &str) -> Place {
     Place { root: root.to_owned(), name: name.to_owned() }
 }
 
-/// An obstacle that takes down all tests that the target with this root file shows.
+/// The obstacle with all tests of the target with this root file.
 fn of_target(obstacle: Obstacle, files: &mut ParsedFiles<'_>) -> Obstacle {
     let tests = ModuleTree::build(&obstacle.subject, files).ids();
     Obstacle { tests, ..obstacle }
 }
 
-/// Whether the sources of the target with this root file hold the test.
+/// Whether the target with this root file contains the test.
 fn target_holds(root: &str, id: &TestId, sources: &dyn Sources) -> bool {
     let mut files = ParsedFiles::new(sources);
     let tree = ModuleTree::build(root, &mut files);
@@ -248,7 +246,7 @@ fn target_holds(root: &str, id: &TestId, sources: &dyn Sources) -> bool {
     }
 }
 
-/// What cargo said, without its remarks about waiting for another cargo: those depend on who else is at work.
+/// Cargo's messages without its remarks about waiting for another cargo, which depend on what else is running.
 fn words_of(finished: &Finished) -> String {
     let text = finished.stderr.text();
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("Blocking waiting for file lock"));

@@ -1,11 +1,10 @@
-//! Runs test binaries until every test has its result, even where one of them takes its process down.
+//! Runs test binaries until every test has a result, even if a test takes its process down.
 //!
-//! A run that runs out of time keeps the results it told. One that breaks off by itself keeps its
-//! failures; what it told as passed is confirmed in one more call, because a test can print its own
-//! pass and end the process. Tests that were under way are run again, each alone, to tell the culprit
-//! from the innocent; tests that never started are run in one more call. A report that contradicts itself
-//! says nothing: its tests are run again in two halves, until each that spoils its report is alone. Every
-//! call leaves fewer tests open than the one before it, and time limits are hit only so often.
+//! A run that times out keeps the results it reported. A run that breaks off by itself keeps its failures; its passes
+//! are confirmed in another call, because a test can print its own pass and end the process. Tests that were running
+//! are rerun alone, to find the culprit; tests that never started are run in another call. A report that contradicts
+//! itself is discarded: its tests are rerun in two halves, until each test that spoils its report is alone. Every call
+//! leaves fewer open tests than the one before, and the number of timeouts is limited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,32 +16,32 @@ use super::binary::Binary;
 use crate::language::Job;
 use crate::rust::libtest::{self, Ended, Reading, shorten, without_thread_number};
 
-/// How many bytes of names are handed to one call.
+/// The most bytes of test names passed to one call.
 const MAX_ARGV: usize = 100_000;
-/// How many tests of one broken-off run are run again alone when nobody else can be blamed.
+/// How many tests of a broken-off run are rerun alone if no test was running.
 const MAX_SUSPECTS: usize = 32;
-/// How many tests under way when time ran out get a run of their own.
+/// How many of the tests running at a timeout are rerun alone.
 const MAX_ALONE_AFTER_TIMEOUT: usize = 4;
-/// How many calls may run out of time before the rest is given up.
+/// How many calls may time out before the rest is given up.
 const MAX_TIMEOUTS: usize = 4;
 
-/// A test: the index of its binary, and its name there.
+/// A test: the index of its binary, and its name.
 type Key = (usize, String);
 
-/// What is wrong with a binary as a whole.
+/// A problem with a whole binary: its index, cause and message.
 type Trouble = (usize, Cause, String);
 
-/// Calls of test binaries, and what came of them.
+/// Calls of test binaries and their results.
 pub(super) struct Runs {
     deadline: Duration,
     open: Vec<Call>,
     waiting: Vec<Call>,
     ended: BTreeMap<Key, Ended>,
-    /// Told as passed by runs that broke off, with the arguments to run them again.
+    /// Passes reported by runs that broke off, with the arguments to rerun them.
     unconfirmed: BTreeMap<usize, (Vec<String>, Vec<String>)>,
-    /// Binaries that broke off without anybody to blame yet, and how.
+    /// Binaries that broke off without a known culprit, and how.
     unexplained: BTreeMap<usize, (Cause, String)>,
-    /// Tests whose report contradicts itself even when they run alone, and how.
+    /// Tests whose report contradicts itself even when run alone, and how.
     spoilt: BTreeMap<Key, String>,
     troubles: Vec<Trouble>,
     timeouts: usize,
@@ -57,7 +56,7 @@ struct Call {
 }
 
 impl Runs {
-    /// No calls yet; each is to end within `deadline`.
+    /// No calls yet; each has the timeout `deadline`.
     pub(super) fn new(deadline: Duration) -> Self {
         Self {
             deadline,
@@ -72,12 +71,12 @@ impl Runs {
         }
     }
 
-    /// Plans one call for all tests that a binary lists under these arguments.
+    /// Plans one call for all tests that a binary lists with these arguments.
     pub(super) fn all(&mut self, binary: usize, names: &[String], args: Vec<String>) {
         self.open.push(Call { binary, names: names.to_vec(), args });
     }
 
-    /// Plans calls for some tests of a binary, as few as the length of a command line allows.
+    /// Plans calls for some tests of a binary, as few as the command line's length allows.
     pub(super) fn some(&mut self, binary: usize, names: &[String], args: &[String]) {
         let mut rest = names;
         while !rest.is_empty() {
@@ -98,7 +97,7 @@ impl Runs {
         self.open.push(Call { binary, names, args });
     }
 
-    /// The next commands; none when all is done.
+    /// The next commands; none when everything is done.
     pub(super) fn jobs(&mut self, binaries: &[Binary]) -> Vec<Job> {
         if self.open.is_empty() || self.timeouts >= MAX_TIMEOUTS {
             for (binary, (names, args)) in std::mem::take(&mut self.unconfirmed) {
@@ -114,7 +113,7 @@ impl Runs {
         self.waiting.iter().map(|call| binaries[call.binary].run(&call.args, self.deadline)).collect()
     }
 
-    /// Takes what became of the commands.
+    /// Reads the commands' results.
     pub(super) fn read(&mut self, finished: &[Finished]) {
         let calls = std::mem::take(&mut self.waiting);
         for (at, call) in calls.iter().enumerate() {
@@ -125,7 +124,7 @@ impl Runs {
         }
     }
 
-    /// Every result, and the binaries that are in trouble as a whole.
+    /// Every result, and the problems of whole binaries.
     pub(super) fn end(mut self) -> (BTreeMap<Key, Ended>, Vec<Trouble>) {
         self.blame_the_spoilt();
         let mut troubles = self.troubles;
@@ -141,7 +140,7 @@ impl Runs {
         }
     }
 
-    /// Plans the calls that find out who spoils a report.
+    /// Splits a call in two, to find the test that spoils the report.
     fn halve(&mut self, call: &Call, contradiction: &str) {
         if let [name] = call.names.as_slice() {
             self.spoilt.insert((call.binary, name.clone()), contradiction.to_owned());
@@ -153,8 +152,8 @@ impl Runs {
         }
     }
 
-    /// Where other tests of the binary can be read, it is the test that spoils its report; where none can,
-    /// it may be the harness.
+    /// Assigns a cause to tests that spoil their report. If other tests of the binary can be read, the test is to
+    /// blame; otherwise it may be the harness.
     fn blame_the_spoilt(&mut self) {
         let readable: BTreeSet<usize> = self.ended.keys().map(|(binary, _)| *binary).collect();
         for ((binary, name), message) in std::mem::take(&mut self.spoilt) {
@@ -190,7 +189,7 @@ impl Runs {
         }
     }
 
-    /// Plans the calls that find out who broke off a run of several tests.
+    /// Plans the calls that find the test that broke off a run.
     fn search(&mut self, call: &Call, reading: Reading, cause: Cause, message: &str) {
         if cause == Cause::Timeout {
             self.search_the_slow(call, reading, message);
@@ -201,7 +200,7 @@ impl Runs {
         let mut passed: Vec<String> = passed.map(|(name, _)| name.clone()).collect();
         let mut suspects = reading.in_flight;
         if suspects.is_empty() {
-            // Nobody was under way: one of those that seemed to have ended did it.
+            // No test was running, so one of the passed tests broke off the run.
             suspects = passed.split_off(passed.len().saturating_sub(MAX_SUSPECTS));
         }
         self.keep(call, reading.ended);
@@ -213,7 +212,7 @@ impl Runs {
         self.unconfirmed.entry(call.binary).or_insert_with(|| (Vec::new(), args)).0.append(&mut passed);
     }
 
-    /// A run that was killed when its time was up lied about nobody: only who was under way is open.
+    /// After a timeout, reported results are true; only the tests that were running are open.
     fn search_the_slow(&mut self, call: &Call, reading: Reading, message: &str) {
         let mut suspects = reading.in_flight;
         if suspects.is_empty() && reading.never_started.is_empty() {
@@ -241,7 +240,7 @@ impl Runs {
     }
 }
 
-/// The arguments of a call that do not choose tests by name.
+/// The arguments that do not choose tests by name.
 pub(super) fn kept_args(args: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut words = args.iter().peekable();
@@ -260,7 +259,7 @@ fn alone_args(args: &[String]) -> Vec<String> {
     ignored.chain(["--test-threads".to_owned(), "1".to_owned()]).collect()
 }
 
-/// The end of what a process said, the same each time it says it.
+/// The end of a process's output, without parts that vary between runs.
 fn last_words(text: &str) -> String {
     let text = text.trim();
     let start = text.floor_char_boundary(text.len().saturating_sub(1000));

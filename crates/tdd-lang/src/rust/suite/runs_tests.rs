@@ -1,4 +1,4 @@
-//! Runs that break off end with one result a test, and never with a pass that nobody saw.
+//! Runs that break off end with one result per test, and never with an unconfirmed pass.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -15,13 +15,13 @@ enum Does {
     Fail,
     Crash,
     Hang,
-    /// Reports itself as passed and ends the process.
+    /// Reports a pass and ends the process.
     Lie,
-    /// Reports itself as passed, and goes on to fail.
+    /// Reports a pass, and then fails.
     Forge,
 }
 
-/// A test binary with two threads.
+/// Simulates a test binary with two threads.
 fn simulate(tests: &[(String, Does)]) -> Finished {
     let mut out = format!("{{ \"type\": \"suite\", \"event\": \"started\", \"test_count\": {} }}\n", tests.len());
     let mut event = |name: &str, event: &str| {
@@ -68,7 +68,7 @@ fn simulate(tests: &[(String, Does)]) -> Finished {
     Finished { duration, ..Finished::new(exit, Captured::whole(out), stderr) }
 }
 
-/// Runs all tests to their end: causes by name, troubles, calls made and calls that ran out of time.
+/// Runs all tests to the end; returns the causes by name, and the number of troubles, calls and timeouts.
 fn play(tests: &[Does]) -> (Vec<Option<Cause>>, usize, usize, usize) {
     let binary_tests: Vec<(String, Does)> =
         tests.iter().enumerate().map(|(at, does)| (format!("t{at:02}"), *does)).collect();

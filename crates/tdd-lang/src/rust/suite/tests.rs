@@ -16,7 +16,7 @@ fn begun(command: &str, selection: Selection) -> Box<dyn Suite> {
     begin(&project, &Settings { test_cmd, ..Settings::default() }, selection).unwrap()
 }
 
-/// Plays a run with these answers, one batch after the other: the lines of all commands, the report.
+/// Plays a run with these answers, batch by batch; returns all commands and the report.
 fn play(command: &str, selection: Selection, answers: Vec<Vec<Finished>>) -> (Vec<String>, Report) {
     let sources =
         memory(&[("Cargo.toml", ""), ("src/lib.rs", ""), ("tests/t.rs", "#[test] fn a() {}\n#[test] fn b() {}")]);
@@ -34,7 +34,7 @@ fn play(command: &str, selection: Selection, answers: Vec<Vec<Finished>>) -> (Ve
     }
 }
 
-/// The only obstacle after a build that was answered so.
+/// The only obstacle after a build with this answer.
 fn obstacle_after(answer: Finished) -> (String, Cause) {
     let (_, report) = play("cargo test", Selection::All, vec![vec![answer]]);
     assert_eq!((report.obstacles().len(), report.results().count()), (1, 0));
