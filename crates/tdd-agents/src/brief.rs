@@ -1,8 +1,7 @@
 //! The brief: everything a model is shown about the project before it acts, in a fixed order and within a byte budget.
 //!
 //! The same facts give the same bytes. Parts that rarely change (kata, file list) come first and parts that change
-//! every
-//! step (last commit, target, failure) come last, so that the server's prefix cache hits.
+//! every step (last commit, target, failure) come last, so that the server's prefix cache hits.
 
 use std::collections::BTreeSet;
 

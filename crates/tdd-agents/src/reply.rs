@@ -1,10 +1,8 @@
 //! Parses an edit plan out of a model's answer: lenient about its wrapping, strict about its content.
 //!
 //! The plan may be surrounded by prose and fences, and `found.rs` repairs common mistakes. Unknown fields are ignored,
-//! and
-//! `null` counts as absent. A bare list of edits or a single bare edit is a plan, unless the answer also has broken
-//! JSON
-//! that it may be a part of. Of several plans the last one counts, because models write drafts first.
+//! and `null` counts as absent. A bare list of edits or a single bare edit is a plan, unless the answer also has broken
+//! JSON that it may be a part of. Of several plans the last one counts, because models write drafts first.
 //!
 //! Whole file contents with CRLF on every line are changed to LF; mixed line ends stay. `find` and its replacement stay
 //! unchanged, because they must match a file that is not read here.

@@ -2,8 +2,7 @@
 //!
 //! Follows the rules of strict servers: every object is closed, every field is required, each action has its own form.
 //! Servers that enforce a schema make the model write the fields in this order: intention and paths, then the edits,
-//! then
-//! conclusions.
+//! then conclusions.
 
 use serde_json::{Map, Value, json};
 

@@ -1,9 +1,8 @@
 //! One step's conversation with a model. It only grows, and starts over when it exceeds its byte limit.
 //!
 //! Sent messages never change, so each call starts with all of the previous call and the server's prefix cache hits.
-//! The
-//! brief is a message of its own, so the last message holds only the request and the last failure. A short assistant
-//! message separates the two, because some servers require alternating speakers.
+//! The brief is a message of its own, so the last message holds only the request and the last failure. A short
+//! assistant message separates the two, because some servers require alternating speakers.
 
 use tdd_core::cycle::{Phase, Role};
 use tdd_core::test_id::TestId;
