@@ -47,12 +47,12 @@ pub struct Global {
     /// Say more: what a verdict rests on, whole messages, every call of a model
     #[arg(short, long, action = ArgAction::Count, global = true, help_heading = "Global options")]
     pub verbose: u8,
-    /// Say one line, or what is asked for, and errors
+    /// Print one line or the requested data, and errors
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
     pub quiet: bool,
 }
 
-/// How results are written.
+/// The format of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.

@@ -1,4 +1,4 @@
-//! `export`: the labelled corpus of a project's history, one JSON line a triple.
+//! `export`: writes the history's triples of red, edit and green as JSON lines.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -68,7 +68,7 @@ pub fn run(args: &Export, context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file that a person named.
+/// The output file that the user named.
 struct Sink {
     path: PathBuf,
     file: BufWriter<File>,

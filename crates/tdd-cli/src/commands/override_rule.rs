@@ -1,4 +1,4 @@
-//! `override`: a person's exception from a rule, on the record, until it expires.
+//! `override`: records a person's exception from a rule, with an expiry time.
 
 use std::process::ExitCode;
 
@@ -37,7 +37,7 @@ pub struct OverrideRule {
     ttl: String,
 }
 
-/// Longer than this it would be no exception but another rule.
+/// Longest exception; a longer one would amount to a change of the rules.
 const LONGEST: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 pub fn run(args: &OverrideRule, context: &Context) -> Result<ExitCode, CliError> {
@@ -55,7 +55,7 @@ pub fn run(args: &OverrideRule, context: &Context) -> Result<ExitCode, CliError>
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many milliseconds a text stands for, if an exception can last that long.
+/// Parses a duration into milliseconds; `None` if it is invalid or too long.
 fn lasting(text: &str) -> Option<u64> {
     let span: Span = text.trim().parse().ok()?;
     let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;

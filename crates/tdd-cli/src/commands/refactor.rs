@@ -1,4 +1,4 @@
-//! `refactor`: a person's own work without a red, from one verified tree to another, or back.
+//! `refactor`: begins and ends refactor mode, a person's work without a red test, which is verified or discarded.
 
 use std::process::ExitCode;
 
@@ -73,7 +73,7 @@ pub fn run(args: &Refactor, context: &Context) -> Result<ExitCode, CliError> {
 
 fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     let reason = args.reason.as_deref().map(person::reason).transpose()?;
-    // Without a project nothing could be verified, and the mode would have no end but `--discard`.
+    // Without a project nothing could be verified, so `--discard` would be the only way out.
     let repo = Workbench::open(&context.place)?.repo;
     let author = author(&repo, context)?;
     let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
@@ -86,7 +86,7 @@ fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     }
     let (head, base) = (repo.head()?, repo.tree_id()?);
     if base != head.tree {
-        // Nothing else refers to this tree, and git throws away what nothing refers to.
+        // Git would garbage-collect this tree without a ref.
         repo.keep_attempt(OUTSIDE_OF_STEPS, &base, head.commit.as_ref(), "refactor mode begins here\n", &author)?;
     }
     let begun = RefactorBegin { base, head: head.commit, reason, mark: None };
@@ -95,7 +95,7 @@ fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where work is kept that belongs to no step and no attempt.
+/// The step and attempt number for trees kept outside of any step.
 const OUTSIDE_OF_STEPS: (u32, u32) = (0, 0);
 
 fn begun_text(begun: &RefactorBegin) -> String {
@@ -131,7 +131,7 @@ fn end(context: &Context) -> Result<ExitCode, CliError> {
     Ok(code)
 }
 
-/// A refusal that says how to go on, and how to go back.
+/// Adds both ways out to a refusal: fix and end, or discard.
 fn with_both_ways(verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Holds(_) => verdict,
@@ -161,7 +161,7 @@ fn discard(context: &Context) -> Result<ExitCode, CliError> {
     if tree != base {
         let message = "what refactor mode was left with\n";
         kept_as = Some(repo.keep_attempt(OUTSIDE_OF_STEPS, &tree, then.as_ref(), message, &author)?);
-        // Cut short here, the next `--discard` does the rest.
+        // If interrupted here, the next `--discard` completes the restore.
         repo.restore(&differing(&repo, &base, &tree)?, &base)?;
     }
     let ended = RefactorEnd { kept: false, tree: repo.tree_id()?, verified_by: None, kept_as };
@@ -170,7 +170,7 @@ fn discard(context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The paths that are not the same in both trees.
+/// The paths that differ between two trees.
 fn differing(repo: &Repo, base: &TreeId, tree: &TreeId) -> Result<Vec<GitPath>, CliError> {
     let mut paths = Vec::new();
     for change in repo.diff_trees(base, tree)? {
@@ -191,7 +191,7 @@ fn discarded_text(ended: &RefactorEnd) -> String {
     }
 }
 
-/// Who signs what is kept aside.
+/// The author of kept trees.
 fn author(repo: &Repo, context: &Context) -> Result<Signature, CliError> {
     let author = project::configuration(&context.place, repo.root())?.config.commit;
     let time = i64::try_from(WallClock.now_ms() / 1000).unwrap_or(0);

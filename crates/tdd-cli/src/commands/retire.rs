@@ -1,4 +1,4 @@
-//! `retire`: removes a test together with its feature, in a commit of its own.
+//! `retire`: removes a test whose feature is gone, in a commit of its own.
 
 use std::process::ExitCode;
 
@@ -33,7 +33,7 @@ pub struct Retire {
     reason: String,
 }
 
-/// What was done, for programs.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document {
     test_id: TestId,

@@ -1,4 +1,4 @@
-//! `validate-green`: does production now pass a test that was red, with every other test kept?
+//! `validate-green`: checks that a red test passes and that no other test is lost or broken.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `program pause` and `program resume`: a person stops a program, or lets it go on, on the record.
+//! `program pause` and `program resume`: record that a person stops a program or lets it continue.
 
 use std::process::ExitCode;
 
@@ -44,13 +44,13 @@ pub struct Resume {
     remote: Option<String>,
 }
 
-/// Where the program stands now.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document {
     program: String,
     #[serde(flatten)]
     standing: RunState,
-    /// What to do, where a run would refuse.
+    /// What to do if a run would refuse to start.
     next: Option<String>,
 }
 
