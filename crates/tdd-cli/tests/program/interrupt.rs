@@ -1,4 +1,4 @@
-//! A program that is asked to stop, at its work or at its evaluation, stops at once and goes on with the next run.
+//! Tests that an interrupted program stops at once, in its work or evaluation, and continues with the next run.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 
 use crate::stage::{PROGRAM, Stage, cycle, soon};
 
-/// A program whose evaluation says that it has begun, and waits until it may go on.
+/// A program whose evaluation signals its start and waits until it may continue.
 fn waiting() -> Stage {
     let stage = Stage::bare();
     let outside = stage.sandbox.outside().display();
