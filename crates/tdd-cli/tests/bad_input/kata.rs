@@ -1,4 +1,4 @@
-//! Tests invalid katas: not text, not a file, or empty.
+//! Tests invalid katas: missing, not a file, not text, too long, empty, or still the placeholder.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -16,7 +16,7 @@ fn waiting() -> Stage {
     stage
 }
 
-/// Stops a run as soon as this is true; all must be in order then.
+/// Sends a signal to a run once `is_now` holds, and asserts that the run ends cleanly.
 fn stop(stage: &Stage, args: &[&str], signal: Signal, is_now: impl Fn() -> bool) {
     let mut child = stage.command(args);
     let child = child.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
