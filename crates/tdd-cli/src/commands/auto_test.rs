@@ -21,9 +21,8 @@ use tdd_exec::tally::Tally;
 
 /// Run all tests and report each of them
 ///
-/// The machine builds and runs the tests itself and reads structured results. It only informs: the exit
-/// code is 0 whatever the tests say, and 3 if they could not be run. In a project that `init` has set up,
-/// what was seen goes into the ledger.
+/// The machine builds and runs the tests itself and reads structured results. The exit code is 0 even if tests fail,
+/// and 3 if they could not be run. In a project set up by `init`, the run is recorded in the ledger.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli auto-test\n  tdd-cli auto-test --format json | jq '.tests[] | select(.status == \"fail\")'"

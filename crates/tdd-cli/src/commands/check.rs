@@ -41,7 +41,7 @@ pub struct Check {
 /// What the change is, where that is said.
 #[derive(Clone, Debug, Args)]
 pub struct What {
-    /// What the change is, whatever it looks like
+    /// Judge the change as this phase instead of inferring one
     #[arg(long, value_name = "PHASE", value_enum)]
     pub phase: Option<Phase>,
 }

@@ -35,14 +35,14 @@ use tdd_exec::project;
 
 /// Check tools, versions, configuration, repository, ledger and models
 ///
-/// Each finding comes with its fix. Exit code 0 if nothing stands in the way, 2 if the configuration does, 3 if the
+/// Each finding comes with its fix. Exit code 0 if nothing stops a run, 2 if the configuration does, 3 if the
 /// environment does: a tool that is missing, a server that refuses the key or does not have the model.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli doctor\n  tdd-cli doctor --offline\n  tdd-cli doctor --format json | jq '.findings[] | select(.state != \"ok\")'"
 )]
 pub struct Doctor {
-    /// Do not ask the model servers what they can do
+    /// Do not probe the model servers
     #[arg(long)]
     offline: bool,
 }

@@ -33,8 +33,7 @@ enum What {
 
 /// Every red test, the edit that made it pass, and the green: JSON lines, oldest first
 ///
-/// They come from the trailers of HEAD's first-parent history; the cause of a red is known where the ledger
-/// saw it.
+/// They come from the trailers of HEAD's first-parent history; the cause of a red is included if the ledger has it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tdd-cli export triples --output triples.jsonl")]
 struct Triples {

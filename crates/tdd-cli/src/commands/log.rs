@@ -31,7 +31,7 @@ pub struct Log {
     /// Only events about this test
     #[arg(long, value_name = "ID")]
     test: Option<String>,
-    /// Go on with what is appended, until interrupted
+    /// Keep printing new events until interrupted
     #[arg(long)]
     follow: bool,
 }

@@ -19,8 +19,8 @@ use tdd_exec::project;
 
 /// Make an exception from a rule, with a reason, for a while
 ///
-/// The exception is in the ledger, holds for every gate of this project, and ends by itself. Rules that guard
-/// the disk, and those that make evidence evidence, have no exceptions.
+/// The exception is recorded in the ledger, holds for every gate of this project, and expires by itself. Rules that
+/// guard the disk, and rules that the evidence depends on, have no exceptions.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli override --rule check-passes --reason \"a lint of the new toolchain\"\n  tdd-cli override --rule steering-frozen --reason \"a build script\" --ttl 2h"

@@ -35,7 +35,7 @@ enum What {
     Run(plan_run::Run),
 }
 
-/// Say what is in a plan, and what would keep it from running
+/// Show what is in a plan, and what would keep it from running
 ///
 /// Exit code 0 if nothing would, 1 if something would, 2 if it cannot be read.
 #[derive(Debug, Args)]

@@ -25,10 +25,10 @@ use tdd_exec::project;
 /// Carry out a plan, or all plans of a folder, wave by wave
 ///
 /// A step with a test is one cycle: the tester writes that test, then come implementor and refactorer. Any other step,
-/// and every step of a `type: execute` plan, is done in refactor mode: what does not pass is not kept. Only in a
-/// `type: execute` plan may tests be left failing, with `gate.test_gate: false`. A run that was cut short goes on where
-/// it was. At the end every artifact must be there, and every truth must name a test that passes. Exit code 0 if so,
-/// 4 if something is lacking or a person must look.
+/// and every step of a `type: execute` plan, is done in refactor mode: a change that does not pass is not kept. Only in
+/// a `type: execute` plan may tests be left failing, with `gate.test_gate: false`. An interrupted run continues where
+/// it stopped. At the end every artifact must exist, and every truth must name a test that passes. Exit code 0 if so, 4
+/// if something is missing or a person must look.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tdd-cli plan run plans/05-01.md\n  tdd-cli plan run plans --max-minutes 90")]
 pub struct Run {

@@ -23,10 +23,9 @@ use crate::output::{BOLD, DIM, GOOD, paint};
 use crate::person::{self, PersonError};
 use crate::verdict::Verdicts;
 
-/// Begin or end refactor mode: work of a person's own, without a red
+/// Begin or end refactor mode: a person's own work without a red test
 ///
-/// In refactor mode production, tests and configuration may change together. What comes out of it is kept
-/// only if it is verified.
+/// In refactor mode production, tests and configuration may change together. The result is kept only if it is verified.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli refactor begin --reason \"split the parser\"\n  tdd-cli refactor end              verify, and keep it\n  tdd-cli refactor end --discard    back to where it began"
@@ -42,7 +41,7 @@ enum What {
     End(End),
 }
 
-/// Begin refactor mode at the working tree as it is
+/// Begin refactor mode with the current working tree
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tdd-cli refactor begin --reason \"split the parser\"")]
 struct Begin {
@@ -51,10 +50,10 @@ struct Begin {
     reason: Option<String>,
 }
 
-/// End refactor mode: what was done must pass, and then it is yours to commit
+/// End refactor mode: verify the work, which is then yours to commit
 ///
-/// `ci.verify_cmd` must pass; without one, no test may be lost, all must say what they said before, and the
-/// check command must pass. Where that fails nothing is touched and refactor mode stays on.
+/// `ci.verify_cmd` must pass; without one, no test may be lost, every test must have the same result as before, and the
+/// check command must pass. If that fails, nothing is changed and refactor mode stays on.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tdd-cli refactor end\n  tdd-cli refactor end --discard")]
 struct End {

@@ -21,10 +21,10 @@ use crate::output::{BOLD, paint};
 use crate::person::{self, PersonError};
 use crate::verdict::Verdicts;
 
-/// Go on after a pause, with the blocked test or without it
+/// Continue after a pause, with the blocked test or without it
 ///
-/// A test that is left aside is marked as skipped with a TODO, in a commit of its own; it is no obligation
-/// until it is unblocked.
+/// With `--skip`, the test is marked as skipped with a TODO, in a commit of its own; it need not pass until it is
+/// unblocked.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli resume           try again\n  tdd-cli resume --skip    leave the blocked test aside\n  tdd-cli resume --unblock tests/game.rs::a_spare_counts_double"
@@ -33,7 +33,7 @@ pub struct Resume {
     /// Mark the blocked test as skipped
     #[arg(long, conflicts_with = "unblock")]
     skip: bool,
-    /// Take the marker away again, so that the test must pass
+    /// Remove the marker again, so that the test must pass
     #[arg(long, value_name = "TEST")]
     unblock: Option<String>,
 }

@@ -23,9 +23,9 @@ use tdd_exec::project;
 
 /// Let the three roles work, step by step, until there is a reason to stop
 ///
-/// Goes on from wherever the history stands. Every step is verified before it is committed, and a failed
-/// attempt leaves nothing behind. Exit code 0 if it did what was asked, 3 if model or tools do not work, 4 if
-/// a person must look or the time is over.
+/// Continues from the current history. Every step is verified before it is committed, and a failed attempt leaves
+/// nothing behind. Exit code 0 if it did what was asked, 3 if model or tools do not work, 4 if a person must look or
+/// the time is over.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli run --cycles 3\n  tdd-cli run --until-done --max-minutes 90\n  mkdir bowling && tdd-cli -C bowling run --kata ~/katas/bowling.md --steps 3"
@@ -37,7 +37,7 @@ pub struct Run {
     /// Stop after this many cycles of tester, implementor and refactorer
     #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, conflicts_with = "steps")]
     cycles: Option<NonZeroU32>,
-    /// Go on until the tester can show that the kata is done
+    /// Continue until the tester can show that the kata is done
     #[arg(long)]
     until_done: bool,
     /// Begin no attempt after this many minutes, and no wait demanded by a server that would end later
@@ -56,10 +56,10 @@ pub struct Options {
     /// Leave untracked files alone, and verify each step in a clean copy
     #[arg(long)]
     pub allow_untracked: bool,
-    /// Write all that the models say to this cassette
+    /// Record all answers of the models on this cassette
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub record: Option<PathBuf>,
-    /// Play the models' answers from this cassette instead of asking them
+    /// Replay the models' answers from this cassette instead of asking them
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
 }

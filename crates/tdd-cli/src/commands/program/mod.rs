@@ -20,8 +20,8 @@ use crate::program_error;
 
 /// Set up, check, run and steer programs
 ///
-/// A program is a folder `.autoloop/programs/<name>/` that says what is to be done, which files may be touched and how
-/// it is measured. What it remembers is on the branch `memory/autoloop`.
+/// A program is a folder `.autoloop/programs/<name>/` that says what to do, which files may be changed and how the
+/// result is measured. Its state is on the branch `memory/autoloop`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli program new port --strategy test-driven\n  tdd-cli program run port --iterations 3\n  tdd-cli program run --due"

@@ -18,10 +18,10 @@ use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, paint};
 use tdd_exec::project;
 
-/// Lay a program out, and list all that is to be filled in
+/// Create a program, and list everything to fill in
 ///
-/// The strategy's template is taken from `.autoloop/strategies/` if the project has one of its own there, else ours is
-/// put there first. Nothing is committed.
+/// The strategy's template is taken from `.autoloop/strategies/` if the project has its own; otherwise the built-in one
+/// is written there first. Nothing is committed.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli program new port --strategy test-driven\n  tdd-cli program new faster --strategy default"

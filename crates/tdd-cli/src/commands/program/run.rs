@@ -22,8 +22,8 @@ use crate::output::{BAD, GOOD, WARN, paint, print_line, print_raw, remark};
 /// Run iterations of a program, or of all that are due
 ///
 /// An iteration goes from the state to a decision: target, red, green, refactor or not, evaluation in a clean copy,
-/// then accepted or discarded. Exit code 0 if the iterations were made, whatever came of them, 1 if nothing was due,
-/// 3 if model or tools do not work, 4 if a person must look.
+/// then accepted or discarded. Exit code 0 if the iterations were made, whatever their outcome, 1 if nothing was due, 3
+/// if model or tools do not work, 4 if a person must look.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli program run port --iterations 5\n  tdd-cli program run --due --remote origin"
@@ -35,7 +35,7 @@ pub struct Run {
     /// How many iterations
     #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, default_value = "1")]
     iterations: NonZeroU32,
-    /// Every program whose time has come; exit code 1 if there is none
+    /// Run every program that is due; exit code 1 if there is none
     #[arg(long, conflicts_with = "name")]
     due: bool,
     /// Fetch and push the memory branch here; default: `remote` in the front matter

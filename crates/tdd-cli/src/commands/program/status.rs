@@ -13,7 +13,7 @@ use super::desk;
 use crate::context::Context;
 use crate::error::CliError;
 
-/// Show where a program stands: its page, or its state for programs
+/// Show where a program stands: its page, or its state with `--format json`
 ///
 /// The first line says whether `program run` would begin an iteration now, and if not, why not and what to do.
 #[derive(Debug, Args)]
