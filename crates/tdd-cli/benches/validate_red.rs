@@ -1,5 +1,5 @@
-//! Benchmarks what `validate-red` adds to the commands that it runs, including process start: `cargo bench -p tdd-cli
-//! --bench validate_red`.
+//! Benchmarks what `validate-red` adds to the commands that it runs, including process start:
+//! `cargo bench -p tdd-cli --bench validate_red`.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its figures")]
 

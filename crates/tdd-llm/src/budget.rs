@@ -86,7 +86,7 @@ impl Meter {
     }
 }
 
-/// Converts dollars to micro-dollars; negative amounts and NaN become 0.
+/// Converts dollars to micro-dollars; negative amounts and `NaN` become 0.
 pub fn micro_usd(dollars: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` ends at the type's bounds")]
     let micros = (dollars * 1_000_000.0).round() as u64;

@@ -114,7 +114,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
     }
 }
 
-/// Output errors are reported once, by [`run`].
+/// Output errors are reported once, by [`run()`].
 fn end_by(error: &CliError, format: Format) -> ExitCode {
     if matches!(error, CliError::Output(_)) { ExitCode::SUCCESS } else { fail(error, format) }
 }
