@@ -1,4 +1,4 @@
-//! A role played by a model: it talks to the model until it has an answer that can be judged.
+//! Plays a role with a model: asks it, shows the files it requests, and turns its answer into edits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,52 +24,52 @@ use crate::reply::{self, ReplyError};
 use crate::resolve::{self, Unresolved};
 use crate::talk::{Stage, Talk};
 
-/// How often in a step a model may ask for more files at no cost.
+/// Requests for more files per conversation that do not count as an attempt.
 const MAX_NEEDS: u32 = 3;
-/// After this many answers in a row that are no JSON, `auto` asks for fenced files.
+/// Consecutive answers without usable JSON after which protocol `auto` switches to fenced files.
 const MAX_BROKEN: u32 = 2;
-/// How many files it may ask for at once.
+/// Files shown per request for more files.
 const MAX_WANTED: usize = 10;
 
-/// What answers for a role: a model at a server, or a recording of one.
+/// The model behind a role: a server, or a recording.
 pub trait Voice {
-    /// What the model answers, and how long it was waited for.
+    /// Returns the model's answer and the wall time of the call, retries included.
     fn ask(&self, ask: &Ask) -> Result<(Answer, Duration), LlmError>;
-    /// What an answer cost, in millionths of a US dollar.
+    /// Price of an answer in millionths of a US dollar.
     fn price(&self, answer: &Answer) -> u64;
-    /// What all answers may cost.
+    /// Spending limit for the whole run.
     fn budget(&self) -> Budget;
 }
 
-/// Why a model gave no answer.
+/// Why an agent's turn ended without a reply.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
-    /// The server or its answer.
+    /// The server failed, or its answer is unusable.
     #[error(transparent)]
     Model(#[from] LlmError),
-    /// The machine could not carry out a request, and knows why.
+    /// The host could not carry out a request; the machine already knows why.
     #[error(transparent)]
     HostFailed(#[from] HostFailed),
 }
 
-/// A role played by a model.
+/// A role whose replies come from a model.
 pub struct ModelAgent<V> {
     role: Role,
     voice: V,
     prompts: Arc<Prompts>,
     protocol: Protocol,
     context_bytes: usize,
-    /// Those of the step under way: a role that is asked again goes on where it was.
+    /// Conversations of the current step, so that a repeated turn continues where it stopped.
     conversations: Vec<Conversation>,
-    /// The server takes no tools, whatever is configured.
+    /// Set when the server rejects tools, even if the config asks for them.
     without_tools: bool,
-    /// How many answers in a row were no JSON: `auto` asks for fenced files from [`MAX_BROKEN`] on.
+    /// Consecutive answers without usable JSON; see [`MAX_BROKEN`].
     broken: u32,
-    /// Why the last answer could not be read.
+    /// Why the last answer could not be parsed.
     unread: Option<ReplyError>,
 }
 
-/// A conversation about one step.
+/// The conversation about one turn of a step.
 pub(crate) struct Conversation {
     step: u32,
     part: Part,
@@ -77,14 +77,14 @@ pub(crate) struct Conversation {
     pub talk: Talk,
     way: Way,
     pub planned: bool,
-    /// How often it asked for more files.
+    /// Requests for more files so far.
     asked: u32,
-    /// The file of a block that names none.
+    /// The file of a fenced block that has no path.
     default_path: Option<String>,
 }
 
 impl<V: Voice> ModelAgent<V> {
-    /// A role with its model.
+    /// Creates an agent for one role.
     pub fn new(role: Role, voice: V, prompts: Arc<Prompts>, protocol: Protocol, context_bytes: usize) -> Self {
         Self {
             role,
@@ -99,15 +99,14 @@ impl<V: Voice> ModelAgent<V> {
         }
     }
 
-    /// The same with what earlier runs saw of its model: `auto` asks for fenced files at once, if they ended with them.
+    /// Starts `auto` with fenced files if earlier runs with this model ended with them.
     #[must_use]
     pub fn known_to_answer_in_files(mut self, in_files: bool) -> Self {
         self.broken = if in_files { MAX_BROKEN } else { 0 };
         self
     }
 
-    /// By tools where the configuration says so and the server takes them, by an edit plan elsewhere: that works
-    /// with any server.
+    /// Falls back to an edit plan, because every server supports it.
     fn way(&self) -> Way {
         match self.protocol {
             Protocol::Tools if !self.without_tools => Way::Tools,
@@ -117,7 +116,8 @@ impl<V: Voice> ModelAgent<V> {
         }
     }
 
-    /// Counts broken answers; whether `auto` had better ask for them in the other form, at no cost of an attempt.
+    /// Counts consecutive broken answers. True if `auto` should repeat the request in another format, which costs no
+    /// attempt.
     fn is_other_way_better(&mut self, answer: &Result<Reply, ReplyError>, way: Way) -> bool {
         match (answer, way) {
             (Err(error), Way::EditPlan) if error.is_broken_json() => self.broken += 1,
@@ -127,7 +127,7 @@ impl<V: Voice> ModelAgent<V> {
         self.way() != way
     }
 
-    /// Takes the conversation about this turn out of the list, or begins a new one.
+    /// Removes and returns the conversation about this turn, or begins one.
     fn take(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<Conversation, AgentError> {
         let way = self.way();
         self.conversations.retain(|known| known.way == way || !known.is_about(context));
@@ -166,7 +166,7 @@ impl<V: Voice> ModelAgent<V> {
         Ok(Conversation { step, part, targets, talk, way, planned: false, asked: 0, default_path })
     }
 
-    /// One call to the model, on the record.
+    /// Calls the model once and records the call.
     pub(crate) fn call(
         &self,
         context: &StepContext,
@@ -194,7 +194,7 @@ impl<V: Voice> ModelAgent<V> {
         Ok(answer)
     }
 
-    /// Asks for edits, and shows the files that the model wants to see first.
+    /// Asks for edits; as long as the model only asks for files, shows them and asks again.
     fn converse(
         &self,
         conversation: &mut Conversation,
@@ -226,7 +226,7 @@ impl<V: Voice> ModelAgent<V> {
     }
 }
 
-/// The one test file or production file that a block without a path can mean.
+/// The file of a fenced block without a path: the target's test file, or the only file of the kind this phase changes.
 fn default_path(context: &StepContext, part: Part, files: &[File]) -> Option<String> {
     let wanted = match part.phase {
         Phase::Red | Phase::RethinkTest => Sort::Test,
@@ -323,7 +323,7 @@ impl Conversation {
         if self.way != Way::Files {
             return resolve::plan(reply::read(text)?, self.part, desk);
         }
-        // A model may answer in JSON all the same.
+        // Some models answer in JSON even when asked for fenced files.
         if let Ok(plan) = reply::read(text)
             && !plan.edits.is_empty()
         {

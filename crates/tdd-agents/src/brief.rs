@@ -1,7 +1,7 @@
-//! The brief: all that a model is told of the project before it acts, in a fixed order and within a budget.
+//! The brief: everything a model is shown about the project before it acts, in a fixed order and within a byte budget.
 //!
-//! The same facts give the same bytes. What stays the same from step to step comes first (the kata, the tree),
-//! what changes comes last (the last commit, the target and its failure), so that prefix caches hit.
+//! The same facts give the same bytes. Parts that rarely change (kata, file list) come first and parts that change
+//! every step (last commit, target, failure) come last, so that the server's prefix cache hits.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use tdd_core::seam::{File, KataCut, StepContext, Target};
 
 use crate::cut;
 
-/// The facts.
+/// The facts that a brief is written from.
 #[derive(Clone, Debug)]
 pub struct Brief<'a> {
-    /// Kata, last commit and tree. Only files of this tree are shown: what git ignores is not in it.
+    /// Kata, last commit and file list. Only files in this list are shown, which excludes git-ignored files.
     pub context: &'a StepContext,
     /// Files that may be shown, in any order.
     pub files: &'a [File],
@@ -23,32 +23,32 @@ pub struct Brief<'a> {
     pub target: Option<&'a Target>,
 }
 
-/// A brief in words.
+/// A finished brief.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// The words.
+    /// The text for the model.
     pub text: String,
-    /// Files of the tree that are not shown, in the order of the tree.
+    /// Paths of files that could be shown but did not fit, sorted.
     pub omitted: Vec<String>,
-    /// Bytes of the longest file that could be shown.
+    /// Size in bytes of the longest file that could be shown.
     pub longest: usize,
-    /// Set if there was no room for all of the kata.
+    /// Set if the kata was shortened.
     pub kata_cut: Option<KataCut>,
 }
 
-/// Whether prompts have room for a kata.
+/// Whether a kata fits into the brief.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KataFit {
-    /// Always.
+    /// It always fits.
     Whole,
-    /// Only if the names of the files, the last commit and the failing test leave it: otherwise so many bytes of it.
+    /// It fits only if file names, last commit and failing test leave room; otherwise it is cut to this many bytes.
     Sometimes(usize),
-    /// Never; so many bytes of it are shown.
+    /// It never fits and is cut to this many bytes.
     Never(usize),
 }
 
 impl KataFit {
-    /// How a kata fits into a brief of at most `budget` bytes.
+    /// Says how a kata fits into a brief of at most `budget` bytes.
     pub fn of(kata: &str, budget: usize) -> Self {
         let (bytes, share) = (kata.trim_end().len(), Shares::of(budget).kata);
         match bytes {
@@ -59,18 +59,18 @@ impl KataFit {
     }
 }
 
-/// Most bytes of a target's output, whatever the budget is.
+/// Most bytes of a target's output, for any budget.
 const MAX_OUTPUT: usize = 8_000;
-/// Most bytes of the list of all files: nobody reads thousands of names.
+/// Most bytes of the list of all file names.
 const MAX_TREE: usize = 16_000;
-/// Most bytes of the list of files that are not shown.
+/// Most bytes of the list of files whose text did not fit.
 const MAX_OMISSION: usize = 2_000;
-/// Bytes of the line that says how many names are left out.
+/// Bytes reserved for the line that counts the names left out.
 const MORE: usize = 48;
 const NO_FILES: &str = "\nNo file is shown, for want of room. Ask for what you must see.\n";
 
 impl Brief<'_> {
-    /// The brief in at most `budget` bytes. Whole files go first; only if all of them are gone is anything cut.
+    /// Writes the brief in at most `budget` bytes. Drops whole files first; cuts other parts only when no file fits.
     pub fn write(&self, budget: usize) -> Written {
         let tree = self.paths();
         let files = self.by_relevance(&tree);
@@ -90,7 +90,8 @@ impl Brief<'_> {
         (of > shown).then_some(KataCut { shown, of })
     }
 
-    /// Files of the target first, then of the last commit, then tests, production and the rest; by path among equals.
+    /// Orders files: the target's, those of the last commit, tests, production, runner configuration, documents; then
+    /// by path.
     fn by_relevance(&self, tree: &[&str]) -> Vec<&File> {
         let is_in_tree = |file: &&File| tree.binary_search(&file.path.as_str()).is_ok();
         let mut files: Vec<&File> = self.files.iter().filter(is_in_tree).collect();
@@ -111,7 +112,7 @@ impl Brief<'_> {
         }
     }
 
-    /// The paths of the tree in their order.
+    /// The paths of the file list, sorted and without duplicates.
     fn paths(&self) -> Vec<&str> {
         let mut paths: Vec<&str> = self.context.repo_snapshot_paths.iter().map(String::as_str).collect();
         paths.sort_unstable();
@@ -144,13 +145,13 @@ impl Brief<'_> {
     }
 }
 
-/// All names, in at most `max` bytes. Where there is no room for all, those of documents and data go first.
+/// Lists file names in at most `max` bytes. If they do not all fit, names of documents and data are dropped first.
 fn names(paths: &[&str], files: &[&File], max: usize) -> String {
     if paths.is_empty() {
         return "There are none yet.".to_owned();
     }
     let line = |path: &&str| format!("- {}", path.escape_debug());
-    // Before any of thousands is written down.
+    // A cheap estimate first, to avoid formatting thousands of names for nothing.
     if paths.iter().map(|path| path.len()).sum::<usize>() <= max {
         let whole = paths.iter().map(line).collect::<Vec<_>>().join("\n");
         if whole.len() <= max {
@@ -173,12 +174,12 @@ fn names(paths: &[&str], files: &[&File], max: usize) -> String {
     cut::head(&format!("{text}[… {} files more …]", paths.len() - named), max)
 }
 
-/// Fills the room with files, most relevant first; `None` if not even the list of the others fits.
+/// Adds files in order of relevance while they fit; `None` if the list of omitted files does not fit.
 fn with_files(files: &[&File], parts: &Parts, budget: usize) -> Option<Written> {
     let mut room = budget.checked_sub(parts.len())?;
     let mut shown = BTreeSet::new();
     let mut text = String::new();
-    // What is left out must be said, and that needs room as well: at most this much.
+    // The list of omitted files needs room as well: at most this much.
     let reserve = omission(&left_out(files, &BTreeSet::new())).len();
     let all: usize = files.iter().map(|file| section(file).len()).sum();
     if all > room {
@@ -201,7 +202,7 @@ fn longest(files: &[&File]) -> usize {
     files.iter().map(|file| file.text.len()).max().unwrap_or(0)
 }
 
-/// Files that could be shown, and are not. Names in the tree without a text (binary, huge) are none of them.
+/// Files that could be shown but are not. Excludes tree entries without text (binary or huge files).
 fn left_out(files: &[&File], shown: &BTreeSet<&str>) -> Vec<String> {
     let mut paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
     paths.sort_unstable();
@@ -213,7 +214,7 @@ fn production<'a>(files: &[&'a File]) -> Vec<&'a str> {
     production.map(|file| file.path.as_str()).collect()
 }
 
-/// How many bytes each part may have.
+/// Byte limit of each part.
 struct Shares {
     kata: usize,
     tree: usize,
@@ -228,14 +229,14 @@ impl Shares {
         Self { kata: all, tree: MAX_TREE, message: all, diff: all, output: MAX_OUTPUT }
     }
 
-    /// The kata gets most: without it nothing else makes sense.
+    /// The kata gets the largest share, because every role needs it.
     fn of(budget: usize) -> Self {
         let of = |tenths: usize| budget / 20 * tenths;
         Self { kata: of(8), tree: of(3).min(MAX_TREE), message: of(1), diff: of(2), output: of(4).min(MAX_OUTPUT) }
     }
 }
 
-/// All of a brief but the files.
+/// All parts of a brief except the files.
 struct Parts {
     kata: String,
     tree: String,
@@ -253,12 +254,12 @@ impl Parts {
     }
 }
 
-/// A file with its name and its whole text.
+/// A file's text under its path.
 pub(crate) fn section(file: &File) -> String {
     shown(&file.path, &file.text)
 }
 
-/// A text under the name of its file.
+/// A text under the path of its file.
 pub(crate) fn shown(path: &str, text: &str) -> String {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     let tag: String = ending.chars().filter(char::is_ascii_alphanumeric).take(10).collect();
@@ -266,7 +267,7 @@ pub(crate) fn shown(path: &str, text: &str) -> String {
     format!("\n## {}\n\n{note}\n", path.escape_debug())
 }
 
-/// A text between fences that are longer than any in it.
+/// Fences a text with more backticks than any run inside it.
 pub(crate) fn fenced(tag: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
@@ -290,7 +291,7 @@ fn on_target(role: Role, target: &Target, production: &[&str], room: usize) -> S
     format!("\n# The failing test\n\n`{}` fails ({}).{missing}\n{said}", target.id, target.cause)
 }
 
-/// Small models take a missing symbol for a mistake of the test.
+/// Small models mistake a missing symbol for an error in the test, so the brief says that it is expected.
 fn not_there_yet(role: Role, production: &[&str]) -> String {
     let place = match production {
         [only] => format!(" (`{only}`)"),

@@ -1,4 +1,4 @@
-//! What a brief holds, in which order, and what goes when there is no room.
+//! Tests which parts a brief holds, their order, and what is dropped when the budget is small.
 
 use std::sync::Arc;
 

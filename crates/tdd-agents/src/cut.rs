@@ -1,4 +1,4 @@
-//! Shortens texts between characters, with a mark that says how much is missing.
+//! Shortens texts at character boundaries and marks how many bytes are missing.
 
 /// The beginning of a text, in at most `max` bytes.
 pub fn head(text: &str, max: usize) -> String {
@@ -10,7 +10,7 @@ pub fn head(text: &str, max: usize) -> String {
     whole(format!("{kept}{}", mark(text.len() - kept.len())), max)
 }
 
-/// The beginning and the end of a text, in at most `max` bytes: what a program prints ends with what matters.
+/// The beginning and the end of a text, in at most `max` bytes, because the end of a program's output matters most.
 pub fn ends(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
@@ -25,7 +25,7 @@ fn mark(missing: usize) -> String {
     format!("\n[… {missing} bytes left out …]\n")
 }
 
-/// Where there is no room for even the mark, there is nothing.
+/// Returns nothing if not even the mark fits.
 fn whole(text: String, max: usize) -> String {
     if text.len() <= max { text } else { String::new() }
 }

@@ -1,4 +1,4 @@
-//! What went wrong with an answer, as the one message that the model gets back.
+//! Turns a failed attempt into the message that the model receives.
 
 use tdd_core::report::{Cause, Outcome, Report};
 use tdd_core::rule::Refusal;
@@ -11,25 +11,25 @@ use crate::reply::ReplyError;
 /// Why an answer did not lead to a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It could not be read.
+    /// The answer could not be parsed.
     Reply(ReplyError),
-    /// The gate or the judge said no.
+    /// A rule refused the change.
     Refused {
         /// The rule's name.
         rule: &'static str,
-        /// Why, for this change.
+        /// Why the rule refused this change.
         reason: String,
         /// The next legal action.
         next: String,
-        /// What was run and seen.
+        /// Output of the tests and commands that ran.
         evidence: Vec<Evidence>,
     },
 }
 
-/// Something that was run, and what it said.
+/// Output of a test or command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// A test with its cause, a target that does not build, a command.
+    /// A test and why it fails, a target that does not build, or a command.
     pub subject: String,
     /// Its output.
     pub said: String,
@@ -54,7 +54,7 @@ impl From<&Refusal> for Failure {
 }
 
 impl Failure {
-    /// The judge's no, with what the tests said: the test that it is about first.
+    /// A refusal with the report's failures as evidence; the test that the refusal is about comes first.
     pub fn judged(breach: &Refusal, report: Option<&Report>) -> Self {
         let mut evidence = report.map(|report| seen(report, breach)).unwrap_or_default();
         evidence.sort_by_key(|(about, _)| !about);
@@ -66,20 +66,19 @@ impl Failure {
         }
     }
 
-    /// The same, with the output of a command, such as the check.
+    /// Adds the output of a command, such as the check command.
     #[must_use]
     pub fn with_output(self, command: &str, output: &str) -> Self {
         self.with(format!("`{command}`"), output)
     }
 
-    /// The same, with a file as it would be with the edits of the answer: who replaced a part of it does not see what
-    /// that made of the rest.
+    /// Adds a file as the edits would leave it, because a model that replaced a part does not see the whole result.
     #[must_use]
     pub fn with_file(self, path: &str, text: &str) -> Self {
         self.with(format!("`{path}` as your edits would leave it"), text)
     }
 
-    /// What an agent hears of a failed attempt; `unread` is why its answer could not be read, if so.
+    /// The failure of an attempt. `unread` says why the answer could not be parsed, when no rule refused it.
     pub fn of(setback: &Setback<'_>, unread: Option<&ReplyError>) -> Self {
         let Some(refusal) = setback.refusal else {
             return Self::Reply(unread.cloned().unwrap_or(ReplyError::Empty));
@@ -103,7 +102,7 @@ impl Failure {
         self
     }
 
-    /// The message, in at most about `room` bytes of evidence.
+    /// The message for the model, with at most about `room` bytes of evidence.
     pub fn words(&self, room: usize) -> String {
         match self {
             Self::Reply(error) => format!("Your answer could not be used: {error}. Nothing was changed."),
@@ -123,7 +122,7 @@ impl Failure {
     }
 }
 
-/// Tests that failed and what kept others from being run, each with whether the breach is about it.
+/// Failed tests and obstacles, each with whether the refusal is about it.
 fn seen(report: &Report, breach: &Refusal) -> Vec<(bool, Evidence)> {
     let failed = report.results().filter_map(|result| match &result.outcome {
         Outcome::Pass | Outcome::Fail { cause: Cause::Skipped, .. } => None,

@@ -1,37 +1,37 @@
-//! Reads an answer of fenced blocks, each headed by the path of its file: what small models write better than JSON.
+//! Parses an answer of fenced blocks, each headed by the path of its file. Small models write this better than JSON.
 //!
-//! A path stands on the line before the fence, behind the fence, or in a comment on the first line of the block. Lines
-//! outside of blocks such as `summary: …` carry what the fields of an edit plan carry.
+//! The path is on the line before the fence, behind the fence, or in a comment on the block's first line. Lines outside
+//! of blocks such as `summary: …` hold the other fields of an edit plan.
 
 use tdd_core::gate::{Action, Edit};
 use tdd_core::seam::{Done, StepResult};
 
 use crate::reply::{self, MAX_ENTRIES, MAX_REPLY, ReplyError};
 
-/// The name by which the last message of an edit call asks for fenced files.
+/// The word in the last message of an edit call that asks for fenced files.
 pub const FILES_ANSWER: &str = "files_answer";
 
 /// The code of one fenced block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Its file.
+    /// The file that the code belongs to.
     pub path: String,
-    /// The item that the heading names behind `#`.
+    /// The item that the heading names after `#`.
     pub item: Option<String>,
     /// The code.
     pub content: String,
 }
 
-/// What an answer holds: the blocks, and everything that was said around them. Deleted and renamed files are edits.
+/// A parsed answer. Deleted and renamed files are edits in `said`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilesAnswer {
-    /// The blocks in their order.
+    /// The blocks, in order.
     pub blocks: Vec<Block>,
-    /// All but the blocks.
+    /// Everything outside of the blocks.
     pub said: StepResult,
 }
 
-/// Reads an answer. A block without a path belongs to `default_path`, if there is one.
+/// Parses an answer. A block without a path belongs to `default_path`, if given.
 pub fn read(text: &str, default_path: Option<&str>) -> Result<FilesAnswer, ReplyError> {
     if text.len() > MAX_REPLY {
         return Err(ReplyError::TooLong(text.len()));
@@ -79,7 +79,7 @@ impl<'t> Fence<'t> {
         (length >= 3 && !info.contains('`')).then_some(Self { mark, length, info })
     }
 
-    /// The lines up to the closing fence; `None` if there is none.
+    /// The lines up to the closing fence; `None` if it is missing.
     fn content<'l>(&self, lines: &mut impl Iterator<Item = &'l str>) -> Option<String> {
         let mut content = String::new();
         for line in lines {
@@ -119,7 +119,7 @@ fn in_info(info: &str) -> Option<String> {
     words.filter_map(as_path).next_back()
 }
 
-/// A line with a path and little else.
+/// Finds the path in a heading line.
 fn in_heading(line: &str) -> Option<String> {
     let quoted = line.split('`').skip(1).step_by(2).filter_map(as_path).last();
     let bare = line.trim().trim_matches(['#', '*', '_', ':', '`', ' ', '-', '(', ')']);
@@ -127,7 +127,7 @@ fn in_heading(line: &str) -> Option<String> {
     quoted.or_else(|| as_path(bare.trim_matches(['*', '_', '`', ':', '(', ')'])))
 }
 
-/// A word that looks like the path of a file, perhaps with an item behind `#`.
+/// Accepts a word that looks like a file path, perhaps with `#item` at the end.
 fn as_path(word: &str) -> Option<String> {
     let word = word.trim();
     let path = word.split('#').next().unwrap_or_default();
@@ -139,7 +139,7 @@ fn as_path(word: &str) -> Option<String> {
     is_path.then(|| word.to_owned())
 }
 
-/// A field that may go on on the next lines.
+/// A field whose value may continue on the next lines.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Field {
     Summary,
@@ -149,7 +149,7 @@ enum Field {
     Notes,
 }
 
-/// Reads a line outside of blocks; the field that the next line may go on with.
+/// Reads a line outside of blocks; returns the field that the next line may continue.
 fn read_line(line: &str, open: Option<Field>, said: &mut StepResult) -> Result<Option<Field>, ReplyError> {
     let bare = line.trim().trim_start_matches(['-', '*', ' ']);
     let (key, value) = bare.split_once(':').map_or(("", ""), |(key, value)| (key, value));
@@ -214,7 +214,7 @@ fn unquoted(text: &str) -> &str {
     text.trim().trim_matches(['`', '"', '\''])
 }
 
-/// `requirement => test id`
+/// Parses `requirement => test id`.
 fn done(value: &str) -> Result<Option<Done>, ReplyError> {
     let parts = ["=>", "->", "→", "|"].iter().find_map(|arrow| value.rsplit_once(arrow));
     let Some((requirement, test)) = parts else { return Ok(None) };
@@ -222,7 +222,7 @@ fn done(value: &str) -> Result<Option<Done>, ReplyError> {
     Ok(Some(Done { requirement, test_id: reply::test_id("done", unquoted(test))? }))
 }
 
-/// `delete: path`, and `rename: path -> path`
+/// Parses `delete: path` and `rename: path -> path`.
 fn whole_file(key: &str, value: &str) -> Option<Edit> {
     let (path, to) = ["=>", "->", "→"].iter().find_map(|arrow| value.split_once(arrow)).unwrap_or((value, ""));
     let path = reply::plain_path(unquoted(path));

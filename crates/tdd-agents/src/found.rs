@@ -1,45 +1,45 @@
-//! Finds the JSON in what a model wrote: bare, fenced, inside of prose, or as a string of JSON.
+//! Finds the JSON in a model's answer: bare, fenced, inside of prose, or as a string that holds JSON.
 //!
-//! Two habits of models are mended, because neither can change what is meant: a comma before a closing
-//! bracket, and raw line ends or tabs inside of a string. Nothing else is guessed.
+//! Repairs two common mistakes, because the repair cannot change the meaning: a comma before a closing bracket, and raw
+//! line ends or tabs inside of a string. Guesses nothing else.
 
 use serde_json::Value;
 
-/// Most places in a text at which JSON is looked for.
+/// Most places in a text at which JSON is tried.
 const MAX_STARTS: usize = 2_000;
-/// Most places at which JSON is mended: each costs a copy of the text.
+/// Most places at which JSON is repaired; each costs a copy of the text.
 const MAX_MENDED: usize = 8;
-/// Most strings of JSON inside of each other.
+/// How often a string that holds JSON is unwrapped.
 const MAX_WRAPPED: usize = 2;
 
 /// Why there is no JSON in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotFound {
-    /// Nothing in it begins like JSON.
+    /// Nothing in the text begins like JSON.
     Nothing,
-    /// It ends before the JSON does.
+    /// The text ends inside of the JSON.
     Cut,
-    /// The JSON is wrong at this place.
+    /// The JSON has a syntax error.
     Wrong {
-        /// Counted from 1, in the whole text.
+        /// Line of the error, counted from 1 in the whole text.
         line: usize,
-        /// Counted from 1, in bytes.
+        /// Column of the error, counted from 1 in bytes.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         why: String,
     },
 }
 
-/// What is in a text.
+/// All JSON found in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonValues {
-    /// Every JSON object and list that does not stand inside of another, in order.
+    /// Every outermost JSON object and list, in order.
     pub values: Vec<Value>,
-    /// The first thing that begins like JSON and is none. What comes after it may be a part of it.
+    /// The first text that begins like JSON and does not parse. Later values may be parts of it.
     pub wrong: Option<NotFound>,
 }
 
-/// Looks for JSON in a text. A text that breaks off inside of JSON has none: half an answer is no answer.
+/// Finds JSON in a text. Fails if the text ends inside of JSON, because half an answer must not be used.
 pub fn values(text: &str) -> Result<JsonValues, NotFound> {
     let text = unwrapped(text.trim_start_matches('\u{feff}').trim());
     let mut found = JsonValues::default();
@@ -82,7 +82,7 @@ pub fn values(text: &str) -> Result<JsonValues, NotFound> {
     }
 }
 
-/// One JSON text, mended if need be.
+/// Parses one JSON text, after a repair if necessary.
 pub fn value(text: &str) -> Result<Value, NotFound> {
     let text = unwrapped(text.trim_start_matches('\u{feff}').trim());
     let raw = match serde_json::from_str(&text) {
@@ -96,7 +96,7 @@ pub fn value(text: &str) -> Result<Value, NotFound> {
     }
 }
 
-/// The JSON that a string of JSON holds; any other text as it is.
+/// Unwraps a string that holds JSON; returns any other text unchanged.
 fn unwrapped(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..MAX_WRAPPED {
@@ -118,7 +118,7 @@ fn begins_json(text: &str) -> bool {
     if text.starts_with('{') { inside.starts_with(['"', '}']) } else { inside.starts_with(['{', '[', '"', ']']) }
 }
 
-/// The value that a text begins with, and its length. The parser bounds the depth.
+/// The JSON value at the beginning of a text, and its length. The parser limits the depth.
 fn first_value(text: &str) -> Result<(Value, usize), serde_json::Error> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match stream.next() {
@@ -127,7 +127,7 @@ fn first_value(text: &str) -> Result<(Value, usize), serde_json::Error> {
     }
 }
 
-/// Escapes raw control characters inside of strings and drops commas before a closing bracket.
+/// Escapes raw control characters inside of strings and removes commas before a closing bracket.
 fn mend(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let (mut in_string, mut escaped) = (false, false);
@@ -156,7 +156,7 @@ fn mend(text: &str) -> String {
     out
 }
 
-/// How many bytes of a text the parser had read when it gave up.
+/// Bytes that the parser had read before the error.
 fn offset(text: &str, error: &serde_json::Error) -> usize {
     let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     before + error.column().saturating_sub(1)

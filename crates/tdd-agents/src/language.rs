@@ -1,11 +1,11 @@
-//! What a prompt says about a language: where its tests and its code go, and one small example.
+//! What prompts say about each language: where tests and code go, and one small example.
 
 use serde_json::Value;
 use tdd_core::cycle::Phase;
 
 use crate::part::Part;
 
-/// What is said about one language.
+/// A prompt's words about one language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Notes {
     name: &'static str,
@@ -14,7 +14,7 @@ struct Notes {
     test_place: &'static str,
     test: (&'static str, &'static str),
     code: (&'static str, &'static str),
-    /// A replacement that a refactorer could make.
+    /// An example replacement that a refactorer could make.
     better: (&'static str, &'static str),
 }
 
@@ -119,7 +119,7 @@ const OTHER: Notes = Notes {
     better: ("<a text that stands there once>", "<what takes its place>"),
 };
 
-/// The language as people call it.
+/// The language's display name.
 pub fn title(language: &str) -> &str {
     let notes = notes(language);
     if notes.title.is_empty() { language } else { notes.title }
@@ -135,7 +135,7 @@ pub fn test_place(language: &str) -> &'static str {
     notes(language).test_place
 }
 
-/// An answer that a part could give in some other project.
+/// An example answer for a part, taken from an unrelated project.
 pub fn example(language: &str, part: Part) -> String {
     let notes = notes(language);
     let upsert = |(path, content): (&str, &str)| {
@@ -163,7 +163,7 @@ pub fn example(language: &str, part: Part) -> String {
     format!("{{{words}, \"edits\": [{edit}]}}")
 }
 
-/// The same with fenced blocks.
+/// The example answer as fenced blocks.
 pub fn files_example(language: &str, part: Part) -> String {
     let notes = notes(language);
     let tag = if notes.name.is_empty() { "" } else { notes.name };

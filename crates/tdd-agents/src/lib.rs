@@ -1,4 +1,5 @@
-//! The three roles as data. They have no hands: whatever they wish becomes a request to the gate.
+//! The three roles: prompts, conversations and parsing of answers. Agents touch no files; every change is a request to
+//! the gate.
 
 pub mod agent;
 pub mod brief;

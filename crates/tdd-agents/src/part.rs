@@ -1,4 +1,4 @@
-//! The parts that a model plays, as data: who, what it must do, and what it may say.
+//! The parts that a model plays, as data: its role, its allowed actions and the fields of its answer.
 
 use tdd_core::cycle::{Phase, Role, Turn};
 
@@ -7,21 +7,21 @@ use crate::language;
 /// One part: a role in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The phase that its commit has.
+    /// The phase of the commit that the part leads to.
     pub phase: Phase,
-    /// Who plays it.
+    /// The role that plays the part.
     pub role: Role,
-    /// The name of its prompt, and of its calls in a recording.
+    /// The name of its prompt, and of its calls in a cassette.
     pub name: &'static str,
-    /// Whether an answer without edits is no answer.
+    /// Whether an answer without edits is invalid.
     pub must_edit: bool,
-    /// What its edits may do, of the four actions.
+    /// The edit actions it may use, out of [`ACTIONS`].
     pub actions: &'static [&'static str],
-    /// What it may say beside its edits.
+    /// The text fields of its answer besides the edits.
     pub fields: &'static [&'static str],
 }
 
-/// The four actions of an edit.
+/// All edit actions.
 pub const ACTIONS: [&str; 4] = ["upsert", "replace", "rename", "delete"];
 
 const PARTS: [Part; 4] = [
@@ -59,7 +59,7 @@ const PARTS: [Part; 4] = [
     },
 ];
 
-/// Who does a task of a plan, in refactor mode: no part of the cycle, so no phase leads to it.
+/// Does a task of a plan in refactor mode. It is outside of the cycle, so [`Part::of`] never returns it.
 const EXECUTOR: Part = Part {
     phase: Phase::Refactor,
     role: Role::Refactorer,
@@ -69,7 +69,7 @@ const EXECUTOR: Part = Part {
     fields: &["summary", "rationale"],
 };
 
-/// The tester who mends what a check or a compiler complained of in a test.
+/// The tester that repairs a test after the check command or the compiler complained about it.
 const MENDER: Part = Part {
     phase: Phase::RethinkTest,
     role: Role::Tester,
@@ -80,7 +80,7 @@ const MENDER: Part = Part {
 };
 
 impl Part {
-    /// The part that is on in a turn.
+    /// The part that plays a turn.
     pub fn on(turn: &Turn) -> Self {
         match turn {
             Turn::Task { .. } => EXECUTOR,
@@ -91,7 +91,7 @@ impl Part {
         }
     }
 
-    /// The part that ends in this phase.
+    /// The part of the cycle that commits in this phase.
     pub fn of(phase: Phase) -> Self {
         let [tester, implementor, refactorer, rethink] = PARTS;
         match phase {
@@ -102,7 +102,7 @@ impl Part {
         }
     }
 
-    /// What this part is to do, in a sentence or two, with the test that it is about.
+    /// The part's task in one or two sentences, with its target test.
     pub fn aim(self, language: &str, target: Option<&str>) -> String {
         if let (Phase::Red, Some(id)) = (self.phase, target) {
             return format!("Write the test `{id}`, and no other. It must fail today.");

@@ -1,4 +1,4 @@
-//! The prompts: texts of ours, each of which a project may replace by one of its own.
+//! The built-in prompts and a project's overrides of them.
 
 use std::collections::BTreeMap;
 
@@ -7,63 +7,63 @@ use crate::language;
 use crate::part::Part;
 use crate::schema::EDIT_PLAN;
 
-/// Every prompt that there is, complete and checked.
+/// All prompts, complete and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompts {
     texts: BTreeMap<&'static str, String>,
 }
 
-/// The way in which a model answers.
+/// The format in which a model answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// With one JSON object.
+    /// One JSON object.
     EditPlan,
-    /// With fenced blocks, each headed by its path.
+    /// Fenced blocks, each headed by its path.
     Files,
-    /// By calling tools.
+    /// Tool calls.
     Tools,
 }
 
-/// Why a project's own prompt cannot be used.
+/// Why a project's prompt override is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {
-    /// There is no such prompt.
+    /// No prompt has this name.
     #[error("there is no prompt `{name}`; the prompts are {known}")]
     Unknown {
-        /// As it is called.
+        /// The unknown name.
         name: String,
-        /// What there is.
+        /// The existing names.
         known: String,
     },
-    /// It has nothing to say.
+    /// The override is empty.
     #[error("the prompt `{name}` is empty; remove the file to get ours back")]
     Empty {
-        /// Which.
+        /// The prompt.
         name: &'static str,
     },
-    /// It has a placeholder that nothing is put into.
+    /// The override has an unknown placeholder.
     #[error("the prompt `{prompt}` has the placeholder `{{{{{placeholder}}}}}`; it may have {known}")]
     Placeholder {
-        /// Which prompt.
+        /// The prompt.
         prompt: &'static str,
-        /// Which placeholder.
+        /// The unknown placeholder.
         placeholder: String,
-        /// What there is.
+        /// The placeholders that this prompt may have.
         known: String,
     },
-    /// A plan call and an edit call could not be told apart.
+    /// The override lacks, or contains, the word that distinguishes an edit call from a plan call.
     #[error("the prompt `{name}` must{} name `{word}`", if *.must { "" } else { " not" })]
     Name {
-        /// Which prompt.
+        /// The prompt.
         name: &'static str,
-        /// Which word.
+        /// The word.
         word: &'static str,
-        /// Whether it must, or must not.
+        /// True if the word is required, false if it is forbidden.
         must: bool,
     },
 }
 
-/// Name, text, and the placeholders that it may have.
+/// Name, text and allowed placeholders of each prompt.
 const OURS: [(&str, &str, &[&str]); 14] = [
     ("act", include_str!("../prompts/act.md"), &["aim"]),
     ("answer", include_str!("../prompts/answer.md"), &["example", "actions", "language"]),
@@ -90,7 +90,7 @@ impl Default for Prompts {
 }
 
 impl Prompts {
-    /// Our prompts, with a project's own in the place of some of them.
+    /// The built-in prompts with a project's overrides applied.
     pub fn new(overrides: BTreeMap<String, String>) -> Result<Self, PromptError> {
         let mut prompts = Self::default();
         for (name, text) in overrides {
@@ -103,7 +103,7 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// The instructions of a part: the same from step to step, so that caches hit.
+    /// The system prompt of a part. It is the same in every step, so that the server's prefix cache hits.
     pub fn system(&self, part: Part, language: &str, way: Way) -> String {
         let title = language::title(language);
         let answer = match way {
@@ -118,12 +118,12 @@ impl Prompts {
         self.filled(part.name, &[("language", title), ("places", places), ("answer", answer.trim_end())])
     }
 
-    /// What asks for a plan.
+    /// The request for a plan.
     pub fn plan(&self, aim: &str) -> String {
         self.filled("plan", &[("aim", aim)])
     }
 
-    /// What asks for edits, or for tool calls.
+    /// The request for edits or tool calls.
     pub fn act(&self, aim: &str, way: Way) -> String {
         let name = match way {
             Way::EditPlan => "edit",
@@ -133,7 +133,7 @@ impl Prompts {
         self.filled(name, &[("aim", aim)])
     }
 
-    /// What asks for a different approach.
+    /// The request for a different approach.
     pub fn fresh(&self) -> String {
         self.filled("fresh", &[])
     }
@@ -176,7 +176,7 @@ fn check(name: &'static str, text: &str, placeholders: &[&str]) -> Result<(), Pr
     }
 }
 
-/// What stands before, in and after the first `{{word}}`. Other double brackets are text.
+/// Splits a text at its first `{{word}}`. Other double brackets count as text.
 fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
     text.match_indices("{{").find_map(|(at, _)| {
         let (word, after) = text[at + 2..].split_once("}}")?;

@@ -1,35 +1,35 @@
-//! What a model server's answers mean for a run, and what a person can do about it.
+//! Turns the result of probing a model server into remarks for `doctor`, each with a fix.
 
 use tdd_llm::probe::{Capabilities, Contact, Finding};
 
-/// What was found about one model, and what to do about it.
+/// One remark about a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
     /// The model and its server.
     pub subject: String,
-    /// What it means for a run.
+    /// How serious it is for a run.
     pub grade: Grade,
     /// What was found.
     pub detail: String,
-    /// What to do.
+    /// What the user can do.
     pub fix: Option<String>,
 }
 
-/// What a finding means for a run.
+/// How serious a remark is for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grade {
-    /// Nothing is wrong.
+    /// No problem.
     Fine,
-    /// Worth a look.
+    /// A drawback, or a failure that may be temporary.
     Flaw,
-    /// No run can work so.
+    /// No run can work.
     Fault,
 }
 
-/// So many of a server's models are named.
+/// Most models of a server that a remark lists.
 const MAX_LISTED: usize = 10;
 
-/// What a server's answers mean for a run.
+/// Judges the capabilities of a server.
 pub fn remarks(subject: &str, model: &str, found: &Capabilities) -> Vec<Remark> {
     let remark = |grade, detail: String, fix: &str| Remark {
         subject: subject.to_owned(),
@@ -73,7 +73,7 @@ pub fn remarks(subject: &str, model: &str, found: &Capabilities) -> Vec<Remark> 
     remarks
 }
 
-/// The models that a server lists: those whose names are nearest to this one first.
+/// Lists the server's models, those with the most similar name first.
 fn models_of(model: &str, found: &Capabilities) -> String {
     let mut models = found.models.clone().unwrap_or_default();
     if models.is_empty() {

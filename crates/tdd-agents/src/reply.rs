@@ -1,12 +1,11 @@
-//! Reads an edit plan out of what a model wrote: tolerant of how it is wrapped, strict about what it says.
+//! Parses an edit plan out of a model's answer: lenient about its wrapping, strict about its content.
 //!
-//! Around the plan there may be prose and fences; what `found.rs` mends is mended. Unknown fields are
-//! ignored, and `null` is the same as nothing. A list of edits alone, or one edit alone, is a plan, unless the
-//! answer also holds broken JSON of which it may be a part. Of several plans the last one counts: models draft
-//! first and answer then.
+//! The plan may be surrounded by prose and fences, and `found.rs` repairs common mistakes. Unknown fields are ignored,
+//! and `null` counts as absent. A bare list of edits or a single bare edit is a plan, unless the answer also has broken
+//! JSON that it may be a part of. Of several plans the last one counts, because models write drafts first.
 //!
-//! Whole contents that end every line in CRLF get LF; where only some lines do, it is meant and stays.
-//! `find` and its replacement stay as they are, because they must fit a file that nobody has opened here.
+//! Whole file contents with CRLF on every line are changed to LF; mixed line ends stay. `find` and its replacement stay
+//! unchanged, because they must match a file that is not read here.
 
 use serde_json::{Map, Value};
 use tdd_core::event::PlannedStep;
@@ -16,91 +15,91 @@ use tdd_core::test_id::TestId;
 
 use crate::found::{self, JsonValues, NotFound};
 
-/// Largest answer, in bytes.
+/// Longest answer in bytes.
 pub const MAX_REPLY: usize = 8 << 20;
 /// Most entries of a list in an answer.
 pub const MAX_ENTRIES: usize = 200;
-/// Most characters of a step of a plan: it stays in the ledger.
+/// Most characters of a plan's step, which the ledger stores.
 const MAX_STEP: usize = 400;
 
-/// Why an answer is no edit plan, in words that the model can act on.
+/// Why an answer is not an edit plan, in words that the model can act on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyError {
-    /// There is nothing in it.
+    /// The answer is empty.
     #[error("the answer is empty; send one JSON object with `edits`")]
     Empty,
-    /// It is too large to be read.
+    /// The answer is too long to parse.
     #[error("the answer has {0} bytes, the limit is {MAX_REPLY}; make the change smaller")]
     TooLong(usize),
-    /// There is no JSON in it.
+    /// The answer has no JSON.
     #[error("the answer has no JSON object; send one JSON object with `edits`, and nothing else")]
     NoJson,
-    /// It ends in the middle.
+    /// The answer ends inside of the JSON.
     #[error("the JSON breaks off before its end; send the whole object again, with a smaller change")]
     Cut,
-    /// It does not parse.
+    /// The JSON does not parse.
     #[error(
         "the JSON is wrong at line {line}, column {column} ({why}); inside of strings write `\\n` for a line end, `\\\"` for a quote and `\\\\` for a backslash, and send the whole object again"
     )]
     BadJson {
-        /// Counted from 1.
+        /// Line of the error, counted from 1.
         line: usize,
-        /// Counted from 1.
+        /// Column of the error, counted from 1.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         why: String,
     },
-    /// There is JSON, but no plan.
+    /// The JSON is not a plan.
     #[error(
         "the JSON has no `edits` (it has {0}); send {{\"edits\": [{{\"path\": …, \"action\": …, \"content\": …}}]}}"
     )]
     NoPlan(String),
-    /// A field has a value of another kind.
+    /// A field has a value of the wrong type.
     #[error("`{field}` is {found}; it must be {expected}")]
     Kind {
-        /// Where it stands.
+        /// The path of the field.
         field: String,
-        /// What it is.
+        /// The type it has.
         found: &'static str,
-        /// What it must be.
+        /// The type it must have.
         expected: &'static str,
     },
-    /// An edit lacks something.
+    /// An edit lacks a field.
     #[error("edit {number}{} has no `{field}`; {hint}", shown(.path))]
     Missing {
-        /// Which edit, counted from 1.
+        /// The edit's number, counted from 1.
         number: usize,
-        /// Its file, if it names one.
+        /// The edit's file; empty if missing.
         path: String,
-        /// What it lacks.
+        /// The missing field.
         field: &'static str,
-        /// What to send.
+        /// What to send instead.
         hint: &'static str,
     },
-    /// An edit wants something that there is not.
+    /// An edit has an unknown action.
     #[error("edit {number}{} has the action `{action}`; the actions are `upsert`, `delete`, `rename` and `replace`", shown(.path))]
     Action {
-        /// Which edit, counted from 1.
+        /// The edit's number, counted from 1.
         number: usize,
-        /// Its file.
+        /// The edit's file.
         path: String,
-        /// What it wants.
+        /// The unknown action.
         action: String,
     },
-    /// Two edits of one file cannot be put together.
+    /// Two edits of one file cannot be combined.
     #[error("edit {second} changes `{path}` once more; send one edit for it, with its final content")]
     Twice {
-        /// The later edit, counted from 1.
+        /// The later edit's number, counted from 1.
         second: usize,
         /// The file.
         path: String,
     },
-    /// One of several replacements in a file finds nothing, or too much.
+    /// In one of several replacements, the text to find does not occur exactly once.
     #[error("`{find}` does not stand in `{path}` exactly once; send the whole content of the file in one edit")]
     NotOnce {
         /// The file.
         path: String,
-        /// What was looked for.
+        /// The text to find.
         find: String,
     },
     /// The code for a file does not parse.
@@ -108,70 +107,70 @@ pub enum ReplyError {
     Broken {
         /// The file.
         path: String,
-        /// Counted from 1.
+        /// Line of the error, counted from 1.
         line: usize,
-        /// What stands there.
+        /// That line.
         text: String,
     },
-    /// The code for a file could go to several places.
+    /// The code for a file could replace several items.
     #[error("`{path}` has more than one {item}; send the whole content of the file")]
     Ambiguous {
         /// The file.
         path: String,
-        /// Which item.
+        /// The item that occurs more than once.
         item: String,
     },
-    /// A block does not say which file it is.
+    /// A block has no path.
     #[error("block {number} has no path; write the path of its file alone on the line before the fence")]
     NoPath {
-        /// Counted from 1.
+        /// The block's number, counted from 1.
         number: usize,
     },
-    /// There is no block where one must be.
+    /// The answer has no fenced block.
     #[error("the answer has no fenced block; write the path of the file on a line, then its code between ``` fences")]
     NoBlock,
-    /// A test is not named as tests are.
+    /// A name is not a test id.
     #[error("`{field}` names `{name}`, which is no test id; write it as `path::name`")]
     TestId {
-        /// Where it stands.
+        /// The field with the name.
         field: String,
-        /// What stands there.
+        /// The name.
         name: String,
     },
     /// A list is too long.
     #[error("`{field}` has {found} entries, the limit is {MAX_ENTRIES}; make the change smaller")]
     TooMany {
-        /// Which.
+        /// The field with the list.
         field: String,
-        /// How many.
+        /// The number of entries.
         found: usize,
     },
-    /// A call of a tool that there is not.
+    /// A call names an unknown tool.
     #[error("there is no tool `{name}`; the tools are {known}")]
     Tool {
-        /// What was called.
+        /// The unknown name.
         name: String,
-        /// What there is.
+        /// The existing tools.
         known: String,
     },
-    /// A call without something that it needs.
+    /// A call lacks an argument.
     #[error("`{tool}` needs `{field}`; call it again with it")]
     Argument {
-        /// What was called.
+        /// The called tool.
         tool: String,
-        /// What is missing.
+        /// The missing argument.
         field: &'static str,
     },
 }
 
 impl ReplyError {
-    /// Whether the model failed at JSON itself, not at what it says.
+    /// Whether the answer has no usable JSON plan at all, rather than a mistake inside of one.
     pub fn is_broken_json(&self) -> bool {
         matches!(self, Self::NoJson | Self::BadJson { .. } | Self::Cut | Self::NoPlan(_))
     }
 }
 
-/// Reads an answer.
+/// Parses an answer.
 pub fn read(text: &str) -> Result<StepResult, ReplyError> {
     if text.len() > MAX_REPLY {
         return Err(ReplyError::TooLong(text.len()));
@@ -197,7 +196,7 @@ impl From<NotFound> for ReplyError {
     }
 }
 
-/// The fields of a plan, wherever in a value they are. `alone`: a list of edits or one edit will do.
+/// Finds the fields of a plan in a value. `alone` also accepts a bare list of edits or a bare edit.
 fn as_plan(value: &Value, alone: bool) -> Option<Map<String, Value>> {
     match value {
         Value::Object(fields) if is_plan(fields) => Some(fields.clone()),
@@ -218,7 +217,7 @@ fn as_plan(value: &Value, alone: bool) -> Option<Map<String, Value>> {
     }
 }
 
-/// A plan has edits, or says why it has none.
+/// A plan has `edits`, or a non-empty `need` or `done`.
 fn is_plan(fields: &Map<String, Value>) -> bool {
     let filled = |name: &&str| fields.get(*name).and_then(Value::as_array).is_some_and(|list| !list.is_empty());
     fields.contains_key("edits") || ["need", "done"].iter().any(filled)
@@ -310,7 +309,7 @@ fn done_entry(field: &str, entry: &Value) -> Result<Done, ReplyError> {
     Ok(Done { requirement, test_id })
 }
 
-/// The steps of a plan; a step that is only words is a string.
+/// The steps of a plan; a step may be a plain string.
 pub(crate) fn planned_steps(fields: &Map<String, Value>) -> Result<Vec<PlannedStep>, ReplyError> {
     let steps = match fields.get("steps") {
         Some(Value::String(_)) => strings(fields, "steps")?.into_iter().map(Value::String).collect(),
@@ -344,7 +343,7 @@ pub(crate) fn test_id(field: &str, name: &str) -> Result<TestId, ReplyError> {
     TestId::parse(name.trim()).map_err(|_| ReplyError::TestId { field: field.to_owned(), name: one_line(name) })
 }
 
-/// A list of strings; one string alone is a list of one.
+/// A list of strings; a single string counts as a list.
 pub(crate) fn strings(fields: &Map<String, Value>, field: &str) -> Result<Vec<String>, ReplyError> {
     let expected = "a list of strings";
     let one = |value: &Value| match value {
@@ -358,7 +357,7 @@ pub(crate) fn strings(fields: &Map<String, Value>, field: &str) -> Result<Vec<St
     }
 }
 
-/// A list; one object alone is a list of one.
+/// A list; a single object counts as a list.
 fn list(fields: &Map<String, Value>, field: &str) -> Result<Vec<Value>, ReplyError> {
     match fields.get(field) {
         None | Some(Value::Null) => Ok(Vec::new()),
@@ -371,7 +370,7 @@ fn list(fields: &Map<String, Value>, field: &str) -> Result<Vec<Value>, ReplyErr
     }
 }
 
-/// Free words: a list of them is lines, and a number is as good as a string.
+/// Free text: a list becomes lines, and numbers and booleans become text.
 pub(crate) fn text(fields: &Map<String, Value>, field: &str) -> Result<String, ReplyError> {
     let one = |value: &Value| match value {
         Value::Null => Ok(String::new()),
@@ -400,13 +399,13 @@ fn string(fields: &Map<String, Value>, field: &str, number: usize) -> Result<Opt
     }
 }
 
-/// A leading `./` means nothing; all else is the gate's to judge.
+/// Removes a leading `./`; the gate judges everything else.
 pub(crate) fn plain_path(path: &str) -> String {
     let path = path.trim();
     path.strip_prefix("./").unwrap_or(path).to_owned()
 }
 
-/// LF for CRLF, if every line of the text ends so.
+/// Changes CRLF to LF if every line ends in CRLF.
 pub(crate) fn plain_line_ends(text: String) -> String {
     let all = text.matches('\n').count();
     if all > 0 && text.matches("\r\n").count() == all { text.replace("\r\n", "\n") } else { text }
@@ -423,7 +422,7 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A model's word quoted back to it: one line, bounded.
+/// Quotes a model's text back to it on one line of limited length.
 pub(crate) fn one_line(text: &str) -> String {
     text.chars().take(120).flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }

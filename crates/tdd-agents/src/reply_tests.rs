@@ -1,4 +1,4 @@
-//! Every way in which models wrap an edit plan or get it wrong, read back.
+//! Tests the ways in which models wrap an edit plan or get it wrong.
 
 use super::*;
 use proptest::prelude::*;

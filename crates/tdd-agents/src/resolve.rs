@@ -1,5 +1,5 @@
-//! Makes one edit for each file out of what an answer holds: blocks and several edits of one file are put together, and a
-//! test file that only lacks older tests is understood as an addition to them.
+//! Reduces an answer to one edit per file. Merges blocks and repeated edits of a file, and treats a test file that
+//! merely omits older tests as an addition.
 
 use tdd_core::cycle::Phase;
 use tdd_core::gate::{Action, Edit};
@@ -10,12 +10,12 @@ use crate::files::FilesAnswer;
 use crate::part::Part;
 use crate::reply::ReplyError;
 
-/// Why an answer is no list of edits.
+/// Why an answer could not be reduced to edits.
 #[derive(Debug)]
 pub(crate) enum Unresolved {
-    /// The model's answer is at fault.
+    /// The model's answer is invalid.
     Reply(ReplyError),
-    /// The desk is closed.
+    /// The host failed.
     HostFailed(HostFailed),
 }
 
@@ -31,7 +31,8 @@ impl From<ReplyError> for Unresolved {
     }
 }
 
-/// The edits of fenced blocks. What a block does not mention stays, but for a whole file from a refactorer.
+/// Turns fenced blocks into edits. Items that a block does not mention stay, except when a refactorer sends a whole
+/// file.
 pub(crate) fn blocks(answer: FilesAnswer, part: Part, desk: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
     let FilesAnswer { blocks, mut said } = answer;
     let mut written: Vec<(String, String)> = Vec::new();
@@ -55,7 +56,7 @@ pub(crate) fn blocks(answer: FilesAnswer, part: Part, desk: &mut dyn AgentHost) 
     Ok(said)
 }
 
-/// The edits of a plan, one for each file.
+/// Combines a plan's edits into one per file.
 pub(crate) fn plan(mut plan: StepResult, part: Part, desk: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
     let mut single: Vec<Edit> = Vec::new();
     for (at, edit) in plan.edits.iter().enumerate() {
@@ -77,7 +78,7 @@ pub(crate) fn plan(mut plan: StepResult, part: Part, desk: &mut dyn AgentHost) -
     Ok(plan)
 }
 
-/// The file after two edits of it.
+/// The file after two edits.
 fn joined(
     first: &Edit,
     second: &Edit,
@@ -103,7 +104,7 @@ fn joined(
     }
 }
 
-/// `None` if the text does not stand there exactly once.
+/// Returns `None` unless `find` occurs exactly once.
 fn replaced(file: &str, find: &str, content: &str) -> Option<String> {
     (file.matches(find).count() == 1).then(|| file.replacen(find, content, 1))
 }
@@ -135,7 +136,7 @@ fn merged(
     }
 }
 
-/// A whole test file that only lacks items which it does not touch: they stay.
+/// If the content of a test file only adds items and omits old ones, keeps the old ones.
 fn as_addition(edit: &mut Edit, notes: &mut String, desk: &mut dyn AgentHost) -> Result<(), HostFailed> {
     let Action::Upsert { content } = &edit.action else { return Ok(()) };
     let Some(file) = desk.read(&edit.path)? else { return Ok(()) };
@@ -147,7 +148,7 @@ fn as_addition(edit: &mut Edit, notes: &mut String, desk: &mut dyn AgentHost) ->
     Ok(())
 }
 
-/// Says in the log what the machine made of an answer.
+/// Records in the notes that the answer was merged.
 fn note(notes: &mut String, path: &str, kept: &[String]) {
     if !notes.is_empty() {
         notes.push('\n');
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
     use crate::files;
 
-    /// A desk with files whose items are their lines; a line with a bracket does not parse.
+    /// A host whose files have lines as items; a line with a bracket does not parse.
     struct Lines(BTreeMap<String, String>);
 
     impl AgentHost for Lines {
@@ -242,7 +243,7 @@ mod tests {
         Edit { path: "t.py".to_owned(), action: Action::Replace { find, content } }
     }
 
-    /// The edits that come of a plan, or what its model is told.
+    /// The resulting edits, or the error that the model is shown.
     fn planned(phase: Phase, edits: &[Edit]) -> Result<Vec<Edit>, String> {
         let result = StepResult { edits: edits.to_vec(), ..StepResult::default() };
         told(plan(result, Part::of(phase), &mut desk()))

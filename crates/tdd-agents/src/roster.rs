@@ -1,25 +1,25 @@
-//! Which model plays which role, and where it is served.
+//! Maps each role to its model and server.
 
 use tdd_core::config::{Config, Protocol};
 use tdd_core::cycle::Role;
 use tdd_llm::route::{self, NoServer, Route, Server, Servers};
 
-/// One role with its model.
+/// A role with its model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Seat {
-    /// Who plays.
+    /// The role.
     pub role: Role,
-    /// The model, as it is configured.
+    /// The model's name in the config.
     pub model: String,
-    /// Where that leads.
+    /// The server for the model.
     pub route: Result<Route, NoServer>,
-    /// From 0 to 2, if it is configured.
+    /// From 0 to 2, if configured.
     pub temperature: Option<f64>,
-    /// How it answers.
+    /// How the model answers.
     pub protocol: Protocol,
 }
 
-/// The roles that a configuration gives a model to, in the order of the cycle.
+/// The roles that the config gives a model, in the order of the cycle.
 pub fn roster(config: &Config) -> Vec<Seat> {
     let servers = servers(config);
     Role::ALL.into_iter().filter_map(|role| seat(role, config, &servers)).collect()

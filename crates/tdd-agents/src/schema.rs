@@ -1,40 +1,41 @@
-//! The JSON schema of an edit plan, cut to what a part may say.
+//! The JSON schema of an edit plan, limited to the fields that a part may use.
 //!
-//! Kept to what strict servers take: every object closed, every field required, one form for each action. Servers that
-//! hold a model to a schema have it write the fields in their order here: first what it means to do, and where, then
-//! the text, and last what follows from it.
+//! Follows the rules of strict servers: every object is closed, every field is required, each action has its own form.
+//! Servers that enforce a schema make the model write the fields in this order: intention and paths, then the edits,
+//! then conclusions.
 
 use serde_json::{Map, Value, json};
 
 use crate::part::Part;
 
-/// The name under which a server is given the schema, and by which the last message of an edit call asks for it.
+/// The schema's name for the server, and the word in the last message of an edit call that asks for it.
 pub const EDIT_PLAN: &str = "edit_plan";
 
-/// What is open to a part in this conversation, beside its edits.
+/// The optional fields that a part may use in this conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offers {
-    /// There are files that it has not seen and may still ask for.
+    /// There are files that the model has not seen and may ask for.
     pub need: bool,
-    /// There are tests already, so that the kata may be finished.
+    /// There are tests, so the kata may be finished.
     pub done: bool,
-    /// There are several red tests, so that it must say which ones it is about.
+    /// Several tests are red, so the model must say which ones it means.
     pub claims: bool,
-    /// Whether any file is so long that one would rather quote a place of it than write it anew.
+    /// Whether any file is so long that replacing a part is better than rewriting it.
     pub files: Files,
 }
 
-/// How long the project's files are.
+/// Whether the project has long files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Files {
-    /// All are short.
+    /// All files are short.
     #[default]
     Short,
-    /// Some are long.
+    /// Some files are long.
     Long,
 }
 
-/// The schema for one call. Where nothing but edits is open, there must be one: small models need to be told.
+/// The schema for one call. Requires at least one edit when only edits are possible, because small models often send
+/// none.
 pub fn edit_plan(part: Part, offers: Offers) -> Value {
     let mut edits = json!({"type": "array", "items": {"anyOf": edit_forms(part, offers)}});
     if part.must_edit && !offers.need && !offers.done {
@@ -62,13 +63,13 @@ pub(crate) fn done_entry() -> Value {
     closed(&Map::from_iter([("requirement".to_owned(), text()), ("test_id".to_owned(), text())]))
 }
 
-/// An object with these fields, all of them, and no others.
+/// An object with exactly these fields, all required.
 fn closed(fields: &Map<String, Value>) -> Value {
     let required: Vec<&String> = fields.keys().collect();
     json!({"type": "object", "required": required, "additionalProperties": false, "properties": fields})
 }
 
-/// Small models quote badly and write short files well, so they are not led into temptation without need.
+/// Offers `replace` only for long files, because small models quote badly but rewrite short files well.
 fn edit_forms(part: Part, offers: Offers) -> Vec<Value> {
     let may = |action: &&&str| **action != "replace" || offers.files == Files::Long;
     part.actions.iter().filter(may).map(|action| edit_form(action)).collect()

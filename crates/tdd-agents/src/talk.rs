@@ -1,9 +1,8 @@
-//! One step's conversation with a model: it only grows, until it outgrows its room and is begun anew.
+//! One step's conversation with a model. It only grows, and starts over when it exceeds its byte limit.
 //!
-//! Every message stays as it was sent, byte for byte, so that a later call begins with the whole of the former
-//! one. The brief has a message of its own: the last message of a call holds only our request, and what went
-//! wrong before. A short word of the assistant stands between the two, because some servers insist that the
-//! speakers take turns.
+//! Sent messages never change, so each call starts with all of the previous call and the server's prefix cache hits.
+//! The brief is a message of its own, so the last message holds only the request and the last failure. A short
+//! assistant message separates the two, because some servers require alternating speakers.
 
 use tdd_core::cycle::{Phase, Role};
 use tdd_core::test_id::TestId;
@@ -22,37 +21,37 @@ use crate::tools;
 /// What a conversation is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// Who plays.
+    /// The part that the model plays.
     pub part: Part,
-    /// In which step.
+    /// The number of the step.
     pub step: u32,
-    /// The attempt that the conversation begins with, counted from 1.
+    /// The first attempt of the conversation, counted from 1.
     pub attempt: u32,
-    /// The way in which the model answers.
+    /// The format in which the model answers.
     pub way: Way,
     /// The project's language.
     pub language: String,
-    /// How tests of this project import its production code, if that can be said: `use calc::…;`.
+    /// How this project's tests import production code, if known: `use calc::…;`.
     pub imports: Option<String>,
     /// The test that the step is about.
     pub target: Option<TestId>,
-    /// Whether a tester may find the kata finished: there are tests.
+    /// Whether a tester may declare the kata finished, because there are tests.
     pub may_be_done: bool,
-    /// Whether an implementor may claim other tests than the target: several are red.
+    /// Whether an implementor may claim tests other than the target, because several are red.
     pub may_claim: bool,
     /// Most bytes of the whole conversation.
     pub context_bytes: usize,
 }
 
 impl Stage {
-    /// How many bytes the brief may have: more than half of what the instructions leave.
+    /// Byte limit of the brief: more than half of what the system prompt leaves.
     pub fn brief_bytes(&self, prompts: &Prompts) -> usize {
         let system = prompts.system(self.part, &self.language, self.way);
         brief_bytes(self.context_bytes, system.len())
     }
 }
 
-/// How many bytes every brief of a project may have at least, whoever it is for.
+/// The smallest byte limit that any role's brief has in a project.
 pub fn least_brief_bytes(prompts: &Prompts, language: &str, context_bytes: usize) -> usize {
     let parts = Phase::ALL.into_iter().flat_map(|phase| [Way::EditPlan, Way::Tools].map(|way| (Part::of(phase), way)));
     let longest = parts.map(|(part, way)| prompts.system(part, language, way).len()).max();
@@ -69,30 +68,30 @@ pub struct Talk {
     stage: Stage,
     offers: Offers,
     requests: Requests,
-    /// Instructions, brief and a nod: how every conversation of this step begins.
+    /// System prompt, brief and a short acknowledgement: the start of every conversation of this step.
     opening: [Message; 3],
     messages: Vec<Message>,
-    /// What is to be said with the next request.
+    /// Text to send with the next request.
     news: String,
     plan: String,
-    /// Files that the model asked for.
+    /// Files that the model requested.
     shown: String,
     waiting: Option<Call>,
     renewed: Option<Renewed>,
-    /// How often the model came back with what had failed before.
+    /// How often the model repeated a failed answer.
     repeated: u32,
 }
 
-/// A conversation outgrew its room and was begun anew.
+/// A conversation exceeded its byte limit and started over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Renewed {
-    /// How many bytes it had.
+    /// Bytes that it had.
     pub bytes: usize,
-    /// How many messages.
+    /// Messages that it had.
     pub messages: usize,
 }
 
-/// Our side of the conversation, said the same way each time.
+/// The texts of the requests, the same every time.
 #[derive(Clone, Debug)]
 struct Requests {
     plan: String,
@@ -107,32 +106,32 @@ enum Call {
     Tools,
 }
 
-/// Files over this many bytes are changed in places rather than written anew.
+/// Files longer than this may be changed by `replace`.
 const LONG_FILE: usize = 6_000;
 
-/// The way out for who has nothing left to write.
+/// Lets a tester finish the kata when no test is left to write.
 const OR_DONE: &str =
     "If each requirement of the kata has a test that passes, send no edits instead, and name them all in `done`.";
 
-/// The same for fenced files.
+/// The same, for fenced files.
 const OR_DONE_LINES: &str = "If each requirement of the kata has a test that passes, send no block instead, but a line \
                              `done: requirement => test id` for each of them.";
 
 const NOD: &str = "I have read all of it.";
 
-/// Small models send what was turned down once more.
+/// Small models tend to resend a refused answer.
 const AGAIN: &str =
     "This answer asks for the same as the one before it, and can only meet the same end. Write something else.\n\n";
 
 impl Talk {
-    /// Begins a conversation. Nothing is asked yet.
+    /// Begins a conversation without sending a request.
     pub fn begin(stage: Stage, prompts: &Prompts, brief: &Written) -> Self {
         let system = prompts.system(stage.part, &stage.language, stage.way);
         let imports = stage.imports.as_ref().filter(|_| stage.part.role == Role::Tester);
         let imports = imports.map(|line| format!(" Tests import production code with `{line}`.")).unwrap_or_default();
         let aim = |target| stage.part.aim(&stage.language, target) + &imports;
         let requests = Requests {
-            // A target may be called `edit_plan`, which the request for a plan must never name.
+            // A target may be called `edit_plan`, a word that the request for a plan must not contain.
             plan: prompts.plan(&aim(None)),
             act: prompts.act(&aim(stage.target.as_ref().map(TestId::as_str)), stage.way),
             fresh: prompts.fresh(),
@@ -159,7 +158,7 @@ impl Talk {
         }
     }
 
-    /// Asks what the model means to do, in plain words.
+    /// Asks for a plan in plain words.
     pub fn ask_plan(&mut self) -> Ask {
         self.request(Call::Plan);
         self.ask("plan", Form::Text)
@@ -175,13 +174,13 @@ impl Talk {
         self.ask(&format!("edit-{}", self.stage.attempt), Form::Schema { name: EDIT_PLAN.to_owned(), schema })
     }
 
-    /// Asks for tool calls; after their results, for more of them.
+    /// Asks for tool calls, or for more of them after their results.
     pub fn ask_tools(&mut self) -> Ask {
         self.request(Call::Tools);
         self.ask(&format!("tools-{}", self.stage.attempt), Form::Tools(tools::tools(self.stage.part)))
     }
 
-    /// The model answered in words.
+    /// Adds an answer in text.
     pub fn answered(&mut self, text: &str) {
         if self.waiting == Some(Call::Plan) {
             text.trim().clone_into(&mut self.plan);
@@ -190,12 +189,12 @@ impl Talk {
         self.hear(Message::assistant(if text.trim().is_empty() { "(no answer)" } else { text }));
     }
 
-    /// The model answered with tool calls.
+    /// Adds an answer with tool calls.
     pub fn called(&mut self, text: &str, calls: Vec<ToolCall>) {
         self.hear(Message { tool_calls: calls, ..Message::assistant(text) });
     }
 
-    /// A tool call has its result. One that was written into the text gets it as text.
+    /// Adds a tool call's result. A call that was written into the text gets its result as text.
     pub fn told(&mut self, call: &ToolCall, result: &str) {
         let result = cut::ends(result, self.stage.context_bytes / 5);
         if call.id.starts_with(tools::WRITTEN) {
@@ -205,7 +204,7 @@ impl Talk {
         }
     }
 
-    /// The attempt failed, and this is why; the next request is another attempt.
+    /// Adds the failure of an attempt; the next request is a new attempt.
     pub fn failed(&mut self, failure: &Failure) {
         self.stage.attempt += 1;
         let words = failure.words(self.stage.context_bytes / 5);
@@ -214,7 +213,7 @@ impl Talk {
         self.say(&format!("{again}{words}"));
     }
 
-    /// Whether the last answer is the one before it, or asks for the same edits in other words.
+    /// Whether the last answer equals the one before it, or asks for the same edits.
     fn repeats_itself(&self) -> bool {
         let mut answers = self.messages.iter().rev().filter(|message| message.role == Speaker::Assistant);
         let (Some(last), Some(before)) = (answers.next(), answers.next()) else { return false };
@@ -227,7 +226,7 @@ impl Talk {
             }
     }
 
-    /// Files that the model asked for, `None` where there is no such file. This is no new attempt.
+    /// Adds files that the model requested, `None` if there is no such file. Does not count as an attempt.
     pub fn shown(&mut self, files: &[(String, Option<String>)]) {
         let room = self.stage.context_bytes / 4 / files.len().max(1);
         let sections = files.iter().map(|(path, text)| match text {
@@ -239,7 +238,7 @@ impl Talk {
         self.shown += &sections;
     }
 
-    /// The same failure keeps coming back: begins anew, without what was said, and asks for another approach.
+    /// Starts over after repeated failures: drops the conversation and asks for another approach.
     pub fn fresh(&mut self, failure: &Failure) {
         self.reset();
         self.plan.clear();
@@ -250,12 +249,12 @@ impl Talk {
         self.news = format!("{}\n\n{words}", self.requests.fresh);
     }
 
-    /// Whoever writes tests may say from now on that all are there.
+    /// Lets a tester declare the kata finished from the next request on.
     pub fn offer_done(&mut self) {
         self.offers.done = self.stage.part.phase == Phase::Red;
     }
 
-    /// Whether the last request made the conversation begin anew; told once.
+    /// Returns once whether the last request made the conversation start over.
     pub fn renewed(&mut self) -> Option<Renewed> {
         self.renewed.take()
     }
@@ -265,7 +264,7 @@ impl Talk {
         Ask { key, messages: self.messages.clone(), form, repeated: self.repeated }
     }
 
-    /// Says what there is to say. A call that was not answered is repeated as it was.
+    /// Adds the next request. A request that was not answered is repeated unchanged.
     fn request(&mut self, call: Call) {
         if self.waiting == Some(call) && self.news.is_empty() {
             return;
@@ -282,7 +281,7 @@ impl Talk {
         }
     }
 
-    /// The results of tools are message enough.
+    /// The next request; empty after tool results, because those need no further words.
     fn next_message(&self, call: Call) -> String {
         let results = self.messages.last().is_some_and(|last| last.role == Speaker::Tool);
         let request = match call {
@@ -309,7 +308,7 @@ impl Talk {
         self.news += text.trim_end();
     }
 
-    /// Begins anew with what still matters: the plan, files that were asked for, the last results and news.
+    /// Starts over and keeps what still matters: the plan, requested files, the last tool results and unsent text.
     fn renew(&mut self) {
         self.renewed = Some(Renewed { bytes: self.bytes(), messages: self.messages.len() });
         let from = self.messages.iter().rposition(|message| message.role != Speaker::Tool).map_or(0, |at| at + 1);

@@ -1,4 +1,4 @@
-//! Conversations as they are sent, message by message.
+//! Tests conversations message by message.
 
 use super::*;
 use crate::reply::ReplyError;
@@ -41,7 +41,7 @@ fn json(ask: &Ask) -> String {
     serde_json::to_string(&ask.messages).unwrap()
 }
 
-/// Every later call begins with the whole of the former one.
+/// Asserts that each call starts with the whole previous call.
 fn grows(asks: &[Ask]) {
     for pair in asks.windows(2) {
         let (former, later) = (json(&pair[0]), json(&pair[1]));

@@ -1,5 +1,4 @@
-//! A turn by tool calls: each wish gets its answer, edits are gathered, tests are run once a message, and the whole is
-//! judged at its end.
+//! Runs a turn of tool calls: answers each call, collects the edits, and runs the tests at most once per message.
 
 use std::collections::BTreeSet;
 
@@ -17,36 +16,36 @@ use crate::tools;
 use crate::trial;
 use crate::wish::Wish;
 
-/// Tool calls in one turn before the turn ends.
+/// Model calls in one turn before the turn ends.
 const MAX_CALLS: usize = 60;
-/// Most lines that a search or a list gives.
+/// Most lines of a search or list result.
 const MAX_LINES: usize = 200;
 
-/// Trial runs of the tests in one turn.
+/// Most trial runs of the tests in one turn.
 const MAX_TRIALS: usize = 10;
 
-/// What a turn has gathered.
+/// What the model's calls have produced so far.
 #[derive(Default)]
 struct Gathered {
     files: Files,
     result: StepResult,
     finished: bool,
-    /// What the model said first, in words.
+    /// The model's first words, used as its plan if it submits none.
     said: String,
     trials: usize,
 }
 
-/// The answer to one call.
+/// The answer to one tool call.
 enum Served {
-    /// It is there.
+    /// The text of the answer.
     Said(String),
-    /// These tests, or all if none is named, are to be run when the other calls of the message are served.
+    /// These tests, or all if empty, run after the other calls of the message.
     Tests(Vec<TestId>),
 }
 
 impl<V: Voice> ModelAgent<V> {
-    /// Lets the model call tools until it ends its turn; what it gathered is a result like any other. A turn in which no
-    /// plan was submitted has one from what was said first.
+    /// Serves tool calls until the model ends its turn. If it submits no plan, its first words are recorded as the
+    /// plan.
     pub(crate) fn tool_turn(
         &self,
         conversation: &mut Conversation,
@@ -103,7 +102,7 @@ impl<V: Voice> ModelAgent<V> {
     }
 }
 
-/// The answer to one call.
+/// Answers one tool call.
 fn serve(
     call: &ToolCall,
     gathered: &mut Gathered,
@@ -145,8 +144,7 @@ fn serve(
     }))
 }
 
-/// The answers to the calls of one message. All tests that are asked for are run at once, with the edits of the whole
-/// message.
+/// Completes the answers to one message. All requested tests run once, with the edits of the whole message.
 fn run_batch(
     served: Vec<Served>,
     gathered: &mut Gathered,
@@ -166,7 +164,7 @@ fn run_batch(
     Ok(served.into_iter().map(answer).collect())
 }
 
-/// What the tests say, or why they were not run.
+/// Runs the tests; the inner error says why they did not run.
 fn try_tests(
     only: &[TestId],
     gathered: &mut Gathered,
@@ -196,7 +194,7 @@ impl Served {
     }
 }
 
-/// A plan for people: what was said about all of it, then its steps.
+/// Formats a plan for people: its text, then its steps.
 fn submitted_plan(text: &str, steps: &[PlannedStep]) -> String {
     let line = |(at, step): (usize, &PlannedStep)| {
         let about = match (&step.test_id, &step.test_file_path) {
@@ -215,7 +213,7 @@ fn submitted_plan(text: &str, steps: &[PlannedStep]) -> String {
     }
 }
 
-/// The plan of a model that submitted none.
+/// The plan of a model that did not submit one.
 fn unsubmitted_plan(said: &str, reply: &Result<Reply, ReplyError>) -> String {
     let result = match reply {
         Ok(Reply::Result(result)) => Some(result),
@@ -230,13 +228,13 @@ fn unsubmitted_plan(said: &str, reply: &Result<Reply, ReplyError>) -> String {
     }
 }
 
-/// What an answer says before it comes to code or calls.
+/// The text of an answer before any code or tool call.
 fn words_before_code(content: &str) -> String {
     let end = ["```", "{", "<tool_call"].iter().filter_map(|sign| content.find(sign)).min();
     content[..end.unwrap_or(content.len())].trim().to_owned()
 }
 
-/// An edit joins the others if the gate lets all of them through.
+/// Adds an edit if the gate accepts it together with the earlier ones.
 fn gather(edit: &Edit, gathered: &mut Gathered, desk: &mut dyn AgentHost) -> Result<String, AgentError> {
     let now = match with_edit(edit, gathered, desk)? {
         Ok(files) => files,
@@ -254,7 +252,7 @@ fn gather(edit: &Edit, gathered: &mut Gathered, desk: &mut dyn AgentHost) -> Res
     })
 }
 
-/// The files as they would be with one more edit.
+/// The files after one more edit.
 fn with_edit(edit: &Edit, gathered: &Gathered, desk: &mut dyn AgentHost) -> Result<Result<Files, Refusal>, AgentError> {
     if let Err(refusal) = gate::check_edits(std::slice::from_ref(edit), "") {
         return Ok(Err(refusal));
@@ -284,7 +282,7 @@ fn with_edit(edit: &Edit, gathered: &Gathered, desk: &mut dyn AgentHost) -> Resu
     Ok(Ok(kept))
 }
 
-/// A file as it is with what was gathered.
+/// A file with the edits collected so far.
 fn read(gathered: &Gathered, desk: &mut dyn AgentHost, path: &str) -> Result<Option<String>, AgentError> {
     match gathered.files.get(path) {
         Some(text) => Ok(text.clone()),

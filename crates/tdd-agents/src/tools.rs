@@ -1,4 +1,4 @@
-//! The tools of the tools protocol, and what a call of one wishes.
+//! The tools of the tools protocol, and how a tool call becomes a [`Wish`].
 
 use serde_json::{Map, Value, json};
 use tdd_core::cycle::Phase;
@@ -12,7 +12,7 @@ use crate::reply::{self, ReplyError};
 use crate::schema;
 use crate::wish::Wish;
 
-/// Every tool's name.
+/// All tool names.
 pub const NAMES: [&str; 9] = [
     "read_file",
     "list_files",
@@ -25,10 +25,10 @@ pub const NAMES: [&str; 9] = [
     "finish",
 ];
 
-/// Calls that were found in an answer's text have ids that begin so: their results cannot go back as a tool's.
+/// Id prefix of calls found in an answer's text. Their results must be sent as text, not as tool messages.
 pub const WRITTEN: &str = "written-";
 
-/// The tools that a part is given.
+/// The tools that a part may use.
 pub fn tools(part: Part) -> Vec<ToolSpec> {
     let given = |name: &&str| match *name {
         "edit_claim" => part.phase == Phase::Green,
@@ -38,7 +38,7 @@ pub fn tools(part: Part) -> Vec<ToolSpec> {
     NAMES.iter().filter(|name| given(name)).map(|name| tool(name, part)).collect()
 }
 
-/// What a call wishes.
+/// Parses a tool call.
 pub fn wish(call: &ToolCall) -> Result<Wish, ReplyError> {
     let arguments = arguments(&call.arguments)?;
     let given = Given { tool: &call.name, arguments: &arguments };
@@ -70,8 +70,8 @@ pub fn wish(call: &ToolCall) -> Result<Wish, ReplyError> {
     }
 }
 
-/// The calls that a model wrote into its text instead of making them: `{"name": …, "arguments": {…}}`, fenced
-/// or not, alone or in a list. Only names of ours count, so that no other JSON is taken for a call.
+/// Finds calls that a model wrote into its text instead of making them: `{"name": …, "arguments": {…}}`, fenced or not,
+/// alone or in a list. Only known tool names count, so that no other JSON is mistaken for a call.
 pub fn written_calls(text: &str) -> Vec<ToolCall> {
     if text.len() > reply::MAX_REPLY {
         return Vec::new();
@@ -102,7 +102,7 @@ fn written_call(value: &Value) -> Option<ToolCall> {
     Some(ToolCall { id: String::new(), name: name.to_owned(), arguments })
 }
 
-/// No arguments at all are an empty object.
+/// Parses a call's arguments; an empty text means no arguments.
 fn arguments(text: &str) -> Result<Map<String, Value>, ReplyError> {
     if text.len() > reply::MAX_REPLY {
         return Err(ReplyError::TooLong(text.len()));
@@ -142,7 +142,7 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// What the edit does, told by what is given: a new path, a text to find, or whole content.
+    /// Infers the action from the arguments: a new path, a text to find, or whole content.
     fn action(&self) -> Result<Action, ReplyError> {
         if let Some(to) = self.optional("to")? {
             return Ok(Action::Rename { to: reply::plain_path(&to) });
@@ -163,7 +163,7 @@ impl Given<'_> {
         self.optional(field)?.ok_or_else(|| self.missing(field))
     }
 
-    /// An empty text is as good as none.
+    /// Treats an empty text as missing.
     fn optional(&self, field: &'static str) -> Result<Option<String>, ReplyError> {
         Ok(self.text(field)?.filter(|text| !text.is_empty()))
     }

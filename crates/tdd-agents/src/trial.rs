@@ -1,18 +1,18 @@
-//! What a trial run of the tests says, as the result of a tool: the failures first, in a text of bounded length.
+//! Formats a trial run of the tests as a tool result of limited length, failures first.
 
 use tdd_core::report::{Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
 use crate::cut;
 
-/// Most tests that are named, of those that pass and of those that do not.
+/// Most passing tests, and most failing tests, that are listed.
 const MAX_NAMED: usize = 50;
-/// Most failures that are shown with what was said.
+/// Most failures that are shown with their message.
 const MAX_SHOWN: usize = 10;
-/// Most bytes of what was said about one.
+/// Most bytes of one message.
 const MAX_SAID: usize = 1_500;
 
-/// The results of these tests, or of all if none is named.
+/// Formats the results of these tests, or of all if none is named.
 pub(crate) fn results(report: &Report, only: &[TestId]) -> String {
     let asked = |id: &TestId| only.is_empty() || only.contains(id);
     let ran = report.results().filter(|result| asked(&result.id));
@@ -23,7 +23,7 @@ pub(crate) fn results(report: &Report, only: &[TestId]) -> String {
     let unknown: Vec<&TestId> = only.iter().filter(|id| !is_known(id)).collect();
     let mut lines: Vec<String> = in_the_way.iter().flat_map(|obstacle| stopped(obstacle, report, &asked)).collect();
     lines.extend(unknown.iter().map(|id| format!("fail {id} (target-not-found)")));
-    // What stands in the way of several tests is shown once.
+    // A message that several tests share is shown once.
     let is_shown = |message: &str| in_the_way.iter().any(|obstacle| obstacle.message == message);
     let failures = failed.iter().take(MAX_NAMED).enumerate();
     lines.extend(failures.map(|(at, result)| failure(result, |message| at < MAX_SHOWN && !is_shown(message))));
@@ -35,7 +35,7 @@ pub(crate) fn results(report: &Report, only: &[TestId]) -> String {
     lines.join("\n")
 }
 
-/// Tests that could not be run, each by its name, and why.
+/// Lists the tests that could not run, and why.
 fn stopped(obstacle: &Obstacle, report: &Report, asked: &impl Fn(&TestId) -> bool) -> Vec<String> {
     let tests: Vec<&TestId> = obstacle.tests.iter().filter(|id| asked(id) && report.get(id).is_none()).collect();
     let mut lines: Vec<String> =
@@ -53,7 +53,7 @@ fn failure(result: &TestResult, in_full: impl Fn(&str) -> bool) -> String {
     std::iter::once(head).chain(said(message).filter(|_| in_full(message))).collect::<Vec<_>>().join("\n")
 }
 
-/// What was said, indented, so that no line of it passes for a result.
+/// Indents a message, so that none of its lines looks like a result.
 fn said(message: &str) -> Option<String> {
     let message = cut::ends(message.trim_end(), MAX_SAID);
     let lines: Vec<String> = message.lines().map(|line| format!("    {line}")).collect();

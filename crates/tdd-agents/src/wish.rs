@@ -1,51 +1,51 @@
-//! What a model wishes, whichever way it said so: an edit plan and tool calls come to the same.
+//! A model's request, parsed from an edit plan or a tool call.
 
 use tdd_core::event::PlannedStep;
 use tdd_core::gate::Edit;
 use tdd_core::seam::StepResult;
 use tdd_core::test_id::TestId;
 
-/// One request.
+/// A request of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// To see a file.
+    /// Read a file.
     Read {
-        /// Which.
+        /// The file.
         path: String,
     },
-    /// To see the names of files.
+    /// List file names.
     List {
-        /// Below this folder, or all of them.
+        /// The folder; all files if absent.
         under: Option<String>,
     },
-    /// To see where a text stands.
+    /// Search for a text.
     Search {
-        /// The text, as it is.
+        /// The literal text.
         text: String,
-        /// Below this folder, or everywhere.
+        /// The folder; all files if absent.
         under: Option<String>,
     },
-    /// To say what it means to do.
+    /// Submit a plan.
     Plan {
-        /// In its words.
+        /// The plan as free text.
         text: String,
-        /// Step by step.
+        /// The plan as steps.
         steps: Vec<PlannedStep>,
     },
-    /// To change a file for the sake of a test.
+    /// Claim that a change of a file is for a test.
     Claim {
         /// The test.
         test: TestId,
-        /// The file.
+        /// The file to change.
         target: String,
     },
-    /// To change a file.
+    /// Edit a file.
     Edit(Edit),
-    /// To have the tests run at the end of this turn: these, or all if none is named.
+    /// Run tests after the other calls of the message.
     RunTests {
-        /// Which.
+        /// The tests; all if empty.
         tests: Vec<TestId>,
     },
-    /// To end the turn and have it judged.
+    /// End the turn, so that the change is judged.
     Finish(Box<StepResult>),
 }

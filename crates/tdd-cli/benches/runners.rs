@@ -1,5 +1,5 @@
-//! What `auto-test` costs beside the runner that it uses, for one test and for ten, and what the machine itself adds to
-//! each step of a cycle, in every language that is installed: `cargo bench -p tdd-cli --bench runners`.
+//! Benchmarks `auto-test` against the plain runner, for one and for ten tests, and the machine's own share of each step
+//! of a cycle, in every installed language: `cargo bench -p tdd-cli --bench runners`.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its figures")]
 
@@ -13,18 +13,18 @@ use tdd_fixtures::Sandbox;
 use tdd_fixtures::script::Script;
 
 const ROUNDS: usize = 9;
-/// Cycles per language: a step's share differs from run to run.
+/// Cycles per language, because a step's times vary from run to run.
 const CYCLES: usize = 5;
-/// What the machine itself may add to a step, in milliseconds.
+/// Limit for the machine's own share of a step, in milliseconds.
 const BOUND: f64 = 15.0;
 
-/// A language with its own way to run all tests.
+/// A language's sample code and its plain command to run all tests.
 struct Sample {
     language: &'static str,
     code: (&'static str, &'static str),
     test_file: &'static str,
     head: &'static str,
-    /// `N` stands for a number.
+    /// `N` is replaced by a number.
     test: &'static str,
     runner: Vec<String>,
 }
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// Each role, and all of them together, with the medians of what a step took by itself, and of what its commands took.
+/// For each role and for all together: the medians of a step's own time and of its commands' time.
 fn shares(logs: &[[Value; 3]]) -> Vec<(&'static str, f64, f64)> {
     let middle = |steps: &dyn Fn(&[Value; 3]) -> Vec<Value>, name: &str| {
         let steps: Vec<Value> = logs.iter().flat_map(steps).collect();
@@ -127,13 +127,13 @@ fn samples() -> Vec<Sample> {
     samples
 }
 
-/// Both in turn, so that both meet the same machine.
+/// Alternates both, so that both run under the same load.
 fn measured(sample: &Sample, count: usize) -> String {
     let sandbox = project(sample, count);
     let (mut with_us, mut without) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         let (ours, theirs) = (timed(ours(&sandbox)), timed(theirs(&sandbox, sample)));
-        // The first round builds.
+        // The first round only builds.
         if round > 0 {
             with_us.push(ours);
             without.push(theirs);

@@ -1,5 +1,5 @@
-//! What the machine adds to a step of a replayed run, on a small project and beside 20,000 other files, and how
-//! much memory it takes: `cargo bench -p tdd-cli --bench step`.
+//! Benchmarks the machine's own share of a replayed step, in a small project and beside 20,000 other files, and its
+//! peak memory: `cargo bench -p tdd-cli --bench step`.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its figures")]
 
@@ -23,13 +23,13 @@ fn main() {
     measure("20,000 files more", MANY, 150.0);
 }
 
-/// A step may take so many milliseconds of its own.
+/// Prints the figures of a run; `bound` limits a step's own time in milliseconds.
 fn measure(name: &str, files: usize, bound: f64) {
     let sandbox = project(files);
     let peak = run(&sandbox);
     println!("{name}: peak memory {} kB; a raw build and check {:?}", peak, raw(&sandbox));
     let steps = steps(&sandbox);
-    // Those in which nothing had to be run would make it look better than it is.
+    // Steps that ran no command are left out, because they would improve the median.
     let whole: Vec<&Step> = steps.values().flatten().filter(|step| step.commands > 0.0).collect();
     for (role, steps) in &steps {
         println!("  {role}, {}", middle(steps.iter().collect()).1);
@@ -38,14 +38,14 @@ fn measure(name: &str, files: usize, bound: f64) {
     println!("  a step that ran something, {text}: {} {bound} ms", if own <= bound { "within" } else { "over" });
 }
 
-/// The step in the middle: its own share, and all in words.
+/// The step with the median own time: that time, and a summary.
 fn middle(mut steps: Vec<&Step>) -> (f64, String) {
     steps.sort_by(|one, other| one.own.total_cmp(&other.own));
     let (count, Step { own, commands }) = (steps.len(), steps[steps.len() / 2]);
     (*own, format!("median of {count}: own {own:.1} ms, beside commands of {commands:.1} ms"))
 }
 
-/// A project with the kata, and with so many files that have nothing to do with it.
+/// A project with the kata and this many unrelated files.
 fn project(files: usize) -> Sandbox {
     let sandbox = Sandbox::new();
     let made = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["init", "--name", "string-calculator"]).output();
@@ -60,7 +60,7 @@ fn project(files: usize) -> Sandbox {
     sandbox
 }
 
-/// The whole kata; how much memory our own process took at most, in kB.
+/// Runs the whole kata and returns our process's peak memory in kB.
 fn run(sandbox: &Sandbox) -> u64 {
     let cassette = sandbox.outside().join("cassette.jsonl");
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
@@ -72,21 +72,21 @@ fn run(sandbox: &Sandbox) -> u64 {
         if let Some(status) = child.try_wait().unwrap() {
             break status;
         }
-        // A look keeps our process from its memory for a moment, so that there must not be many.
+        // Reading `/proc` blocks the process for a moment, so poll rarely.
         sleep(Duration::from_millis(50));
     };
     assert!(status.success(), "the run failed: {status}");
     peak
 }
 
-/// The kernel's own count, of the process that is still there.
+/// The kernel's peak memory count; only available while the process runs.
 fn high_water(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// What a person's own commands take on the same project, with nothing left to build.
+/// Time of the plain commands on the same project when nothing is left to build.
 fn raw(sandbox: &Sandbox) -> Duration {
     let both = || {
         sandbox.command("cargo").args(["test", "--no-run", "--all"]).output().unwrap();
@@ -98,7 +98,7 @@ fn raw(sandbox: &Sandbox) -> Duration {
     begun.elapsed()
 }
 
-/// Where the time of a step went, in milliseconds.
+/// How a step's time is divided, in milliseconds.
 struct Step {
     own: f64,
     commands: f64,

@@ -1,4 +1,4 @@
-//! What `validate-red` adds to the commands that it runs, its own start included:
+//! Benchmarks what `validate-red` adds to the commands that it runs, including process start:
 //! `cargo bench -p tdd-cli --bench validate_red`.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its figures")]
@@ -15,7 +15,7 @@ const TEST: &str =
     "use bowling::score;\n\n#[test]\nfn a_gutter_game_scores_zero() {\n    assert_eq!(score(&[0; 20]), 0);\n}\n";
 const WRONG: &str = "//! Bowling.\n\n/// The score.\npub fn score(_: &[u32]) -> u32 {\n    1\n}\n";
 
-/// Both in turn, so that both meet the same machine.
+/// Alternates both, so that both run under the same load.
 fn main() {
     let sandbox = project();
     assert!(ours(&sandbox), "the test is red");
@@ -40,7 +40,7 @@ fn main() {
     );
 }
 
-/// A ledger would know the answer the second time, and nothing would be run.
+/// Deletes the ledger, which would otherwise answer the second time without running anything.
 fn forget(sandbox: &Sandbox) {
     std::fs::remove_dir_all(sandbox.project().join(".tdd")).unwrap();
 }

@@ -12,8 +12,7 @@ use crate::commands::{
 
 /// Red, green, refactor as a law that a machine enforces.
 ///
-/// An append-only ledger records every test run; the machine runs the tests itself and believes
-/// nobody's word for their result.
+/// An append-only ledger records every test run; the machine runs the tests itself and trusts no reported result.
 #[derive(Debug, Parser)]
 #[command(
     name = "tdd-cli",
@@ -38,21 +37,21 @@ pub struct Global {
     /// Read this file instead of `tdd.yaml` in the project's root
     #[arg(long, value_name = "FILE", global = true, help_heading = "Global options", env = "TDD_CONFIG")]
     pub config: Option<PathBuf>,
-    /// For people, or one JSON document (JSON lines for streams) on standard output
+    /// Output format; `json` prints one document, or JSON lines for streams
     #[arg(long, value_enum, default_value_t, global = true, help_heading = "Global options")]
     pub format: Format,
     /// When to use colours
     #[arg(long, value_enum, default_value_t, global = true, help_heading = "Global options")]
     pub color: Color,
-    /// Say more: what a verdict rests on, whole messages, every call of a model
+    /// Print details: evidence for verdicts, whole messages, every model call
     #[arg(short, long, action = ArgAction::Count, global = true, help_heading = "Global options")]
     pub verbose: u8,
-    /// Say one line, or what is asked for, and errors
+    /// Print one line or the requested data, and errors
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
     pub quiet: bool,
 }
 
-/// How results are written.
+/// The format of results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people.

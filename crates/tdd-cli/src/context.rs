@@ -1,4 +1,4 @@
-//! What a command is given: its global options, a way to print, and a flag that says stop.
+//! The context of a command: global options, output, and cancellation.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::error::{CliError, Code};
 use crate::output::Output;
 use crate::progress::Progress;
 
-/// The surroundings of one command.
+/// The context of one command.
 pub struct Context {
-    /// What every command takes.
+    /// The global options.
     pub global: Global,
-    /// Where results go.
+    /// Where results are printed.
     pub output: Output,
-    /// Where the person stands.
+    /// The folder and the config file to use.
     pub place: Place,
     /// Set by Ctrl-C.
     pub cancel: Cancel,
 }
 
 impl Context {
-    /// Sets the surroundings up; from here on Ctrl-C asks us to stop instead of killing us. A second one
-    /// does not ask: we may be waiting for something that never comes.
+    /// Creates the context and handles Ctrl-C: the first one cancels, the second one exits at once, in case the process
+    /// hangs.
     pub fn new(global: Global) -> Result<Self, CliError> {
         let output = Output::new(&global);
         output.show_progress();
@@ -46,7 +46,7 @@ impl Context {
         Ok(Self { place: place(&global), global, output, cancel })
     }
 
-    /// How to stop, and how to show what is done.
+    /// Cancellation and progress display for `tdd-exec`.
     pub fn surroundings(&self) -> Surroundings {
         let progress = || {
             let line = Progress::begin();
@@ -55,20 +55,19 @@ impl Context {
         Surroundings { cancel: self.cancel.clone(), progress: Arc::new(progress) }
     }
 
-    /// The same for work beside others: what is done is not shown.
+    /// The same without progress display, for parallel work.
     pub fn silent_surroundings(&self) -> Surroundings {
         Surroundings { cancel: self.cancel.clone(), progress: Arc::new(|| Box::new(|_: &str| {})) }
     }
 
-    /// Opens a project's ledger; an error where another process holds it.
+    /// Opens a project's ledger. Fails if another process has locked it.
     pub fn recording(&self, state: &StateDir) -> Result<Recording, CliError> {
         let recording = Recording::exclusive(state)?;
         self.mention_repair(&recording);
         Ok(recording)
     }
 
-    /// Opens the ledger of a project that has one. Where another process holds it, nothing is recorded, and that is
-    /// said.
+    /// Opens the ledger of a project that has one. If another process has locked it, prints a note and records nothing.
     pub fn recording_if_free(&self, repo: &Repo) -> Result<Option<Recording>, CliError> {
         let Some(state) = StateDir::find(repo.root())? else { return Ok(None) };
         match Recording::exclusive(&state) {
@@ -84,28 +83,28 @@ impl Context {
         }
     }
 
-    /// Says that a torn last line of the ledger was cut off.
+    /// Prints a note if a torn last line of the ledger was cut off.
     pub fn mention_repair(&self, recording: &Recording) {
         if let Some(bytes) = recording.dropped_bytes() {
             self.output.note(format_args!("note: the ledger's last line was torn; {bytes} bytes were cut off"));
         }
     }
 
-    /// The change that is to be judged.
+    /// Opens the change to judge.
     pub fn workshop(&self, which: &Which) -> Result<ProjectWorkshop, CliError> {
         let workshop = ProjectWorkshop::open(&self.place, &self.surroundings(), which)?;
         self.mention_repair(&workshop.recording);
         Ok(workshop)
     }
 
-    /// The same for a gate: there must be something to compare with.
+    /// Opens the change to judge for a gate. Fails if a shallow clone lacks the base commit.
     pub fn gate_workshop(&self, which: &Which) -> Result<ProjectWorkshop, CliError> {
         let workshop = ProjectWorkshop::before_a_gate(&self.place, &self.surroundings(), which)?;
         self.mention_repair(&workshop.recording);
         Ok(workshop)
     }
 
-    /// The same surroundings for a project of our own making, with no configuration but its own.
+    /// A context for a project that we created, with only that project's config.
     pub fn inside(&self, folder: &Path) -> Self {
         let global = Global { dir: Some(folder.to_owned()), config: None, ..self.global.clone() };
         Self { place: place(&global), global, output: self.output, cancel: self.cancel.clone() }

@@ -1,4 +1,4 @@
-//! Finds the plan steps of a project that name a test, and shows each with its dot.
+//! Lists the plan steps that name a test, each with a dot for its test's state.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,11 @@ use tdd_core::session::Session;
 use crate::commands::plan;
 use crate::output::{BAD, DIM, GOOD, paint};
 
-/// Where plans are looked for.
+/// Folders that may hold plans.
 pub const FOLDERS: [&str; 2] = ["plans", ".tdd/plans"];
 
-/// What there is to be done: the plans of the last `plan run`, or those in their folders; and what the model planned
-/// that is at work.
+/// The steps of the last `plan run`, or else of all plans in the project, and those planned by the current step's
+/// model.
 pub fn of_project(root: &Path, session: &Session) -> Vec<Dotted> {
     let standing = session.standing();
     let mut paths: Vec<PathBuf> = standing.plans().iter().map(|name| root.join(name)).collect();
@@ -21,7 +21,7 @@ pub fn of_project(root: &Path, session: &Session) -> Vec<Dotted> {
     }
     let mut steps: Vec<TestStep> = Vec::new();
     for path in paths {
-        // Notes may lie there, too; and a plan may be gone by now.
+        // The file may be a note, or deleted.
         let Ok(plan) = plan::read(&path) else { continue };
         steps.extend(TestStep::of_plan(&path.strip_prefix(root).unwrap_or(&path).display().to_string(), &plan));
     }
@@ -30,7 +30,7 @@ pub fn of_project(root: &Path, session: &Session) -> Vec<Dotted> {
     steps.iter().map(|step| step.dotted(session)).collect()
 }
 
-/// One line, with the dot in its colour and in words.
+/// One line with the coloured dot and the state in words.
 pub fn text(Dotted { step, state }: &Dotted) -> String {
     let style = match state {
         Dot::Red => BAD,

@@ -1,4 +1,4 @@
-//! Everything that can stop a command: what to say, what to do next, and the exit code.
+//! Errors of commands: message, hint and exit code.
 
 use std::io;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ use crate::kata::KataError;
 use crate::person::PersonError;
 use crate::{program_error, work_error};
 
-/// Why a command could not do what it was asked to do.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     #[error("`{}` lies inside the repository `{}`, and is not empty", folder.display(), root.display())]
@@ -98,20 +98,20 @@ pub enum CliError {
     Interrupted,
 }
 
-/// A word at least so much like a known one may have been meant to be that.
+/// Similarity from which a known word is suggested for an unknown one.
 pub const MEANT: f64 = 0.8;
 
-/// The exit codes of the contract that an error can lead to.
+/// The exit codes of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
     Usage = 2,
     Environment = 3,
-    /// Stopped for a person.
+    /// The run stopped for a person.
     Person = 4,
     Interrupted = 130,
 }
 
-/// An error as a program reads it.
+/// The JSON document of an error.
 #[derive(Debug, Serialize)]
 pub struct ErrorDocument {
     error: String,
@@ -121,7 +121,7 @@ pub struct ErrorDocument {
 }
 
 impl ErrorDocument {
-    /// A command line that cannot be understood.
+    /// An error in the command line.
     pub fn of_usage(error: &clap::Error) -> Self {
         let text = error.render().to_string();
         let first = text.lines().next().unwrap_or_default();
@@ -135,14 +135,14 @@ impl ErrorDocument {
 }
 
 impl CliError {
-    /// A word that is none of the event types, with the one that is nearest to it.
+    /// An unknown event type, with the most similar known one.
     pub fn unknown_type(word: &str) -> Self {
         let near = |known: &&str| strsim::jaro_winkler(word, known);
         let nearest = tdd_core::event::Event::TYPES.into_iter().max_by(|a, b| near(a).total_cmp(&near(b)));
         Self::UnknownType { word: word.to_owned(), nearest: nearest.filter(|known| near(known) > MEANT) }
     }
 
-    /// A person changed these files while a step was under way.
+    /// The user changed these files during a step.
     pub fn person_changed(paths: &[impl ToString]) -> Self {
         Self::PersonChanged(paths.iter().map(ToString::to_string).collect::<Vec<_>>().join("`, `"))
     }
@@ -188,18 +188,18 @@ impl CliError {
         }
     }
 
-    /// Whether something of the project or of ours could not be written for want of space.
+    /// Whether a write failed because the disk is full.
     fn is_full_disk(&self) -> bool {
         let said = |text: &String| text.contains("No space left on device");
         !matches!(self, Self::Output(_)) && self.code() == Code::Environment && self.causes().iter().any(said)
     }
 
-    /// Whether the reader of our output went away.
+    /// Whether the reader of our output closed the pipe.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// What to do about it.
+    /// What the user can do.
     pub fn hint(&self) -> Option<String> {
         if self.is_full_disk() {
             return Some(work_error::FULL_DISK.to_owned());
@@ -260,7 +260,7 @@ impl CliError {
         Some(text)
     }
 
-    /// The error as a program reads it.
+    /// The JSON document of this error.
     pub fn document(&self) -> ErrorDocument {
         ErrorDocument {
             error: self.to_string(),
@@ -270,7 +270,7 @@ impl CliError {
         }
     }
 
-    /// What led to it, outermost first.
+    /// The chain of causes, outermost first.
     pub fn causes(&self) -> Vec<String> {
         let first = std::error::Error::source(self);
         std::iter::successors(first, |error| error.source()).map(ToString::to_string).collect()

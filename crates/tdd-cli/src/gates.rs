@@ -1,4 +1,4 @@
-//! Brings the change that a person means before the pipeline.
+//! Judges a change for the `validate-*` commands.
 
 use tdd_core::law::Kind;
 use tdd_core::pipeline::{self, Judged};
@@ -6,7 +6,8 @@ use tdd_exec::workshop::{ProjectWorkshop, Targets};
 
 use crate::error::CliError;
 
-/// Judges a change of this kind. `asked` are ids, files or names of tests; none means those that the change is for.
+/// Judges a change as this kind. `asked` holds ids, files or names of tests; if empty, the change's own tests are the
+/// targets.
 pub fn judge(workshop: &mut ProjectWorkshop, kind: Kind, asked: &[String]) -> Result<Judged, CliError> {
     let change = workshop.plain_change()?;
     let targets = match kind {

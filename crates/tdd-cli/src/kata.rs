@@ -1,33 +1,33 @@
-//! The kata file: a text that says what to build, and nothing else.
+//! Reads the kata file, which says what to build.
 
 use std::path::{Path, PathBuf};
 
 use tdd_exec::text::{self, TextError};
 
-/// Largest kata, in bytes; it goes into every prompt.
+/// Largest kata, in bytes; every prompt includes it.
 pub const MAX_KATA: u64 = 1 << 20;
 
-/// What `init` writes where no kata is given. `doctor` notices that it is still there.
+/// The kata that `init` writes if none is given. `doctor` reports it.
 pub const PLACEHOLDER: &str = "# Kata\n\n\
     Say here what to build: one paragraph on the goal, then the rules, one a line, the simplest first.\n\n\
     <!-- Replace this text; the machine builds what stands here. -->\n";
 
-/// Why there is no kata.
+/// Why the kata cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KataError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("the kata cannot be used")]
     Unreadable(#[source] TextError),
-    /// Nobody has said yet what to build.
+    /// The file still holds the placeholder.
     #[error("the kata `{}` still holds its placeholder", .0.display())]
     Placeholder(PathBuf),
-    /// There is nothing in it.
+    /// The file is empty.
     #[error("the kata `{}` is empty", .0.display())]
     Empty(PathBuf),
 }
 
 impl KataError {
-    /// What to do about it.
+    /// What the user can do.
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable(TextError::Missing(_)) => "write one, or name another with `--kata FILE`".to_owned(),
@@ -42,7 +42,7 @@ impl KataError {
     }
 }
 
-/// The text of a kata.
+/// Reads a kata.
 pub fn read(path: &Path) -> Result<String, KataError> {
     let text = text::read(path, MAX_KATA).map_err(KataError::Unreadable)?;
     if text.trim_start_matches('\u{feff}').trim().is_empty() {

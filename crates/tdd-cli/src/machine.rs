@@ -1,4 +1,4 @@
-//! Runs the orchestrator with real hands: the project, the models of the roles, the terminal.
+//! Starts the orchestrator on a project with its models and a terminal.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::output::print_raw;
 use crate::tell::Story;
 use crate::voice::Voices;
 
-/// Largest prompt of a project's own, in bytes.
+/// Largest prompt override, in bytes.
 const MAX_PROMPT: u64 = 256 << 10;
 
 /// Runs steps until there is a reason to stop.
@@ -29,7 +29,7 @@ pub fn run(context: &Context, order: Order, mandate: Mandate, voices: Voices) ->
     start(context, order, mandate, None, voices)
 }
 
-/// Carries out one mandate after the other, from wherever the history stands, and shows how far each step is.
+/// Carries out the mandates of an agenda in order, from the current position, and shows the progress of its steps.
 pub fn carry_out(
     context: &Context,
     order: Order,
@@ -70,13 +70,13 @@ fn start(
     Ok(Machine::start(workshop, agents, story, start)?.run()?)
 }
 
-/// Prints every event as the ledger's own line.
+/// Prints every event as its ledger line.
 pub fn print_records() -> Echo {
-    // What could not be written is told at the end.
+    // Write errors are reported when the program ends.
     Box::new(|record: &Record| drop(print_raw(&Record::line(&record.head, &record.event))))
 }
 
-/// The project's own prompts, by name.
+/// The project's prompt overrides, by name.
 fn own_prompts(workshop: &ProjectWorkshop) -> Result<BTreeMap<String, String>, CliError> {
     let repo = &workshop.site.repo;
     let mut prompts = BTreeMap::new();

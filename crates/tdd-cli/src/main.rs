@@ -24,6 +24,6 @@ mod work_error;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    // A supervisor is this same program, started again to watch over one command.
+    // The program may be started a second time as the supervisor of one child process.
     tdd_exec::process::supervise_if_asked().unwrap_or_else(commands::run)
 }

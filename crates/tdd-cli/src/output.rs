@@ -1,4 +1,4 @@
-//! Results on standard output, everything else on standard error; what people read is laid out by `page`.
+//! Writes results to standard output and everything else to standard error; `page` formats text for people.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -14,10 +14,10 @@ use crate::progress;
 
 pub use crate::page::{BAD, BOLD, DIM, GOOD, WARN, paint};
 
-/// No terminal is narrower.
+/// Smallest assumed terminal width.
 const NARROWEST: usize = 20;
 
-/// Where results and remarks go.
+/// Writes results and remarks.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     format: Format,
@@ -26,7 +26,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// As the global options say.
+    /// Follows the global options.
     pub fn new(global: &Global) -> Self {
         match global.color {
             Color::Auto => anstream::ColorChoice::Auto,
@@ -37,32 +37,32 @@ impl Output {
         Self { format: global.format, quiet: global.quiet, verbose: global.verbose > 0 }
     }
 
-    /// Whether results are for programs.
+    /// Whether results are JSON.
     pub fn is_json(self) -> bool {
         self.format == Format::Json
     }
 
-    /// Whether to say only what is asked for.
+    /// Whether to print only one line or the requested data.
     pub fn is_quiet(self) -> bool {
         self.quiet
     }
 
-    /// Whether to say more.
+    /// Whether to print details.
     pub fn is_verbose(self) -> bool {
         self.verbose
     }
 
-    /// A command's one result: the document for programs, the text for people, its first line if they want quiet.
+    /// Prints a command's result: the JSON document, or the text, or with `--quiet` the text's first line.
     pub fn result(self, document: &impl Serialize, text: impl FnOnce() -> String) {
         self.tell(document, || if self.quiet { first_line(&text()) } else { text() });
     }
 
-    /// The same where another line than the first one matters.
+    /// The same, with another line for `--quiet`.
     pub fn result_or(self, document: &impl Serialize, text: impl FnOnce() -> String, quiet: impl FnOnce() -> String) {
         self.tell(document, || if self.quiet { quiet() } else { text() });
     }
 
-    /// What could not be written is told by the exit code.
+    /// A write error is reported by the exit code.
     fn tell(self, document: &impl Serialize, text: impl FnOnce() -> String) {
         let _written = match self.format {
             Format::Json => print_json(document),
@@ -71,14 +71,14 @@ impl Output {
         };
     }
 
-    /// A remark for people.
+    /// Prints a remark to standard error, unless quiet.
     pub fn note(self, text: impl Display) {
         if !self.quiet {
             remark(text);
         }
     }
 
-    /// Shows on a terminal what takes long, from now on.
+    /// Starts the progress line, if standard error is a terminal.
     pub fn show_progress(self) {
         if !self.quiet && io::stderr().is_terminal() {
             progress::start();
@@ -90,39 +90,39 @@ fn first_line(text: &str) -> String {
     format!("{}\n", text.lines().next().unwrap_or_default())
 }
 
-/// The first error in writing to standard output.
+/// The first write error on standard output.
 static FAILED: OnceLock<Arc<io::Error>> = OnceLock::new();
 
-/// Why something could not be written, if so.
+/// The write error, if any.
 pub fn failure() -> Option<CliError> {
     FAILED.get().map(|error| CliError::Output(Arc::clone(error)))
 }
 
-/// Writes to standard error whatever happens.
+/// Writes to standard error, even if quiet.
 pub fn remark(text: impl Display) {
     let text = page::lay_out(&text.to_string(), width(io::stderr()));
-    // Nobody is left to be told that standard error is closed.
+    // An error on standard error cannot be reported anywhere.
     let _written = progress::aside(|| writeln!(anstream::stderr(), "{text}"));
 }
 
-/// One line for people, or several.
+/// Prints text for people.
 pub fn print_line(line: &str) -> Result<(), CliError> {
     print(&page::lay_out(&format!("{line}\n"), width(io::stdout())))
 }
 
-/// The same, in lines that are not too long to read even where nobody knows how wide the terminal is.
+/// Prints text for people in lines of at most `longest` columns, even if the terminal's width is unknown.
 pub fn print_story(line: &str, longest: usize) -> Result<(), CliError> {
     let width = width(io::stdout()).map_or(longest, |width| width.min(longest));
     print(&page::lay_out(&format!("{line}\n"), Some(width)))
 }
 
-/// A document for programs.
+/// Prints a JSON document.
 pub fn print_json(document: &impl Serialize) -> Result<(), CliError> {
     let text = serde_json::to_string_pretty(document).map_err(io::Error::from).map_err(failed)?;
     print_raw(&text)
 }
 
-/// A line of a stream for programs, or a script: exactly as it is.
+/// Prints a line unchanged, for JSON streams and scripts.
 pub fn print_raw(line: &str) -> Result<(), CliError> {
     write(io::stdout().lock(), &format!("{line}\n"))
 }
@@ -135,14 +135,14 @@ fn write(mut stream: impl Write, text: &str) -> Result<(), CliError> {
     progress::aside(|| stream.write_all(text.as_bytes()).and_then(|()| stream.flush())).map_err(failed)
 }
 
-/// Remembers an error in writing, for the end.
+/// Remembers a write error until the end.
 pub fn failed(error: io::Error) -> CliError {
     let error = Arc::new(error);
     let _first = FAILED.set(Arc::clone(&error));
     CliError::Output(error)
 }
 
-/// How wide a line may be: as `COLUMNS` says, else as wide as the terminal is, else as it likes.
+/// Line width: `COLUMNS`, else the terminal's width, else unlimited.
 fn width(stream: impl AsFd) -> Option<usize> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
     let seen = || terminal_size::terminal_size_of(stream).map(|(width, _)| usize::from(width.0));

@@ -1,4 +1,4 @@
-//! Lays text out for people: what came from outside is escaped, our own colours stay, long lines are wrapped.
+//! Formats text for people: escapes foreign text, keeps our colours, wraps long lines.
 
 use std::fmt::Display;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -8,34 +8,34 @@ use anstyle::{AnsiColor, Style};
 use tdd_core::visible;
 use unicode_width::UnicodeWidthStr;
 
-/// Good news.
+/// Success.
 pub const GOOD: Style = AnsiColor::Green.on_default();
-/// Bad news.
+/// Failure.
 pub const BAD: Style = AnsiColor::Red.on_default();
-/// News to think about.
+/// Warning.
 pub const WARN: Style = AnsiColor::Yellow.on_default();
 /// Less important.
 pub const DIM: Style = Style::new().dimmed();
 /// More important.
 pub const BOLD: Style = Style::new().bold();
 
-/// Stands before each colour of ours. It is drawn anew for each process, so no text from outside can hold it.
+/// Marks our own colours. It is random for each process, so foreign text cannot contain it.
 static MARK: LazyLock<String> =
     LazyLock::new(|| format!("\u{fdd0}{:016x}", RandomState::new().build_hasher().finish()));
 
-/// Text in a style.
+/// Colours a text.
 pub fn paint(style: Style, text: impl Display) -> String {
     let mark = MARK.as_str();
     format!("{mark}{style}{text}{mark}{style:#}")
 }
 
-/// A text whose colours are all ours.
+/// Marks all colours of a text as ours.
 pub fn painted(text: &str) -> String {
     text.replace('\u{1b}', &format!("{}\u{1b}", MARK.as_str()))
 }
 
-/// The text as a terminal may see it: everything escaped but our colours, and no line longer than `width` that has a
-/// space to break it at. A word is never broken, so that paths and test ids can be copied.
+/// Escapes everything but our colours, and wraps lines at `width`. Never breaks a word, so that paths and test ids can
+/// be copied.
 pub fn lay_out(text: &str, width: Option<usize>) -> String {
     let text = escape(text);
     match width {
@@ -48,7 +48,7 @@ fn escape(text: &str) -> String {
     let mut parts = text.split(MARK.as_str());
     let mut shown = visible::escaped(parts.next().unwrap_or_default());
     for part in parts {
-        // A colour ends with its first `m`.
+        // A colour code ends at its first `m`.
         let (colour, rest) = part.split_at(part.find('m').map_or(0, |end| end + 1));
         shown += colour;
         shown += &visible::escaped(rest);
@@ -69,7 +69,7 @@ fn wrap(line: &str, width: usize) -> String {
             text += &format!("\n{}{word}", " ".repeat(indent));
             used = indent + size;
         } else {
-            // What only fills a column up must not begin a line by itself.
+            // Padding must not start a new line.
             let gap = usize::from(at > 0 && (size > 0 || used < width));
             text += &format!("{}{word}", " ".repeat(gap));
             used += gap + size;
@@ -79,8 +79,8 @@ fn wrap(line: &str, width: usize) -> String {
     text
 }
 
-/// The column at which a wrapped line goes on: below its text, which begins behind a label and two spaces if there is
-/// one, else a little further in than the line itself, so that it cannot be taken for a line of its own.
+/// The indentation of a wrapped line: below the text after a label and two spaces, or else two columns deeper than the
+/// line, so that it does not look like a new line.
 fn hanging(line: &str) -> usize {
     let shown = anstream::adapter::strip_str(line).to_string();
     let margin = shown.len() - shown.trim_start_matches(' ').len();
@@ -90,7 +90,7 @@ fn hanging(line: &str) -> usize {
     })
 }
 
-/// How much room a text takes on a terminal, colours aside.
+/// The columns that a text takes, without colours.
 fn columns(text: &str) -> usize {
     anstream::adapter::strip_str(text).map(UnicodeWidthStr::width).sum()
 }

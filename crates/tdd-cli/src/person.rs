@@ -1,4 +1,4 @@
-//! What a person asks for that cannot be done: why, and what to do instead.
+//! Errors for requests of a person that are refused: message and hint.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tdd_exec::text::TextError;
 use crate::context::Context;
 use crate::error::MEANT;
 
-/// A request of a person that is refused before anything happens.
+/// A request that is refused before anything happens.
 #[derive(Debug, thiserror::Error)]
 pub enum PersonError {
     #[error("`{word}` is not a rule")]
@@ -64,25 +64,25 @@ pub enum PersonError {
 }
 
 impl PersonError {
-    /// HEAD is another commit than at the beginning of refactor mode.
+    /// HEAD changed since refactor mode began.
     pub fn head_moved(then: Option<&CommitId>, now: Option<&CommitId>) -> Self {
         let show = |commit: Option<&CommitId>| commit.map_or("no commit yet", CommitId::short).to_owned();
         Self::HeadMoved { then: show(then), now: show(now) }
     }
 
-    /// A word that is none of the rules, with the one that may have been meant, if an exception can be made from it.
+    /// An unknown rule, with the most similar rule that allows exceptions.
     pub fn unknown_rule(word: &str) -> Self {
         let near = |rule: &&str| strsim::jaro_winkler(word, rule);
         let nearest = with_exceptions().max_by(|a, b| near(a).total_cmp(&near(b)));
         Self::UnknownRule { word: word.to_owned(), nearest: nearest.filter(|rule| near(rule) > MEANT) }
     }
 
-    /// Whether a file is no plan at all, but a text of another kind.
+    /// Whether a file is not a plan, because it has no front matter.
     pub fn is_no_plan(&self) -> bool {
         matches!(self, Self::Plan { source, .. } if source.problem == "there is no front matter")
     }
 
-    /// What to do about it.
+    /// What the user can do.
     pub fn hint(&self) -> String {
         match self {
             Self::UnknownRule { nearest, .. } => {
@@ -132,13 +132,13 @@ fn with_exceptions() -> impl Iterator<Item = &'static str> {
     Rule::ALL.into_iter().filter(|rule| rule.has_exceptions()).map(Rule::name)
 }
 
-/// A reason as one line; a blank one is none.
+/// A reason on one line; fails if blank.
 pub fn reason(text: &str) -> Result<String, PersonError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     if words.is_empty() { Err(PersonError::NoReason) } else { Ok(words.join(" ")) }
 }
 
-/// The test that a person names, wherever they stand.
+/// The test that a person names, relative to the current folder.
 pub fn test(context: &Context, root: &Path, asked: &str) -> Result<TestId, PersonError> {
     project::test(&context.place, root, asked).ok_or_else(|| PersonError::BadTest(asked.to_owned()))
 }

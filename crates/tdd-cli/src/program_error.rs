@@ -1,4 +1,4 @@
-//! What to say of a program that cannot be set up, read or run: the exit code, and what to do next.
+//! Exit codes and hints for errors of programs.
 
 use tdd_core::program::MEMORY;
 use tdd_exec::program::ProgramError;
@@ -39,7 +39,7 @@ pub fn code(error: &ProgramError) -> Code {
     }
 }
 
-/// What to do about it.
+/// What the user can do.
 pub fn hint(error: &ProgramError) -> Option<String> {
     Some(match error {
         ProgramError::Name(_) => "use letters, digits, `-` and `_`".to_owned(),

@@ -1,4 +1,4 @@
-//! One line on the terminal that says what is running, once a command takes longer than a second.
+//! A progress line on the terminal for commands that take longer than a second.
 
 use std::sync::LazyLock;
 use std::thread;
@@ -7,15 +7,15 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tdd_core::visible;
 
-/// What is over before is not worth a line.
+/// Shorter commands show no progress line.
 const PATIENCE: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(100);
 
-/// Not drawn until [`start`] has waited.
+/// Hidden until [`start`] has waited.
 static LINE: LazyLock<ProgressBar> =
     LazyLock::new(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()));
 
-/// Shows what is done, from the second second on.
+/// Shows the progress line after [`PATIENCE`].
 pub fn start() {
     if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
         LINE.set_style(style);
@@ -30,17 +30,17 @@ pub fn start() {
     });
 }
 
-/// Takes the line away for good.
+/// Removes the progress line for good.
 pub fn end() {
     LINE.finish_and_clear();
 }
 
-/// Writes something else to the terminal while the line is away.
+/// Hides the progress line while `write` runs.
 pub fn aside<T>(write: impl FnOnce() -> T) -> T {
     LINE.suspend(write)
 }
 
-/// Something that is being done; when it ends, what was done before goes on.
+/// An activity on the progress line; when dropped, the previous one is shown again.
 #[derive(Debug)]
 pub struct Progress {
     line: &'static ProgressBar,
@@ -48,12 +48,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Something that has not said yet what it is.
+    /// Begins an activity without a text.
     pub fn begin() -> Self {
         Self { line: &LINE, before: LINE.message() }
     }
 
-    /// Says what is being done now.
+    /// Sets the activity's text.
     pub fn say(&self, what: &str) {
         self.line.set_message(format!("{} …", visible::escaped(what).replace('\n', " ")));
     }

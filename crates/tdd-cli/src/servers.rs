@@ -1,4 +1,4 @@
-//! Asks the servers of the configured models what they can do, for a person who wonders.
+//! Probes the servers of the configured models for `doctor`.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -17,17 +17,17 @@ use crate::error::CliError;
 use crate::progress::Progress;
 use crate::voice::endpoint;
 
-/// A model at a server, to be asked.
+/// A model to probe.
 struct Candidate {
     subject: String,
     model: String,
     client: HttpClient,
 }
 
-/// Nobody waits longer for a connection: a server that is not there is to be found out soon.
+/// Connection timeout; short, so that a missing server is found quickly.
 const CONNECT: Duration = Duration::from_secs(2);
 
-/// Asks every model once, whoever plays with it; different servers at the same time.
+/// Probes each model once, even if several roles use it; different servers in parallel.
 pub fn ask(config: &Config, context: &Context) -> Vec<Remark> {
     let progress = Progress::begin();
     progress.say("asking the model servers");
@@ -62,7 +62,7 @@ fn client(seat: &Seat, config: &Config, stop: &Stop) -> Result<HttpClient, CliEr
     Ok(HttpClient::new(endpoint, stop.clone())?)
 }
 
-/// Asks the models of one server one after the other; none but the first if it is not there.
+/// Probes a server's models in sequence; stops after the first if the server is unreachable.
 fn ask_server(candidates: &[Candidate]) -> Vec<Remark> {
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return Vec::new() };
     let mut remarks = Vec::new();

@@ -1,10 +1,10 @@
-//! Shows how the tests of one of several projects ended.
+//! Formats the test results of one of several projects.
 
 use tdd_exec::tally::Tally;
 
 use crate::output::{BAD, DIM, GOOD, paint};
 
-/// A line below the sum of all projects.
+/// One line, printed below the total.
 pub fn text(tally: &Tally) -> String {
     let green = paint(GOOD, format_args!("{} green", tally.green));
     let failing = match tally.failing {

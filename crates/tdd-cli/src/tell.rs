@@ -1,4 +1,4 @@
-//! Shows a run as it goes: for people as a story, who does what and what came of it; for programs every event.
+//! Shows a run as it goes: a readable story for people, or every event as JSON.
 
 use std::io;
 
@@ -19,31 +19,31 @@ use crate::dots;
 use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, paint, print_raw, print_story, remark};
 use crate::progress::Progress;
 
-/// How wide a line is at most, where there is a space to break it.
+/// Longest line, unless it has no space to break at.
 const WIDTH: usize = 100;
-/// So much is shown of what somebody says, in characters.
+/// Most characters of a quoted text.
 const MAX_SAID: usize = 400;
 
-/// A word that says what follows, and what follows.
+/// A label with its style, and the text after it.
 type Line = (Style, &'static str, String);
 
-/// Tells a run as a story, and writes the plan and the log of each step below `.tdd/`.
+/// Prints a run as a story, and writes each step's plan and log below `.tdd/`.
 pub struct Story {
     output: Output,
     views: Views,
     waiting: Option<Progress>,
-    /// The steps of the plan that is carried out, each with the dot that was shown last.
+    /// The steps of the current plan, each with the dot shown last.
     steps: Vec<(TestStep, Option<Dot>)>,
 }
 
 impl Story {
-    /// A story on this output, with its views in the machine's own folder; of a plan with these steps, if there is one.
+    /// Creates a story. `steps` are those of the plan, if one is run.
     pub fn new(output: Output, state: &StateDir, steps: Vec<TestStep>) -> Self {
         let steps = steps.into_iter().map(|step| (step, None)).collect();
         Self { output, views: Views::new(state), waiting: None, steps }
     }
 
-    /// The steps of the plan whose dots have changed: all of them at first.
+    /// The plan steps whose dot changed since it was last shown; at first all.
     fn changed_dots(&mut self, session: &Session) -> Vec<Dotted> {
         let mut changed = Vec::new();
         for (step, shown) in &mut self.steps {
@@ -55,13 +55,13 @@ impl Story {
         changed
     }
 
-    /// What programs read at the end of a plan: every step with its state.
+    /// The JSON line at the end of a plan: every step with its state.
     fn plan_document(&self, session: &Session) -> Option<String> {
         let steps: Vec<Dotted> = self.steps.iter().map(|(step, _)| step.dotted(session)).collect();
         (!steps.is_empty()).then(|| serde_json::json!({"type": "plan_steps", "steps": steps}).to_string())
     }
 
-    /// An event in lines for people.
+    /// Formats an event for people.
     fn told(&mut self, event: &Event, told: &EventContext<'_>) -> Vec<String> {
         let mut shown = Vec::new();
         if let Event::StepStart(start) = event {
@@ -116,7 +116,7 @@ impl Story {
 }
 
 impl Reporter for Story {
-    /// For programs the ledger's own lines are printed, whoever records them; and at the end of a plan its steps.
+    /// In JSON mode the ledger prints its own lines, so only the plan's steps are added at the end.
     fn event(&mut self, event: &Event, told: &EventContext<'_>) {
         let mut shown = Vec::new();
         if self.output.is_json() {
@@ -126,7 +126,7 @@ impl Reporter for Story {
             shown = self.told(event, told);
         }
         for line in shown {
-            // What could not be written is told at the end.
+            // Write errors are reported when the program ends.
             let _printed = if self.output.is_json() { print_raw(&line) } else { print_story(&line, WIDTH) };
         }
     }
@@ -161,7 +161,7 @@ impl Reporter for Story {
     }
 }
 
-/// Before anything was written an attempt is refused; after it was run, it is undone.
+/// An attempt is "refused" if nothing was written, and "undone" if it was written and run.
 fn reverted(reverted: &Reverted, said: Option<&StepResult>) -> Vec<Line> {
     if reverted.cause == Some(Cause::UnexpectedGreen) && !reverted.spent {
         return Vec::new();
@@ -189,7 +189,7 @@ fn ended(end: &StepEnd, said: Option<&StepResult>) -> Vec<Line> {
     }
 }
 
-/// What the model called the attempt that did not hold.
+/// The model's summary of a failed attempt.
 fn tried(said: Option<&StepResult>) -> Option<Line> {
     let summary = &said?.summary;
     (!summary.is_empty()).then(|| (DIM, "tried", summary.clone()))
@@ -211,27 +211,27 @@ fn listed(tests: &[TestId]) -> String {
     tests.iter().map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What the tests said and what it means. The commands are in the commit, and are the same each time.
+/// The test counts and their meaning. Omits the commands, which are in the commit and always the same.
 fn seen(message: &str) -> String {
     let mut seen = commit::bullets(message, "Verification").into_iter();
     let counts = seen.next().map(|line| line.split_once("`: ").map_or(line, |(_, counts)| counts));
     counts.into_iter().chain(seen.next()).collect::<Vec<_>>().join("; ")
 }
 
-/// Why nothing was worth it.
+/// Why the refactorer changed nothing.
 fn rest(said: Option<&StepResult>) -> String {
     let texts = said.into_iter().flat_map(|said| [&said.rationale, &said.notes]);
     let why = texts.into_iter().find(|text| !text.trim().is_empty());
     why.map_or_else(|| "nothing worth it".to_owned(), |why| format!("nothing worth it: {why}"))
 }
 
-/// The first paragraph of a plan that is no heading.
+/// The first paragraph of a plan that is not a heading.
 fn first_words(plan: &str) -> String {
     let paragraphs = plan.split("\n\n").map(str::trim);
     paragraphs.into_iter().find(|text| !text.is_empty() && !text.starts_with('#')).unwrap_or(plan).to_owned()
 }
 
-/// Somebody's words on one line, and not too many of them.
+/// A text on one line, cut to [`MAX_SAID`].
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_SAID) {

@@ -1,4 +1,4 @@
-//! A verdict as people and programs read it, with its exit code.
+//! Formats a verdict as text or JSON, with its exit code.
 
 use std::process::ExitCode;
 
@@ -15,17 +15,17 @@ use tdd_exec::workshop::ProjectWorkshop;
 use crate::context::Context;
 use crate::output::{BAD, BOLD, DIM, GOOD, Output, WARN, paint};
 
-/// Holds, or refused.
+/// Whether a change holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Answer {
-    /// The change keeps the law.
+    /// The change keeps the rules.
     Holds,
-    /// It does not, or it could not be found out.
+    /// The change breaks a rule, or could not be judged.
     Refused,
 }
 
-/// One verdict, for programs; `schemas/verdict.json` describes it.
+/// One verdict in JSON; `schemas/verdict.json` describes it.
 #[derive(Clone, Debug, Serialize)]
 pub struct VerdictDocument {
     #[serde(rename = "verdict")]
@@ -39,32 +39,32 @@ pub struct VerdictDocument {
     pub evidence: Evidence,
 }
 
-/// What a verdict rests on.
+/// The evidence for a verdict.
 #[derive(Clone, Debug, Serialize)]
 pub struct Evidence {
     /// The tree that the change was compared with.
     pub base: TreeId,
-    /// What was run.
+    /// The test command.
     pub command: String,
     pub counts: Counts,
-    /// What could not be run at all.
+    /// What kept tests from running at all.
     pub obstacles: Vec<String>,
 }
 
-/// Shows the verdicts of one command, and gives the exit code of the worst.
+/// Prints the verdicts of one command and returns the exit code of the worst.
 pub fn show(workshop: &ProjectWorkshop, judged: &Judged, context: &Context) -> ExitCode {
     Verdicts::of(workshop, judged).show(context.output)
 }
 
-/// All verdicts of one command: the worst of them stands for all.
+/// All verdicts of one command, summarised by the worst.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdicts {
     #[serde(flatten)]
     worst: Option<VerdictDocument>,
-    /// One a target.
+    /// One per target.
     #[serde(rename = "verdicts")]
     all: Vec<VerdictDocument>,
-    /// The rules that would have refused, had a person not made an exception.
+    /// Rules that would have refused without a person's exception.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     overridden: Vec<Overridden>,
 }
@@ -122,9 +122,9 @@ impl VerdictDocument {
         }
     }
 
-    /// In as many lines as it takes, or in one; what it rests on only for those who ask.
+    /// The text of the verdict; the evidence only with `--verbose`.
     fn text(&self, output: Output) -> String {
-        // A reason may quote what a test said: no line of it may look like one of ours.
+        // Indented, because a reason may quote a test's output, which must not look like a line of ours.
         let margin = if output.is_quiet() { " " } else { "\n  " };
         let reason = self.reason.lines().collect::<Vec<_>>().join(margin);
         let text = match (&self.rule, &self.next) {
@@ -141,35 +141,35 @@ impl VerdictDocument {
 }
 
 impl Verdicts {
-    /// The verdicts of one command.
+    /// Collects verdicts and picks the worst.
     pub fn new(verdicts: Vec<VerdictDocument>) -> Self {
         let worst = verdicts.iter().max_by_key(|verdict| verdict.exit_code()).cloned();
         Self { worst, all: verdicts, overridden: Vec::new() }
     }
 
-    /// What the pipeline said of a change.
+    /// The pipeline's verdicts about a change.
     pub fn of(workshop: &ProjectWorkshop, judged: &Judged) -> Self {
         let verdict = |held: &Verdict| verdict(workshop, held.clone(), &judged.report);
         let overridden = judged.overridden.clone();
         Self { overridden, ..Self::new(judged.verdicts.iter().map(verdict).collect()) }
     }
 
-    /// One refusal, and what the tests said.
+    /// A single refusal with its test report.
     pub fn refused(workshop: &ProjectWorkshop, refusal: Refusal, report: &Report) -> Self {
         Self::new(vec![verdict(workshop, Verdict::Refused(refusal), report)])
     }
 
-    /// The verdict that stands for all.
+    /// The worst verdict.
     pub fn worst(&self) -> Option<&VerdictDocument> {
         self.worst.as_ref()
     }
 
-    /// Whether all of them hold.
+    /// Whether all hold.
     pub fn hold(&self) -> bool {
         self.all.iter().all(|verdict| verdict.answer == Answer::Holds)
     }
 
-    /// Shows them, and gives their exit code.
+    /// Prints them and returns their exit code.
     pub fn show(&self, output: Output) -> ExitCode {
         output.result(self, || self.text(output));
         self.exit_code()
@@ -179,7 +179,7 @@ impl Verdicts {
         ExitCode::from(self.worst.as_ref().map_or(0, VerdictDocument::exit_code))
     }
 
-    /// The worst one first if only one line is wanted.
+    /// All verdicts and exceptions; only the worst verdict if quiet.
     pub fn text(&self, output: Output) -> String {
         if let Some(worst) = self.worst.as_ref().filter(|_| output.is_quiet()) {
             return worst.text(output);
@@ -190,7 +190,7 @@ impl Verdicts {
     }
 }
 
-/// A verdict with what it rests on.
+/// A verdict with its evidence.
 pub fn verdict(workshop: &ProjectWorkshop, verdict: Verdict, report: &Report) -> VerdictDocument {
     let evidence = Evidence::new(&workshop.span.base, workshop.site.test_command(), report);
     VerdictDocument::new(verdict, &workshop.span.tree, evidence)

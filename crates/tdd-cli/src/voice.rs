@@ -1,4 +1,4 @@
-//! The models of the three roles, and what they may cost.
+//! The models of the three roles and their spending limits.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -26,10 +26,10 @@ use tokio::runtime::{Builder, Runtime};
 use crate::context::Context;
 use crate::error::CliError;
 
-/// So often an answer in words that was cut off is continued.
+/// How often a text answer that was cut off is continued.
 const MAX_CONTINUATIONS: u32 = 3;
 
-/// Who answers for each role.
+/// The model of each role.
 pub struct Voices {
     models: BTreeMap<Role, (String, Model)>,
     shared: Rc<Shared>,
@@ -42,7 +42,7 @@ struct Shared {
     prices: BTreeMap<String, Price>,
 }
 
-/// Who answers for one role.
+/// The model of one role.
 pub struct RoleVoice {
     name: String,
     model: Model,
@@ -50,8 +50,8 @@ pub struct RoleVoice {
 }
 
 impl Voices {
-    /// The models that the configuration names, for a run that may take this long; `record` is where all that they say
-    /// is written to.
+    /// The configured models, for a run of at most `max_time`. If `record` is set, all answers are written to that
+    /// cassette.
     pub fn configured(
         config: &Config,
         context: &Context,
@@ -77,7 +77,7 @@ impl Voices {
         Self::with(models, config)
     }
 
-    /// Every role plays from a cassette.
+    /// Every role replays a cassette.
     pub fn replayed(cassette: &str, config: &Config) -> Result<Self, CliError> {
         let mut models = BTreeMap::new();
         for role in Role::ALL {
@@ -96,7 +96,7 @@ impl Voices {
         Ok(Self { models, shared: Rc::new(Shared { runtime, limit, prices }) })
     }
 
-    /// The voice of a role.
+    /// Takes the model of a role.
     pub fn of(&mut self, role: Role) -> Result<RoleVoice, CliError> {
         let (name, model) = self.models.remove(&role).ok_or(CliError::NoModel(role))?;
         Ok(RoleVoice { name, model, shared: Rc::clone(&self.shared) })
@@ -110,7 +110,7 @@ impl Voice for RoleVoice {
         Ok((answer, asked.elapsed()))
     }
 
-    /// Nothing where no price is configured.
+    /// 0 if no price is configured.
     fn price(&self, answer: &Answer) -> u64 {
         let mut meter = Meter::new(Limit::default(), self.shared.prices.clone());
         let is_priced = self.shared.prices.contains_key(&self.name);
@@ -122,7 +122,7 @@ impl Voice for RoleVoice {
     }
 }
 
-/// Where a seat's model is, and how to ask it.
+/// The endpoint of a role's model.
 pub fn endpoint(seat: &Seat, config: &Config) -> Result<Endpoint, CliError> {
     let route = seat.route.clone().map_err(|missing| CliError::NoServer { role: seat.role, model: missing.model })?;
     Ok(Endpoint {
@@ -134,7 +134,7 @@ pub fn endpoint(seat: &Seat, config: &Config) -> Result<Endpoint, CliError> {
     })
 }
 
-/// The key of a seat's server; none is fine for a server that asks for none.
+/// The API key of a role's server, if it needs one.
 fn key(seat: &Seat) -> Option<SecretString> {
     let name = seat.route.as_ref().ok()?.server.api_key_env.as_ref()?;
     std::env::var(name).ok().filter(|key| !key.trim().is_empty()).map(SecretString::from)

@@ -15,7 +15,7 @@ pub struct Which {
 }
 
 impl Which {
-    /// As the workshop takes it.
+    /// Converts the options for the workshop.
     pub fn change(&self) -> workshop::Which {
         workshop::Which { at: self.at.clone(), base: self.base.clone() }
     }

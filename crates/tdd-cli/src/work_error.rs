@@ -1,4 +1,4 @@
-//! What to say of a project that cannot be worked on: the exit code, and what to do next.
+//! Exit codes and hints for errors of a project.
 
 use std::path::Path;
 
@@ -46,7 +46,7 @@ pub fn code(error: &WorkError) -> Code {
     }
 }
 
-/// What to do about it.
+/// What the user can do.
 pub fn hint(error: &WorkError) -> Option<String> {
     Some(match error {
         WorkError::NoFolder(path) if path.exists() => "it is a file; name a folder with `-C DIR`".to_owned(),
@@ -99,7 +99,7 @@ pub fn hint(error: &WorkError) -> Option<String> {
     })
 }
 
-/// The lines of a configuration that has a command read by its report.
+/// A hint to let a test command write a JUnit report.
 fn report_lines(command: &str) -> String {
     let words: Vec<String> = command.split(' ').map(|word| format!("\"{word}\"")).collect();
     format!(
@@ -137,7 +137,7 @@ fn ledger_hint(error: &LedgerError) -> String {
     }
 }
 
-/// The names that a configuration may give to a language.
+/// The language names that a config may use.
 fn known_languages() -> String {
     let names = tdd_lang::names().into_iter().map(|name| format!("`{name}`"));
     format!("known: {}", names.collect::<Vec<_>>().join(", "))

@@ -1,4 +1,4 @@
-//! `detect-antipattern` as a user runs it, with real cargo and git.
+//! Tests `detect-antipattern` with real cargo and git.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -123,7 +123,7 @@ fn a_test_after_the_fact_is_told_from_a_red() {
     check(&sandbox, &[], &["test-after-the-fact tests/a.rs:9"]);
     change(&sandbox, &[("tests/a.rs", &more("10"))]);
     check(&sandbox, &[], &[]);
-    // It is another test now, and this one was never seen to fail.
+    // The changed assertion makes it a different test, which has never been seen to fail.
     change(&sandbox, &[("tests/a.rs", &more("9"))]);
     check(&sandbox, &[], &["test-after-the-fact tests/a.rs:9"]);
     change(&sandbox, &[("src/lib.rs", &CODE.replace("n * n", "n"))]);
@@ -138,7 +138,7 @@ fn an_answer_made_for_the_test_is_told() {
     let fake = CODE.replace("n * n", "match n {\n        4 => 16,\n        _ => n,\n    }");
     change(&sandbox, &[("src/lib.rs", &fake)]);
     let (code, found) = detect(&sandbox, &[]);
-    // Where it can be measured, it is also told that no test takes the other arm.
+    // Where coverage is available, the uncovered branch is reported too.
     let found: Vec<String> = found.into_iter().filter(|it| it != "yagni src/lib.rs:7").collect();
     assert_eq!((code, found), (0, vec!["hard-coded-value src/lib.rs:6".to_owned()]));
 }

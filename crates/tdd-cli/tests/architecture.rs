@@ -1,4 +1,4 @@
-//! The fences between the crates, checked against the manifests and sources themselves.
+//! Checks the dependency rules between the crates against their manifests and sources.
 
 #![expect(clippy::unwrap_used, reason = "a workspace that cannot be read has failed the test")]
 
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Which of our crates each of our crates may use.
+/// The crates of ours that each crate may depend on.
 const DIRECTION: [(&str, &[&str]); 7] = [
     ("tdd-core", &[]),
     ("tdd-llm", &[]),
@@ -17,7 +17,7 @@ const DIRECTION: [(&str, &[&str]); 7] = [
     ("tdd-cli", &["tdd-agents", "tdd-core", "tdd-exec", "tdd-lang", "tdd-llm"]),
 ];
 
-/// Crates that decide or describe, and so must not touch the world.
+/// Crates that must do no I/O, because they only decide or describe.
 const PURE: [&str; 3] = ["tdd-core", "tdd-lang", "tdd-agents"];
 
 fn root() -> PathBuf {

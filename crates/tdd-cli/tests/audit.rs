@@ -1,4 +1,4 @@
-//! A history is replayed, whoever made it: what each commit claimed, and what was seen.
+//! Tests `audit` on any history: each commit's claim and the finding.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -30,7 +30,7 @@ fn said(phase: &str, test: &str) -> String {
     format!("test: {phase}\n\nTDD-Phase: {phase}\nTDD-Test: {test}\n")
 }
 
-/// Exit code, and of each commit what it claimed and what was found.
+/// The exit code, and each commit's claim and finding.
 fn audit(sandbox: &Sandbox, arguments: &[&str]) -> (Option<i32>, Vec<String>) {
     audit_by(sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")), arguments)
 }

@@ -1,4 +1,4 @@
-//! `auto-test` on real projects with real cargo: every test that there is ends with an honest answer.
+//! Tests `auto-test` on real projects with real cargo: every test gets a true result.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ fn put_under_git(sandbox: &Sandbox) {
     sandbox.git(&["commit", "--quiet", "--message=state"]);
 }
 
-/// The sample project with a ledger, in which runs are recorded.
+/// The sample project with a ledger that records runs.
 fn recording(name: &str) -> Sandbox {
     let sandbox = project(name);
     let init = machine(&sandbox).arg("init").output().unwrap();
@@ -35,7 +35,7 @@ fn machine(sandbox: &Sandbox) -> Command {
     sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"))
 }
 
-/// Runs `auto-test` and gives its whole answer as lines.
+/// Runs `auto-test` and returns its result as lines.
 fn auto_test(sandbox: &Sandbox) -> String {
     answer(machine(sandbox).args(["auto-test", "--format", "json"]))
 }
@@ -66,7 +66,7 @@ fn list<'a>(document: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     document[key].as_array().into_iter().flatten()
 }
 
-/// What is said of a test, and the beginning of why.
+/// A test's result and the first line of its message.
 fn line(of: &Value, words: &[&Value]) -> String {
     let words: Vec<&str> = words.iter().filter_map(|word| word.as_str()).collect();
     let why = of["message"].as_str().and_then(|message| message.lines().next());
@@ -166,7 +166,7 @@ fn what_keeps_everything_from_being_built_is_named() {
     insta::assert_snapshot!(text.replace(&root, "[root]"));
 }
 
-/// Variables of a user that would change what tests say, and secrets.
+/// Environment variables that would change test results, and secrets.
 const OUTSIDE: [(&str, &str); 9] = [
     ("RUSTFLAGS", "--cfg from_outside"),
     ("RUSTDOCFLAGS", "--cfg from_outside"),
@@ -270,7 +270,7 @@ fn targets_that_cargo_leaves_out_or_that_cannot_be_read_are_told() {
     insta::assert_snapshot!(text);
 }
 
-/// How `auto-test` calls cargo, written down by a `cargo` before the real one.
+/// Cargo's arguments during `auto-test`, logged by a wrapper script before the real cargo on `PATH`.
 fn calls_of_cargo(sandbox: &Sandbox) -> String {
     let folder = sandbox.outside().join("bin");
     let log = sandbox.outside().join("calls");

@@ -1,4 +1,4 @@
-//! A Rust project whose tests have cases, with real rstest: the cases of a function are one test.
+//! Tests a Rust project with real rstest: the cases of a function count as one test.
 
 #![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test that cannot be set up has failed")]
 
@@ -12,7 +12,7 @@ const MORE: &str = "\n#[rstest]\n#[case(1, 3)]\n#[case(2, 6)]\nfn trebles(#[case
 const CODE: &str = "//! Multiplies.\n\n/// Twice.\npub fn double(n: i32) -> i32 {\n    n + n\n}\n";
 const TREBLE: &str = "\n/// Thrice.\npub fn treble(n: i32) -> i32 {\n    n * 3\n}\n";
 
-/// A project that uses rstest; `None` if it is neither here nor to be had.
+/// A project that uses rstest; `None` if it can neither be found nor fetched.
 fn project() -> Option<Sandbox> {
     let sandbox = Sandbox::new();
     let init = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["init", "--name", "kata"]).output().unwrap();
@@ -35,7 +35,7 @@ fn project() -> Option<Sandbox> {
     Some(sandbox)
 }
 
-/// Exit code, rule, cause and target of a gate's only answer.
+/// The exit code, rule, cause and target of a gate's single verdict.
 fn answer(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
     let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
@@ -59,7 +59,7 @@ fn the_cases_of_a_function_are_one_test_to_every_gate() {
     }
     sandbox.write("tests/a.rs", format!("{TESTS}{MORE}"));
     sandbox.commit("feat: treble");
-    // A case more is a demand more.
+    // An added case is a new requirement.
     sandbox.write("tests/a.rs", format!("{TESTS}{}", MORE.replace("#[case(2, 6)]", "#[case(2, 6)]\n#[case(3, 10)]")));
     assert_eq!(answer(&sandbox, &["validate-red", "tests/a.rs"]), "0 - assertion tests/a.rs::trebles");
 }

@@ -1,4 +1,4 @@
-//! `check`, `commit` and `prove`: one change, judged alike whichever way it comes.
+//! Tests that `check`, `commit` and `prove` judge a change alike.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -16,7 +16,7 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// Exit code and the one document.
+/// The exit code and the JSON document.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
     let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
@@ -25,7 +25,7 @@ fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
     (output.status.code().unwrap(), document)
 }
 
-/// Exit code, phase, rule and cause in one line.
+/// The exit code, phase, rule and cause on one line.
 fn answer(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let (code, document) = run(sandbox, arguments);
     let text = |key: &str| document[key].as_str().unwrap_or("-").to_owned();

@@ -1,4 +1,4 @@
-//! The commands as a user runs them, on good days; `bad_input.rs` has the others.
+//! Tests the commands on valid input; `bad_input` tests the rest.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -26,7 +26,7 @@ fn json(sandbox: &Sandbox, arguments: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Compares with commit ids, times and durations made equal.
+/// Snapshot with commit ids, times and durations replaced.
 macro_rules! assert_story {
     ($($text:expr),+ $(,)?) => {
         let mut settings = insta::Settings::clone_current();

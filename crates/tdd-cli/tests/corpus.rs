@@ -1,5 +1,5 @@
-//! Corpora of changes, each judged by the real program with the real runner of its language: ways round the law, which must be
-//! refused for the right reason, and honest work, which must not be. Each is then tried at a second door, which must agree.
+//! Judges the corpora with the real program and each language's real runner: cheats must be refused for the right
+//! reason, honest changes accepted. A second command must agree on each case.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -11,17 +11,17 @@ use serde::Deserialize;
 use serde_json::Value;
 use tdd_fixtures::{Sandbox, corpus};
 
-/// More than there are cores: a case waits for processes and disks.
+/// More than the number of cores, because cases mostly wait for processes and disk.
 const THREADS: usize = 4;
 
-/// What a case expects of the machine.
+/// A case's expected result.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Expected {
-    /// What the change tries, in one sentence.
+    /// What the change attempts, in one sentence.
     why: String,
-    /// Folders of the language's corpus that are laid before the case's own `before/`, and before its `attempt/`:
-    /// [`Sandbox::lay_base`] reads them.
+    /// Shared folders of the corpus, copied before the case's own `before/` and `attempt/` by [`Sandbox::lay_base`] and
+    /// [`Sandbox::lay_attempt`].
     #[serde(default, rename = "before")]
     _before: Vec<String>,
     #[serde(default, rename = "attempt")]
@@ -75,7 +75,7 @@ fn every_way_round_in_javascript_is_refused_and_all_honest_work_accepted() {
     check("javascript/");
 }
 
-/// Judges the cases of a language, prints both rates, and fails where the machine answered otherwise.
+/// Judges a language's cases, prints both rates, and fails on any unexpected verdict.
 #[expect(clippy::print_stdout, reason = "the rates are for people to read")]
 fn check(language: &str) {
     let (rates, wrong) = judged(language);
@@ -83,7 +83,7 @@ fn check(language: &str) {
     assert!(wrong.is_empty(), "{} answers are other than expected:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Both rates of a language's corpora, and where the machine answered otherwise.
+/// Both rates of a language's corpora, and the unexpected verdicts.
 fn judged(language: &str) -> (String, Vec<String>) {
     let wanted = std::env::var("CORPUS").unwrap_or_default();
     let [bypass, honest] = ["bypass", "honest"].map(|folder| cases(&format!("{language}{folder}"), &wanted));
@@ -113,7 +113,7 @@ fn every_case_says_what_it_is_about() {
     }
 }
 
-/// The cases of a folder whose names contain this text.
+/// The cases of a folder whose names contain `wanted`.
 fn cases(folder: &str, wanted: &str) -> Vec<Case> {
     let case = |name: String| {
         let name = format!("{folder}/{name}");
@@ -124,7 +124,7 @@ fn cases(folder: &str, wanted: &str) -> Vec<Case> {
     corpus::names(folder).into_iter().filter(|name| name.contains(wanted)).map(case).collect()
 }
 
-/// Runs all cases, a few at a time, and tells where the machine answered otherwise.
+/// Judges the cases in parallel and returns the unexpected verdicts.
 fn judge(cases: &[Case]) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let wrong = Mutex::new(Vec::new());
@@ -143,7 +143,7 @@ fn judge(cases: &[Case]) -> Vec<String> {
     wrong
 }
 
-/// What the machine said, if it is not what was expected.
+/// The verdict, if it is unexpected.
 fn mismatch(case: &Case) -> Option<String> {
     let sandbox = laid(&case.name)?;
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
@@ -154,7 +154,7 @@ fn mismatch(case: &Case) -> Option<String> {
     let Expected { why, exit, rule, cause, .. } = &case.expected;
     let said = (output.status.code(), text("rule"), text("cause"));
     if said == (Some(*exit), rule.clone(), cause.clone()) {
-        // A run may have changed its own files, and a door commits: the next door gets the change as it was.
+        // A run may have changed files and a door commits, so the next door gets a fresh copy.
         let is_changed = rule.as_deref() == Some("same-tree");
         return Door::of(case).into_iter().enumerate().find_map(|(number, door)| {
             let again = if is_changed || number > 0 { laid(&case.name) } else { None };
@@ -166,7 +166,7 @@ fn mismatch(case: &Case) -> Option<String> {
     Some(format!("{name}: {why}\n    expected {exit} {rule:?} {cause:?}\n    but was  {said:?}: {reason}"))
 }
 
-/// A second way by which the same change reaches the rules: it must get the same answer.
+/// A second command that must judge the same change alike.
 #[derive(Clone, Copy, Debug)]
 enum Door {
     /// `check`, on the working tree.
@@ -182,7 +182,7 @@ enum Door {
 impl Door {
     const ALL: [Self; 4] = [Self::Check, Self::Audit, Self::Prove, Self::Detect];
 
-    /// The door that a case is tried at; all of them with `DOORS=all`. A red proves nothing to `prove`.
+    /// The doors for a case: one, or all with `DOORS=all`. `prove` does not apply to a red.
     fn of(case: &Case) -> Vec<Self> {
         let mut doors = Self::ALL.to_vec();
         doors.retain(|door| !matches!(door, Self::Prove if case.expected.gate == "red"));
@@ -220,7 +220,7 @@ impl Door {
         let text = |key: &str| document[key].as_str().map(str::to_owned);
         let agrees = match self {
             Self::Check => (code, text("rule"), text("cause")) == (Some(*exit), rule.clone(), cause.clone()),
-            // What could not be found out is no good commit either.
+            // `audit` and `prove` also fail when a commit cannot be judged.
             Self::Audit | Self::Prove => (code == Some(0)) == (*exit == 0),
             Self::Detect => code == Some(0) || *exit != 0,
         };
@@ -228,21 +228,21 @@ impl Door {
     }
 }
 
-/// The working tree, committed.
+/// Commits the working tree.
 fn committed<'s>(sandbox: &'s Sandbox, message: &str) -> &'s Sandbox {
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "--allow-empty", "-m", message]);
     sandbox
 }
 
-/// Exit code and answer of a command.
+/// The exit code and JSON output of a command.
 fn document<'a>(sandbox: &Sandbox, arguments: impl IntoIterator<Item = &'a String>) -> (Option<i32>, Value) {
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
     let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
     (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default())
 }
 
-/// The case's project, its base committed and its attempt in the working tree; `None` if its runner is not there.
+/// A case's project with its base committed and its attempt in the working tree; `None` if its runner is not installed.
 fn laid(case: &str) -> Option<Sandbox> {
     let sandbox = Sandbox::new();
     let is_installed = || ["-vitest", "-jest"].iter().any(|runner| case.contains(runner));

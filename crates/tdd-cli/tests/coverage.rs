@@ -1,6 +1,6 @@
-//! `detect-antipattern` where it can be measured which lines the tests execute, with the real runners.
+//! Tests `detect-antipattern` with line coverage and the real runners.
 //!
-//! Without a runner its test says that it was skipped.
+//! Tests print that they are skipped if their runner is missing.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -16,7 +16,7 @@ fn project(sandbox: &Sandbox, language: &str) {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
 }
 
-/// What is said of YAGNI as `file:line why`, and why nothing was measured.
+/// The YAGNI findings as `file:line why`, and why coverage was not measured.
 fn detect(sandbox: &Sandbox, arguments: &[&str]) -> (Vec<String>, Option<String>) {
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
     let output = command.args(["detect-antipattern", "--format", "json"]).args(arguments).output().unwrap();
@@ -57,7 +57,7 @@ fn python_tells_what_its_tests_execute() {
     sandbox.commit("feat: squares");
     check(&sandbox, &idle);
     assert_eq!(detect(&sandbox, &["squares.py"]).1.unwrap(), "only a change is measured");
-    // What no change of this commit is about is not its matter.
+    // Uncovered lines that the change does not touch are not reported.
     sandbox.write("squares.py", code.replace("return n * n\n", "return n**2\n"));
     check(&sandbox, &[]);
     sandbox.write("tests/test_squares.py", test.replace("16", "17"));
@@ -192,7 +192,7 @@ fn cargo_llvm_cov_tells_what_rust_tests_execute() {
             "src/lib.rs:14 no test executes 2 lines of fn `cube`, from here to line 15",
         ],
     );
-    // What was counted before counts no more.
+    // Counts of the earlier measurement must not be reused.
     sandbox.write("tests/a.rs", format!("{test}\n#[test]\nfn eight() {{\n    assert_eq!(squares::cube(2), 8);\n}}\n"));
     check(&sandbox, &["src/lib.rs:7 no test executes 2 lines of fn `square`, from here to line 8"]);
     sandbox.write("tests/a.rs", test);

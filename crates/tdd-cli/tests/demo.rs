@@ -1,4 +1,4 @@
-//! Every kata of the demo runs to its end, offline, and leaves a history that keeps the law.
+//! Tests that every kata of the demo completes offline and leaves a history that passes the audit.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -15,7 +15,7 @@ use tdd_fixtures::{Sandbox, story};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tdd-cli");
 
-/// A demo whose temporary folder is inside the sandbox. A configuration that is not there must not matter.
+/// A demo with its temporary folder in the sandbox. A missing `TDD_CONFIG` file must not matter.
 fn demo(sandbox: &Sandbox, arguments: &[&str]) -> Command {
     let folder = sandbox.outside().join("tmp");
     fs::create_dir_all(&folder).unwrap();
@@ -28,7 +28,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// The projects that demos left behind; the machine's own folder for runs may stay beside them.
+/// The project folders that demos left, without the machine's own run folder.
 fn left_behind(sandbox: &Sandbox) -> Vec<PathBuf> {
     let entries = fs::read_dir(sandbox.outside().join("tmp")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -36,7 +36,7 @@ fn left_behind(sandbox: &Sandbox) -> Vec<PathBuf> {
     names.map(|name| sandbox.outside().join("tmp").join(name).canonicalize().unwrap()).collect()
 }
 
-/// Runs a kata and gives what people read, after a look at what it left behind.
+/// Runs a kata, checks the project it left, and returns its output.
 fn story_of(kata: &str, tests: &[&str]) -> String {
     let sandbox = Sandbox::new();
     let output = demo(&sandbox, &[kata]).output().unwrap();
@@ -68,14 +68,14 @@ fn keeps_the_law(sandbox: &Sandbox, folder: &Path, tests: &[&str]) {
     assert!(last >= 9, "{last} steps are no whole run");
     let passed = sandbox.command(tests[0]).args(&tests[1..]).current_dir(folder).output().unwrap();
     assert!(passed.status.success(), "{}", text(&passed.stdout));
-    // Every commit is judged once more; for Rust that takes long, and the audit has tests of its own.
+    // Audits every commit, except in Rust, where it takes too long.
     if tests[0] != "cargo" {
         let audit = sandbox.command(PROGRAM).args(["-C", folder.to_str().unwrap(), "audit"]).output().unwrap();
         assert!(audit.status.success(), "{}{}", text(&audit.stdout), text(&audit.stderr));
     }
 }
 
-/// Compares with commit ids made equal.
+/// Snapshot with commit ids replaced.
 macro_rules! assert_story {
     ($kata:expr) => {
         assert_story!($kata, &["cargo", "test"])
@@ -216,7 +216,7 @@ fn an_unknown_kata_is_refused_with_the_known_ones() {
     );
 }
 
-/// `UPDATE_CASSETTES=1 cargo test -p tdd-cli --test demo` writes them anew.
+/// `UPDATE_CASSETTES=1 cargo test -p tdd-cli --test demo` updates the cassettes.
 #[test]
 fn the_cassettes_are_what_the_stories_say() {
     for name in ["string-calculator", "bowling", "roman-numerals", "fizz-buzz", "reverse-polish", "leap-years"] {

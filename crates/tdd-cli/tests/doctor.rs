@@ -1,4 +1,4 @@
-//! `doctor` on models and katas: what keeps a run from working is a failure, each with its fix, and it is found soon.
+//! Tests `doctor` on models and katas: it reports every problem that stops a run, with a fix, and quickly.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tdd_fixtures::Sandbox;
 use tdd_fixtures::server::{Reply, Request, Server};
 
-/// A project whose roles ask these servers, one each, and with this in its `llm` section.
+/// A project whose three roles use these servers, with these lines in its `llm` section.
 fn project(servers: [&str; 3], llm: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.git(&["init", "-q"]);
@@ -28,7 +28,7 @@ fn project(servers: [&str; 3], llm: &str) -> Sandbox {
     sandbox
 }
 
-/// What `doctor` finds, and its exit code.
+/// The exit code and findings of `doctor`.
 fn doctor(sandbox: &Sandbox, more: &[&str]) -> (Option<i32>, Vec<Value>) {
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
     let output = command.args(["doctor", "--format", "json"]).args(more).output().unwrap();
@@ -81,7 +81,7 @@ fn for_a_model_that_the_server_does_not_have_those_that_it_has_are_listed() {
 
 #[test]
 fn servers_that_are_not_there_are_all_reported_soon() {
-    // Listeners that accept nothing and whose queues are full take no connection.
+    // Listeners that accept nothing and whose queues are full make connections hang.
     let dead: Vec<TcpListener> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
     let connect = |listener: &TcpListener| {
         TcpStream::connect_timeout(&listener.local_addr().unwrap(), Duration::from_millis(50)).ok()

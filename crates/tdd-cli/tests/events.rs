@@ -1,4 +1,4 @@
-//! Every event that is declared is written by a command that a user can run.
+//! Tests that some command writes each declared event type.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -61,7 +61,7 @@ fn code(answer: &str) -> String {
     format!("//! Adds.\n\n/// Adds the numbers in a text.\npub fn add(_text: &str) -> i64 {{\n    {answer}\n}}\n")
 }
 
-/// Runs a script in a new project, and gives the exit code.
+/// Runs a script in a new project and returns the exit code.
 fn run(sandbox: &Sandbox, script: &Script) -> Option<i32> {
     sandbox.git(&["init", "-q"]);
     fs::write(sandbox.outside().join("script.jsonl"), script.cassette()).unwrap();

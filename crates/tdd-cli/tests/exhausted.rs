@@ -1,4 +1,4 @@
-//! A full disk and a tool that is killed for want of memory are nobody's fault: exit code 3, and what to do.
+//! Tests that a full disk or a tool killed for lack of memory gives exit code 3 and a hint.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use std::fs;
@@ -21,7 +21,7 @@ fn command(sandbox: &Sandbox, arguments: &[&str]) -> Command {
     command
 }
 
-/// Exit code, and all that was said.
+/// The exit code and all output.
 fn told(mut command: Command) -> (Option<i32>, String) {
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
@@ -38,7 +38,7 @@ fn assert_environment((code, text): (Option<i32>, String), word: &str) {
     assert!(text.contains(word) && text.contains("try: "), "{text}");
 }
 
-/// A program that kills itself while a file is there, and else is the real one.
+/// A wrapper that kills itself while a flag file exists, and otherwise runs the real program.
 fn killer(sandbox: &Sandbox, name: &str, then: &str) -> (PathBuf, PathBuf) {
     let (program, flag) = (sandbox.outside().join("bin").join(name), sandbox.outside().join(format!("kill-{name}")));
     fs::create_dir_all(program.parent().unwrap()).unwrap();

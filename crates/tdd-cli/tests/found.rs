@@ -1,6 +1,7 @@
-//! The projects of a repository that nobody named, with their real runners: found, told of, and out of a change's reach.
+//! Tests auto-discovery of unconfigured projects with their real runners: they are found, reported, and protected from
+//! a change.
 //!
-//! Without pytest, node or go these tests say that they were skipped.
+//! Tests print that they are skipped without pytest, node or go.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -46,7 +47,7 @@ const GO: [(&str, &str); 3] = [
     ),
 ];
 
-/// A repository of these projects, all of them green.
+/// A repository of these projects, with all tests green.
 fn repository(projects: &[(&str, &[(&str, &str)])]) -> Option<Sandbox> {
     let sandbox = Sandbox::new();
     if !(sandbox.has_pytest() && sandbox.has_node() && sandbox.has_go()) {
@@ -67,7 +68,7 @@ fn four() -> Option<Sandbox> {
     repository(&[("api/", &RUST), ("svc/", &GO), ("tools/", &PYTHON), ("web/", &JAVASCRIPT)])
 }
 
-/// Exit code and standard output, as JSON where it is.
+/// The exit code and the JSON output.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
     sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
@@ -80,7 +81,7 @@ fn passing(sandbox: &Sandbox) -> Vec<String> {
     tests.map(|test| test["test_id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What `doctor` says of projects that nobody runs.
+/// The finding of `doctor` about unconfigured projects.
 fn unknown(sandbox: &Sandbox) -> Option<(String, String)> {
     let (_, doctor) = run(sandbox, &["doctor", "--offline"]);
     let found = doctor["findings"].as_array().unwrap().iter().find(|it| it["subject"] == "other projects")?.clone();

@@ -1,4 +1,4 @@
-//! The three gates as a user runs them, with real cargo and git.
+//! Tests the three gates with real cargo and git.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -22,7 +22,7 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// Runs a gate and gives its exit code and its document.
+/// Runs a gate and returns its exit code and JSON document.
 fn gate(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
     Machine::new(sandbox, env!("CARGO_BIN_EXE_tdd-cli")).document(arguments)
 }
@@ -31,7 +31,7 @@ fn schema() -> Value {
     serde_json::from_str(include_str!("../../../schemas/verdict.json")).unwrap()
 }
 
-/// Holds a document against the schema: every key that it requires, every word that it lists.
+/// Asserts that a document has the schema's required keys and only its listed words.
 fn assert_described(document: &Value) {
     let schema = schema();
     let verdict = &schema["$defs"]["verdict"];
@@ -66,7 +66,7 @@ fn the_guide_to_the_gates_lists_every_rule() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// Exit code, rule and cause in one line.
+/// The exit code, verdict, rule and cause on one line.
 fn answer(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let (code, verdict) = gate(sandbox, arguments);
     assert_described(&verdict);

@@ -1,6 +1,6 @@
-//! The gates in a project that no model works on: they need no kata, no model and not even a configuration.
+//! Tests the gates in a project without models, which needs no kata and no config.
 //!
-//! A language whose tools are not installed says that it was skipped.
+//! Tests print that a language is skipped if its tools are not installed.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 #![expect(clippy::print_stdout, reason = "a test that is skipped says why")]
 
@@ -11,12 +11,12 @@ use tdd_fixtures::Sandbox;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tdd-cli");
 
-/// A small project: its manifest, wrong code, right code, and a test that tells them apart.
+/// A small project: manifest, wrong code, and a test that detects the mistake.
 struct Sample {
     language: &'static str,
     manifest: (&'static str, &'static str),
     code: (&'static str, &'static str),
-    /// What is wrong in the code, and what would be right.
+    /// The wrong text in the code and its correction.
     mistake: (&'static str, &'static str),
     test: (&'static str, &'static str),
     id: &'static str,
@@ -69,7 +69,7 @@ const GO: Sample = Sample {
 };
 
 impl Sample {
-    /// A person's project, committed; `None` without the language's tools.
+    /// A committed project; `None` without the language's tools.
     fn lay(&self) -> Option<Sandbox> {
         let sandbox = Sandbox::new();
         let installed = match self.language {
@@ -93,7 +93,7 @@ impl Sample {
         Some(sandbox)
     }
 
-    /// A red and a green, each checked by the one command that a person needs.
+    /// Checks a red and a green with `check`.
     fn assert_checked(&self, sandbox: &Sandbox) {
         sandbox.write(self.test.0, self.test.1);
         let (code, red) = sandbox.answer(PROGRAM, &["check"]);
@@ -214,7 +214,7 @@ fn no_commit_writes_and_says_what_to_commit() {
     assert_eq!(said(&quiet).lines().count(), 1, "{}", said(&quiet));
 }
 
-/// Who made the last commit.
+/// The author and committer of the last commit.
 fn author(sandbox: &Sandbox) -> String {
     sandbox.git(&["log", "-1", "--format=%an <%ae>, %cn <%ce>"]).trim().to_owned()
 }

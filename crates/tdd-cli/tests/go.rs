@@ -1,6 +1,6 @@
-//! The program on Go modules, with the real `go test`: each cause of a red, what is planted, what a person does.
+//! Tests the program on Go modules with the real `go test`: causes of a red, cheats, and a person's commands.
 //!
-//! Without Go these tests say that they were skipped.
+//! Tests print that they are skipped without Go.
 
 use serde_json::{Value, json};
 use tdd_fixtures::script::Script;
@@ -187,7 +187,7 @@ fn what_vet_complains_of_is_told_and_not_taken_for_what_the_red_lacked() {
     assert!(reason.starts_with("`go vet ./...` fails: ") && reason.contains("calc.go:7:"), "{reason}");
 }
 
-/// What testify's suites do, in few lines: no proxy is asked for the real one.
+/// A minimal replacement of testify's suites, so that no module proxy is needed.
 const SUITE: &str = "package suite\n\nimport (\n\t\"reflect\"\n\t\"strings\"\n\t\"testing\"\n)\n\n\
     type Suite struct{ t *testing.T }\n\n\
     func (s *Suite) SetT(t *testing.T) { s.t = t }\n\n\

@@ -1,4 +1,4 @@
-//! Projects of languages that nobody here knows, by the JUnit report that their tests write; with a real shell.
+//! Tests projects in unsupported languages through the JUnit report of their tests, with a real shell.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::Value;
 use tdd_fixtures::Sandbox;
 
-/// Runs every function `test_…` of `test/*_test.sh`, each in a shell of its own.
+/// Runs every function `test_…` of `test/*_test.sh` in a shell of its own.
 const RUNNER: &str = r#"#!/bin/sh
 mkdir -p out
 failed=0
@@ -49,7 +49,7 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// Exit code and standard output, as JSON where it is.
+/// The exit code and the JSON output.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
     sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
@@ -125,7 +125,7 @@ fn a_makefile_that_cannot_be_read_is_answered_with_the_lines_to_write() {
         assert!(said.contains("the target `test` of `Makefile` cannot be read"), "{command}: {said}");
         assert!(said.contains(lines), "{command}: {said}");
     }
-    // What it says leads on.
+    // The lines that the hint suggests must work.
     let written = lines.replace("\n    ", "\n").replace("report.xml", "out/junit.xml");
     sandbox.write("tdd.yaml", written.trim_start());
     if sandbox.command("make").arg("--version").output().is_ok() {
@@ -147,7 +147,7 @@ fn what_cheats_is_refused() {
         let (exit, said) = run(&sandbox, &["validate-refactor"]);
         assert_eq!((exit, rule(&said).0), (1, expected), "{path}: {said}");
     }
-    // A test that was loosened between red and green.
+    // A test that is loosened between red and green.
     let sandbox = project();
     sandbox.write("test/calc_test.sh", &both);
     assert_eq!(run(&sandbox, &["validate-red", "test/calc_test.sh"]).0, 0);

@@ -1,5 +1,5 @@
-//! A run that is killed again and again comes to the same end as one that never was: at every kind of moment, with
-//! nothing lost, nothing twice and nothing left behind. `TDD_KILLS` says how often; CI takes the default.
+//! Tests that a run killed repeatedly, at every kind of moment, ends like an undisturbed one: nothing lost, duplicated
+//! or left behind. `TDD_KILLS` sets the number of kills.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -16,7 +16,7 @@ use tdd_exec::state::StateDir;
 use tdd_fixtures::Sandbox;
 use tdd_fixtures::script::Script;
 
-/// The kata's tests and what makes each pass, cycle by cycle.
+/// The kata's tests and the code that makes each pass, cycle by cycle.
 const CYCLES: [(&str, &str, &str); 4] = [
     ("an_empty_text_is_zero", r#"add(""), 0"#, "0"),
     ("one_number_is_itself", r#"add("7"), 7"#, "text.parse().unwrap_or(0)"),
@@ -24,7 +24,7 @@ const CYCLES: [(&str, &str, &str); 4] = [
     ("lines", r#"add("1\n2"), 3"#, "text.split([',', '\\n']).map(|part| part.parse().unwrap_or(0)).sum()"),
 ];
 
-/// The file of a person's that is there all the time.
+/// A user's untracked file that must stay untouched.
 const MINE: (&str, &str) = ("mine.txt", "untouched\n");
 
 fn tests(cycles: usize) -> String {
@@ -40,7 +40,7 @@ fn code(cycle: usize, doc: &str) -> String {
     format!("//! Adds.\n\n/// {doc}\npub fn add({name}: &str) -> i64 {{\n    {body}\n}}\n")
 }
 
-/// Twelve steps: attempts that are refused and undone, refactors with and without a change.
+/// Twelve steps, with attempts that are refused or undone and refactors with and without a change.
 fn script() -> Script {
     let mut script = Script::new();
     for cycle in 1..=4 {
@@ -67,7 +67,7 @@ fn script() -> Script {
     script
 }
 
-/// A project, and the cassette that its models play from.
+/// A project and the cassette for its models.
 fn project() -> Sandbox {
     let sandbox = Sandbox::new();
     let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["init", "--name", "kata"]).output().unwrap();
@@ -77,7 +77,7 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// The machine at work, with as many steps left as the history lacks.
+/// Starts a run for the remaining steps.
 fn begin(sandbox: &Sandbox) -> Child {
     let left = (12 - steps_ended(sandbox)).to_string();
     let args = ["run", "--steps", &left, "--allow-untracked", "--replay", "../script.jsonl"];
@@ -90,7 +90,7 @@ fn lines(sandbox: &Sandbox) -> Vec<serde_json::Value> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// How many steps have ended: by the commits, and by the ledger where a step ended without one.
+/// The number of the last completed step, by the commits or the ledger.
 fn steps_ended(sandbox: &Sandbox) -> u64 {
     let messages = sandbox.git(&["log", "--format=%(trailers:key=TDD-Step,valueonly)"]);
     let committed = messages.lines().find_map(|line| line.trim().parse().ok()).unwrap_or(0);
@@ -101,13 +101,13 @@ fn steps_ended(sandbox: &Sandbox) -> u64 {
 /// When to kill.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
-    /// As soon as this many more events are written.
+    /// After this many more events.
     Events(usize),
     /// After this time.
     Time(Duration),
 }
 
-/// Kills a run at a moment; answers whether it was still under way.
+/// Kills a run at a moment; returns whether it was still running.
 fn kill_at(sandbox: &Sandbox, moment: Moment) -> bool {
     let before = lines(sandbox).len();
     let mut child = begin(sandbox);
@@ -143,7 +143,7 @@ fn assert_nobody_left(folder: &Path) {
     assert_eq!(there(), Vec::<String>::new());
 }
 
-/// What a finished run leaves: subjects, steps and phases of all commits, oldest first.
+/// Subjects, steps and phases of all commits, oldest first.
 fn history(sandbox: &Sandbox) -> Vec<String> {
     let log = sandbox.git(&["log", "--reverse", "--format=%B%x00"]);
     let messages = log.split('\0').map(str::trim).filter(|message| !message.is_empty());
@@ -159,10 +159,10 @@ fn history(sandbox: &Sandbox) -> Vec<String> {
     messages.map(told).collect()
 }
 
-/// A step that ended: its number, its role, its outcome.
+/// A completed step: number, role, outcome.
 type Ended = (u64, String, String);
 
-/// The steps that ended, in order.
+/// The completed steps, in order.
 fn ended(sandbox: &Sandbox) -> Vec<Ended> {
     let ends = lines(sandbox).into_iter().filter(|line| line["type"] == "step_end");
     let text = |line: &serde_json::Value, key: &str| line[key].as_str().unwrap().to_owned();
@@ -180,7 +180,7 @@ fn assert_sound(sandbox: &Sandbox) {
     assert!(!objects.contains(MINE.0), "a ref leads to a file of a person's");
 }
 
-/// What a whole run leaves that nobody killed.
+/// The result of a run that is not killed.
 fn undisturbed() -> (Vec<String>, Vec<Ended>, String, usize) {
     let sandbox = project();
     let output = begin(&sandbox).wait_with_output().unwrap();
@@ -189,7 +189,7 @@ fn undisturbed() -> (Vec<String>, Vec<Ended>, String, usize) {
     (history(&sandbox), ended(&sandbox), sandbox.git(&["rev-parse", "HEAD^{tree}"]), lines(&sandbox).len())
 }
 
-/// Numbers that look random, and are the same each time: a failure can be seen again.
+/// A pseudo-random sequence with a fixed seed, so that failures can be reproduced.
 struct Chance(u64);
 
 impl Chance {
@@ -213,14 +213,14 @@ fn a_run_that_is_killed_at_any_moment_comes_to_the_same_end() {
                 assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
                 continue;
             }
-            // Every kill but one in three is at a boundary, the next one first, so that all come up in the end.
+            // Two of three kills are at an event boundary, which moves on each time so that all are covered.
             let moment = match done % 3 {
                 0 => Moment::Time(Duration::from_millis(chance.below(1500))),
                 _ => Moment::Events(1 + done / 3 % (events / 8)),
             };
             done += usize::from(kill_at(&sandbox, moment));
         }
-        // The last run may have been killed between its last step and its own end; the next start puts that right.
+        // The run may have been killed between its last step and its end; the next start repairs that.
         let args = ["step", "--allow-untracked", "--replay", "../script.jsonl"];
         let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(args).output().unwrap();
         assert_eq!(output.status.code(), Some(3), "the script has no thirteenth step");

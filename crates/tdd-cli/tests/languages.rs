@@ -1,6 +1,6 @@
-//! What holds in every language alike, with the real runners.
+//! Tests behaviour that all languages share, with the real runners.
 //!
-//! A language whose tools are not installed is left out, and the test says so.
+//! A language whose tools are not installed is skipped, and the test says so.
 
 #![expect(clippy::print_stdout, reason = "a test says which language it leaves out")]
 
@@ -11,31 +11,31 @@ use tdd_fixtures::script::Script;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_tdd-cli");
 
-/// The same small project in one language: a test for an `add` that is not there yet.
+/// The same small project in one language: a test for a missing `add`.
 struct Tongue {
     language: &'static str,
     is_installed: fn(&Sandbox) -> bool,
-    /// Where the test is.
+    /// The test's file.
     test_file: &'static str,
     /// The test.
     red: &'static str,
-    /// Its name.
+    /// The test's name.
     name: &'static str,
-    /// Where production is.
+    /// The production file.
     code_file: &'static str,
     /// Production that makes the test pass.
     green: &'static str,
-    /// The test marked as skipped, in each way that its runner knows: a text of the test and what stands there instead.
+    /// Ways to mark the test as skipped: a text of the test and its replacement.
     marks: &'static [(&'static str, &'static str)],
     /// A text that does not parse.
     broken: &'static str,
-    /// Production that is there and wrong.
+    /// Production code with a wrong `add`.
     wrong: &'static str,
-    /// A test for it that fails once and passes from then on: it leaves a file behind at `MARK`.
+    /// A test for it that fails once and then passes, because it leaves a file at `MARK`.
     flaky: &'static str,
-    /// Another test file, with a test `slow` that passes only under the command for it.
+    /// Another test file with a test `slow`, which passes only under its own command.
     slow: (&'static str, &'static str, &'static [&'static str]),
-    /// Bodies of `add` that answer with what the test expects.
+    /// Bodies of `add` that return the expected value directly.
     fakes: &'static [&'static str],
 }
 
@@ -160,7 +160,7 @@ const TONGUES: [Tongue; 4] = [
 ];
 
 impl Tongue {
-    /// Calls `then` with a new project of each language whose tools are installed.
+    /// Calls `then` with a new project in each installed language.
     fn each(then: impl Fn(&Self, &Sandbox)) {
         for tongue in &TONGUES {
             let sandbox = Sandbox::new();
@@ -178,7 +178,7 @@ fn machine(sandbox: &Sandbox) -> Machine<'_> {
     Machine::new(sandbox, PROGRAM)
 }
 
-/// Exit code and cause in one line.
+/// The exit code and cause on one line.
 fn answer(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let (code, document) = machine(sandbox).document(arguments);
     format!("{code} {}", document["cause"].as_str().unwrap_or("-"))
@@ -298,7 +298,7 @@ fn a_red_that_passes_when_it_is_run_again_is_flaky() {
         for command in [&["validate-red", tongue.test_file][..], &["check"]] {
             assert_eq!(answer(sandbox, command), "1 flaky", "{} {command:?}", tongue.language);
             std::fs::remove_file(&mark).unwrap();
-            // Another tree, so that the run is not remembered.
+            // Changes the tree, so that the cached run is not used.
             sandbox.write("NOTES.md", format!("{command:?}"));
         }
         sandbox.write("tdd.yaml", sandbox.read("tdd.yaml") + "gate: { flaky_reruns: 0 }\n");
@@ -361,7 +361,7 @@ fn a_make_target_that_only_calls_a_runner_is_that_runner() {
         };
         sandbox.write("tdd.yaml", format!("language: {}\nci: {{ test_cmd: [make, test] }}\n", tongue.language));
         passes();
-        // Where nothing says what the tests are run with, the Makefile does.
+        // If no runner is configured, the Makefile's test target is used.
         let without_runner =
             [("python", "pyproject.toml", ""), ("javascript", "package.json", "{\"type\": \"module\"}\n")];
         if let Some((_, manifest, text)) = without_runner.iter().find(|(language, ..)| *language == tongue.language) {

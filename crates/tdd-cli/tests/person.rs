@@ -1,4 +1,4 @@
-//! The commands by which a person steers the machine, with real cargo and git.
+//! Tests the commands by which a person steers the machine, with real cargo and git.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -26,31 +26,31 @@ fn project() -> Sandbox {
     sandbox
 }
 
-/// Exit code, and all that was said.
+/// The exit code and all output.
 fn says(sandbox: &Sandbox, arguments: &[&str]) -> (i32, String) {
     let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(arguments).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap(), String::from_utf8(said).unwrap())
 }
 
-/// Exit code and document.
+/// The exit code and the JSON document.
 fn json(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
     Machine::new(sandbox, env!("CARGO_BIN_EXE_tdd-cli")).document(arguments)
 }
 
-/// Exit code, answer and rule of a gate in one line.
+/// The exit code, verdict and rule of a gate on one line.
 fn answer(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let (code, verdict) = json(sandbox, arguments);
     let word = |key: &str| verdict[key].as_str().unwrap_or("-").to_owned();
     format!("{code} {} {}", word("verdict"), word("rule"))
 }
 
-/// The same as one text.
+/// The exit code and output as one text.
 fn told((code, said): (i32, String)) -> String {
     format!("exit {code}\n{said}")
 }
 
-/// Compares with commit ids and times made equal.
+/// Snapshot with commit ids and times replaced.
 macro_rules! assert_story {
     ($($text:expr),+ $(,)?) => {
         let mut settings = insta::Settings::clone_current();
@@ -182,7 +182,7 @@ fn refactor_mode_does_not_go_back_behind_a_commit_that_was_made_meanwhile() {
     sandbox.commit("feat: a person's commit");
     let refused = told(says(&sandbox, &["refactor", "end", "--discard"]));
     assert_eq!(sandbox.read("src/new.rs"), "// new\n");
-    // What the hint says leads out.
+    // The hint's advice works.
     sandbox.git(&["branch", "kept"]);
     sandbox.git(&["reset", "-q", "--keep", &began_at]);
     assert_eq!(says(&sandbox, &["refactor", "end", "--discard"]).0, 0);
@@ -225,7 +225,7 @@ fn a_retired_test_goes_in_a_commit_of_its_own_and_the_users_work_stays() {
     assert_story!(done, log, status, events.join("\n"));
 }
 
-/// A person's word about the second test, as it stands in the ledger before its file is touched.
+/// The event for a person's edit of the second test, as recorded before the file is changed.
 fn word_about_the_second(sandbox: &Sandbox, content: &str) -> Event {
     Event::PersonEdit(PersonEdit {
         test_id: TestId::parse(STRIKE).unwrap(),
@@ -247,7 +247,7 @@ fn a_word_that_was_cut_short_before_its_commit_is_put_back_by_the_next_start() {
     says(&sandbox, &["validate-refactor"]);
     assert_eq!(sandbox.read("tests/game.rs"), format!("{TEST}{SECOND}"));
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
-    // What a person does afterwards is their own, even if it is the same.
+    // A later change by the person is their own, even if it is identical.
     sandbox.write("tests/game.rs", TEST);
     says(&sandbox, &["validate-refactor"]);
     assert_eq!(sandbox.read("tests/game.rs"), TEST);
@@ -277,7 +277,7 @@ fn a_word_that_was_cut_short_after_its_commit_is_put_on_the_record() {
     assert_eq!(sandbox.read("tests/game.rs"), TEST);
 }
 
-/// Killed as soon as its word is on the record, wherever it has got to by then.
+/// The command is killed right after its event is recorded.
 #[test]
 fn a_killed_word_is_carried_out_once_when_it_is_given_again() {
     for arguments in [&["retire", STRIKE, "--reason", "why"][..], &["resume", "--skip"]] {
@@ -307,7 +307,7 @@ fn a_test_that_cannot_be_retired_stays() {
     let missing = told(says(&sandbox, &["retire", "tests/game.rs::nonsense", "--reason", "why"]));
     let no_reason = told(says(&sandbox, &["retire", TARGET, "--reason", ""]));
     let no_id = told(says(&sandbox, &["retire", "what ever", "--reason", "why"]));
-    // Another test calls it.
+    // Another test calls this one.
     let caller = format!("{TEST}\n#[test]\nfn calls() {{\n    a_gutter_game_scores_zero();\n}}\n");
     sandbox.write("tests/game.rs", &caller);
     let uncommitted = told(says(&sandbox, &["retire", TARGET, "--reason", "why"]));
@@ -318,8 +318,8 @@ fn a_test_that_cannot_be_retired_stays() {
     assert_story!(missing, no_reason, no_id, uncommitted, needed);
 }
 
-/// Puts events into the ledger, as a run would. Line by line: a lock that this process takes may live on for a
-/// moment in a program that another test starts.
+/// Appends events to the ledger as a run would. Writes the file directly, because a lock taken here may be inherited
+/// for a moment by a program that another test starts.
 fn append(sandbox: &Sandbox, events: &[Event]) {
     let mut ledger = sandbox.read(".tdd/events.jsonl");
     for event in events {
@@ -331,7 +331,7 @@ fn append(sandbox: &Sandbox, events: &[Event]) {
     sandbox.write(".tdd/events.jsonl", ledger);
 }
 
-/// A run that used up its attempts at a test.
+/// Records that a run used up its attempts at a test.
 fn block(sandbox: &Sandbox, test: &str) {
     let test_id = TestId::parse(test).unwrap();
     let reason = "all 5 attempts are spent".to_owned();

@@ -1,6 +1,6 @@
-//! Several projects in one repository, with real cargo and pytest: one ledger, and each test at its own home.
+//! Tests several projects in one repository with real cargo and pytest: one ledger, each test run in its project.
 //!
-//! Without pytest these tests say that they were skipped.
+//! Tests print that they are skipped without pytest.
 
 use serde_json::Value;
 use tdd_fixtures::Sandbox;
@@ -45,7 +45,7 @@ fn repository() -> Option<Sandbox> {
     Some(sandbox)
 }
 
-/// Exit code and standard output, as JSON where it is.
+/// The exit code and the JSON output.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
     sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
@@ -86,7 +86,7 @@ fn a_red_and_its_green_stay_in_their_project() {
     sandbox.write("web/calc.py", "def add(a, b):\n    return a + b\n\n\ndef double(a):\n    return add(a, a)\n");
     let (code, said) = run(&sandbox, &["validate-green", "web/tests/test_calc.py::test_doubles"]);
     assert_eq!(code, 0, "{said}");
-    // What breaks in the other project is no green.
+    // A change that breaks the other project is not a green.
     sandbox.write("core/src/lib.rs", "pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n");
     let (code, said) = run(&sandbox, &["validate-green", "web/tests/test_calc.py::test_doubles"]);
     assert_eq!(code, 1, "{said}");

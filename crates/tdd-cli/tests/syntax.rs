@@ -1,4 +1,4 @@
-//! A model that writes a test with a syntax error hears where it is, what the parser says, and what stands there.
+//! Tests that a model is told where its syntax error is, what the parser says, and the text there.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -6,7 +6,7 @@ use serde_json::json;
 use tdd_fixtures::Sandbox;
 use tdd_fixtures::server::{Cast, Server, edit_plan};
 
-/// What the tester hears after this answer, which writes one file.
+/// The message that the tester gets after an answer with this file.
 fn heard(language: &str, path: &str, text: &str) -> String {
     let answer = edit_plan(&[(path, Some(text))], &json!({"summary": "do it"}));
     let server = Server::playing(Cast::new().says("tester", &answer));
@@ -30,7 +30,7 @@ fn heard(language: &str, path: &str, text: &str) -> String {
     edits[1].last()
 }
 
-/// Holds what the tester hears against the words that must be in it.
+/// Asserts that the tester's message contains these words.
 #[track_caller]
 fn check(language: &str, path: &str, text: &str, expected: &[&str]) {
     let heard = heard(language, path, text);

@@ -1,4 +1,4 @@
-//! The tools protocol: every wish has its answer, edits meet the gate one by one, and the turn is judged at its end.
+//! Tests the tools protocol: every call gets a result, each edit meets the gate, and the turn is judged at its end.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -17,7 +17,7 @@ fn machine(sandbox: &Sandbox, arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs three steps of a script by tools, and gives exit code and what was told.
+/// Runs three scripted steps with tools; returns the exit code and the output.
 fn run(script: &Script) -> (Sandbox, Option<i32>, String) {
     let sandbox = Sandbox::new();
     sandbox.git(&["init", "-q"]);

@@ -1,6 +1,6 @@
-//! Workspaces of every kind, with their real runners: all tests of all members are run, each under an id of its own.
+//! Tests workspaces of every kind with their real runners: all tests of all members run, each with its own id.
 //!
-//! Without pytest, node, npm or go these tests say that they were skipped.
+//! Tests print that they are skipped without pytest, node, npm or go.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -9,7 +9,7 @@ use tdd_fixtures::Sandbox;
 
 const SKIPPED: &str = "skipped: pytest, node and go are needed";
 
-/// A repository of these files, committed.
+/// A committed repository with these files.
 fn repository(files: &[(&str, &str)]) -> Option<Sandbox> {
     let sandbox = Sandbox::new();
     if !(sandbox.has_pytest() && sandbox.has_node() && sandbox.has_go()) {
@@ -24,12 +24,12 @@ fn repository(files: &[(&str, &str)]) -> Option<Sandbox> {
     Some(sandbox)
 }
 
-/// Exit code and standard output, as JSON where it is.
+/// The exit code and the JSON output.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
     sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
 }
 
-/// All tests pass, and these are all.
+/// Asserts that exactly these tests pass.
 fn check(sandbox: &Sandbox, expected: &[&str]) {
     let (code, report) = run(sandbox, &["auto-test"]);
     assert_eq!(code, 0, "{report}");
@@ -57,7 +57,7 @@ fn the_modules_of_a_go_workspace() {
         return println!("{SKIPPED}");
     };
     check(&sandbox, &["a/calc_test.go::TestAdds", "b/calc_test.go::TestAdds"]);
-    // What one module needs of another is production as well.
+    // Code that one module needs from another also counts as production.
     let more = test("b", "a.Twice", "\n\t\"example.com/a\"\n")
         .replace("TestAdds", "TestTwice")
         .replace("(1, 2) != 3", "(4) != 8");
@@ -143,7 +143,7 @@ fn package(name: &str) -> String {
     )
 }
 
-/// A workspace of two packages, of which this is the root.
+/// A workspace of two packages with this root manifest.
 fn node_workspace(root: &str, pnpm: Option<&str>) -> Option<Sandbox> {
     let test = node_test("add", "../calc.js", "add(3, 5)");
     let (a, b) = (package("a"), package("b"));
@@ -175,14 +175,14 @@ fn the_packages_of_an_npm_workspace_and_what_one_needs_of_another() {
     let root = "{\"name\": \"root\", \"private\": true, \"workspaces\": [\"packages/*\"], \"scripts\": {\"test\": \"npm test --workspaces\"}}\n";
     let Some(sandbox) = node_workspace(root, None) else { return println!("{SKIPPED}") };
     check(&sandbox, &OF_PACKAGES);
-    // As `npm install` links them.
+    // Links the package as `npm install` does.
     let installed = sandbox.project().join("node_modules/@shop");
     std::fs::create_dir_all(&installed).unwrap();
     std::os::unix::fs::symlink("../../packages/a", installed.join("a")).unwrap();
     sandbox.write("packages/b/test/other.test.js", node_test("double", "@shop/a", "double(4)"));
     let (code, said) = run(&sandbox, &["validate-red", "packages/b/test/other.test.js"]);
     assert_eq!((code, said["cause"].as_str()), (0, Some("missing-symbol")), "{said}");
-    // In a copy beside the project the link must lead to the copy of the package, or there would be no red state.
+    // In a scratch copy the link must point to the copied package, or the red state could not be reproduced.
     sandbox.write("packages/a/calc.js", format!("{CODE}export const double = (a) => add(a, a)\n"));
     let (code, said) = run(&sandbox, &["validate-green", "packages/b/test/other.test.js"]);
     assert_eq!(code, 0, "{said}");

@@ -1,4 +1,4 @@
-//! Lays the cases of the corpora out: what stood before a change, and the attempt at it.
+//! Writes the cases of the corpora into a sandbox: the project before a change, and the attempted change.
 //!
 //! `corpus/README.md` says which files a case may have.
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{Sandbox, must};
 
-/// The languages that have a corpus of their own, as the beginnings of the names of their cases. Rust's has none.
+/// Path prefixes of the corpora; Rust's cases have none.
 pub const LANGUAGES: [&str; 4] = ["", "python/", "javascript/", "go/"];
 
 /// The folder of all corpora.
@@ -17,7 +17,7 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
 }
 
-/// The cases of a folder such as `python/honest`, by their names in it, sorted.
+/// The names of the cases in a folder such as `python/honest`, sorted.
 pub fn names(kind: &str) -> Vec<String> {
     let entries = must(&format!("list {kind}"), fs::read_dir(folder().join(kind)));
     let mut names: Vec<String> =
@@ -26,7 +26,7 @@ pub fn names(kind: &str) -> Vec<String> {
     names
 }
 
-/// What a case expects of the machine.
+/// A case's expected results.
 pub fn expected(case: &str) -> Value {
     let path = folder().join(case).join("expected.json");
     let text = must(&format!("read {}", path.display()), fs::read_to_string(&path));
@@ -34,14 +34,14 @@ pub fn expected(case: &str) -> Value {
 }
 
 impl Sandbox {
-    /// Lays the base of a case: its language's skeleton, the folders that `before` of `expected.json` lists, its own
-    /// `before/` and `before.patch`.
+    /// Writes the base of a case: its language's skeleton, the folders listed under `before` in `expected.json`, its
+    /// own `before/` and `before.patch`.
     pub fn lay_base(&self, case: &str) {
         self.lay(&format!("corpus/{}skeleton", language(case)));
         self.lay_shared(case, "before");
     }
 
-    /// Lays the attempt of a case: the folders that `attempt` of `expected.json` lists, its own `attempt/` and
+    /// Writes the attempt of a case: the folders listed under `attempt` in `expected.json`, its own `attempt/` and
     /// `attempt.patch`.
     pub fn lay_attempt(&self, case: &str) {
         self.lay_shared(case, "attempt");
@@ -62,7 +62,7 @@ impl Sandbox {
     }
 }
 
-/// The corpus that a case belongs to.
+/// The path prefix of a case's corpus.
 fn language(case: &str) -> &'static str {
     LANGUAGES.into_iter().skip(1).find(|language| case.starts_with(language)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Sample projects and a hermetic place to run the machine in. Depends on none of the other crates.
+//! Sample projects and a hermetic sandbox to run the machine in. Depends on no other crate of ours.
 
 pub mod corpus;
 pub mod machine;
@@ -15,8 +15,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A temporary folder with a home of its own. Whatever runs in it sees neither the developer's
-/// configuration nor the network.
+/// A temporary folder with its own home, isolated from the developer's configuration and from the network.
 #[derive(Debug)]
 pub struct Sandbox {
     folder: TempDir,
@@ -45,8 +44,8 @@ impl Sandbox {
         sandbox
     }
 
-    /// Lays a folder of this crate over the project: `x.disarmed` is written as `x`, `x.removed` takes `x` away.
-    /// A folder that is not there changes nothing.
+    /// Copies a folder of this crate over the project: `x.disarmed` is written as `x`, and `x.removed` deletes `x`. A
+    /// missing folder changes nothing.
     pub fn lay(&self, folder: &str) {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         if source.is_dir() {
@@ -59,12 +58,12 @@ impl Sandbox {
         self.folder.path().join("project")
     }
 
-    /// A folder outside the project.
+    /// The folder around the project.
     pub fn outside(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Writes a file of the project, folders included.
+    /// Writes a file of the project and creates its folders.
     pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.project().join(path);
         if let Some(folder) = path.parent() {
@@ -91,13 +90,13 @@ impl Sandbox {
         command.env("HOME", self.folder.path().join("home"));
         command.env("CARGO_HOME", tool_home("CARGO_HOME", ".cargo"));
         command.env("RUSTUP_HOME", tool_home("RUSTUP_HOME", ".rustup"));
-        // Go would build its standard library anew for every sandbox.
+        // A shared cache, because Go would otherwise rebuild its standard library for every sandbox.
         command.env("GOCACHE", tool_home("GOCACHE", ".cache/go-build"));
         command.envs([("CARGO_NET_OFFLINE", "true"), ("TZ", "UTC"), ("GIT_CONFIG_NOSYSTEM", "1")]);
         command
     }
 
-    /// Whether there is a pytest; a test that skips itself for want of it must say so.
+    /// Whether pytest is installed. A test that skips itself without it must say so.
     pub fn has_pytest(&self) -> bool {
         let python = std::env::var_os("VIRTUAL_ENV")
             .map_or_else(|| PathBuf::from("python3"), |folder| Path::new(&folder).join("bin").join("python"));
@@ -105,18 +104,18 @@ impl Sandbox {
         output.is_ok_and(|output| output.status.success())
     }
 
-    /// Whether there is a Go; a test that skips itself for want of it must say so.
+    /// Whether Go is installed. A test that skips itself without it must say so.
     pub fn has_go(&self) -> bool {
         self.command("go").arg("version").output().is_ok_and(|output| output.status.success())
     }
 
-    /// Whether there is a node that we can use; a test that skips itself for want of it must say so.
+    /// Whether Node is installed. A test that skips itself without it must say so.
     pub fn has_node(&self) -> bool {
         self.command("node").arg("--version").output().is_ok_and(|output| output.status.success())
     }
 
-    /// Links what CI installed for JavaScript's tests (vitest, jest and what goes with them) into the project, from
-    /// `TDD_NODE_MODULES` or `target/node/`; whether there is any.
+    /// Links the JavaScript packages that CI installed (vitest, jest and their dependencies) into the project, from
+    /// `TDD_NODE_MODULES` or `target/node/`. Returns whether they exist.
     pub fn link_node_modules(&self) -> bool {
         let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/node/node_modules");
         let folder = std::env::var_os("TDD_NODE_MODULES").map_or_else(usual, PathBuf::from);
@@ -125,12 +124,12 @@ impl Sandbox {
         is_there && std::os::unix::fs::symlink(folder, self.project().join("node_modules")).is_ok()
     }
 
-    /// What a program of ours answers in JSON, and its exit code.
+    /// Runs our program; returns its exit code and its JSON output.
     pub fn answer(&self, program: &str, arguments: &[&str]) -> (i32, Value) {
         answer(self.command(program).args(arguments))
     }
 
-    /// Each test of a run with its cause, or `pass`; each obstacle with its own.
+    /// Runs all tests; returns each test with its cause or `pass`, and each obstacle with its cause.
     pub fn results(&self, program: &str) -> Vec<String> {
         let (code, report) = self.answer(program, &["auto-test"]);
         must("run all tests", succeeded(code == 0, &report.to_string()));
@@ -145,13 +144,13 @@ impl Sandbox {
         [told("tests", "test_id"), told("obstacles", "subject")].concat()
     }
 
-    /// Commits all that is there.
+    /// Commits all files.
     pub fn commit(&self, message: &str) {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "-m", message]);
     }
 
-    /// Runs the git program in the project and gives what it printed.
+    /// Runs git in the project and returns its output.
     pub fn git(&self, arguments: &[&str]) -> String {
         let identity = ["-c", "user.name=A Person", "-c", "user.email=person@local", "-c", "commit.gpgsign=false"];
         let output = must("run git", self.command("git").args(identity).args(arguments).output());
@@ -161,7 +160,7 @@ impl Sandbox {
     }
 }
 
-/// What a command of ours answers in JSON, and its exit code; where it answers nothing, what it complains of.
+/// Runs a command of ours; returns its exit code and its JSON output, or standard error if there is none.
 pub fn answer(command: &mut Command) -> (i32, Value) {
     let output = must("run it", command.args(["--format", "json"]).output());
     let said = serde_json::from_slice(&output.stdout);
@@ -170,8 +169,8 @@ pub fn answer(command: &mut Command) -> (i32, Value) {
     (must("read its exit code", code), said)
 }
 
-/// Copies a folder; a file `x.disarmed` becomes `x`, so that no workspace picks a fixture up, and `x.removed`
-/// removes `x`.
+/// Copies a folder. A file `x.disarmed` becomes `x` (the suffix hides fixtures from the workspace), and `x.removed`
+/// deletes `x`.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -198,7 +197,7 @@ fn succeeded(success: bool, said: &str) -> std::io::Result<()> {
     if success { Ok(()) } else { Err(std::io::Error::other(said.to_owned())) }
 }
 
-/// A fixture that cannot be set up is a failed test.
+/// Panics, because a fixture that cannot be set up fails the test.
 fn must<T, E: std::fmt::Display>(what: &str, result: Result<T, E>) -> T {
     result.unwrap_or_else(|error| panic!("cannot {what}: {error}"))
 }

@@ -1,4 +1,4 @@
-//! The real program on a project: what it answers, and what it must do whatever the project's language is.
+//! Runs the real program on a sandbox project, with assertions that hold for every language.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::script::Script;
 use crate::{Sandbox, must};
 
-/// The real program on the project of a sandbox.
+/// The real program on a sandbox project.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'s> {
     sandbox: &'s Sandbox,
@@ -15,15 +15,15 @@ pub struct Machine<'s> {
 }
 
 impl<'s> Machine<'s> {
-    /// The program with this path, on the project of this sandbox.
+    /// Uses the program at this path.
     pub fn new(sandbox: &'s Sandbox, program: &'s str) -> Self {
         Self { sandbox, program }
     }
 
-    /// Exit code and the JSON document of a command that prints one.
+    /// Runs a command; returns its exit code and its JSON document.
     ///
     /// # Panics
-    /// If it prints something else.
+    /// If the command prints anything else.
     pub fn document(&self, arguments: &[&str]) -> (i32, Value) {
         let mut command = self.sandbox.command(self.program);
         let output = must("run it", command.args(arguments).args(["--format", "json"]).output());
@@ -37,14 +37,14 @@ impl<'s> Machine<'s> {
     /// Runs a command that must succeed.
     ///
     /// # Panics
-    /// If it does not.
+    /// If it fails.
     pub fn succeeds(&self, arguments: &[&str]) -> Value {
         let (code, said) = self.sandbox.answer(self.program, arguments);
         assert_eq!(code, 0, "{arguments:?}: {said}");
         said
     }
 
-    /// Runs steps with the models of a script; exit code and what was told.
+    /// Runs steps with a script's answers; returns the exit code and the output.
     pub fn replay(&self, how: &[&str], script: &Script) -> (Option<i32>, String) {
         let path = self.sandbox.outside().join("script.jsonl");
         must("write the script", fs::write(path, script.cassette()));
@@ -54,10 +54,10 @@ impl<'s> Machine<'s> {
         (output.status.code(), told)
     }
 
-    /// A project that `init` made passes its own checks, and `doctor` finds these tools.
+    /// Asserts that a new project passes its own checks and that `doctor` finds these tools.
     ///
     /// # Panics
-    /// If that is not so.
+    /// If an assertion fails.
     pub fn assert_new_project_is_ready(&self, tools: &[&str]) {
         assert_eq!(self.sandbox.results(self.program), [""; 0]);
         assert_eq!(self.sandbox.git(&["status", "--porcelain"]), "");
@@ -72,10 +72,10 @@ impl<'s> Machine<'s> {
         }
     }
 
-    /// Three steps of a script make one cycle, whatever its implementor tries before.
+    /// Asserts that three steps of a script make one cycle, even if its implementor fails at first.
     ///
     /// # Panics
-    /// If that is not so.
+    /// If an assertion fails.
     pub fn assert_cycle(&self, script: &Script) {
         let (code, told) = self.replay(&["--steps", "3"], script);
         assert_eq!(code, Some(0), "{told}");
@@ -86,11 +86,11 @@ impl<'s> Machine<'s> {
         self.succeeds(&["audit"]);
     }
 
-    /// A test that a script's implementor fails twice is skipped by `resume --skip` and comes back as it was by
-    /// `resume --unblock`.
+    /// Asserts that `resume --skip` skips a test that the implementor failed twice, and that `resume --unblock`
+    /// restores it unchanged.
     ///
     /// # Panics
-    /// If that is not so.
+    /// If an assertion fails.
     pub fn assert_blocked_test_comes_back(&self, test: &str, (file, red): (&str, &str), production: (&str, &str)) {
         let config = self.sandbox.read("tdd.yaml");
         self.sandbox.write("tdd.yaml", config.replace("max_attempts_per_agent: 5", "max_attempts_per_agent: 2"));
@@ -111,12 +111,12 @@ impl<'s> Machine<'s> {
     }
 }
 
-/// The helpers of a test binary that runs the real program on projects of one language: `project` (`None` where the
-/// language's tools are not installed), `machine`, `run` and `check`.
+/// Defines the helpers of a test binary for one language: `project` (`None` if its tools are not installed), `machine`,
+/// `run` and `check`.
 #[macro_export]
 macro_rules! language_tests {
     ($language:literal, $is_installed:ident) => {
-        /// A project that `init` made, or `None` without the tools of its language.
+        /// A project made by `init`, or `None` if the language's tools are not installed.
         fn project() -> Option<$crate::Sandbox> {
             let sandbox = $crate::Sandbox::new();
             if !sandbox.$is_installed() {
@@ -131,12 +131,12 @@ macro_rules! language_tests {
             $crate::machine::Machine::new(sandbox, env!("CARGO_BIN_EXE_tdd-cli"))
         }
 
-        /// Exit code and standard output, as JSON where it is.
+        /// Returns the exit code and the JSON output.
         fn run(sandbox: &$crate::Sandbox, arguments: &[&str]) -> (i32, serde_json::Value) {
             sandbox.answer(env!("CARGO_BIN_EXE_tdd-cli"), arguments)
         }
 
-        /// Holds the results of all tests against those that are expected.
+        /// Compares the results of all tests with the expected ones.
         fn check(sandbox: &$crate::Sandbox, expected: &[&str]) {
             assert_eq!(sandbox.results(env!("CARGO_BIN_EXE_tdd-cli")), expected);
         }

@@ -1,35 +1,35 @@
-//! A small file system of its own for a folder, so that a disk can be full without harm.
+//! Mounts a small file system on a folder, so that a test can fill a disk without harm.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a test says that needs one and may not have it.
+/// The message of a test that needs a mount and may not make one.
 pub const MAY_NOT_MOUNT: &str = "skipped: this user may not mount a file system";
 
-/// A file system in memory on a folder; gone when this is dropped.
+/// An in-memory file system on a folder, unmounted when dropped.
 #[derive(Debug)]
 pub struct Mount(PathBuf);
 
 impl Mount {
-    /// With these options of `mount`, such as `size=64k`; `None` where this user may not mount.
+    /// Mounts with these `mount` options, such as `size=64k`; `None` if the user may not mount.
     pub fn tmpfs(folder: &Path, options: &str) -> Option<Self> {
         let mount = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(folder).output();
         mount.is_ok_and(|output| output.status.success()).then(|| Self(folder.to_owned()))
     }
 
-    /// Fills it to the last byte; removing the file that this gives makes room again.
+    /// Fills it to the last byte. Deleting the returned file frees the space.
     pub fn fill(&self) -> PathBuf {
         fill(&self.0)
     }
 }
 
-/// Fills the disk that a folder is on to the last byte.
+/// Fills the disk of a folder to the last byte.
 pub fn fill(folder: &Path) -> PathBuf {
     let path = folder.join("filler");
     let mut file = crate::must("make a file", fs::File::create(&path));
-    // Pieces that become smaller, until not even a byte finds room.
+    // Ever smaller chunks, until not even one byte fits.
     for size in [1 << 20, 1 << 12, 1] {
         while file.write_all(&vec![0; size]).is_ok() {}
     }

@@ -1,17 +1,17 @@
-//! What a model is to say, call by call: a cassette for tests.
+//! Builds a cassette for tests: a model's answers, call by call.
 
 use serde_json::{Value, json};
 
 use crate::server::edit_plan;
 
-/// The answers of a model, by the keys of the calls that get them.
+/// A model's answers, by call key.
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     lines: Vec<Value>,
 }
 
 impl Script {
-    /// A model that says nothing yet.
+    /// A script without answers.
     pub fn new() -> Self {
         Self::default()
     }
@@ -23,7 +23,7 @@ impl Script {
         self
     }
 
-    /// Tool calls as the answer to one call: name and arguments of each.
+    /// Answers one call with tool calls, each a name and arguments.
     #[must_use]
     pub fn calls(mut self, key: &str, calls: &[(&str, Value)]) -> Self {
         let call = |(at, (name, arguments)): (usize, &(&str, Value))| json!({"id": format!("call-{at}"), "name": name, "arguments": arguments.to_string()});
@@ -32,13 +32,13 @@ impl Script {
         self
     }
 
-    /// A step's plan, which is no matter to the machine.
+    /// Adds a step's plan, whose content does not matter to the machine.
     #[must_use]
     pub fn plans(self, step: &str) -> Self {
         self.says(&format!("step-{step}-plan"), "The smallest thing that can be done.")
     }
 
-    /// The edit plan of an attempt: whole files by path, no content for one that goes away, and what else it says.
+    /// Adds an attempt's edit plan: whole files by path (`None` deletes the file), and the other fields.
     #[must_use]
     pub fn edits(self, step: &str, attempt: u32, files: &[(&str, Option<&str>)], said: &Value) -> Self {
         self.says(&format!("step-{step}-edit-{attempt}"), &edit_plan(files, said))
@@ -50,7 +50,7 @@ impl Script {
         self.plans(step).edits(step, 1, &[(path, Some(content))], &json!({"summary": "do it"}))
     }
 
-    /// A step in which nothing is worth it.
+    /// Adds a step that changes nothing.
     #[must_use]
     pub fn rests(self, step: &str) -> Self {
         self.plans(step).edits(step, 1, &[], &json!({"summary": "nothing worth it"}))

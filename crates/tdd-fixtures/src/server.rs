@@ -1,4 +1,4 @@
-//! A model server on loopback that says what a test tells it to: in order for each part, well or badly, and keeps what it was asked.
+//! A scripted model server on loopback: it answers each part in order, well or badly, and keeps the requests.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,54 +10,54 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// One call that the server got.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The request line and the headers.
     pub head: String,
-    /// What was sent.
+    /// The JSON body.
     pub body: Value,
 }
 
 /// How a call is answered.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// A completion, streamed where that was asked for.
+    /// A completion, streamed if requested.
     Says(String),
-    /// A completion that is never streamed, and ends for this reason.
+    /// A completion that is never streamed and has this finish reason.
     Ends {
-        /// What it says.
+        /// The text.
         text: String,
         /// Its `finish_reason`.
         reason: &'static str,
     },
-    /// A completion that calls tools, each by its name and arguments.
+    /// A completion with tool calls, each a name and arguments.
     Calls(Vec<(&'static str, Value)>),
-    /// The same with words beside the calls.
+    /// A completion with text and tool calls.
     SaysAndCalls(String, Vec<(&'static str, Value)>),
-    /// A stream of words, with a pause after each; without its end if it is broken off.
+    /// A stream of words with a pause after each.
     Drips {
-        /// What it says.
+        /// The text.
         text: String,
-        /// After each word.
+        /// The pause after each word.
         pause: Duration,
-        /// Whether the stream comes to its end.
+        /// Whether the stream ends properly instead of breaking off.
         whole: bool,
     },
     /// A status with headers (each with its line end) and a body.
     Status {
-        /// The status.
+        /// The HTTP status.
         code: u16,
-        /// Headers.
+        /// The headers.
         headers: String,
         /// The body.
         body: String,
     },
-    /// Status 200 and anything at all.
+    /// Status 200 with this body.
     Body(String),
-    /// The connection is closed without a word.
+    /// Closes the connection without a response.
     Drop,
-    /// No answer for this long.
+    /// Sends nothing for this long.
     Silence(Duration),
 }
 
@@ -69,8 +69,7 @@ pub struct Server {
     over: Arc<AtomicBool>,
 }
 
-/// What each part says, call by call. A plan is no matter to the machine, so it is made up where none is given;
-/// a refactorer with nothing left to say rests.
+/// The answers of each part, in order. Without an answer, plans are made up and the refactorer changes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Cast {
     plans: BTreeMap<&'static str, VecDeque<Reply>>,
@@ -79,12 +78,12 @@ pub struct Cast {
 }
 
 impl Server {
-    /// Plays a cast.
+    /// Answers from a cast.
     pub fn playing(mut cast: Cast) -> Self {
         Self::by(move |request| cast.reply(request))
     }
 
-    /// Answers by a function of the request.
+    /// Computes each answer from the request.
     pub fn by(answer: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
         let listener = super::must("listen on loopback", TcpListener::bind("127.0.0.1:0"));
         let address = super::must("know where it listens", listener.local_addr());
@@ -102,7 +101,7 @@ impl Server {
                     let Some(request) = read(&mut stream) else { return };
                     locked(&requests).push(request.clone());
                     let reply = (*locked(&answer))(&request);
-                    // The client may be gone by now, which is no fault of the server's.
+                    // Fails if the client is already gone, which does not matter.
                     let _sent = send(&mut stream, &request, reply);
                 });
             }
@@ -110,12 +109,12 @@ impl Server {
         server
     }
 
-    /// What belongs into `llm.base_url`.
+    /// The value for `llm.base_url`.
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// All that it was asked so far.
+    /// All requests so far.
     pub fn requests(&self) -> Vec<Request> {
         locked(&self.requests).clone()
     }
@@ -124,13 +123,13 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.over.store(true, Ordering::SeqCst);
-        // The listener waits for a call, so it gets one.
+        // Wakes the listener, which blocks until a connection.
         let _woken = TcpStream::connect(self.address);
     }
 }
 
 impl Request {
-    /// Who is asked: `tester`, `implementor`, `refactorer`, `rethink`, `mend` or `executor`.
+    /// The requested part: `tester`, `implementor`, `refactorer`, `rethink`, `mend` or `executor`.
     pub fn part(&self) -> &'static str {
         let system = self.message(0);
         if system.contains("could not be made to pass") {
@@ -143,17 +142,17 @@ impl Request {
         ["tester", "implementor", "refactorer", "executor"].iter().find(is).copied().unwrap_or("nobody")
     }
 
-    /// Whether edits are asked for.
+    /// Whether the request is for edits.
     pub fn is_edit(&self) -> bool {
         self.last().contains("edit_plan") || self.is_files()
     }
 
-    /// Whether edits are asked for as fenced files.
+    /// Whether the request is for edits as fenced files.
     pub fn is_files(&self) -> bool {
         self.last().contains("files_answer")
     }
 
-    /// Whether tool calls are asked for.
+    /// Whether the request is for tool calls.
     pub fn is_tools(&self) -> bool {
         self.body["tools"].is_array()
     }
@@ -163,7 +162,7 @@ impl Request {
         self.body["messages"][at]["content"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     pub fn messages(&self) -> usize {
         self.body["messages"].as_array().map_or(0, Vec::len)
     }
@@ -173,64 +172,64 @@ impl Request {
         self.message(self.messages().saturating_sub(1))
     }
 
-    /// The form of answer that is asked for.
+    /// The requested answer format.
     pub fn form(&self) -> &str {
         self.body["response_format"]["type"].as_str().unwrap_or("text")
     }
 }
 
 impl Cast {
-    /// Nobody has anything to say yet.
+    /// A cast without answers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next answer of a part that is asked for an edit plan.
+    /// Adds a part's answer to a request for an edit plan.
     #[must_use]
     pub fn replies(mut self, part: &'static str, reply: Reply) -> Self {
         self.edits.entry(part).or_default().push_back(reply);
         self
     }
 
-    /// The next answer of a part that is asked for a plan.
+    /// Adds a part's answer to a request for a plan.
     #[must_use]
     pub fn plans(mut self, part: &'static str, reply: Reply) -> Self {
         self.plans.entry(part).or_default().push_back(reply);
         self
     }
 
-    /// The next answer of a part that is asked for tool calls.
+    /// Adds tool calls as a part's answer to a request for tool calls.
     #[must_use]
     pub fn calls(self, part: &'static str, calls: Vec<(&'static str, Value)>) -> Self {
         self.acts(part, Reply::Calls(calls))
     }
 
-    /// Any other answer of a part that is asked for tool calls.
+    /// Adds any answer to a request for tool calls.
     #[must_use]
     pub fn acts(mut self, part: &'static str, reply: Reply) -> Self {
         self.tools.entry(part).or_default().push_back(reply);
         self
     }
 
-    /// An answer in words where an edit plan is asked for.
+    /// Adds a text as the answer to a request for an edit plan.
     #[must_use]
     pub fn says(self, part: &'static str, text: &str) -> Self {
         self.replies(part, Reply::Says(text.to_owned()))
     }
 
-    /// An edit plan: whole files by path, no content for one that goes away, and what else it says.
+    /// Adds an edit plan: whole files by path (`None` deletes the file), and the other fields.
     #[must_use]
     pub fn edits(self, part: &'static str, files: &[(&str, Option<&str>)], said: &Value) -> Self {
         self.says(part, &edit_plan(files, said))
     }
 
-    /// An edit plan that writes one file.
+    /// Adds an edit plan that writes one file.
     #[must_use]
     pub fn writes(self, part: &'static str, path: &str, content: &str) -> Self {
         self.edits(part, &[(path, Some(content))], &json!({"summary": "do it"}))
     }
 
-    /// What is said next.
+    /// The next answer.
     pub fn reply(&mut self, request: &Request) -> Reply {
         let part = request.part();
         let queue = match (request.is_tools(), request.is_edit()) {
@@ -314,7 +313,7 @@ fn completion(text: &str, reason: &str) -> String {
     json!({"id": "x", "model": "scripted", "choices": [choice], "usage": usage()}).to_string()
 }
 
-/// A completion with tool calls; no two of a conversation have the same id.
+/// A completion with tool calls, whose ids are unique in the conversation.
 fn with_calls(turn: usize, text: Option<&str>, calls: &[(&'static str, Value)]) -> String {
     let call = |(at, (name, arguments)): (usize, &(&str, Value))| {
         let function = json!({"name": name, "arguments": arguments.to_string()});
@@ -330,7 +329,7 @@ fn usage() -> Value {
     json!({"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 64}})
 }
 
-/// A stream of words; every one is a piece of its own.
+/// Streams a text word by word.
 fn drip(stream: &mut TcpStream, text: &str, pause: Duration, whole: bool) -> std::io::Result<()> {
     write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")?;
     for word in text.split_inclusive(' ') {
@@ -346,7 +345,7 @@ fn drip(stream: &mut TcpStream, text: &str, pause: Duration, whole: bool) -> std
     stream.flush()
 }
 
-/// A test that failed elsewhere does not make this one fail.
+/// Ignores poisoning, so that a failing test does not make others fail.
 fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

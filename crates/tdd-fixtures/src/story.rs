@@ -1,9 +1,9 @@
-//! A story: all that the models of a run say, as a Markdown file that people can read and review.
+//! Parses a story: the models' answers of a run, as a Markdown file that people can read and review.
 //!
-//! `## 4 tester` begins a step and is followed by its plan, `### attempt` begins the next try at it. A try has lines
-//! `summary: …`, `rationale: …` and the like, `done: requirement = test id`, and for each file a line of its own,
-//! `write`, `append` or `delete` with the path in backticks, followed by a fenced block. What is appended goes to the
-//! end of the file as the last try of the step before left it.
+//! `## 4 tester` begins a step, followed by its plan; `### attempt` begins the next attempt. An attempt has lines such
+//! as `summary: …` and `rationale: …`, `done: requirement = test id`, and for each file a line `write`, `append` or
+//! `delete` with the path in backticks, followed by a fenced block. `append` adds to the file as the previous step's
+//! last attempt left it.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use serde_json::{Map, Value, json};
 
 use crate::script::Script;
 
-/// The script that a story tells.
+/// Converts a story to a script.
 ///
 /// # Panics
 ///
-/// If a line cannot be understood: a story is part of a test.
+/// If a line is invalid.
 pub fn script(story: &str) -> Script {
     let mut files = BTreeMap::new();
     let steps = story.split("\n## ").skip(1);
@@ -37,7 +37,7 @@ fn told(script: Script, step: &str, files: &mut BTreeMap<String, String>) -> Scr
     script
 }
 
-/// What one try answers; `files` become what they would be after it.
+/// The answer of one attempt; updates `files` to their state after it.
 fn answer(attempt: &str, files: &mut BTreeMap<String, String>) -> Value {
     let (mut edits, mut said) = (Vec::new(), Map::new());
     let mut lines = attempt.lines();
@@ -65,13 +65,13 @@ fn file<'a>(line: &'a str, verb: &str) -> Option<&'a str> {
     line.strip_prefix(verb)?.strip_prefix(" `")?.strip_suffix('`')
 }
 
-/// What stands in the next fenced block.
+/// The content of the next fenced block.
 fn block<'a>(lines: &mut impl Iterator<Item = &'a str>) -> String {
     let inside = lines.skip_while(|line| !line.starts_with("```")).skip(1);
     inside.take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect::<Vec<_>>().concat()
 }
 
-/// One line of what is said; a second one of the same name is another line of the same text.
+/// Adds one field; a repeated field gets another line.
 fn say(said: &mut Map<String, Value>, line: &str) {
     let (name, text) = line.split_once(": ").unwrap_or_else(|| panic!("a story cannot say `{line}`"));
     if name == "done" {

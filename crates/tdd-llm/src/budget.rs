@@ -1,61 +1,61 @@
-//! Counts what models cost, in whole micro-dollars, against what may be spent.
+//! Counts what models cost, in whole micro-dollars, against a spending limit.
 
 use std::collections::BTreeMap;
 
 use crate::client::Usage;
 
-/// Tokens that a price is for.
+/// Number of tokens that a price covers.
 const MILLION: u128 = 1_000_000;
 
-/// What a million tokens of a model cost, in micro-dollars.
+/// Price of a million tokens of a model, in micro-dollars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Price {
-    /// Of the prompt.
+    /// Price of prompt tokens.
     pub prompt: u64,
-    /// Of the part of the prompt that the server had cached; as the rest of it if there is none.
+    /// Price of cached prompt tokens; `prompt` if absent.
     pub cached: Option<u64>,
-    /// Of the answer.
+    /// Price of completion tokens.
     pub completion: u64,
 }
 
-/// What may be spent.
+/// Spending limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
-    /// Tokens, prompt and completion together.
+    /// Prompt and completion tokens together.
     pub tokens: Option<u64>,
     /// Micro-dollars.
     pub micro_usd: Option<u64>,
 }
 
-/// What was spent.
+/// Spent tokens and money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Tokens, prompt and completion together.
+    /// Prompt and completion tokens together.
     pub tokens: u64,
     /// Micro-dollars, rounded up.
     pub micro_usd: u64,
-    /// Every call had a price. Without one, a limit in money does not hold.
+    /// Whether every call had a price. If not, a limit in money cannot be enforced.
     pub priced: bool,
 }
 
-/// Counts what is spent.
+/// Adds up the cost of calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meter {
     limit: Limit,
     prices: BTreeMap<String, Price>,
     tokens: u64,
-    /// In millionths of a micro-dollar, so that no rounding adds up.
+    /// In millionths of a micro-dollar, so that rounding errors do not add up.
     cost: u128,
     unpriced: bool,
 }
 
 impl Meter {
-    /// A meter at zero. Prices go by the names under which calls are counted.
+    /// A meter at zero. The keys of `prices` are the model names passed to [`Meter::spend`].
     pub fn new(limit: Limit, prices: BTreeMap<String, Price>) -> Self {
         Self { limit, prices, ..Self::default() }
     }
 
-    /// Counts one call, and says what it cost.
+    /// Counts one call and returns its cost.
     pub fn spend(&mut self, model: &str, usage: &Usage) -> Spent {
         let tokens = usage.prompt.saturating_add(usage.completion);
         let cost = self.prices.get(model).map(|price| cost(price, usage));
@@ -65,12 +65,12 @@ impl Meter {
         Spent { tokens, micro_usd: rounded_up(cost.unwrap_or_default()), priced: cost.is_some() }
     }
 
-    /// All that was spent.
+    /// The total of all calls.
     pub fn spent(&self) -> Spent {
         Spent { tokens: self.tokens, micro_usd: rounded_up(self.cost), priced: !self.unpriced }
     }
 
-    /// What is left of each limit that there is.
+    /// The rest of each limit.
     pub fn left(&self) -> Limit {
         let spent = self.spent();
         Limit {
@@ -79,14 +79,14 @@ impl Meter {
         }
     }
 
-    /// Nothing is left of some limit.
+    /// Whether any limit is used up.
     pub fn is_spent(&self) -> bool {
         let left = self.left();
         left.tokens == Some(0) || left.micro_usd == Some(0)
     }
 }
 
-/// Micro-dollars in an amount of dollars; what is no amount is 0.
+/// Converts dollars to micro-dollars; negative amounts and `NaN` become 0.
 pub fn micro_usd(dollars: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` ends at the type's bounds")]
     let micros = (dollars * 1_000_000.0).round() as u64;

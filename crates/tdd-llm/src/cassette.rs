@@ -1,41 +1,41 @@
-//! The cassette: exchanges with a model as JSON lines, each found again by its key.
+//! The cassette format: exchanges with a model as JSON lines, looked up by key.
 
 use serde::{Deserialize, Serialize};
 
 use crate::client::{Answer, Ask, Form, Message};
 use crate::error::LlmError;
 
-/// One line of a cassette. Only the key and the answer's content must be there.
+/// One line of a cassette. Only the key and the answer's content are required.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// What was asked.
+    /// The request.
     pub ask: Asked,
-    /// What came back; none if the call failed.
+    /// The answer; absent if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
-    /// Why nothing came back. A replay passes over such a line.
+    /// Why the call failed. A replay skips such a line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// An ask as a cassette keeps it.
+/// A request as the cassette stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    /// By which it is found.
+    /// The key for lookup.
     pub key: String,
-    /// The kind of answer.
+    /// The requested answer format.
     #[serde(default)]
     pub form: FormAsked,
-    /// The conversation, for people: a replay does not compare it, so that prompts may change.
+    /// The conversation, for human readers: a replay does not compare it, so prompts may change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Message>,
 }
 
-/// The kind of answer that was asked for; `any` in a line that was written by hand.
+/// The requested answer format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FormAsked {
-    /// Whatever is asked for.
+    /// Matches every format; the default for lines written by hand.
     #[default]
     Any,
     /// Prose.
@@ -62,7 +62,7 @@ impl From<&Ask> for Asked {
     }
 }
 
-/// Reads a cassette. Empty lines are passed over; one that cannot be read is an error that names it.
+/// Parses a cassette. Skips empty lines; an error names the line that cannot be parsed.
 pub fn read(text: &str) -> Result<Vec<Exchange>, LlmError> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(index, line)| exchange(line).map_err(|reason| LlmError::Cassette { line: index + 1, reason })).collect()

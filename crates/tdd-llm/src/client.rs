@@ -1,4 +1,4 @@
-//! A conversation with a model, whoever serves it.
+//! The types of a conversation with a model, independent of its server.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,53 +6,53 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who said something.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Speaker {
     /// The instructions.
     System,
-    /// Us.
+    /// The program.
     User,
     /// The model.
     Assistant,
-    /// What a tool answered to the model.
+    /// The result of a tool.
     Tool,
 }
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who said it.
+    /// The sender.
     pub role: Speaker,
-    /// What was said.
+    /// The text.
     #[serde(default)]
     pub content: String,
-    /// The tools that the model called in it.
+    /// The tools that the model calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// The call that a tool's message answers.
+    /// The tool call that a tool's message answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
 }
 
 impl Message {
-    /// Instructions.
+    /// A system message.
     pub fn system(text: impl Into<String>) -> Self {
         Self::said(Speaker::System, text)
     }
 
-    /// Our words.
+    /// A message from the program.
     pub fn user(text: impl Into<String>) -> Self {
         Self::said(Speaker::User, text)
     }
 
-    /// The model's words.
+    /// A message from the model.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::said(Speaker::Assistant, text)
     }
 
-    /// What the tool answered to the call of this id.
+    /// The result of the tool call with this id.
     pub fn tool(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self { tool_call_id: Some(id.into()), ..Self::said(Speaker::Tool, text) }
     }
@@ -62,82 +62,82 @@ impl Message {
     }
 }
 
-/// A tool that the model wants to be called.
+/// A call of a tool by the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// What its answer refers to.
+    /// The id that the tool's result refers to.
     pub id: String,
     /// The tool.
     pub name: String,
-    /// The JSON text, as the model gave it: it may be anything.
+    /// The arguments as the model wrote them; not necessarily valid JSON.
     pub arguments: String,
 }
 
 /// A tool that the model may call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// What the model calls it.
+    /// The name the model uses to call it.
     pub name: String,
-    /// What it does.
+    /// What the tool does.
     pub description: String,
     /// The JSON schema of its arguments.
     pub parameters: Value,
 }
 
-/// What kind of answer is asked for.
+/// The requested answer format.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Form {
-    /// Prose.
+    /// Plain text.
     Text,
-    /// JSON that fits a schema; how strictly depends on the server, see [`Answer::form`].
+    /// JSON that matches a schema. How strictly it is enforced depends on the server, see [`Answer::form`].
     Schema {
         /// The schema's name.
         name: String,
         /// The schema.
         schema: Value,
     },
-    /// Calls of these tools, or prose.
+    /// Calls of these tools, or plain text.
     Tools(Vec<ToolSpec>),
 }
 
-/// A conversation that waits for its next message.
+/// A conversation that needs an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ask {
-    /// Names this call in a cassette; servers never see it.
+    /// Names this call in a cassette; never sent to a server.
     pub key: String,
-    /// What was said so far.
+    /// The messages so far.
     pub messages: Vec<Message>,
-    /// What kind of answer is asked for.
+    /// The requested answer format.
     pub form: Form,
-    /// How often the model came back with what had failed before: the more, the more variety is asked of it.
+    /// How often the model repeated a failed answer; each repetition raises the temperature.
     pub repeated: u32,
 }
 
-/// What a model answered.
+/// A model's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Its words.
+    /// The text.
     #[serde(default)]
     pub content: String,
-    /// The tools that it calls.
+    /// The tools that the model calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// Why it ends here.
+    /// Why the answer ends.
     #[serde(default)]
     pub finish: Finish,
-    /// What it cost.
+    /// The tokens it used.
     #[serde(default)]
     pub usage: Usage,
-    /// Who answered, by the server's word.
+    /// The model's name as the server reports it.
     #[serde(default)]
     pub model: String,
-    /// What the server really took.
+    /// The answer format that the server accepted.
     #[serde(default)]
     pub form: FormUsed,
-    /// How long it took, with all retries.
+    /// Duration of the call, including all retries.
     #[serde(default)]
     pub duration_ms: u64,
-    /// How often it was asked again.
+    /// Number of retries.
     #[serde(default)]
     pub retries: u32,
 }
@@ -149,51 +149,51 @@ impl Answer {
     }
 }
 
-/// Why an answer ends where it does.
+/// Why an answer ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
-    /// The model had no more to say.
+    /// The answer is complete.
     #[default]
     Stop,
-    /// It was cut off: too many tokens.
+    /// The answer was cut off at the token limit.
     Length,
-    /// It waits for its tools.
+    /// The model waits for tool results.
     ToolCalls,
-    /// The server held the rest back.
+    /// The server's content filter withheld the rest.
     ContentFilter,
-    /// Another word of the server's.
+    /// Another reason, as the server names it.
     Other(String),
 }
 
-/// The form of answer that a server was asked for in the end.
+/// The answer format that the server was asked for in the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FormUsed {
-    /// No form at all.
+    /// Plain text.
     #[default]
     Text,
-    /// Some JSON object.
+    /// Any JSON object.
     JsonObject,
-    /// JSON that fits the schema.
+    /// JSON that matches the schema.
     Schema,
     /// Tool calls.
     Tools,
 }
 
-/// Tokens of one call, as far as the server counted them.
+/// Token counts of one call; 0 where the server does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Of the conversation, cached ones included.
+    /// Tokens of the conversation, including cached ones.
     pub prompt: u64,
-    /// Those of the prompt that the server had cached.
+    /// Prompt tokens that the server had cached.
     pub cached: u64,
-    /// Of the answer.
+    /// Tokens of the answer.
     pub completion: u64,
 }
 
 impl Usage {
-    /// Both together, as if it had been one call.
+    /// Adds the counts of two calls.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -204,11 +204,11 @@ impl Usage {
     }
 }
 
-/// Something that answers a conversation.
+/// Answers conversations.
 pub trait LlmClient {
-    /// Why there is no answer.
+    /// Why a call failed.
     type Error: std::error::Error + Send + Sync + 'static;
-    /// The model's answer to this conversation. It may be cut off: see [`Answer::finish`].
+    /// Answers a conversation. The answer may be cut off: see [`Answer::finish`].
     fn chat(&self, ask: &Ask) -> impl Future<Output = Result<Answer, Self::Error>> + Send;
 }
 

@@ -1,173 +1,173 @@
-//! Why there is no answer: which server, its own words, and what to do about it.
+//! Errors of calls to a model: which server, what it said, and what to do.
 
 use std::io;
 use std::time::Duration;
 
-/// What went wrong between us and a model.
+/// Why a call to a model failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LlmError {
-    /// Somebody asked us to stop.
+    /// The call was cancelled.
     #[error("the call was cancelled")]
     Cancelled,
-    /// The address or the key cannot be used at all.
+    /// The address or the key is invalid.
     #[error("cannot talk to `{server}`: {reason}")]
     Setup {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// What is wrong with it.
+        /// What is invalid.
         reason: String,
     },
-    /// Nobody is there.
+    /// No connection to the server.
     #[error("cannot reach `{server}`: {reason}")]
     Unreachable {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// What the network said.
+        /// The network's error.
         reason: String,
     },
-    /// It took too long.
+    /// A timeout expired.
     #[error("`{server}` {wait} within {}", seconds(*after))]
     TimedOut {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// What we waited for.
+        /// What the call waited for.
         wait: Wait,
-        /// For how long.
+        /// The timeout.
         after: Duration,
     },
     /// The answer broke off.
     #[error("the answer of `{server}` broke off: {reason}")]
     Broken {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// What was seen.
+        /// How it broke off.
         reason: String,
     },
-    /// The server was content, but what it sent is no answer of a model.
+    /// The server reported success but sent no completion.
     #[error("`{server}` sent no completion: {words}")]
     NoCompletion {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// What it sent instead.
+        /// The beginning of what it sent.
         words: String,
     },
-    /// Nobody reads an answer of that size.
+    /// The answer exceeds the size limit.
     #[error("the answer of `{server}` is larger than {limit} bytes")]
     TooLarge {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// The largest one that we take.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The server does not know us.
+    /// The server rejects the key.
     #[error("`{server}` does not let us in ({status}): {words}")]
     Denied {
-        /// Its address.
+        /// The server's address.
         server: String,
         /// 401 or 403.
         status: u16,
-        /// The server's own.
+        /// The server's message.
         words: String,
     },
-    /// The server does not know the model.
+    /// The server does not have the model.
     #[error("`{server}` has no model `{model}`: {words}")]
     ModelUnknown {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// The name that we asked for.
+        /// The requested model.
         model: String,
-        /// The server's own.
+        /// The server's message.
         words: String,
     },
-    /// The conversation has outgrown the model.
+    /// The conversation exceeds the model's context.
     #[error("the conversation is too long for `{server}`: {words}")]
     ContextTooLong {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// The server's own.
+        /// The server's message.
         words: String,
     },
-    /// The server takes no tools.
+    /// The server does not support tools.
     #[error("`{server}` takes no tools: {words}")]
     NoTools {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// The server's own.
+        /// The server's message.
         words: String,
     },
-    /// The server says no, and would say it again.
+    /// The server refuses the call for good.
     #[error("`{server}` refused the call ({status}): {words}")]
     Refused {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// The status of its answer.
+        /// The HTTP status.
         status: u16,
-        /// The server's own.
+        /// The server's message.
         words: String,
     },
-    /// The server cannot now, however often it was asked.
+    /// The server was unavailable on every retry.
     #[error("`{server}` is not able to answer ({status}, asked {asked} times): {words}")]
     Unavailable {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// The status of its last answer.
+        /// The HTTP status of the last response.
         status: u16,
-        /// How often.
+        /// The number of calls.
         asked: u32,
-        /// The server's own.
+        /// The server's message.
         words: String,
     },
-    /// The server asks for a wait that would outlast the run.
+    /// The server demands a wait that ends after the run.
     #[error("`{server}` asks us to wait {} ({status}: {words}), and this run ends before that", seconds(*wait))]
     NoTime {
-        /// Its address.
+        /// The server's address.
         server: String,
-        /// The status of its answer.
+        /// The HTTP status.
         status: u16,
-        /// How long it asks us to wait.
+        /// The wait that the server demands.
         wait: Duration,
-        /// How long the run still has.
+        /// Time left in the run.
         left: Duration,
-        /// The server's own.
+        /// The server's message.
         words: String,
     },
-    /// The answer was cut off each time.
+    /// The answer was still cut off after all continuations.
     #[error("the model's answer was cut off after {completion} tokens, and asking again did not help")]
     Cut {
-        /// All that it wrote.
+        /// Tokens that the model wrote in all calls.
         completion: u64,
     },
-    /// The server held back a part of the answer.
+    /// The server's content filter withheld the answer.
     #[error("the server's content filter held back the model's answer")]
     Filtered,
-    /// The cassette has no such exchange.
+    /// The cassette has no answer for this call.
     #[error("the cassette has no answer to `{key}`: {reason}")]
     NotRecorded {
-        /// The call's.
+        /// The key of the call.
         key: String,
         /// What was expected and what was found.
         reason: String,
     },
-    /// The cassette is none.
+    /// The cassette cannot be parsed.
     #[error("line {line} of the cassette cannot be read: {reason}")]
     Cassette {
-        /// Counted from 1.
+        /// Line number, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// Why the line cannot be parsed.
         reason: String,
     },
-    /// The exchange could not be recorded.
+    /// The cassette cannot be written.
     #[error("cannot write to the cassette")]
     Record(#[source] io::Error),
 }
 
 impl LlmError {
-    /// Whether there was not even a connection.
+    /// Whether the connection itself failed.
     pub(crate) fn is_no_connection(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::TimedOut { wait: Wait::Connect, .. })
     }
 
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Setup { .. } => Some("check `base_url` and the key"),
@@ -195,12 +195,12 @@ impl LlmError {
     }
 }
 
-/// What we waited for in vain.
+/// What a timed-out call waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// A connection.
     Connect,
-    /// The first token, or the next one.
+    /// The first or next token.
     Token,
     /// The end of the answer.
     Answer,
@@ -216,7 +216,7 @@ impl std::fmt::Display for Wait {
     }
 }
 
-/// A time in words.
+/// Formats a duration.
 pub(crate) fn seconds(duration: Duration) -> String {
     if duration.as_secs() == 0 { format!("{} ms", duration.as_millis()) } else { format!("{} s", duration.as_secs()) }
 }

@@ -1,4 +1,5 @@
-//! Asks a server over HTTP: retries what may pass, steps down to what the server takes, and waits no longer than it may.
+//! Calls a server over HTTP: retries temporary failures, falls back to features the server supports, and respects
+//! timeouts.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,44 +19,44 @@ use crate::route::Route;
 use crate::stop::Stop;
 use crate::transport::Transport;
 
-/// A model at a server, and how to ask it.
+/// A model at a server, and how to call it.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// Where it is.
+    /// The server and the model's name there.
     pub route: Route,
-    /// What lets us in, if the server wants anything.
+    /// The API key, if the server needs one.
     pub key: Option<SecretString>,
-    /// From 0 to 2; the server's default if there is none.
+    /// From 0 to 2; the server's default if absent.
     pub temperature: Option<f64>,
-    /// How long we wait for what.
+    /// Timeouts of one try.
     pub timeouts: Timeouts,
-    /// How often a failed call is tried again.
+    /// Most retries of a failed call.
     pub max_retries: u32,
-    /// Ask for the answer token by token.
+    /// Whether to request a streamed answer.
     pub stream: bool,
-    /// When the run ends: no wait that a server asks for goes beyond it.
+    /// End of the run: a wait that a server demands must not go beyond it.
     pub until: Option<std::time::Instant>,
 }
 
 impl Endpoint {
-    /// A server that wants no key, with defaults for the rest.
+    /// A server without a key, with default settings.
     pub fn new(route: Route) -> Self {
         let timeouts = Timeouts::default();
         Self { route, key: None, temperature: None, timeouts, max_retries: 5, stream: true, until: None }
     }
 }
 
-/// How long we wait for what. Each counts for one try, so a call ends at the latest after `max_retries + 1` tries of
-/// `whole`, and the waits between them: as long as the server asks for.
+/// Timeouts of one try. A call takes at most `max_retries + 1` times `whole`, plus the waits between tries, which the
+/// server may set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection.
+    /// For the connection.
     pub connect: Duration,
-    /// For the first token of a stream, and then for each next one.
+    /// For the first token of a stream, and for each next one.
     pub first_token: Duration,
     /// For one whole answer.
     pub whole: Duration,
-    /// The wait before the first retry; it doubles from there.
+    /// Wait before the first retry; it doubles with each retry.
     pub retry_base: Duration,
 }
 
@@ -73,9 +74,9 @@ impl Default for Timeouts {
     }
 }
 
-/// A client of one model at one server; clones share what was learned about it.
+/// Calls one model at one server. Clones share what was learned about the server.
 ///
-/// Its calls need a tokio runtime with time and network enabled.
+/// Needs a tokio runtime with time and network enabled.
 #[derive(Clone, Debug)]
 pub struct HttpClient {
     endpoint: Arc<Endpoint>,
@@ -85,10 +86,10 @@ pub struct HttpClient {
     tell: Tell,
 }
 
-/// Takes one line for a person.
+/// Receives one line for the user.
 type Listener = dyn Fn(&str) + Send + Sync;
 
-/// Who is told that a server asks us to wait.
+/// Receives a line when a server demands a wait.
 #[derive(Clone, Default)]
 struct Tell(Option<Arc<Listener>>);
 
@@ -99,19 +100,19 @@ impl fmt::Debug for Tell {
 }
 
 impl HttpClient {
-    /// A client whose calls end when somebody asks to stop.
+    /// A client whose calls end when `stop` is requested.
     pub fn new(endpoint: Endpoint, stop: Stop) -> Result<Self, LlmError> {
         let transport = Transport::new(&endpoint)?;
         Ok(Self { endpoint: Arc::new(endpoint), transport, learned: Arc::default(), stop, tell: Tell::default() })
     }
 
-    /// The same client, which calls `tell` with one line whenever it waits because the server asks for it.
+    /// Calls `tell` with one line whenever the server demands a wait.
     #[must_use]
     pub fn telling(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { tell: Tell(Some(Arc::new(tell))), ..self }
     }
 
-    /// The server's address, without anything secret.
+    /// The server's address, without secrets.
     pub fn server(&self) -> &str {
         &self.transport.server
     }
@@ -125,12 +126,12 @@ impl HttpClient {
         &self.stop
     }
 
-    /// What the server has at a path below its address, if it is JSON.
+    /// Fetches JSON from a path below the server's address.
     pub(crate) async fn get(&self, path: &str) -> Result<serde_json::Value, Trouble> {
         self.transport.get(path).await
     }
 
-    /// Asks exactly this, once.
+    /// Sends a request once, without retries.
     pub(crate) async fn once(&self, ask: &Ask, sent: &Sent) -> Result<Reply, Trouble> {
         let body = request::body(self.model(), ask, sent);
         self.transport.post(body, sent.stream).await
@@ -169,8 +170,8 @@ impl HttpClient {
         }
     }
 
-    /// Waits before a retry: as long as the server asks for, and never less than our own backoff. A wait that would
-    /// outlast the run is not begun.
+    /// Waits before a retry: as long as the server demands, and at least our own backoff. Fails at once if the wait
+    /// would outlast the run.
     async fn pause(&self, asked: Option<Duration>, trouble: &Trouble, retries: u32) -> Result<(), LlmError> {
         if let (Some(wait), Trouble::Refused(refusal)) = (asked, trouble) {
             self.announce(wait, refusal)?;
@@ -192,7 +193,7 @@ impl HttpClient {
         Ok(())
     }
 
-    /// Takes in what a failed try shows about the server.
+    /// Records what a failed try shows about the server.
     fn note(&self, call: &mut Call, trouble: &Trouble) {
         if let Trouble::Refused(refusal) = trouble {
             self.learned().reached = true;
@@ -246,7 +247,7 @@ impl HttpClient {
         LlmError::NoTools { server: self.server().to_owned(), words }
     }
 
-    /// What a person is told about the trouble that ended a call.
+    /// The error for the user after the last try.
     pub(crate) fn error(&self, trouble: Trouble, retries: u32) -> LlmError {
         let refusal = match trouble {
             Trouble::Refused(refusal) => refusal,
@@ -265,7 +266,7 @@ impl HttpClient {
     }
 }
 
-/// Small models answer to the same question with the same mistake, unless they are made to draw lots.
+/// Raises the temperature after repeated answers, because small models repeat a mistake when the request is the same.
 fn warmer(set: f64, repeated: u32) -> f64 {
     (set + 0.3 * f64::from(repeated)).min(set.max(1.0))
 }
@@ -278,7 +279,7 @@ impl LlmClient for HttpClient {
     }
 }
 
-/// A call under way.
+/// The state of a call.
 struct Call {
     sent: Sent,
     tally: Tally,

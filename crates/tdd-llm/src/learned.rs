@@ -1,23 +1,23 @@
-//! What we know of a server and a model from the calls so far, so that nothing is refused twice.
+//! Remembers which features a server supports, so that it does not refuse the same feature twice.
 
 use crate::client::{Form, FormUsed};
 use crate::request::Sent;
 use crate::retry::Extra;
 
-/// What a server is known to take.
+/// Features that a server is known to support or refuse.
 #[derive(Clone, Debug)]
 pub(crate) struct Learned {
-    /// The strictest form of JSON that may work.
+    /// The strictest JSON format that may work.
     json: FormUsed,
-    /// An answer in that form was had.
+    /// Whether an answer in that format was received.
     json_proven: bool,
-    /// Tools were refused, in these words.
+    /// The server's message when it refused tools.
     pub no_tools: Option<String>,
-    /// An answer with tool calls was had.
+    /// Whether an answer with tool calls was received.
     pub tools_proven: bool,
-    /// What the server complained about.
+    /// Request fields that the server rejected.
     left_out: Vec<Extra>,
-    /// The server has answered a call, with whatever status.
+    /// Whether the server has answered any call, with any status.
     pub reached: bool,
 }
 
@@ -35,7 +35,7 @@ impl Default for Learned {
 }
 
 impl Learned {
-    /// What to send for an ask, given what is configured.
+    /// The settings for the next request.
     pub fn to_send(&self, form: &Form, temperature: Option<f64>, stream: bool) -> Sent {
         let form = match form {
             Form::Text => FormUsed::Text,
@@ -51,25 +51,25 @@ impl Learned {
         }
     }
 
-    /// The server answered to this; it was asked for something stricter before if `stepped_down`.
+    /// Records a successful call. `stepped_down`: the server had refused a stricter format before.
     pub fn worked(&mut self, sent: &Sent, form: &Form, stepped_down: bool) {
         if !matches!(form, Form::Schema { .. }) {
             return;
         }
-        // Where the stricter form worked before, this was a bad moment and no lesson.
+        // If the stricter format worked before, its refusal was temporary.
         if stepped_down && !self.json_proven {
             self.json = self.json.min(sent.form);
         }
         self.json_proven |= !stepped_down;
     }
 
-    /// The server complained about this.
+    /// Records a request field that the server rejected.
     pub fn without(&mut self, extra: Extra) {
         self.left_out.push(extra);
     }
 }
 
-/// The next simpler form of JSON.
+/// The next less strict JSON format.
 pub(crate) fn simpler(form: FormUsed) -> Option<FormUsed> {
     match form {
         FormUsed::Schema => Some(FormUsed::JsonObject),

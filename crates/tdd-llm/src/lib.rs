@@ -1,4 +1,4 @@
-//! Models and where they are served. Knows nothing of test-driven development.
+//! Models and their servers. Knows nothing about test-driven development.
 
 pub mod budget;
 pub mod cassette;

@@ -1,4 +1,4 @@
-//! Whichever model a run has: at a server, at a server and recorded, or a replay.
+//! The model of a run: a server, a recorded server, or a replay.
 
 use crate::client::{Answer, Ask, LlmClient};
 use crate::error::LlmError;
@@ -6,11 +6,11 @@ use crate::http::HttpClient;
 use crate::recorder::{Recorder, Tape};
 use crate::replay::Replay;
 
-/// A model that is chosen while the program runs.
+/// A model chosen at run time.
 pub enum Model {
     /// At a server.
     Server(HttpClient),
-    /// At a server, and all that it says is recorded.
+    /// At a server, with every exchange recorded.
     Recorded(Recorder<HttpClient>),
     /// From a cassette.
     Replay(Replay),

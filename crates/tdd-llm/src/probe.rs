@@ -1,4 +1,4 @@
-//! Finds out what a server can do, with a few tiny questions, for a person who wonders.
+//! Finds out which features a server supports, with a few tiny requests.
 
 use std::time::Duration;
 
@@ -12,72 +12,72 @@ use crate::reply::Reply;
 use crate::request::Sent;
 use crate::retry::Trouble;
 
-/// How long [`probe`] takes at most.
+/// Longest duration of [`probe`].
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Nobody waits longer for this.
+/// Upper limit of the deadline in [`probe_within`].
 const LONGEST: Duration = Duration::from_hours(1);
 
-/// What was found out about one thing.
+/// Whether a feature works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// It works.
     Yes,
-    /// It does not, because of this.
+    /// It does not work; the reason.
     No(String),
-    /// It could not be found out, because of this.
+    /// Unknown; the reason.
     Unknown(String),
 }
 
 impl Finding {
-    /// It works for certain.
+    /// Whether the feature is known to work.
     pub fn is_yes(&self) -> bool {
         *self == Self::Yes
     }
 }
 
-/// What became of a plain question.
+/// The result of a plain request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contact {
-    /// It was answered.
+    /// The server answered.
     Answers,
-    /// Nobody is there, for this reason.
+    /// No connection; the reason.
     Unreachable(String),
-    /// The server does not take the key, in these words.
+    /// The server rejected the key; its message.
     Denied(String),
-    /// The server does not have the model, in these words.
+    /// The server does not have the model; its message.
     UnknownModel(String),
-    /// The server refused the question for another reason.
+    /// The server refused the request for another reason; its message.
     Refused(String),
-    /// There was no answer in time, or the server is busy.
+    /// No answer in time, or the server is busy.
     Silent(String),
 }
 
-/// What a server can do with its model.
+/// The features of a server and its model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// What became of a plain question.
+    /// The result of a plain request.
     pub contact: Contact,
-    /// The models that the server lists, if it lists any.
+    /// The models that the server lists, if it lists them.
     pub models: Option<Vec<String>>,
-    /// JSON that fits a schema.
+    /// JSON that matches a schema.
     pub json_schema: Finding,
-    /// JSON of any kind.
+    /// Any JSON object.
     pub json_object: Finding,
-    /// Tool calls, as such and not as text.
+    /// Real tool calls, not calls written as text.
     pub tools: Finding,
-    /// Answers token by token.
+    /// Streamed answers.
     pub streaming: Finding,
-    /// Tokens are counted.
+    /// Token counts in answers.
     pub usage: Finding,
 }
 
-/// Asks the server, each thing once.
+/// Tests each feature once.
 pub async fn probe(client: &HttpClient) -> Capabilities {
     probe_within(client, DEADLINE).await
 }
 
-/// Asks the server, each thing once; what is not answered by then stays unknown.
+/// Tests each feature once. Features not answered within this time stay unknown.
 pub async fn probe_within(client: &HttpClient, within: Duration) -> Capabilities {
     let probe = Probe { client, deadline: Instant::now() + within.min(LONGEST) };
     let models = match probe.models().await {
@@ -101,7 +101,7 @@ pub async fn probe_within(client: &HttpClient, within: Duration) -> Capabilities
 }
 
 impl Capabilities {
-    /// Nothing could be asked.
+    /// All features unknown, because the plain request failed.
     fn without(contact: Contact, models: Option<Vec<String>>) -> Self {
         let why = match &contact {
             Contact::Answers => "not asked",
@@ -122,7 +122,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// The models that the server lists, if it lists any. Where nobody is there, nothing else need be asked.
+    /// The models that the server lists. An error means that there is no connection and no point in further requests.
     async fn models(&self) -> Result<Option<Vec<String>>, Contact> {
         let list = match self.bounded(self.client.get("models")).await {
             Ok(list) => list,
@@ -154,7 +154,7 @@ impl Probe<'_> {
         self.bounded(self.client.once(ask, &sent)).await
     }
 
-    /// One question, unless time is up or somebody asks to stop.
+    /// Runs one request until the deadline or until stop is requested.
     async fn bounded<T>(&self, work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Missed> {
         let work = async { Ok(timeout_at(self.deadline, work).await) };
         match self.client.stop().unless(work).await {
@@ -166,7 +166,7 @@ impl Probe<'_> {
     }
 }
 
-/// Why a question has no answer.
+/// Why a request got no answer.
 enum Missed {
     Trouble(Trouble),
     Late(String),
@@ -178,7 +178,7 @@ impl Missed {
         error.is_no_connection()
     }
 
-    /// The server is busy, or gone: that is no answer.
+    /// Whether the failure says nothing about the feature, because the server is busy or gone.
     fn is_silence(trouble: &Trouble) -> bool {
         !matches!(trouble, Trouble::Refused(refusal) if !matches!(refusal.status, 408 | 429 | 502..=599))
     }
@@ -220,7 +220,7 @@ fn plain() -> Ask {
     asked("Answer with one word: hello", Form::Text)
 }
 
-/// Servers want the word JSON in the messages of such a question.
+/// Servers require the word JSON in the messages of such a request.
 fn greeting() -> Ask {
     let greeting = json!({ "greeting": { "type": "string" } });
     let schema =

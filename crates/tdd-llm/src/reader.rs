@@ -1,46 +1,46 @@
-//! Turns the bytes of an answer into a completion: a JSON document or a stream of events, whichever it is.
+//! Turns the bytes of a response into a completion, whether it is a JSON document or an event stream.
 
 use serde_json::Value;
 
 use crate::refusal::{self, beginning};
 use crate::reply::{End, Reply};
 
-/// The longest answer, in bytes of what the model wrote.
+/// Most bytes that the model may write.
 pub(crate) const LONGEST: usize = 8 << 20;
-/// The most bytes of a stream: each token of it comes in some hundred bytes of JSON.
+/// Most bytes of a stream, in which each token comes with about a hundred bytes of JSON.
 const MOST: usize = 16 * LONGEST;
 
-/// What the bytes are, as soon as that is known.
+/// What the bytes are, once known.
 enum Kind {
     Unknown(Vec<u8>),
     Document(Vec<u8>),
     Events(Events),
 }
 
-/// Reads an answer as its bytes come in.
+/// Reads a response chunk by chunk.
 pub(crate) struct Reader {
     kind: Kind,
     received: usize,
 }
 
-/// How far an answer has come.
+/// The effect of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// Nothing of the model's came with these bytes.
+    /// The chunk held nothing from the model.
     Waiting,
-    /// Something came.
+    /// The chunk held something from the model.
     Coming,
-    /// There is nothing more to come.
+    /// The response is complete.
     Done,
 }
 
-/// Why bytes are no completion.
+/// Why a response is not a completion.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
     TooLarge,
-    /// It ended before its end.
+    /// The response ended early.
     Broken(String),
-    /// It is something else; the beginning of it, or what the server says.
+    /// The response is something else; its beginning, or the server's message.
     Other(String),
 }
 
@@ -49,7 +49,7 @@ impl Reader {
         Self { kind: Kind::Unknown(Vec::new()), received: 0 }
     }
 
-    /// Takes in the next bytes.
+    /// Reads the next chunk.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Progress, Unread> {
         self.received += bytes.len();
         match &mut self.kind {
@@ -81,7 +81,7 @@ impl Reader {
         }
     }
 
-    /// The completion, if the bytes so far are a whole one.
+    /// The completion, if the response is complete.
     pub fn finish(self) -> Result<Reply, Unread> {
         let reply = match self.kind {
             Kind::Unknown(document) | Kind::Document(document) => read_document(&document)?,
@@ -102,7 +102,7 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start()
 }
 
-/// Whether this is the start of a stream of events; `None` if it is too short to tell.
+/// Whether this is the start of an event stream; `None` if too short to tell.
 fn looks_like_events(start: &[u8]) -> Option<bool> {
     let fields: [&[u8]; 5] = [b"data:", b"event:", b"id:", b"retry:", b":"];
     if fields.iter().any(|field| start.starts_with(field)) {
@@ -119,16 +119,16 @@ fn read_document(document: &[u8]) -> Result<Reply, Unread> {
     if reply.chosen { Ok(reply) } else { Err(Unread::Other(beginning(document))) }
 }
 
-/// A stream of server-sent events, line by line.
+/// A parser of server-sent events, line by line.
 #[derive(Default)]
 struct Events {
-    /// The line that is not complete yet.
+    /// The incomplete line.
     line: Vec<u8>,
-    /// The data lines of the event that is not complete yet.
+    /// Data lines of the incomplete event.
     data: Vec<Vec<u8>>,
     reply: Reply,
     done: bool,
-    /// The last byte was a carriage return: a line feed after it ends no second line.
+    /// The last byte was a carriage return, so a following line feed does not end another line.
     returned: bool,
 }
 
@@ -156,7 +156,7 @@ impl Events {
     }
 
     fn finish(mut self) -> Result<Reply, Unread> {
-        // The last event may lack the empty line behind it.
+        // The last event may lack its empty line.
         self.end_line()?;
         self.end_event()?;
         match (self.reply.chosen, self.done || self.reply.reason.is_some()) {
@@ -177,7 +177,8 @@ impl Events {
         Ok(())
     }
 
-    /// An event's lines are one document; servers that forget the empty line between two events send several.
+    /// The lines of an event form one document. Some servers omit the empty line between events, so each line may also
+    /// be a document.
     fn end_event(&mut self) -> Result<(), Unread> {
         let lines = std::mem::take(&mut self.data);
         if lines.len() > 1

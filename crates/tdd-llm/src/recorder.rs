@@ -1,4 +1,4 @@
-//! Records every exchange with a model on a cassette, without any key.
+//! Records every exchange with a model on a cassette, without API keys.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +9,7 @@ use crate::cassette::{Asked, Exchange};
 use crate::client::{Answer, Ask, LlmClient};
 use crate::error::LlmError;
 
-/// A cassette that several clients record on, each whole line at once.
+/// A cassette that several clients write to, one whole line at a time.
 #[derive(Clone)]
 pub struct Tape {
     out: Arc<Mutex<dyn Write + Send>>,
@@ -17,7 +17,7 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// A cassette on which none of these secrets will be.
+    /// Creates a cassette; the secrets are replaced before anything is written.
     pub fn new(out: impl Write + Send + 'static, secrets: Vec<SecretString>) -> Self {
         let secrets = secrets.into_iter().filter(|secret| !secret.expose_secret().trim().is_empty());
         Self { out: Arc::new(Mutex::new(out)), secrets: secrets.collect() }
@@ -34,14 +34,14 @@ impl Tape {
     }
 }
 
-/// A client whose exchanges are recorded.
+/// A client that records its exchanges.
 pub struct Recorder<C> {
     client: C,
     tape: Tape,
 }
 
 impl<C> Recorder<C> {
-    /// Records what this client is asked and answers.
+    /// Records the requests and answers of this client.
     pub fn new(client: C, tape: Tape) -> Self {
         Self { client, tape }
     }
@@ -54,7 +54,7 @@ where
 {
     type Error = C::Error;
 
-    /// An answer that cannot be recorded is lost: a cassette with a hole would fail much later.
+    /// Fails if the answer cannot be recorded, because a gap in the cassette would only show much later.
     async fn chat(&self, ask: &Ask) -> Result<Answer, C::Error> {
         let result = self.client.chat(ask).await;
         let (answer, error) = match &result {
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// How a secret looks inside of a JSON string.
+/// A secret as it appears inside of a JSON string.
 fn in_json(secret: &SecretString) -> String {
     let quoted = serde_json::Value::from(secret.expose_secret().trim()).to_string();
     quoted.trim_matches('"').to_owned()

@@ -1,23 +1,23 @@
-//! Reads a server's refusal: its own words, what it means, and how long it asks us to wait.
+//! Parses a server's refusal: its message, its meaning, and the wait it demands.
 
 use std::time::Duration;
 
 use serde_json::Value;
 
-/// The most of a server's words that we repeat.
+/// Most characters of a server's message that are shown.
 const LONGEST: usize = 400;
-/// The most that we look through for what must not be repeated: a key that is cut in two would not be found.
+/// Most characters kept until the key is redacted: cutting earlier could split the key, and half of it would be shown.
 const READ: usize = 8 * LONGEST;
 
-/// An answer whose status is no success.
+/// A response without a success status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub status: u16,
-    /// The server's own, in one line.
+    /// The server's message on one line.
     pub words: String,
-    /// Its name for this kind of error, if it has one.
+    /// The server's name for this error, if any.
     pub kind: String,
-    /// How long it asks us to wait.
+    /// The wait that the server demands.
     pub wait: Option<Duration>,
 }
 
@@ -29,7 +29,7 @@ impl Refusal {
         Self { status, words, kind, wait }
     }
 
-    /// The conversation does not fit into the model's context.
+    /// Whether the conversation exceeds the model's context.
     pub fn is_too_long(&self) -> bool {
         const KINDS: [&str; 4] =
             ["exceed_context_size", "context_length_exceeded", "context_window_exceeded", "prompt_too_long"];
@@ -47,23 +47,23 @@ impl Refusal {
             || self.status == 413
     }
 
-    /// The server says by name that it does not have the model.
+    /// Whether the server's error name says that it does not have the model.
     pub fn is_unknown_model(&self) -> bool {
         self.kind.contains("model_not_found")
     }
 
-    /// The server does not have something, and that seems to be the model.
+    /// Whether the server seems not to have the model.
     pub fn may_be_unknown_model(&self) -> bool {
         self.is_unknown_model() || self.status == 404 && self.words.to_lowercase().contains("model")
     }
 
-    /// The refusal is about this field of the request.
+    /// Whether the refusal is about this request field.
     pub fn is_about(&self, field: &str) -> bool {
         matches!(self.status, 400 | 422) && self.words.contains(field)
     }
 }
 
-/// What a JSON error says: servers have many places for it.
+/// The message of a JSON error, which servers put in different places.
 pub(crate) fn words_of(value: &Value) -> String {
     const PLACES: [&str; 8] = [
         "/error/message",
@@ -86,7 +86,7 @@ fn kind_of(value: &Value) -> String {
     names.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// The beginning of a text that may be anything.
+/// The beginning of a body of unknown content.
 pub(crate) fn beginning(bytes: &[u8]) -> String {
     let enough = &bytes[..bytes.len().min(4 * READ)];
     match one_line(&String::from_utf8_lossy(enough)) {
@@ -95,13 +95,13 @@ pub(crate) fn beginning(bytes: &[u8]) -> String {
     }
 }
 
-/// One line without anything that a terminal could obey.
+/// Joins a text into one line without control characters, which a terminal could interpret.
 fn one_line(text: &str) -> String {
     let words = text.split(|char: char| char.is_whitespace() || char.is_control()).filter(|word| !word.is_empty());
     cut(&words.collect::<Vec<_>>().join(" "), READ)
 }
 
-/// As much of a server's words as a person wants to read.
+/// Shortens a server's message for the user.
 pub(crate) fn short(words: &str) -> String {
     cut(words, LONGEST)
 }
@@ -113,8 +113,8 @@ fn cut(text: &str, longest: usize) -> String {
     }
 }
 
-/// How long `Retry-After` asks us to wait: seconds, or until a date. The server's own clock counts, where it
-/// tells it (`Date`), otherwise ours.
+/// Parses `Retry-After`, in seconds or as a date. A date is compared with the server's clock (`Date`) if sent,
+/// otherwise with ours.
 pub(crate) fn wait(retry_after: &str, date: Option<&str>, now: jiff::Timestamp) -> Option<Duration> {
     let retry_after = retry_after.trim();
     if let Ok(seconds) = retry_after.parse::<f64>() {

@@ -1,4 +1,4 @@
-//! The replay model: answers from a cassette, by key, so that it can start anywhere.
+//! Answers from a cassette by key, so that a replay can start at any step.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,16 +7,16 @@ use crate::cassette::{self, Exchange, FormAsked};
 use crate::client::{Answer, Ask, LlmClient};
 use crate::error::LlmError;
 
-/// A model that says what another one said; clones share how far it is.
+/// A model that repeats recorded answers. Clones share the position.
 ///
-/// Calls of one key are answered in the order in which they were recorded; between keys there is no order,
-/// so a run that was killed goes on from wherever it stands.
+/// Calls with the same key are answered in recorded order. Different keys are independent, so a killed run can resume
+/// at any point.
 #[derive(Clone, Debug)]
 pub struct Replay {
     tracks: Arc<Mutex<BTreeMap<String, Track>>>,
 }
 
-/// The answers to one key.
+/// The answers for one key.
 #[derive(Debug, Default)]
 struct Track {
     answers: Vec<(FormAsked, Answer)>,
@@ -24,11 +24,11 @@ struct Track {
 }
 
 impl Replay {
-    /// Plays these exchanges.
+    /// Replays these exchanges.
     pub fn new(exchanges: Vec<Exchange>) -> Self {
         let mut tracks: BTreeMap<String, Track> = BTreeMap::new();
         for Exchange { ask, answer, .. } in exchanges {
-            // A call that failed was asked again under the same key, if at all.
+            // A failed call was repeated under the same key, if at all.
             if let Some(answer) = answer {
                 tracks.entry(ask.key).or_default().answers.push((ask.form, answer));
             }
@@ -36,7 +36,7 @@ impl Replay {
         Self { tracks: Arc::new(Mutex::new(tracks)) }
     }
 
-    /// Plays the cassette with this text.
+    /// Replays the cassette with this text.
     pub fn of(cassette: &str) -> Result<Self, LlmError> {
         cassette::read(cassette).map(Self::new)
     }
@@ -73,7 +73,7 @@ impl LlmClient for Replay {
     }
 }
 
-/// The first few.
+/// Joins the first five names.
 fn listed(mut names: Vec<String>) -> String {
     let count = names.len();
     names.truncate(5);

@@ -1,38 +1,37 @@
-//! Reads a completion, whole or in pieces, as tolerantly as servers are different.
+//! Parses a completion, whole or in chunks, and accepts the variations between servers.
 
 use serde_json::Value;
 
 use crate::client::{Finish, ToolCall, Usage};
 
-/// What a completion says, put together from its pieces.
+/// A completion, assembled from its chunks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub content: String,
     pub tool_calls: Vec<ToolCall>,
-    /// The server's word for why it ends, once it came.
+    /// The server's reason for the end, once known.
     pub reason: Option<String>,
     pub usage: Usage,
     pub model: Option<String>,
-    /// It came as a stream of events.
+    /// Whether it came as an event stream.
     pub streamed: bool,
-    /// How many bytes of the model's there were, thoughts included.
+    /// Bytes that the model wrote, including reasoning.
     pub written: usize,
-    /// There was a choice, so this is a completion.
+    /// Whether it has a choice, and thus is a completion.
     pub chosen: bool,
-    /// The `index` of each tool call, where the server gave one.
+    /// The `index` of each tool call, if the server sent one.
     indices: Vec<Option<u64>>,
 }
 
-/// Why an answer ends, as far as it is a regular end.
+/// How an answer ended.
 pub(crate) enum End {
     Regular(Finish),
-    /// The server gave up in the middle; its word for that.
+    /// The server gave up; its reason.
     Broken(String),
 }
 
 impl Reply {
-    /// Takes in one JSON value: a whole completion, or a piece of one.
-    /// An error is what the server says instead.
+    /// Adds a whole completion or a chunk. An error holds what the server reports instead.
     pub fn take(&mut self, value: &Value) -> Result<(), Value> {
         if let Some(error) = value.get("error").filter(|error| !error.is_null()) {
             return Err(error.clone());
@@ -49,7 +48,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Why it ends.
+    /// How the answer ended.
     pub fn end(&self) -> End {
         let regular = match self.reason.as_deref().unwrap_or_default() {
             "" | "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "complete" | "completed" => Finish::Stop,
@@ -61,7 +60,7 @@ impl Reply {
             }
             other => Finish::Other(other.to_owned()),
         };
-        // Some servers say `stop` where tools are called.
+        // Some servers report `stop` after tool calls.
         let calls = regular == Finish::Stop && !self.tool_calls.is_empty();
         End::Regular(if calls { Finish::ToolCalls } else { regular })
     }
@@ -72,7 +71,7 @@ impl Reply {
         }
         let Some(message) = choice.get("delta").or_else(|| choice.get("message")).filter(|value| value.is_object())
         else {
-            // Old servers say `text`; a last piece may have nothing but its reason.
+            // Old servers send `text`; a last chunk may have only a reason.
             let text = choice.get("text").and_then(Value::as_str);
             self.chosen |= text.is_some() || self.reason.is_some() && self.streamed;
             self.say(text.unwrap_or_default());
@@ -93,9 +92,9 @@ impl Reply {
         self.written += text.len();
     }
 
-    /// Joins a piece of a tool call with what came of the same call before.
+    /// Adds a chunk of a tool call to the call it belongs to.
     fn take_call(&mut self, piece: &Value) {
-        // A piece of a call is a sign of life, even if it brings only an id.
+        // Any chunk of a call counts as progress, even if it has only an id.
         self.written += 1;
         let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
         let index = piece.get("index").and_then(Value::as_u64);
@@ -121,7 +120,7 @@ impl Reply {
         self.written += call.arguments.len() - before;
     }
 
-    /// Where the call is, or a new place for it. Some servers give no index, others always 0.
+    /// Finds the call that a chunk belongs to, or adds one. Some servers send no index, others always 0.
     fn place_of(&mut self, index: Option<u64>, id: &str) -> usize {
         let found = if self.streamed { self.indices.iter().rposition(|there| *there == index) } else { None };
         let same = found.filter(|place| id.is_empty() || self.tool_calls[*place].id == id);
@@ -133,7 +132,7 @@ impl Reply {
     }
 }
 
-/// A text, or a list of parts some of which are texts.
+/// The text of a message: a string, or a list of parts.
 fn text_of(content: Option<&Value>) -> String {
     match content {
         Some(Value::String(text)) => text.clone(),

@@ -1,11 +1,11 @@
-//! Writes the body of a request: the same messages always become the same bytes.
+//! Writes the body of a request. The same messages always give the same bytes.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::client::{Ask, Form, FormUsed, Message, Speaker, ToolSpec};
 
-/// What is sent beside the messages, as far as the server is known to take it.
+/// Request settings besides the messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sent {
     pub form: FormUsed,
@@ -25,7 +25,7 @@ pub(crate) fn body(model: &str, ask: &Ask, sent: &Sent) -> Vec<u8> {
         response_format: response_format(&ask.form, sent.form),
         tools: tools(&ask.form),
     };
-    // Strings, numbers and `Value`s: there is nothing here that has no JSON.
+    // Cannot fail: strings, numbers and `Value`s always serialize.
     serde_json::to_vec(&body).unwrap_or_default()
 }
 
@@ -60,7 +60,7 @@ impl<'a> From<&'a Message> for WireMessage<'a> {
             let function = json!({ "name": call.name, "arguments": call.arguments });
             json!({ "id": call.id, "type": "function", "function": function })
         });
-        // Some servers refuse an empty text, but only beside tool calls may there be none.
+        // Some servers refuse an empty text, but only a message with tool calls may omit it.
         let silent = message.content.is_empty() && !message.tool_calls.is_empty();
         Self {
             role: message.role,

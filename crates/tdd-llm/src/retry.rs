@@ -1,4 +1,4 @@
-//! Decides what follows a call that failed: the same again, something simpler, or the end.
+//! Decides what follows a failed call: a retry, a simpler request, or an error.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -8,52 +8,51 @@ use crate::error::LlmError;
 use crate::refusal::Refusal;
 use crate::request::Sent;
 
-/// The longest wait that is not the server's own wish.
+/// Longest wait that we choose ourselves.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(30);
 
-/// Retries of a server that nobody has reached yet: an address that is wrong, or a server that is not running. One that
-/// is about to come up is there within these.
+/// Retries of a server that has never answered: enough for a server that is starting, few for a wrong address.
 const FIRST_CONTACT_RETRIES: u32 = 2;
 
-/// What came instead of a completion.
+/// Why a try failed.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// A status that is no success.
+    /// The response has no success status.
     Refused(Refusal),
-    /// Something that may be gone next time.
+    /// A failure that may pass.
     Passing(LlmError),
-    /// Something that stays.
+    /// A failure that will not pass.
     Lasting(LlmError),
 }
 
-/// How a call went so far.
+/// The state of a call that decides about retries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub retries: u32,
     pub max_retries: u32,
-    /// How often the present form was answered with status 500.
+    /// Responses with status 500 to the current answer format.
     pub faults: u32,
-    /// The server has answered with tool calls before, so they are not what it refuses.
+    /// The server has answered with tool calls before, so its refusal is not about tools.
     pub tools_proven: bool,
     /// The server has answered a call before.
     pub reached: bool,
 }
 
-/// What to do next.
+/// The next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) enum Next {
-    /// Ask the same again, after this wait at least if the server named one.
+    /// Send the same again, after at least this wait if the server demands one.
     Again(Option<Duration>),
-    /// Ask for a simpler form of answer.
+    /// Request a less strict answer format.
     Simpler,
-    /// Leave out what the server complains about.
+    /// Omit the field that the server rejected.
     Without(Extra),
     /// Give up.
     End,
 }
 
-/// A part of a request that no server must have.
+/// An optional field of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extra {
     Temperature,
@@ -61,7 +60,7 @@ pub(crate) enum Extra {
     Stream,
 }
 
-/// Decides.
+/// Decides the next action.
 pub(crate) fn next(trouble: &Trouble, sent: &Sent, tally: &Tally) -> Next {
     match trouble {
         Trouble::Refused(refusal) => after_refusal(refusal, sent, tally),
@@ -109,14 +108,14 @@ fn again(tally: &Tally, wait: Option<Duration>) -> Next {
     if tally.retries < tally.max_retries { Next::Again(wait) } else { Next::End }
 }
 
-/// How long to wait before a retry, counted from 0: twice as long each time, and a part of it by chance, so that
-/// callers who were turned away together do not come back together.
+/// Wait before a retry, counted from 0. It doubles each time; half of it is random, so that clients that failed
+/// together do not retry together.
 pub(crate) fn backoff(base: Duration, retry: u32, chance: f64) -> Duration {
     let full = base.saturating_mul(2_u32.saturating_pow(retry)).min(LONGEST_BACKOFF);
     full.mul_f64(0.5 + chance.clamp(0.0, 1.0) / 2.0)
 }
 
-/// A number from 0 to 1 that nobody can foretell; the standard library seeds its hashers from the system.
+/// A random number from 0 to 1. `RandomState` is seeded by the system.
 pub(crate) fn chance() -> f64 {
     let bits = RandomState::new().hash_one(0_u8);
     f64::from(u32::try_from(bits >> 32).unwrap_or_default()) / f64::from(u32::MAX)

@@ -1,43 +1,43 @@
-//! Which server a model's name leads to.
+//! Maps a model's name to a server.
 
 use std::collections::BTreeMap;
 
 /// A server that speaks the OpenAI protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// Where it is, without a `/` at the end.
+    /// The base URL, without a trailing `/`.
     pub base_url: String,
-    /// The environment variable that holds its key.
+    /// The environment variable that holds the API key.
     pub api_key_env: Option<String>,
 }
 
-/// The servers that a configuration names.
+/// The configured servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Servers {
     /// For models without a provider.
     pub default: Option<Server>,
-    /// By name.
+    /// Servers by provider name.
     pub named: BTreeMap<String, Server>,
 }
 
-/// Where a model is, and what it is called there.
+/// A model's server, and its name there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Its server.
+    /// The server.
     pub server: Server,
-    /// Its name in a request.
+    /// The model's name in a request.
     pub model: String,
 }
 
-/// Why a model leads nowhere.
+/// A model has no server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no server is configured for the model `{model}`")]
 pub struct NoServer {
-    /// As it is configured.
+    /// The model's name in the config.
     pub model: String,
 }
 
-/// Providers that need no configuration: name, address, variable of the key.
+/// Providers that need no config: name, base URL, variable of the key.
 const BUILT_IN: [(&str, &str, Option<&str>); 8] = [
     ("deepseek", "https://api.deepseek.com/v1", Some("DEEPSEEK_API_KEY")),
     ("glm", "https://open.bigmodel.cn/api/paas/v4", Some("GLM_API_KEY")),
@@ -51,9 +51,8 @@ const BUILT_IN: [(&str, &str, Option<&str>); 8] = [
 
 /// Finds the server of a model.
 ///
-/// What stands before the first `:` is a provider only if it names a configured or a built-in one;
-/// otherwise the whole string is the model's name. Where one server and no named ones are configured,
-/// a built-in provider's name is dropped and that one server asked.
+/// The text before the first `:` is a provider only if it names a configured or built-in one; otherwise the whole
+/// string is the model's name. If only a default server is configured, it also serves models of built-in providers.
 pub fn route(model: &str, servers: &Servers) -> Result<Route, NoServer> {
     if let Some((provider, name)) = model.split_once(':').filter(|(_, name)| !name.is_empty()) {
         if let Some(server) = servers.named.get(provider) {

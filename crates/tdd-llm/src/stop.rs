@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::error::LlmError;
 
-/// How long a pending call may go on after the request.
+/// Interval at which a pending call checks for a stop request.
 const GLANCE: Duration = Duration::from_millis(25);
 
-/// A handle that any thread can ask to stop; clones share the request. Once made it stays.
+/// A handle through which any thread can request a stop. Clones share the request, which cannot be withdrawn.
 #[derive(Clone, Default)]
 pub struct Stop {
     flag: Arc<AtomicBool>,
@@ -20,28 +20,28 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// A handle that nobody has used yet.
+    /// A handle without a stop request.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A handle that also stops when somebody else's flag says so, as that of a Ctrl-C handler.
-    /// It is looked at forty times a second.
+    /// A handle that also stops when `asked` returns true, for example after Ctrl-C. Pending calls poll it forty times
+    /// a second.
     pub fn watching(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { flag: Arc::default(), elsewhere: Some(Arc::new(asked)) }
     }
 
-    /// Asks every call with this handle to end. Only stores a flag, so a signal handler may call it.
+    /// Ends every call with this handle. Only stores a flag, so a signal handler may call it.
     pub fn stop(&self) {
         self.flag.store(true, Ordering::SeqCst);
     }
 
-    /// Whether somebody asked.
+    /// Whether a stop was requested.
     pub fn is_asked(&self) -> bool {
         self.flag.load(Ordering::SeqCst) || self.elsewhere.as_ref().is_some_and(|asked| asked())
     }
 
-    /// The work's result, unless somebody asks to stop before it is there.
+    /// Runs the work until it is done or a stop is requested.
     pub(crate) async fn unless<T>(&self, work: impl Future<Output = Result<T, LlmError>>) -> Result<T, LlmError> {
         if self.is_asked() {
             return Err(LlmError::Cancelled);

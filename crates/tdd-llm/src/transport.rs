@@ -1,4 +1,4 @@
-//! Carries one request to a server and its answer back, within its deadlines; the key never shows.
+//! Sends one request to a server and reads the response within its timeouts. Never shows the key.
 
 use std::error::Error;
 use std::net::{IpAddr, ToSocketAddrs};
@@ -20,16 +20,16 @@ use crate::refusal::{self, Refusal};
 use crate::reply::Reply;
 use crate::retry::Trouble;
 
-/// The most of a refusal that we read.
+/// Most bytes of a refusal that are read.
 const REFUSAL: usize = 64 << 10;
 
-/// A wait as good as endless; a longer one could not be added to the time of day.
+/// Longest timeout; a longer one could overflow `Instant`.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
-/// A way to one server.
+/// The connection settings of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct Transport {
-    /// The server's address, without anything secret.
+    /// The server's address, without secrets.
     pub server: String,
     client: Client,
     base: Url,
@@ -53,7 +53,7 @@ impl Transport {
         Ok(Self { server, client, base, key: key.cloned().map(Arc::new), timeouts: endpoint.timeouts })
     }
 
-    /// Posts the body of a call and reads its answer.
+    /// Posts a request and reads its response.
     pub async fn post(&self, body: Vec<u8>, stream: bool) -> Result<Reply, Trouble> {
         let deadlines = Deadlines::new(&self.timeouts, stream);
         let request = self.client.post(self.url(&["chat", "completions"])).header(CONTENT_TYPE, "application/json");
@@ -69,7 +69,7 @@ impl Transport {
         }
     }
 
-    /// Gets what the server has at a path below its base, if it is JSON.
+    /// Fetches JSON from a path below the base URL.
     pub async fn get(&self, path: &str) -> Result<serde_json::Value, Trouble> {
         let deadlines = Deadlines::new(&self.timeouts, false);
         let response = timeout_at(deadlines.next(), self.client.get(self.url(&[path])).send())
@@ -99,7 +99,7 @@ impl Transport {
             let progress = match chunk {
                 Ok(Some(bytes)) => reader.push(&bytes).map_err(|unread| self.trouble(unread))?,
                 Ok(None) => break,
-                // A connection that breaks behind the last word has done its work.
+                // If the connection breaks after the end of the answer, the answer is complete.
                 Err(error) => return reader.finish().map_err(|_| self.network(error)),
             };
             match progress {
@@ -121,7 +121,7 @@ impl Transport {
         Trouble::Refused(refusal)
     }
 
-    /// As much of a body as comes in time: where it breaks off does not matter.
+    /// Reads as much of a body as arrives in time; it may be incomplete.
     async fn beginning_of(&self, mut response: Response, limit: usize, deadlines: &Deadlines) -> Vec<u8> {
         let mut body = Vec::new();
         while let Ok(Ok(Some(bytes))) = timeout_at(deadlines.next(), response.chunk()).await {
@@ -157,7 +157,7 @@ impl Transport {
 
     fn network(&self, error: reqwest::Error) -> Trouble {
         let server = self.server.clone();
-        // The address may hold a password.
+        // The URL may hold a password.
         let error = error.without_url();
         Trouble::Passing(if error.is_connect() && error.is_timeout() {
             LlmError::TimedOut { server, wait: Wait::Connect, after: self.timeouts.connect }
@@ -168,7 +168,7 @@ impl Transport {
         })
     }
 
-    /// The words without our key, which some servers repeat.
+    /// Removes our key, which some servers repeat in their message.
     fn redacted(&self, words: &str) -> String {
         match &self.key {
             Some(key) => refusal::short(&words.replace(key.expose_secret().trim(), "[key]")),
@@ -177,11 +177,11 @@ impl Transport {
     }
 }
 
-/// When we stop waiting for what.
+/// The timeouts of one request.
 struct Deadlines {
     begun: Instant,
     whole: Duration,
-    /// Only a stream shows whether its server is still alive.
+    /// Only for streams: a server that sends whole answers shows no sign of life before the end.
     silence: Option<Duration>,
     last_token: Instant,
 }
@@ -222,19 +222,19 @@ fn headers(key: Option<&SecretString>) -> Result<HeaderMap, String> {
 }
 
 fn client(base: &Url, headers: HeaderMap, connect: Duration) -> reqwest::Result<Client> {
-    // An error means that the process has a provider already, which is as good.
+    // Fails only if the process already has a provider, which will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
         .dns_resolver(Lookup)
         .user_agent(concat!("tdd-machine/", env!("CARGO_PKG_VERSION")))
         .default_headers(headers)
         .connect_timeout(connect)
-        // A key goes to the server that it is for, and a POST that is sent elsewhere becomes a GET.
+        // A redirect could send the key to another server, and turns a POST into a GET.
         .redirect(redirect::Policy::none())
-        // Between two calls a model works for minutes: a kept connection is a stale one.
+        // Calls are minutes apart, so a kept connection would be stale.
         .pool_max_idle_per_host(0);
     if base.scheme() == "http" {
-        // No certificate is ever looked at, so none must be there.
+        // Plain HTTP checks no certificates, so none need to be installed.
         builder = builder.tls_certs_only([]);
     }
     if is_loopback(base) {
@@ -243,8 +243,8 @@ fn client(base: &Url, headers: HeaderMap, connect: Duration) -> reqwest::Result<
     builder.build()
 }
 
-/// Looks names up on a thread of its own. A lookup can hang for half a minute, and a runtime that ends waits for its
-/// own threads.
+/// Resolves names on a thread of its own. A lookup can hang for half a minute, and a runtime that shuts down waits for
+/// its own threads.
 #[derive(Debug)]
 struct Lookup;
 
@@ -253,7 +253,7 @@ impl Resolve for Lookup {
         let (tell, found) = oneshot::channel();
         thread::spawn(move || {
             let addresses = (name.as_str(), 0).to_socket_addrs();
-            // Whoever asked may have given up by now.
+            // The receiver may be gone.
             let _told = tell.send(addresses);
         });
         Box::pin(async move {
@@ -268,18 +268,18 @@ fn is_loopback(url: &Url) -> bool {
     host == "localhost" || host.ends_with(".localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// The address without user, password and query.
+/// The URL without user, password and query.
 fn shown(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);
-    // Only addresses without a host refuse this, and those hold no password.
+    // Fails only for URLs without a host, which hold no password.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.as_str().trim_end_matches('/').to_owned()
 }
 
-/// An error with all its causes in one line.
+/// An error and its causes on one line.
 fn chain(error: &dyn Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();

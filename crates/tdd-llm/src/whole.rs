@@ -1,13 +1,13 @@
-//! Gets a whole answer where the model's was cut off, or none: a cut answer never passes for a whole one.
+//! Repeats or continues a call whose answer was cut off, so that a cut answer is never mistaken for a whole one.
 
 use crate::client::{Answer, Ask, Finish, Form, LlmClient, Message, Usage};
 use crate::error::LlmError;
 
-/// How much of an answer that is asked for anew we repeat to the model: all of it would only lengthen the next one.
+/// Characters of a cut answer that are quoted when it is requested again; more would only lengthen the next answer.
 const REMINDER: usize = 400;
 
-/// Asks until the answer is whole. A text is continued at most `max_continuations` times, and its parts joined;
-/// anything else is asked for once more. What all the calls cost is in the answer's usage.
+/// Calls until the answer is whole. A text is continued at most `max_continuations` times and joined; any other format
+/// is requested again once. The usage covers all calls.
 pub async fn chat_whole<C>(client: &C, ask: &Ask, max_continuations: u32) -> Result<Answer, C::Error>
 where
     C: LlmClient + Sync,
@@ -33,26 +33,26 @@ where
     }
 }
 
-/// What follows an answer that was cut off. Two halves of a text fit; of JSON or of tool calls they rarely do.
+/// The messages after a cut answer. Two parts of a text can be joined; parts of JSON or tool calls rarely can.
 fn follow_up(form: &Form, cut: &str) -> [Message; 2] {
     let again = "Your answer was cut off because it was too long. Answer again from the start";
     let ours = match form {
         Form::Text => {
             "Your answer was cut off. Continue exactly where it ended, without repeating anything.".to_owned()
         }
-        // What is asked for is named again: a model, or who reads along, may go by the last message.
+        // Repeats the schema's name, because a model or a test server may look only at the last message.
         Form::Schema { name, .. } => format!("{again}, with a shorter `{name}`."),
         Form::Tools(_) => format!("{again}, and be shorter."),
     };
     let theirs = match form {
         Form::Text if !cut.trim().is_empty() => cut.to_owned(),
-        // Not empty: servers refuse a message without any words, and two of ours in a row.
+        // Never empty: servers refuse a message without text, and two user messages in a row.
         Form::Text | Form::Schema { .. } | Form::Tools(_) => cut.chars().take(REMINDER).chain(" […]".chars()).collect(),
     };
     [Message::assistant(theirs), Message::user(ours)]
 }
 
-/// What the calls before brought, all of them together.
+/// The sum of the previous calls.
 #[derive(Default)]
 struct Before {
     content: String,
@@ -67,7 +67,7 @@ impl Before {
         Self { content: if keep_content { content } else { String::new() }, usage, duration_ms, retries }
     }
 
-    /// The next answer as the end of all.
+    /// Adds the next answer to the previous ones.
     fn with(&mut self, answer: Answer) -> Answer {
         Answer {
             content: std::mem::take(&mut self.content) + &answer.content,

@@ -1,4 +1,4 @@
-//! `audit`: replays a history in clean copies, and says of each commit what it claimed and what was seen.
+//! `audit`: replays a history in clean copies and compares each commit's claim with its test results.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -38,7 +38,7 @@ pub struct Audit {
     /// `A..B`, `A..` or `B`; by default all of HEAD's first-parent history
     #[arg(value_name = "RANGE")]
     range: Option<String>,
-    /// How many commits are looked at at the same time; by default one for each core
+    /// How many commits to audit in parallel; by default one per core
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>)]
     jobs: Option<NonZeroUsize>,
     /// Judge commits without a claim by what they did
@@ -46,27 +46,27 @@ pub struct Audit {
     infer: bool,
 }
 
-/// The whole audit, for programs.
+/// The JSON document of an audit.
 #[derive(Debug, Serialize)]
 struct Document {
     commits: Vec<Audited>,
     holds: usize,
     broken: usize,
-    /// They do not say what they are.
+    /// Commits without a claim.
     unclaimed: usize,
-    /// They change neither code nor tests.
+    /// Commits that change neither code nor tests.
     nothing: usize,
-    /// It could not be found out.
+    /// Commits that could not be judged.
     unknown: usize,
 }
 
-/// One commit.
+/// The result for one commit.
 #[derive(Clone, Debug, Serialize)]
 struct Audited {
     commit: CommitId,
     subject: String,
     claimed: Option<Phase>,
-    /// What it is by what it did, where it claims nothing and that was asked for.
+    /// The phase inferred from the change, if the commit claims none and `--infer` is set.
     inferred: Option<Phase>,
     test_id: Option<TestId>,
     #[serde(flatten)]
@@ -77,7 +77,7 @@ pub fn run(args: &Audit, context: &Context) -> Result<ExitCode, CliError> {
     let repo = project::repository(&context.place)?;
     let commits = commits(&repo, args.range.as_deref())?;
     let state = StateDir::ensure(repo.root())?;
-    // Its lock keeps a second audit out of our copies.
+    // The lock keeps a second audit out of the scratch copies.
     let _lock = context.recording(&state)?;
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let audited = replay(&commits, jobs.min(commits.len().max(1)), args.infer, &state, context)?;
@@ -98,7 +98,7 @@ pub fn run(args: &Audit, context: &Context) -> Result<ExitCode, CliError> {
     }))
 }
 
-/// The commits of a range along the first parents, oldest first.
+/// The first-parent commits of a range, oldest first.
 fn commits(repo: &Repo, range: Option<&str>) -> Result<Vec<CommitId>, CliError> {
     let (from, to) = match range.map(|range| range.split_once("..").map_or((None, range), |(a, b)| (Some(a), b))) {
         None => (None, "HEAD"),
@@ -115,7 +115,7 @@ fn commits(repo: &Repo, range: Option<&str>) -> Result<Vec<CommitId>, CliError> 
     Ok(commits)
 }
 
-/// Looks at the commits, several at a time, and shows each in its order.
+/// Judges commits in parallel and prints them in order.
 fn replay(
     commits: &[CommitId],
     jobs: usize,
@@ -155,7 +155,7 @@ fn put(done: &Mutex<Vec<Option<Result<Audited, CliError>>>>, at: usize, audited:
     }
 }
 
-/// Shows what is there up to the first commit that is still being looked at.
+/// Prints finished commits up to the first unfinished one.
 fn show_in_order(done: &Mutex<Vec<Option<Result<Audited, CliError>>>>, shown: &Mutex<usize>, context: &Context) {
     if context.output.is_json() || context.output.is_quiet() {
         return;
@@ -164,12 +164,12 @@ fn show_in_order(done: &Mutex<Vec<Option<Result<Audited, CliError>>>>, shown: &M
     let done = done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     while let Some(Some(Ok(audited))) = done.get(*shown) {
         *shown += 1;
-        // What could not be written is told at the end.
+        // Write errors are reported when the program ends.
         let _printed = print_line(&audited.text());
     }
 }
 
-/// One commit before the judge, in a folder of its own.
+/// Judges one commit in a folder of its own.
 fn one(
     commit: &CommitId,
     infer: bool,

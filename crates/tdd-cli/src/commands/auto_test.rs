@@ -1,4 +1,4 @@
-//! `auto-test`: runs the whole suite and says what it saw, test by test.
+//! `auto-test`: runs the whole suite and reports each test.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -21,16 +21,15 @@ use tdd_exec::tally::Tally;
 
 /// Run all tests and report each of them
 ///
-/// The machine builds and runs the tests itself and reads structured results. It only informs: the exit
-/// code is 0 whatever the tests say, and 3 if they could not be run. In a project that `init` has set up,
-/// what was seen goes into the ledger.
+/// The machine builds and runs the tests itself and reads structured results. The exit code is 0 even if tests fail,
+/// and 3 if they could not be run. In a project set up by `init`, the run is recorded in the ledger.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli auto-test\n  tdd-cli auto-test --format json | jq '.tests[] | select(.status == \"fail\")'"
 )]
 pub struct AutoTest {}
 
-/// The result, for programs.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     command: &'a str,
@@ -41,12 +40,12 @@ struct Document<'a> {
     obstacles: &'a [Obstacle],
     /// Whether the run is in the ledger.
     recorded: bool,
-    /// Project by project, if there are several.
+    /// Per project, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     projects: Vec<Tally>,
 }
 
-/// One test, for programs.
+/// One test in the JSON document.
 #[derive(Debug, Serialize)]
 struct TestLine<'a> {
     test_id: &'a TestId,
@@ -85,7 +84,7 @@ fn test(bench: &Workbench, context: &Context) -> Result<Report, CliError> {
     Ok(bench.runner(&spawner, &|label| progress.say(label)).test(&[])?)
 }
 
-/// Puts the run into the ledger, if it is about one tree.
+/// Records the run in the ledger, unless files changed during the run.
 fn record(bench: &Workbench, context: &Context, facts: &SuiteFacts<'_>) -> Result<bool, CliError> {
     if bench.repo.tree_id()? != *facts.tree {
         context.output.note("note: the files changed while the tests ran, so the run is not recorded");
@@ -151,7 +150,7 @@ fn obstacle_text(obstacle: &Obstacle) -> String {
     head + &indented(&obstacle.message, true)
 }
 
-/// A message below the test that it belongs to; its first lines only, unless more is wanted.
+/// Indents a message below its test; shows only the first lines unless `whole`.
 fn indented(message: &str, whole: bool) -> String {
     let most = if whole { usize::MAX } else { 6 };
     let mut text = String::new();

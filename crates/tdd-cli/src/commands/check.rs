@@ -1,4 +1,4 @@
-//! `check`: looks at the change, finds out what it is, and asks the right gate.
+//! `check`: infers the phase of a change and judges it.
 
 use std::process::ExitCode;
 
@@ -41,7 +41,7 @@ pub struct Check {
 /// What the change is, where that is said.
 #[derive(Clone, Debug, Args)]
 pub struct What {
-    /// What the change is, whatever it looks like
+    /// Judge the change as this phase instead of inferring one
     #[arg(long, value_name = "PHASE", value_enum)]
     pub phase: Option<Phase>,
 }
@@ -64,15 +64,15 @@ impl Phase {
     }
 }
 
-/// A change that was looked at.
+/// A change and its verdict.
 pub struct Examined {
-    /// What it is; `None` if it changes neither code nor tests.
+    /// The kind of the change; `None` if it changes neither code nor tests.
     pub kind: Option<Kind>,
     pub targets: Vec<TestId>,
     pub judged: Judged,
 }
 
-/// The answer, for programs: a verdict with the phase that was found.
+/// The JSON document: a verdict and the phase.
 #[derive(Debug, Serialize)]
 struct Document {
     phase: Option<tdd_core::cycle::Phase>,
@@ -88,7 +88,7 @@ pub fn run(args: &Check, context: &Context) -> Result<ExitCode, CliError> {
     Ok(show(&workshop, &examined, context))
 }
 
-/// What the commit that is judged says it is; nothing for work that is not committed.
+/// The claim in the judged commit's trailers; empty for uncommitted work.
 fn claim(workshop: &mut ProjectWorkshop, args: &Check) -> Result<Claim, CliError> {
     let repo = &workshop.site.repo;
     let commit = match &args.which.at {
@@ -101,7 +101,7 @@ fn claim(workshop: &mut ProjectWorkshop, args: &Check) -> Result<Claim, CliError
     Ok(claim)
 }
 
-/// Finds out what a change is, and judges it.
+/// Determines the kind of a change and judges it.
 pub fn examine(
     workshop: &mut ProjectWorkshop,
     phase: Option<Phase>,
@@ -139,7 +139,7 @@ pub fn examine(
     Ok(Examined { kind: Some(kind), targets, judged })
 }
 
-/// Whether only documents changed, or what nobody guards.
+/// Whether only documents or unguarded runner configuration changed.
 fn touches_nothing(change: &Change) -> bool {
     let Change { tests, support, production, steering, unreadable, documents: _ } = change;
     let guarded = steering.iter().any(|it| !it.free);
@@ -151,7 +151,7 @@ fn nothing(change: Change) -> Examined {
     Examined { kind: None, targets: Vec::new(), judged: Judged::at_once(Verdict::Holds(holding), change) }
 }
 
-/// Shows what was found, and gives its exit code.
+/// Prints the verdict and returns its exit code.
 pub fn show(workshop: &ProjectWorkshop, examined: &Examined, context: &Context) -> ExitCode {
     let document = Document {
         phase: examined.kind.and_then(Kind::phase),
@@ -164,7 +164,7 @@ pub fn show(workshop: &ProjectWorkshop, examined: &Examined, context: &Context) 
     document.verdicts.exit_code()
 }
 
-/// The phase and the tests that were found.
+/// A heading with the phase and the targets.
 fn title(examined: &Examined) -> String {
     let Some(kind) = examined.kind else { return String::new() };
     let phase = match kind {

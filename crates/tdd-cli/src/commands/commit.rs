@@ -1,4 +1,4 @@
-//! `commit`: checks the change, and commits it with the trailers that `audit` reads.
+//! `commit`: judges the change and commits it with the trailers that `audit` reads.
 
 use std::process::ExitCode;
 
@@ -42,7 +42,7 @@ pub struct Commit {
     what: What,
 }
 
-/// What was committed, for programs.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document {
     commit: CommitId,
@@ -72,7 +72,7 @@ pub fn run(args: &Commit, context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A message that is empty, or that claims what only the check may claim.
+/// Rejects an empty message, and trailers that only this command may write.
 fn refuse_message(message: &str) -> Result<(), PersonError> {
     if message.trim().is_empty() {
         return Err(PersonError::NoMessage);
@@ -85,7 +85,7 @@ fn refuse_message(message: &str) -> Result<(), PersonError> {
     }
 }
 
-/// The person's words, or a header from what was found, with the trailers below.
+/// The user's message, or a generated header, with the trailers below.
 fn message(args: &Commit, examined: &Examined) -> String {
     let words = args.message.clone().unwrap_or_else(|| header(examined));
     let phase = examined.kind.and_then(Kind::phase);
@@ -111,7 +111,7 @@ fn header(examined: &Examined) -> String {
     commit::header(kind, None, &summary)
 }
 
-/// Commits exactly the tree that was judged, and puts it on the record.
+/// Commits exactly the judged tree and records it.
 fn make(workshop: &mut ProjectWorkshop, examined: &Examined, message: &str) -> Result<Document, CliError> {
     let repo = &workshop.site.repo;
     let (head, tree) = (repo.head()?, workshop.span.tree.clone());

@@ -1,4 +1,4 @@
-//! `completions`: a script that makes a shell complete our commands.
+//! `completions`: prints a shell completion script.
 
 use std::process::ExitCode;
 

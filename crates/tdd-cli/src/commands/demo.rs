@@ -1,4 +1,4 @@
-//! `demo`: a whole run on recorded models, with real tests, in a folder of its own.
+//! `demo`: runs recorded models against real tests in a temporary folder.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -55,17 +55,17 @@ enum Kata {
     LeapYears,
 }
 
-/// What a kata consists of.
+/// The files of a recorded kata.
 struct Recording {
     name: &'static str,
     language: &'static str,
-    /// What there is to see, for the first lines.
+    /// What the demo shows, printed at its start.
     about: &'static str,
     kata: &'static str,
     cassette: &'static str,
 }
 
-/// What lies in the folder of that name.
+/// A recording from the files in `katas/<name>/`.
 macro_rules! recording {
     ($name:literal, $language:literal, $about:literal) => {
         Recording {
@@ -79,7 +79,7 @@ macro_rules! recording {
 }
 
 impl Recording {
-    /// Whether it shows a language: its own, or one that is run in the same way.
+    /// Whether it shows this language or one of its dialects.
     fn is_in(&self, language: &str) -> bool {
         let dialects = tdd_lang::named(self.language).map(|own| own.dialects()).unwrap_or_default();
         self.language == language || dialects.iter().any(|dialect| dialect.name() == language)
@@ -112,7 +112,7 @@ impl Kata {
         }
     }
 
-    /// The one to see after this one.
+    /// The kata to suggest next.
     fn next(self) -> Self {
         match self {
             Self::StringCalculator => Self::Bowling,
@@ -124,7 +124,7 @@ impl Kata {
         }
     }
 
-    /// The kata that was named, or the first one of a language.
+    /// The kata named in the arguments, or the first one in the language.
     fn asked_for(args: &Demo) -> Result<Self, CliError> {
         let speaks = |kata: Self| args.language.as_deref().is_none_or(|language| kata.recording().is_in(language));
         let all = || Self::value_variants().iter().copied();
@@ -152,7 +152,7 @@ pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
     let folder = folder(&recording, context)?;
     let inside = context.inside(&folder);
     init::for_demo(recording.name, recording.language, recording.kata, &inside).inspect_err(|_| {
-        // Nobody has been told of it yet.
+        // The user has not seen this folder's path yet.
         if context.global.dir.is_none() {
             let _removed = std::fs::remove_dir_all(&folder);
         }
@@ -166,7 +166,7 @@ pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(end.exit_code()))
 }
 
-/// The folder that `-C` names, if it is empty, or a new one.
+/// The folder named by `-C`, which must be empty, or a new temporary one.
 fn folder(recording: &Recording, context: &Context) -> Result<PathBuf, CliError> {
     if context.global.dir.is_some() {
         let folder = project::folder(&context.place)?;
@@ -195,7 +195,7 @@ fn begin(recording: &Recording, folder: &Path, context: &Context) -> Result<(), 
     print_line(&format!("{}\n", recording.about))
 }
 
-/// How it ended; a demo that is interrupted has nobody who could go on with it.
+/// Prints how the demo ended. An interrupted demo cannot be resumed, only started again.
 fn tell(end: &End, recording: &Recording, context: &Context) -> Result<(), CliError> {
     if *end != End::Interrupted || context.output.is_json() {
         return show(end, context);
@@ -204,7 +204,7 @@ fn tell(end: &End, recording: &Recording, context: &Context) -> Result<(), CliEr
     print_line(&format!("{} `tdd-cli demo {}` begins anew", paint(BOLD, "next:"), recording.name))
 }
 
-/// The history, where it is, and where to look next.
+/// Prints the history, the folder, and commands to try next.
 fn finish(kata: Kata, folder: &Path, context: &Context) -> Result<(), CliError> {
     let output = context.output;
     if output.is_json() || output.is_quiet() {
@@ -224,7 +224,7 @@ fn finish(kata: Kata, folder: &Path, context: &Context) -> Result<(), CliError> 
     print_line(&format!("\nThe folder stays until you delete it: {}", folder.display()))
 }
 
-/// Commands to go on with, each with what it shows.
+/// Commands to try next, each with a description.
 fn looks(kata: Kata, folder: &Path, history: &[(CommitId, String)]) -> Vec<(String, &'static str)> {
     let program = std::env::args().next().unwrap_or_else(|| "tdd-cli".to_owned());
     let folder = folder.display();
@@ -247,7 +247,7 @@ fn looks(kata: Kata, folder: &Path, history: &[(CommitId, String)]) -> Vec<(Stri
     looks
 }
 
-/// The last commit of an implementor, with its test.
+/// The newest green commit, with its test.
 fn last_green(history: &[(CommitId, String)]) -> Option<(&CommitId, String)> {
     history.iter().find_map(|(commit, message)| {
         let trailers = Trailers::parse(message);

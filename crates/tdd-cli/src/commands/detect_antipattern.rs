@@ -1,4 +1,4 @@
-//! `detect-antipattern`: what is wrong with files, or with a change, that no failing test would tell.
+//! `detect-antipattern`: finds problems in files or in a change that no failing test would show.
 
 use std::process::ExitCode;
 
@@ -21,11 +21,10 @@ use crate::which::Which;
 
 /// Look for the anti-patterns of test-driven development
 ///
-/// Without a file, the current change is looked at: the working tree against HEAD, or a commit against its
-/// parent. With files, only what can be said of them as they are; the rules that need a change are named. Where it must be known whether a test was
-/// ever red, and the ledger does not say, the tests are run. Which new lines they execute is measured in a copy
-/// beside the project, where the language allows it.
-/// Exit code 0 if nothing blocks, 1 if something does, 3 if it could not be found out.
+/// Without a file, checks the current change: the working tree against HEAD, or a commit against its parent. With
+/// files, checks only the rules that need no change, and names the others. If a rule must know whether a test was ever
+/// red and the ledger does not say, the tests are run. Which new lines they execute is measured in a scratch copy, if
+/// the language supports it. Exit code 0 if nothing blocks, 1 if something does, 3 if it could not be found out.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli detect-antipattern                     the current change, all nine rules\n  tdd-cli detect-antipattern --at HEAD           a commit, in a clean copy\n  tdd-cli detect-antipattern tests/game.rs       a file as it is\n  tdd-cli detect-antipattern --format json | jq '.findings[] | select(.severity == \"block\")'"
@@ -38,7 +37,7 @@ pub struct DetectAntipattern {
     which: Which,
 }
 
-/// One anti-pattern in one place, for programs.
+/// One finding in the JSON document.
 #[derive(Debug, Serialize)]
 struct Finding {
     rule: &'static str,
@@ -57,22 +56,22 @@ impl From<Refusal> for Finding {
     }
 }
 
-/// The result, for programs.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document {
     findings: Vec<Finding>,
-    /// How many of them block.
+    /// Number of blocking findings.
     blocking: usize,
-    /// The rules that need a change and got files.
+    /// Rules that were skipped because they need a change and only files were given.
     not_looked_at: Vec<&'static str>,
     coverage: CoverageUse,
 }
 
-/// Whether it was measured which lines the tests execute.
+/// Whether line coverage was measured.
 #[derive(Debug, Serialize)]
 struct CoverageUse {
     used: bool,
-    /// Why it was not.
+    /// Why coverage was not measured.
     why_not: Option<String>,
 }
 
@@ -100,7 +99,7 @@ pub fn run(args: &DetectAntipattern, context: &Context) -> Result<ExitCode, CliE
     Ok(ExitCode::from(u8::from(blocking > 0)))
 }
 
-/// What the commit that is judged says it is; nothing for work that is not committed.
+/// The kind and test that the judged commit's trailers declare; `None` for uncommitted work.
 fn declared(repo: &Repo, which: &Which) -> Result<Option<(Kind, Option<TestId>)>, CliError> {
     let commit = if let Some(rev) = &which.at {
         repo.resolve(rev)?
@@ -123,7 +122,7 @@ fn in_files(args: &DetectAntipattern, context: &Context) -> Result<Vec<Refusal>,
     }
 }
 
-/// The path of a file from the repository's root; it may be written from the folder that the command is about.
+/// A file's path relative to the repository's root. The argument may be relative to the current folder.
 fn path_of(file: &str, bench: &Workbench, sources: &TreeSources, context: &Context) -> Result<String, CliError> {
     let is_there = |path: &String| bench.language.owns(path) && sources.files().binary_search(path).is_ok();
     let from_folder = || {
@@ -149,7 +148,7 @@ fn summary(document: &Document) -> String {
     format!("{} {block}, {warn}\n{unlooked}", paint(BOLD, "anti-patterns:"))
 }
 
-/// The rules that files as they are say nothing about.
+/// Names the rules that were skipped because only files were given.
 fn unlooked_text(rules: &[&str]) -> String {
     if rules.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! `doctor`: looks at everything that a run needs, and says how to mend what is not right.
+//! `doctor`: checks everything that a run needs and says how to fix each problem.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -35,33 +35,33 @@ use tdd_exec::project;
 
 /// Check tools, versions, configuration, repository, ledger and models
 ///
-/// Each finding comes with its fix. Exit code 0 if nothing stands in the way, 2 if the configuration does, 3 if the
+/// Each finding comes with its fix. Exit code 0 if nothing stops a run, 2 if the configuration does, 3 if the
 /// environment does: a tool that is missing, a server that refuses the key or does not have the model.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli doctor\n  tdd-cli doctor --offline\n  tdd-cli doctor --format json | jq '.findings[] | select(.state != \"ok\")'"
 )]
 pub struct Doctor {
-    /// Do not ask the model servers what they can do
+    /// Do not probe the model servers
     #[arg(long)]
     offline: bool,
 }
 
-/// How a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
-    /// As it should be.
+    /// No problem.
     Ok,
-    /// Worth a look.
+    /// A problem that does not stop a run.
     Warn,
-    /// In the way; the configuration's fault.
+    /// The configuration stops a run.
     Config,
-    /// In the way; the environment's fault.
+    /// The environment stops a run.
     Environment,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 struct Finding {
     subject: String,
@@ -162,7 +162,7 @@ fn repository(repo: &Repo, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Follows the whole ledger, line by line.
+/// Reads and checks the whole ledger.
 fn state(repo: &Repo, findings: &mut Vec<Finding>) {
     let read = || -> Result<Option<usize>, CliError> {
         let Some(dir) = StateDir::find(repo.root())? else { return Ok(None) };
@@ -207,7 +207,7 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Projects with tests that nobody runs.
+/// Warns about projects with tests that are not configured.
 fn unknown(known: &[DiscoveredProject], sources: &TreeSources) -> Option<Finding> {
     let further = discover::further(known, sources);
     let named = |project: &DiscoveredProject| match project.root.as_str() {
@@ -228,7 +228,7 @@ fn unknown(known: &[DiscoveredProject], sources: &TreeSources) -> Option<Finding
     ))
 }
 
-/// Plans that would not run; those that would are not worth a word.
+/// Reports plans that would not run.
 fn plans(root: &Path) -> Vec<Finding> {
     let folders = dots::FOLDERS.map(|folder| root.join(folder));
     folders.iter().flat_map(|folder| plan::files(folder)).flat_map(|path| examine_plan(&path, root)).collect()
@@ -241,7 +241,7 @@ fn examine_plan(path: &Path, root: &Path) -> Vec<Finding> {
             let stops = plan.findings().into_iter().filter(|found| found.severity == Severity::Stop);
             stops.map(|found| warn("plan", &format!("{name}:{}: {}", found.line, found.problem), &found.fix)).collect()
         }
-        // Notes may lie there, too.
+        // The folder may also hold notes.
         Err(error) if error.is_no_plan() => Vec::new(),
         Err(error) => {
             let detail = format!("`{name}` cannot be read: {}", CliError::from(error).causes().join(": "));
@@ -250,7 +250,7 @@ fn examine_plan(path: &Path, root: &Path) -> Vec<Finding> {
     }
 }
 
-/// Only models read a kata: a project without any, which uses the gates alone, needs none.
+/// Only models need a kata, so a project without models may lack one.
 fn kata(repo: &Repo, config: &Config) -> Finding {
     let path = config.kata_description.as_str();
     let is_named = config.kata_description != Config::default().kata_description;
@@ -282,7 +282,7 @@ fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Fin
     let spawner = Spawner::new(root, std::env::vars_os()).with_cancel(context.cancel.clone());
     let files = Repo::discover(root).ok().flatten().and_then(|repo| repo.files().ok()).unwrap_or_default();
     let sources = TreeSources::new(root, files);
-    // A language that nobody knows is told with the configuration.
+    // An unknown language is reported with the configuration.
     let Ok(language) = project::language_of(config, &sources, &sources) else { return };
     let project = language.detect(&sources);
     let mut idle = Vec::new();
@@ -292,7 +292,7 @@ fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Fin
             language.demand(&tool, project, &settings, &sources)
         });
         tool.required |= asked == Some(Demand::Required);
-        // What is installed may be so for the project alone.
+        // The tool may be installed only for this project.
         tool.version.cwd = project.as_ref().map(|project| project.root.clone()).unwrap_or_default();
         let finding = examine_tool(&tool, &spawner);
         if finding.state == State::Warn && asked == Some(Demand::Idle) {
@@ -306,7 +306,7 @@ fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Fin
     }
 }
 
-/// Stops where a tool is missing that nothing can be done without, and says how to get it.
+/// Fails if a required tool is missing, and says how to install it.
 pub fn require_tools(language: &str, folder: &Path, context: &Context) -> Result<(), CliError> {
     let spawner = Spawner::new(folder, std::env::vars_os()).with_cancel(context.cancel.clone());
     let tools = project::language(language, &Ci::default())?.tools();

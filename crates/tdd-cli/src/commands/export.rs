@@ -1,4 +1,4 @@
-//! `export`: the labelled corpus of a project's history, one JSON line a triple.
+//! `export`: writes the history's triples of red, edit and green as JSON lines.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -33,8 +33,7 @@ enum What {
 
 /// Every red test, the edit that made it pass, and the green: JSON lines, oldest first
 ///
-/// They come from the trailers of HEAD's first-parent history; the cause of a red is known where the ledger
-/// saw it.
+/// They come from the trailers of HEAD's first-parent history; the cause of a red is included if the ledger has it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tdd-cli export triples --output triples.jsonl")]
 struct Triples {
@@ -68,7 +67,7 @@ pub fn run(args: &Export, context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A file that a person named.
+/// The output file that the user named.
 struct Sink {
     path: PathBuf,
     file: BufWriter<File>,

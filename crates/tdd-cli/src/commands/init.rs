@@ -1,4 +1,4 @@
-//! `init`: adds what a test-driven project needs, and nothing that is there already.
+//! `init`: adds the files that a test-driven project needs, and changes no existing file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,27 +52,27 @@ pub struct Init {
     no_commit: bool,
 }
 
-/// The languages that a project can be set up in.
+/// The languages that `init` supports.
 pub fn known_languages() -> PossibleValuesParser {
     PossibleValuesParser::new(tdd_lang::names())
 }
 
-/// What was done.
+/// What `init` did.
 #[derive(Debug, Serialize)]
 struct Outcome {
     root: PathBuf,
     language: &'static str,
-    /// Files that were not there.
+    /// New files.
     created: Vec<String>,
-    /// Files that were there and stay as they are.
+    /// Existing files, left unchanged.
     kept: Vec<String>,
     commit: Option<CommitId>,
-    /// What is left to commit.
+    /// Files that are left to commit.
     uncommitted: Vec<String>,
     kata: Option<String>,
-    /// The projects that were found and named in the configuration.
+    /// Projects that were found and written to the configuration.
     projects: Vec<String>,
-    /// Git does not know who commits.
+    /// Git has no user name.
     #[serde(skip)]
     nameless: bool,
 }
@@ -90,7 +90,7 @@ pub fn run(args: &Init, context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Sets an empty folder up for a run, and says so.
+/// Sets up an empty folder for a run and prints what was created.
 pub fn for_run(kata: &Path, context: &Context) -> Result<(), CliError> {
     let args = Init { kata: Some(kata.to_owned()), ..Init::default() };
     let outcome = set_up(&args, named(&args, context)?, context)?;
@@ -99,14 +99,14 @@ pub fn for_run(kata: &Path, context: &Context) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Sets an empty folder up for a kata that is no file, without a word.
+/// Sets up an empty folder for a built-in kata, without output.
 pub fn for_demo(name: &str, language: &str, kata: &str, context: &Context) -> Result<(), CliError> {
     let args = Init { language: Some(language.to_owned()), name: Some(name.to_owned()), ..Init::default() };
     set_up(&args, Some(Kata { inside: None, text: kata.to_owned() }), context)?;
     Ok(())
 }
 
-/// The kata that was named.
+/// The kata file named in the arguments.
 fn named(args: &Init, context: &Context) -> Result<Option<Kata>, CliError> {
     let folder = project::folder(&context.place)?;
     args.kata.as_deref().map(|path| Kata::read(path, &folder)).transpose()
@@ -118,7 +118,7 @@ fn set_up(args: &Init, kata: Option<Kata>, context: &Context) -> Result<Outcome,
     Plan::make(args, context, &repo, kata)?.carry_out(args, &repo, fresh)
 }
 
-/// The repository to set up: the one whose root the folder is, or a new one in an empty folder.
+/// The repository whose root is this folder, or a new one if the folder is empty.
 fn repository(folder: &Path, context: &Context) -> Result<(Repo, Option<Fresh>), CliError> {
     match Repo::discover(folder)? {
         Some(repo) if repo.root() == folder => Ok((repo, None)),
@@ -144,10 +144,10 @@ pub fn is_empty(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// A kata that the project is set up for.
+/// The kata of the project.
 #[derive(Debug)]
 struct Kata {
-    /// Where it is inside the project, if it is.
+    /// Its path inside the project, if it is there.
     inside: Option<String>,
     text: String,
 }
@@ -161,12 +161,12 @@ impl Kata {
     }
 }
 
-/// What to add.
+/// The files to add.
 #[derive(Debug)]
 struct Plan {
     language: &'static str,
     kata: Option<String>,
-    /// The kata was named by the user and is there: it goes into the commit.
+    /// The user named an existing kata, which belongs into the commit.
     kata_is_there: bool,
     files: BTreeMap<String, String>,
     config: Config,
@@ -232,7 +232,7 @@ impl Plan {
 const NAMELESS: &str = "note: git has no name for you, so the machine signed the commit; \
                         `git config --global user.name` and `user.email` set one";
 
-/// A folder that holds a project of an unknown language does not get one of ours without being asked for.
+/// Refuses to scaffold in a project of an unsupported language, unless `--language` is given.
 fn refuse_other_languages(args: &Init, sources: &TreeSources) -> Result<(), CliError> {
     const MANIFESTS: [(&str, &str); 3] = [("go.mod", "Go"), ("pom.xml", "Java"), ("Gemfile", "Ruby")];
     if args.language.is_some() {
@@ -242,7 +242,7 @@ fn refuse_other_languages(args: &Init, sources: &TreeSources) -> Result<(), CliE
     found.map_or(Ok(()), |(_, language)| Err(CliError::OtherLanguage(language)))
 }
 
-/// A link that leads away, a folder or an ignored file: a scaffold around it would be no project.
+/// Refuses a manifest that exists but was not detected: a broken link, a folder or an ignored file.
 fn refuse_unusable_manifest(root: &Path, manifest: &'static str) -> Result<(), CliError> {
     if is_missing(root, manifest) { Ok(()) } else { Err(CliError::UnusableManifest(manifest)) }
 }
@@ -252,7 +252,7 @@ fn package_name(args: &Init, language: &dyn Language, root: &Path) -> String {
     language.package_name(args.name.as_deref().unwrap_or(&folder))
 }
 
-/// Where the kata is, or will be, and the text for it if it is not there.
+/// The path of the kata, and its text if it must be created.
 fn kata_file(loaded: &project::Loaded, root: &Path, kata: Option<Kata>) -> Result<(String, String), CliError> {
     let configured = loaded.config.kata_description.to_string();
     let path = match kata.as_ref().and_then(|kata| kata.inside.clone()) {
@@ -267,7 +267,7 @@ fn kata_file(loaded: &project::Loaded, root: &Path, kata: Option<Kata>) -> Resul
     Ok((path, text.unwrap_or_else(|| kata::PLACEHOLDER.to_owned())))
 }
 
-/// A kata from elsewhere does not replace one that is there.
+/// Refuses to replace a kata with different content.
 fn refuse_to_replace(root: &Path, path: &str, wanted: Option<&str>) -> Result<(), CliError> {
     let Some(wanted) = wanted else { return Ok(()) };
     let is_same = || text::read(&root.join(path), kata::MAX_KATA).is_ok_and(|there| there == wanted);
@@ -281,7 +281,7 @@ fn found(args: &Init, config: &Config, sources: &TreeSources) -> Vec<DiscoveredP
     if found.len() > 1 { found } else { Vec::new() }
 }
 
-/// What a configuration says of languages and commands.
+/// The configuration's lines about language and commands.
 struct Stack {
     language: String,
     commands: String,
@@ -295,12 +295,12 @@ fn stack(language: &dyn Language, projects: &[DiscoveredProject]) -> Stack {
     Stack { language: String::new(), commands: project::lines(projects) }
 }
 
-/// A configuration that says what the defaults are and where to change them; without a kata, for the gates alone.
+/// A configuration that spells out the defaults; without a kata, only the part that the gates need.
 fn default_config(kata: Option<&str>, Stack { language, commands }: &Stack) -> String {
     let Some(kata) = kata else {
         return format!("# How the gates run the tests; `tdd-cli doctor` checks this file.\n{language}\n{commands}");
     };
-    // A JSON string is a YAML string.
+    // A JSON string is also a YAML string.
     let kata = serde_json::Value::from(kata);
     format!(
         r#"# What to build, and with what. Every key but `roles` has a default; `tdd-cli doctor` checks this file.

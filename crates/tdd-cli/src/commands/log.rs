@@ -1,4 +1,4 @@
-//! `log`: the ledger, read back.
+//! `log`: prints the ledger.
 
 use std::process::ExitCode;
 use std::thread;
@@ -31,12 +31,12 @@ pub struct Log {
     /// Only events about this test
     #[arg(long, value_name = "ID")]
     test: Option<String>,
-    /// Go on with what is appended, until interrupted
+    /// Keep printing new events until interrupted
     #[arg(long)]
     follow: bool,
 }
 
-/// How often a followed ledger is looked at.
+/// Polling interval of `--follow`.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 pub fn run(args: &Log, context: &Context) -> Result<ExitCode, CliError> {
@@ -93,7 +93,7 @@ fn show_one(record: &Record, records: &Records, context: &Context) -> Result<(),
     print_line(&text(record))
 }
 
-/// What is to be shown.
+/// Which events to print.
 #[derive(Debug)]
 struct Filter {
     kind: Option<String>,
@@ -121,7 +121,7 @@ fn text(record: &Record) -> String {
     format!("{} {told}", paint(DIM, head))
 }
 
-/// A time of the ledger, for people.
+/// Formats a ledger timestamp in local time.
 pub fn time(ms: u64) -> String {
     let stamp = i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default();
     stamp.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string()
@@ -185,7 +185,7 @@ fn listed(tests: &[TestId]) -> String {
     tests.iter().flat_map(|test| [" ", test.as_str()]).collect()
 }
 
-/// The word that stands for a value in the ledger.
+/// The name that a value has in the ledger.
 fn word(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! `man`: the manual pages, made from the same text as the help.
+//! `man`: prints manual pages, generated from the help texts.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use crate::output::{failed, print_raw};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tdd-cli man | man -l -\n  tdd-cli man init > tdd-cli-init.1")]
 pub struct Man {
-    /// Of this command instead of the program as a whole
+    /// Print the page of this command instead of the whole program's
     command: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! One file a command; here they are told apart, and their errors shown.
+//! Parses the command line, runs the command and shows its error; one file per command.
 
 pub mod audit;
 pub mod auto_test;
@@ -40,7 +40,7 @@ use crate::error::{CliError, Code, ErrorDocument};
 use crate::output::{self, BAD, BOLD, paint};
 use crate::{page, progress};
 
-/// Runs the command that the process was started with.
+/// Runs the command of this process.
 pub fn run() -> ExitCode {
     let (code, format) = match Cli::try_parse() {
         Ok(cli) => {
@@ -51,16 +51,16 @@ pub fn run() -> ExitCode {
     };
     progress::end();
     let Some(error) = output::failure() else { return code };
-    // What was decided stays decided, but nothing is done that nobody could be told of.
+    // A failed command keeps its exit code; a successful one fails if its output could not be written.
     let unwritten = fail(&error, format);
     if code == ExitCode::SUCCESS { unwritten } else { code }
 }
 
-/// Shows the help that was asked for, or what is wrong with the command line.
+/// Prints the requested help, or the error in the command line.
 fn explain(error: &clap::Error) -> ExitCode {
     let text = error.render();
     let is_plain = |argument: OsString| !argument.to_string_lossy().contains(visible::is_obeyed);
-    // An argument that is quoted in it must not pass for a colour of the help.
+    // No colours if an argument has control characters: quoted in the text, they could pose as colours of ours.
     let coloured = || page::painted(&text.ansi().to_string());
     let text = if std::env::args_os().all(is_plain) { coloured() } else { text.to_string() };
     if !error.use_stderr() {
@@ -74,7 +74,7 @@ fn explain(error: &clap::Error) -> ExitCode {
     ExitCode::from(Code::Usage as u8)
 }
 
-/// Whether a command line that does not parse says `--format json` all the same.
+/// Whether a command line that does not parse asks for JSON output.
 fn asks_for_json(args: impl Iterator<Item = OsString>) -> bool {
     let args: Vec<OsString> = args.collect();
     args.iter().any(|arg| arg == "--format=json") || args.windows(2).any(|pair| pair == ["--format", "json"])
@@ -114,14 +114,14 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
     }
 }
 
-/// What could not be written is told once, when all is over.
+/// Output errors are reported once, by [`run()`].
 fn end_by(error: &CliError, format: Format) -> ExitCode {
     if matches!(error, CliError::Output(_)) { ExitCode::SUCCESS } else { fail(error, format) }
 }
 
-/// Shows an error, with a way out, and gives its exit code.
+/// Prints an error with its hint and returns its exit code.
 fn fail(error: &CliError, format: Format) -> ExitCode {
-    // Who closed the pipe does not want to hear of it.
+    // Whoever closed the pipe does not read the error.
     if !error.is_closed_pipe() {
         output::remark(format_args!("{} {error}", paint(BAD, "error:")));
         for cause in error.causes() {
@@ -137,10 +137,10 @@ fn fail(error: &CliError, format: Format) -> ExitCode {
     ExitCode::from(error.code() as u8)
 }
 
-/// On one line: it may be the last of a stream.
+/// Prints one line, because it may end a stream of JSON lines.
 fn print_document(document: &ErrorDocument) {
     if let Ok(json) = serde_json::to_string(document) {
-        // The exit code says it too, if nobody reads standard output.
+        // A write error is reported by the exit code.
         let _written = output::print_raw(&json);
     }
 }

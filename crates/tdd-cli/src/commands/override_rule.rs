@@ -1,4 +1,4 @@
-//! `override`: a person's exception from a rule, on the record, until it expires.
+//! `override`: records a person's exception from a rule, with an expiry time.
 
 use std::process::ExitCode;
 
@@ -19,8 +19,8 @@ use tdd_exec::project;
 
 /// Make an exception from a rule, with a reason, for a while
 ///
-/// The exception is in the ledger, holds for every gate of this project, and ends by itself. Rules that guard
-/// the disk, and those that make evidence evidence, have no exceptions.
+/// The exception is recorded in the ledger, holds for every gate of this project, and expires by itself. Rules that
+/// guard the disk, and rules that the evidence depends on, have no exceptions.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli override --rule check-passes --reason \"a lint of the new toolchain\"\n  tdd-cli override --rule steering-frozen --reason \"a build script\" --ttl 2h"
@@ -37,7 +37,7 @@ pub struct OverrideRule {
     ttl: String,
 }
 
-/// Longer than this it would be no exception but another rule.
+/// Longest exception; a longer one would amount to a change of the rules.
 const LONGEST: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 pub fn run(args: &OverrideRule, context: &Context) -> Result<ExitCode, CliError> {
@@ -55,7 +55,7 @@ pub fn run(args: &OverrideRule, context: &Context) -> Result<ExitCode, CliError>
     Ok(ExitCode::SUCCESS)
 }
 
-/// How many milliseconds a text stands for, if an exception can last that long.
+/// Parses a duration into milliseconds; `None` if it is invalid or too long.
 fn lasting(text: &str) -> Option<u64> {
     let span: Span = text.trim().parse().ok()?;
     let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;

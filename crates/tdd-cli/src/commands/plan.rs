@@ -1,4 +1,4 @@
-//! `plan`: reads a plan and says what would keep it from running, or runs it.
+//! `plan`: checks whether a plan can run, or runs it.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -35,7 +35,7 @@ enum What {
     Run(plan_run::Run),
 }
 
-/// Say what is in a plan, and what would keep it from running
+/// Show what is in a plan, and what would keep it from running
 ///
 /// Exit code 0 if nothing would, 1 if something would, 2 if it cannot be read.
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ struct Check {
     file: PathBuf,
 }
 
-/// What a plan says, for programs.
+/// The JSON document about a plan.
 #[derive(Debug, Serialize)]
 struct Document {
     file: PathBuf,
@@ -59,7 +59,7 @@ struct Document {
     artifacts: Vec<String>,
     steps: Vec<Step>,
     findings: Vec<Finding>,
-    /// Whether it would run.
+    /// Whether the plan would run.
     runs: bool,
 }
 
@@ -83,14 +83,14 @@ fn check(Check { file }: &Check, context: &Context) -> Result<ExitCode, CliError
     Ok(ExitCode::from(u8::from(!document.runs)))
 }
 
-/// The plan in a file.
+/// Reads and parses a plan file.
 pub fn read(path: &Path) -> Result<Read, PersonError> {
     let limit = u64::try_from(MAX_PLAN).unwrap_or(u64::MAX);
     let text = text::read(path, limit).map_err(PersonError::PlanFile)?;
     Read::parse(&text).map_err(|source| PersonError::Plan { path: path.to_owned(), source })
 }
 
-/// The Markdown files of a folder, in the order of their names.
+/// The Markdown files of a folder, sorted.
 pub fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = folder.read_dir().into_iter().flatten().filter_map(Result::ok);
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();

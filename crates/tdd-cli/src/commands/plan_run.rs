@@ -1,4 +1,4 @@
-//! `plan run`: carries out plans, wave by wave, task by task, from wherever the history stands.
+//! `plan run`: runs plans wave by wave and task by task, and resumes where the history ends.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,17 +25,17 @@ use tdd_exec::project;
 /// Carry out a plan, or all plans of a folder, wave by wave
 ///
 /// A step with a test is one cycle: the tester writes that test, then come implementor and refactorer. Any other step,
-/// and every step of a `type: execute` plan, is done in refactor mode: what does not pass is not kept. Only in a
-/// `type: execute` plan may tests be left failing, with `gate.test_gate: false`. A run that was cut short goes on where
-/// it was. At the end every artifact must be there, and every truth must name a test that passes. Exit code 0 if so,
-/// 4 if something is lacking or a person must look.
+/// and every step of a `type: execute` plan, is done in refactor mode: a change that does not pass is not kept. Only in
+/// a `type: execute` plan may tests be left failing, with `gate.test_gate: false`. An interrupted run continues where
+/// it stopped. At the end every artifact must exist, and every truth must name a test that passes. Exit code 0 if so, 4
+/// if something is missing or a person must look.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tdd-cli plan run plans/05-01.md\n  tdd-cli plan run plans --max-minutes 90")]
 pub struct Run {
     /// The plan, or a folder of plans
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Begin no attempt after so many minutes
+    /// Begin no attempt after this many minutes
     #[arg(long, value_name = "M", value_parser = runs::minutes)]
     max_minutes: Option<Duration>,
     #[command(flatten)]
@@ -61,10 +61,10 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(end.exit_code()))
 }
 
-/// A plan and where it is.
+/// A plan and its path.
 type DiscoveredProject = (PathBuf, Plan);
 
-/// The plan, or those of a folder, in ascending order of their waves; nothing stops any of them.
+/// Reads a plan or a folder of plans, sorted by wave. Fails if one of them cannot run.
 fn read(path: &Path) -> Result<Vec<DiscoveredProject>, PersonError> {
     let mut plans = if path.is_dir() { in_folder(path)? } else { vec![(path.to_owned(), plan::read(path)?)] };
     for (path, plan) in &plans {
@@ -88,7 +88,7 @@ fn in_folder(folder: &Path) -> Result<Vec<DiscoveredProject>, PersonError> {
     for path in plan::files(folder) {
         match plan::read(&path) {
             Ok(plan) => plans.push((path, plan)),
-            // Notes may lie there, too.
+            // The folder may also hold notes.
             Err(error) if error.is_no_plan() => {}
             Err(error) => return Err(error),
         }
@@ -100,7 +100,7 @@ fn agenda(plans: &[DiscoveredProject], repo: &Repo, config: &Config) -> Result<A
     let kata = match kata::read(&repo.root().join(config.kata_description.as_str())) {
         Ok(kata) if kata == kata::PLACEHOLDER => String::new(),
         Ok(kata) => kata,
-        // A plan says by itself what to do.
+        // A plan needs no kata.
         Err(KataError::Unreadable(TextError::Missing(_))) => String::new(),
         Err(error) => return Err(error.into()),
     };
@@ -128,13 +128,13 @@ fn agenda(plans: &[DiscoveredProject], repo: &Repo, config: &Config) -> Result<A
     })
 }
 
-/// The path of a plan in the project, or wherever else it is.
+/// A plan's path relative to the repository, or absolute if it is outside.
 fn name_of(path: &Path, repo: &Repo) -> String {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     path.strip_prefix(repo.root()).unwrap_or(&path).display().to_string()
 }
 
-/// The test of a step that runs under the gates; the others run in refactor mode.
+/// The test of a step that runs under the gates; other steps run in refactor mode.
 fn target(plan: &Plan, step: &Step) -> Option<Fixed> {
     let (id, file) = (step.test_id.as_ref()?, step.test_file_path.as_ref()?);
     let test = TestId::parse(&id.text).ok()?;

@@ -1,4 +1,4 @@
-//! `prove`: judges a range of commits as one change, as a pull request is.
+//! `prove`: judges a range of commits as one change, like a pull request.
 
 use std::fs;
 use std::process::ExitCode;
@@ -28,9 +28,9 @@ use crate::verdict::{Answer, Verdicts};
 /// Prove a pull request, judged as one change
 ///
 /// The range is judged as one change, squashed or not, from where it parted from `A`: every new test was red on the old
-/// production code and is green on the new, no test is loosened or lost, and
-/// production code came with tests that failed for want of it. Exceptions and refactor mode count where the trailers
-/// of its commits name them. Exit code 0 if it holds, 1 if the change is at fault, 3 if it could not be found out.
+/// production code and is green on the new, no test is loosened or lost, and production code came with tests that
+/// failed without it. Exceptions and refactor mode count where the trailers of its commits name them. Exit code 0 if it
+/// holds, 1 if the change is at fault, 3 if it could not be found out.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli prove main..HEAD\n  tdd-cli prove main..feature --format markdown    for a comment on the pull request\n  tdd-cli prove HEAD~3.. --format json"
@@ -41,7 +41,7 @@ pub struct Prove {
     range: String,
 }
 
-/// The proof, for programs.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document {
     range: String,
@@ -50,21 +50,21 @@ struct Document {
     commits: usize,
     phase: Option<tdd_core::cycle::Phase>,
     tests: Vec<Proven>,
-    /// The exceptions that the commits' trailers name and that were needed.
+    /// Exceptions from the commits' trailers that were needed.
     overridden: Vec<Overridden>,
     #[serde(flatten)]
     verdicts: Verdicts,
 }
 
-/// What is known of one test of the range.
+/// The evidence for one test of the range.
 #[derive(Debug, Serialize)]
 struct Proven {
     test_id: TestId,
-    /// Why it failed on the old production code; `None` if it passed there, or nobody could say.
+    /// Why it failed on the old production code; `None` if it passed or the cause is unknown.
     red: Option<Cause>,
     /// Whether it passes on the new code.
     green: bool,
-    /// How many altered copies of it failed, as they must; `None` if no copy was tried.
+    /// How many altered copies of the test failed, as they must; `None` if none was tried.
     twins: Option<usize>,
 }
 
@@ -79,7 +79,7 @@ pub fn run(args: &Prove, context: &Context) -> Result<ExitCode, CliError> {
     let repo = project::repository(&context.place)?;
     let range = range(&repo, &args.range)?;
     let state = StateDir::ensure(repo.root())?;
-    // Its lock keeps a second one out of our copy.
+    // The lock keeps a second `prove` out of the scratch copy.
     let _lock = context.recording(&state)?;
     let folder = state.path().join("prove");
     let failed = |source| StateError::Io { action: "create", path: folder.clone(), source };
@@ -114,7 +114,7 @@ pub fn run(args: &Prove, context: &Context) -> Result<ExitCode, CliError> {
     Ok(document.verdicts.exit_code())
 }
 
-/// The commits of a range along the first parents, from where it parted from its beginning.
+/// The first-parent commits of a range, from its merge base.
 fn range(repo: &Repo, text: &str) -> Result<Range, CliError> {
     let (from, to) = text.split_once("..").unwrap_or((text, ""));
     let head = project::commit(repo, if to.is_empty() { "HEAD" } else { to.trim_start_matches('.') })?;
@@ -129,7 +129,8 @@ fn range(repo: &Repo, text: &str) -> Result<Range, CliError> {
     Ok(Range { base, head, commits })
 }
 
-/// Takes over the exceptions that a commit's trailers name. Work in refactor mode may change what steers the tests.
+/// Grants the exceptions in a commit's trailers. A commit made in refactor mode may also change tests and runner
+/// configuration.
 fn grant(workshop: &mut ProjectWorkshop, message: &str) {
     let claim = Claim::of_message(message);
     workshop.granted.extend(claim.overrides);
@@ -202,7 +203,7 @@ impl Document {
             text += "\n| test | on the old code | on the new code | evidence |\n| --- | --- | --- | --- |\n";
             for test in &self.tests {
                 let [red, green, twins] = test.cells();
-                // In a table a bar ends a cell even inside of code.
+                // In a table, `|` ends a cell even inside of code.
                 let id = code(test.test_id.as_str()).replace('|', "\\|");
                 text += &format!("| {id} | {red} | {green} | {twins} |\n");
             }
@@ -214,13 +215,13 @@ impl Document {
     }
 }
 
-/// Text from outside as code on one line: in code nothing is a link, HTML, a mention or a heading, and it ends only with
-/// more backticks in a row than it holds.
+/// Formats foreign text as inline code on one line, where nothing becomes a link, HTML, a mention or a heading. The
+/// fence has more backticks in a row than the text.
 fn code(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest + 1);
-    // Code that begins or ends with a backtick needs a space there, which is not shown.
+    // Code that begins or ends with a backtick needs a space there, which Markdown hides.
     let gap = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     if text.is_empty() { String::new() } else { format!("{fence}{gap}{text}{gap}{fence}") }
 }

@@ -1,4 +1,4 @@
-//! `refactor`: a person's own work without a red, from one verified tree to another, or back.
+//! `refactor`: begins and ends refactor mode, a person's work without a red test, which is verified or discarded.
 
 use std::process::ExitCode;
 
@@ -23,10 +23,9 @@ use crate::output::{BOLD, DIM, GOOD, paint};
 use crate::person::{self, PersonError};
 use crate::verdict::Verdicts;
 
-/// Begin or end refactor mode: work of a person's own, without a red
+/// Begin or end refactor mode: a person's own work without a red test
 ///
-/// In refactor mode production, tests and configuration may change together. What comes out of it is kept
-/// only if it is verified.
+/// In refactor mode production, tests and configuration may change together. The result is kept only if it is verified.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli refactor begin --reason \"split the parser\"\n  tdd-cli refactor end              verify, and keep it\n  tdd-cli refactor end --discard    back to where it began"
@@ -42,7 +41,7 @@ enum What {
     End(End),
 }
 
-/// Begin refactor mode at the working tree as it is
+/// Begin refactor mode with the current working tree
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tdd-cli refactor begin --reason \"split the parser\"")]
 struct Begin {
@@ -51,10 +50,10 @@ struct Begin {
     reason: Option<String>,
 }
 
-/// End refactor mode: what was done must pass, and then it is yours to commit
+/// End refactor mode: verify the work, which is then yours to commit
 ///
-/// `ci.verify_cmd` must pass; without one, no test may be lost, all must say what they said before, and the
-/// check command must pass. Where that fails nothing is touched and refactor mode stays on.
+/// `ci.verify_cmd` must pass; without one, no test may be lost, every test must have the same result as before, and the
+/// check command must pass. If that fails, nothing is changed and refactor mode stays on.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tdd-cli refactor end\n  tdd-cli refactor end --discard")]
 struct End {
@@ -73,7 +72,7 @@ pub fn run(args: &Refactor, context: &Context) -> Result<ExitCode, CliError> {
 
 fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     let reason = args.reason.as_deref().map(person::reason).transpose()?;
-    // Without a project nothing could be verified, and the mode would have no end but `--discard`.
+    // Without a project nothing could be verified, so `--discard` would be the only way out.
     let repo = Workbench::open(&context.place)?.repo;
     let author = author(&repo, context)?;
     let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
@@ -86,7 +85,7 @@ fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     }
     let (head, base) = (repo.head()?, repo.tree_id()?);
     if base != head.tree {
-        // Nothing else refers to this tree, and git throws away what nothing refers to.
+        // Git would garbage-collect this tree without a ref.
         repo.keep_attempt(OUTSIDE_OF_STEPS, &base, head.commit.as_ref(), "refactor mode begins here\n", &author)?;
     }
     let begun = RefactorBegin { base, head: head.commit, reason, mark: None };
@@ -95,7 +94,7 @@ fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where work is kept that belongs to no step and no attempt.
+/// The step and attempt number for trees kept outside of any step.
 const OUTSIDE_OF_STEPS: (u32, u32) = (0, 0);
 
 fn begun_text(begun: &RefactorBegin) -> String {
@@ -131,7 +130,7 @@ fn end(context: &Context) -> Result<ExitCode, CliError> {
     Ok(code)
 }
 
-/// A refusal that says how to go on, and how to go back.
+/// Adds both ways out to a refusal: fix and end, or discard.
 fn with_both_ways(verdict: Verdict) -> Verdict {
     match verdict {
         Verdict::Holds(_) => verdict,
@@ -161,7 +160,7 @@ fn discard(context: &Context) -> Result<ExitCode, CliError> {
     if tree != base {
         let message = "what refactor mode was left with\n";
         kept_as = Some(repo.keep_attempt(OUTSIDE_OF_STEPS, &tree, then.as_ref(), message, &author)?);
-        // Cut short here, the next `--discard` does the rest.
+        // If interrupted here, the next `--discard` completes the restore.
         repo.restore(&differing(&repo, &base, &tree)?, &base)?;
     }
     let ended = RefactorEnd { kept: false, tree: repo.tree_id()?, verified_by: None, kept_as };
@@ -170,7 +169,7 @@ fn discard(context: &Context) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The paths that are not the same in both trees.
+/// The paths that differ between two trees.
 fn differing(repo: &Repo, base: &TreeId, tree: &TreeId) -> Result<Vec<GitPath>, CliError> {
     let mut paths = Vec::new();
     for change in repo.diff_trees(base, tree)? {
@@ -191,7 +190,7 @@ fn discarded_text(ended: &RefactorEnd) -> String {
     }
 }
 
-/// Who signs what is kept aside.
+/// The author of kept trees.
 fn author(repo: &Repo, context: &Context) -> Result<Signature, CliError> {
     let author = project::configuration(&context.place, repo.root())?.config.commit;
     let time = i64::try_from(WallClock.now_ms() / 1000).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! `resume`: a person lets the machine go on, with a blocked test, without it, or with it again.
+//! `resume`: lets a paused machine continue, with or without the blocked test, or unblocks a test.
 
 use std::process::ExitCode;
 
@@ -21,10 +21,10 @@ use crate::output::{BOLD, paint};
 use crate::person::{self, PersonError};
 use crate::verdict::Verdicts;
 
-/// Go on after a pause, with the blocked test or without it
+/// Continue after a pause, with the blocked test or without it
 ///
-/// A test that is left aside is marked as skipped with a TODO, in a commit of its own; it is no obligation
-/// until it is unblocked.
+/// With `--skip`, the test is marked as skipped with a TODO, in a commit of its own; it need not pass until it is
+/// unblocked.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli resume           try again\n  tdd-cli resume --skip    leave the blocked test aside\n  tdd-cli resume --unblock tests/game.rs::a_spare_counts_double"
@@ -33,17 +33,17 @@ pub struct Resume {
     /// Mark the blocked test as skipped
     #[arg(long, conflicts_with = "unblock")]
     skip: bool,
-    /// Take the marker away again, so that the test must pass
+    /// Remove the marker again, so that the test must pass
     #[arg(long, value_name = "TEST")]
     unblock: Option<String>,
 }
 
-/// What was done, for programs.
+/// The JSON document.
 #[derive(Debug, Default, Serialize)]
 struct Document {
-    /// Whether there was a pause, or a test to unblock.
+    /// Whether the machine was paused, or a test was unblocked.
     resumed: bool,
-    /// Why it was paused.
+    /// Why the machine was paused.
     was_paused: Option<String>,
     skipped: Option<TestId>,
     unblocked: Option<TestId>,
@@ -65,7 +65,7 @@ pub fn run(args: &Resume, context: &Context) -> Result<ExitCode, CliError> {
     }
 }
 
-/// What was done, or why the judge would not have it.
+/// What was done, or the verdict that refused it.
 type Done = Result<Document, Box<Verdicts>>;
 
 fn try_again(context: &Context) -> Result<Done, CliError> {
@@ -93,8 +93,8 @@ fn skip(context: &Context) -> Result<Done, CliError> {
     Ok(Ok(Document { resumed: true, was_paused, skipped: Some(target), commit, unblocked: None }))
 }
 
-/// The test that the pause is about: it names it, or it is blocked, or the step under way is for it. One that is
-/// marked already is not meant.
+/// The test that the pause is about: the one it names, a blocked one, or the target of the current step. Skipped tests
+/// are ignored.
 fn target(workshop: &ProjectWorkshop, standing: &MachineState) -> Result<Option<TestId>, CliError> {
     let named = standing.pause().and_then(|pause| pause.reason.strip_prefix("td-stuck: "));
     let named = named.and_then(|name| TestId::parse(name).ok());
@@ -107,7 +107,7 @@ fn target(workshop: &ProjectWorkshop, standing: &MachineState) -> Result<Option<
     Ok(None)
 }
 
-/// Keeps the test from being run; where it does not even compile, from being built.
+/// Marks the test as skipped; if it does not compile, keeps it from being built.
 fn mark(test: &mut OneTest, reason: &str) -> Result<Outcome, CliError> {
     let summary = format!("skip {}", test.id.short_name());
     let word = Word { summary: &summary, reason, fate: PersonFate::Skipped };
@@ -154,7 +154,7 @@ fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
     Ok(Ok(Document { resumed: true, was_paused, unblocked: Some(id), commit, skipped: None }))
 }
 
-/// The file of a test without our marker, if it has one.
+/// The file of a test without our skip marker, if it has one.
 fn unmarked(workshop: &ProjectWorkshop, id: &TestId) -> Result<Option<String>, CliError> {
     let Some((path, item)) = one_test::find(workshop, id)? else { return Ok(None) };
     let source = one_test::source(workshop, &path)?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `retire`: removes a test together with its feature, in a commit of its own.
+//! `retire`: removes a test whose feature is gone, in a commit of its own.
 
 use std::process::ExitCode;
 
@@ -18,8 +18,8 @@ use crate::verdict::Verdicts;
 
 /// Remove a test whose feature is gone, in a commit of its own
 ///
-/// No model removes a test; a person does, and says why. The test's item is taken out of its file, all other
-/// tests must say what they said before, and exactly that file is committed.
+/// No model may remove a test; a person does, and says why. The test is removed from its file, all other tests must
+/// have the same results as before, and exactly that file is committed.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  tdd-cli retire tests/game.rs::a_spare_counts_double --reason \"there are no spares any more\""
@@ -33,7 +33,7 @@ pub struct Retire {
     reason: String,
 }
 
-/// What was done, for programs.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document {
     test_id: TestId,

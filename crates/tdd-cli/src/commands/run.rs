@@ -1,4 +1,4 @@
-//! `run`: steps from wherever the history stands, until there is a reason to stop.
+//! `run`: runs steps from the current position until there is a reason to stop.
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -23,24 +23,24 @@ use tdd_exec::project;
 
 /// Let the three roles work, step by step, until there is a reason to stop
 ///
-/// Goes on from wherever the history stands. Every step is verified before it is committed, and a failed
-/// attempt leaves nothing behind. Exit code 0 if it did what was asked, 3 if model or tools do not work, 4 if
-/// a person must look or the time is over.
+/// Continues from the current history. Every step is verified before it is committed, and a failed attempt leaves
+/// nothing behind. Exit code 0 if it did what was asked, 3 if model or tools do not work, 4 if a person must look or
+/// the time is over.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli run --cycles 3\n  tdd-cli run --until-done --max-minutes 90\n  mkdir bowling && tdd-cli -C bowling run --kata ~/katas/bowling.md --steps 3"
 )]
 pub struct Run {
-    /// Stop after so many steps; one cycle has three. Default: `steps` in tdd.yaml
+    /// Stop after this many steps; one cycle has three. Default: `steps` in tdd.yaml
     #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>)]
     steps: Option<NonZeroU32>,
-    /// Stop after so many cycles of tester, implementor and refactorer
+    /// Stop after this many cycles of tester, implementor and refactorer
     #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, conflicts_with = "steps")]
     cycles: Option<NonZeroU32>,
-    /// Go on until the tester can show that the kata is done
+    /// Continue until the tester can show that the kata is done
     #[arg(long)]
     until_done: bool,
-    /// Begin no attempt after so many minutes, and no wait that a server asks for and that would end later
+    /// Begin no attempt after this many minutes, and no wait demanded by a server that would end later
     #[arg(long, value_name = "M", value_parser = minutes)]
     max_minutes: Option<Duration>,
     /// The kata; in an empty folder, the project is set up for it first
@@ -56,15 +56,15 @@ pub struct Options {
     /// Leave untracked files alone, and verify each step in a clean copy
     #[arg(long)]
     pub allow_untracked: bool,
-    /// Write all that the models say to this cassette
+    /// Record all answers of the models on this cassette
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub record: Option<PathBuf>,
-    /// Play the models' answers from this cassette instead of asking them
+    /// Replay the models' answers from this cassette instead of asking them
     #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
 }
 
-/// Largest cassette that is read, in bytes.
+/// Largest cassette, in bytes.
 const MAX_CASSETTE: u64 = 64 << 20;
 
 pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
@@ -88,7 +88,7 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
     work(order, &args.options, &config, context)
 }
 
-/// Runs the machine with the models that were asked for, and says how it ended.
+/// Runs the machine with the requested models and prints how it ended.
 pub fn work(order: Order, options: &Options, config: &Config, context: &Context) -> Result<ExitCode, CliError> {
     refuse_placeholder(options, config, context)?;
     let voices = voice(options, config, order.max_time, context)?;
@@ -97,26 +97,26 @@ pub fn work(order: Order, options: &Options, config: &Config, context: &Context)
     Ok(ExitCode::from(end.exit_code()))
 }
 
-/// A model that costs something is not asked to build nothing in particular.
+/// Refuses to pay a model for building the placeholder kata.
 fn refuse_placeholder(options: &Options, config: &Config, context: &Context) -> Result<(), CliError> {
     let path = project::repository(&context.place)?.root().join(config.kata_description.as_str());
     let is_nothing = || kata::read(&path).is_ok_and(|text| text == kata::PLACEHOLDER);
     if options.replay.is_none() && is_nothing() { Err(KataError::Placeholder(path).into()) } else { Ok(()) }
 }
 
-/// A time in minutes, whole or not: `90`, `0.5`.
+/// Parses minutes: `90`, `0.5`.
 pub fn minutes(text: &str) -> Result<Duration, String> {
     let minutes = text.parse::<f64>().ok().filter(|minutes| *minutes > 0.0);
     let time = minutes.and_then(|minutes| Duration::try_from_secs_f64(minutes * 60.0).ok());
     time.ok_or_else(|| "write a number of minutes, more than nothing: `90`".to_owned())
 }
 
-/// How many; for numbers that cannot be nothing.
+/// Parses a positive number.
 pub fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "write a whole number, at least `1`")
 }
 
-/// The models that were asked for, for a run that may take this long.
+/// The requested models, for a run of at most this duration.
 pub fn voice(
     options: &Options,
     config: &Config,
@@ -132,7 +132,7 @@ pub fn voice(
     }
 }
 
-/// Says how a run ended.
+/// Prints how a run ended.
 pub fn show(end: &End, context: &Context) -> Result<(), CliError> {
     if context.output.is_json() {
         return Ok(());
@@ -143,13 +143,13 @@ pub fn show(end: &End, context: &Context) -> Result<(), CliError> {
     print_line(&format!("{}{next}", paint(style, end.reason())))
 }
 
-/// An empty folder becomes a project for this kata.
+/// Sets up an empty folder as a project for this kata.
 fn set_up(kata: &Path, context: &Context) -> Result<(), CliError> {
     let folder = project::folder(&context.place)?;
     if init::is_empty(&folder) { init::for_run(kata, context) } else { Ok(()) }
 }
 
-/// A project has one kata, and that is in its configuration.
+/// Fails if `--kata` differs from the project's kata.
 fn same_kata(asked: &Path, repo: &Repo, config: &Config) -> Result<(), CliError> {
     let configured = repo.root().join(config.kata_description.as_str());
     let text = kata::read(asked)?;

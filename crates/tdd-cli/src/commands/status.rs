@@ -1,4 +1,4 @@
-//! `status`: where the project stands, from its commits and its ledger.
+//! `status`: shows the project's position and test results, from its commits and its ledger.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -39,10 +39,10 @@ use tdd_exec::tally::Tally;
 )]
 pub struct Status {}
 
-/// Where things stand.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct StatusDocument {
-    /// The last step that ended.
+    /// The last completed step.
     step: u32,
     next_role: Role,
     phase: Option<Phase>,
@@ -53,30 +53,30 @@ struct StatusDocument {
     red: Vec<TestId>,
     /// How many tests passed when they last ran.
     green: usize,
-    /// All that did not pass, with what was said.
+    /// All tests that did not pass, with their messages.
     failing: Vec<Failing>,
-    /// What could not be run at all when the tests last ran.
+    /// What kept tests from running at all in the last run.
     obstacles: Vec<InTheWay>,
-    /// Whether the working tree is the one that the tests last ran on; null if that is not known.
+    /// Whether the tests last ran on the current working tree; null if unknown.
     tests_current: Option<bool>,
-    /// Why nothing goes on.
+    /// Why the machine is paused.
     paused: Option<String>,
-    /// What a person can do about the pause.
+    /// What the user can do about the pause.
     next: Option<String>,
     refactor_mode: Option<RefactorBegin>,
-    /// What a person has made an exception from, and until when.
+    /// Exceptions from rules, with their expiry.
     exceptions: Vec<Override>,
-    /// Tests that are no obligation, each with the reason.
+    /// Blocked tests, which need not pass, each with its reason.
     blocked: BTreeMap<TestId, String>,
-    /// The steps of plans that name a test, each with what that said.
+    /// The plan steps that name a test, each with its test's state.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     plan_steps: Vec<Dotted>,
     usage: Usage,
     events: u64,
-    /// Project by project, if there are several.
+    /// Per project, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     projects: Vec<Tally>,
-    /// No model has a role, and none has had one.
+    /// No model has a role, and none ever had one.
     #[serde(skip)]
     gates_only: bool,
 }
@@ -89,7 +89,7 @@ struct Failing {
     message: Option<String>,
 }
 
-/// What models have cost so far.
+/// The cost of all model calls so far.
 #[derive(Debug, Serialize)]
 struct Usage {
     calls: u64,
@@ -196,7 +196,7 @@ impl StatusDocument {
         text + &self.person_text()
     }
 
-    /// The same in one line.
+    /// The status in one line.
     fn line(&self) -> String {
         match &self.paused {
             Some(reason) => format!("{} {reason}\n", paint(BAD, "paused")),
@@ -205,7 +205,7 @@ impl StatusDocument {
         }
     }
 
-    /// What a person has said, or must say.
+    /// The lines about a person's decisions, made or pending.
     fn person_text(&self) -> String {
         let mut text = String::new();
         for (test, reason) in &self.blocked {

@@ -1,4 +1,4 @@
-//! `step`: one agent step.
+//! `step`: runs one step.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::error::CliError;
 use tdd_core::machine::Order;
 use tdd_exec::project;
 
-/// Run one step: the role that is on turn
+/// Run one step of the role whose turn it is
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tdd-cli step\n  tdd-cli step --format json | jq -r .type    what happened")]
 pub struct Step {

@@ -1,4 +1,4 @@
-//! `validate-green`: does production now pass a test that was red, with every other test kept?
+//! `validate-green`: checks that a red test passes and that no other test is lost or broken.
 
 use std::process::ExitCode;
 
@@ -11,10 +11,10 @@ use crate::gates;
 use crate::verdict;
 use crate::which::Which;
 
-/// Check that tests which were red are green, and all others with them
+/// Check that tests which were red now pass, and that no other test is lost or broken
 ///
-/// The red is proven: where the ledger does not know it, the tests are run on the base's production code. A file
-/// stands for the tests in it that are new, or were red before.
+/// The red is proven: if the ledger does not know it, the tests are run on the base's production code. A file stands
+/// for its tests that are new or were red before.
 /// Exit code 0 if it holds, 1 if the change is at fault, 3 if it could not be found out.
 #[derive(Debug, Args)]
 #[command(

@@ -1,4 +1,4 @@
-//! `validate-red`: is this test red, for a valid cause, and is nothing else touched?
+//! `validate-red`: checks that tests are red for a valid cause and that nothing else changed.
 
 use std::process::ExitCode;
 

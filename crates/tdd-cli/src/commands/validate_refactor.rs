@@ -1,4 +1,4 @@
-//! `validate-refactor`: is every test kept, and does everything still pass?
+//! `validate-refactor`: checks that every test is kept and has the same result.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! A `tdd.yaml` that is wrong in every way that we could think of.
+//! Tests invalid `tdd.yaml` files.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn with(config: impl AsRef<[u8]>) -> Machine {
     machine
 }
 
-/// What `status` says to a configuration that it must refuse; `init` and `auto-test` refuse it too.
+/// The message of `status` about an invalid config; asserts that `init` and `auto-test` refuse it too.
 fn refused(config: impl AsRef<[u8]>) -> String {
     let machine = with(config);
     for args in [["init"], ["auto-test"]] {

@@ -1,4 +1,4 @@
-//! `init` where it must not do anything, or must not do it by halves.
+//! Tests where `init` must refuse, and that it never stops halfway.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -9,7 +9,7 @@ use tdd_fixtures::mount::{MAY_NOT_MOUNT, Mount};
 
 use crate::machine::{Machine, document, finish};
 
-/// A repository of a person's, with one commit.
+/// A user's repository with one commit.
 fn repository() -> Machine {
     let machine = Machine::new();
     machine.sandbox.write("README.md", "mine\n");
@@ -30,7 +30,7 @@ fn a_read_only_folder_is_named() {
 #[test]
 fn a_full_disk_leaves_the_folder_as_it_was() {
     let mut said = String::new();
-    // From one page to as many as are nearly enough: wherever the disk is full, nothing is left.
+    // At any disk size that is too small, `init` leaves nothing behind.
     for pages in [1, 4, 8, 12, 16, 20, 24, 32, 40] {
         let machine = Machine::new();
         let root = machine.root();
@@ -46,7 +46,7 @@ fn a_full_disk_leaves_the_folder_as_it_was() {
         if left.is_empty() {
             machine.assert_unchanged(&before);
         } else {
-            // The disk was full at the commit: once there is room, the next run ends what was begun.
+            // The disk was full at the commit: with more space, the next run completes it.
             let more = Command::new("mount").args(["-o", "remount,size=4m"]).arg(&root).status().expect("mount");
             assert!(more.success() && machine.output(&["init"]).status.success());
             assert_eq!(machine.sandbox.git(&["status", "--porcelain"]), "");
@@ -178,7 +178,7 @@ fn no_program_that_the_repository_names_is_started() {
     insta::assert_snapshot!(said);
 }
 
-/// `filter.trap.clean` is in the section `filter "trap"`.
+/// The git config section of a key: `filter.trap.clean` is in `filter "trap"`.
 fn section(name: &str) -> String {
     match name.split('.').collect::<Vec<_>>()[..] {
         [section, sub, _] => format!("{section} \"{sub}\""),
@@ -210,7 +210,7 @@ fn the_second_time_nothing_happens() {
 #[test]
 fn an_init_that_was_cut_short_before_its_commit_is_taken_up_by_the_next() {
     let machine = Machine::new();
-    // A folder in the way of `git`'s own: the files are written, the commit cannot be.
+    // This folder blocks git's ref, so the files are written but the commit fails.
     machine.sandbox.git(&["init", "-q", "-b", "main"]);
     machine.sandbox.write(".git/refs/heads/main/in-the-way", "");
     let first = machine.says(&["init"]);

@@ -1,4 +1,4 @@
-//! Somebody stops the machine while a test hangs: politely, or not.
+//! Tests stopping the machine by a signal while a test hangs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 
 use crate::machine::{Machine, document};
 
-/// A project with a test that hangs, and that starts a process that hangs too.
+/// A project with a hanging test that starts a hanging child process.
 fn hanging() -> Machine {
     let machine = Machine::calc();
     let started = machine.sandbox.outside().join("started");
@@ -25,7 +25,7 @@ fn hanging() -> Machine {
     machine
 }
 
-/// The machine at work, the hanging test begun.
+/// Starts the machine and waits until the hanging test runs.
 fn at_work(machine: &Machine, args: &[&str], own_group: bool) -> Child {
     let mut command = machine.command(args);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -40,7 +40,7 @@ fn at_work(machine: &Machine, args: &[&str], own_group: bool) -> Child {
 
 const AUTO_TEST: [&str; 3] = ["auto-test", "--format", "json"];
 
-/// Whether it becomes true before this time is over.
+/// Waits until a condition holds or the time limit passes.
 fn soon(limit: Duration, is_true: impl Fn() -> bool) -> bool {
     let until = Instant::now() + limit;
     while Instant::now() < until {
@@ -52,7 +52,7 @@ fn soon(limit: Duration, is_true: impl Fn() -> bool) -> bool {
     is_true()
 }
 
-/// The processes that work somewhere in this folder.
+/// The processes whose working folder is inside this folder.
 fn processes_in(folder: &Path) -> Vec<String> {
     let folder = folder.canonicalize().expect("folder");
     let entries = fs::read_dir("/proc").expect("/proc").flatten();
@@ -65,7 +65,7 @@ fn pid(child: &Child) -> Pid {
     Pid::from_raw(i32::try_from(child.id()).expect("a number of a process"))
 }
 
-/// The ledger is sound, and without the hanging test the next run works.
+/// Asserts that the ledger is valid and that a run without the hanging test works.
 fn assert_goes_on(machine: &Machine) {
     assert!(machine.output(&["log"]).status.success());
     fs::remove_file(machine.path("tests/hangs.rs")).expect("remove");
@@ -112,7 +112,7 @@ fn a_second_interrupt_ends_even_what_waits_for_something_that_never_comes() {
         assert!(std::process::Command::new("mkfifo").arg(machine.path(name)).status().expect("mkfifo").success());
     }
     let mut child = machine.command(&["doctor"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("start");
-    // Long enough to be listening.
+    // Enough time to install the signal handler.
     sleep(Duration::from_secs(1));
     let until = Instant::now() + Duration::from_secs(20);
     while child.try_wait().expect("wait").is_none() && Instant::now() < until {
@@ -135,13 +135,13 @@ fn five_seconds_after_a_kill_nothing_is_left_and_the_next_run_works() {
     assert_goes_on(&machine);
 }
 
-/// What a person has, without our own folder: copies in there may be as they are.
+/// The user's files, without `.tdd/`, where copies may be left incomplete.
 fn of_the_person(machine: &Machine) -> BTreeMap<String, String> {
     machine.state().into_iter().filter(|(path, _)| !path.starts_with("project/.tdd/") && path != "started").collect()
 }
 
-/// A command that is asked to stop while a test hangs: soon over, nobody left, everything as before, with a word on how
-/// to go on; and the ledger is sound.
+/// Interrupts a command while a test hangs. Asserts that it ends soon, leaves no process and no change, says how to
+/// continue, and keeps the ledger valid.
 fn check(machine: &Machine, args: &[&str], signal: Signal) {
     let before = of_the_person(machine);
     let child = at_work(machine, args, false);

@@ -1,4 +1,4 @@
-//! A kata that is no text, no file, or no kata.
+//! Tests invalid katas: missing, not a file, not text, too long, empty, or still the placeholder.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,14 +6,14 @@ use std::process::Command;
 
 use crate::machine::Machine;
 
-/// What `init` says to a kata that it must refuse; the folder stays empty.
+/// The message of `init` about an invalid kata; asserts that the folder stays empty.
 fn refused(content: impl AsRef<[u8]>) -> String {
     let machine = Machine::new();
     fs::write(machine.sandbox.outside().join("bad.md"), content).expect("write");
     machine.refused(&["init", "--kata", "../bad.md"])
 }
 
-/// The same for something that is not a file, and what `doctor` says if the project's own kata is one.
+/// The same for a path that is not a file, plus the finding of `doctor` if the project's kata is one.
 fn refused_thing(make: impl Fn(&std::path::Path)) -> String {
     let machine = Machine::new();
     make(&machine.sandbox.outside().join("bad.md"));

@@ -1,4 +1,4 @@
-//! A ledger that is damaged, strange or in use.
+//! Tests ledgers that are damaged, unusual or locked.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -13,7 +13,7 @@ use crate::machine::{Machine, finish};
 
 const LEDGER: &str = ".tdd/events.jsonl";
 
-/// The lines of a sound ledger whose events are of about this size.
+/// The lines of a valid ledger with events of about this size.
 fn lines(count: u64, size: usize) -> Vec<String> {
     let event = Event::Committed(Committed {
         commit: CommitId("1".repeat(40)),
@@ -38,7 +38,7 @@ fn with_lines(lines: &[impl AsRef<str>]) -> Machine {
     machine
 }
 
-/// What the readers and the writer say to a ledger that they must refuse.
+/// The messages of reading and writing commands about an invalid ledger.
 fn refused(machine: &Machine) -> String {
     [["status"], ["log"], ["init"]].iter().map(|args| machine.refused(args)).collect()
 }

@@ -1,4 +1,4 @@
-//! The real program in a sandbox: what it says, as one text, and what it left as it was.
+//! Runs the real program in a sandbox and checks its output and that files stay unchanged.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tdd_fixtures::Sandbox;
 
-/// Nothing that is refused takes longer; building and running tests is another matter.
+/// Time limit of a refused command.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// The program under test, and the folder that it is let loose on.
+/// The program under test and its sandbox.
 pub struct Machine {
     pub sandbox: Sandbox,
 }
@@ -25,12 +25,12 @@ impl Machine {
         Self { sandbox: Sandbox::new() }
     }
 
-    /// In a project that `init` has set up.
+    /// In a project set up by `init`.
     pub fn ready() -> Self {
         Self::new().set_up()
     }
 
-    /// In a project with tests, one of which fails, that `init` has set up.
+    /// In a project set up by `init` with tests, one of which fails.
     pub fn calc() -> Self {
         let machine = Self { sandbox: Sandbox::with_project("calc") };
         machine.sandbox.git(&["init", "-q", "-b", "main"]);
@@ -60,17 +60,17 @@ impl Machine {
         command
     }
 
-    /// Runs it to its end.
+    /// Runs the program to its end.
     pub fn output(&self, args: &[&str]) -> Output {
         finish(self.command(args))
     }
 
-    /// What a run says: exit code, standard output and standard error, without what differs from run to run.
+    /// The exit code and output of a run, without parts that vary.
     pub fn says(&self, args: &[&str]) -> String {
         self.told(args, &self.output(args))
     }
 
-    /// The same for a run that was started by other means.
+    /// The same for a run that the test started itself.
     pub fn told(&self, args: &[&str], output: &Output) -> String {
         let code = output.status.code().map_or_else(|| output.status.to_string(), |code| code.to_string());
         let mut text = format!("$ tdd-cli {}\nexit {code}\n", args.join(" "));
@@ -83,8 +83,8 @@ impl Machine {
         text
     }
 
-    /// What a run says that must be refused: for people and for programs, with the same code, and with nothing
-    /// changed by either.
+    /// The output of a refused command. Asserts that the JSON output has the same exit code and that neither run
+    /// changes a file.
     pub fn refused(&self, args: &[&str]) -> String {
         let before = self.state();
         let output = self.output(args);
@@ -95,7 +95,7 @@ impl Machine {
         self.told(args, &output)
     }
 
-    /// Every file of the sandbox with its content; what no user ever looks at is left out.
+    /// Every file of the sandbox with its content, except internal ones.
     pub fn state(&self) -> BTreeMap<String, String> {
         let mut found = BTreeMap::new();
         walk(self.sandbox.outside(), Path::new(""), &mut found);
@@ -109,7 +109,7 @@ impl Machine {
         assert!(lost.is_empty() && gained.is_empty(), "before: {lost:#?}\nafter: {gained:#?}");
     }
 
-    /// A text without temporary paths and object ids.
+    /// Replaces temporary paths and object ids.
     pub fn scrubbed(&self, text: &str) -> String {
         let sandbox = self.sandbox.outside().canonicalize().expect("the sandbox");
         let text = text.replace(&sandbox.display().to_string(), "[sandbox]");
@@ -117,23 +117,23 @@ impl Machine {
     }
 }
 
-/// The closing line of `auto-test` says how long it took, which is never the same.
+/// Removes the duration from the last line of `auto-test`.
 fn without_seconds(line: &str) -> &str {
     if line.ends_with(" s") { line.rsplit_once(" in ").map_or(line, |(before, _)| before) } else { line }
 }
 
-/// Runs a command to its end, which must come soon.
+/// Runs a command to its end, within the time limit.
 pub fn finish(command: Command) -> Output {
     assert_cmd::Command::from_std(command).timeout(LIMIT).output().expect("the program ends in time")
 }
 
-/// The JSON document that a run printed, and nothing else.
+/// The only JSON document that a run printed.
 pub fn document(output: &Output) -> Value {
     let text = String::from_utf8_lossy(&output.stdout);
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("not one JSON document ({error}): {text:?}"))
 }
 
-/// A stream may have begun: then the error is its last line.
+/// Asserts that the last line is an error document; earlier lines may be a stream.
 fn assert_one_error_document(output: &Output, code: Option<i32>) {
     let text = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
@@ -143,7 +143,7 @@ fn assert_one_error_document(output: &Output, code: Option<i32>) {
     assert!(document["hint"].is_string(), "no way out: {document}");
 }
 
-/// Git's objects may grow and our own folders are ours; everything else has to stay as it is.
+/// Git's objects and our own folders may change; everything else must stay.
 const OURS: [&str; 5] = [".git/objects", ".git/tdd-machine", ".git/refs/tdd", ".tdd/lock", ".tdd/tmp"];
 
 fn walk(root: &Path, below: &Path, found: &mut BTreeMap<String, String>) {
@@ -170,7 +170,7 @@ fn walk(root: &Path, below: &Path, found: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Words of seven and more hexadecimal digits, one of which is a number, are ids.
+/// Replaces ids: words of at least seven hex digits that contain a number.
 fn without_ids(text: &str) -> String {
     let mut scrubbed = String::new();
     let mut word = String::new();

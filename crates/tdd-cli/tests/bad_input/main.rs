@@ -1,4 +1,4 @@
-//! Whatever is wrong around the machine, it says so with a way out and changes nothing.
+//! Tests that for any bad input the machine prints an error with a hint and changes nothing.
 #![expect(clippy::expect_used, reason = "what the tests stand on may stop them")]
 
 mod config;

@@ -1,8 +1,8 @@
-//! Repositories that lack something, or are not as they usually are.
+//! Tests unusual or incomplete repositories.
 
 use crate::machine::Machine;
 
-/// A repository with nothing in it, not even a commit.
+/// A repository without files or commits.
 fn empty() -> Machine {
     let machine = Machine::new();
     machine.sandbox.git(&["init", "-q", "-b", "main"]);

@@ -1,4 +1,4 @@
-//! Programs, variables, folders and streams that are missing or broken.
+//! Tests missing or broken programs, variables, folders and streams.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::machine::{Machine, document, finish};
 
-/// A folder with links to these programs and no others, to be used as `PATH`.
+/// A folder for `PATH` with links to only these programs.
 fn only(machine: &Machine, programs: &[&str]) -> PathBuf {
     let folder = machine.sandbox.outside().join("bin");
     fs::create_dir_all(&folder).expect("mkdir");
@@ -100,7 +100,7 @@ fn a_missing_temporary_folder_is_named() {
         said += &machine.told(args, &finish(command));
     }
     machine.assert_unchanged(&before);
-    // The folder's name ends with numbers of the user and of the system.
+    // The folder's name ends with ids of the user and the system.
     let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("stdout")).collect();
     let lines = lines.iter().map(|line| line.split("/tdd-runs-").next().unwrap_or(line));
     insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));

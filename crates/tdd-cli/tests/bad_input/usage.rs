@@ -1,4 +1,4 @@
-//! Command lines that make no sense, and what people are told about those that do.
+//! Tests invalid command lines and the help.
 
 use crate::machine::Machine;
 

@@ -1,4 +1,4 @@
-//! The gates, a person's commands, and the checks of a project.
+//! Tests the gates, a person's commands, and a project's checks.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use tdd_fixtures::Sandbox;
 
 use super::{JEST, NOT_INSTALLED, SKIPPED, VITEST, check, project, run, with_runner};
 
-/// Red, green and refactor of one test, each by its own gate, in the words of one runner.
+/// Red, green and refactor of one test, each judged by its gate.
 fn a_cycle_by_hand(sandbox: &Sandbox, file: (&str, &str), id: &str, code: (&str, &str), better: &str) {
     sandbox.write(file.0, file.1);
     let (exit, said) = run(sandbox, &["validate-red", id]);
@@ -49,7 +49,7 @@ fn a_typescript_project_that_init_made_passes_its_own_checks() {
     }
     assert_eq!(run(&sandbox, &["init", "--language", "typescript"]).0, 0);
     assert!(sandbox.read("tdd.yaml").contains("language: \"typescript\""));
-    // No file is no mistake, though the compiler calls it one.
+    // TypeScript's compiler fails without input files, which must not count as a mistake.
     assert_eq!(run(&sandbox, &["refactor", "begin"]).0, 0);
     let (code, said) = run(&sandbox, &["refactor", "end"]);
     assert_eq!(code, 0, "{said}");

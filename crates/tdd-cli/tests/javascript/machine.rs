@@ -1,4 +1,4 @@
-//! Runs of the machine, from scripts: ways round the law, a blocked test, a whole kata.
+//! Tests scripted runs: cheats, a blocked test, a whole kata.
 
 use serde_json::json;
 use tdd_fixtures::script::Script;

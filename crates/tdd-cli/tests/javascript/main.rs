@@ -1,6 +1,6 @@
-//! The program on JavaScript and TypeScript projects, with node's own runner, vitest and jest.
+//! Tests the program on JavaScript and TypeScript projects with node's runner, vitest and jest.
 //!
-//! Without node, or without what CI installs into `target/node`, these tests say that they were skipped.
+//! Tests print that they are skipped without node, or without the packages that CI installs into `target/node`.
 
 mod gates;
 mod machine;
@@ -14,7 +14,7 @@ const NOT_INSTALLED: &str = "skipped: vitest and jest are not in target/node; `.
 
 tdd_fixtures::language_tests!("javascript", has_node);
 
-/// A committed project that is tested with an installed runner, or `None` if that is not there.
+/// A committed project with an installed runner; `None` if it is missing.
 fn with_runner(manifest: &str) -> Option<Sandbox> {
     let sandbox = Sandbox::new();
     if !sandbox.link_node_modules() {

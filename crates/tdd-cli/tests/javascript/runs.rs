@@ -1,4 +1,4 @@
-//! What becomes of tests, by the runner that runs them: each has its cause, whatever the others do.
+//! Tests the results per runner: each failing test gets its own cause, independent of the others.
 
 use tdd_fixtures::Sandbox;
 
@@ -243,7 +243,7 @@ fn what_a_hook_of_a_group_throws_is_the_failure_of_its_tests() {
             _ => ("import { fail } from './calc.js';\n", "export const fail = () => { throw new Error('no'); };\n"),
         };
         sandbox.write("calc.js", code);
-        // Jest does not say that it was a hook.
+        // Jest does not report that a hook failed.
         let own = if head.is_empty() { "unrelated-failure" } else { "load-failure" };
         let group = |name: &str, hook: &str| {
             format!(

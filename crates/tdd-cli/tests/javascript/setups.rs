@@ -1,4 +1,4 @@
-//! Projects as people set them up: TypeScript, its compiler and aliases, package managers, tools.
+//! Tests common project setups: TypeScript, compiler and aliases, package managers, tools.
 
 use tdd_fixtures::Sandbox;
 

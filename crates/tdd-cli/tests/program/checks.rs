@@ -1,4 +1,4 @@
-//! Nothing is accepted before the checks of its commit have concluded, and no model sees what is held out.
+//! Tests that nothing is accepted before the checks of its commit conclude, and that no model sees held-out files.
 
 use std::fs;
 
@@ -122,7 +122,7 @@ fn the_history_says_which_phase_an_iteration_ended_with() {
     assert!(stage.page().contains("- **phase**: green\n"), "{}", stage.page());
 }
 
-/// A program that is measured by this script.
+/// A program with this evaluation script.
 fn measured_by(script: &str) -> String {
     let (before, rest) = PROGRAM.split_once("```bash\n").unwrap();
     let (_, after) = rest.split_once("```").unwrap();

@@ -1,4 +1,4 @@
-//! The worked program of `examples/` does what its pages say.
+//! Tests that the program in `examples/` does what its pages say.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn machine(sandbox: &Sandbox, args: &[&str]) -> String {
     stdout
 }
 
-/// What is the same in every run: times and commits are not.
+/// Replaces times and commit ids.
 fn timeless(text: &str) -> String {
     let mut out = String::new();
     let is_part = |c: char| c.is_ascii_hexdigit() || matches!(c, '-' | ':' | 'T' | 'Z');
@@ -32,7 +32,7 @@ fn timeless(text: &str) -> String {
     out
 }
 
-/// `UPDATE_EXAMPLE=1 cargo test -p tdd-cli --test program example` writes the state anew.
+/// `UPDATE_EXAMPLE=1 cargo test -p tdd-cli --test program example` updates the state.
 #[test]
 fn the_worked_program_comes_to_the_state_that_is_shown() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! The page of an autoloop program that others kept is taken in: its tests by their names, its folded ranges as they are.
+//! Tests the import of an autoloop page written by other tools: tests by their names, folded ranges unchanged.
 
 use tdd_fixtures::server::Cast;
 
@@ -50,7 +50,7 @@ const PAGE: &str = "# Autoloop: port
 ### Iterations 1–11 — 9 accepted, 2 rejected
 ";
 
-/// A project with one test that passes, one that fails, and the page of others.
+/// A project with one passing test, one failing test, and an imported page.
 fn project() -> Stage {
     let stage = Stage::port();
     let source = Source::of(&stage).with(1).with(2);
@@ -61,7 +61,7 @@ fn project() -> Stage {
     stage
 }
 
-/// The heading and the status of each entry of the harness, and the folded ranges.
+/// The heading and status of each test entry, and the folded ranges.
 fn harness(page: &str) -> Vec<String> {
     let section = page.split("## ✅ Test Harness").nth(1).unwrap().split("\n## ").next().unwrap();
     let is_told = |line: &&str| line.starts_with("### ") || line.starts_with("- **Status**") || line.contains("one go");

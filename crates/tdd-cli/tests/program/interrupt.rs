@@ -1,4 +1,4 @@
-//! A program that is asked to stop, at its work or at its evaluation, stops at once and goes on with the next run.
+//! Tests that an interrupted program stops at once, in its work or evaluation, and continues with the next run.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 
 use crate::stage::{PROGRAM, Stage, cycle, soon};
 
-/// A program whose evaluation says that it has begun, and waits until it may go on.
+/// A program whose evaluation signals its start and waits until it may continue.
 fn waiting() -> Stage {
     let stage = Stage::bare();
     let outside = stage.sandbox.outside().display();
@@ -16,7 +16,7 @@ fn waiting() -> Stage {
     stage
 }
 
-/// Stops a run as soon as this is true; all must be in order then.
+/// Sends a signal to a run once `is_now` holds, and asserts that the run ends cleanly.
 fn stop(stage: &Stage, args: &[&str], signal: Signal, is_now: impl Fn() -> bool) {
     let mut child = stage.command(args);
     let child = child.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();

@@ -1,4 +1,4 @@
-//! A program that is killed again and again, whenever it happens to be, comes to the same state as one that never was.
+//! Tests that a program killed repeatedly, at any moment, reaches the same state as an undisturbed one.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use tdd_fixtures::server::Cast;
 
 use crate::stage::{Source, Stage, implementor, tester};
 
-/// The iterations: which function, and what stands behind its code.
+/// The iterations: the function's number, and text appended to its code.
 const ITERATIONS: [(u32, &str); 4] = [(1, ""), (2, "// slow\n"), (2, ""), (3, "// cheat\n")];
 
-/// `TDD_KILLS` says how often; CI takes the default.
+/// `TDD_KILLS` sets the number of kills.
 #[test]
 fn a_program_that_is_killed_at_any_moment_comes_to_the_same_state() {
     let kills: u64 = std::env::var("TDD_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(8);

@@ -1,4 +1,4 @@
-//! A scripted model drives a program for thirty iterations, through everything that can happen to one.
+//! Tests a program over thirty iterations with a scripted model, through every kind of outcome.
 
 use serde_json::{Value, json};
 use tdd_fixtures::server::Cast;
@@ -7,7 +7,7 @@ use crate::stage::{Source, Stage, cycle, implementor, soon, tester};
 
 const ACCEPTED: &str = "accepted green";
 
-/// When a run is killed: an event that has just been written.
+/// When to kill a run: after an event that matches.
 type Moment = Box<dyn Fn(&Value) -> bool>;
 
 #[test]
@@ -31,7 +31,7 @@ fn a_program_comes_through_thirty_iterations_with_everything_that_can_happen() {
     ]}, { insta::assert_snapshot!("the_page_after_thirty_iterations", stage.page()) });
 }
 
-/// Iterations 5 to 8: the metric goes backwards, a hidden check fails; both are put away, and done right after it.
+/// Iterations 5 to 8: a worse metric and a failing held-out check are discarded; a correct change follows each.
 fn what_is_not_good_enough_is_discarded(stage: &Stage) {
     for (k, bad) in [(5, "// slow\n"), (6, "// cheat\n")] {
         let source = Source::of(stage).with(k);
@@ -48,7 +48,7 @@ fn what_is_not_good_enough_is_discarded(stage: &Stage) {
     assert!(why(1).starts_with("held-out check 1 fails, while the metric went from 5 to 6"), "{}", why(1));
 }
 
-/// Iterations 9 and 10: outside of the fence, and over older tests.
+/// Iterations 9 and 10: edits outside of the target files, and changes of older tests.
 fn what_is_against_the_rules_is_refused(stage: &Stage) {
     let source = Source::of(stage).with(7);
     let outside = Cast::new().edits("tester", &[("notes/plan.md", Some("x"))], &json!({}));
@@ -69,7 +69,7 @@ fn what_is_against_the_rules_is_refused(stage: &Stage) {
     assert_eq!(status, "regression-introduced-and-fixed");
 }
 
-/// Iterations 11 to 14: a tester with nothing to say, three times; the fourth is told to think again.
+/// Iterations 11 to 14: the tester fails three times; the fourth time its prompt asks for a rethink.
 fn three_errors_force_a_rethink(stage: &Stage) {
     for _ in 0..3 {
         assert_eq!(stage.iterate(Cast::new()), "error red null exit 0");
@@ -80,7 +80,7 @@ fn three_errors_force_a_rethink(stage: &Stage) {
     assert!(told(asked) && !told(asked - 1));
 }
 
-/// Iteration 15: five attempts, a rethink before the fourth, then a person is needed. 16: without that test.
+/// Iteration 15: five failed attempts with a rethink before the fourth, then a pause. 16: continues without that test.
 fn a_blocked_test_pauses_the_program(stage: &Stage) {
     let source = Source::of(stage).with(10);
     let wrong = source.code.replace("x + 10\n", "x - 10\n");
@@ -101,7 +101,7 @@ fn a_blocked_test_pauses_the_program(stage: &Stage) {
     assert_eq!(stage.iterate(cycle(stage, 11)), format!("{ACCEPTED} 11.0 exit 0"));
 }
 
-/// Paused means paused, whoever said so: a person writes it on the page, and takes it back there.
+/// A person pauses and resumes the program by editing its page.
 fn a_person_pauses_it_on_the_page(stage: &Stage) {
     let page = stage.page();
     edit_page(stage, &page.replace("| Paused | false |", "| Paused | true |"));
@@ -114,7 +114,7 @@ fn a_person_pauses_it_on_the_page(stage: &Stage) {
     assert!(stage.server.requests().last().unwrap().body.to_string().contains("Small numbers first."));
 }
 
-/// Iterations 18 to 24: each is killed once, in another phase, and comes to the same end.
+/// Iterations 18 to 24: each is killed once, at a different event, and still succeeds.
 fn a_kill_in_any_phase_costs_nothing(stage: &Stage) {
     let begun = |phase: &'static str| move |event: &Value| event["type"] == "step_start" && event["phase"] == phase;
     let of = |kind: &'static str| move |event: &Value| event["type"] == kind;
@@ -140,7 +140,7 @@ fn a_kill_in_any_phase_costs_nothing(stage: &Stage) {
         assert!(soon(|| stage.events()[before..].iter().any(&moment)));
         child.kill().unwrap();
         child.wait().unwrap();
-        // The last moment may come too late.
+        // A kill at the last event may come too late.
         let over = stage.events()[before..].iter().any(|event| event["type"] == "iteration_end");
         let told = if over { stage.last() } else { stage.iterate(cast) };
         assert!(told.starts_with(&format!("{ACCEPTED} {k}.0")), "{told}");
@@ -148,7 +148,7 @@ fn a_kill_in_any_phase_costs_nothing(stage: &Stage) {
     }
 }
 
-/// Iterations 25 to 30, in one go.
+/// Iterations 25 to 30, in one run.
 fn the_rest_runs_by_itself(stage: &Stage) {
     let mut source = Source::of(stage);
     let mut cast = Cast::new();
@@ -161,7 +161,7 @@ fn the_rest_runs_by_itself(stage: &Stage) {
     assert_eq!(told.matches("port: accepted").count(), 6, "{told}");
 }
 
-/// A run does nothing but say so.
+/// Asserts that a run changes nothing and exits with 4.
 #[track_caller]
 fn assert_stands_still(stage: &Stage) {
     let (head, count) = (stage.sandbox.git(&["rev-parse", "HEAD"]), stage.state()["iterations"].clone());
@@ -169,7 +169,7 @@ fn assert_stands_still(stage: &Stage) {
     assert_eq!((stage.sandbox.git(&["rev-parse", "HEAD"]), &stage.state()["iterations"]), (head, &count));
 }
 
-/// What the memory branch says of the best metric, commit by commit.
+/// Asserts that the best metric never gets worse in the history of the memory branch.
 fn assert_never_backwards(stage: &Stage) {
     let commits = stage.sandbox.git(&["rev-list", "--reverse", "memory/autoloop"]);
     let mut best = f64::MIN;
@@ -182,7 +182,7 @@ fn assert_never_backwards(stage: &Stage) {
     }
 }
 
-/// A person's commit to the page, from a checkout of its own.
+/// Commits a person's change of the page, from a separate worktree.
 fn edit_page(stage: &Stage, page: &str) {
     let folder = stage.sandbox.outside().join("memory");
     let folder = folder.to_str().unwrap();

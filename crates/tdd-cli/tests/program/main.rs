@@ -1,4 +1,4 @@
-//! Programs as a user runs them: set up, driven for many iterations, killed, and shared between machines.
+//! Tests programs: setup, many iterations, kills, and sharing between machines.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 

@@ -1,4 +1,4 @@
-//! A program in the format of public autoloop repositories, with its page, runs unchanged, by the default strategy.
+//! Tests that a program in the format of public autoloop repositories runs unchanged, with the default strategy.
 
 use serde_json::json;
 use tdd_fixtures::server::Cast;

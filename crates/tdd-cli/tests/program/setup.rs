@@ -1,4 +1,4 @@
-//! A program is laid out, checked and refused until it is whole.
+//! Tests creating and checking a program, and that an incomplete one is refused.
 
 use crate::stage::{PROGRAM, Stage, filled};
 

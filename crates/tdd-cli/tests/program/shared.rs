@@ -1,4 +1,4 @@
-//! Two machines work on the same program, and push at the same time: what both did adds up, and nothing is lost.
+//! Tests two machines that run the same program and push at the same time: both results count and none is lost.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -13,7 +13,7 @@ fn remote_state(stage: &Stage, url: &str) -> Value {
     serde_json::from_str(&stage.sandbox.git(&["-C", url, "show", "memory/autoloop:port.json"])).unwrap()
 }
 
-/// Two machines begin an iteration at the same time, with these models; `there` is held until `here` has ended.
+/// Starts an iteration on both machines with these answers; pauses `there` until `here` has finished.
 fn race(here: &Stage, there: &Stage, cast: Cast) {
     here.recast(cast);
     let before = there.events().len();
@@ -29,7 +29,7 @@ fn race(here: &Stage, there: &Stage, cast: Cast) {
     }
 }
 
-/// Outcome and metric of each iteration on the remote, oldest first.
+/// The outcome and metric of each iteration on the remote, oldest first.
 fn outcomes(stage: &Stage, url: &str) -> Vec<(String, Value)> {
     let known = remote_state(stage, url);
     let entries = known["history"]["entries"].as_array().unwrap().iter().rev();
@@ -61,11 +61,11 @@ fn a_push_that_comes_second_is_replayed_on_top_of_the_first_and_accepted_only_if
     assert_eq!(there.sandbox.git(&["rev-list", "--merges", "memory/autoloop"]), "");
 }
 
-/// The default loop: fewer lines are better.
+/// The default strategy: fewer lines are better.
 const SHORTER: &str = "# shorter\n\n## Goal\n\nBe short.\n\n## Target\n\n- `src/lib.rs`\n\n## Evaluation\n\n```bash\n\
                        echo \"{\\\"metric\\\": $(wc -l < src/lib.rs)}\"\n```\n\nLower is better.\n";
 
-/// A library of so many lines that adds.
+/// A library with `add` in this many lines.
 fn lines(n: usize) -> String {
     let comments = "/// It adds.\n".repeat(n - 4);
     format!("//! Adds.\n{comments}pub fn add(a: i64, b: i64) -> i64 {{\n    a + b\n}}\n")

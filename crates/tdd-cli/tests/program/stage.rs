@@ -1,4 +1,4 @@
-//! A project with a program, and models that say what a test tells them to.
+//! A project with a program and scripted models.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tdd_fixtures::Sandbox;
 use tdd_fixtures::server::{Cast, Reply, Request, Server};
 
-/// No run of these takes longer, even on a busy machine.
+/// Time limit of a run, generous for a busy machine.
 const LIMIT: Duration = Duration::from_mins(3);
 
 pub struct Stage {
@@ -18,15 +18,15 @@ pub struct Stage {
     cast: Arc<Mutex<Cast>>,
 }
 
-/// What became of a command.
+/// The result of a command.
 pub struct Told {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
-/// Ports functions `f1`, `f2`, … of which each adds its number. The metric counts tests; what is slow costs five of
-/// them, and what cheats is seen by a check that no model knows.
+/// Ports functions `f1`, `f2`, …; each adds its number. The metric counts tests, minus five for code marked `slow`. A
+/// held-out check that no model sees rejects code marked `cheat`.
 pub const PROGRAM: &str = r#"---
 schedule: every 6h
 harness-cap: 12
@@ -87,7 +87,7 @@ impl Stage {
         stage
     }
 
-    /// A bare repository beside the project that holds all of it; its address.
+    /// Pushes the project to a new bare repository and returns its URL.
     pub fn share(&self) -> String {
         let url = self.sandbox.outside().join("shared.git").to_str().unwrap().to_owned();
         self.sandbox.git(&["init", "-q", "--bare", &url]);
@@ -109,7 +109,7 @@ impl Stage {
         self.commit("chore: a program");
     }
 
-    /// The memory branch as another tool left it: the page of a program, and no state.
+    /// Creates the memory branch as another tool would: a program's page without state.
     pub fn keep_page(&self, program: &str, page: &str) {
         let blob = self.sandbox.outside().join("page.md");
         fs::write(&blob, page).unwrap();
@@ -122,7 +122,7 @@ impl Stage {
         self.sandbox.git(&["branch", "memory/autoloop", commit.trim()]);
     }
 
-    /// Who answers from now on.
+    /// Replaces the models' answers.
     pub fn recast(&self, cast: Cast) {
         *self.cast.lock().unwrap() = cast;
     }
@@ -143,7 +143,7 @@ impl Stage {
         Told { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
-    /// A command that must succeed; gives what it printed.
+    /// Runs a command that must succeed and returns its output.
     #[track_caller]
     pub fn ok(&self, args: &[&str]) -> String {
         let told = self.run(args);
@@ -171,7 +171,7 @@ impl Stage {
         self.sandbox.git(&["show", "memory/autoloop:port.md"])
     }
 
-    /// One iteration: its outcome and summary, and the exit code.
+    /// Runs one iteration; returns its outcome, phase, metric and exit code.
     pub fn iterate(&self, cast: Cast) -> String {
         self.recast(cast);
         let told = self.run(&["program", "run", "port"]);
@@ -181,7 +181,7 @@ impl Stage {
         format!("{} exit {code}", self.last())
     }
 
-    /// What came of the last iteration.
+    /// The outcome, phase and metric of the last iteration.
     pub fn last(&self) -> String {
         let past = &self.state()["history"]["entries"][0];
         let text = |key: &str| past[key].as_str().unwrap_or_default().to_owned();
@@ -189,7 +189,7 @@ impl Stage {
     }
 }
 
-/// A template with something in the place of every marker.
+/// Replaces every marker of a template by a text.
 pub fn filled(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -201,7 +201,7 @@ pub fn filled(text: &str) -> String {
     out + rest
 }
 
-/// Tests and code as they are, or as they will be.
+/// The project's tests and code.
 #[derive(Clone)]
 pub struct Source {
     pub tests: String,
@@ -209,13 +209,13 @@ pub struct Source {
 }
 
 impl Source {
-    /// Of the project as it is.
+    /// As they are in the project.
     pub fn of(stage: &Stage) -> Self {
         let read = |path: &str| fs::read_to_string(stage.sandbox.project().join(path)).unwrap_or_default();
         Self { tests: read("tests/ported.rs"), code: read("src/lib.rs") }
     }
 
-    /// With one more function, and its test.
+    /// With one more function and its test.
     pub fn with(&self, k: u32) -> Self {
         let test = format!("\n#[test]\nfn t{k}() {{\n    assert_eq!(kata::f{k}(1), {});\n}}\n", k + 1);
         let code = format!("\n/// Adds {k}.\npub fn f{k}(x: i64) -> i64 {{\n    x + {k}\n}}\n");
@@ -226,19 +226,19 @@ impl Source {
     }
 }
 
-/// A tester who pins `f{k}`.
+/// Adds a tester's answer with a test for `f{k}`.
 pub fn tester(cast: Cast, k: u32, source: &Source) -> Cast {
     let rationale = format!("Target: f{k} adds {k}\nSpec source: reference/f{k}.py\nLesson: f{k} adds {k}.");
     let said = json!({"summary": format!("pin f{k}"), "rationale": rationale});
     cast.edits("tester", &[("tests/ported.rs", Some(&source.tests))], &said)
 }
 
-/// An implementor who writes this.
+/// Adds an implementor's answer with this code.
 pub fn implementor(cast: Cast, k: u32, code: &str) -> Cast {
     cast.edits("implementor", &[("src/lib.rs", Some(code))], &json!({"summary": format!("add f{k}")}))
 }
 
-/// A whole cycle for `f{k}`, on top of the project as it is.
+/// The answers of a cycle for `f{k}`, based on the current project.
 pub fn cycle(stage: &Stage, k: u32) -> Cast {
     let source = Source::of(stage).with(k);
     implementor(tester(Cast::new(), k, &source), k, &source.code)
@@ -252,7 +252,7 @@ fn config(url: &str) -> String {
     )
 }
 
-/// Whether it becomes true before this time is over.
+/// Waits until a condition holds or the time limit passes.
 pub fn soon(is_true: impl Fn() -> bool) -> bool {
     let until = Instant::now() + LIMIT;
     while Instant::now() < until {

@@ -1,4 +1,4 @@
-//! `program status`, `program list` and `program run` say the same about whether a program runs.
+//! Tests that `program status`, `program list` and `program run` agree on whether a program can run.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -11,7 +11,7 @@ fn json(stage: &Stage, args: &[&str]) -> Value {
     serde_json::from_str(&stage.ok(&[args, &["--format", "json"]].concat())).unwrap()
 }
 
-/// `status` and `list` say why the program stands still, in the words with which `run` refuses.
+/// Asserts that `status` and `list` give the reason with which `run` refuses.
 #[track_caller]
 fn assert_refused(stage: &Stage, word: &str, why: &str, code: i32) {
     let status = json(stage, &["program", "status", "port"]);

@@ -1,8 +1,8 @@
-//! The strategy that `program new` copies is whole: a part that is lost fails a test by its name.
+//! Tests that the strategy copied by `program new` is complete; a lost part is named.
 
 use crate::stage::Stage;
 
-/// A part of a template: its file, its heading, and words that stand below that heading.
+/// A part of a template: its file, its heading, and words that must follow the heading.
 struct Part(&'static str, &'static str, &'static [&'static str]);
 
 const PARTS: &[Part] = &[
@@ -143,7 +143,7 @@ const PARTS: &[Part] = &[
     ),
 ];
 
-/// The text below a heading, up to the next heading of its rank or above; fenced blocks hold no headings.
+/// The text below a heading, up to the next heading of the same or a higher level. Ignores fenced blocks.
 fn below<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
     let rank = |line: &str| line.bytes().take_while(|byte| *byte == b'#').count();
     let (mut at, mut start, mut in_block) = (0, None, false);

@@ -1,4 +1,4 @@
-//! Which interpreter runs the tests, and whose sources they meet: environments of the project's own, managed ones, none.
+//! Tests which interpreter runs the tests and which sources they import: own, managed and missing environments.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +18,7 @@ fn where_the_project_is_installed_its_own_sources_are_tested() {
     let obstacle = &report["obstacles"][0];
     assert_eq!(obstacle["cause"], "load-failure", "{report}");
     assert!(obstacle["message"].as_str().unwrap().contains("pip install -e ."), "{report}");
-    // As it is with an older copy installed: what is tested must be what is here.
+    // With an older copy installed, the tests must still import the project's sources.
     let install = "import os, sys\nsite = os.path.join(sys.argv[1], 'shop')\nos.makedirs(site)\n\
                    open(os.path.join(site, '__init__.py'), 'w').write('def total(prices):\\n    return 0\\n')\n";
     let elsewhere = sandbox.outside().join("elsewhere");
@@ -35,7 +35,7 @@ fn a_manager_is_asked_in_the_project_and_never_in_a_copy_of_it() {
     let python = sandbox.project().join(".venv/bin/python");
     sandbox.write(".gitignore", ".venv/\nseen\n");
     environment(&sandbox, "");
-    // Where no manager is asked nobody finds it.
+    // Hides the environment, so that only the package manager finds it.
     fs::rename(sandbox.project().join(".venv"), sandbox.project().join("elsewhere")).unwrap();
     sandbox.write(".gitignore", "elsewhere/\nseen\n");
     let python = python.to_string_lossy().replace(".venv", "elsewhere");
@@ -67,7 +67,7 @@ fn a_manager_is_asked_in_the_project_and_never_in_a_copy_of_it() {
     }
     let seen = sandbox.read("seen");
     let here = fs::canonicalize(sandbox.project()).unwrap();
-    // Where `python3` has a pytest nobody is asked for another one.
+    // Only `run` is certain: if `python3` has pytest, poetry is not asked for an interpreter.
     assert!(seen.lines().any(|line| line.starts_with("run ")), "{seen}");
     assert!(seen.lines().all(|line| line.ends_with(&format!(" {}", here.display()))), "{seen}");
 }
@@ -91,7 +91,7 @@ fn an_environment_without_pytest_is_told_with_a_way_out() {
     }
 }
 
-/// A virtual environment of the project's own, with the pytest of this run and one more folder on its path.
+/// Creates the project's virtual environment, with this run's pytest and one more folder on its path.
 fn environment(sandbox: &Sandbox, folder: &str) {
     let make = "import glob, os, subprocess, sys, sysconfig\n\
                 subprocess.check_call([sys.executable, '-m', 'venv', '--without-pip', '.venv'])\n\
@@ -103,12 +103,12 @@ fn environment(sandbox: &Sandbox, folder: &str) {
     assert!(sandbox.command(&python).args(["-c", make, folder]).status().unwrap().success());
 }
 
-/// The same as [`run`], with no other environment than the project's own.
+/// Like [`run`], but only with the project's own environment.
 fn run_here(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
     answer(sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).env_remove("VIRTUAL_ENV").args(arguments))
 }
 
-/// The same with another folder first on the path.
+/// The same, with another folder first on `PATH`.
 fn run_with(sandbox: &Sandbox, folder: &str, arguments: &[&str]) -> (i32, Value) {
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));

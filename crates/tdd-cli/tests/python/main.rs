@@ -1,6 +1,6 @@
-//! The program on Python projects, with real pytest: each cause of a red, what is planted, what a person does.
+//! Tests the program on Python projects with real pytest: causes of a red, cheats, and a person's commands.
 //!
-//! Without pytest these tests say that they were skipped.
+//! Tests print that they are skipped without pytest.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -140,7 +140,7 @@ fn what_was_compiled_before_is_not_believed() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     let python =
         std::env::var("VIRTUAL_ENV").map_or_else(|_| "python3".to_owned(), |home| format!("{home}/bin/python3"));
-    // Written in the same second and of the same size: Python takes the compiled file for the right one.
+    // Same timestamp and size, so Python considers the old compiled file valid.
     let rewrite = |path: &str, text: &str| {
         let shell = format!("touch -r {path} then && printf '%s' '{text}' > {path} && touch -r then {path} && rm then");
         assert!(sandbox.command("sh").args(["-c", &shell]).status().unwrap().success());

@@ -1,4 +1,4 @@
-//! What pytest and its neighbours do that one would not expect, each with the answer that it gets.
+//! Tests surprising behaviour of pytest and related packages.
 
 use super::{SKIPPED, check, project, run};
 
@@ -74,7 +74,7 @@ fn options_that_would_end_a_run_early_do_not_matter() {
 #[test]
 fn hypothesis_tries_the_same_in_every_run_and_keeps_nothing() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    // In its place, because it may not be installed.
+    // A stand-in, because hypothesis may not be installed.
     sandbox.write(
         "tests/test_chance.py",
         "import os\nimport sys\nimport types\n\ncore = types.ModuleType('core')\ncore.global_force_seed = None\n\
@@ -156,7 +156,7 @@ fn one_unknown_id_costs_no_result_and_no_test_is_not_green() {
 #[test]
 fn rows_that_become_tests_of_their_own_are_still_one_test() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    // As the package of this name does it, which may not be installed.
+    // A stand-in, because parameterized may not be installed.
     sandbox.write(
         "tests/parameterized.py",
         "import sys\n\n\ndef expand(rows):\n    def wrap(test):\n        names = sys._getframe(1).f_locals\n        \

@@ -1,4 +1,4 @@
-//! Tests that pass at once, because the code does already what they ask for.
+//! Tests new tests that pass at once, because the code already satisfies them.
 
 use serde_json::json;
 use tdd_fixtures::server::Cast;

@@ -1,4 +1,4 @@
-//! Models that do not keep the rules: each is refused or undone, is told why, and can still do it right.
+//! Tests models that break the rules: each change is refused or undone, and the model is told why and may try again.
 
 use serde_json::json;
 use tdd_fixtures::server::{Cast, Request};
@@ -6,16 +6,16 @@ use tdd_fixtures::server::{Cast, Request};
 use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, id, test, tests, tidied};
 use crate::stage::Stage;
 
-/// As many attempts as a cheat has ideas.
+/// Enough attempts for all cheats.
 const PATIENT: &str = "max_attempts_per_agent: 30";
 
-/// A cast that has the first cycle behind it, up to the turn of this part.
+/// The answers of the first cycle up to this part's turn.
 fn until(part: &str) -> Cast {
     let cast = Cast::new().writes("tester", TEST_FILE, &tests(1));
     if part == "implementor" { cast } else { cast.writes("implementor", CODE_FILE, &code(1)) }
 }
 
-/// The failure that a later prompt names.
+/// Asserts that a later prompt contains these words.
 fn assert_told_why(stage: &Stage, words: &str) {
     let told = stage.server.requests().iter().any(|request| request.last().contains(words));
     assert!(told, "no prompt says `{words}`");
@@ -271,13 +271,13 @@ fn a_refactorer_who_cheats_is_undone_and_then_skipped() {
     assert_eq!(stage.sandbox.read(CODE_FILE), code(1));
 }
 
-/// A first cycle, and a tester whose next tests, so many, pass at once.
+/// A first cycle, then this many new tests that pass at once.
 fn arriving(times: usize) -> Cast {
     let blank = |number: usize| tests(1) + &test(&format!("blank_{number}"), "add(\" \"), 0");
     (1..=times).fold(until("refactorer"), |cast, number| cast.writes("tester", TEST_FILE, &blank(number)))
 }
 
-/// What is told of it, and then this.
+/// The expected story of such a run, followed by `then`.
 fn arrived(times: usize, then: &str) -> String {
     let arrival = |number| {
         format!("          undone red-first unexpected-green (free)\n          arrived tests/add.rs::blank_{number}\n")

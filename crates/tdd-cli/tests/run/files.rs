@@ -1,16 +1,16 @@
-//! Models that write code in fenced blocks.
+//! Tests models that answer in fenced blocks.
 
 use tdd_fixtures::server::Cast;
 
 use crate::kata::{CODE_FILE, TEST_FILE, code, tests};
 use crate::stage::Stage;
 
-/// A block that holds one file.
+/// An answer with one file in a block.
 fn block(path: &str, code: &str) -> String {
     format!("summary: do it\n\n{path}\n```rust\n{code}```\n")
 }
 
-/// The test of a cycle without those before it.
+/// Only the test of this cycle, without the earlier ones.
 fn only_test(cycle: usize) -> String {
     let (all, former) = (tests(cycle), tests(cycle - 1));
     format!("use kata::add;\n{}", all.strip_prefix(&former).unwrap())
@@ -27,7 +27,7 @@ fn a_model_that_breaks_json_twice_is_asked_for_fenced_files_from_then_on() {
         .writes("implementor", CODE_FILE, &code(2));
     let stage = Stage::new(cast);
     stage.check(&["run", "--cycles", "1"], FIRST_CYCLE);
-    // Another run remembers it.
+    // The next run remembers the format.
     assert_eq!(stage.run(&["run", "--cycles", "1"]).code, Some(0));
     assert_eq!(stage.sandbox.read(TEST_FILE), tests(2));
     let requests = stage.server.requests();

@@ -1,11 +1,11 @@
-//! All goes well: nine steps, and what they leave.
+//! Tests nine successful steps and what they leave.
 
 use tdd_fixtures::server::{Cast, Request};
 
 use crate::kata::{CODE_FILE, TEST_FILE, code, id, tests, tidied};
 use crate::stage::Stage;
 
-/// Three cycles; the last refactorer finds something to do.
+/// Three cycles; only the last refactorer changes something.
 pub fn three_cycles() -> Cast {
     let cycles = (1..=3).fold(Cast::new(), |cast, cycle| {
         cast.writes("tester", TEST_FILE, &tests(cycle)).writes("implementor", CODE_FILE, &code(cycle))
@@ -51,7 +51,7 @@ const NINE_STEPS: &str = "
     exit 0
 ";
 
-/// Two calls a step, each to its role's model; of a step, the second begins with all of the first.
+/// Asserts two calls per step, each to its role's model, the second starting with the whole first.
 fn assert_prompts(requests: &[Request]) {
     assert_eq!(requests.len(), 18);
     for step in requests.chunks(2) {
@@ -86,7 +86,7 @@ fn a_program_reads_one_event_a_line_and_nothing_else() {
     assert_eq!(types.first().unwrap(), "resynced");
     assert_eq!(types.iter().filter(|name| *name == "committed").count(), 2);
     assert_eq!(types.last().unwrap(), "run_end");
-    // What it reads are the ledger's own lines: nothing is left out, test runs included.
+    // The JSON output is the ledger's own lines, complete and with test runs.
     let ledger = stage.sandbox.read(".tdd/events.jsonl");
     let since = ledger.lines().count() - told.stdout.lines().count();
     assert_eq!(told.stdout.lines().collect::<Vec<_>>(), ledger.lines().skip(since).collect::<Vec<_>>());

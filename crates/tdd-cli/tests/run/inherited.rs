@@ -1,4 +1,4 @@
-//! Projects that were there before the machine: with red tests, with a check that fails, without its ledger.
+//! Tests existing projects: with red tests, with a failing check, without a ledger.
 
 use serde_json::json;
 use tdd_fixtures::server::Cast;
@@ -6,7 +6,7 @@ use tdd_fixtures::server::Cast;
 use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, id, tests};
 use crate::stage::Stage;
 
-/// A project with these tests and this code by a person.
+/// A project with tests and code that a person committed.
 fn project(cast: Cast, tests: &str, code: &str) -> Stage {
     let stage = Stage::new(cast);
     stage.sandbox.write(TEST_FILE, tests);

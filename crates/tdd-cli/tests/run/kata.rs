@@ -1,10 +1,10 @@
-//! A small kata, solved step by step: what each role would write.
+//! A small kata, solved step by step, with each role's answers.
 
-/// What is to be built.
+/// The kata's text.
 pub const KATA: &str = "# String calculator\n\nAdd the numbers in a text.\n\n- An empty text is 0.\n- One number is \
                         itself.\n- Numbers are separated by commas.\n- Or by line breaks.\n";
 
-/// What each test of the kata asserts, in the order in which they are written.
+/// The kata's tests and their assertions, in the order of writing.
 const TESTS: [(&str, &str); 4] = [
     ("an_empty_text_is_zero", r#"add(""), 0"#),
     ("one_number_is_itself", r#"add("7"), 7"#),
@@ -12,7 +12,7 @@ const TESTS: [(&str, &str); 4] = [
     ("or_by_line_breaks", r#"add("1\n2,3"), 6"#),
 ];
 
-/// What the function does, cycle by cycle.
+/// The function's body after each cycle.
 const BODIES: [&str; 4] = [
     "0",
     "text.parse().unwrap_or(0)",
@@ -23,7 +23,7 @@ const BODIES: [&str; 4] = [
 pub const TEST_FILE: &str = "tests/add.rs";
 pub const CODE_FILE: &str = "src/lib.rs";
 
-/// The id of the test of a cycle.
+/// The id of a cycle's test.
 pub fn id(cycle: usize) -> String {
     format!("{TEST_FILE}::{}", TESTS[cycle - 1].0)
 }
@@ -33,24 +33,24 @@ pub fn test(name: &str, asserted: &str) -> String {
     format!("\n#[test]\nfn {name}() {{\n    assert_eq!({asserted});\n}}\n")
 }
 
-/// The test file after so many cycles.
+/// The test file after this many cycles.
 pub fn tests(cycles: usize) -> String {
     let tests = TESTS[..cycles].iter().map(|(name, asserted)| test(name, asserted));
     format!("use kata::add;\n{}", tests.collect::<String>())
 }
 
-/// The code with this as its answer.
+/// The code with this function body.
 pub fn code_with(body: &str) -> String {
     let name = if body.contains("text") { "text" } else { "_text" };
     format!("//! Adds.\n\n/// The sum of the numbers in a text.\npub fn add({name}: &str) -> i64 {{\n    {body}\n}}\n")
 }
 
-/// The code after so many cycles.
+/// The code after this many cycles.
 pub fn code(cycles: usize) -> String {
     code_with(BODIES[cycles - 1])
 }
 
-/// The code of a cycle in other words.
+/// The code of a cycle with another comment.
 pub fn tidied(cycle: usize) -> String {
     code(cycle).replace("The sum of the numbers in a text.", "The sum of all numbers in a text.")
 }

@@ -1,4 +1,4 @@
-//! What makes a run stop by itself: the kata is done, or what may be spent is spent.
+//! Tests when a run stops by itself: the kata is done, or a limit is reached.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ fn a_budget_of_tokens_ends_the_run_for_a_person() {
 #[test]
 fn when_the_time_is_over_no_attempt_is_begun_and_the_next_run_goes_on() {
     let answer = edit_plan(&[(TEST_FILE, Some(&tests(1)))], &json!({"summary": "do it"}));
-    // Some thirty words: it takes seconds until all of them are there.
+    // About thirty words, so that the answer takes several seconds.
     let slow = Reply::Drips { text: answer, pause: Duration::from_millis(200), whole: true };
     let stage = Stage::new(Cast::new().replies("tester", slow).writes("implementor", CODE_FILE, &code(1)));
     stage.check(

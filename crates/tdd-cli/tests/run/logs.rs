@@ -1,4 +1,4 @@
-//! The log of a step holds every attempt at it, whoever made it, and what became of it.
+//! Tests that a step's log holds every attempt of every role and its outcome.
 
 use serde_json::{Value, json};
 use tdd_fixtures::server::{Cast, Reply};
@@ -10,7 +10,7 @@ fn log(stage: &Stage, name: &str) -> Value {
     serde_json::from_str(&stage.sandbox.read(&format!(".tdd/logs/{name}.json"))).unwrap()
 }
 
-/// One line for each attempt: who, in which phase, what became of it, and which rule said no.
+/// One line per attempt: role, phase, outcome and refusing rule.
 fn attempts(log: &Value) -> Vec<String> {
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let line = |attempt: &Value| {
@@ -24,7 +24,7 @@ fn count(stage: &Stage, name: &str) -> usize {
     stage.events().iter().filter(|event| event["type"] == name).count()
 }
 
-/// A tester with one test, and an implementor whose answers do not pass.
+/// A tester with one test, and an implementor whose answers fail.
 fn in_vain(answers: std::ops::Range<usize>) -> Cast {
     let cast = Cast::new().writes("tester", TEST_FILE, &tests(1));
     answers.fold(cast, |cast, n| cast.writes("implementor", CODE_FILE, &code_with(&n.to_string())))

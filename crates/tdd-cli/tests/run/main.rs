@@ -1,4 +1,4 @@
-//! Whole runs of the machine: the real program, real cargo, real git, and a scripted model server on loopback.
+//! Tests whole runs: the real program, real cargo and git, and a scripted model server on loopback.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 

@@ -1,4 +1,4 @@
-//! What a check or the compiler complains of in a frozen test: the tester mends it, and nobody pays for it.
+//! Tests complaints of the check or the compiler about a frozen test: the tester mends it, and it costs no attempt.
 
 use serde_json::json;
 use tdd_fixtures::server::Cast;
@@ -6,7 +6,7 @@ use tdd_fixtures::server::Cast;
 use crate::kata::{CODE_FILE, TEST_FILE, code, tests};
 use crate::stage::Stage;
 
-/// The first test with an import that nobody uses.
+/// The first test with an unused import.
 fn linted() -> String {
     format!("use std::fmt::Write;\n\n{}", tests(1))
 }
@@ -33,7 +33,7 @@ fn a_lint_inside_a_frozen_test_goes_to_the_tester_and_costs_no_attempt() {
         [green and refactored in three steps]
     ",
     );
-    // The test itself is what it was; only the imports above it are not.
+    // Only the imports changed; the test itself stays.
     let asked = stage.server.requests().into_iter().find(|request| request.part() == "mend").unwrap();
     assert!(asked.message(1).contains("unused import: `std::fmt::Write`"), "{}", asked.message(1));
     let mended = stage.sandbox.git(&["log", "-1", "--format=%B", "HEAD~1"]);

@@ -1,4 +1,4 @@
-//! A person is there too: with files of their own, with a second run, with Ctrl-C, at the keyboard.
+//! Tests a person beside the run: own files, a second run, Ctrl-C, edits during a step.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -109,20 +109,20 @@ fn ctrl_c_in_the_middle_of_the_tests_puts_everything_back() {
 
 const MINE: &str = "// a line that a person typed\n";
 
-/// Adds a line of a person's own to the front of a file.
+/// Adds a person's line at the start of a file.
 fn types_into(path: &Path) {
     let text = fs::read_to_string(path).unwrap_or_default();
     fs::write(path, format!("{MINE}{text}")).unwrap();
 }
 
-/// Runs git in a project, as a person does.
+/// Runs git in a project as a person.
 fn git(root: &Path, args: &[&str]) {
     let mut command = Command::new("git");
     command.current_dir(root).args(["-c", "user.name=P", "-c", "user.email=p@example.org"]).args(args);
     assert!(command.output().unwrap().status.success(), "git {args:?}");
 }
 
-/// A project in which a person does something while the implementor thinks.
+/// A project in which a person acts while the implementor is being asked.
 fn while_the_implementor_thinks(act: impl Fn(&Path) + Send + 'static) -> Stage {
     let stage = Stage::new(three_cycles());
     let (root, mut done) = (stage.sandbox.project(), false);
@@ -143,7 +143,7 @@ fn a_line_typed_into_the_models_file_while_it_thinks_survives() {
     assert!(told.stdout.contains(CODE_FILE), "{}", told.stdout);
     assert!(stage.sandbox.read(CODE_FILE).starts_with(MINE));
     assert_eq!(stage.subjects().len(), 3, "the red is kept, and nothing else: {:?}", stage.subjects());
-    // The next start must not take it for its own.
+    // The next run must not mistake the person's change for its own.
     let again = stage.run_unchecked(&["run", "--cycles", "1"]);
     assert_eq!(again.code, Some(2), "{}{}", again.stdout, again.stderr);
     assert!(stage.sandbox.read(CODE_FILE).starts_with(MINE));
@@ -166,7 +166,7 @@ fn an_untracked_file_that_a_person_makes_where_the_model_writes_survives() {
     assert_eq!(stage.sandbox.read(TEST_FILE), MINE);
 }
 
-/// A test that waits until the person did something, so that it happens between the write and the restore.
+/// A test that waits for the person's action, so that it happens between write and restore.
 fn waiting_test(root: &Path) -> String {
     let done = root.join("target/person-is-done");
     format!(
@@ -177,7 +177,7 @@ fn waiting_test(root: &Path) -> String {
     )
 }
 
-/// Does something while the tests of the implementor's attempt run, whose function answers this. Answers with how the run ended.
+/// Acts while the implementor's tests run; its `add` returns `answer`. Returns the result of the run.
 fn while_the_tests_run(answer: &str, act: impl Fn(&Path)) -> (Stage, Told) {
     let stage = Stage::with(Cast::new(), "max_attempts_per_agent: 1");
     let root = stage.sandbox.project();

@@ -1,4 +1,4 @@
-//! A plan carried out: one cycle for each step that names a test, refactor mode for the others, and what must be true.
+//! Tests plans: a cycle for each step with a test, refactor mode for the others, and the final check of truths.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::stage::{Stage, Told, processes_in, soon};
 
 const NOTES: &str = "NOTES.md";
 
-/// A plan of this type, with these truths and steps.
+/// A plan of this type with these truths and steps.
 fn plan(kind: &str, truths: &[&str], steps: &str) -> String {
     let truths = truths.iter().fold(String::new(), |text, truth| text + &format!("    - \"{truth}\"\n"));
     format!(
@@ -21,7 +21,7 @@ fn plan(kind: &str, truths: &[&str], steps: &str) -> String {
     )
 }
 
-/// A step that is about the test of a cycle.
+/// A plan step for a cycle's test.
 fn step(cycle: usize) -> String {
     let id = id(cycle);
     format!("{cycle}. Cycle {cycle}\n   - test_id: {id}\n   - test_file_path: {TEST_FILE}\n")
@@ -33,7 +33,7 @@ fn two_cycles() -> Cast {
     })
 }
 
-/// A stage with a plan that is committed.
+/// A stage with a committed plan.
 fn staged(cast: Cast, settings: &str, plan: &str) -> Stage {
     let stage = Stage::with(cast, settings);
     stage.sandbox.write("plans/05-01.md", plan);
@@ -41,7 +41,7 @@ fn staged(cast: Cast, settings: &str, plan: &str) -> Stage {
     stage
 }
 
-/// The body lines of all commits that are marks, oldest first.
+/// The plan marks in all commit bodies, oldest first.
 fn marks(stage: &Stage) -> Vec<String> {
     let bodies = stage.sandbox.git(&["log", "--reverse", "--format=%b"]);
     bodies.lines().filter(|line| line.starts_with("[phase-")).map(str::to_owned).collect()
@@ -53,7 +53,7 @@ const RUN: [&str; 3] = ["plan", "run", "plans/05-01.md"];
 fn each_step_with_a_test_is_one_cycle_and_its_commits_carry_its_mark() {
     let truth = format!("Numbers are added ({}).", id(2));
     let text = plan("tdd", &[&truth], &(step(1) + &step(2)));
-    // The tester would rather begin with another test, and is told which one it is.
+    // The tester first writes another test, and is told which one to write.
     let other = tests(1).replace("an_empty_text_is_zero", "nothing_is_zero");
     let cast = Cast::new().writes("tester", TEST_FILE, &other);
     let cast = (1..=2).fold(cast, |cast, cycle| {
@@ -86,7 +86,7 @@ fn each_step_with_a_test_is_one_cycle_and_its_commits_carry_its_mark() {
     let requests = stage.server.requests();
     assert!(requests[0].message(1).contains(&format!("The test of this task is `{}`", id(1))));
     assert!(requests[1].last().contains(&format!("Write the test `{}`", id(1))), "{}", requests[1].last());
-    // It is done: nobody is asked again.
+    // The plan is done, so no model is asked again.
     let asked = requests.len();
     stage.check(&RUN, "end: 2 tasks done, and all that they promised is proven\nexit 0");
     assert_eq!(stage.server.requests().len(), asked);
@@ -108,7 +108,7 @@ fn truths_without_a_passing_test_and_missing_files_are_named_to_a_person() {
     );
 }
 
-/// A step that names no test.
+/// A step without a test.
 const FREE: &str = "1. Write notes\n";
 
 #[test]
@@ -180,7 +180,7 @@ fn an_execute_plan_is_on_the_record_as_refactor_mode() {
         "{message}"
     );
     assert_eq!(stage.run(&["audit"]).code, Some(0));
-    // The task for which there was nothing to do is known to the ledger.
+    // The ledger knows that the task needed no change.
     let asked = stage.server.requests().len();
     stage.check(&RUN, "end: 2 tasks done, and all that they promised is proven\nexit 0");
     assert_eq!(stage.server.requests().len(), asked);
@@ -279,7 +279,7 @@ fn a_task_that_failed_is_not_done_because_the_next_answer_has_no_edits() {
     assert!(told.ends_with("end: 1 task done, and all that it promised is proven\nexit 0\n"), "{told}");
 }
 
-/// What the commits of a plan say that the goal is.
+/// The goals in the commits of a plan.
 fn goals(stage: &Stage) -> Vec<String> {
     let bodies = stage.sandbox.git(&["log", "--reverse", "--format=%b"]);
     bodies.lines().filter_map(|line| line.strip_prefix("- Kata goal: ")).map(str::to_owned).collect()
@@ -302,7 +302,7 @@ fn the_commits_of_a_plan_say_in_one_sentence_what_the_plan_is_for() {
 #[test]
 fn a_plan_that_was_cut_short_goes_on_where_it_was() {
     let text = plan("tdd", &[&id(2)], &(step(1) + "2. Write notes\n" + &step(2).replace("2. ", "3. ")));
-    // Nobody implements the first test, so the run ends in the middle of its cycle.
+    // The first test is never implemented, so the run stops within its cycle.
     let stage = staged(Cast::new().writes("tester", TEST_FILE, &tests(1)), "max_attempts_per_agent: 1", &text);
     let told = stage.story_of(&RUN);
     assert!(told.contains("td-stuck") && told.ends_with("exit 4\n"), "{told}");
@@ -314,7 +314,7 @@ fn a_plan_that_was_cut_short_goes_on_where_it_was() {
             .writes("tester", TEST_FILE, &tests(2))
             .writes("implementor", CODE_FILE, &code(2)),
     );
-    // All that is not committed, and a ledger that knows nothing: a clone.
+    // Without `.tdd`, like a fresh clone.
     std::fs::remove_dir_all(stage.path(".tdd")).unwrap();
     stage.check(
         &RUN,
@@ -434,7 +434,7 @@ fn a_task_that_was_killed_with_its_edits_on_the_disk_is_undone_and_done_again() 
     assert_eq!(typed(&stage, "refactor_end")[1]["verified_by"], "sh -c 'test -e ../go || sleep 60'");
 }
 
-/// What a plan of two cycles and a task between them left: every commit by its subject, its mark and its trailers.
+/// The result of a plan: every commit's subject, mark and trailers, and the resulting trees.
 fn left_by(stage: &Stage) -> (String, String) {
     let log = stage.sandbox.git(&["log", "--reverse", "--format=%s %(trailers:separator=%x20)"]);
     (log + &marks(stage).join("\n"), stage.sandbox.git(&["rev-parse", "HEAD:src", "HEAD:tests", "HEAD:NOTES.md"]))

@@ -1,4 +1,4 @@
-//! Within a step, every later call begins with what the earlier one said, byte for byte, so that prefix caches hit.
+//! Tests that within a step each call starts with the previous one, byte for byte, so that prefix caches hit.
 
 use serde_json::json;
 use tdd_fixtures::server::{Cast, Request};
@@ -7,7 +7,7 @@ use crate::happy::three_cycles;
 use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, tests};
 use crate::stage::Stage;
 
-/// The requests of each conversation: a part begins one with the only call that has no answer in it but our own nod.
+/// Groups requests by conversation. A request of at most four messages, with no answer of the model yet, begins one.
 fn conversations(requests: Vec<Request>) -> Vec<Vec<Request>> {
     let mut all: Vec<Vec<Request>> = Vec::new();
     for request in requests {
@@ -20,7 +20,7 @@ fn conversations(requests: Vec<Request>) -> Vec<Vec<Request>> {
     all
 }
 
-/// How many of the earlier call's bytes the later one begins with, in percent.
+/// The share of the earlier call that the later one starts with, in percent.
 fn repeated(earlier: &Request, later: &Request) -> f64 {
     let bytes = |request: &Request| {
         let messages = request.body["messages"].as_array().unwrap().iter().map(ToString::to_string);
@@ -58,6 +58,6 @@ fn in_a_step_with_three_failed_attempts() {
     let cast = cast.edits("rethink", &[], &json!({"reason": "it is right"})).writes("implementor", CODE_FILE, &code(1));
     let stage = Stage::new(cast);
     assert_eq!(stage.run(&["run", "--steps", "2"]).code, Some(0));
-    // While the tester thinks again the implementor waits, and then goes on where it was.
+    // During the tester's rethink the implementor's conversation is kept, and continues afterwards.
     check(&stage, &[2, 5, 2]);
 }

@@ -1,4 +1,4 @@
-//! When an implementor fails: the ladder, the tester who thinks again, and the person at its end.
+//! Tests a failing implementor: retries, the tester's rethink, and the pause for a person.
 
 use serde_json::json;
 use tdd_fixtures::server::Cast;
@@ -6,12 +6,12 @@ use tdd_fixtures::server::Cast;
 use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, test, tests};
 use crate::stage::Stage;
 
-/// A test that asks for what no honest code gives.
+/// A test that no honest code can pass.
 fn wrong() -> String {
     tests(1).replace("add(\"\"), 0", "add(\"\"), add(\"\") + 1")
 }
 
-/// A tester with this test, and an implementor who tries this often in vain: `N` counts.
+/// A tester with this test, and this many failed attempts; `N` in the body is the attempt's number.
 fn in_vain(test: &str, times: usize, body: &str) -> Cast {
     let cast = Cast::new().writes("tester", TEST_FILE, test);
     let tried = |n: usize| code_with(&body.replace('N', &n.to_string()));
@@ -96,7 +96,7 @@ fn a_revised_test_is_red_again_and_then_made_green() {
     );
 }
 
-/// A test of nothing, and what its tester makes of it.
+/// A test that asserts nothing useful, and code that passes it.
 fn of_nothing() -> Cast {
     let nothing = "use kata::add;\n\n#[test]\nfn empty_is_zero() {\n    assert!(add(\"\") != 77);\n}\n";
     Cast::new().writes("tester", TEST_FILE, nothing).writes("implementor", CODE_FILE, &code(1))

@@ -1,4 +1,4 @@
-//! A project, a server that plays the models, and what a run left behind, told as a story.
+//! A project with scripted models, and its events told as a story.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,13 +17,13 @@ use tdd_fixtures::server::{Cast, Reply, Request, Server};
 
 use crate::kata;
 
-/// No run of these takes longer, even on a busy machine.
+/// Time limit of a run, generous for a busy machine.
 const LIMIT: Duration = Duration::from_mins(3);
 
-/// The key that the server asks for, and that nobody else may ever see.
+/// The API key, which must never be written anywhere.
 pub const KEY: &str = "sk-secret-key-of-a-user";
 
-/// A project and those who work on it.
+/// A project with its models and a person.
 pub struct Stage {
     pub sandbox: Sandbox,
     pub server: Server,
@@ -31,10 +31,10 @@ pub struct Stage {
     person: Arc<Mutex<Person>>,
 }
 
-/// What a person does when a model is asked.
+/// A person's action when a model is asked.
 type Person = Box<dyn FnMut(&Request) + Send>;
 
-/// What became of a run.
+/// The result of a run.
 pub struct Told {
     pub code: Option<i32>,
     pub stdout: String,
@@ -47,8 +47,7 @@ impl Stage {
         Self::with(cast, "")
     }
 
-    /// The same, with more in its configuration: lines of the form `key: value`, `llm.` and `ci.` in front of
-    /// what belongs there.
+    /// The same with more configuration: lines `key: value`, with the prefix `llm.` or `ci.` for those sections.
     pub fn with(cast: Cast, settings: &str) -> Self {
         let cast = Arc::new(Mutex::new(cast));
         let person: Arc<Mutex<Person>> = Arc::new(Mutex::new(Box::new(|_: &Request| {})));
@@ -66,29 +65,29 @@ impl Stage {
         stage
     }
 
-    /// From now on a person acts whenever a model is asked, before it answers.
+    /// From this call on, a person acts on each request before the model answers.
     pub fn meanwhile(&self, act: impl FnMut(&Request) + Send + 'static) {
         *self.person.lock().unwrap() = Box::new(act);
     }
 
-    /// A run to its end, whatever it leaves behind.
+    /// Runs to the end, without checking what is left.
     pub fn run_unchecked(&self, args: &[&str]) -> Told {
         Told::of(assert_cmd::Command::from_std(self.command(args)).timeout(LIMIT).output().unwrap())
     }
 
-    /// Whether a text is in a file of the working tree, or in a commit that a ref of ours keeps.
+    /// Whether a text is in the working tree's file or in a commit under `refs/tdd/kept`.
     pub fn survives(&self, path: &str, text: &str) -> bool {
         let kept = self.sandbox.git(&["for-each-ref", "--format=%(refname)", "refs/tdd/kept"]);
         let in_refs = kept.lines().any(|name| self.sandbox.git(&["show", &format!("{name}:{path}")]).contains(text));
         in_refs || fs::read_to_string(self.path(path)).is_ok_and(|content| content.contains(text))
     }
 
-    /// Other models take over.
+    /// Replaces the models' answers.
     pub fn recast(&self, cast: Cast) {
         *self.cast.lock().unwrap() = cast;
     }
 
-    /// A person's commit of everything.
+    /// Commits everything as a person.
     pub fn commit(&self, message: &str) {
         self.sandbox.commit(message);
     }
@@ -99,19 +98,19 @@ impl Stage {
         command
     }
 
-    /// A run under way.
+    /// Starts a run.
     pub fn begin(&self, args: &[&str]) -> Child {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// A run to its end, after which all must be sound.
+    /// Runs to the end and checks the invariants.
     pub fn run(&self, args: &[&str]) -> Told {
         let told = Told::of(assert_cmd::Command::from_std(self.command(args)).timeout(LIMIT).output().unwrap());
         self.assert_sound();
         told
     }
 
-    /// The story of a run with this many steps, its exit code at the end.
+    /// The story of a run, with its exit code.
     pub fn story_of(&self, args: &[&str]) -> String {
         let before = self.events().len();
         let told = self.run(args);
@@ -120,7 +119,7 @@ impl Stage {
         format!("{story}{words}exit {}\n", told.code.unwrap_or(-1))
     }
 
-    /// Runs, and holds the story against the one that is expected, margin aside.
+    /// Runs and compares the story with the expected one, without its indentation.
     #[track_caller]
     pub fn check(&self, args: &[&str], expected: &str) {
         assert_told(&self.story_of(args), expected);
@@ -132,7 +131,7 @@ impl Stage {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// How many whole lines the ledger has, while somebody may be writing the next.
+    /// The number of complete lines in the ledger, which may be growing.
     pub fn events_so_far(&self) -> usize {
         fs::read_to_string(self.path(".tdd/events.jsonl")).unwrap_or_default().matches('\n').count()
     }
@@ -146,8 +145,8 @@ impl Stage {
         self.sandbox.git(&["log", "--reverse", "--format=%s"]).lines().map(str::to_owned).collect()
     }
 
-    /// What must hold after every run, however it ended: the tree is that of HEAD, the ledger is whole, every
-    /// step's commit says what it must, nobody is left behind, and the key is nowhere to be seen.
+    /// Asserts the invariants after any run: the tree equals HEAD, the ledger is valid, every step's commit message is
+    /// complete, no process is left, and the key is nowhere.
     pub fn assert_sound(&self) {
         let status = self.sandbox.git(&["status", "--porcelain", "--untracked-files=no"]);
         assert_eq!(status, "", "the tree is not clean");
@@ -194,7 +193,7 @@ fn config(url: &str, settings: &str) -> String {
     )
 }
 
-/// What many stories have in common: a line `[first test]` stands for the lines behind that name.
+/// Parts shared by many stories: a line such as `[first test]` stands for these lines.
 const CHAPTERS: [(&str, &[&str]); 5] = [
     ("[first test]", &["resynced at 0", "1 red", "  test: do it"]),
     (
@@ -230,7 +229,7 @@ const CHAPTERS: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// Holds a text against one that is written with a margin, and whose lines may stand for [`CHAPTERS`].
+/// Compares a text with an expected one that is indented and may use [`CHAPTERS`].
 #[track_caller]
 pub fn assert_told(told: &str, expected: &str) {
     let lines: Vec<&str> = expected.trim_end().lines().skip_while(|line| line.trim().is_empty()).collect();
@@ -243,7 +242,7 @@ pub fn assert_told(told: &str, expected: &str) {
     assert!(told == expected, "expected:\n{expected}\ntold:\n{told}");
 }
 
-/// What happened, one line for each thing that matters.
+/// The events as a story, one line per important event.
 pub fn story(events: &[Value]) -> String {
     let mut told = String::new();
     let mut refused = false;
@@ -284,7 +283,7 @@ fn line(event: &Value, refused: bool) -> Option<String> {
     })
 }
 
-/// The processes that work somewhere in this folder.
+/// The processes whose working folder is inside this folder.
 pub fn processes_in(folder: &Path) -> BTreeSet<String> {
     let folder = folder.canonicalize().unwrap();
     let entries = fs::read_dir("/proc").unwrap().flatten();
@@ -293,7 +292,7 @@ pub fn processes_in(folder: &Path) -> BTreeSet<String> {
     inside.map(|entry| fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default()).collect()
 }
 
-/// Whether it becomes true before this time is over.
+/// Waits until a condition holds or the time limit passes.
 pub fn soon(limit: Duration, is_true: impl Fn() -> bool) -> bool {
     let until = Instant::now() + limit;
     while Instant::now() < until {
@@ -305,7 +304,7 @@ pub fn soon(limit: Duration, is_true: impl Fn() -> bool) -> bool {
     is_true()
 }
 
-/// Nothing that the machine writes down for itself holds the key; what cargo builds is left out.
+/// Asserts that no file of the machine holds the key, except build outputs.
 fn assert_no_key(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

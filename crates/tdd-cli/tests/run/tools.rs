@@ -1,4 +1,4 @@
-//! The tools protocol with a real server: what is sent, what comes back, and what a refusal looks like there.
+//! Tests the tools protocol over HTTP: requests, results and refusals.
 
 use serde_json::{Value, json};
 use tdd_fixtures::server::{Cast, Reply, Request};
@@ -22,7 +22,7 @@ fn run_tests(ids: &[&str]) -> (&'static str, Value) {
     ("run_tests", json!({"test_ids": ids}))
 }
 
-/// A stage whose roles all work by tools.
+/// A stage whose roles all use tools.
 fn by_tools(cast: Cast) -> Stage {
     by_tools_with(cast, "")
 }
@@ -35,7 +35,7 @@ fn by_tools_with(cast: Cast, settings: &str) -> Stage {
     stage
 }
 
-/// The results of tools in the n-th request to a part, oldest first.
+/// The tool results in the n-th request to a part, oldest first.
 fn told(stage: &Stage, part: &str, nth: usize) -> Vec<String> {
     let requests = stage.server.requests();
     let asked: Vec<&Request> = requests.iter().filter(|request| request.part() == part).collect();
@@ -46,7 +46,7 @@ fn log(stage: &Stage, name: &str) -> Value {
     serde_json::from_str(&stage.sandbox.read(&format!(".tdd/logs/{name}.json"))).unwrap()
 }
 
-/// The results of tools in a request, oldest first.
+/// The tool results in a request, oldest first.
 fn results(request: &Request) -> Vec<String> {
     let messages = request.body["messages"].as_array().unwrap();
     let results = messages.iter().filter(|message| message["role"] == "tool");
@@ -74,7 +74,7 @@ fn three_steps_by_tools_over_http() {
     assert!(requests.iter().all(Request::is_tools));
     let told = results(&requests[1]);
     assert!(told[0].contains(CODE_FILE) && told[1] == "noted", "{told:?}");
-    // Every result belongs to a call that the same conversation made.
+    // Every result belongs to a call of the same conversation.
     let messages = requests[1].body["messages"].as_array().unwrap();
     let called: Vec<&Value> =
         messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten().collect();
@@ -105,7 +105,7 @@ fn a_refusal_comes_back_as_the_result_of_the_call() {
     assert!(told[0].contains("\nNext: restore it; write it after the test is red"), "{told:?}");
 }
 
-/// A test that is not there.
+/// A test that does not exist.
 const NOWHERE: &str = "tests/add.rs::nowhere";
 
 #[test]
@@ -136,7 +136,7 @@ fn run_tests_answers_with_what_the_tests_say_of_the_edits_so_far() {
     assert!(of_implementor[2].starts_with(&format!("fail {} (assertion)\n", id(1))), "{of_implementor:?}");
     assert!(of_implementor[2].contains("left: 77"), "{of_implementor:?}");
     assert!(of_implementor[2].ends_with("0 passed, 1 failed, 0 skipped"), "{of_implementor:?}");
-    // Both calls of one message are answered by one run at its end: the edit between them counts for the first as well.
+    // One run after the message answers both calls, so the edit between them counts for the first as well.
     let passed = format!("pass {}\n1 passed, 0 failed, 0 skipped", id(1));
     assert_eq!(of_implementor[3], format!("fail {NOWHERE} (target-not-found)\n{passed}"));
     assert_eq!(of_implementor[5], passed);

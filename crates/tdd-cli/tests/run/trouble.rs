@@ -1,4 +1,4 @@
-//! Servers that do not work as they should, and tests that do not end.
+//! Tests misbehaving servers and tests that hang.
 
 use std::time::Duration;
 
@@ -216,7 +216,7 @@ fn a_test_that_hangs_is_ended_with_all_that_it_started() {
     );
 }
 
-/// A test that fails when it runs for the second time.
+/// A test that fails on its second run.
 const FLAKY: &str = r#"
 #[test]
 fn counts_its_runs() {
@@ -250,7 +250,7 @@ fn an_old_test_that_fails_and_then_passes_on_the_same_files_is_named_flaky() {
     );
 }
 
-/// A tool that kills itself while a file is there, and else does what it is asked for.
+/// A wrapper that kills itself while a flag file exists, and otherwise runs its arguments.
 fn killer(stage: &Stage) -> (std::path::PathBuf, std::path::PathBuf) {
     let (program, flag) = (stage.sandbox.outside().join("compiler"), stage.sandbox.outside().join("kill"));
     let script = format!("#!/bin/sh\nif [ -e '{}' ]; then kill -9 $$; fi\nexec \"$@\"\n", flag.display());
@@ -259,7 +259,7 @@ fn killer(stage: &Stage) -> (std::path::PathBuf, std::path::PathBuf) {
     (program, flag)
 }
 
-/// An attempt that could not be verified is undone and not spent, and the next run goes on.
+/// Asserts that an unverifiable attempt is undone without being counted, and that the next run succeeds.
 fn assert_not_spent(stage: &Stage, words: &str, mend: impl Fn()) {
     let told = stage.run(&["run", "--steps", "1"]);
     assert_eq!(told.code, Some(3), "{}{}", told.stdout, told.stderr);

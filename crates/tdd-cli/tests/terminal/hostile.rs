@@ -1,4 +1,4 @@
-//! Text from outside that would move the cursor, colour, hide or reorder what a person reads is shown escaped.
+//! Tests that foreign text which would move the cursor, colour, hide or reorder output is escaped.
 
 use std::fs;
 
@@ -9,14 +9,14 @@ use tdd_fixtures::script::Script;
 
 use super::{RIGHT, SKIPPED, project, run, said};
 
-/// Clears the screen, sets the title, colours, goes back to the line's start, reverses and hides.
+/// Clears the screen, sets the title, colours, returns to the line's start, reverses and hides.
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\r\u{202e}\u{2066}\u{200f}\u{61c}\u{1b}[32mholds";
 /// The same as a JavaScript literal.
 const LITERAL: &str = r"x\u001b[2J\u001b]0;owned\u0007\u009b31m\r\u202e\u2066\u200f\u061c\u001b[32mholds";
-/// A name that a path and a test may have: it only reorders and colours what follows.
+/// A hostile name that is valid for a path and a test: it reorders and colours what follows.
 const NAME: &str = "adds \u{202e}\u{2067}\u{200e}sredro";
 
-/// Each character that a terminal would obey instead of showing it.
+/// The characters that a terminal would interpret instead of showing.
 fn obeyed(text: &str) -> Vec<char> {
     let is_obeyed = |c: &char| match c {
         '\n' | '\t' => false,
@@ -26,7 +26,7 @@ fn obeyed(text: &str) -> Vec<char> {
     text.chars().filter(is_obeyed).collect()
 }
 
-/// Holds what a command says to people against what must be in it, escaped.
+/// Asserts that a command's output is escaped and contains these parts.
 fn assert_escaped(sandbox: &Sandbox, arguments: &[&str], shown: &[&str]) {
     let text = said(&run(sandbox, arguments));
     assert_eq!(obeyed(&text), [], "{arguments:?}: {text}");
@@ -40,7 +40,7 @@ fn assert_escaped(sandbox: &Sandbox, arguments: &[&str], shown: &[&str]) {
     assert!(!coloured.contains("\u{1b}[32mholds\u{202e}") && !coloured.contains("x\u{1b}["), "{coloured}");
 }
 
-/// A red project whose test's name and message are hostile, with a commit whose subject is.
+/// A project with a red test whose name and message are hostile.
 fn hostile_project() -> Option<Sandbox> {
     let sandbox = project()?;
     let test = format!(
@@ -113,7 +113,7 @@ fn paths_configuration_and_arguments_arrive_escaped() {
     assert_escaped(&sandbox, &["doctor", "--offline"], &["\\u{1b}[2J\\u{202e}eps"]);
 }
 
-/// A name that would be a heading, a link, HTML, a mention, the end of a cell and of a code span.
+/// A test name with Markdown: heading, link, HTML, mention, and ends of a cell and of a code span.
 const MARKUP: &str = "a `` ` | <img src=x> [l](https://e.x) @all #1 **b** &lt; ~~~";
 
 #[test]

@@ -1,7 +1,7 @@
-//! What people see: escaped, wrapped, quiet on demand, and never taken for written when it was not.
+//! Tests the output for people: escaped, wrapped, quiet on demand, and with write errors reported.
 //!
-//! The projects are JavaScript, because its tests may have any name and need no build. Without node these tests say
-//! that they were skipped.
+//! The projects are JavaScript, because its tests may have any name and need no build. Tests print that they are
+//! skipped without node.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 mod hostile;
@@ -15,9 +15,9 @@ use tdd_fixtures::Sandbox;
 
 const SKIPPED: &str = "skipped: there is no node";
 
-/// Adds wrongly: `TEST` is red.
+/// Wrong code, so that `TEST` is red.
 const WRONG: &str = "export const add = (a, b) => a - b;\n";
-/// Adds rightly: `TEST` is green.
+/// Correct code, so that `TEST` is green.
 const RIGHT: &str = "export const add = (a, b) => a + b;\n";
 const TEST: &str = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { add } from '../src/calc.js';\n\n\
                     test('adds two numbers', () => {\n  assert.equal(add(1, 2), 3);\n});\n";
@@ -34,7 +34,7 @@ fn project() -> Option<Sandbox> {
     Some(sandbox)
 }
 
-/// A project with a red test that is not committed.
+/// A project with an uncommitted red test.
 fn red_project() -> Option<Sandbox> {
     let sandbox = project()?;
     sandbox.write("test/calc.test.js", TEST);
@@ -51,7 +51,7 @@ fn run(sandbox: &Sandbox, arguments: &[&str]) -> Output {
     command(sandbox, arguments).output().unwrap()
 }
 
-/// All that a command says, on both streams.
+/// The output of a command on both streams.
 fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }

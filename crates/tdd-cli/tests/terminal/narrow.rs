@@ -1,4 +1,4 @@
-//! On a narrow terminal everything is there, wrapped; on any terminal what takes long says what it does.
+//! Tests wrapping on a narrow terminal, and the progress line of long commands.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,7 +12,7 @@ use super::{SKIPPED, TEST, command, project, red_project, said};
 
 const NARROW: u16 = 40;
 
-/// The lines that are longer than the terminal is wide though there is a space to break them at.
+/// Lines that are wider than the terminal although they have a space to break at.
 fn too_long(text: &str) -> Vec<&str> {
     let is_too_long = |line: &&str| {
         let breakable = line.trim().split_once(' ').is_some_and(|(_, rest)| !rest.trim().is_empty());
@@ -25,7 +25,7 @@ fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().filter(|word| !word.ends_with('s') || !word.contains('.')).collect()
 }
 
-/// Holds a command at width 40 against the same one with all the room that it wants.
+/// Compares a command's output at width 40 with its unlimited output.
 fn assert_readable(sandbox: &Sandbox, arguments: &[&str]) {
     let wide = said(&command(sandbox, arguments).output().unwrap());
     let narrow = said(&command(sandbox, arguments).env("COLUMNS", NARROW.to_string()).output().unwrap());
@@ -62,7 +62,7 @@ fn a_text_goes_on_below_its_own_beginning() {
     insta::assert_snapshot!(said(&output));
 }
 
-/// A terminal of this many columns: what is written to it, until everybody has closed it.
+/// A pseudo-terminal of this width that collects the output.
 struct Terminal {
     ours: File,
     theirs: OwnedFd,
@@ -82,7 +82,7 @@ impl Terminal {
     fn shown(self) -> String {
         drop(self.theirs);
         let mut bytes = Vec::new();
-        // A terminal that everybody has left gives an error instead of an end.
+        // Reading a terminal that all writers have closed gives an error instead of an end.
         let mut ours = self.ours;
         let _end = ours.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()

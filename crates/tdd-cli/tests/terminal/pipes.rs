@@ -1,11 +1,11 @@
-//! What could not be written was not said: no gate's no and no missing output ends with exit code 0.
+//! Tests that neither a refusal nor a write error ends with exit code 0.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
 
 use super::{SKIPPED, TEST, command, project, red_project};
 
-/// Exit code and standard error of a command whose reader is gone.
+/// The exit code and standard error of a command whose output pipe is closed.
 fn with_closed_pipe(mut command: Command) -> (Option<i32>, String) {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -13,7 +13,7 @@ fn with_closed_pipe(mut command: Command) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// The same for one that writes to a full disk.
+/// The same for output to a full disk.
 fn with_full_disk(mut command: Command) -> (Option<i32>, String) {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let output = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();

@@ -1,4 +1,4 @@
-//! With `-q` every command says one line, its errors, or exactly what it was asked for.
+//! Tests that with `-q` every command prints one line, its errors, or the requested content.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,20 +10,20 @@ use tdd_fixtures::server::edit_plan;
 
 use super::{RIGHT, SKIPPED, TEST, WRONG, run, said};
 
-/// How much a command may say when it is quiet.
+/// What a command may print with `-q`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Says {
-    /// The line that matters.
+    /// One line.
     OneLine,
-    /// What is wrong, each with its fix.
+    /// The problems, each with its fix.
     Errors,
-    /// What it was asked for: a list, a page, a script.
+    /// The requested content: a list, a page, a script.
     Content,
 }
 
 use Says::{Content, Errors, OneLine};
 
-/// All that was said, row by row.
+/// The output of all commands, row by row.
 struct Table {
     sandbox: Sandbox,
     text: String,
@@ -42,7 +42,8 @@ impl Table {
         assert!(fits, "{arguments:?} says {lines} lines: {told}");
         let whole = run(&self.sandbox, arguments);
         let code = output.status.code();
-        // What is done is done; what only looks must answer the same with more words.
+        // If the command changed something, the second run may end differently; otherwise it must print at least as
+        // much.
         if whole.status.code() == code {
             assert!(told.len() <= said(&whole).len() || lines == 1, "{arguments:?} says more when it is quiet: {told}");
         }
@@ -51,7 +52,7 @@ impl Table {
         self.commands.insert(arguments[0].to_owned());
     }
 
-    /// A row of a command that leaves something behind, which is not run twice.
+    /// A row of a command that changes something, so it runs only once.
     fn deed(&mut self, arguments: &[&str]) {
         let output = run(&self.sandbox, &[&["-q"], arguments].concat());
         let told = said(&output);
@@ -66,7 +67,7 @@ impl Table {
     }
 }
 
-/// A plan with one step, which is done when its file is there.
+/// A plan with one step, done when its file exists.
 const PLAN: &str =
     "---\nphase: 5\nplan: 1\ntype: execute\nmust_haves:\n  truths: []\n  artifacts: [NOTES.md]\n---\n1. Notes\n";
 
@@ -145,7 +146,7 @@ fn programs(table: &mut Table) {
     table.deed(&["program", "resume", "port"]);
 }
 
-/// The commands that `--help` lists and that have no row, or the other way round.
+/// The commands that are only in `--help` or only in the table.
 fn untold(table: &Table) -> BTreeSet<String> {
     let help = said(&run(&table.sandbox, &["--help"]));
     let (_, list) = help.split_once("Commands:\n").unwrap();

@@ -1,4 +1,4 @@
-//! What is recorded plays back, by key, without a server and without a key.
+//! Tests that a cassette replays by key, without a server and without an API key.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use tdd_llm::replay::Replay;
 
 use crate::server::{KEY, Server, answer, run, status, text};
 
-/// A file in memory that a test can look into.
+/// An in-memory file whose content a test can read.
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);
 
@@ -43,7 +43,7 @@ fn schema(key: &str) -> Ask {
     Ask { form: Form::Schema { name: "x".into(), schema: json!({}) }, ..keyed(key) }
 }
 
-/// The cassette of these asks, and what they were answered.
+/// Records these calls; returns the cassette and the answers.
 fn record(server: &Server, asks: &[Ask]) -> (String, Vec<Result<Answer, LlmError>>) {
     let memory = Memory::default();
     let recorder = Recorder::new(server.client(), Tape::new(memory.clone(), vec![SecretString::from(KEY)]));

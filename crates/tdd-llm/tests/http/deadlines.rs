@@ -1,4 +1,4 @@
-//! No wait is endless, and a request to stop ends every one.
+//! Tests that every wait has a timeout and that a stop request ends it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,7 +66,7 @@ fn a_slow_stream_that_keeps_coming_is_waited_for() {
 
 #[test]
 fn a_connection_is_not_waited_for_without_end() {
-    // A listener that accepts nothing and whose queue is full takes no connection.
+    // A listener that accepts nothing and whose queue is full makes connections hang.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let connect = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(50));

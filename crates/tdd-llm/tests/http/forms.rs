@@ -1,4 +1,4 @@
-//! Forms of answers: the strictest that the server takes, found once and remembered.
+//! Tests that the client uses the strictest answer format that a server supports, and remembers it.
 
 use serde_json::{Value, json};
 use tdd_llm::client::{Ask, Finish, Form, FormUsed, Message, ToolCall, ToolSpec};

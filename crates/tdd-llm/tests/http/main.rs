@@ -1,4 +1,4 @@
-//! The client against a server on loopback that does what real servers do, and worse.
+//! Tests the client against a loopback server that misbehaves like real servers, or worse.
 
 #![expect(clippy::unwrap_used, reason = "a server that cannot be started has failed the test")]
 

@@ -1,4 +1,4 @@
-//! What a server can do is found out, whatever it does.
+//! Tests the probe of a server's features.
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +35,7 @@ fn able(_: usize, request: &Request) -> Vec<Act> {
     }
 }
 
-/// Like a small local server: takes everything, honours little.
+/// Accepts every request and ignores most of its fields, like a small local server.
 fn careless(_: usize, request: &Request) -> Vec<Act> {
     match asks(request) {
         (true, ..) => status(404, r#"{"detail":"Not Found"}"#),
@@ -109,7 +109,7 @@ fn a_server_that_has_other_models_says_which() {
 
 #[test]
 fn a_server_that_takes_no_connection_is_tried_once() {
-    // A listener that accepts nothing and whose queue is full takes no connection.
+    // A listener that accepts nothing and whose queue is full makes connections hang.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let connect = || std::net::TcpStream::connect_timeout(&address, Duration::from_millis(50));
@@ -154,7 +154,7 @@ fn a_request_to_stop_ends_a_probe() {
 
 #[test]
 fn what_a_probe_sees_changes_no_later_call() {
-    // The six questions of a probe come first.
+    // A probe sends six requests.
     let server = Server::by(|number, request| match asks(request) {
         (_, Some(_), ..) | (_, _, true, _) if number < 6 => status(400, ""),
         _ => able(number, request),

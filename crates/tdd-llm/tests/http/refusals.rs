@@ -1,4 +1,4 @@
-//! What stays refused is said at once, in the server's own words, and never with our key.
+//! Tests that a permanent refusal ends the call at once, with the server's message and without our key.
 
 use std::process::Command;
 

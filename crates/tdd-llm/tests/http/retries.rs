@@ -1,4 +1,4 @@
-//! What may be better next time is asked again, and no longer than that.
+//! Tests which failures are retried, and how often.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use tdd_llm::route::{Route, Server as Address};
 
 use crate::server::{Act, Server, answer, chat, client, completion, response, status, text};
 
-/// The answer after one failure of this kind.
+/// Asserts that the client answers after one such failure.
 fn survives(failure: Vec<Act>) {
     let server = Server::script(vec![failure, answer("hello")]);
     let got = server.ask().unwrap();
@@ -102,7 +102,7 @@ fn a_200_that_stays_no_completion_is_an_error_with_its_beginning() {
 fn nobody_there_is_said_so() {
     let server = Server::script(vec![answer("")]);
     let mut endpoint = server.endpoint();
-    // Port 1 is not ours, and nobody listens there.
+    // Nothing listens on port 1.
     endpoint.route.server.base_url = "http://127.0.0.1:1/v1".to_owned();
     let error = chat(&client(endpoint), &text()).unwrap_err();
     assert!(matches!(&error, LlmError::Unreachable { .. }), "{error}");

@@ -1,4 +1,4 @@
-//! A server that answers as a test tells it to: late, in pieces, with nonsense, or not to the end.
+//! A scripted test server: it can answer late, in pieces, with invalid data, or incompletely.
 
 use std::future::Future;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,14 +17,14 @@ use tdd_llm::stop::Stop;
 
 pub const KEY: &str = "sk-secret-1234";
 
-/// One thing that the server does on a connection; after the last it closes.
+/// One action on a connection, which closes after the last action.
 #[derive(Clone)]
 pub enum Act {
     Send(Vec<u8>),
     Pause(Duration),
 }
 
-/// What the server was asked.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub head: String,
@@ -38,7 +38,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Answers by a function of the request and its number, counted from 0.
+    /// Computes each answer from the request and its number, counted from 0.
     pub fn by(answer: impl Fn(usize, &Request) -> Vec<Act> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -62,7 +62,7 @@ impl Server {
         Self { url, requests }
     }
 
-    /// Answers in this order, and with the last one from there on.
+    /// Sends the answers in order, then repeats the last one.
     pub fn script(answers: Vec<Vec<Act>>) -> Self {
         Self::by(move |number, _| answers[number.min(answers.len() - 1)].clone())
     }
@@ -103,7 +103,7 @@ impl Server {
         client(Endpoint { stream: true, ..self.endpoint() })
     }
 
-    /// What becomes of one plain question.
+    /// The result of one plain call.
     pub fn ask(&self) -> Result<Answer, LlmError> {
         chat(&self.client(), &text())
     }
@@ -141,7 +141,7 @@ pub fn status(status: u16, body: &str) -> Vec<Act> {
     response(status, "", body)
 }
 
-/// A completion with all that belongs to one.
+/// A complete completion.
 pub fn answer(content: &str) -> Vec<Act> {
     finished(content, "stop")
 }
@@ -157,7 +157,7 @@ pub fn completion(value: &Value) -> Vec<Act> {
     response(200, "Content-Type: application/json\r\n", &value.to_string())
 }
 
-/// The head of a stream that ends with its connection.
+/// The head of a stream that ends when its connection closes.
 pub fn stream_head() -> Act {
     Act::Send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n".to_vec())
 }
@@ -197,7 +197,7 @@ fn read(stream: &mut TcpStream) -> Option<Request> {
     Some(Request { head, body: serde_json::from_slice(&body).unwrap_or_default() })
 }
 
-/// The client may be gone by now, which is no fault of the server's.
+/// Ignores write errors, because the client may already be gone.
 fn perform(stream: &mut TcpStream, acts: Vec<Act>) {
     for act in acts {
         match act {

@@ -1,4 +1,4 @@
-//! Streams, as servers really send them.
+//! Tests event streams as real servers send them.
 
 use serde_json::{Value, json};
 use tdd_llm::client::{Finish, ToolCall, Usage};

@@ -1,4 +1,4 @@
-//! A cut answer is continued or asked for again, and never passes for a whole one.
+//! Tests that a cut answer is continued or requested again.
 
 use serde_json::json;
 use tdd_llm::client::{Answer, Ask, Finish, Form};

@@ -1,4 +1,4 @@
-//! `program check`: says what a program is, and what keeps it from running.
+//! `program check`: shows a program's definition and the problems that keep it from running.
 
 use std::process::ExitCode;
 
@@ -23,7 +23,7 @@ pub struct Check {
     name: String,
 }
 
-/// What a program says, for programs.
+/// The JSON document about a program.
 #[derive(Debug, Serialize)]
 struct Document {
     program: String,

@@ -1,4 +1,4 @@
-//! `program list`: every program, and whether it is due, paused, blocked or done.
+//! `program list`: lists every program with its run state.
 
 use std::process::ExitCode;
 
@@ -18,7 +18,7 @@ use crate::output::{BAD, DIM, GOOD, WARN, paint};
 )]
 pub struct List {}
 
-/// A program, for programs.
+/// A program in the JSON document.
 #[derive(Debug, Serialize)]
 struct Row {
     program: String,

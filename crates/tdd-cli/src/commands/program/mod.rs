@@ -1,4 +1,4 @@
-//! `program`: work that goes on by itself, iteration by iteration, under the same gates.
+//! `program`: autonomous work in iterations, under the same gates.
 
 mod check;
 mod list;
@@ -20,8 +20,8 @@ use crate::program_error;
 
 /// Set up, check, run and steer programs
 ///
-/// A program is a folder `.autoloop/programs/<name>/` that says what is to be done, which files may be touched and how
-/// it is measured. What it remembers is on the branch `memory/autoloop`.
+/// A program is a folder `.autoloop/programs/<name>/` that says what to do, which files may be changed and how the
+/// result is measured. Its state is on the branch `memory/autoloop`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli program new port --strategy test-driven\n  tdd-cli program run port --iterations 3\n  tdd-cli program run --due"
@@ -59,7 +59,7 @@ fn desk(context: &Context) -> Result<ProgramContext, CliError> {
     Ok(ProgramContext::open(context.place.clone(), context.surroundings())?)
 }
 
-/// Why a program stands as it does, for people.
+/// Explains a program's run state.
 fn why(look: &Look) -> Option<String> {
     match &look.standing {
         RunState::Due => None,
@@ -72,14 +72,14 @@ fn why(look: &Look) -> Option<String> {
     }
 }
 
-/// One line that says where a program stands, and one with what to do next, if there is something to do.
+/// One line with the program's run state, and one with the next action, if any.
 fn line(name: &str, look: &Look) -> String {
     let why = why(look).map_or_else(String::new, |why| format!(": {why}"));
     let next = next(look).map_or_else(String::new, |next| format!("next: {next}\n"));
     format!("{name}: {}{why}\n{next}", look.standing.word())
 }
 
-/// What a person can do about it, where a run would refuse.
+/// What the user can do if a run would refuse to start.
 fn next(look: &Look) -> Option<String> {
     look.refusal.as_ref().and_then(program_error::hint)
 }

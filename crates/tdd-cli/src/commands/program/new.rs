@@ -1,4 +1,4 @@
-//! `program new`: lays a program out, and lists all that a person has to fill in.
+//! `program new`: creates a program's files and lists what the user must fill in.
 
 use std::process::ExitCode;
 
@@ -18,19 +18,19 @@ use crate::error::CliError;
 use crate::output::{BOLD, DIM, GOOD, paint};
 use tdd_exec::project;
 
-/// Lay a program out, and list all that is to be filled in
+/// Create a program, and list everything to fill in
 ///
-/// The strategy's template is taken from `.autoloop/strategies/` if the project has one of its own there, else ours is
-/// put there first. Nothing is committed.
+/// The strategy's template is taken from `.autoloop/strategies/` if the project has its own; otherwise the built-in one
+/// is written there first. Nothing is committed.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli program new port --strategy test-driven\n  tdd-cli program new faster --strategy default"
 )]
 pub struct New {
-    /// What it is to be called
+    /// Name of the program
     #[arg(value_name = "NAME")]
     name: String,
-    /// How it goes about its work
+    /// How the program works
     #[arg(long, value_enum, default_value_t)]
     strategy: Template,
 }
@@ -45,7 +45,7 @@ enum Template {
     Default,
 }
 
-/// What we ship: where it belongs below `.autoloop/strategies/`, its text, and where it goes in a program.
+/// The shipped files: path below `.autoloop/strategies/`, text, and path inside a program.
 const TEST_DRIVEN: [(&str, &str, Option<&str>); 5] = [
     ("strategy.md", include_str!("../../../strategies/test-driven/strategy.md"), Some("test-driven.md")),
     ("CUSTOMIZE.md", include_str!("../../../strategies/test-driven/CUSTOMIZE.md"), None),
@@ -67,15 +67,15 @@ const TEST_DRIVEN: [(&str, &str, Option<&str>); 5] = [
 ];
 const PROGRAM: &str = include_str!("../../../strategies/test-driven/program.md");
 const PROGRAM_DEFAULT: &str = include_str!("../../../strategies/default/program.md");
-/// Largest file of a template that is read, in bytes.
+/// Largest template file, in bytes.
 const MAX_TEMPLATE: u64 = 1 << 20;
 
-/// What was made, for programs.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document {
     program: String,
     created: Vec<String>,
-    /// What is to be filled in.
+    /// Places to fill in.
     markers: Vec<Problem>,
 }
 

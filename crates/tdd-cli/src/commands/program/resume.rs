@@ -1,4 +1,4 @@
-//! `program pause` and `program resume`: a person stops a program, or lets it go on, on the record.
+//! `program pause` and `program resume`: record that a person stops a program or lets it continue.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::person::PersonError;
 
-/// Stop a program until a person lets it go on
+/// Pause a program until a person resumes it
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tdd-cli program pause port --reason \"the reference is being renamed\"")]
 pub struct Pause {
@@ -30,9 +30,9 @@ pub struct Pause {
     remote: Option<String>,
 }
 
-/// Let a program go on that is paused, blocked or done
+/// Resume a program that is paused, blocked or done
 ///
-/// Where the machine itself is paused about a test, `tdd-cli resume` or `tdd-cli resume --skip` comes first.
+/// If the machine itself is paused because of a test, run `tdd-cli resume` or `tdd-cli resume --skip` first.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  tdd-cli program resume port")]
 pub struct Resume {
@@ -44,13 +44,13 @@ pub struct Resume {
     remote: Option<String>,
 }
 
-/// Where the program stands now.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document {
     program: String,
     #[serde(flatten)]
     standing: RunState,
-    /// What to do, where a run would refuse.
+    /// What to do if a run would refuse to start.
     next: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `program run`: iterations of one program, or one of each that is due.
+//! `program run`: runs iterations of one program, or of every program that is due.
 
 use std::num::NonZeroU32;
 use std::process::ExitCode;
@@ -22,8 +22,8 @@ use crate::output::{BAD, GOOD, WARN, paint, print_line, print_raw, remark};
 /// Run iterations of a program, or of all that are due
 ///
 /// An iteration goes from the state to a decision: target, red, green, refactor or not, evaluation in a clean copy,
-/// then accepted or discarded. Exit code 0 if the iterations were made, whatever came of them, 1 if nothing was due,
-/// 3 if model or tools do not work, 4 if a person must look.
+/// then accepted or discarded. Exit code 0 if the iterations were made, whatever their outcome, 1 if nothing was due, 3
+/// if model or tools do not work, 4 if a person must look.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli program run port --iterations 5\n  tdd-cli program run --due --remote origin"
@@ -35,20 +35,20 @@ pub struct Run {
     /// How many iterations
     #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>, default_value = "1")]
     iterations: NonZeroU32,
-    /// Every program whose time has come; exit code 1 if there is none
+    /// Run every program that is due; exit code 1 if there is none
     #[arg(long, conflicts_with = "name")]
     due: bool,
     /// Fetch and push the memory branch here; default: `remote` in the front matter
     #[arg(long, value_name = "REMOTE")]
     remote: Option<String>,
-    /// Begin no attempt after so many minutes
+    /// Begin no attempt after this many minutes
     #[arg(long, value_name = "M", value_parser = minutes)]
     max_minutes: Option<Duration>,
     #[command(flatten)]
     options: Options,
 }
 
-/// How an iteration ended, for programs: one line each.
+/// The JSON line of one iteration.
 #[derive(Debug, Serialize)]
 struct Line<'a> {
     program: &'a str,
@@ -59,7 +59,7 @@ struct Line<'a> {
     summary: &'a str,
 }
 
-/// The exit code where nothing was due.
+/// Exit code if no program was due.
 const NOTHING_DUE: u8 = 1;
 const FOR_A_PERSON: u8 = 4;
 
@@ -78,7 +78,7 @@ fn all_due(args: &Run, desk: &ProgramContext, context: &Context) -> Result<ExitC
             Ok(Some(ended)) if ended == Code::Interrupted as u8 => return Ok(ExitCode::from(ended)),
             Ok(ended) => code = code.max(ended),
             Err(error) if error.code() == Code::Interrupted => return Err(error),
-            // What stops one program is no reason to let the others wait.
+            // A failing program must not keep the others from running.
             Err(error) => {
                 code = code.max(Some(error.code() as u8));
                 remark(format_args!("{name}: {error}"));
@@ -92,7 +92,7 @@ fn all_due(args: &Run, desk: &ProgramContext, context: &Context) -> Result<ExitC
     Ok(ExitCode::from(code.unwrap_or(NOTHING_DUE)))
 }
 
-/// The exit code of a program that was due.
+/// Runs a program if it is due and returns its exit code.
 fn if_due(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> Result<Option<u8>, CliError> {
     let found = found::find(&desk.repo, name)?;
     let memory = desk.memory(&found, args.remote.as_deref());
@@ -118,7 +118,7 @@ fn if_due(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> R
     }
 }
 
-/// Iterations of one program; gives the exit code.
+/// Runs iterations of one program and returns the exit code.
 fn program(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> Result<u8, CliError> {
     let found = found::find(&desk.repo, name)?;
     if let Some(refusal) = found.not_ready() {
@@ -159,8 +159,7 @@ fn program(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> 
     Ok(if state.pause().is_some() { FOR_A_PERSON } else { 0 })
 }
 
-/// One iteration, with the machine at work wherever it asks for that. An end if the iteration is not over by it: then
-/// the next run goes on with it.
+/// Runs one iteration. Returns the machine's end if the iteration is unfinished; the next run continues it.
 fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Result<Option<End>, CliError> {
     loop {
         let (order, mandate) = match worker.iterate()? {
@@ -170,7 +169,7 @@ fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Re
         let voices = voice(&args.options, &worker.desk.config, order.max_time, context)?;
         match machine::run(context, order, mandate, voices)? {
             End::Steps { .. } | End::Done { .. } | End::Stopped { .. } => {}
-            // Only a plan comes to these.
+            // Only plans end like this.
             End::Fulfilled { .. } | End::Lacking { .. } => {}
             end @ (End::Time { .. } | End::Spent { .. } | End::OutOfTime { .. } | End::Interrupted) => {
                 return Ok(Some(end));
@@ -179,7 +178,7 @@ fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Re
     }
 }
 
-/// Why no iteration is begun, as an exit code.
+/// The exit code if no iteration may begin.
 fn stands_still(worker: &Worker<'_>, name: &str) -> Result<Option<u8>, CliError> {
     let look = worker.look()?;
     if let Some(refusal) = look.refusal {
@@ -197,7 +196,7 @@ fn stands_still(worker: &Worker<'_>, name: &str) -> Result<Option<u8>, CliError>
             remark(format_args!("{name} waits for the checks of its last commit"));
             Ok(Some(0))
         }
-        // What stands still by itself was refused above.
+        // States that stop a run came with a refusal, handled above.
         RunState::Due
         | RunState::Waiting { .. }
         | RunState::Paused { .. }

@@ -1,4 +1,4 @@
-//! `program status`: where one program stands, from its state.
+//! `program status`: shows one program's run state.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use super::desk;
 use crate::context::Context;
 use crate::error::CliError;
 
-/// Show where a program stands: its page, or its state for programs
+/// Show where a program stands: its page, or its state with `--format json`
 ///
 /// The first line says whether `program run` would begin an iteration now, and if not, why not and what to do.
 #[derive(Debug, Args)]
@@ -24,12 +24,12 @@ pub struct Status {
     name: String,
 }
 
-/// A program's standing and state, for programs.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 struct Document {
     #[serde(flatten)]
     standing: RunState,
-    /// What to do, where a run would refuse.
+    /// What to do if a run would refuse to start.
     next: Option<String>,
     state: State,
 }
