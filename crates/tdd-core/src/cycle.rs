@@ -74,7 +74,7 @@ impl std::fmt::Display for Role {
 pub enum Phase {
     /// A test was added and seen to fail.
     Red,
-    /// It was made to pass.
+    /// A red test was made to pass.
     Green,
     /// The code was improved, all tests kept.
     Refactor,
@@ -130,7 +130,7 @@ impl RedTest {
         cause.is_valid_red().then_some(Self { id, cause })
     }
 
-    /// Which test.
+    /// The test.
     pub fn id(&self) -> &TestId {
         &self.id
     }
@@ -156,7 +156,7 @@ pub enum Turn {
         /// The number of the attempt.
         attempt: u32,
     },
-    /// The tester looks again at a test that could not be made to pass.
+    /// The tester rethinks a test that could not be made to pass.
     Rethink {
         /// The doubted test.
         test: RedTest,

@@ -42,7 +42,7 @@ pub struct Pause {
     pub since_ms: u64,
     /// Who paused it.
     pub by: Who,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -109,7 +109,7 @@ pub enum Happened {
         at_ms: u64,
         /// Who paused it.
         by: Who,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The program was resumed, perhaps after it was complete.
