@@ -19,7 +19,7 @@ pub enum CommitType {
     Fix,
     /// Better structure, same behaviour.
     Refactor,
-    /// Housekeeping of this program.
+    /// Housekeeping of `tdd-cli` itself.
     Chore,
 }
 

@@ -68,7 +68,7 @@ impl std::fmt::Display for Role {
     }
 }
 
-/// What a commit of this program did.
+/// What a commit of `tdd-cli` did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -125,7 +125,7 @@ pub struct RedTest {
 }
 
 impl RedTest {
-    /// `None` if the cause does not make a valid red.
+    /// A red test; `None` if the cause does not make a valid red.
     pub fn proven(id: TestId, cause: Cause) -> Option<Self> {
         cause.is_valid_red().then_some(Self { id, cause })
     }

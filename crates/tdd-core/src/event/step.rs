@@ -8,7 +8,7 @@ use crate::report::Cause;
 use crate::rule::Rule;
 use crate::test_id::TestId;
 
-/// A commit of this program.
+/// A commit that `tdd-cli` made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Committed {
     /// The commit.
@@ -24,7 +24,7 @@ pub struct Committed {
 /// A run begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunStart {
-    /// The version of this program.
+    /// The version of `tdd-cli`.
     pub version: String,
     /// Digest of the kata.
     pub kata: Digest,
