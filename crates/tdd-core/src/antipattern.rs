@@ -73,7 +73,7 @@ pub fn in_files(signs: &Signs) -> Vec<Refusal> {
     sorted(sensing.chain(signs.tests.iter().flat_map(in_test)).collect())
 }
 
-/// New tests that reach no new code: whether they were ever red must be found out.
+/// New tests that call production items but reach no new code: whether they were ever red must be found out.
 pub fn late_tests<'a>(case: &CodeContext<'a>) -> Vec<&'a TestFacts> {
     let is_late = |test: &&TestFacts| {
         let Some(signs) = case.signs_of(test) else { return false };

@@ -72,12 +72,12 @@ impl Claim {
 pub enum Finding {
     /// It keeps all rules.
     Holds {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// No rule applies to it.
     Nothing {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// It changes code or tests, but claims no kind.
@@ -87,14 +87,14 @@ pub enum Finding {
     },
     /// It breaks a rule.
     Broken {
-        /// Which rule.
+        /// The rule, if there is one.
         rule: Option<Rule>,
-        /// How.
+        /// How it breaks the rule.
         reason: String,
     },
     /// It could not be judged.
     Unknown {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

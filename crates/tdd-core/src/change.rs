@@ -14,7 +14,7 @@ use crate::test_id::TestId;
 pub enum Sort {
     /// Production code.
     Production,
-    /// A test, or what tests use.
+    /// A test, or test support.
     Test,
     /// Runner configuration: manifests, toolchain, and the config of build, tests and linters.
     Steering,

@@ -19,7 +19,7 @@ pub enum CommitType {
     Fix,
     /// Better structure, same behaviour.
     Refactor,
-    /// Housekeeping of this program.
+    /// Housekeeping of `tdd-cli` itself.
     Chore,
 }
 
@@ -61,7 +61,7 @@ pub struct StepMessage<'a> {
     pub role: Role,
     /// The number of the step.
     pub step: u32,
-    /// One sentence of the kata.
+    /// The goal of the kata, in one sentence.
     pub goal: &'a str,
     /// The changed files, one line each.
     pub diff_summary: &'a [String],

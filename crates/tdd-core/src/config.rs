@@ -31,7 +31,7 @@ pub struct Config {
     pub ci: Ci,
     /// The author of commits.
     pub commit: Author,
-    /// The gate's configurable limits.
+    /// The gate's settings.
     pub gate: Gate,
     /// The projects, if the repository has several.
     pub projects: Vec<ProjectConfig>,
@@ -251,7 +251,7 @@ pub struct Author {
     pub author_email: String,
 }
 
-/// The gate's configurable limits.
+/// The gate's settings.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gate {

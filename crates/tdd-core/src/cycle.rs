@@ -68,13 +68,13 @@ impl std::fmt::Display for Role {
     }
 }
 
-/// What a commit of this program did.
+/// What a commit of `tdd-cli` did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// A test was added and seen to fail.
     Red,
-    /// It was made to pass.
+    /// A red test was made to pass.
     Green,
     /// The code was improved, all tests kept.
     Refactor,
@@ -125,12 +125,12 @@ pub struct RedTest {
 }
 
 impl RedTest {
-    /// `None` if the cause does not make a valid red.
+    /// A red test; `None` if the cause does not make a valid red.
     pub fn proven(id: TestId, cause: Cause) -> Option<Self> {
         cause.is_valid_red().then_some(Self { id, cause })
     }
 
-    /// Which test.
+    /// The test.
     pub fn id(&self) -> &TestId {
         &self.id
     }
@@ -156,7 +156,7 @@ pub enum Turn {
         /// The number of the attempt.
         attempt: u32,
     },
-    /// The tester looks again at a test that could not be made to pass.
+    /// The tester rethinks a test that could not be made to pass.
     Rethink {
         /// The doubted test.
         test: RedTest,

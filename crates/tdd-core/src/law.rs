@@ -48,7 +48,7 @@ pub enum Kind {
     Unblock,
     /// The files that `init` adds.
     Scaffold,
-    /// A commit that does not say what it is.
+    /// A commit that claims no kind.
     Unclaimed,
 }
 
@@ -68,7 +68,7 @@ impl Kind {
 /// The change that a rule judges, and the tests it is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// What it claims to be.
+    /// The kind that it claims to be.
     pub kind: Kind,
     /// The test that is judged, if any.
     pub target: Option<&'a TestId>,
@@ -98,7 +98,7 @@ pub enum Ask {
     Check(fn(&CheckSeen<'_>) -> RuleResult),
     /// The probes of one target.
     Probe(fn(&TestId, &Proof) -> RuleResult),
-    /// What the language sees in the changed code.
+    /// The signs in the changed code.
     Code(fn(&CodeContext<'_>) -> Vec<Refusal>),
 }
 
@@ -318,7 +318,7 @@ impl<'a> RuleRunner<'a> {
     }
 }
 
-/// The rows that hold for a kind of change.
+/// The rows that apply to a kind of change.
 pub fn rows(kind: Kind) -> impl Iterator<Item = &'static Row> {
     TABLE.iter().filter(move |row| row.kinds.contains(&kind))
 }

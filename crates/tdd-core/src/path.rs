@@ -31,7 +31,7 @@ pub enum PathError {
     /// It or one of its parts is longer than file systems allow.
     #[error("the path is too long ({0} bytes)")]
     TooLong(usize),
-    /// Only this program or a person may change it.
+    /// Only `tdd-cli` or a person may change it.
     #[error("`{0}` is protected; only a person changes it")]
     Protected(String),
 }

@@ -140,7 +140,7 @@ impl std::fmt::Display for Cause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[must_use]
 pub struct TestResult {
-    /// Which test.
+    /// The test.
     pub id: TestId,
     /// Whether it passed, and if not, why not.
     pub outcome: Outcome,
@@ -157,7 +157,7 @@ impl TestResult {
     }
 }
 
-/// Passed, or why not.
+/// The outcome of a test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[must_use]
 pub enum Outcome {
@@ -165,7 +165,7 @@ pub enum Outcome {
     Pass,
     /// It did not pass.
     Fail {
-        /// Why.
+        /// The cause.
         cause: Cause,
         /// The message of the runner or the compiler, shortened.
         message: String,
@@ -187,7 +187,7 @@ impl Outcome {
 pub struct Obstacle {
     /// What is in the way: a test target, a file, a program.
     pub subject: String,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
     /// The message, shortened.
     pub message: String,

@@ -12,7 +12,7 @@ use crate::test_id::TestId;
 pub enum Rule {
     /// An edit names a file inside the project, by a plain relative path.
     PathConfined,
-    /// Models do not edit git's folder, the program's state, its config or the kata.
+    /// Models do not edit git's folder, our state and config, spec files, or a person's untracked files.
     ProtectedPath,
     /// A file written by an edit is text.
     PlainText,
@@ -22,13 +22,13 @@ pub enum Rule {
     OneEditPerPath,
     /// An edit applies to the file as it is.
     EditApplies,
-    /// Ignored files are not edited, because the committed tree would lack them.
+    /// Ignored files are neither edited nor included by changed files, because the commit would lack them.
     IgnoredPath,
-    /// A program changes the files of its target only.
+    /// A program changes only files of its target.
     TargetFence,
-    /// No edits while the run is paused or after the budget is spent.
+    /// No edits while the run is paused, or after the budget or all attempts are spent.
     Budget,
-    /// Edits without a red test need refactor mode.
+    /// A task of a plan needs refactor mode, and any other step excludes it.
     RefactorMode,
     /// A step does not change runner configuration.
     SteeringFrozen,

@@ -149,7 +149,7 @@ pub struct Setback<'a> {
 pub enum Feedback<'a> {
     /// The attempt failed.
     Failed(Setback<'a>),
-    /// The attempt failed in the same way again: the conversation starts over.
+    /// The attempt failed, and the conversation starts over.
     StartOver(Setback<'a>),
     /// The agent may declare the kata done from here on.
     MayBeDone,
@@ -181,7 +181,7 @@ pub trait Agent {
 /// No answer can arrive before the run's time is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfTime {
-    /// Why not.
+    /// The reason.
     pub reason: String,
     /// What a person can do.
     pub next: String,
@@ -342,7 +342,7 @@ pub struct Run {
     pub tree_after: TreeId,
 }
 
-/// The moment between red and green: the base's production code with the change's tests.
+/// The red state: the base's production code with the change's tests.
 #[derive(Clone, Debug)]
 pub struct RedState {
     /// What each test said in this state.
@@ -370,7 +370,7 @@ pub trait Workshop {
     fn session(&self) -> &Session;
     /// The reason for a person's exception from a rule, if one is in force.
     fn exception(&self, rule: Rule) -> Option<String>;
-    /// The gate config for this change; `named` is how many tests a person named.
+    /// The gate config for this change. A person named `named` tests, which may all be new.
     fn gate(&self, change: &Change, named: usize) -> Gate;
     /// The tree that is judged.
     fn tree(&self) -> &TreeId;
@@ -415,7 +415,7 @@ pub enum Measured {
     Unknown(String),
 }
 
-/// Where HEAD is.
+/// The current HEAD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The commit; `None` while the branch is unborn.
@@ -448,13 +448,13 @@ pub struct NewCommit<'a> {
 pub struct Unclean {
     /// Tracked files that differ from HEAD.
     pub modified: Vec<String>,
-    /// Files that git neither knows nor ignores.
+    /// Files that are neither tracked nor ignored.
     pub untracked: Vec<String>,
 }
 
 /// The version control system.
 pub trait Vcs: Sized {
-    /// What went wrong.
+    /// Why an operation failed.
     type Error: std::error::Error + Send + Sync + 'static;
     /// Opens the repository at a folder, or creates one.
     fn init_if_needed(folder: &Path) -> Result<Self, Self::Error>;

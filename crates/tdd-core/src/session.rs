@@ -209,7 +209,7 @@ impl Session {
         self.suite.as_ref()
     }
 
-    /// The last commit of this program.
+    /// The last commit that `tdd-cli` made.
     pub fn last_commit(&self) -> Option<&Committed> {
         self.last_commit.as_ref()
     }

@@ -110,7 +110,7 @@ pub struct Step {
 /// What models have cost so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// How many answers.
+    /// How many calls.
     pub calls: u64,
     /// Tokens of all prompts.
     pub prompt_tokens: u64,
@@ -227,7 +227,7 @@ impl MachineState {
         &self.plans
     }
 
-    /// The steps that a model planned for the step under way.
+    /// The steps that a model planned for the step in progress.
     pub fn planned(&self) -> &[PlannedStep] {
         let under_way = self.step.as_ref().map(|step| step.step);
         self.planned.as_ref().filter(|(step, _)| Some(*step) == under_way).map_or(&[], |(_, steps)| steps)
@@ -367,7 +367,7 @@ impl MachineState {
         self.last_failure.as_deref()
     }
 
-    /// How many reds in a row were invalid.
+    /// How many consecutive reds were invalid.
     pub fn invalid_reds(&self) -> u32 {
         self.invalid_reds
     }

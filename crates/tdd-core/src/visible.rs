@@ -21,9 +21,7 @@ pub fn is_obeyed(c: char) -> bool {
     }
 }
 
-/// The text with each of these characters escaped, such as `\u{202e}`. `\r
-/// ` becomes `
-/// `.
+/// The text with each of these characters escaped, such as `\u{202e}`. `\r\n` becomes `\n`.
 pub fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.replace("\r\n", "\n").chars() {

@@ -24,7 +24,7 @@ pub use step::{
     TestRevised, TestUpheld,
 };
 
-/// The version of the line format that this program writes, and the newest that it reads.
+/// The version of the line format that we write, and the newest that we read.
 pub const VERSION: u32 = 1;
 
 /// Everything that the ledger can record.
@@ -35,7 +35,7 @@ pub enum Event {
     TestRun(TestRun),
     /// All tests were run. Every result known before still holds on `tree`, unless the test vanished.
     SuiteRun(SuiteRun),
-    /// This program made a commit.
+    /// `tdd-cli` made a commit.
     Committed(Committed),
     /// A run begins.
     RunStart(RunStart),
@@ -252,7 +252,7 @@ pub struct Record {
 /// Why a line cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// A newer program wrote it.
+    /// A newer version of `tdd-cli` wrote it.
     #[error("it has version {0}, this program reads up to {VERSION}")]
     Newer(u64),
     /// It does not begin with the fields of every line.
@@ -302,7 +302,7 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((std::str::from_utf8(number).ok()?.parse().ok()?, rest))
 }
 
-/// The version of a line, if a newer program wrote it. Such a line may have another layout.
+/// The version of a line, if a newer version of `tdd-cli` wrote it. Such a line may have another layout.
 fn newer_version(line: &[u8]) -> Option<u64> {
     #[derive(Deserialize)]
     struct Versioned {

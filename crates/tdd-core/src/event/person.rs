@@ -12,9 +12,9 @@ use crate::test_id::TestId;
 pub struct Override {
     /// The rule.
     pub rule: Rule,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Until when, in milliseconds since 1970.
+    /// When it expires, in milliseconds since 1970.
     pub expires: u64,
 }
 
@@ -52,11 +52,11 @@ pub struct RefactorEnd {
 /// A person's change to one test is about to be written, and then committed alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonEdit {
-    /// Which test.
+    /// The test.
     pub test_id: TestId,
     /// What happens to it.
     pub fate: PersonFate,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Its file.
     pub path: String,
@@ -107,9 +107,9 @@ impl PersonEdit {
 /// A test is removed with its feature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retired {
-    /// Which test.
+    /// The test.
     pub test_id: TestId,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 

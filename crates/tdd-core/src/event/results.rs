@@ -19,7 +19,7 @@ pub enum Status {
 /// One test's result on one tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestRun {
-    /// Which test.
+    /// The test.
     pub test_id: TestId,
     /// Where its id comes from.
     pub test_id_source: IdSource,
@@ -66,7 +66,7 @@ pub struct SuiteRun {
 pub struct InTheWay {
     /// A test target, a file, a program.
     pub subject: String,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
     /// The beginning of the message.
     #[serde(default, skip_serializing_if = "String::is_empty")]

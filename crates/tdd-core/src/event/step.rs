@@ -8,7 +8,7 @@ use crate::report::Cause;
 use crate::rule::Rule;
 use crate::test_id::TestId;
 
-/// A commit of this program.
+/// A commit that `tdd-cli` made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Committed {
     /// The commit.
@@ -24,7 +24,7 @@ pub struct Committed {
 /// A run begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunStart {
-    /// The version of this program.
+    /// The version of `tdd-cli`.
     pub version: String,
     /// Digest of the kata.
     pub kata: Digest,
@@ -38,7 +38,7 @@ pub struct RunStart {
 /// A run ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnd {
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The exit code.
     pub exit: u8,
@@ -95,11 +95,11 @@ impl StepOutcome {
 /// A role ends its turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepEnd {
-    /// Which step.
+    /// The number of the step.
     pub step: u32,
     /// The role whose step it is.
     pub role: Role,
-    /// How.
+    /// How it ended.
     pub outcome: StepOutcome,
     /// HEAD now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,7 +136,7 @@ pub struct PlannedStep {
 /// A production change claims its red test.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditClaim {
-    /// Which test.
+    /// The test.
     pub test_id: TestId,
     /// The file that changes for it.
     pub edit_target: String,
@@ -162,7 +162,7 @@ pub struct EditRefused {
     pub attempt: u32,
     /// The rule that refused.
     pub rule: Rule,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The files.
     pub paths: Vec<String>,
@@ -186,7 +186,7 @@ pub struct Reverted {
     /// The cause, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Other tests that passed before and fail now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -201,7 +201,7 @@ pub struct Reverted {
 /// The second attempt at a green failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repair {
-    /// Which test.
+    /// The test.
     pub test_id: TestId,
     /// How many attempts have failed.
     pub attempts: u32,
@@ -221,7 +221,7 @@ pub struct Stuck {
 /// A doubted test was revised, or withdrawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestRevised {
-    /// Which test.
+    /// The test.
     pub test_id: TestId,
     /// Its digest before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -229,7 +229,7 @@ pub struct TestRevised {
     /// Its digest now; `None` if it was withdrawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Digest>,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Where the kata says so.
     pub spec_source: String,
@@ -238,9 +238,9 @@ pub struct TestRevised {
 /// A doubted test was rethought and stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestUpheld {
-    /// Which test.
+    /// The test.
     pub test_id: TestId,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Where the kata says so.
     pub spec_source: String,
@@ -258,16 +258,16 @@ pub struct TestRenamed {
 /// A new test passed at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GreenOnArrival {
-    /// Which test.
+    /// The test.
     pub test_id: TestId,
 }
 
 /// All attempts at a test are used up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocked {
-    /// Which test.
+    /// The test.
     pub test_id: TestId,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 

@@ -249,8 +249,8 @@ pub fn check_edits(edits: &[Edit], kata: &str) -> Result<(), Refusal> {
     RuleRunner::new(crate::law::NO_EXCEPTIONS).ask_edits(&asked)
 }
 
-/// The kind of change that is requested: that of the current step. Outside a step, a change of production is a green,
-/// and any other a red.
+/// The kind of change that is requested: that of the current step. Outside a step, all changes in refactor mode have
+/// their own kind; otherwise a change of production is a green, and any other a red.
 fn kind(session: &Session, request: &Request<'_>) -> Kind {
     match request.speaker {
         Speaker::Scaffold => return Kind::Scaffold,

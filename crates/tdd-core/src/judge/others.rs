@@ -8,8 +8,8 @@ use crate::rule::Rule;
 use crate::test_id::TestId;
 
 /// Every test but the targets has the result of the baseline, or passes if there is no baseline. A test that a missing
-/// symbol keeps from running keeps its result, and a moved test is compared under its old id. Only a task of a `type:
-/// execute` plan may leave tests failing, if `gate.test_gate` is off.
+/// symbol keeps from running keeps its result, and a moved test is compared under its old id. Only a task of a
+/// `type: execute` plan may leave tests failing, if `gate.test_gate` is off.
 pub(crate) fn others_kept(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     if subject.kind == Kind::Execute && !subject.gate.test_gate {
         return Ok(());

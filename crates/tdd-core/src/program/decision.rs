@@ -50,7 +50,7 @@ pub enum Decision {
     Discard {
         /// The measured metric, if any.
         metric: Option<f64>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The checks of its pushed commit failed: the commits stay, and a person must decide.

@@ -61,7 +61,7 @@ pub enum RunState {
     Pending,
     /// It is paused.
     Paused {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// All attempts at a test are used up, and a person must decide.
@@ -76,7 +76,7 @@ pub enum RunState {
     },
     /// It is due, but the program, the repository or another run keeps it from starting.
     NotReady {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

@@ -42,7 +42,7 @@ pub struct Pause {
     pub since_ms: u64,
     /// Who paused it.
     pub by: Who,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -50,7 +50,7 @@ pub struct Pause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Who {
-    /// This program.
+    /// `tdd-cli` itself.
     Machine,
     /// A person.
     Person,
@@ -109,7 +109,7 @@ pub enum Happened {
         at_ms: u64,
         /// Who paused it.
         by: Who,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The program was resumed, perhaps after it was complete.
@@ -148,7 +148,7 @@ pub enum StateError {
     /// It does not have our format.
     #[error("the state of the program cannot be read: {0}")]
     Unreadable(String),
-    /// It is from a newer version of this program.
+    /// A newer version of `tdd-cli` wrote it.
     #[error("the state of the program has format {0}, and this version knows {VERSION}")]
     Newer(u32),
 }
