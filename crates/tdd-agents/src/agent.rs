@@ -19,7 +19,7 @@ use crate::brief::Brief;
 use crate::failure::Failure;
 use crate::files;
 use crate::part::Part;
-use crate::prompts::{Prompts, Way};
+use crate::prompts::{AnswerFormat, Prompts};
 use crate::reply::{self, ReplyError};
 use crate::resolve::{self, Unresolved};
 use crate::talk::{Stage, Talk};
@@ -32,7 +32,7 @@ const MAX_BROKEN: u32 = 2;
 const MAX_WANTED: usize = 10;
 
 /// The model behind a role: a server, or a recording.
-pub trait Voice {
+pub trait RoleModel {
     /// Returns the model's answer and the wall time of the call, retries included.
     fn ask(&self, ask: &Ask) -> Result<(Answer, Duration), LlmError>;
     /// Price of an answer in millionths of a US dollar.
@@ -75,7 +75,7 @@ pub(crate) struct Conversation {
     part: Part,
     targets: Vec<TestId>,
     pub talk: Talk,
-    way: Way,
+    way: AnswerFormat,
     pub planned: bool,
     /// Requests for more files so far.
     asked: u32,
@@ -83,7 +83,7 @@ pub(crate) struct Conversation {
     default_path: Option<String>,
 }
 
-impl<V: Voice> ModelAgent<V> {
+impl<V: RoleModel> ModelAgent<V> {
     /// Creates an agent for one role.
     pub fn new(role: Role, voice: V, prompts: Arc<Prompts>, protocol: Protocol, context_bytes: usize) -> Self {
         Self {
@@ -107,41 +107,41 @@ impl<V: Voice> ModelAgent<V> {
     }
 
     /// Falls back to an edit plan, because every server supports it.
-    fn way(&self) -> Way {
+    fn way(&self) -> AnswerFormat {
         match self.protocol {
-            Protocol::Tools if !self.without_tools => Way::Tools,
-            Protocol::Files => Way::Files,
-            Protocol::Auto if self.broken >= MAX_BROKEN => Way::Files,
-            Protocol::Tools | Protocol::EditPlan | Protocol::Auto => Way::EditPlan,
+            Protocol::Tools if !self.without_tools => AnswerFormat::Tools,
+            Protocol::Files => AnswerFormat::Files,
+            Protocol::Auto if self.broken >= MAX_BROKEN => AnswerFormat::Files,
+            Protocol::Tools | Protocol::EditPlan | Protocol::Auto => AnswerFormat::EditPlan,
         }
     }
 
     /// Counts consecutive broken answers. True if `auto` should repeat the request in another format, which costs no
     /// attempt.
-    fn is_other_way_better(&mut self, answer: &Result<Reply, ReplyError>, way: Way) -> bool {
+    fn should_switch_format(&mut self, answer: &Result<Reply, ReplyError>, way: AnswerFormat) -> bool {
         match (answer, way) {
-            (Err(error), Way::EditPlan) if error.is_broken_json() => self.broken += 1,
-            (Err(ReplyError::NoBlock), Way::Files) | (Ok(_), Way::EditPlan) => self.broken = 0,
-            (Ok(_) | Err(_), Way::EditPlan | Way::Files | Way::Tools) => {}
+            (Err(error), AnswerFormat::EditPlan) if error.is_broken_json() => self.broken += 1,
+            (Err(ReplyError::NoBlock), AnswerFormat::Files) | (Ok(_), AnswerFormat::EditPlan) => self.broken = 0,
+            (Ok(_) | Err(_), AnswerFormat::EditPlan | AnswerFormat::Files | AnswerFormat::Tools) => {}
         }
         self.way() != way
     }
 
     /// Removes and returns the conversation about this turn, or begins one.
-    fn take(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<Conversation, AgentError> {
+    fn take(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<Conversation, AgentError> {
         let way = self.way();
         self.conversations.retain(|known| known.way == way || !known.is_about(context));
         let known = self.conversations.iter().position(|known| known.is_about(context));
         match known {
             Some(at) => Ok(self.conversations.swap_remove(at)),
-            None => self.begin(context, desk),
+            None => self.begin(context, host),
         }
     }
 
-    fn begin(&self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<Conversation, AgentError> {
+    fn begin(&self, context: &StepContext, host: &mut dyn AgentHost) -> Result<Conversation, AgentError> {
         let turn = &context.turn;
         let targets = turn.targets();
-        let (language, imports) = desk.language()?;
+        let (language, imports) = host.language()?;
         let stage = Stage {
             part: Part::on(turn),
             step: context.step_index,
@@ -154,11 +154,11 @@ impl<V: Voice> ModelAgent<V> {
             may_be_done: context.may_be_done,
             context_bytes: self.context_bytes,
         };
-        let files = desk.shown()?;
+        let files = host.shown()?;
         let brief = Brief { context, files: &files, target: context.target.as_ref() };
         let written = brief.write(stage.brief_bytes(&self.prompts));
         if let Some(cut) = written.kata_cut {
-            desk.kata_cut(cut);
+            host.kata_cut(cut);
         }
         let (step, part, way) = (context.step_index, stage.part, stage.way);
         let talk = Talk::begin(stage, &self.prompts, &written);
@@ -170,11 +170,11 @@ impl<V: Voice> ModelAgent<V> {
     pub(crate) fn call(
         &self,
         context: &StepContext,
-        desk: &mut dyn AgentHost,
+        host: &mut dyn AgentHost,
         purpose: &str,
         ask: &Ask,
     ) -> Result<Answer, AgentError> {
-        desk.waiting(purpose);
+        host.waiting(purpose);
         let (answer, waited) = self.voice.ask(ask)?;
         let event = LlmCall {
             step: context.step_index,
@@ -190,7 +190,7 @@ impl<V: Voice> ModelAgent<V> {
         let prompt = serde_json::to_vec(&ask.messages).unwrap_or_default();
         let (key, prompt_digest) = (ask.key.clone(), Digest::of(prompt));
         let (retries, said) = (answer.retries, answer.content.clone());
-        desk.called(Call { event, key, prompt_digest, retries, waited, answer: said })?;
+        host.called(Call { event, key, prompt_digest, retries, waited, answer: said })?;
         Ok(answer)
     }
 
@@ -199,22 +199,22 @@ impl<V: Voice> ModelAgent<V> {
         &self,
         conversation: &mut Conversation,
         context: &StepContext,
-        desk: &mut dyn AgentHost,
+        host: &mut dyn AgentHost,
     ) -> Result<Result<Reply, ReplyError>, AgentError> {
-        let purpose = if conversation.way == Way::Files { LlmCall::FILES } else { LlmCall::EDIT };
+        let purpose = if conversation.way == AnswerFormat::Files { LlmCall::FILES } else { LlmCall::EDIT };
         loop {
             let ask = conversation.talk.ask_edit();
-            let answer = match self.call(context, desk, purpose, &ask) {
+            let answer = match self.call(context, host, purpose, &ask) {
                 Err(AgentError::Model(LlmError::Cut { .. })) => return Ok(Err(ReplyError::Cut)),
                 other => other?,
             };
             conversation.talk.answered(&answer.content);
-            match conversation.read(&answer.content, desk) {
+            match conversation.read(&answer.content, host) {
                 Ok(result) if result.only_asks() && conversation.asked < MAX_NEEDS => {
                     conversation.asked += 1;
                     let mut wanted = Vec::new();
                     for path in result.need.iter().take(MAX_WANTED) {
-                        wanted.push((path.clone(), desk.read(path)?));
+                        wanted.push((path.clone(), host.read(path)?));
                     }
                     conversation.talk.shown(&wanted);
                 }
@@ -237,41 +237,41 @@ fn default_path(context: &StepContext, part: Part, files: &[File]) -> Option<Str
     named.or_else(|| paths.next().filter(|_| paths.next().is_none()))
 }
 
-impl<V: Voice> Agent for ModelAgent<V> {
+impl<V: RoleModel> Agent for ModelAgent<V> {
     type Error = AgentError;
 
     fn role(&self) -> Role {
         self.role
     }
 
-    fn plan(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<(), AgentError> {
-        let mut conversation = self.take(context, desk)?;
-        if conversation.way != Way::Tools && !conversation.planned {
+    fn plan(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<(), AgentError> {
+        let mut conversation = self.take(context, host)?;
+        if conversation.way != AnswerFormat::Tools && !conversation.planned {
             let ask = conversation.talk.ask_plan();
-            let answer = self.call(context, desk, "plan", &ask)?;
+            let answer = self.call(context, host, "plan", &ask)?;
             conversation.talk.answered(&answer.content);
             conversation.planned = true;
-            desk.planned(&answer.content, &[])?;
+            host.planned(&answer.content, &[])?;
         }
         self.conversations.push(conversation);
         Ok(())
     }
 
-    fn edit(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<Reply, AgentError> {
-        let mut conversation = self.take(context, desk)?;
+    fn edit(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<Reply, AgentError> {
+        let mut conversation = self.take(context, host)?;
         let answer = match conversation.way {
-            Way::EditPlan | Way::Files => self.converse(&mut conversation, context, desk),
-            Way::Tools => self.tool_turn(&mut conversation, context, desk),
+            AnswerFormat::EditPlan | AnswerFormat::Files => self.converse(&mut conversation, context, host),
+            AnswerFormat::Tools => self.tool_turn(&mut conversation, context, host),
         };
         if let Err(AgentError::Model(LlmError::NoTools { .. })) = &answer {
             self.without_tools = true;
-            self.plan(context, desk)?;
-            return self.edit(context, desk);
+            self.plan(context, host)?;
+            return self.edit(context, host);
         }
         let answer = answer?;
-        if self.is_other_way_better(&answer, conversation.way) {
-            self.plan(context, desk)?;
-            return self.edit(context, desk);
+        if self.should_switch_format(&answer, conversation.way) {
+            self.plan(context, host)?;
+            return self.edit(context, host);
         }
         self.conversations.push(conversation);
         Ok(match answer {
@@ -319,22 +319,22 @@ impl<V: Voice> Agent for ModelAgent<V> {
 }
 
 impl Conversation {
-    fn read(&self, text: &str, desk: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
-        if self.way != Way::Files {
-            return resolve::plan(reply::read(text)?, self.part, desk);
+    fn read(&self, text: &str, host: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
+        if self.way != AnswerFormat::Files {
+            return resolve::plan(reply::read(text)?, self.part, host);
         }
         // Some models answer in JSON even when asked for fenced files.
         if let Ok(plan) = reply::read(text)
             && !plan.edits.is_empty()
         {
-            return resolve::plan(plan, self.part, desk);
+            return resolve::plan(plan, self.part, host);
         }
         let answer = files::read(text, self.default_path.as_deref())?;
         let is_nothing = answer.blocks.is_empty() && answer.said == StepResult::default();
         if is_nothing && self.part.must_edit {
             return Err(ReplyError::NoBlock.into());
         }
-        resolve::blocks(answer, self.part, desk)
+        resolve::blocks(answer, self.part, host)
     }
 
     fn is_about(&self, context: &StepContext) -> bool {

@@ -285,8 +285,11 @@ fn omission(paths: &[String]) -> String {
 
 fn on_target(role: Role, target: &Target, production: &[&str], room: usize) -> String {
     let output = target.output.trim_end();
-    let said =
-        if output.is_empty() { String::new() } else { format!("\n{}\n", fenced("text", &cut::ends(output, room))) };
+    let said = if output.is_empty() {
+        String::new()
+    } else {
+        format!("\n{}\n", fenced("text", &cut::head_and_tail(output, room)))
+    };
     let missing = if target.cause == Cause::MissingSymbol { not_there_yet(role, production) } else { String::new() };
     format!("\n# The failing test\n\n`{}` fails ({}).{missing}\n{said}", target.id, target.cause)
 }

@@ -11,7 +11,7 @@ pub fn head(text: &str, max: usize) -> String {
 }
 
 /// The beginning and the end of a text, in at most `max` bytes, because the end of a program's output matters most.
-pub fn ends(text: &str, max: usize) -> String {
+pub fn head_and_tail(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
     }
@@ -47,14 +47,14 @@ mod tests {
     fn a_text_that_fits_stays_and_one_that_does_not_says_so() {
         assert_eq!(head("abc", 3), "abc");
         assert_eq!(head(&"a".repeat(100), 40), format!("{}\n[… 90 bytes left out …]\n", "a".repeat(10)));
-        let cut = ends(&format!("begin{}end", "x".repeat(100)), 48);
+        let cut = head_and_tail(&format!("begin{}end", "x".repeat(100)), 48);
         assert!(cut.starts_with("begin") && cut.ends_with("xend") && cut.contains("left out"), "{cut}");
     }
 
     proptest! {
         #[test]
         fn no_cut_is_too_long_or_inside_of_a_character(text in "(?s).{0,120}", max in 0_usize..150) {
-            for cut in [head(&text, max), ends(&text, max)] {
+            for cut in [head(&text, max), head_and_tail(&text, max)] {
                 prop_assert!(cut.len() <= max);
                 prop_assert!(cut == text || cut.is_empty() || cut.contains("left out"));
             }

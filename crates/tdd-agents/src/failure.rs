@@ -142,7 +142,7 @@ fn seen(report: &Report, breach: &Refusal) -> Vec<(bool, Evidence)> {
 
 fn said(output: &str, room: usize) -> String {
     let output = output.trim_end();
-    if output.is_empty() { "(no output)".to_owned() } else { fenced("text", &cut::ends(output, room)) }
+    if output.is_empty() { "(no output)".to_owned() } else { fenced("text", &cut::head_and_tail(output, room)) }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod resolve;
 pub mod roster;
 pub mod schema;
 pub mod talk;
+pub mod tool_request;
 mod tool_turn;
 pub mod tools;
 mod trial;
-pub mod wish;

@@ -15,7 +15,7 @@ pub struct Prompts {
 
 /// The format in which a model answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum AnswerFormat {
     /// One JSON object.
     EditPlan,
     /// Fenced blocks, each headed by its path.
@@ -104,15 +104,15 @@ impl Prompts {
     }
 
     /// The system prompt of a part. It is the same in every step, so that the server's prefix cache hits.
-    pub fn system(&self, part: Part, language: &str, way: Way) -> String {
+    pub fn system(&self, part: Part, language: &str, way: AnswerFormat) -> String {
         let title = language::title(language);
         let answer = match way {
-            Way::EditPlan => {
+            AnswerFormat::EditPlan => {
                 let example = language::example(language, part);
                 self.filled("answer", &[("example", &example), ("actions", &actions(part)), ("language", title)])
             }
-            Way::Files => self.filled("files", &[("example", &language::files_example(language, part))]),
-            Way::Tools => self.filled("tools", &[("language", title)]),
+            AnswerFormat::Files => self.filled("files", &[("example", &language::files_example(language, part))]),
+            AnswerFormat::Tools => self.filled("tools", &[("language", title)]),
         };
         let places = language::places(language);
         self.filled(part.name, &[("language", title), ("places", places), ("answer", answer.trim_end())])
@@ -124,11 +124,11 @@ impl Prompts {
     }
 
     /// The request for edits or tool calls.
-    pub fn act(&self, aim: &str, way: Way) -> String {
+    pub fn act(&self, aim: &str, way: AnswerFormat) -> String {
         let name = match way {
-            Way::EditPlan => "edit",
-            Way::Files => "send",
-            Way::Tools => "act",
+            AnswerFormat::EditPlan => "edit",
+            AnswerFormat::Files => "send",
+            AnswerFormat::Tools => "act",
         };
         self.filled(name, &[("aim", aim)])
     }
@@ -220,7 +220,7 @@ mod tests {
         let ours = OURS.into_iter().map(|(name, text, _)| (name.to_owned(), text.to_owned())).collect();
         assert_eq!(Prompts::new(ours), Ok(Prompts::default()));
         for phase in Phase::ALL {
-            for way in [Way::EditPlan, Way::Files, Way::Tools] {
+            for way in [AnswerFormat::EditPlan, AnswerFormat::Files, AnswerFormat::Tools] {
                 let text = Prompts::default().system(Part::of(phase), "rust", way);
                 assert!(!text.contains("{{") && text.len() < 4_000, "{text}");
             }
@@ -229,17 +229,17 @@ mod tests {
 
     #[test]
     fn the_instructions_of_a_tester_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Red), "rust", Way::EditPlan));
+        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Red), "rust", AnswerFormat::EditPlan));
     }
 
     #[test]
     fn the_instructions_of_an_implementor_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Green), "rust", Way::EditPlan));
+        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Green), "rust", AnswerFormat::EditPlan));
     }
 
     #[test]
     fn the_instructions_of_a_refactorer_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "rust", Way::EditPlan));
+        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "rust", AnswerFormat::EditPlan));
     }
 
     #[test]
@@ -247,37 +247,41 @@ mod tests {
         let red = tdd_core::test_id::TestId::native("tests/a.rs", "adds");
         let test = tdd_core::cycle::RedTest::proven(red, tdd_core::report::Cause::Assertion).unwrap();
         let part = Part::on(&tdd_core::cycle::Turn::Rethink { test, mend: true });
-        insta::assert_snapshot!(Prompts::default().system(part, "rust", Way::EditPlan));
+        insta::assert_snapshot!(Prompts::default().system(part, "rust", AnswerFormat::EditPlan));
     }
 
     #[test]
     fn the_instructions_of_an_executor_are_pinned() {
         let part = Part::on(&tdd_core::cycle::Turn::Task { attempt: 1 });
-        insta::assert_snapshot!(Prompts::default().system(part, "rust", Way::EditPlan));
+        insta::assert_snapshot!(Prompts::default().system(part, "rust", AnswerFormat::EditPlan));
     }
 
     #[test]
     fn the_instructions_for_tools_and_another_language_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "cobol", Way::Tools));
+        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "cobol", AnswerFormat::Tools));
     }
 
     #[test]
     fn the_instructions_of_a_rethink_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::RethinkTest), "rust", Way::EditPlan));
+        insta::assert_snapshot!(Prompts::default().system(
+            Part::of(Phase::RethinkTest),
+            "rust",
+            AnswerFormat::EditPlan
+        ));
     }
 
     #[test]
     fn a_projects_own_prompt_takes_the_place_of_ours() {
         let prompts = with("tester", "Be brief in {{ language }}. {{}} {{ x y }}\n\n{{answer}}\n").unwrap();
-        let text = prompts.system(Part::of(Phase::Red), "rust", Way::EditPlan);
+        let text = prompts.system(Part::of(Phase::Red), "rust", AnswerFormat::EditPlan);
         assert!(text.starts_with("Be brief in Rust. {{}} {{ x y }}\n\n# How to answer"), "{text}");
-        assert!(prompts.system(Part::of(Phase::Green), "rust", Way::EditPlan).contains("the implementor"));
+        assert!(prompts.system(Part::of(Phase::Green), "rust", AnswerFormat::EditPlan).contains("the implementor"));
     }
 
     #[test]
     fn what_a_placeholder_becomes_is_not_read_again() {
         let prompts = with("edit", "{{aim}} edit_plan").unwrap();
-        assert_eq!(prompts.act("{{aim}}", Way::EditPlan), "{{aim}} edit_plan");
+        assert_eq!(prompts.act("{{aim}}", AnswerFormat::EditPlan), "{{aim}} edit_plan");
     }
 
     #[test]

@@ -33,19 +33,19 @@ impl From<ReplyError> for Unresolved {
 
 /// Turns fenced blocks into edits. Items that a block does not mention stay, except when a refactorer sends a whole
 /// file.
-pub(crate) fn blocks(answer: FilesAnswer, part: Part, desk: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
+pub(crate) fn blocks(answer: FilesAnswer, part: Part, host: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
     let FilesAnswer { blocks, mut said } = answer;
     let mut written: Vec<(String, String)> = Vec::new();
     for block in blocks {
         let at = written.iter().position(|(path, _)| *path == block.path);
         let now = match at {
             Some(at) => Some(written[at].1.clone()),
-            None => desk.read(&block.path)?,
+            None => host.read(&block.path)?,
         };
         let is_whole = block.item.is_none() && part.phase == Phase::Refactor && at.is_none();
         let text = match now.filter(|_| !is_whole) {
             None => block.content,
-            Some(file) => merged(&block.path, &file, block.content, &mut said.notes, desk)?,
+            Some(file) => merged(&block.path, &file, block.content, &mut said.notes, host)?,
         };
         match at {
             Some(at) => written[at].1 = text,
@@ -57,21 +57,21 @@ pub(crate) fn blocks(answer: FilesAnswer, part: Part, desk: &mut dyn AgentHost) 
 }
 
 /// Combines a plan's edits into one per file.
-pub(crate) fn plan(mut plan: StepResult, part: Part, desk: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
+pub(crate) fn plan(mut plan: StepResult, part: Part, host: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
     let mut single: Vec<Edit> = Vec::new();
     for (at, edit) in plan.edits.iter().enumerate() {
         match single.iter().position(|known| known.path == edit.path) {
             None => single.push(edit.clone()),
             Some(known) if single[known] == *edit => {}
             Some(known) => {
-                let content = joined(&single[known], edit, at + 1, &mut plan.notes, desk)?;
+                let content = joined(&single[known], edit, at + 1, &mut plan.notes, host)?;
                 single[known].action = Action::Upsert { content };
             }
         }
     }
     if part.phase == Phase::Red {
         for edit in &mut single {
-            as_addition(edit, &mut plan.notes, desk)?;
+            as_addition(edit, &mut plan.notes, host)?;
         }
     }
     plan.edits = single;
@@ -84,19 +84,19 @@ fn joined(
     second: &Edit,
     number: usize,
     notes: &mut String,
-    desk: &mut dyn AgentHost,
+    host: &mut dyn AgentHost,
 ) -> Result<String, Unresolved> {
     let twice = || ReplyError::Twice { second: number, path: second.path.clone() };
     let before = match &first.action {
         Action::Upsert { content } => content.clone(),
         Action::Replace { find, content } => {
-            let file = desk.read(&first.path)?.ok_or_else(twice)?;
+            let file = host.read(&first.path)?.ok_or_else(twice)?;
             replaced(&file, find, content).ok_or_else(|| not_once(first, find))?
         }
         Action::Create { .. } | Action::Delete | Action::Rename { .. } => return Err(twice().into()),
     };
     match &second.action {
-        Action::Upsert { content } => merged(&second.path, &before, content.clone(), notes, desk),
+        Action::Upsert { content } => merged(&second.path, &before, content.clone(), notes, host),
         Action::Replace { find, content } => {
             Ok(replaced(&before, find, content).ok_or_else(|| not_once(second, find))?)
         }
@@ -118,9 +118,9 @@ fn merged(
     file: &str,
     answer: String,
     notes: &mut String,
-    desk: &mut dyn AgentHost,
+    host: &mut dyn AgentHost,
 ) -> Result<String, Unresolved> {
-    match desk.merge(path, file, &answer) {
+    match host.merge(path, file, &answer) {
         None | Some(Err(MergeError::Broken { which: "the file", .. })) => Ok(answer),
         Some(Ok(merged)) => {
             if !merged.kept.is_empty() {
@@ -137,10 +137,10 @@ fn merged(
 }
 
 /// If the content of a test file only adds items and omits old ones, keeps the old ones.
-fn as_addition(edit: &mut Edit, notes: &mut String, desk: &mut dyn AgentHost) -> Result<(), HostFailed> {
+fn as_addition(edit: &mut Edit, notes: &mut String, host: &mut dyn AgentHost) -> Result<(), HostFailed> {
     let Action::Upsert { content } = &edit.action else { return Ok(()) };
-    let Some(file) = desk.read(&edit.path)? else { return Ok(()) };
-    let merged = desk.merge(&edit.path, &file, content).and_then(Result::ok);
+    let Some(file) = host.read(&edit.path)? else { return Ok(()) };
+    let merged = host.merge(&edit.path, &file, content).and_then(Result::ok);
     if let Some(merged) = merged.filter(tdd_core::merge::Merged::only_adds) {
         note(notes, &edit.path, &merged.kept);
         edit.action = Action::Upsert { content: merged.text };
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    fn desk() -> Lines {
+    fn host() -> Lines {
         Lines(BTreeMap::from([("t.py".to_owned(), "one\ntwo\n".to_owned())]))
     }
 
@@ -246,7 +246,7 @@ mod tests {
     /// The resulting edits, or the error that the model is shown.
     fn planned(phase: Phase, edits: &[Edit]) -> Result<Vec<Edit>, String> {
         let result = StepResult { edits: edits.to_vec(), ..StepResult::default() };
-        told(plan(result, Part::of(phase), &mut desk()))
+        told(plan(result, Part::of(phase), &mut host()))
     }
 
     fn told(result: Result<StepResult, Unresolved>) -> Result<Vec<Edit>, String> {
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn blocks_of_one_file_are_one_edit_and_keep_what_they_do_not_mention() {
         let text = "t.py\n```\nthree\n```\nt.py\n```\nfour\n```\nn.py\n```\nnew\n```\n";
-        let read = |phase| told(blocks(files::read(text, None).unwrap(), Part::of(phase), &mut desk()));
+        let read = |phase| told(blocks(files::read(text, None).unwrap(), Part::of(phase), &mut host()));
         let (both, new) = (upsert("t.py", "one\ntwo\nthree\nfour\n"), upsert("n.py", "new\n"));
         assert_eq!(read(Phase::Green), Ok(vec![both, new.clone()]));
         assert_eq!(read(Phase::Refactor), Ok(vec![upsert("t.py", "three\nfour\n"), new]));
@@ -291,14 +291,14 @@ mod tests {
     #[test]
     fn code_that_does_not_parse_is_told_with_its_line() {
         let answer = files::read("t.py\n```\nthree\nfour(\n```\n", None).unwrap();
-        let told = told(blocks(answer, Part::of(Phase::Red), &mut desk())).unwrap_err();
+        let told = told(blocks(answer, Part::of(Phase::Red), &mut host())).unwrap_err();
         assert_eq!(told, "the code for `t.py` does not parse at its line 2: `four(`");
     }
 
     #[test]
     fn what_was_kept_stands_in_the_notes() {
         let result = StepResult { edits: vec![upsert("t.py", "three\n")], ..StepResult::default() };
-        let Ok(plan) = plan(result, Part::of(Phase::Red), &mut desk()) else { panic!() };
+        let Ok(plan) = plan(result, Part::of(Phase::Red), &mut host()) else { panic!() };
         assert_eq!(plan.notes, "the answer for `t.py` was taken as an addition; kept: one, two");
     }
 }

@@ -6,7 +6,7 @@ use tdd_llm::route::{self, NoServer, Route, Server, Servers};
 
 /// A role with its model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seat {
+pub struct RoleConfig {
     /// The role.
     pub role: Role,
     /// The model's name in the config.
@@ -20,14 +20,14 @@ pub struct Seat {
 }
 
 /// The roles that the config gives a model, in the order of the cycle.
-pub fn roster(config: &Config) -> Vec<Seat> {
+pub fn roster(config: &Config) -> Vec<RoleConfig> {
     let servers = servers(config);
     Role::ALL.into_iter().filter_map(|role| seat(role, config, &servers)).collect()
 }
 
-fn seat(role: Role, config: &Config, servers: &Servers) -> Option<Seat> {
+fn seat(role: Role, config: &Config, servers: &Servers) -> Option<RoleConfig> {
     let settings = config.roles.get(role)?;
-    Some(Seat {
+    Some(RoleConfig {
         role,
         model: settings.model.clone(),
         route: route::route(&settings.model, servers),

@@ -13,7 +13,7 @@ use crate::cut;
 use crate::failure::Failure;
 use crate::files;
 use crate::part::Part;
-use crate::prompts::{Prompts, Way};
+use crate::prompts::{AnswerFormat, Prompts};
 use crate::reply;
 use crate::schema::{self, EDIT_PLAN, Files, Offers};
 use crate::tools;
@@ -28,7 +28,7 @@ pub struct Stage {
     /// The first attempt of the conversation, counted from 1.
     pub attempt: u32,
     /// The format in which the model answers.
-    pub way: Way,
+    pub way: AnswerFormat,
     /// The project's language.
     pub language: String,
     /// How this project's tests import production code, if known: `use calc::…;`.
@@ -53,7 +53,9 @@ impl Stage {
 
 /// The smallest byte limit that any role's brief has in a project.
 pub fn least_brief_bytes(prompts: &Prompts, language: &str, context_bytes: usize) -> usize {
-    let parts = Phase::ALL.into_iter().flat_map(|phase| [Way::EditPlan, Way::Tools].map(|way| (Part::of(phase), way)));
+    let parts = Phase::ALL
+        .into_iter()
+        .flat_map(|phase| [AnswerFormat::EditPlan, AnswerFormat::Tools].map(|way| (Part::of(phase), way)));
     let longest = parts.map(|(part, way)| prompts.system(part, language, way).len()).max();
     brief_bytes(context_bytes, longest.unwrap_or_default())
 }
@@ -167,7 +169,7 @@ impl Talk {
     /// Asks for edits, as an edit plan or as fenced files.
     pub fn ask_edit(&mut self) -> Ask {
         self.request(Call::Edit);
-        if self.stage.way == Way::Files {
+        if self.stage.way == AnswerFormat::Files {
             return self.ask(&format!("files-{}", self.stage.attempt), Form::Text);
         }
         let schema = schema::edit_plan(self.stage.part, self.offers);
@@ -196,7 +198,7 @@ impl Talk {
 
     /// Adds a tool call's result. A call that was written into the text gets its result as text.
     pub fn told(&mut self, call: &ToolCall, result: &str) {
-        let result = cut::ends(result, self.stage.context_bytes / 5);
+        let result = cut::head_and_tail(result, self.stage.context_bytes / 5);
         if call.id.starts_with(tools::WRITTEN) {
             self.say(&format!("`{}` says:\n{result}", call.name));
         } else {
@@ -221,8 +223,8 @@ impl Talk {
         let blocks = |message: &Message| files::read(&message.content, Some("")).map(|answer| answer.blocks);
         last == before
             || match self.stage.way {
-                Way::Files => blocks(last).is_ok_and(|own| !own.is_empty() && Ok(own) == blocks(before)),
-                Way::EditPlan | Way::Tools => !edits(last).is_empty() && edits(last) == edits(before),
+                AnswerFormat::Files => blocks(last).is_ok_and(|own| !own.is_empty() && Ok(own) == blocks(before)),
+                AnswerFormat::EditPlan | AnswerFormat::Tools => !edits(last).is_empty() && edits(last) == edits(before),
             }
     }
 
@@ -288,7 +290,7 @@ impl Talk {
             Call::Tools if results && self.news.is_empty() => return String::new(),
             Call::Plan => self.requests.plan.clone(),
             Call::Edit | Call::Tools if self.offers.done => {
-                let or_done = if self.stage.way == Way::Files { OR_DONE_LINES } else { OR_DONE };
+                let or_done = if self.stage.way == AnswerFormat::Files { OR_DONE_LINES } else { OR_DONE };
                 format!("{} {or_done}", self.requests.act)
             }
             Call::Edit | Call::Tools => self.requests.act.clone(),
@@ -317,7 +319,12 @@ impl Talk {
         let room = self.stage.context_bytes / 10;
         let plan = cut::head(&self.plan, room);
         let plan = if plan.is_empty() { plan } else { format!("Your plan was:\n\n{plan}") };
-        let kept = [plan, cut::ends(&results, 2 * room), cut::head(&self.shown, room), std::mem::take(&mut self.news)];
+        let kept = [
+            plan,
+            cut::head_and_tail(&results, 2 * room),
+            cut::head(&self.shown, room),
+            std::mem::take(&mut self.news),
+        ];
         self.reset();
         for text in kept.iter().filter(|text| !text.is_empty()) {
             self.say(text);

@@ -5,7 +5,7 @@ use crate::reply::ReplyError;
 use crate::tools::written_calls;
 use tdd_core::rule::Rule;
 
-fn stage(phase: Phase, way: Way) -> Stage {
+fn stage(phase: Phase, way: AnswerFormat) -> Stage {
     Stage {
         part: Part::of(phase),
         step: 4,
@@ -26,7 +26,7 @@ fn written(text: &str) -> Written {
 
 fn begin(phase: Phase) -> Talk {
     let brief = "# Kata\n\nAbout edit_plan.\n";
-    Talk::begin(stage(phase, Way::EditPlan), &Prompts::default(), &written(brief))
+    Talk::begin(stage(phase, AnswerFormat::EditPlan), &Prompts::default(), &written(brief))
 }
 
 fn refused() -> Failure {
@@ -199,7 +199,7 @@ fn the_speakers_take_turns() {
 
 #[test]
 fn one_that_outgrows_its_room_is_begun_anew_with_what_matters() {
-    let stage = Stage { context_bytes: 20_000, ..stage(Phase::Green, Way::EditPlan) };
+    let stage = Stage { context_bytes: 20_000, ..stage(Phase::Green, AnswerFormat::EditPlan) };
     let mut talk = Talk::begin(stage, &Prompts::default(), &written("# Kata\n"));
     let first = talk.ask_plan();
     talk.answered("my plan is this");
@@ -233,7 +233,7 @@ fn one_that_is_stuck_forgets_what_was_said() {
 fn files_may_be_asked_for_only_where_some_are_not_shown() {
     let fields = |omitted: &[&str]| {
         let brief = Written { omitted: omitted.iter().map(|path| (*path).to_owned()).collect(), ..written("x") };
-        let ask = Talk::begin(stage(Phase::Green, Way::EditPlan), &Prompts::default(), &brief).ask_edit();
+        let ask = Talk::begin(stage(Phase::Green, AnswerFormat::EditPlan), &Prompts::default(), &brief).ask_edit();
         let Form::Schema { schema, .. } = ask.form else { panic!() };
         (schema["properties"].get("need").is_some(), schema["properties"]["edits"].get("minItems").is_some())
     };
@@ -245,7 +245,7 @@ fn files_may_be_asked_for_only_where_some_are_not_shown() {
 fn a_place_may_be_replaced_only_where_a_file_is_long() {
     let forms = |longest| {
         let brief = Written { longest, ..written("x") };
-        let ask = Talk::begin(stage(Phase::Green, Way::EditPlan), &Prompts::default(), &brief).ask_edit();
+        let ask = Talk::begin(stage(Phase::Green, AnswerFormat::EditPlan), &Prompts::default(), &brief).ask_edit();
         let Form::Schema { schema, .. } = ask.form else { panic!() };
         schema["properties"]["edits"].to_string().contains("\"replace\"")
     };
@@ -254,7 +254,7 @@ fn a_place_may_be_replaced_only_where_a_file_is_long() {
 
 #[test]
 fn tool_calls_get_their_results_as_results_or_as_text() {
-    let mut talk = Talk::begin(stage(Phase::Green, Way::Tools), &Prompts::default(), &written("x"));
+    let mut talk = Talk::begin(stage(Phase::Green, AnswerFormat::Tools), &Prompts::default(), &written("x"));
     let mut asks = vec![talk.ask_tools()];
     let call = ToolCall { id: "c1".to_owned(), name: "list_files".to_owned(), arguments: "{}".to_owned() };
     talk.called("", vec![call.clone()]);
@@ -274,7 +274,7 @@ fn tool_calls_get_their_results_as_results_or_as_text() {
 
 #[test]
 fn results_of_tools_survive_a_new_beginning() {
-    let stage = Stage { context_bytes: 20_000, ..stage(Phase::Green, Way::Tools) };
+    let stage = Stage { context_bytes: 20_000, ..stage(Phase::Green, AnswerFormat::Tools) };
     let mut talk = Talk::begin(stage, &Prompts::default(), &written("x"));
     talk.ask_tools();
     let call = ToolCall { id: "c1".to_owned(), name: "edit_file".to_owned(), arguments: "x".repeat(20_000) };
@@ -287,7 +287,7 @@ fn results_of_tools_survive_a_new_beginning() {
 
 #[test]
 fn the_brief_and_the_instructions_leave_room_for_the_conversation() {
-    let stage = stage(Phase::Green, Way::EditPlan);
+    let stage = stage(Phase::Green, AnswerFormat::EditPlan);
     let bytes = stage.brief_bytes(&Prompts::default());
     assert!(bytes > 200_000 && bytes < 240_000);
     assert_eq!(Stage { context_bytes: 10, ..stage }.brief_bytes(&Prompts::default()), 0);
@@ -297,7 +297,7 @@ fn the_brief_and_the_instructions_leave_room_for_the_conversation() {
 fn a_tester_is_told_how_production_is_imported_and_nobody_else_is() {
     let told = |phase| {
         let written = Written::default();
-        let ask = Talk::begin(stage(phase, Way::EditPlan), &Prompts::default(), &written).ask_edit();
+        let ask = Talk::begin(stage(phase, AnswerFormat::EditPlan), &Prompts::default(), &written).ask_edit();
         ask.messages.last().is_some_and(|last| last.content.contains("`use calc::…;`"))
     };
     assert!(told(Phase::Red) && told(Phase::RethinkTest));

@@ -10,11 +10,11 @@ use tdd_core::seam::{AgentHost, GateAnswer, Reply, StepContext, StepResult, Tria
 use tdd_core::test_id::TestId;
 use tdd_llm::client::ToolCall;
 
-use crate::agent::{AgentError, Conversation, ModelAgent, Voice};
+use crate::agent::{AgentError, Conversation, ModelAgent, RoleModel};
 use crate::reply::{self, ReplyError};
+use crate::tool_request::ToolRequest;
 use crate::tools;
 use crate::trial;
-use crate::wish::Wish;
 
 /// Model calls in one turn before the turn ends.
 const MAX_CALLS: usize = 60;
@@ -26,7 +26,7 @@ const MAX_TRIALS: usize = 10;
 
 /// What the model's calls have produced so far.
 #[derive(Default)]
-struct Gathered {
+struct TurnState {
     files: Files,
     result: StepResult,
     finished: bool,
@@ -36,27 +36,27 @@ struct Gathered {
 }
 
 /// The answer to one tool call.
-enum Served {
+enum CallResult {
     /// The text of the answer.
     Said(String),
     /// These tests, or all if empty, run after the other calls of the message.
     Tests(Vec<TestId>),
 }
 
-impl<V: Voice> ModelAgent<V> {
+impl<V: RoleModel> ModelAgent<V> {
     /// Serves tool calls until the model ends its turn. If it submits no plan, its first words are recorded as the
     /// plan.
     pub(crate) fn tool_turn(
         &self,
         conversation: &mut Conversation,
         context: &StepContext,
-        desk: &mut dyn AgentHost,
+        host: &mut dyn AgentHost,
     ) -> Result<Result<Reply, ReplyError>, AgentError> {
-        let mut gathered = Gathered::default();
-        let reply = self.call_tools(conversation, context, desk, &mut gathered)?;
+        let mut gathered = TurnState::default();
+        let reply = self.call_tools(conversation, context, host, &mut gathered)?;
         if !conversation.planned {
             conversation.planned = true;
-            desk.planned(&unsubmitted_plan(&gathered.said, &reply), &[])?;
+            host.planned(&unsubmitted_plan(&gathered.said, &reply), &[])?;
         }
         Ok(reply)
     }
@@ -65,12 +65,12 @@ impl<V: Voice> ModelAgent<V> {
         &self,
         conversation: &mut Conversation,
         context: &StepContext,
-        desk: &mut dyn AgentHost,
-        gathered: &mut Gathered,
+        host: &mut dyn AgentHost,
+        gathered: &mut TurnState,
     ) -> Result<Result<Reply, ReplyError>, AgentError> {
         for _ in 0..MAX_CALLS {
             let ask = conversation.talk.ask_tools();
-            let answer = self.call(context, desk, "tools", &ask)?;
+            let answer = self.call(context, host, "tools", &ask)?;
             if gathered.said.is_empty() {
                 gathered.said = words_before_code(&answer.content);
             }
@@ -87,9 +87,9 @@ impl<V: Voice> ModelAgent<V> {
             }
             let mut served = Vec::new();
             for call in &calls {
-                served.push(serve(call, gathered, conversation, desk)?);
+                served.push(serve(call, gathered, conversation, host)?);
             }
-            let results = run_batch(served, gathered, desk)?;
+            let results = run_batch(served, gathered, host)?;
             for (call, result) in calls.iter().zip(results) {
                 conversation.talk.told(call, &result);
             }
@@ -105,37 +105,37 @@ impl<V: Voice> ModelAgent<V> {
 /// Answers one tool call.
 fn serve(
     call: &ToolCall,
-    gathered: &mut Gathered,
+    gathered: &mut TurnState,
     conversation: &mut Conversation,
-    desk: &mut dyn AgentHost,
-) -> Result<Served, AgentError> {
-    let wish = match tools::wish(call) {
+    host: &mut dyn AgentHost,
+) -> Result<CallResult, AgentError> {
+    let wish = match tools::read_call(call) {
         Ok(wish) => wish,
-        Err(error) => return Ok(Served::Said(format!("error: {error}"))),
+        Err(error) => return Ok(CallResult::Said(format!("error: {error}"))),
     };
-    Ok(Served::Said(match wish {
-        Wish::RunTests { tests } => return Ok(Served::Tests(tests)),
-        Wish::Read { path } => read(gathered, desk, &path)?
+    Ok(CallResult::Said(match wish {
+        ToolRequest::RunTests { tests } => return Ok(CallResult::Tests(tests)),
+        ToolRequest::Read { path } => read(gathered, host, &path)?
             .unwrap_or_else(|| format!("there is no text file `{path}`; `list_files` names them")),
-        Wish::List { under } => {
-            let files = names(gathered, desk)?;
+        ToolRequest::List { under } => {
+            let files = names(gathered, host)?;
             lines(files.into_iter().filter(|file| is_under(file, under.as_deref())))
         }
-        Wish::Search { text, under } => search(gathered, desk, &text, under.as_deref())?,
-        Wish::Plan { text, steps } => {
+        ToolRequest::Search { text, under } => search(gathered, host, &text, under.as_deref())?,
+        ToolRequest::Plan { text, steps } => {
             conversation.planned = true;
-            desk.planned(&submitted_plan(&text, &steps), &steps)?;
+            host.planned(&submitted_plan(&text, &steps), &steps)?;
             "noted".to_owned()
         }
-        Wish::Claim { test, target } => match desk.claim(&test, &target)? {
+        ToolRequest::Claim { test, target } => match host.claim(&test, &target)? {
             GateAnswer::Yes => {
                 gathered.result.claims.push(test);
                 "claimed".to_owned()
             }
             GateAnswer::No(refusal) => told(&refusal),
         },
-        Wish::Edit(edit) => gather(&edit, gathered, desk)?,
-        Wish::Finish(finish) => {
+        ToolRequest::Edit(edit) => gather(&edit, gathered, host)?,
+        ToolRequest::Finish(finish) => {
             gathered.finished = true;
             let claims = std::mem::take(&mut gathered.result.claims);
             gathered.result = StepResult { claims, ..*finish };
@@ -146,20 +146,20 @@ fn serve(
 
 /// Completes the answers to one message. All requested tests run once, with the edits of the whole message.
 fn run_batch(
-    served: Vec<Served>,
-    gathered: &mut Gathered,
-    desk: &mut dyn AgentHost,
+    served: Vec<CallResult>,
+    gathered: &mut TurnState,
+    host: &mut dyn AgentHost,
 ) -> Result<Vec<String>, AgentError> {
-    let asked: Vec<&Vec<TestId>> = served.iter().filter_map(Served::tests).collect();
+    let asked: Vec<&Vec<TestId>> = served.iter().filter_map(CallResult::tests).collect();
     let all = asked.iter().any(|tests| tests.is_empty());
     let named: BTreeSet<&TestId> = asked.iter().copied().flatten().collect();
     let only: Vec<TestId> = if all { Vec::new() } else { named.into_iter().cloned().collect() };
-    let trial = if asked.is_empty() { None } else { Some(try_tests(&only, gathered, desk)?) };
-    let answer = |served: Served| match (served, &trial) {
-        (Served::Said(text), _) => text,
-        (Served::Tests(tests), Some(Ok(report))) => trial::results(report, &tests),
-        (Served::Tests(_), Some(Err(why))) => why.clone(),
-        (Served::Tests(_), None) => String::new(),
+    let trial = if asked.is_empty() { None } else { Some(try_tests(&only, gathered, host)?) };
+    let answer = |served: CallResult| match (served, &trial) {
+        (CallResult::Said(text), _) => text,
+        (CallResult::Tests(tests), Some(Ok(report))) => trial::results(report, &tests),
+        (CallResult::Tests(_), Some(Err(why))) => why.clone(),
+        (CallResult::Tests(_), None) => String::new(),
     };
     Ok(served.into_iter().map(answer).collect())
 }
@@ -167,15 +167,15 @@ fn run_batch(
 /// Runs the tests; the inner error says why they did not run.
 fn try_tests(
     only: &[TestId],
-    gathered: &mut Gathered,
-    desk: &mut dyn AgentHost,
+    gathered: &mut TurnState,
+    host: &mut dyn AgentHost,
 ) -> Result<Result<Report, String>, AgentError> {
     if gathered.trials >= MAX_TRIALS {
         let why = format!("the tests were run {MAX_TRIALS} times in this turn; call `finish`: then they are run again");
         return Ok(Err(why));
     }
     gathered.trials += 1;
-    Ok(match desk.run_tests(&gathered.files, only)? {
+    Ok(match host.run_tests(&gathered.files, only)? {
         Trial::Ran(report) => Ok(report),
         Trial::Refused(refusal) => Err(told(&refusal)),
         Trial::Withheld => {
@@ -185,7 +185,7 @@ fn try_tests(
     })
 }
 
-impl Served {
+impl CallResult {
     fn tests(&self) -> Option<&Vec<TestId>> {
         match self {
             Self::Said(_) => None,
@@ -235,15 +235,15 @@ fn words_before_code(content: &str) -> String {
 }
 
 /// Adds an edit if the gate accepts it together with the earlier ones.
-fn gather(edit: &Edit, gathered: &mut Gathered, desk: &mut dyn AgentHost) -> Result<String, AgentError> {
-    let now = match with_edit(edit, gathered, desk)? {
+fn gather(edit: &Edit, gathered: &mut TurnState, host: &mut dyn AgentHost) -> Result<String, AgentError> {
+    let now = match with_edit(edit, gathered, host)? {
         Ok(files) => files,
         Err(refusal) => {
-            desk.refused(&refusal, std::slice::from_ref(&edit.path))?;
+            host.refused(&refusal, std::slice::from_ref(&edit.path))?;
             return Ok(told(&refusal));
         }
     };
-    Ok(match desk.judge(&now, std::slice::from_ref(&edit.path))? {
+    Ok(match host.judge(&now, std::slice::from_ref(&edit.path))? {
         GateAnswer::Yes => {
             gathered.files = now;
             format!("`{}` is as you wish; it is written when you finish", edit.path)
@@ -253,7 +253,11 @@ fn gather(edit: &Edit, gathered: &mut Gathered, desk: &mut dyn AgentHost) -> Res
 }
 
 /// The files after one more edit.
-fn with_edit(edit: &Edit, gathered: &Gathered, desk: &mut dyn AgentHost) -> Result<Result<Files, Refusal>, AgentError> {
+fn with_edit(
+    edit: &Edit,
+    gathered: &TurnState,
+    host: &mut dyn AgentHost,
+) -> Result<Result<Files, Refusal>, AgentError> {
     if let Err(refusal) = gate::check_edits(std::slice::from_ref(edit), "") {
         return Ok(Err(refusal));
     }
@@ -263,7 +267,7 @@ fn with_edit(edit: &Edit, gathered: &Gathered, desk: &mut dyn AgentHost) -> Resu
     }
     let mut now = Vec::new();
     for path in paths {
-        let text = read(gathered, desk, &path)?;
+        let text = read(gathered, host, &path)?;
         now.push((path, text));
     }
     let text_of = |path: &str| now.iter().find(|(known, _)| known == path).and_then(|(_, text)| text.clone());
@@ -275,7 +279,7 @@ fn with_edit(edit: &Edit, gathered: &Gathered, desk: &mut dyn AgentHost) -> Resu
     files.extend(edited);
     let mut kept = Files::new();
     for (path, text) in files {
-        if text != desk.read(&path)? {
+        if text != host.read(&path)? {
             kept.insert(path, text);
         }
     }
@@ -283,15 +287,15 @@ fn with_edit(edit: &Edit, gathered: &Gathered, desk: &mut dyn AgentHost) -> Resu
 }
 
 /// A file with the edits collected so far.
-fn read(gathered: &Gathered, desk: &mut dyn AgentHost, path: &str) -> Result<Option<String>, AgentError> {
+fn read(gathered: &TurnState, host: &mut dyn AgentHost, path: &str) -> Result<Option<String>, AgentError> {
     match gathered.files.get(path) {
         Some(text) => Ok(text.clone()),
-        None => Ok(desk.read(path)?),
+        None => Ok(host.read(path)?),
     }
 }
 
-fn names(gathered: &Gathered, desk: &mut dyn AgentHost) -> Result<Vec<String>, AgentError> {
-    let mut names: Vec<String> = desk.files()?;
+fn names(gathered: &TurnState, host: &mut dyn AgentHost) -> Result<Vec<String>, AgentError> {
+    let mut names: Vec<String> = host.files()?;
     names.retain(|name| gathered.files.get(name) != Some(&None));
     let new = gathered.files.iter().filter(|(_, text)| text.is_some()).map(|(name, _)| name.clone());
     names.extend(new);
@@ -301,14 +305,14 @@ fn names(gathered: &Gathered, desk: &mut dyn AgentHost) -> Result<Vec<String>, A
 }
 
 fn search(
-    gathered: &Gathered,
-    desk: &mut dyn AgentHost,
+    gathered: &TurnState,
+    host: &mut dyn AgentHost,
     text: &str,
     under: Option<&str>,
 ) -> Result<String, AgentError> {
     let mut hits = Vec::new();
-    for file in names(gathered, desk)?.into_iter().filter(|file| is_under(file, under)) {
-        let content = read(gathered, desk, &file)?.unwrap_or_default();
+    for file in names(gathered, host)?.into_iter().filter(|file| is_under(file, under)) {
+        let content = read(gathered, host, &file)?.unwrap_or_default();
         let found = content.lines().enumerate().filter(|(_, line)| line.contains(text));
         hits.extend(found.map(|(at, line)| format!("{file}:{}: {}", at + 1, line.trim())));
         if hits.len() > MAX_LINES {

@@ -1,4 +1,4 @@
-//! The tools of the tools protocol, and how a tool call becomes a [`Wish`].
+//! The tools of the tools protocol, and how a tool call becomes a [`ToolRequest`].
 
 use serde_json::{Map, Value, json};
 use tdd_core::cycle::Phase;
@@ -10,7 +10,7 @@ use crate::found;
 use crate::part::Part;
 use crate::reply::{self, ReplyError};
 use crate::schema;
-use crate::wish::Wish;
+use crate::tool_request::ToolRequest;
 
 /// All tool names.
 pub const NAMES: [&str; 9] = [
@@ -39,33 +39,33 @@ pub fn tools(part: Part) -> Vec<ToolSpec> {
 }
 
 /// Parses a tool call.
-pub fn wish(call: &ToolCall) -> Result<Wish, ReplyError> {
+pub fn read_call(call: &ToolCall) -> Result<ToolRequest, ReplyError> {
     let arguments = arguments(&call.arguments)?;
     let given = Given { tool: &call.name, arguments: &arguments };
     match call.name.as_str() {
-        "read_file" => Ok(Wish::Read { path: given.path("path")? }),
-        "list_files" => Ok(Wish::List { under: given.optional("under")? }),
-        "search" => Ok(Wish::Search { text: given.needed("text")?, under: given.optional("under")? }),
+        "read_file" => Ok(ToolRequest::Read { path: given.path("path")? }),
+        "list_files" => Ok(ToolRequest::List { under: given.optional("under")? }),
+        "search" => Ok(ToolRequest::Search { text: given.needed("text")?, under: given.optional("under")? }),
         "submit_plan" => {
             let (text, steps) = (given.optional("text")?.unwrap_or_default(), reply::planned_steps(&arguments)?);
             if text.is_empty() && steps.is_empty() {
                 Err(given.missing("steps"))
             } else {
-                Ok(Wish::Plan { text, steps })
+                Ok(ToolRequest::Plan { text, steps })
             }
         }
         "edit_claim" => {
             let test = reply::test_id("test_id", &given.needed("test_id")?)?;
-            Ok(Wish::Claim { test, target: given.path("edit_target")? })
+            Ok(ToolRequest::Claim { test, target: given.path("edit_target")? })
         }
-        "edit_file" => Ok(Wish::Edit(Edit { path: given.path("path")?, action: given.action()? })),
-        "delete_file" => Ok(Wish::Edit(Edit { path: given.path("path")?, action: Action::Delete })),
+        "edit_file" => Ok(ToolRequest::Edit(Edit { path: given.path("path")?, action: given.action()? })),
+        "delete_file" => Ok(ToolRequest::Edit(Edit { path: given.path("path")?, action: Action::Delete })),
         "run_tests" => {
             let named = reply::strings(&arguments, "test_ids")?;
             let tests = named.iter().map(|name| reply::test_id("test_ids", name)).collect::<Result<_, _>>()?;
-            Ok(Wish::RunTests { tests })
+            Ok(ToolRequest::RunTests { tests })
         }
-        "finish" => Ok(Wish::Finish(Box::new(finish(&arguments)?))),
+        "finish" => Ok(ToolRequest::Finish(Box::new(finish(&arguments)?))),
         other => Err(ReplyError::Tool { name: reply::one_line(other), known: known() }),
     }
 }
@@ -250,43 +250,43 @@ mod tests {
         ToolCall { id: "1".to_owned(), name: name.to_owned(), arguments: arguments.to_owned() }
     }
 
-    fn check(name: &str, arguments: &Value, expected: Wish) {
-        assert_eq!(wish(&call(name, &arguments.to_string())), Ok(expected));
+    fn check(name: &str, arguments: &Value, expected: ToolRequest) {
+        assert_eq!(read_call(&call(name, &arguments.to_string())), Ok(expected));
     }
 
     fn wrong(name: &str, arguments: &str, expected: &str) {
-        assert_eq!(wish(&call(name, arguments)).unwrap_err().to_string(), expected);
+        assert_eq!(read_call(&call(name, arguments)).unwrap_err().to_string(), expected);
     }
 
-    fn edit(path: &str, action: Action) -> Wish {
-        Wish::Edit(Edit { path: path.to_owned(), action })
+    fn edit(path: &str, action: Action) -> ToolRequest {
+        ToolRequest::Edit(Edit { path: path.to_owned(), action })
     }
 
     #[test]
     fn every_tool_becomes_its_wish() {
         let id = TestId::parse("tests/a.rs::x").unwrap();
-        check("read_file", &json!({"path": "./a"}), Wish::Read { path: "a".into() });
-        check("list_files", &json!({}), Wish::List { under: None });
+        check("read_file", &json!({"path": "./a"}), ToolRequest::Read { path: "a".into() });
+        check("list_files", &json!({}), ToolRequest::List { under: None });
         check(
             "search",
             &json!({"text": "f", "under": "src"}),
-            Wish::Search { text: "f".into(), under: Some("src".into()) },
+            ToolRequest::Search { text: "f".into(), under: Some("src".into()) },
         );
-        check("submit_plan", &json!({"text": "so"}), Wish::Plan { text: "so".into(), steps: Vec::new() });
+        check("submit_plan", &json!({"text": "so"}), ToolRequest::Plan { text: "so".into(), steps: Vec::new() });
         let step =
             PlannedStep { text: "a".into(), test_id: Some(id.clone()), test_file_path: Some("tests/a.rs".into()) };
         let words = PlannedStep { text: "b".into(), ..PlannedStep::default() };
         let steps = json!([{"text": "a", "test_id": "tests/a.rs::x", "test_file_path": "./tests/a.rs"}, "b"]);
-        let plan = Wish::Plan { text: String::new(), steps: vec![step, words] };
+        let plan = ToolRequest::Plan { text: String::new(), steps: vec![step, words] };
         check("submit_plan", &json!({"steps": steps}), plan);
-        let claim = Wish::Claim { test: id.clone(), target: "src/lib.rs".into() };
+        let claim = ToolRequest::Claim { test: id.clone(), target: "src/lib.rs".into() };
         check("edit_claim", &json!({"test_id": "tests/a.rs::x", "edit_target": "src/lib.rs"}), claim);
         check("delete_file", &json!({"path": "a"}), edit("a", Action::Delete));
-        check("run_tests", &json!({"test_ids": ["tests/a.rs::x"]}), Wish::RunTests { tests: vec![id] });
+        check("run_tests", &json!({"test_ids": ["tests/a.rs::x"]}), ToolRequest::RunTests { tests: vec![id] });
         check(
             "finish",
             &json!({"summary": "s"}),
-            Wish::Finish(Box::new(StepResult { summary: "s".into(), ..StepResult::default() })),
+            ToolRequest::Finish(Box::new(StepResult { summary: "s".into(), ..StepResult::default() })),
         );
     }
 
@@ -310,8 +310,8 @@ mod tests {
         wrong("submit_plan", r#"{"steps": [3]}"#, &format!("`steps[0]` is a number; it must be {form}"));
         wrong("read_file", r#"{"path": 3}"#, "`read_file.path` is a number; it must be a string");
         wrong("read_file", "[1]", "`arguments` is a list; it must be an object");
-        assert_eq!(wish(&call("read_file", r#"{"path": "a"#)), Err(ReplyError::Cut));
-        assert_eq!(wish(&call("read_file", r#""{\"path\":\"a\",}""#)), Ok(Wish::Read { path: "a".into() }));
+        assert_eq!(read_call(&call("read_file", r#"{"path": "a"#)), Err(ReplyError::Cut));
+        assert_eq!(read_call(&call("read_file", r#""{\"path\":\"a\",}""#)), Ok(ToolRequest::Read { path: "a".into() }));
     }
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
         let calls = written_calls(text);
         let shown: Vec<_> = calls.iter().map(|call| (call.id.as_str(), call.name.as_str())).collect();
         assert_eq!(shown, [("written-1", "read_file"), ("written-2", "finish")]);
-        assert_eq!(wish(&calls[0]), Ok(Wish::Read { path: "a".into() }));
+        assert_eq!(read_call(&calls[0]), Ok(ToolRequest::Read { path: "a".into() }));
         let wrapped = r#"{"tool_calls":[{"function":{"name":"list_files","arguments":"{}"}}]}"#;
         assert_eq!(written_calls(wrapped).len(), 1);
         assert!(written_calls(r#"{"name":"serde","arguments":{}} {"edits":[]} [{"name":1}]"#).is_empty());
@@ -338,7 +338,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_call_makes_it_panic(at in 0..9_usize, arguments in "(?s)(\\{\"path\":|\"|[{}\\[\\],:]|.){0,40}") {
-            let _ = wish(&call(NAMES[at], &arguments));
+            let _ = read_call(&call(NAMES[at], &arguments));
             let _ = written_calls(&arguments);
         }
     }

@@ -55,7 +55,7 @@ fn failure(result: &TestResult, in_full: impl Fn(&str) -> bool) -> String {
 
 /// Indents a message, so that none of its lines looks like a result.
 fn said(message: &str) -> Option<String> {
-    let message = cut::ends(message.trim_end(), MAX_SAID);
+    let message = cut::head_and_tail(message.trim_end(), MAX_SAID);
     let lines: Vec<String> = message.lines().map(|line| format!("    {line}")).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }

@@ -14,8 +14,8 @@ pub const FOLDERS: [&str; 2] = ["plans", ".tdd/plans"];
 /// The steps of the last `plan run`, or else of all plans in the project, and those planned by the current step's
 /// model.
 pub fn of_project(root: &Path, session: &Session) -> Vec<Dotted> {
-    let standing = session.standing();
-    let mut paths: Vec<PathBuf> = standing.plans().iter().map(|name| root.join(name)).collect();
+    let state = session.machine_state();
+    let mut paths: Vec<PathBuf> = state.plans().iter().map(|name| root.join(name)).collect();
     if paths.is_empty() {
         paths = FOLDERS.iter().flat_map(|folder| plan::files(&root.join(folder))).collect();
     }
@@ -25,8 +25,8 @@ pub fn of_project(root: &Path, session: &Session) -> Vec<Dotted> {
         let Ok(plan) = plan::read(&path) else { continue };
         steps.extend(TestStep::of_plan(&path.strip_prefix(root).unwrap_or(&path).display().to_string(), &plan));
     }
-    let at_work = standing.step().map(|step| format!("step {}", step.step)).unwrap_or_default();
-    steps.extend(TestStep::of_planned(&at_work, standing.planned()));
+    let at_work = state.step().map(|step| format!("step {}", step.step)).unwrap_or_default();
+    steps.extend(TestStep::of_planned(&at_work, state.planned()));
     steps.iter().map(|step| step.dotted(session)).collect()
 }
 

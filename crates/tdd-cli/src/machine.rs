@@ -19,13 +19,13 @@ use crate::error::CliError;
 use crate::kata;
 use crate::output::print_raw;
 use crate::tell::Story;
-use crate::voice::Voices;
+use crate::voice::RoleModels;
 
 /// Largest prompt override, in bytes.
 const MAX_PROMPT: u64 = 256 << 10;
 
 /// Runs steps until there is a reason to stop.
-pub fn run(context: &Context, order: Order, mandate: Mandate, voices: Voices) -> Result<End, CliError> {
+pub fn run(context: &Context, order: Order, mandate: Mandate, voices: RoleModels) -> Result<End, CliError> {
     start(context, order, mandate, None, voices)
 }
 
@@ -35,7 +35,7 @@ pub fn carry_out(
     order: Order,
     agenda: Agenda,
     steps: Vec<TestStep>,
-    voices: Voices,
+    voices: RoleModels,
 ) -> Result<End, CliError> {
     let first = agenda.tasks.first().cloned().unwrap_or_default();
     start(context, order, first, Some((agenda, steps)), voices)
@@ -46,7 +46,7 @@ fn start(
     order: Order,
     mandate: Mandate,
     plan: Option<(Agenda, Vec<TestStep>)>,
-    mut voices: Voices,
+    mut voices: RoleModels,
 ) -> Result<End, CliError> {
     let mut workshop = context.workshop(&Which::default())?;
     if context.output.is_json() {
@@ -61,7 +61,7 @@ fn start(
     for role in Role::ALL {
         let protocol = config.roles.get(role).map(|seat| seat.protocol).unwrap_or_default();
         let agent = ModelAgent::new(role, voices.of(role)?, Arc::clone(&prompts), protocol, context_bytes);
-        agents.push(agent.known_to_answer_in_files(workshop.session().standing().answers_in_files(role)));
+        agents.push(agent.known_to_answer_in_files(workshop.session().machine_state().answers_in_files(role)));
     }
     let (agenda, steps) = plan.map_or((None, Vec::new()), |(agenda, steps)| (Some(agenda), steps));
     let story = Story::new(context.output, &workshop.state, steps);

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use tdd_agents::remarks::{self, Grade, Remark};
-use tdd_agents::roster::{self, Seat};
+use tdd_agents::roster::{self, RoleConfig};
 use tdd_core::config::Config;
 use tdd_llm::http::HttpClient;
 use tdd_llm::probe::{self, Contact};
@@ -56,7 +56,7 @@ pub fn ask(config: &Config, context: &Context) -> Vec<Remark> {
     remarks
 }
 
-fn client(seat: &Seat, config: &Config, stop: &Stop) -> Result<HttpClient, CliError> {
+fn client(seat: &RoleConfig, config: &Config, stop: &Stop) -> Result<HttpClient, CliError> {
     let mut endpoint = endpoint(seat, config)?;
     endpoint.timeouts.connect = endpoint.timeouts.connect.min(CONNECT);
     Ok(HttpClient::new(endpoint, stop.clone())?)

@@ -65,7 +65,7 @@ impl Story {
     fn told(&mut self, event: &Event, told: &EventContext<'_>) -> Vec<String> {
         let mut shown = Vec::new();
         if let Event::StepStart(start) = event {
-            let free = told.session.standing().step().is_some_and(|step| step.free);
+            let free = told.session.machine_state().step().is_some_and(|step| step.free);
             shown.push(title(start, free));
         }
         for (style, label, text) in self.lines(event, told) {

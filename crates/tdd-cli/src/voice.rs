@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use secrecy::SecretString;
-use tdd_agents::agent::Voice;
-use tdd_agents::roster::{self, Seat};
+use tdd_agents::agent::RoleModel;
+use tdd_agents::roster::{self, RoleConfig};
 use tdd_core::config::{Config, Price as Configured};
 use tdd_core::cycle::Role;
 use tdd_core::seam::Budget;
@@ -30,7 +30,7 @@ use crate::error::CliError;
 const MAX_CONTINUATIONS: u32 = 3;
 
 /// The model of each role.
-pub struct Voices {
+pub struct RoleModels {
     models: BTreeMap<Role, (String, Model)>,
     shared: Rc<Shared>,
 }
@@ -43,13 +43,13 @@ struct Shared {
 }
 
 /// The model of one role.
-pub struct RoleVoice {
+pub struct ConfiguredModel {
     name: String,
     model: Model,
     shared: Rc<Shared>,
 }
 
-impl Voices {
+impl RoleModels {
     /// The configured models, for a run of at most `max_time`. If `record` is set, all answers are written to that
     /// cassette.
     pub fn configured(
@@ -97,13 +97,13 @@ impl Voices {
     }
 
     /// Takes the model of a role.
-    pub fn of(&mut self, role: Role) -> Result<RoleVoice, CliError> {
+    pub fn of(&mut self, role: Role) -> Result<ConfiguredModel, CliError> {
         let (name, model) = self.models.remove(&role).ok_or(CliError::NoModel(role))?;
-        Ok(RoleVoice { name, model, shared: Rc::clone(&self.shared) })
+        Ok(ConfiguredModel { name, model, shared: Rc::clone(&self.shared) })
     }
 }
 
-impl Voice for RoleVoice {
+impl RoleModel for ConfiguredModel {
     fn ask(&self, ask: &Ask) -> Result<(Answer, Duration), LlmError> {
         let asked = Instant::now();
         let answer = self.shared.runtime.block_on(chat_whole(&self.model, ask, MAX_CONTINUATIONS))?;
@@ -123,7 +123,7 @@ impl Voice for RoleVoice {
 }
 
 /// The endpoint of a role's model.
-pub fn endpoint(seat: &Seat, config: &Config) -> Result<Endpoint, CliError> {
+pub fn endpoint(seat: &RoleConfig, config: &Config) -> Result<Endpoint, CliError> {
     let route = seat.route.clone().map_err(|missing| CliError::NoServer { role: seat.role, model: missing.model })?;
     Ok(Endpoint {
         key: key(seat),
@@ -135,7 +135,7 @@ pub fn endpoint(seat: &Seat, config: &Config) -> Result<Endpoint, CliError> {
 }
 
 /// The API key of a role's server, if it needs one.
-fn key(seat: &Seat) -> Option<SecretString> {
+fn key(seat: &RoleConfig) -> Option<SecretString> {
     let name = seat.route.as_ref().ok()?.server.api_key_env.as_ref()?;
     std::env::var(name).ok().filter(|key| !key.trim().is_empty()).map(SecretString::from)
 }

@@ -212,7 +212,7 @@ impl Turn {
     /// `max - 1` of a green or when older tests keep breaking for the target. If older tests break again after the
     /// rethink, or the target is still vacuous, the run stops for a person. An implementor without a red test stops,
     /// too.
-    pub fn rung(role: Role, reds: Vec<RedTest>, tried: Tried, max: u32) -> NextMove {
+    pub fn next_move(role: Role, reds: Vec<RedTest>, tried: Tried, max: u32) -> NextMove {
         let Tried { spent, rethought, clashes, mend, vacuous } = tried;
         let attempt = spent + 1;
         match role {
@@ -236,7 +236,7 @@ impl Turn {
     }
 
     /// The next move of a task in refactor mode. Only a person may skip a task.
-    pub fn task_rung(spent: u32, max: u32) -> NextMove {
+    pub fn next_task_move(spent: u32, max: u32) -> NextMove {
         if spent < max { NextMove::Turn(Self::Task { attempt: spent + 1 }) } else { NextMove::Stop }
     }
 
@@ -353,7 +353,7 @@ mod tests {
     fn ladder(role: Role, max: u32) -> String {
         let (mut tried, mut seen) = (Tried::default(), String::new());
         for _ in 0..20 {
-            match Turn::rung(role, vec![red()], tried, max) {
+            match Turn::next_move(role, vec![red()], tried, max) {
                 NextMove::Turn(Turn::Rethink { .. }) => {
                     seen.push('r');
                     tried.rethought = true;
@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn a_task_that_never_succeeds_is_left_out_by_nobody_but_a_person() {
-        let seen = (0..5).map(|spent| match Turn::task_rung(spent, 3) {
+        let seen = (0..5).map(|spent| match Turn::next_task_move(spent, 3) {
             NextMove::Turn(turn) => turn.attempt().to_string(),
             NextMove::Skip => "skip".to_owned(),
             NextMove::Stop => "stop".to_owned(),
@@ -391,12 +391,12 @@ mod tests {
 
     #[test]
     fn tests_that_contradict_each_other_are_thought_over_once_and_then_shown_to_a_person() {
-        let rung = |tried| Turn::rung(Role::Implementor, vec![red()], tried, 5);
-        let clash = |clashes, rethought| rung(Tried { spent: clashes, rethought, clashes, ..Tried::default() });
+        let next_move = |tried| Turn::next_move(Role::Implementor, vec![red()], tried, 5);
+        let clash = |clashes, rethought| next_move(Tried { spent: clashes, rethought, clashes, ..Tried::default() });
         assert!(matches!(clash(1, false), NextMove::Turn(Turn::Green { attempt: 2, .. })));
         assert!(matches!(clash(2, false), NextMove::Turn(Turn::Rethink { .. })));
         assert!(matches!(
-            rung(Tried { spent: 2, rethought: true, ..Tried::default() }),
+            next_move(Tried { spent: 2, rethought: true, ..Tried::default() }),
             NextMove::Turn(Turn::Green { .. })
         ));
         assert_eq!(clash(1, true), NextMove::Stop);
@@ -405,10 +405,10 @@ mod tests {
     #[test]
     fn a_test_that_cannot_fail_goes_back_to_the_tester_once_and_then_to_a_person() {
         for max in 1..=5 {
-            let rung = |tried| Turn::rung(Role::Implementor, vec![red()], tried, max);
+            let next_move = |tried| Turn::next_move(Role::Implementor, vec![red()], tried, max);
             let vacuous = Tried { vacuous: true, ..Tried::default() };
-            assert_eq!(rung(vacuous), NextMove::Turn(Turn::Rethink { test: red(), mend: false }));
-            assert_eq!(rung(Tried { rethought: true, ..vacuous }), NextMove::Stop);
+            assert_eq!(next_move(vacuous), NextMove::Turn(Turn::Rethink { test: red(), mend: false }));
+            assert_eq!(next_move(Tried { rethought: true, ..vacuous }), NextMove::Stop);
         }
     }
 
@@ -416,7 +416,7 @@ mod tests {
     fn what_lies_in_the_tests_alone_is_the_testers_to_mend_whatever_is_spent() {
         let tried = Tried { spent: 5, mend: true, ..Tried::default() };
         let mend = NextMove::Turn(Turn::Rethink { test: red(), mend: true });
-        assert_eq!(Turn::rung(Role::Implementor, vec![red()], tried, 5), mend);
+        assert_eq!(Turn::next_move(Role::Implementor, vec![red()], tried, 5), mend);
     }
 
     #[test]
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn an_implementor_has_no_turn_without_a_red_test() {
-        assert_eq!(Turn::rung(Role::Implementor, Vec::new(), Tried::default(), 5), NextMove::Stop);
+        assert_eq!(Turn::next_move(Role::Implementor, Vec::new(), Tried::default(), 5), NextMove::Stop);
         assert_eq!(RedTest::proven(red().id, Cause::SyntaxError), None);
     }
 

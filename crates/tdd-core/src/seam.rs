@@ -166,9 +166,9 @@ pub trait Agent {
     /// The agent's role.
     fn role(&self) -> Role;
     /// Submits the agent's plan, once per step.
-    fn plan(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<(), Self::Error>;
+    fn plan(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<(), Self::Error>;
     /// Asks the agent for its edits.
-    fn edit(&mut self, context: &StepContext, desk: &mut dyn AgentHost) -> Result<Reply, Self::Error>;
+    fn edit(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<Reply, Self::Error>;
     /// Tells the agent what happened to its turn.
     fn hear(&mut self, turn: &Turn, news: &Feedback<'_>);
     /// The limits of all its calls together.
@@ -198,7 +198,7 @@ pub struct Budget {
 
 /// A request failed: the turn is over, and the host holds the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the desk is closed")]
+#[error("the machine could not carry out the request")]
 pub struct HostFailed;
 
 /// One call to a model, for the ledger and the log.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::cycle::{Position, RedTest, Role};
 use crate::digest::{Digest, TreeId};
 use crate::event::{Committed, Event, InTheWay, Record, Status, SuiteRun, TestRun};
+use crate::machine_state::MachineState;
 use crate::report::{Cause, Obstacle, Outcome, Report, TestResult};
-use crate::standing::MachineState;
 use crate::test_id::TestId;
 
 /// The state after a number of events. A fold: the same events give the same session.
@@ -18,7 +18,7 @@ pub struct Session {
     tests: BTreeMap<TestId, TestRecord>,
     suite: Option<SuiteRun>,
     last_commit: Option<Committed>,
-    standing: MachineState,
+    state: MachineState,
     /// The state before the current attempt, as far as the attempt changed it.
     before: Before,
 }
@@ -79,7 +79,7 @@ impl Session {
     /// Applies the next event.
     pub fn apply(&mut self, event: &Event) {
         self.events += 1;
-        self.standing.apply(event, self.events);
+        self.state.apply(event, self.events);
         match event {
             Event::TestRun(run) => {
                 let known = TestRecord::of(run, self.tests.get(&run.test_id), self.events);
@@ -190,8 +190,8 @@ impl Session {
     }
 
     /// The state of steps, pauses, modes and exceptions.
-    pub fn standing(&self) -> &MachineState {
-        &self.standing
+    pub fn machine_state(&self) -> &MachineState {
+        &self.state
     }
 
     /// How many events were applied.

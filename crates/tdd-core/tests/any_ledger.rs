@@ -51,10 +51,10 @@ fn written(events: &[Event]) -> Vec<Record> {
 
 /// Calls every query of a session.
 fn look_at(session: &Session, now: u64) {
-    let standing = session.standing();
-    let subject = standing.step().map(tdd_core::standing::Step::subject).unwrap_or_default();
-    let _ = (standing.spent(&subject), standing.times_failed(&subject, Digest::zero()), standing.usage().tokens());
-    assert!(standing.exceptions(now).iter().all(|rule| rule.has_exceptions()));
+    let state = session.machine_state();
+    let subject = state.step().map(tdd_core::machine_state::Step::subject).unwrap_or_default();
+    let _ = (state.spent(&subject), state.times_failed(&subject, Digest::zero()), state.usage().tokens());
+    assert!(state.exceptions(now).iter().all(|rule| rule.has_exceptions()));
     assert!(session.red().count() + session.green() <= session.tests().len());
     if let Some(suite) = session.suite() {
         assert!(session.report_on(&suite.tree, &suite.command).is_some());

@@ -219,7 +219,7 @@ impl ProjectWorkshop {
     /// Recovers from a kill during a person's edit of a test: records a commit that was made, or restores a file that
     /// holds exactly the edit. Returns whether an edit was open.
     pub fn settle(&mut self) -> Result<bool, WorkError> {
-        let Some(edit) = self.session().standing().person_edit().cloned() else { return Ok(false) };
+        let Some(edit) = self.session().machine_state().person_edit().cloned() else { return Ok(false) };
         let head = self.site.repo.head()?;
         if let Some(commit) = head.commit.clone().filter(|_| head.commit != edit.head)
             && self.site.repo.first_parent(&commit)? == edit.head

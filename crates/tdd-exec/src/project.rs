@@ -302,7 +302,7 @@ impl Workbench {
 
 /// The position in the history, by HEAD's commits and by a step that ended there without a commit.
 pub fn position(repo: &Repo, session: &Session, head: &Head) -> Result<Position, WorkError> {
-    Ok(Position::of_history(repo.messages()?).after(session.standing().ended(), head.commit.as_ref()))
+    Ok(Position::of_history(repo.messages()?).after(session.machine_state().ended(), head.commit.as_ref()))
 }
 
 /// A command as one line.

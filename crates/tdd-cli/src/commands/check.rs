@@ -112,7 +112,7 @@ pub fn examine(
     let (kind, targets) = match (phase, claim.phase) {
         (Some(phase), _) => (phase.kind(), None),
         (None, Some(_)) => (claim.kind(), Some(claim.tests.clone()).filter(|tests| !tests.is_empty())),
-        (None, None) if workshop.session().standing().is_of_refactor_mode(workshop.tree()) => {
+        (None, None) if workshop.session().machine_state().is_of_refactor_mode(workshop.tree()) => {
             (Kind::RefactorMode, None)
         }
         (None, None) if touches_nothing(&change) && asked.is_empty() => return Ok(nothing(change)),

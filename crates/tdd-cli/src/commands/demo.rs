@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::machine;
 use crate::output::{BOLD, DIM, WARN, paint, print_line};
-use crate::voice::Voices;
+use crate::voice::RoleModels;
 use tdd_core::machine::{End, Mandate, Order};
 use tdd_exec::project;
 
@@ -160,7 +160,7 @@ pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
     begin(&recording, &folder, &inside)?;
     let config = project::configuration(&inside.place, &folder)?.config;
     let order = Order { steps: None, until_done: true, max_time: None, allow_untracked: false, cycle: false };
-    let end = machine::run(&inside, order, Mandate::default(), Voices::replayed(recording.cassette, &config)?)?;
+    let end = machine::run(&inside, order, Mandate::default(), RoleModels::replayed(recording.cassette, &config)?)?;
     tell(&end, &recording, &inside)?;
     finish(kata, &folder, &inside)?;
     Ok(ExitCode::from(end.exit_code()))

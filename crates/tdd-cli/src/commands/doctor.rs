@@ -8,7 +8,7 @@ use serde::Serialize;
 use tdd_agents::brief::KataFit;
 use tdd_agents::prompts::Prompts;
 use tdd_agents::remarks::{Grade, Remark};
-use tdd_agents::roster::{self, Seat};
+use tdd_agents::roster::{self, RoleConfig};
 use tdd_agents::talk;
 use tdd_core::command::Exit;
 use tdd_core::config::{Ci, Config};
@@ -345,7 +345,7 @@ fn models(config: &Config, findings: &mut Vec<Finding>) {
     findings.extend(seats.iter().map(examine_seat));
 }
 
-fn examine_seat(seat: &Seat) -> Finding {
+fn examine_seat(seat: &RoleConfig) -> Finding {
     let subject = seat.role.name();
     let route = match &seat.route {
         Ok(route) => route,

@@ -19,7 +19,7 @@ use crate::error::CliError;
 use crate::kata::{self, KataError};
 use crate::machine;
 use crate::person::PersonError;
-use tdd_core::machine::{Agenda, Fixed, Mandate, Order};
+use tdd_core::machine::{Agenda, AssignedTest, Mandate, Order};
 use tdd_exec::project;
 
 /// Carry out a plan, or all plans of a folder, wave by wave
@@ -62,10 +62,10 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 /// A plan and its path.
-type DiscoveredProject = (PathBuf, Plan);
+type PlanFile = (PathBuf, Plan);
 
 /// Reads a plan or a folder of plans, sorted by wave. Fails if one of them cannot run.
-fn read(path: &Path) -> Result<Vec<DiscoveredProject>, PersonError> {
+fn read(path: &Path) -> Result<Vec<PlanFile>, PersonError> {
     let mut plans = if path.is_dir() { in_folder(path)? } else { vec![(path.to_owned(), plan::read(path)?)] };
     for (path, plan) in &plans {
         let stop = plan.findings().into_iter().find(|found| found.severity == Severity::Stop);
@@ -83,7 +83,7 @@ fn read(path: &Path) -> Result<Vec<DiscoveredProject>, PersonError> {
     Ok(plans)
 }
 
-fn in_folder(folder: &Path) -> Result<Vec<DiscoveredProject>, PersonError> {
+fn in_folder(folder: &Path) -> Result<Vec<PlanFile>, PersonError> {
     let mut plans = Vec::new();
     for path in plan::files(folder) {
         match plan::read(&path) {
@@ -96,7 +96,7 @@ fn in_folder(folder: &Path) -> Result<Vec<DiscoveredProject>, PersonError> {
     if plans.is_empty() { Err(PersonError::NoPlans(folder.to_owned())) } else { Ok(plans) }
 }
 
-fn agenda(plans: &[DiscoveredProject], repo: &Repo, config: &Config) -> Result<Agenda, CliError> {
+fn agenda(plans: &[PlanFile], repo: &Repo, config: &Config) -> Result<Agenda, CliError> {
     let kata = match kata::read(&repo.root().join(config.kata_description.as_str())) {
         Ok(kata) if kata == kata::PLACEHOLDER => String::new(),
         Ok(kata) => kata,
@@ -135,8 +135,8 @@ fn name_of(path: &Path, repo: &Repo) -> String {
 }
 
 /// The test of a step that runs under the gates; other steps run in refactor mode.
-fn target(plan: &Plan, step: &Step) -> Option<Fixed> {
+fn target(plan: &Plan, step: &Step) -> Option<AssignedTest> {
     let (id, file) = (step.test_id.as_ref()?, step.test_file_path.as_ref()?);
     let test = TestId::parse(&id.text).ok()?;
-    (plan.kind() == Some(Kind::Tdd)).then(|| Fixed { test, file: file.text.clone() })
+    (plan.kind() == Some(Kind::Tdd)).then(|| AssignedTest { test, file: file.text.clone() })
 }

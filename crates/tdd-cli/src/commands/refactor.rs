@@ -76,11 +76,11 @@ fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     let repo = Workbench::open(&context.place)?.repo;
     let author = author(&repo, context)?;
     let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
-    let standing = recording.session().standing();
-    if let Some(on) = standing.refactor() {
+    let state = recording.session().machine_state();
+    if let Some(on) = state.refactor() {
         return Err(PersonError::RefactorModeOn { reason: on.reason.clone() }.into());
     }
-    if let Some(step) = standing.step().filter(|step| step.open.is_some()) {
+    if let Some(step) = state.step().filter(|step| step.open.is_some()) {
         return Err(PersonError::StepCutShort(step.step).into());
     }
     let (head, base) = (repo.head()?, repo.tree_id()?);
@@ -107,7 +107,7 @@ fn end(context: &Context) -> Result<ExitCode, CliError> {
         CliError::Work(WorkError::NoProject(_) | WorkError::OnlyMakefile { .. }) => PersonError::ProjectGone.into(),
         other => other,
     })?;
-    let begun = workshop.session().standing().refactor().cloned().ok_or(PersonError::RefactorModeOff)?;
+    let begun = workshop.session().machine_state().refactor().cloned().ok_or(PersonError::RefactorModeOff)?;
     workshop.span.base = begun.base;
     let mut judged = pipeline::judge(&mut workshop, Kind::RefactorMode, &[], 0)?;
     judged.verdicts = judged.verdicts.into_iter().map(with_both_ways).collect();
@@ -149,7 +149,7 @@ fn discard(context: &Context) -> Result<ExitCode, CliError> {
     let author = author(&repo, context)?;
     let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
     let RefactorBegin { base, head: then, .. } =
-        recording.session().standing().refactor().cloned().ok_or(PersonError::RefactorModeOff)?;
+        recording.session().machine_state().refactor().cloned().ok_or(PersonError::RefactorModeOff)?;
     let head = repo.head()?;
     if head.commit != then {
         return Err(PersonError::head_moved(then.as_ref(), head.commit.as_ref()).into());

@@ -6,8 +6,8 @@ use clap::Args;
 use serde::Serialize;
 use tdd_core::digest::CommitId;
 use tdd_core::event::{Committed, Event, PersonFate, Resumed};
+use tdd_core::machine_state::MachineState;
 use tdd_core::seam::Ledger;
-use tdd_core::standing::MachineState;
 use tdd_core::test_id::TestId;
 use tdd_exec::one_test::{self, Fate, OneTest, Outcome, Word};
 use tdd_exec::project;
@@ -71,17 +71,17 @@ type Done = Result<Document, Box<Verdicts>>;
 fn try_again(context: &Context) -> Result<Done, CliError> {
     let repo = project::repository(&context.place)?;
     let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
-    let Some(pause) = recording.session().standing().pause().cloned() else { return Ok(Ok(Document::default())) };
+    let Some(pause) = recording.session().machine_state().pause().cloned() else { return Ok(Ok(Document::default())) };
     recording.append(&[Event::Resumed(Resumed { skipped: None, unblocked: None })])?;
     Ok(Ok(Document { resumed: true, was_paused: Some(pause.reason), ..Document::default() }))
 }
 
 fn skip(context: &Context) -> Result<Done, CliError> {
     let workshop = context.workshop(&Which::default())?;
-    let standing = workshop.recording.session().standing().clone();
-    let Some(pause) = standing.pause() else { return Ok(Ok(Document::default())) };
-    let target = target(&workshop, &standing)?.ok_or_else(|| PersonError::NothingBlocked(pause.reason.clone()))?;
-    let reason = standing.blocked().get(&target).unwrap_or(&pause.reason);
+    let state = workshop.recording.session().machine_state().clone();
+    let Some(pause) = state.pause() else { return Ok(Ok(Document::default())) };
+    let target = target(&workshop, &state)?.ok_or_else(|| PersonError::NothingBlocked(pause.reason.clone()))?;
+    let reason = state.blocked().get(&target).unwrap_or(&pause.reason);
     let mut test = OneTest::new(workshop, &target)?;
     let committed = match mark(&mut test, reason)? {
         Outcome::Done(committed) => committed,
@@ -95,11 +95,11 @@ fn skip(context: &Context) -> Result<Done, CliError> {
 
 /// The test that the pause is about: the one it names, a blocked one, or the target of the current step. Skipped tests
 /// are ignored.
-fn target(workshop: &ProjectWorkshop, standing: &MachineState) -> Result<Option<TestId>, CliError> {
-    let named = standing.pause().and_then(|pause| pause.reason.strip_prefix("td-stuck: "));
+fn target(workshop: &ProjectWorkshop, state: &MachineState) -> Result<Option<TestId>, CliError> {
+    let named = state.pause().and_then(|pause| pause.reason.strip_prefix("td-stuck: "));
     let named = named.and_then(|name| TestId::parse(name).ok());
-    let of_step = standing.step().map(|step| step.targets.clone()).unwrap_or_default();
-    for id in named.iter().chain(standing.blocked().keys()).chain(&of_step) {
+    let of_step = state.step().map(|step| step.targets.clone()).unwrap_or_default();
+    for id in named.iter().chain(state.blocked().keys()).chain(&of_step) {
         if one_test::find(workshop, id)?.is_some_and(|(_, item)| item.ignored.is_none()) {
             return Ok(Some(id.clone()));
         }
@@ -128,8 +128,8 @@ fn mark(test: &mut OneTest, reason: &str) -> Result<Outcome, CliError> {
 fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
     let workshop = context.workshop(&Which::default())?;
     let id = person::test(context, workshop.site.repo.root(), named)?;
-    let standing = workshop.recording.session().standing().clone();
-    let was_paused = standing.pause().map(|pause| pause.reason.clone());
+    let state = workshop.recording.session().machine_state().clone();
+    let was_paused = state.pause().map(|pause| pause.reason.clone());
     let event = Event::Resumed(Resumed { skipped: None, unblocked: Some(id.clone()) });
     let commit = match unmarked(&workshop, &id)? {
         Some(unmarked) => {
@@ -144,7 +144,7 @@ fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
             };
             Some(committed.commit)
         }
-        None if standing.blocked().contains_key(&id) => {
+        None if state.blocked().contains_key(&id) => {
             let mut workshop = workshop;
             workshop.recording.append(&[event])?;
             None

@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::kata::{self, KataError};
 use crate::machine;
 use crate::output::{BOLD, GOOD, WARN, paint, print_line};
-use crate::voice::Voices;
+use crate::voice::RoleModels;
 use tdd_core::machine::{End, Mandate, Order};
 use tdd_exec::project;
 
@@ -122,13 +122,13 @@ pub fn voice(
     config: &Config,
     max_time: Option<Duration>,
     context: &Context,
-) -> Result<Voices, CliError> {
+) -> Result<RoleModels, CliError> {
     match &options.replay {
         Some(path) => {
             let cassette = text::read(path, MAX_CASSETTE).map_err(CliError::CassetteFile)?;
-            Voices::replayed(&cassette, config)
+            RoleModels::replayed(&cassette, config)
         }
-        None => Voices::configured(config, context, options.record.as_deref(), max_time),
+        None => RoleModels::configured(config, context, options.record.as_deref(), max_time),
     }
 }
 

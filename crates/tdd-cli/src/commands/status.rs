@@ -9,11 +9,11 @@ use tdd_agents::roster;
 use tdd_core::cycle::{Phase, Role};
 use tdd_core::digest::CommitId;
 use tdd_core::event::{InTheWay, Override, RefactorBegin, Status as TestStatus};
+use tdd_core::machine_state;
 use tdd_core::plan::Dotted;
 use tdd_core::report::Cause;
 use tdd_core::seam::Clock;
 use tdd_core::session::Session;
-use tdd_core::standing;
 use tdd_core::test_id::TestId;
 use tdd_exec::clock::WallClock;
 use tdd_exec::git::Repo;
@@ -99,8 +99,8 @@ struct Usage {
     usd: f64,
 }
 
-impl From<standing::Usage> for Usage {
-    fn from(usage: standing::Usage) -> Self {
+impl From<machine_state::Usage> for Usage {
+    fn from(usage: machine_state::Usage) -> Self {
         Self {
             calls: usage.calls,
             prompt_tokens: usage.prompt_tokens,
@@ -120,11 +120,11 @@ pub fn run(_: &Status, context: &Context) -> Result<ExitCode, CliError> {
     let repo = project::repository(&context.place)?;
     let config = project::configuration(&context.place, repo.root())?.config;
     let session = session(&repo)?;
-    let mut standing = StatusDocument::of(&repo, &session)?;
+    let mut state = StatusDocument::of(&repo, &session)?;
     let ended = session.tests().iter().map(|(id, known)| (id, known.status == TestStatus::Pass));
-    standing.projects = tdd_exec::tally::tally(&config, &TreeSources::new(repo.root(), repo.files()?), ended);
-    standing.gates_only = standing.phase.is_none() && roster::roster(&config).is_empty();
-    context.output.result_or(&standing, || standing.text(), || standing.line());
+    state.projects = tdd_exec::tally::tally(&config, &TreeSources::new(repo.root(), repo.files()?), ended);
+    state.gates_only = state.phase.is_none() && roster::roster(&config).is_empty();
+    context.output.result_or(&state, || state.text(), || state.line());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -144,7 +144,7 @@ impl StatusDocument {
             cause: known.cause,
             message: known.message.clone(),
         });
-        let by_ledger = session.standing();
+        let by_ledger = session.machine_state();
         Ok(Self {
             step: position.step,
             next_role: session.role_on_turn(&position, &head.tree),

@@ -225,10 +225,10 @@ pub struct GateInput<'a> {
 /// Judges a request before anything is written: all edits or none. No other function makes a permit.
 pub fn judge(session: &Session, request: &Request<'_>, limits: &Limits<'_>) -> Decision {
     let asked = GateInput { kind: kind(session, request), session, request, limits };
-    let exceptions = |rule| session.standing().exception(rule, limits.now_ms);
+    let exceptions = |rule| session.machine_state().exception(rule, limits.now_ms);
     let target = match request.speaker {
         Speaker::Person(test) => Some(test),
-        Speaker::Model | Speaker::Scaffold => session.standing().step().and_then(|step| step.targets.first()),
+        Speaker::Model | Speaker::Scaffold => session.machine_state().step().and_then(|step| step.targets.first()),
     };
     let was_green = target.and_then(|test| session.tests().get(test)).is_some_and(|known| known.was_green);
     let most = std::num::NonZeroU32::new(limits.max_new_tests).unwrap_or(std::num::NonZeroU32::MIN);
@@ -257,8 +257,8 @@ fn kind(session: &Session, request: &Request<'_>) -> Kind {
         Speaker::Person(_) => return Kind::OneTest,
         Speaker::Model => {}
     }
-    let standing = session.standing();
-    match (standing.step(), standing.refactor()) {
+    let state = session.machine_state();
+    match (state.step(), state.refactor()) {
         // The gate's rules are the same for tasks of both plan types.
         (Some(step), _) if step.free => Kind::Task,
         (Some(step), _) => match step.phase {
@@ -266,7 +266,7 @@ fn kind(session: &Session, request: &Request<'_>) -> Kind {
             Phase::Green => Kind::Green,
             Phase::Refactor => Kind::Refactor,
             Phase::RethinkTest => match step.targets.first() {
-                Some(target) if standing.is_to_be_mended(target) => Kind::Mend,
+                Some(target) if state.is_to_be_mended(target) => Kind::Mend,
                 Some(_) | None => Kind::Rethink,
             },
         },

@@ -45,11 +45,11 @@ pub fn inside_fence(asked: &GateInput<'_>) -> RuleResult {
 }
 
 pub fn within_budget(asked: &GateInput<'_>) -> RuleResult {
-    let (standing, limits) = (asked.session.standing(), asked.limits);
-    if let Some(pause) = standing.pause() {
+    let (state, limits) = (asked.session.machine_state(), asked.limits);
+    if let Some(pause) = state.pause() {
         return Err(Rule::Budget.refuse(format!("the machine is paused: {}", pause.reason), pause.next.clone()));
     }
-    let usage = standing.usage();
+    let usage = state.usage();
     if limits.max_tokens.is_some_and(|most| usage.tokens() >= most) {
         let reason = format!("all tokens are spent: {}", usage.tokens());
         return Err(Rule::Budget.refuse(reason, "raise `llm.budget.tokens`"));
@@ -57,8 +57,8 @@ pub fn within_budget(asked: &GateInput<'_>) -> RuleResult {
     if limits.max_micro_usd.is_some_and(|most| usage.micro_usd >= most) {
         return Err(Rule::Budget.refuse("the budget in dollars is spent", "raise `llm.budget.usd`"));
     }
-    let Some(step) = standing.step() else { return Ok(()) };
-    let spent = standing.spent(&step.subject());
+    let Some(step) = state.step() else { return Ok(()) };
+    let spent = state.spent(&step.subject());
     if spent >= limits.max_attempts {
         return Err(Rule::Budget.refuse(format!("all {spent} attempts are spent"), "`tdd-cli resume` tries again"));
     }
@@ -66,7 +66,7 @@ pub fn within_budget(asked: &GateInput<'_>) -> RuleResult {
 }
 
 pub fn mode_fits_step(asked: &GateInput<'_>) -> RuleResult {
-    match (asked.session.standing().step(), asked.session.standing().refactor()) {
+    match (asked.session.machine_state().step(), asked.session.machine_state().refactor()) {
         (Some(step), Some(_)) if step.free => Ok(()),
         (Some(step), None) if step.free => {
             let reason = format!("step {} belongs to refactor mode, and that is over", step.step);
@@ -82,7 +82,7 @@ pub fn mode_fits_step(asked: &GateInput<'_>) -> RuleResult {
 
 /// The tests that a green is for: those of the step, or, outside a step, all red tests.
 fn targets(session: &Session) -> Vec<&TestId> {
-    match session.standing().step() {
+    match session.machine_state().step() {
         Some(step) => step.targets.iter().collect(),
         None => session.red().collect(),
     }
@@ -101,7 +101,7 @@ pub fn has_a_red(asked: &GateInput<'_>) -> RuleResult {
 pub fn claims_a_red(asked: &GateInput<'_>) -> RuleResult {
     let session = asked.session;
     let seen_red = |test: &TestId| session.tests().get(test).and_then(|known| known.red.as_ref()).map(|red| red.at);
-    let claimed = |test: &&TestId| session.standing().claimed_at(test) > seen_red(test);
+    let claimed = |test: &&TestId| session.machine_state().claimed_at(test) > seen_red(test);
     let targets = targets(session);
     if targets.iter().any(claimed) {
         return Ok(());
@@ -132,6 +132,6 @@ pub fn quotes_the_kata(asked: &GateInput<'_>) -> RuleResult {
     let next = "quote the sentence of the kata that the test contradicts in `spec_source`, word for word; or send no \
                 edits, and the test stays as it is";
     let refusal = Rule::TestsFrozen.refuse(reason, next);
-    let target = asked.session.standing().step().and_then(|step| step.targets.first());
+    let target = asked.session.machine_state().step().and_then(|step| step.targets.first());
     Err(target.map_or(refusal.clone(), |test| refusal.about(test)))
 }

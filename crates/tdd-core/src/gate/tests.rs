@@ -336,7 +336,7 @@ mod law {
         for rule in Rule::ALL {
             session.apply(&made(rule));
         }
-        let excepted = session.standing().exceptions(NOW);
+        let excepted = session.machine_state().exceptions(NOW);
         assert!(excepted.iter().all(|rule| rule.has_exceptions()), "{excepted:?}");
         assert!(excepted.contains(&Rule::RedFirst));
     }

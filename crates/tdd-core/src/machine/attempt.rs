@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::desk::TurnHost;
 use super::log::Fate;
-use super::stand::StartingPoint;
+use super::starting_point::StartingPoint;
+use super::turn_host::TurnHost;
 use super::{End, Fallible, Machine, MachineError, done};
 use crate::cycle::{RedTest, Turn};
 use crate::digest::Digest;
@@ -14,6 +14,7 @@ use crate::event::{
 };
 use crate::gate::{self, Action, Decision, Edit, Files, Permit, Request, Source, Speaker};
 use crate::law::Kind;
+use crate::machine_state::Step;
 use crate::pipeline::{self, Judged};
 use crate::program;
 use crate::report::{Cause, Outcome as TestOutcome, Report};
@@ -23,24 +24,23 @@ use crate::seam::{
     Vcs, Written,
 };
 use crate::signature::signature;
-use crate::standing::Step;
 use crate::test_id::TestId;
 
 /// The result of an attempt.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// The run goes on.
-    Goes,
+    Continue,
     /// The run is over.
-    Ends(End),
+    End(End),
 }
 
 /// Consecutive already-passing tests before the run pauses.
-const MAX_ARRIVALS: u32 = 6;
+const MAX_CONSECUTIVE_PASSING_TESTS: u32 = 6;
 /// The same limit if the last of them was kept as a characterization test.
-const MAX_KEPT_ARRIVALS: u32 = 18;
+const MAX_CONSECUTIVE_KEPT_TESTS: u32 = 18;
 /// The same limit for a test that a plan chose.
-const MAX_FIXED_ARRIVALS: u32 = 3;
+const MAX_ASSIGNED_PASSING_TESTS: u32 = 3;
 /// Repeats of the same failure before the conversation starts over.
 const STUCK_AFTER: u32 = 2;
 /// Consecutive invalid reds before the tester is asked for another target.
@@ -146,101 +146,101 @@ impl Failed {
 
 impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Makes one attempt at a turn.
-    pub(super) fn attempt(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<Outcome, B, A> {
-        let result = match self.ask(stand, turn)? {
+    pub(super) fn attempt(&mut self, start: &StartingPoint, turn: &Turn) -> Fallible<Outcome, B, A> {
+        let result = match self.ask(start, turn)? {
             Asked::Replied(Reply::Result(result)) => result,
-            Asked::Replied(Reply::Unreadable(why)) => return self.failed(stand, turn, Failed::unreadable(&why)),
+            Asked::Replied(Reply::Unreadable(why)) => return self.failed(start, turn, Failed::unreadable(&why)),
             Asked::OutOfTime(OutOfTime { reason, next }) => {
-                return Ok(Outcome::Ends(End::OutOfTime { reason, next }));
+                return Ok(Outcome::End(End::OutOfTime { reason, next }));
             }
         };
         self.note_said(&result);
-        if self.head_moved(stand)? {
-            return self.take_up_moved_head(stand, turn);
+        if self.head_moved(start)? {
+            return self.take_up_moved_head(start, turn);
         }
         if result.edits.is_empty() {
-            return self.without_edits(stand, turn, &result);
+            return self.without_edits(start, turn, &result);
         }
         let (files, permit) = match self.pass_gate(turn, &result)? {
             Passed::Permit(files, permit) => (files, permit),
-            Passed::Nothing => return self.without_edits(stand, turn, &result),
-            Passed::Refused(refusal) => return self.refused(stand, turn, &result, refusal),
+            Passed::Nothing => return self.without_edits(start, turn, &result),
+            Passed::Refused(refusal) => return self.refused(start, turn, &result, refusal),
         };
-        let applied = EditApplied { step: stand.step, attempt: turn.attempt(), paths: files.keys().cloned().collect() };
+        let applied = EditApplied { step: start.step, attempt: turn.attempt(), paths: files.keys().cloned().collect() };
         let paths = applied.paths.clone();
         self.record(&[Event::EditApplied(applied)])?;
-        match self.bench.write(permit, &files).map_err(MachineError::Work)? {
+        match self.workshop.write(permit, &files).map_err(MachineError::Work)? {
             Written::Done => {}
-            Written::Refused(refusal) => return self.failed(stand, turn, Failed::refused(refusal)),
-            Written::Interfered(theirs) => return self.interfered(stand, turn, &theirs),
+            Written::Refused(refusal) => return self.failed(start, turn, Failed::refused(refusal)),
+            Written::Interfered(theirs) => return self.interfered(start, turn, &theirs),
         }
-        self.bench.take(&paths).map_err(MachineError::Work)?;
+        self.workshop.take(&paths).map_err(MachineError::Work)?;
         let judged = self.judge(turn)?;
         self.note_judged(&judged);
-        if self.head_moved(stand)? {
-            return self.take_up_moved_head(stand, turn);
+        if self.head_moved(start)? {
+            return self.take_up_moved_head(start, turn);
         }
         match judged.refusal().cloned() {
             None => {
-                self.keep(stand, turn, &result, &judged, self.kind(turn))?;
-                Ok(Outcome::Goes)
+                self.keep(start, turn, &result, &judged, self.kind(turn))?;
+                Ok(Outcome::Continue)
             }
             Some(refusal) if is_arrival(turn, &refusal) => {
-                if self.characterize(stand, turn, &result, &refusal)? {
-                    return self.after_arrival(stand, turn, &refusal, Arrival::Kept);
+                if self.characterize(start, turn, &result, &refusal)? {
+                    return self.after_arrival(start, turn, &refusal, Arrival::Kept);
                 }
-                self.arrived(stand, turn, &refusal)
+                self.arrived(start, turn, &refusal)
             }
             Some(refusal) if refusal.cause == Some(Cause::RunnerMissing) => {
                 let why = refusal.reason.clone();
-                self.undo(stand, turn, &Failed { spent: false, ..Failed::refused(refusal) })?;
-                Err(MachineError::CannotTest { what: self.bench.test_command(), why })
+                self.undo(start, turn, &Failed { spent: false, ..Failed::refused(refusal) })?;
+                Err(MachineError::CannotTest { what: self.workshop.test_command(), why })
             }
             Some(refusal) => {
-                let tell = self.bench.gate(&judged.change, 0).auto_test;
-                let failed = Failed::judged(refusal.clone(), &judged, &stand.report, tell);
+                let tell = self.workshop.gate(&judged.change, 0).auto_test;
+                let failed = Failed::judged(refusal.clone(), &judged, &start.report, tell);
                 if let Some(complaint) = self.complaint_about_tests(turn, &refusal, &judged)? {
                     self.complaint = Some(complaint);
                     let failed = Failed { spent: false, in_tests: true, ..failed };
-                    self.undo(stand, turn, &failed)?;
+                    self.undo(start, turn, &failed)?;
                     self.tell(turn, &Feedback::Failed(failed.setback()));
-                    return Ok(Outcome::Goes);
+                    return Ok(Outcome::Continue);
                 }
-                self.failed(stand, turn, failed)
+                self.failed(start, turn, failed)
             }
         }
     }
 
     /// Whether HEAD moved since the attempt began (commit, amend, switch or reset): then the attempt is about another
     /// tree.
-    fn head_moved(&self, stand: &StartingPoint) -> Fallible<bool, B, A> {
-        Ok(self.bench.vcs().head().map_err(super::work)? != stand.head)
+    fn head_moved(&self, start: &StartingPoint) -> Fallible<bool, B, A> {
+        Ok(self.workshop.vcs().head().map_err(super::workshop_error)? != start.head)
     }
 
     /// Undoes the attempt and ends the run; the next run starts from the new HEAD.
-    fn take_up_moved_head(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<Outcome, B, A> {
+    fn take_up_moved_head(&mut self, start: &StartingPoint, turn: &Turn) -> Fallible<Outcome, B, A> {
         let reason = "HEAD moved during the attempt, so nothing of it is kept";
         let failed = Failed { spent: false, reason: reason.to_owned(), ..Failed::unreadable("") };
-        self.undo(stand, turn, &failed)?;
+        self.undo(start, turn, &failed)?;
         self.end_mode()?;
-        let head = self.bench.vcs().head().map_err(super::work)?;
+        let head = self.workshop.vcs().head().map_err(super::workshop_error)?;
         let step = self.position(&head)?.step;
         let resynced = Resynced { head: head.commit, step, reason: reason.to_owned() };
         self.record(&[Event::Resynced(resynced)])?;
         let next = "run it again: it goes on from where HEAD is now";
-        Ok(Outcome::Ends(End::Stopped { reason: reason.to_owned(), next: next.to_owned() }))
+        Ok(Outcome::End(End::Stopped { reason: reason.to_owned(), next: next.to_owned() }))
     }
 
     /// Asks the role to plan and to edit.
-    fn ask(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<Asked, B, A> {
-        self.open_log(stand, turn);
-        let context = self.context(stand, turn)?;
+    fn ask(&mut self, start: &StartingPoint, turn: &Turn) -> Fallible<Asked, B, A> {
+        self.open_log(start, turn);
+        let context = self.context(start, turn)?;
         let Some(mut agent) = self.agents.remove(&turn.role()) else {
             return Err(MachineError::NoAgent(turn.role()));
         };
-        let mut desk = TurnHost::new(self, stand, turn);
-        let answer = agent.plan(&context, &mut desk).and_then(|()| agent.edit(&context, &mut desk));
-        let failure = desk.failure.take();
+        let mut host = TurnHost::new(self, start, turn);
+        let answer = agent.plan(&context, &mut host).and_then(|()| agent.edit(&context, &mut host));
+        let failure = host.failure.take();
         self.agents.insert(turn.role(), agent);
         match (answer, failure) {
             (_, Some(failure)) => Err(failure),
@@ -253,18 +253,18 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Collects what the role needs to know for its turn.
-    fn context(&self, stand: &StartingPoint, turn: &Turn) -> Fallible<StepContext, B, A> {
+    fn context(&self, start: &StartingPoint, turn: &Turn) -> Fallible<StepContext, B, A> {
         let RepoState { last_commit_message, last_diff, mut files } =
-            self.bench.vcs().read_state(MAX_DIFF).map_err(super::work)?;
+            self.workshop.vcs().read_state(MAX_DIFF).map_err(super::workshop_error)?;
         if files.iter().any(|path| program::is_ours(path)) {
             std::sync::Arc::make_mut(&mut files).retain(|path| !program::is_ours(path));
         }
-        let arrivals = self.session().standing().arrivals();
-        let any_test = stand.report.results().next().is_some();
-        let target = turn.targets().first().map(|id| self.with_complaint(target(id, turn, &stand.report), turn));
+        let arrivals = self.session().machine_state().arrivals();
+        let any_test = start.report.results().next().is_some();
+        let target = turn.targets().first().map(|id| self.with_complaint(target(id, turn, &start.report), turn));
         Ok(StepContext {
             role: turn.role(),
-            step_index: stand.step,
+            step_index: start.step,
             kata_description: self.told(turn.role()),
             git_last_commit_msg: last_commit_message,
             git_last_diff: last_diff,
@@ -286,7 +286,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
                 let said = self.complaint.clone().or_else(|| self.last_failure());
                 Target { output: said.unwrap_or_default(), ..target }
             }
-            Turn::Rethink { mend: false, test } if self.session().standing().is_vacuous(test.id()) => {
+            Turn::Rethink { mend: false, test } if self.session().machine_state().is_vacuous(test.id()) => {
                 // The failure from before there was any code does not explain why the test is vacuous.
                 Target { output: self.last_failure().unwrap_or_default(), ..target }
             }
@@ -303,12 +303,12 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         let kind = self.kind(turn);
         let targets = match turn {
             Turn::Red { .. } => {
-                let change = self.bench.change(kind).map_err(MachineError::Work)?;
+                let change = self.workshop.change(kind).map_err(MachineError::Work)?;
                 change.new_demands().map(|test| test.id.clone()).collect()
             }
             Turn::Green { .. } | Turn::Rethink { .. } | Turn::Refactor { .. } | Turn::Task { .. } => turn.targets(),
         };
-        pipeline::judge(&mut self.bench, kind, &targets, 0).map_err(MachineError::Work)
+        pipeline::judge(&mut self.workshop, kind, &targets, 0).map_err(MachineError::Work)
     }
 
     /// Sends a result through the gate, and once more if formatting changed the files.
@@ -329,7 +329,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             Decision::Permit(permit) => permit,
             Decision::Refuse(refusal) => return Ok(Passed::Refused(refusal)),
         };
-        let formatted = self.bench.formatted(&files).map_err(MachineError::Work)?;
+        let formatted = self.workshop.formatted(&files).map_err(MachineError::Work)?;
         if formatted.is_empty() {
             return Ok(Passed::Nothing);
         }
@@ -348,9 +348,9 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     pub(super) fn preview(&self, edits: &[Edit]) -> Fallible<Result<Files, Refusal>, B, A> {
         let mut texts = BTreeMap::new();
         for edit in edits {
-            texts.insert(edit.path.clone(), self.bench.read(&edit.path).map_err(MachineError::Work)?);
+            texts.insert(edit.path.clone(), self.workshop.read(&edit.path).map_err(MachineError::Work)?);
             if let Action::Rename { to } = &edit.action {
-                texts.insert(to.clone(), self.bench.read(to).map_err(MachineError::Work)?);
+                texts.insert(to.clone(), self.workshop.read(to).map_err(MachineError::Work)?);
             }
         }
         Ok(gate::preview(edits, |path| texts.get(path).cloned().flatten()))
@@ -364,8 +364,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         source: Source,
         finished: bool,
     ) -> Fallible<Decision, B, A> {
-        let change = self.bench.change_to(files, self.kind(turn)).map_err(MachineError::Work)?;
-        let obstructed = self.bench.obstructed(files).map_err(MachineError::Work)?;
+        let change = self.workshop.change_to(files, self.kind(turn)).map_err(MachineError::Work)?;
+        let obstructed = self.workshop.obstructed(files).map_err(MachineError::Work)?;
         let edits = edits_of(files);
         let request = Request {
             speaker: Speaker::Model,
@@ -397,31 +397,31 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// Handles an answer without edits. It ends a refactor, and a task that never failed; it upholds a test in a
     /// rethink; a tester can declare the kata done. Anything else is a failed attempt.
-    fn without_edits(&mut self, stand: &StartingPoint, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
+    fn without_edits(&mut self, start: &StartingPoint, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
         match turn {
             Turn::Task { .. } if self.task_has_failed() => {
-                self.failed(stand, turn, Failed::refused(changes_nothing(turn, result)))
+                self.failed(start, turn, Failed::refused(changes_nothing(turn, result)))
             }
             Turn::Refactor { .. } | Turn::Task { .. } => {
-                self.end_step(stand, StepOutcome::Nothing)?;
-                Ok(Outcome::Goes)
+                self.end_step(start, StepOutcome::Nothing)?;
+                Ok(Outcome::Continue)
             }
             Turn::Rethink { test, .. } => {
                 let reason = if result.reason.is_empty() { "it stays as it is" } else { &result.reason };
                 self.leave_test(turn, test, reason, &result.spec_source)
             }
             Turn::Red { .. } if !result.done.is_empty() && self.mandate.target.is_none() => {
-                self.done(stand, turn, result)
+                self.done(start, turn, result)
             }
             Turn::Red { .. } | Turn::Green { .. } => {
-                self.failed(stand, turn, Failed::refused(changes_nothing(turn, result)))
+                self.failed(start, turn, Failed::refused(changes_nothing(turn, result)))
             }
         }
     }
 
     /// Whether an attempt at the current task has failed, so that there is something to do.
     fn task_has_failed(&self) -> bool {
-        self.task_mark().is_some_and(|mark| self.session().standing().has_failed(mark))
+        self.task_mark().is_some_and(|mark| self.session().machine_state().has_failed(mark))
     }
 
     /// Records that a doubted test stays as it is.
@@ -430,116 +430,117 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         let (reason, spec_source) = (reason.to_owned(), source.to_owned());
         self.record(&[Event::TestUpheld(TestUpheld { test_id: test.id().clone(), reason, spec_source })])?;
         self.tell(turn, &Feedback::TurnOver);
-        Ok(Outcome::Goes)
+        Ok(Outcome::Continue)
     }
 
     /// Checks the tester's claim that the kata is done.
-    fn done(&mut self, stand: &StartingPoint, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
+    fn done(&mut self, start: &StartingPoint, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
         // A brief may number other things than requirements.
         let kata = if self.mandate.brief.is_none() { self.brief() } else { "" };
-        if let Err(refusal) = done::judge(result, &stand.report, kata) {
-            return self.failed(stand, turn, Failed::refused(refusal));
+        if let Err(refusal) = done::judge(result, &start.report, kata) {
+            return self.failed(start, turn, Failed::refused(refusal));
         }
-        self.end_step(stand, StepOutcome::Done)?;
-        Ok(Outcome::Ends(End::Done { requirements: result.done.len() }))
+        self.end_step(start, StepOutcome::Done)?;
+        Ok(Outcome::End(End::Done { requirements: result.done.len() }))
     }
 
     /// Handles a refusal by the gate: nothing was written, but the attempt counts.
     fn refused(
         &mut self,
-        stand: &StartingPoint,
+        start: &StartingPoint,
         turn: &Turn,
         result: &StepResult,
         refusal: Refusal,
     ) -> Fallible<Outcome, B, A> {
         self.record(&[Event::EditRefused(EditRefused {
-            step: stand.step,
+            step: start.step,
             attempt: turn.attempt(),
             rule: refusal.rule,
             reason: refusal.reason.clone(),
             paths: result.files_changed(),
         })])?;
-        let file = if refusal.cause == Some(Cause::SyntaxError) { self.garbled(turn, result)? } else { None };
-        self.failed(stand, turn, Failed { file, ..Failed::refused(refusal) })
+        let file =
+            if refusal.cause == Some(Cause::SyntaxError) { self.first_unparsable_file(turn, result)? } else { None };
+        self.failed(start, turn, Failed { file, ..Failed::refused(refusal) })
     }
 
     /// The first file that would not parse after the edits, with its text.
-    fn garbled(&self, turn: &Turn, result: &StepResult) -> Fallible<Option<(String, String)>, B, A> {
+    fn first_unparsable_file(&self, turn: &Turn, result: &StepResult) -> Fallible<Option<(String, String)>, B, A> {
         let Ok(mut files) = self.preview(&result.edits)? else { return Ok(None) };
-        let change = self.bench.change_to(&files, self.kind(turn)).map_err(MachineError::Work)?;
+        let change = self.workshop.change_to(&files, self.kind(turn)).map_err(MachineError::Work)?;
         let first = change.unreadable.into_iter().next().map(|unreadable| unreadable.place.path);
         Ok(first.and_then(|path| files.remove(&path).flatten().map(|text| (path, text))))
     }
 
     /// Ends the run because a person edited a file that the attempt was to change. Their edit stays; the attempt does
     /// not count.
-    fn interfered(&mut self, stand: &StartingPoint, turn: &Turn, theirs: &[String]) -> Fallible<Outcome, B, A> {
+    fn interfered(&mut self, start: &StartingPoint, turn: &Turn, theirs: &[String]) -> Fallible<Outcome, B, A> {
         let names: Vec<String> = theirs.iter().map(|path| format!("`{path}`")).collect();
         let reason = format!("a person is working on {}", names.join(", "));
         let next = "commit it or put it away (`git stash`), then run it again";
         let refusal = Rule::ProtectedPath.refuse(reason.clone(), next);
-        self.reverted(stand, turn, &Failed { spent: false, ..Failed::refused(refusal) }, None)?;
-        Ok(Outcome::Ends(End::Stopped { reason, next: next.to_owned() }))
+        self.reverted(start, turn, &Failed { spent: false, ..Failed::refused(refusal) }, None)?;
+        Ok(Outcome::End(End::Stopped { reason, next: next.to_owned() }))
     }
 
     /// Undoes a new test that passes at once. The attempt does not count, and the tester chooses another target.
-    fn arrived(&mut self, stand: &StartingPoint, turn: &Turn, refusal: &Refusal) -> Fallible<Outcome, B, A> {
+    fn arrived(&mut self, start: &StartingPoint, turn: &Turn, refusal: &Refusal) -> Fallible<Outcome, B, A> {
         let test_id = refusal.test.clone().unwrap_or_else(|| TestId::native("", "unknown"));
-        self.undo(stand, turn, &Failed { spent: false, ..Failed::refused(refusal.clone()) })?;
+        self.undo(start, turn, &Failed { spent: false, ..Failed::refused(refusal.clone()) })?;
         self.record(&[Event::GreenOnArrival(GreenOnArrival { test_id })])?;
-        self.after_arrival(stand, turn, refusal, Arrival::Undone)
+        self.after_arrival(start, turn, refusal, Arrival::Undone)
     }
 
     /// With `until_done`, keeps the second and every further consecutive test that passes at once, if its altered
     /// copies fail. So a run whose model implemented everything at once still comes to a proven end.
     fn characterize(
         &mut self,
-        stand: &StartingPoint,
+        start: &StartingPoint,
         turn: &Turn,
         result: &StepResult,
         refusal: &Refusal,
     ) -> Fallible<bool, B, A> {
-        let is_again = self.session().standing().arrivals() > 0;
+        let is_again = self.session().machine_state().arrivals() > 0;
         let may_keep = self.order.until_done && self.mandate.target.is_none() && is_again;
         let Some(test_id) = refusal.test.clone().filter(|_| may_keep) else { return Ok(false) };
         let targets = [test_id.clone()];
         let judged =
-            pipeline::judge(&mut self.bench, Kind::Characterization, &targets, 0).map_err(MachineError::Work)?;
+            pipeline::judge(&mut self.workshop, Kind::Characterization, &targets, 0).map_err(MachineError::Work)?;
         if judged.refusal().is_some() {
             return Ok(false);
         }
         self.note_judged(&judged);
         self.record(&[Event::GreenOnArrival(GreenOnArrival { test_id })])?;
-        self.keep(stand, turn, result, &judged, Kind::Characterization)?;
+        self.keep(start, turn, result, &judged, Kind::Characterization)?;
         Ok(true)
     }
 
     /// Pauses after too many consecutive tests that passed at once; otherwise tells the tester how to go on.
     fn after_arrival(
         &mut self,
-        stand: &StartingPoint,
+        start: &StartingPoint,
         turn: &Turn,
         refusal: &Refusal,
         arrival: Arrival,
     ) -> Fallible<Outcome, B, A> {
-        let arrivals = self.session().standing().arrivals();
-        if let Some(fixed) = self.fixed(turn).filter(|_| arrivals >= MAX_FIXED_ARRIVALS) {
+        let arrivals = self.session().machine_state().arrivals();
+        if let Some(fixed) = self.fixed(turn).filter(|_| arrivals >= MAX_ASSIGNED_PASSING_TESTS) {
             let reason = format!("`{}` passed at once {arrivals} times: is it there already?", fixed.test);
             let next = "write it yourself and commit it, or take the step out of the plan; then `tdd-cli resume`";
-            return self.pause(stand, reason, next.to_owned()).map(Outcome::Ends);
+            return self.pause(start, reason, next.to_owned()).map(Outcome::End);
         }
         let limit = match arrival {
-            Arrival::Kept => MAX_KEPT_ARRIVALS,
-            Arrival::Undone => MAX_ARRIVALS,
+            Arrival::Kept => MAX_CONSECUTIVE_KEPT_TESTS,
+            Arrival::Undone => MAX_CONSECUTIVE_PASSING_TESTS,
         };
         if arrivals >= limit {
             let reason = format!("{arrivals} new tests in a row passed at once: is the kata done?");
             let next = "tests for what is there already can be added in refactor mode (`tdd-cli refactor begin`); \
                         `tdd-cli resume` goes on";
-            return self.pause(stand, reason, next.to_owned()).map(Outcome::Ends);
+            return self.pause(start, reason, next.to_owned()).map(Outcome::End);
         }
         if arrival == Arrival::Kept {
-            return Ok(Outcome::Goes);
+            return Ok(Outcome::Continue);
         }
         if arrivals == ASK_WHETHER_DONE && self.mandate.target.is_none() {
             self.ask_whether_done(turn, arrivals, refusal);
@@ -548,7 +549,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             let failed = Failed::refused(Refusal { next: next.to_owned(), ..refusal.clone() });
             self.tell(turn, &Feedback::Failed(failed.setback()));
         }
-        Ok(Outcome::Goes)
+        Ok(Outcome::Continue)
     }
 
     /// Tells the tester to declare the kata done, or to test a requirement that has no test.
@@ -563,17 +564,17 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Undoes a failed attempt, and tells the agent what was wrong.
-    fn failed(&mut self, stand: &StartingPoint, turn: &Turn, failed: Failed) -> Fallible<Outcome, B, A> {
-        let subject = self.session().standing().step().map(Step::subject).unwrap_or_default();
+    fn failed(&mut self, start: &StartingPoint, turn: &Turn, failed: Failed) -> Fallible<Outcome, B, A> {
+        let subject = self.session().machine_state().step().map(Step::subject).unwrap_or_default();
         let is_free = matches!(turn, Turn::Rethink { .. }) || self.is_the_testers_fault(turn, &failed);
         let failed = if is_free { Failed { spent: false, ..failed } } else { failed };
-        self.undo(stand, turn, &failed)?;
+        self.undo(start, turn, &failed)?;
         if let Turn::Green { tests, attempt: 2 } = turn
             && let Some(test) = tests.first()
         {
             self.record(&[Event::Repair(Repair { test_id: test.id().clone(), attempts: 2 })])?;
         }
-        let times = self.session().standing().times_failed(&subject, failed.signature);
+        let times = self.session().machine_state().times_failed(&subject, failed.signature);
         let stuck = times > STUCK_AFTER;
         if stuck {
             self.record(&[Event::Stuck(Stuck { subject, signature: failed.signature, times })])?;
@@ -583,11 +584,11 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             return self.give_up_rethink(turn, test, times);
         }
         let lost = matches!(turn, Turn::Red { .. })
-            && self.session().standing().invalid_reds().is_multiple_of(MAX_INVALID_REDS)
+            && self.session().machine_state().invalid_reds().is_multiple_of(MAX_INVALID_REDS)
             && failed.refusal.as_ref().is_some_and(|refusal| refusal.cause.is_some());
         let setback = failed.setback();
         self.tell(turn, &if stuck || lost { Feedback::StartOver(setback) } else { Feedback::Failed(setback) });
-        Ok(Outcome::Goes)
+        Ok(Outcome::Continue)
     }
 
     fn tell(&mut self, turn: &Turn, news: &Feedback<'_>) {
@@ -600,39 +601,40 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// attempt does not count.
     fn is_the_testers_fault(&self, turn: &Turn, failed: &Failed) -> bool {
         let vacuous = failed.refusal.as_ref().is_some_and(|refusal| refusal.cause == Some(Cause::VacuousTest));
-        let is_rethought = |test: &RedTest| self.session().standing().is_rethought(test.id());
+        let is_rethought = |test: &RedTest| self.session().machine_state().is_rethought(test.id());
         matches!(turn, Turn::Green { tests, .. } if vacuous && !tests.first().is_some_and(is_rethought))
     }
 
     /// Leaves the test as it is after two failed rethinks.
     fn give_up_rethink(&mut self, turn: &Turn, test: &RedTest, times: u32) -> Fallible<Outcome, B, A> {
-        let standing = self.session().standing();
-        let tries = standing.step().map_or(0, |step| standing.tries(&step.subject()));
+        let state = self.session().machine_state();
+        let tries = state.step().map_or(0, |step| state.tries(&step.subject()));
         if tries < 2 && times < 2 {
-            return Ok(Outcome::Goes);
+            return Ok(Outcome::Continue);
         }
         self.leave_test(turn, test, "no revision held, so it stays as it is", "")
     }
 
     /// Saves what the attempt wrote under a ref, and puts the files back.
-    fn undo(&mut self, stand: &StartingPoint, turn: &Turn, failed: &Failed) -> Fallible<(), B, A> {
-        let (step, attempt) = (stand.step, turn.attempt());
-        let open = self.session().standing().step().and_then(|step| step.open.clone());
+    fn undo(&mut self, start: &StartingPoint, turn: &Turn, failed: &Failed) -> Fallible<(), B, A> {
+        let (step, attempt) = (start.step, turn.attempt());
+        let open = self.session().machine_state().step().and_then(|step| step.open.clone());
         let mut kept_as = None;
         if let Some(open) = open {
-            let mut paths = self.bench.taken();
+            let mut paths = self.workshop.taken();
             paths.extend(open.paths.iter().filter(|path| !paths.contains(path)).cloned().collect::<Vec<_>>());
-            kept_as = self.bench.keep_attempt((step, attempt), &paths, &failed.reason).map_err(MachineError::Work)?;
-            let rescued = self.bench.put_back(&paths).map_err(MachineError::Work)?;
+            kept_as =
+                self.workshop.keep_attempt((step, attempt), &paths, &failed.reason).map_err(MachineError::Work)?;
+            let rescued = self.workshop.put_back(&paths).map_err(MachineError::Work)?;
             self.reporter.rescued(&rescued);
         }
-        self.reverted(stand, turn, failed, kept_as)
+        self.reverted(start, turn, failed, kept_as)
     }
 
     /// Records that nothing of the attempt remains.
     fn reverted(
         &mut self,
-        stand: &StartingPoint,
+        start: &StartingPoint,
         turn: &Turn,
         failed: &Failed,
         kept_as: Option<String>,
@@ -641,7 +643,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         self.note_fate(fate, &failed.reason);
         self.note_refusal(failed.refusal.as_ref());
         self.record(&[Event::Reverted(Reverted {
-            step: stand.step,
+            step: start.step,
             attempt: turn.attempt(),
             spent: failed.spent,
             in_tests: failed.in_tests,
@@ -658,8 +660,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// edit. The tester gets one chance to mend them.
     fn complaint_about_tests(&self, turn: &Turn, refusal: &Refusal, judged: &Judged) -> Fallible<Option<String>, B, A> {
         let Turn::Green { tests, .. } = turn else { return Ok(None) };
-        let standing = self.session().standing();
-        if tests.first().is_none_or(|test| standing.had_its_mend(test.id())) {
+        let state = self.session().machine_state();
+        if tests.first().is_none_or(|test| state.had_its_mend(test.id())) {
             return Ok(None);
         }
         let said = match &judged.check {
@@ -671,7 +673,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             }
             Some(_) | None => return Ok(None),
         };
-        Ok(self.bench.lies_in_tests(&said).map_err(MachineError::Work)?.then_some(said))
+        Ok(self.workshop.lies_in_tests(&said).map_err(MachineError::Work)?.then_some(said))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Keeps an attempt: commits it, and records the evidence for it in the ledger.
 
-use super::stand::StartingPoint;
-use super::{Fallible, Machine, work};
+use super::starting_point::StartingPoint;
+use super::{Fallible, Machine, workshop_error};
 use crate::account;
 use crate::change::{TestChange, TestFacts};
 use crate::commit::{Mode, StepMessage};
@@ -20,35 +20,35 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Commits exactly the tree that was verified.
     pub(super) fn keep(
         &mut self,
-        stand: &StartingPoint,
+        start: &StartingPoint,
         turn: &Turn,
         result: &StepResult,
         judged: &Judged,
         kind: Kind,
     ) -> Fallible<(), B, A> {
         let about = about(turn, judged);
-        let message = self.message(stand, turn, result, judged, kind, about.as_ref());
+        let message = self.message(start, turn, result, judged, kind, about.as_ref());
         let evidence = self.evidence(turn, result, judged);
         self.record(&evidence)?;
-        let (tree, paths) = (self.bench.tree().clone(), self.bench.taken());
+        let (tree, paths) = (self.workshop.tree().clone(), self.workshop.taken());
         let commit = NewCommit {
-            onto: &stand.head,
+            onto: &start.head,
             tree: &tree,
             paths: &paths,
             message: &message,
-            author: &self.bench.config().commit,
-            now_ms: self.bench.now_ms(),
+            author: &self.workshop.config().commit,
+            now_ms: self.workshop.now_ms(),
         };
-        let commit = self.bench.vcs().commit(&commit).map_err(work)?;
+        let commit = self.workshop.vcs().commit(&commit).map_err(workshop_error)?;
         self.note_commit(&commit, &message);
         let subject = message.lines().next().unwrap_or_default().to_owned();
         self.record(&[Event::Committed(Committed { commit, tree, subject, files: paths })])?;
-        self.end_step(stand, StepOutcome::Kept)
+        self.end_step(start, StepOutcome::Kept)
     }
 
     fn message(
         &self,
-        stand: &StartingPoint,
+        start: &StartingPoint,
         turn: &Turn,
         result: &StepResult,
         judged: &Judged,
@@ -64,10 +64,10 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             summary: &summary,
             rationale: &rationale,
             role: turn.role(),
-            step: stand.step,
+            step: start.step,
             goal: &self.goal(),
             diff_summary: &account::diff_summary(&judged.change),
-            verification: &account::verification(&self.bench.test_command(), &judged.report, &held, check),
+            verification: &account::verification(&self.workshop.test_command(), &judged.report, &held, check),
             phase: kind.phase().unwrap_or_else(|| turn.phase()),
             test: about,
             mark: self.mandate.mark.as_deref(),
@@ -91,7 +91,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             let (test_id, spec_source) = (test.id().clone(), result.spec_source.clone());
             let reason = if *mend { mended.to_owned() } else { result.reason.clone() };
             // The session already holds the revised test, so the digest before the change comes from the base.
-            let (before, after) = (self.bench.digest_before(&test_id), self.bench.test_digest(&test_id));
+            let (before, after) = (self.workshop.digest_before(&test_id), self.workshop.test_digest(&test_id));
             // A mend may have changed only code beside the test.
             events.push(if before == after {
                 Event::TestUpheld(TestUpheld { test_id, reason, spec_source })
@@ -100,14 +100,14 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             });
         }
         if matches!(turn, Turn::Task { .. }) {
-            let verified_by = Some(self.bench.check_command(self.kind(turn)));
-            let tree = self.bench.tree().clone();
+            let verified_by = Some(self.workshop.check_command(self.kind(turn)));
+            let tree = self.workshop.tree().clone();
             events.push(Event::RefactorEnd(RefactorEnd { kept: true, tree, verified_by, kept_as: None }));
         }
         if matches!(turn, Turn::Red { .. } | Turn::Rethink { .. }) {
             let reds = judged.change.tests.iter().filter_map(TestChange::after);
             let unrun = reds.filter(|test| judged.report.get(&test.id).is_none());
-            let digest = |test: &TestFacts| self.bench.test_digest(&test.id).unwrap_or(test.digest);
+            let digest = |test: &TestFacts| self.workshop.test_digest(&test.id).unwrap_or(test.digest);
             let run = |test: &TestFacts| self.missing_symbol(&judged.report, &test.id, digest(test));
             events.extend(unrun.map(run).map(Event::TestRun));
         }
@@ -121,9 +121,9 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             test_id: test.clone(),
             test_id_source: test.source(),
             status: Status::Fail,
-            command: self.bench.test_command(),
+            command: self.workshop.test_command(),
             duration_ms: 0,
-            tree: self.bench.tree().clone(),
+            tree: self.workshop.tree().clone(),
             test_digest: Some(digest),
             cause: Some(Cause::MissingSymbol),
             message: obstacle.map(|obstacle| obstacle.message.chars().take(600).collect()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::stand::StartingPoint;
+use super::starting_point::StartingPoint;
 use super::{Fallible, Machine, MachineError};
 use crate::cycle::{Phase, Role, Turn};
 use crate::digest::{CommitId, Digest};
@@ -78,14 +78,14 @@ struct Begun {
 }
 
 impl Begun {
-    fn now(bench: &impl StepWorkshop) -> Self {
-        Self { at: bench.elapsed(), commands: bench.spent_on_commands() }
+    fn now(workshop: &impl StepWorkshop) -> Self {
+        Self { at: workshop.elapsed(), commands: workshop.spent_on_commands() }
     }
 
-    fn took(self, bench: &impl StepWorkshop, models: Duration) -> Took {
+    fn took(self, workshop: &impl StepWorkshop, models: Duration) -> Took {
         let ms = |time: Duration| time.as_secs_f64() * 1000.0;
-        let all = bench.elapsed().saturating_sub(self.at);
-        let commands = bench.spent_on_commands().saturating_sub(self.commands);
+        let all = workshop.elapsed().saturating_sub(self.at);
+        let commands = workshop.spent_on_commands().saturating_sub(self.commands);
         let own = all.saturating_sub(commands).saturating_sub(models);
         Took { all: ms(all), models: ms(models), commands: ms(commands), own: ms(own) }
     }
@@ -200,8 +200,8 @@ impl StepLog {
 impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Opens the log of a step if it is not open, and adds an attempt. A rethink belongs to the step that it happens
     /// in.
-    pub(super) fn open_log(&mut self, stand: &StartingPoint, turn: &Turn) {
-        let (step, role, phase) = (stand.step, turn.role(), turn.phase());
+    pub(super) fn open_log(&mut self, start: &StartingPoint, turn: &Turn) {
+        let (step, role, phase) = (start.step, turn.role(), turn.phase());
         if self.log.as_ref().is_none_or(|log| log.step != step) {
             self.log = Some(StepLog {
                 step,
@@ -213,7 +213,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
                 outcome: None,
                 commit: None,
                 took: Took::default(),
-                begun: Begun::now(&self.bench),
+                begun: Begun::now(&self.workshop),
                 last_plan: String::new(),
                 said: None,
                 message: String::new(),
@@ -224,7 +224,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
-    pub(super) fn note_plan(&mut self, stand: &StartingPoint, turn: &Turn, plan: &str) -> Fallible<(), B, A> {
+    pub(super) fn note_plan(&mut self, start: &StartingPoint, turn: &Turn, plan: &str) -> Fallible<(), B, A> {
         if let Some(log) = &mut self.log {
             plan.clone_into(&mut log.last_plan);
             if log.role == turn.role() {
@@ -234,7 +234,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         if let Some(attempt) = self.attempt_log() {
             attempt.plan = Some(plan.to_owned());
         }
-        self.reporter.plan(stand.step, turn.role(), plan).map_err(MachineError::View)
+        self.reporter.plan(start.step, turn.role(), plan).map_err(MachineError::View)
     }
 
     pub(super) fn note_call(&mut self, made: &Made) {
@@ -323,7 +323,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     pub(super) fn save_log(&mut self) -> Fallible<(), B, A> {
         let Some(log) = &mut self.log else { return Ok(()) };
         let waited = log.attempts.iter().flat_map(|attempt| &attempt.calls).map(|call| call.waited).sum();
-        log.took = log.begun.took(&self.bench, waited);
+        log.took = log.begun.took(&self.workshop, waited);
         self.reporter.log(log).map_err(MachineError::View)
     }
 

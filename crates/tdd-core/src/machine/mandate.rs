@@ -18,7 +18,7 @@ pub struct Mandate {
     /// Text that the models get instead of the kata.
     pub brief: Option<String>,
     /// The only test that the tester may write.
-    pub target: Option<Fixed>,
+    pub target: Option<AssignedTest>,
     /// A line in the body of every commit, such as `[phase-05/plan-01/task-01]`.
     pub mark: Option<String>,
     /// The type of the plan, if this is a task that is done in refactor mode, outside the cycle. Such a task needs a
@@ -35,12 +35,12 @@ pub struct Mandate {
     /// The only role that acts while no test is red.
     pub only: Option<Role>,
     /// A role that uses up its attempts ends the run without a pause, because the caller continues by itself.
-    pub goes_on: bool,
+    pub caller_continues: bool,
 }
 
 /// A test that the plan chose instead of the tester.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fixed {
+pub struct AssignedTest {
     /// Its id.
     pub test: TestId,
     /// The file it belongs in.
@@ -77,7 +77,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// The test that this turn must write, if the mandate fixes it.
-    pub(super) fn fixed(&self, turn: &Turn) -> Option<&Fixed> {
+    pub(super) fn fixed(&self, turn: &Turn) -> Option<&AssignedTest> {
         self.mandate.target.as_ref().filter(|_| matches!(turn, Turn::Red { .. }))
     }
 
@@ -98,10 +98,10 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// Whether the source names a file other than the kata and the test's own file: programs refer to such files.
     fn names_another_file(&self, source: &str, test: &TestId) -> Fallible<bool, B, A> {
-        let kata = self.bench.config().kata_description.as_str();
+        let kata = self.workshop.config().kata_description.as_str();
         let names = source.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
         for name in names.filter(|name| *name != kata && Some(*name) != test.path()) {
-            if self.bench.read(name).map_err(MachineError::Work)?.is_some() {
+            if self.workshop.read(name).map_err(MachineError::Work)?.is_some() {
                 return Ok(true);
             }
         }

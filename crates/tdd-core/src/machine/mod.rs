@@ -1,19 +1,19 @@
 //! The orchestrator: rotates three roles through the cycle and sends each attempt through the gate and the pipeline.
 //!
 //! It is generic over its seams: the command line runs it with a real project and real models, the property tests with
-//! an in-memory project and an adversary. Read a step in this order: `Machine::work` here, `stand.rs` (starting point),
+//! an in-memory project and an adversary. Read a step in this order: `Machine::work` here, `starting_point.rs`,
 //! `attempt.rs` (ask, gate, write), the [pipeline](crate::pipeline) (judge), `keep.rs` (commit).
 
 mod agenda;
 mod attempt;
-mod desk;
 mod done;
 mod end;
 mod keep;
 mod log;
 mod mandate;
-mod stand;
 mod start;
+mod starting_point;
+mod turn_host;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -29,11 +29,11 @@ use crate::session::Session;
 pub use agenda::Agenda;
 pub use end::End;
 pub use log::StepLog;
-pub use mandate::{Fixed, Mandate};
+pub use mandate::{AssignedTest, Mandate};
 pub use start::Start;
 
 use attempt::Outcome;
-use stand::StartingPoint;
+use starting_point::StartingPoint;
 
 /// Prefix of the pause reason when all attempts at a test are used up.
 pub const STUCK: &str = "td-stuck";
@@ -106,7 +106,7 @@ pub type Fallible<T, B, A> = Result<T, MachineError<<B as crate::seam::Workshop>
 /// A run in progress.
 pub struct Machine<B: StepWorkshop, A: Agent, R: Reporter> {
     /// The workshop of the project.
-    pub bench: B,
+    pub workshop: B,
     agents: BTreeMap<Role, A>,
     reporter: R,
     /// The kata's text; empty if the mandate has its own brief.
@@ -130,7 +130,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Runs steps until there is a reason to stop.
     pub fn run(mut self) -> Fallible<End, B, A> {
         let end = match self.work() {
-            Err(_) if self.bench.is_cancelled() => End::Interrupted,
+            Err(_) if self.workshop.is_cancelled() => End::Interrupted,
             Err(error) => {
                 // A failed cleanup is ignored: the next start repeats it, and the first error is the one to report.
                 let _tidied = self.tidy();
@@ -155,61 +155,61 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         if let Some(end) = self.limit() {
             return Ok(Some(end));
         }
-        let mut stand = match self.stand()? {
-            StartOrEnd::Start(stand) => stand,
+        let mut start = match self.find_starting_point()? {
+            StartOrEnd::Start(start) => start,
             StartOrEnd::End(end) => return Ok(Some(end)),
         };
-        if let Some(end) = self.take_up(&mut stand)? {
+        if let Some(end) = self.take_up(&mut start)? {
             return Ok(Some(end));
         }
-        self.rung(&stand)
+        self.next_move(&start)
     }
 
     /// Makes the attempt that is due, skips a refactor, or stops the run when all attempts are used up.
-    fn rung(&mut self, stand: &StartingPoint) -> Fallible<Option<End>, B, A> {
-        let max = self.bench.config().max_attempts_per_agent.get();
-        let standing = self.session().standing();
-        let rung = if let Some(mark) = self.task_mark() {
-            Turn::task_rung(standing.spent(mark), max)
+    fn next_move(&mut self, start: &StartingPoint) -> Fallible<Option<End>, B, A> {
+        let max = self.workshop.config().max_attempts_per_agent.get();
+        let state = self.session().machine_state();
+        let next_move = if let Some(mark) = self.task_mark() {
+            Turn::next_task_move(state.spent(mark), max)
         } else {
-            let tried = standing.tried(stand.role, &stand.reds);
-            Turn::rung(stand.role, stand.reds.clone(), tried, max)
+            let tried = state.tried(start.role, &start.reds);
+            Turn::next_move(start.role, start.reds.clone(), tried, max)
         };
-        match rung {
+        match next_move {
             NextMove::Turn(turn) => {
-                self.begin_step(stand, &turn)?;
-                let outcome = self.attempt(stand, &turn);
+                self.begin_step(start, &turn)?;
+                let outcome = self.attempt(start, &turn);
                 let saved = self.save_log();
                 match outcome? {
-                    Outcome::Goes => saved.map(|()| None),
-                    Outcome::Ends(end) => saved.map(|()| Some(end)),
+                    Outcome::Continue => saved.map(|()| None),
+                    Outcome::End(end) => saved.map(|()| Some(end)),
                 }
             }
             NextMove::Skip => {
-                self.end_step(stand, StepOutcome::Skipped)?;
+                self.end_step(start, StepOutcome::Skipped)?;
                 Ok(None)
             }
-            NextMove::Stop => self.stop(stand).map(Some),
+            NextMove::Stop => self.stop(start).map(Some),
         }
     }
 
     /// Pauses the run because all attempts are used up; the target of an implementor is blocked.
-    fn stop(&mut self, stand: &StartingPoint) -> Fallible<End, B, A> {
+    fn stop(&mut self, start: &StartingPoint) -> Fallible<End, B, A> {
         let why = self.last_failure().unwrap_or_else(|| "all attempts failed".to_owned());
-        let Some(test) = stand.reds.first().filter(|_| stand.role == Role::Implementor) else {
+        let Some(test) = start.reds.first().filter(|_| start.role == Role::Implementor) else {
             let (who, next) = match self.task_mark() {
                 Some(mark) => {
                     (mark.to_owned(), "say more in the plan, or do it yourself and put its mark into the commit's body")
                 }
-                None => (format!("the {}", stand.role), "say more in the kata, or try another model"),
+                None => (format!("the {}", start.role), "say more in the kata, or try another model"),
             };
             let next = format!("{next}, then `tdd-cli resume`");
-            return self.pause(stand, format!("{who} used up its attempts: {why}"), next);
+            return self.pause(start, format!("{who} used up its attempts: {why}"), next);
         };
-        let standing = self.session().standing();
-        let clashes = standing.clashes(test.id()) > 0;
+        let state = self.session().machine_state();
+        let clashes = state.clashes(test.id()) > 0;
         let reason = if clashes { format!("older tests contradict it: {why}") } else { why };
-        let older: Vec<String> = standing.clashed_with(test.id()).map(|test| format!("`{test}`")).collect();
+        let older: Vec<String> = state.clashed_with(test.id()).map(|test| format!("`{test}`")).collect();
         self.record(&[Event::Blocked(Blocked { test_id: test.id().clone(), reason })])?;
         let next = "`tdd-cli resume` tries again, `tdd-cli resume --skip` leaves it aside; \
                     `tdd-cli log --type reverted` shows what was tried";
@@ -220,25 +220,25 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             format!("it contradicts {}: say in the kata what holds; {retire}; {next}", older.join(", "))
         };
         let reason = format!("{STUCK}: {}", test.id());
-        self.pause(stand, reason, next)
+        self.pause(start, reason, next)
     }
 
     /// Ends the step and stops the run. Records a pause, unless the mandate continues by itself and no test is stuck.
-    fn pause(&mut self, stand: &StartingPoint, reason: String, next: String) -> Fallible<End, B, A> {
-        if !self.mandate.goes_on || reason.starts_with(STUCK) {
+    fn pause(&mut self, start: &StartingPoint, reason: String, next: String) -> Fallible<End, B, A> {
+        if !self.mandate.caller_continues || reason.starts_with(STUCK) {
             self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
         }
-        self.end_step(stand, StepOutcome::Stopped)?;
+        self.end_step(start, StepOutcome::Stopped)?;
         Ok(End::Stopped { reason, next })
     }
 
     /// The reason not to begin another attempt, if there is one.
     fn limit(&self) -> Option<End> {
-        let standing = self.session().standing();
-        if self.bench.is_cancelled() {
+        let state = self.session().machine_state();
+        if self.workshop.is_cancelled() {
             return Some(End::Interrupted);
         }
-        if let Some(pause) = standing.pause() {
+        if let Some(pause) = state.pause() {
             return Some(End::Stopped { reason: pause.reason.clone(), next: pause.next.clone() });
         }
         if self.order.steps.is_some_and(|most| self.steps_done >= most) {
@@ -247,10 +247,10 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         if self.order.cycle && self.cycle_over {
             return Some(End::Steps { steps: self.steps_done });
         }
-        if self.order.max_time.is_some_and(|most| self.bench.elapsed().saturating_sub(self.begun) >= most) {
+        if self.order.max_time.is_some_and(|most| self.workshop.elapsed().saturating_sub(self.begun) >= most) {
             return Some(End::Time { steps: self.steps_done });
         }
-        let (budget, usage) = (self.budget(), standing.usage());
+        let (budget, usage) = (self.budget(), state.usage());
         if budget.tokens.is_some_and(|most| usage.tokens() >= most) {
             return Some(End::Spent { what: "tokens", next: "raise `llm.budget.tokens` in tdd.yaml".to_owned() });
         }
@@ -265,11 +265,11 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     fn limits(&self) -> Limits<'_> {
-        let (config, budget) = (self.bench.config(), self.budget());
-        let wanted = self.session().standing().step().is_some_and(|step| step.role == Role::Tester);
+        let (config, budget) = (self.workshop.config(), self.budget());
+        let wanted = self.session().machine_state().step().is_some_and(|step| step.role == Role::Tester);
         Limits {
             kata: config.kata_description.as_str(),
-            now_ms: self.bench.now_ms(),
+            now_ms: self.workshop.now_ms(),
             max_attempts: config.max_attempts_per_agent.get(),
             max_new_tests: config.most_new_tests(),
             max_tokens: budget.tokens,
@@ -281,19 +281,19 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     fn session(&self) -> &Session {
-        self.bench.session()
+        self.workshop.session()
     }
 
     fn last_failure(&self) -> Option<String> {
-        self.session().standing().last_failure().map(str::to_owned)
+        self.session().machine_state().last_failure().map(str::to_owned)
     }
 
     /// Appends events to the ledger and shows them to the reporter.
     fn record(&mut self, events: &[Event]) -> Fallible<(), B, A> {
-        self.bench.ledger().append(events).map_err(|error| MachineError::Work(error.into()))?;
+        self.workshop.ledger().append(events).map_err(|error| MachineError::Work(error.into()))?;
         for event in events {
             let told = EventContext {
-                session: self.bench.session(),
+                session: self.workshop.session(),
                 plan: self.log.as_ref().map_or("", StepLog::last_plan),
                 said: self.log.as_ref().and_then(StepLog::said),
                 message: self.log.as_ref().map_or("", StepLog::message),
@@ -314,8 +314,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Orchestrator for Machine<B, A, R> {
     type Error = MachineError<B::Error, A::Error>;
 
     fn current_role(&mut self) -> Fallible<Role, B, A> {
-        match self.stand()? {
-            StartOrEnd::Start(stand) => Ok(stand.role),
+        match self.find_starting_point()? {
+            StartOrEnd::Start(start) => Ok(start.role),
             StartOrEnd::End(_) => Ok(Role::Tester),
         }
     }
@@ -325,6 +325,6 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Orchestrator for Machine<B, A, R> {
     }
 }
 
-fn work<W, A>(error: impl Into<W>) -> MachineError<W, A> {
+fn workshop_error<W, A>(error: impl Into<W>) -> MachineError<W, A> {
     MachineError::Work(error.into())
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Agenda, End, Fallible, Machine, MachineError, Mandate, Order, work};
+use super::{Agenda, End, Fallible, Machine, MachineError, Mandate, Order, workshop_error};
 use crate::commit::Trailers;
 use crate::cycle::Role;
 use crate::digest::{CommitId, Digest};
 use crate::event::{Committed, Event, Resynced, Reverted, RunEnd, RunStart, StepEnd, StepOutcome};
 use crate::law::Kind;
+use crate::machine_state::Step;
 use crate::seam::{Agent, Head, Reporter, StepWorkshop, Vcs};
-use crate::standing::Step;
 
 /// The parameters of a run.
 pub struct Start {
@@ -27,15 +27,15 @@ pub struct Start {
 
 impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Cleans up, refuses a project that is not ready for a run, and records the start.
-    pub fn start(bench: B, agents: impl IntoIterator<Item = A>, reporter: R, start: Start) -> Fallible<Self, B, A> {
+    pub fn start(workshop: B, agents: impl IntoIterator<Item = A>, reporter: R, start: Start) -> Fallible<Self, B, A> {
         let Start { order, kata, mandate, agenda, version } = start;
         let agents: BTreeMap<Role, A> = agents.into_iter().map(|agent| (agent.role(), agent)).collect();
         if let Some(role) = Role::ALL.into_iter().find(|role| !agents.contains_key(role)) {
             return Err(MachineError::NoAgent(role));
         }
-        let begun = bench.elapsed();
+        let begun = workshop.elapsed();
         let mut machine = Self {
-            bench,
+            workshop,
             agents,
             reporter,
             kata,
@@ -50,13 +50,13 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             complaint: None,
             kata_cut: false,
         };
-        machine.bench.prepare().map_err(MachineError::Work)?;
+        machine.workshop.prepare().map_err(MachineError::Work)?;
         machine.recover()?;
         machine.refuse_unclean()?;
         machine.refuse_refactor_mode()?;
         machine.resync()?;
         machine.check_baseline()?;
-        let head = machine.bench.vcs().head().map_err(work)?;
+        let head = machine.workshop.vcs().head().map_err(workshop_error)?;
         let step = machine.position(&head)?.step;
         let kata = Digest::of(machine.brief());
         let plans = machine.agenda.as_ref().map(|agenda| agenda.plans.clone()).unwrap_or_default();
@@ -74,7 +74,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     pub(super) fn tidy(&mut self) -> Fallible<(), B, A> {
         self.recover()?;
         if self.order.allow_untracked {
-            self.bench.forget().map_err(MachineError::Work)?;
+            self.workshop.forget().map_err(MachineError::Work)?;
         }
         Ok(())
     }
@@ -87,18 +87,18 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     fn recover_step(&mut self) -> Fallible<(), B, A> {
-        let Some(step) = self.session().standing().step().cloned() else { return Ok(()) };
-        let head = self.bench.vcs().head().map_err(work)?;
+        let Some(step) = self.session().machine_state().step().cloned() else { return Ok(()) };
+        let head = self.workshop.vcs().head().map_err(workshop_error)?;
         if head.commit == step.head || !self.is_commit_of(&head, &step)? {
             return self.undo_unfinished(&step);
         }
         let commit = head.commit.clone().unwrap_or_else(|| CommitId(String::new()));
-        let message = self.bench.vcs().messages().map_err(work)?.into_iter().next().unwrap_or_default();
+        let message = self.workshop.vcs().messages().map_err(workshop_error)?.into_iter().next().unwrap_or_default();
         let committed = Committed {
             commit,
             tree: head.tree.clone(),
             subject: message.lines().next().unwrap_or_default().to_owned(),
-            files: self.bench.vcs().changed(&step.base, &head.tree).map_err(work)?,
+            files: self.workshop.vcs().changed(&step.base, &head.tree).map_err(workshop_error)?,
         };
         let known = self.session().last_commit().is_some_and(|known| known.commit == committed.commit);
         if !known {
@@ -110,12 +110,12 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
 
     fn undo_unfinished(&mut self, step: &Step) -> Fallible<(), B, A> {
         let Some(open) = &step.open else { return Ok(()) };
-        self.bench.start_from(&step.base);
+        self.workshop.start_from(&step.base);
         let mut paths = open.paths.clone();
-        paths.extend(self.bench.lock_files());
+        paths.extend(self.workshop.lock_files());
         let why = "it was cut short";
-        let kept_as = self.bench.keep_attempt((open.step, open.attempt), &paths, why).map_err(MachineError::Work)?;
-        let rescued = self.bench.put_back(&paths).map_err(MachineError::Work)?;
+        let kept_as = self.workshop.keep_attempt((open.step, open.attempt), &paths, why).map_err(MachineError::Work)?;
+        let rescued = self.workshop.put_back(&paths).map_err(MachineError::Work)?;
         self.reporter.rescued(&rescued);
         self.record(&[Event::Reverted(Reverted {
             step: open.step,
@@ -134,16 +134,16 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Whether HEAD is this step's commit, made just before the process was killed.
     fn is_commit_of(&self, head: &Head, step: &Step) -> Fallible<bool, B, A> {
         let Some(commit) = &head.commit else { return Ok(false) };
-        let message = self.bench.vcs().messages().map_err(work)?.into_iter().next().unwrap_or_default();
+        let message = self.workshop.vcs().messages().map_err(workshop_error)?.into_iter().next().unwrap_or_default();
         let trailers = Trailers::parse(&message);
         let is_step = trailers.get("TDD-Step") == Some(step.step.to_string().as_str())
             && trailers.get("TDD-Phase") == Some(step.phase.name());
-        Ok(is_step && self.bench.vcs().parent(commit).map_err(work)? == step.head)
+        Ok(is_step && self.workshop.vcs().parent(commit).map_err(workshop_error)? == step.head)
     }
 
     /// Refuses to start on a person's uncommitted work.
     fn refuse_unclean(&self) -> Fallible<(), B, A> {
-        let unclean = self.bench.vcs().unclean().map_err(work)?;
+        let unclean = self.workshop.vcs().unclean().map_err(workshop_error)?;
         if let Some(path) = unclean.modified.first() {
             return Err(MachineError::Modified { path: path.clone(), more: unclean.modified.len() - 1 });
         }
@@ -157,7 +157,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// Refuses to start while a person is in refactor mode.
     fn refuse_refactor_mode(&self) -> Fallible<(), B, A> {
-        match self.session().standing().refactor() {
+        match self.session().machine_state().refactor() {
             Some(on) => Err(MachineError::RefactorMode { reason: on.reason.clone() }),
             None => Ok(()),
         }
@@ -165,12 +165,12 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// Records a resync if HEAD is not where the ledger ended: the commits win over the ledger.
     fn resync(&mut self) -> Fallible<(), B, A> {
-        let head = self.bench.vcs().head().map_err(work)?;
+        let head = self.workshop.vcs().head().map_err(workshop_error)?;
         let session = self.session();
-        let ended = session.standing().ended().and_then(|end| end.head.as_ref());
+        let ended = session.machine_state().ended().and_then(|end| end.head.as_ref());
         let known = ended.or_else(|| session.last_commit().map(|commit| &commit.commit));
         let last = session.last_commit().map(|commit| &commit.commit);
-        let under_way = session.standing().step().and_then(|step| step.head.as_ref());
+        let under_way = session.machine_state().step().and_then(|step| step.head.as_ref());
         if head.commit.is_none() || [known, last, under_way].contains(&head.commit.as_ref()) {
             return Ok(());
         }
@@ -185,14 +185,14 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// Runs the check command on a HEAD that is not our commit; if it fails, the refactorer mends it first.
     fn check_baseline(&mut self) -> Fallible<(), B, A> {
-        let head = self.bench.vcs().head().map_err(work)?;
+        let head = self.workshop.vcs().head().map_err(workshop_error)?;
         let ours = self.session().last_commit().is_some_and(|commit| commit.tree == head.tree);
         if ours {
             return Ok(());
         }
-        self.bench.start_from(&head.tree);
-        self.bench.take(&[]).map_err(MachineError::Work)?;
-        if !self.bench.check(Kind::Refactor).map_err(MachineError::Work)?.outcome.ok {
+        self.workshop.start_from(&head.tree);
+        self.workshop.take(&[]).map_err(MachineError::Work)?;
+        if !self.workshop.check(Kind::Refactor).map_err(MachineError::Work)?.outcome.ok {
             self.check_fails = Some(head.tree);
         }
         Ok(())

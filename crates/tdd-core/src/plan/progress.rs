@@ -2,8 +2,8 @@
 
 use crate::commit::{Trailers, is_marked};
 use crate::cycle::{Phase, Role};
+use crate::machine_state::MachineState;
 use crate::report::{Outcome, Report};
-use crate::standing::MachineState;
 use crate::test_id::TestId;
 
 use super::Truth;
@@ -27,7 +27,7 @@ pub struct PlanFacts<'a> {
     /// The role whose turn it is in the cycle.
     pub role: Role,
     /// The state of the ledger.
-    pub standing: &'a MachineState,
+    pub state: &'a MachineState,
 }
 
 /// The index of the task that is due; `None` if all are done.
@@ -50,10 +50,10 @@ fn is_done(task: &Task, seen: &PlanFacts<'_>) -> bool {
         // A blocked test is a person's decision, so the task counts as done.
         Some(test) => {
             passes(seen.report, test)
-                || seen.standing.blocked().contains_key(test)
+                || seen.state.blocked().contains_key(test)
                 || marked.any(|message| is_green_of(message, test))
         }
-        None => marked.next().is_some() || seen.standing.is_idle(&task.mark),
+        None => marked.next().is_some() || seen.state.is_idle(&task.mark),
     }
 }
 
@@ -108,8 +108,8 @@ mod tests {
 
     /// Asserts the number of the task that is due.
     fn check(history: &[String], passing: &[&str], role: Role, expected: Option<usize>) {
-        let (report, standing) = (report(passing), MachineState::default());
-        let seen = PlanFacts { history, report: &report, role, standing: &standing };
+        let (report, state) = (report(passing), MachineState::default());
+        let seen = PlanFacts { history, report: &report, role, state: &state };
         assert_eq!(due(&tasks(), &seen).map(|at| at + 1), expected, "{history:?} {passing:?} {role}");
     }
 

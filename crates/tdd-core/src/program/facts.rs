@@ -5,8 +5,8 @@ use super::iteration::ExistingTests;
 use crate::commit::{Trailers, bullets};
 use crate::cycle::Phase;
 use crate::event::{self, StepOutcome};
+use crate::machine_state::Iterating;
 use crate::session::Session;
-use crate::standing::Iterating;
 use crate::test_id::TestId;
 
 /// The facts of an iteration.
@@ -247,7 +247,7 @@ mod tests {
 
     fn facts(messages: &[String], events: &[Event]) -> Facts {
         let session = session(events);
-        gather(messages, session.standing().iteration().unwrap(), &session, &Harness::default())
+        gather(messages, session.machine_state().iteration().unwrap(), &session, &Harness::default())
     }
 
     #[test]
@@ -288,7 +288,7 @@ mod tests {
         let other = TestId::native("tests/b.rs", "subtracts");
         let mut session = session(&[ran(says)]);
         session.apply(&Event::TestRun(TestRun { test_id: other, ..run(event::Status::Pass) }));
-        let told = gather(&[], session.standing().iteration().unwrap(), &session, &harness).tests;
+        let told = gather(&[], session.machine_state().iteration().unwrap(), &session, &harness).tests;
         let shown = |seen: Sighting| (seen.test.to_string(), seen.status, seen.known_as.map(|id| id.to_string()));
         told.into_iter().map(shown).collect()
     }

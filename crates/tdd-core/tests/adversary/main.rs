@@ -89,7 +89,7 @@ fn check_way_out(game: &mut Game) {
         }
         game.act(&Act::Honest(Vec::new()));
     }
-    panic!("{WAY_OUT} turns lead nowhere: {:?}", game.session().standing());
+    panic!("{WAY_OUT} turns lead nowhere: {:?}", game.session().machine_state());
 }
 
 /// How many sequences are run: few by default, as many as the contract demands in a full run.

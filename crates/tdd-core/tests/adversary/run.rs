@@ -67,11 +67,11 @@ impl Game {
     }
 
     pub fn world(&self) -> &World {
-        &self.machine.as_ref().unwrap().bench
+        &self.machine.as_ref().unwrap().workshop
     }
 
     fn world_mut(&mut self) -> &mut World {
-        &mut self.machine.as_mut().unwrap().bench
+        &mut self.machine.as_mut().unwrap().workshop
     }
 
     pub fn session(&self) -> &Session {
@@ -87,7 +87,7 @@ impl Game {
     }
 
     pub fn is_paused(&self) -> bool {
-        self.session().standing().pause().is_some()
+        self.session().machine_state().pause().is_some()
     }
 
     fn append(&mut self, event: Event) {
@@ -124,7 +124,7 @@ impl Game {
             // After a kill the run is restarted, and continues with the next attempt.
             Err(_) => {
                 let machine = self.machine.take().unwrap();
-                self.start(machine.bench);
+                self.start(machine.workshop);
             }
         }
         self.check_kept(&before, known);
@@ -154,7 +154,7 @@ impl Game {
             _ => None,
         });
         let (turn, after) = (turn_of(&start.unwrap()), self.head());
-        let plainly = self.session().standing().exceptions(self.world().ledger.now).is_empty();
+        let plainly = self.session().machine_state().exceptions(self.world().ledger.now).is_empty();
         if plainly {
             let (ever_green, inherits) = (&self.ever_green, self.excepted);
             let attempt = new[..at].iter().rev().take_while(|event| !matches!(event, Event::EditApplied(_)));
@@ -187,7 +187,7 @@ impl Game {
     /// Checks that nothing is permitted during a pause, unless there is an exception.
     fn knock_while_paused(&mut self, act: &Act) {
         let (Act::Honest(moves) | Act::Wild(_, moves) | Act::Killed(moves)) = act else { return };
-        let excepted = self.session().standing().exception(Rule::Budget, self.world().ledger.now).is_some();
+        let excepted = self.session().machine_state().exception(Rule::Budget, self.world().ledger.now).is_some();
         if self.asks_gate(moves) {
             assert!(excepted, "something was permitted in a pause");
         }
@@ -195,7 +195,7 @@ impl Game {
 
     /// A request outside a step, which only the gate judges.
     fn outside(&mut self, claims: Claims, moves: &[Move]) {
-        if self.session().standing().step().is_some() || self.is_paused() {
+        if self.session().machine_state().step().is_some() || self.is_paused() {
             return;
         }
         self.check_claims(&Act::Outside(claims, moves.to_vec()));
@@ -206,7 +206,7 @@ impl Game {
             let edit_target = "src/lib.rs".to_owned();
             self.append(Event::EditClaim(tdd_core::event::EditClaim { test_id, edit_target }));
         }
-        let plainly = self.session().standing().exceptions(self.world().ledger.now).is_empty();
+        let plainly = self.session().machine_state().exceptions(self.world().ledger.now).is_empty();
         if self.asks_gate(moves) && plainly {
             let head = self.head();
             let change = head.change_to(&Attempt::new(&head, moves).after);
@@ -236,7 +236,7 @@ impl Game {
     }
 
     fn resume(&mut self, skip: bool) {
-        let blocked = self.session().standing().blocked().keys().next().cloned().filter(|_| skip);
+        let blocked = self.session().machine_state().blocked().keys().next().cloned().filter(|_| skip);
         if let Some(test) = &blocked {
             let mut after = self.head();
             let marked = after.tests.iter_mut().find(|(key, _)| &id(**key) == test);

@@ -230,7 +230,7 @@ impl Workshop for World {
     }
 
     fn exception(&self, rule: Rule) -> Option<String> {
-        self.ledger.session.standing().exception(rule, self.ledger.now)
+        self.ledger.session.machine_state().exception(rule, self.ledger.now)
     }
 
     fn gate(&self, _: &Change, _: usize) -> Gate {

@@ -24,7 +24,7 @@ pub(super) fn mandate(found: &ProgramFiles, strategy: Strategy, state: &State, r
         framing,
         fence: Some(found.definition.fence.clone()),
         only,
-        goes_on: true,
+        caller_continues: true,
         ..Mandate::default()
     }
 }

@@ -97,7 +97,7 @@ impl Worker<'_> {
     }
 
     fn stage(&self, recording: &mut Recording) -> Result<Stage, ProgramError> {
-        let Some(iterating) = recording.session().standing().iteration().cloned() else { return Ok(Stage::Idle) };
+        let Some(iterating) = recording.session().machine_state().iteration().cloned() else { return Ok(Stage::Idle) };
         let IterationStart { program, id, head: base, rethink, .. } = iterating.start;
         if program != self.found.name {
             return Err(ProgramError::Other(program));
@@ -116,7 +116,7 @@ impl Worker<'_> {
             recording.append(&[Event::IterationEnd(IterationEnd { program, id, outcome })])?;
             return Ok(Stage::Idle);
         }
-        let paused = recording.session().standing().pause().is_some();
+        let paused = recording.session().machine_state().pause().is_some();
         Ok(if iterating.ended.is_some() || paused { Stage::Ended } else { Stage::Working { rethink } })
     }
 

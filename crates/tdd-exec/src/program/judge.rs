@@ -3,6 +3,7 @@
 use tdd_core::cycle::Phase;
 use tdd_core::digest::CommitId;
 use tdd_core::event::{Event, IterationJudged, StepOutcome};
+use tdd_core::machine_state::Iterating;
 use tdd_core::program::decision::{Decision, IterationFacts, decide};
 use tdd_core::program::definition::Strategy;
 use tdd_core::program::facts::{self, Facts};
@@ -10,7 +11,6 @@ use tdd_core::program::iteration::{Iteration, Outcome, Overview};
 use tdd_core::program::metric::Ratchet;
 use tdd_core::program::state::{ERRORS_TO_RETHINK, State};
 use tdd_core::seam::Ledger;
-use tdd_core::standing::Iterating;
 
 use super::error::ProgramError;
 use super::iterate::Worker;
@@ -32,19 +32,19 @@ impl Worker<'_> {
     /// Decides about an iteration whose work has ended, and records the decision.
     pub(super) fn judge(&self, recording: &mut Recording) -> Result<(), ProgramError> {
         let session = recording.session();
-        let Some(iterating) = session.standing().iteration() else { return Ok(()) };
+        let Some(iterating) = session.machine_state().iteration() else { return Ok(()) };
         let base = iterating.start.head.clone();
         let head = self.desk.repo.head()?.commit.unwrap_or_else(|| base.clone());
         let commits = self.desk.repo.lacking(&head, &base)?;
         let messages = commits.iter().map(|commit| self.desk.repo.message(commit)).collect::<Result<Vec<_>, _>>()?;
         let state = self.memory.load()?;
         let facts = facts::gather(&messages, iterating, session, state.harness());
-        let paused = session.standing().pause().map(|pause| pause.reason.clone());
+        let paused = session.machine_state().pause().map(|pause| pause.reason.clone());
         let judgement = match iterating.ended {
             Some(StepOutcome::Stopped) | None => {
                 // A pause that is not about a test states its own reason.
                 let said = paused.as_deref().filter(|_| iterating.blocked.is_empty());
-                stopped(iterating, &facts, &state, said.or(session.standing().last_failure()))
+                stopped(iterating, &facts, &state, said.or(session.machine_state().last_failure()))
             }
             Some(StepOutcome::Done) => self.done(&state),
             Some(StepOutcome::Kept | StepOutcome::Nothing | StepOutcome::Skipped) if head == base => {

@@ -68,7 +68,7 @@ impl ProgramContext {
         session: &Session,
         allow_untracked: bool,
     ) -> Result<Option<ProgramError>, ProgramError> {
-        let standing = session.standing();
+        let standing = session.machine_state();
         if let Some(iteration) = standing.iteration() {
             let other = &iteration.start.program;
             return Ok((other != program).then(|| ProgramError::Other(other.clone())));

@@ -302,7 +302,7 @@ impl ProjectWorkshop {
     /// The reason for a person's exception from a rule, given by the judged commit or by the ledger.
     fn exception_now(&self, rule: Rule) -> Option<String> {
         let granted = self.granted.get(&rule).cloned().filter(|_| rule.has_exceptions());
-        granted.or_else(|| self.recording.session().standing().exception(rule, WallClock.now_ms()))
+        granted.or_else(|| self.recording.session().machine_state().exception(rule, WallClock.now_ms()))
     }
 
     /// A test's digest in the judged tree, as a run would record it.

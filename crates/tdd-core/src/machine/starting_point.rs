@@ -1,6 +1,6 @@
 //! Finds the starting point: whose turn it is, on top of which commit, with which tests red.
 
-use super::{End, Fallible, Machine, MachineError, StartOrEnd, work};
+use super::{End, Fallible, Machine, MachineError, StartOrEnd, workshop_error};
 use crate::cycle::{Phase, Position, RedTest, Role, Turn};
 use crate::event::{Event, Paused, RefactorBegin, RefactorEnd, Status, StepEnd, StepOutcome, StepStart};
 use crate::gate;
@@ -25,11 +25,11 @@ pub struct StartingPoint {
 
 impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Finds the starting point, or the reason to end the run.
-    pub(super) fn stand(&mut self) -> Fallible<StartOrEnd, B, A> {
-        let head = self.bench.vcs().head().map_err(work)?;
-        self.bench.start_from(&head.tree);
+    pub(super) fn find_starting_point(&mut self) -> Fallible<StartOrEnd, B, A> {
+        let head = self.workshop.vcs().head().map_err(workshop_error)?;
+        self.workshop.start_from(&head.tree);
         let position = self.position(&head)?;
-        let known = self.session().report_on(&head.tree, &self.bench.test_command());
+        let known = self.session().report_on(&head.tree, &self.workshop.test_command());
         let report = match known {
             Some(report) => report,
             None => self.baseline()?,
@@ -53,7 +53,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Whose turn it is under the mandate: `only` acts while no test is red; and a program's iteration begins with a
     /// test, even if the iteration before it left a refactor due.
     fn on_turn(&self, role: Role, reds: &[RedTest]) -> Role {
-        let begins = self.session().standing().iteration().is_some_and(|iteration| !iteration.greened);
+        let begins = self.session().machine_state().iteration().is_some_and(|iteration| !iteration.greened);
         match (self.mandate.only, role) {
             (Some(only), _) if reds.is_empty() => only,
             (None, Role::Refactorer) if begins => Role::Tester,
@@ -63,26 +63,26 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// The position by HEAD's history, or by a later step that ended on HEAD without a commit.
     pub(super) fn position(&self, head: &Head) -> Fallible<Position, B, A> {
-        let messages = self.bench.vcs().messages().map_err(work)?;
-        Ok(Position::of_history(messages).after(self.session().standing().ended(), head.commit.as_ref()))
+        let messages = self.workshop.vcs().messages().map_err(workshop_error)?;
+        Ok(Position::of_history(messages).after(self.session().machine_state().ended(), head.commit.as_ref()))
     }
 
     /// Runs all tests on HEAD's tree. If HEAD is our own commit, tests that passed before and fail now are rerun: they
     /// may be flaky.
     fn baseline(&mut self) -> Fallible<Report, B, A> {
-        let tree = self.bench.vcs().head().map_err(work)?.tree;
+        let tree = self.workshop.vcs().head().map_err(workshop_error)?.tree;
         let untouched = self.session().last_commit().is_some_and(|commit| commit.tree == tree);
         let known = self.session().tests().iter();
         let passed: Vec<TestId> =
             known.filter(|(_, known)| known.status == Status::Pass).map(|(id, _)| id.clone()).collect();
-        self.bench.take(&[]).map_err(MachineError::Work)?;
-        let report = self.bench.run().map_err(MachineError::Work)?.report;
+        self.workshop.take(&[]).map_err(MachineError::Work)?;
+        let report = self.workshop.run().map_err(MachineError::Work)?.report;
         let failed = |id: &&TestId| report.get(id).is_some_and(|result| result.outcome.cause().is_some());
         let suspects: Vec<TestId> = passed.iter().filter(failed).cloned().collect();
         if !untouched || suspects.is_empty() {
             return Ok(report);
         }
-        self.bench.rerun(report, &suspects).map_err(MachineError::Work)
+        self.workshop.rerun(report, &suspects).map_err(MachineError::Work)
     }
 
     /// Pauses if no step can start from this baseline: a test flakes, or fails for a cause that is not a valid red.
@@ -112,9 +112,9 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         if unknown.is_empty() {
             return Ok(());
         }
-        self.bench.take(&[]).map_err(MachineError::Work)?;
+        self.workshop.take(&[]).map_err(MachineError::Work)?;
         let proven = |id: &TestId| {
-            let digest = self.bench.test_digest(id)?;
+            let digest = self.workshop.test_digest(id)?;
             Some(Event::TestRun(self.missing_symbol(report, id, digest)))
         };
         let events: Vec<Event> = unknown.iter().filter_map(proven).collect();
@@ -122,23 +122,23 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     }
 
     /// Records the start of a step, unless it is already in progress.
-    pub(super) fn begin_step(&mut self, stand: &StartingPoint, turn: &Turn) -> Fallible<(), B, A> {
+    pub(super) fn begin_step(&mut self, start: &StartingPoint, turn: &Turn) -> Fallible<(), B, A> {
         let start = StepStart {
-            step: stand.step,
+            step: start.step,
             role: turn.role(),
             phase: turn.phase(),
-            head: stand.head.commit.clone(),
-            base: stand.head.tree.clone(),
+            head: start.head.commit.clone(),
+            base: start.head.tree.clone(),
             targets: turn.targets(),
             mark: self.mandate.mark.clone(),
         };
-        let standing = self.session().standing();
-        let same = standing.step().is_some_and(|step| {
+        let state = self.session().machine_state();
+        let same = state.step().is_some_and(|step| {
             (step.step, step.phase, &step.head, &step.targets, &step.mark)
                 == (start.step, start.phase, &start.head, &start.targets, &start.mark)
         });
         let is_task = matches!(turn, Turn::Task { .. });
-        if same && is_task == standing.refactor().is_some() {
+        if same && is_task == state.refactor().is_some() {
             return Ok(());
         }
         if is_task {
@@ -150,18 +150,18 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// Ends refactor mode that was begun for a task which is not kept.
     pub(super) fn end_mode(&mut self) -> Fallible<(), B, A> {
-        let mode = self.session().standing().refactor().filter(|mode| mode.mark.is_some());
+        let mode = self.session().machine_state().refactor().filter(|mode| mode.mark.is_some());
         let Some(tree) = mode.map(|mode| mode.base.clone()) else { return Ok(()) };
         self.record(&[Event::RefactorEnd(RefactorEnd { kept: false, tree, verified_by: None, kept_as: None })])
     }
 
     /// Records the end of a step, tells the agents, and closes the step log.
-    pub(super) fn end_step(&mut self, stand: &StartingPoint, outcome: StepOutcome) -> Fallible<(), B, A> {
-        let under_way = self.session().standing().step();
-        let role = under_way.map_or(stand.role, |step| step.role);
-        let step = under_way.map_or(stand.step, |step| step.step);
+    pub(super) fn end_step(&mut self, start: &StartingPoint, outcome: StepOutcome) -> Fallible<(), B, A> {
+        let under_way = self.session().machine_state().step();
+        let role = under_way.map_or(start.role, |step| step.role);
+        let step = under_way.map_or(start.step, |step| step.step);
         let rethink = under_way.is_some_and(|step| step.phase == Phase::RethinkTest);
-        let head = self.bench.vcs().head().map_err(work)?.commit;
+        let head = self.workshop.vcs().head().map_err(workshop_error)?.commit;
         self.end_mode()?;
         self.record(&[Event::StepEnd(StepEnd { step, role, outcome, head })])?;
         for agent in self.agents.values_mut() {

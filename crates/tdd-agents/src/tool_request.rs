@@ -7,7 +7,7 @@ use tdd_core::test_id::TestId;
 
 /// A request of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum ToolRequest {
     /// Read a file.
     Read {
         /// The file.

@@ -1,6 +1,6 @@
 //! The agent's host during a turn: answers each request at once, and sends edits and claims through the gate.
 
-use super::stand::StartingPoint;
+use super::starting_point::StartingPoint;
 use super::{Machine, MachineError};
 use crate::cycle::Turn;
 use crate::digest::Digest;
@@ -15,15 +15,15 @@ use crate::test_id::TestId;
 /// The [`AgentHost`] of one turn.
 pub(super) struct TurnHost<'m, B: StepWorkshop, A: Agent, R: Reporter> {
     machine: &'m mut Machine<B, A, R>,
-    stand: &'m StartingPoint,
+    start: &'m StartingPoint,
     turn: &'m Turn,
     /// The error behind a failed request; the agent sees only [`HostFailed`].
     pub failure: Option<MachineError<B::Error, A::Error>>,
 }
 
 impl<'m, B: StepWorkshop, A: Agent, R: Reporter> TurnHost<'m, B, A, R> {
-    pub fn new(machine: &'m mut Machine<B, A, R>, stand: &'m StartingPoint, turn: &'m Turn) -> Self {
-        Self { machine, stand, turn, failure: None }
+    pub fn new(machine: &'m mut Machine<B, A, R>, start: &'m StartingPoint, turn: &'m Turn) -> Self {
+        Self { machine, start, turn, failure: None }
     }
 
     fn open<T>(&mut self, result: Result<T, MachineError<B::Error, A::Error>>) -> Result<T, HostFailed> {
@@ -39,27 +39,27 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> AgentHost for TurnHost<'_, B, A, R>
         if program::is_ours(path) {
             return Ok(None);
         }
-        let text = self.machine.bench.read(path).map_err(MachineError::Work);
+        let text = self.machine.workshop.read(path).map_err(MachineError::Work);
         self.open(text)
     }
 
     fn files(&mut self) -> Result<Vec<String>, HostFailed> {
-        let files = self.machine.bench.files().map_err(MachineError::Work);
+        let files = self.machine.workshop.files().map_err(MachineError::Work);
         let files = self.open(files)?;
         Ok(files.into_iter().filter(|path| !program::is_ours(path)).collect())
     }
 
     fn merge(&mut self, path: &str, file: &str, answer: &str) -> Option<Result<Merged, MergeError>> {
-        self.machine.bench.merge(path, file, answer)
+        self.machine.workshop.merge(path, file, answer)
     }
 
     fn shown(&mut self) -> Result<Vec<File>, HostFailed> {
-        let files = self.machine.bench.shown().map_err(MachineError::Work);
+        let files = self.machine.workshop.shown().map_err(MachineError::Work);
         self.open(files)
     }
 
     fn language(&mut self) -> Result<(String, Option<String>), HostFailed> {
-        let language = self.machine.bench.language().map_err(MachineError::Work);
+        let language = self.machine.workshop.language().map_err(MachineError::Work);
         self.open(language)
     }
 
@@ -75,7 +75,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> AgentHost for TurnHost<'_, B, A, R>
 
     fn refused(&mut self, refusal: &Refusal, paths: &[String]) -> Result<(), HostFailed> {
         let recorded = self.machine.record(&[Event::EditRefused(EditRefused {
-            step: self.stand.step,
+            step: self.start.step,
             attempt: self.turn.attempt(),
             rule: refusal.rule,
             reason: refusal.reason.clone(),
@@ -95,18 +95,18 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> AgentHost for TurnHost<'_, B, A, R>
     }
 
     fn planned(&mut self, plan: &str, steps: &[PlannedStep]) -> Result<(), HostFailed> {
-        let noted = self.machine.note_plan(self.stand, self.turn, plan);
+        let noted = self.machine.note_plan(self.start, self.turn, plan);
         self.open(noted)?;
-        let (step, role, digest) = (self.stand.step, self.turn.role(), Digest::of(plan));
+        let (step, role, digest) = (self.start.step, self.turn.role(), Digest::of(plan));
         let steps = steps.to_vec();
         let recorded = self.machine.record(&[Event::PlanSubmitted(PlanSubmitted { step, role, digest, steps })]);
         self.open(recorded)
     }
 
     fn run_tests(&mut self, files: &Files, only: &[TestId]) -> Result<Trial, HostFailed> {
-        let change = self.machine.bench.change_to(files, self.machine.kind(self.turn)).map_err(MachineError::Work);
+        let change = self.machine.workshop.change_to(files, self.machine.kind(self.turn)).map_err(MachineError::Work);
         let change = self.open(change)?;
-        if !self.machine.bench.gate(&change, 0).auto_test {
+        if !self.machine.workshop.gate(&change, 0).auto_test {
             return Ok(Trial::Withheld);
         }
         if !files.is_empty() {
@@ -115,9 +115,9 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> AgentHost for TurnHost<'_, B, A, R>
                 return Ok(Trial::Refused(refusal));
             }
         }
-        let what = format!("step {}: {} runs tests", self.stand.step, self.turn.role());
+        let what = format!("step {}: {} runs tests", self.start.step, self.turn.role());
         self.machine.reporter.working(&what);
-        let report = self.machine.bench.try_tests(files, only).map_err(MachineError::Work);
+        let report = self.machine.workshop.try_tests(files, only).map_err(MachineError::Work);
         self.machine.reporter.rested();
         let report = self.open(report)?;
         self.machine.note_trial(&report);
@@ -125,7 +125,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> AgentHost for TurnHost<'_, B, A, R>
     }
 
     fn waiting(&mut self, purpose: &str) {
-        let what = format!("step {}: {} thinks ({purpose})", self.stand.step, self.turn.role());
+        let what = format!("step {}: {} thinks ({purpose})", self.start.step, self.turn.role());
         self.machine.reporter.working(&what);
     }
 
