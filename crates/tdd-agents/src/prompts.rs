@@ -104,9 +104,9 @@ impl Prompts {
     }
 
     /// The system prompt of a part. It is the same in every step, so that the server's prefix cache hits.
-    pub fn system(&self, part: Part, language: &str, way: AnswerFormat) -> String {
+    pub fn system(&self, part: Part, language: &str, format: AnswerFormat) -> String {
         let title = language::title(language);
-        let answer = match way {
+        let answer = match format {
             AnswerFormat::EditPlan => {
                 let example = language::example(language, part);
                 self.filled("answer", &[("example", &example), ("actions", &actions(part)), ("language", title)])
@@ -124,8 +124,8 @@ impl Prompts {
     }
 
     /// The request for edits or tool calls.
-    pub fn act(&self, aim: &str, way: AnswerFormat) -> String {
-        let name = match way {
+    pub fn act(&self, aim: &str, format: AnswerFormat) -> String {
+        let name = match format {
             AnswerFormat::EditPlan => "edit",
             AnswerFormat::Files => "send",
             AnswerFormat::Tools => "act",
@@ -220,8 +220,8 @@ mod tests {
         let ours = OURS.into_iter().map(|(name, text, _)| (name.to_owned(), text.to_owned())).collect();
         assert_eq!(Prompts::new(ours), Ok(Prompts::default()));
         for phase in Phase::ALL {
-            for way in [AnswerFormat::EditPlan, AnswerFormat::Files, AnswerFormat::Tools] {
-                let text = Prompts::default().system(Part::of(phase), "rust", way);
+            for format in [AnswerFormat::EditPlan, AnswerFormat::Files, AnswerFormat::Tools] {
+                let text = Prompts::default().system(Part::of(phase), "rust", format);
                 assert!(!text.contains("{{") && text.len() < 4_000, "{text}");
             }
         }

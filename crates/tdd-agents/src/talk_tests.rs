@@ -5,12 +5,12 @@ use crate::reply::ReplyError;
 use crate::tools::written_calls;
 use tdd_core::rule::Rule;
 
-fn stage(phase: Phase, way: AnswerFormat) -> Stage {
+fn stage(phase: Phase, format: AnswerFormat) -> Stage {
     Stage {
         part: Part::of(phase),
         step: 4,
         attempt: 1,
-        way,
+        format,
         language: "rust".to_owned(),
         imports: Some("use calc::…;".to_owned()),
         target: Some(TestId::parse("tests/calc.rs::adds").unwrap()),

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use secrecy::SecretString;
 use tdd_agents::agent::RoleModel;
 use tdd_agents::roster::{self, RoleConfig};
@@ -103,11 +104,20 @@ impl RoleModels {
     }
 }
 
+impl ConfiguredModel {
+    async fn timed(&self, ask: &Ask) -> Result<(Answer, Duration), LlmError> {
+        let asked = Instant::now();
+        Ok((chat_whole(&self.model, ask, MAX_CONTINUATIONS).await?, asked.elapsed()))
+    }
+}
+
 impl RoleModel for ConfiguredModel {
     fn ask(&self, ask: &Ask) -> Result<(Answer, Duration), LlmError> {
-        let asked = Instant::now();
-        let answer = self.shared.runtime.block_on(chat_whole(&self.model, ask, MAX_CONTINUATIONS))?;
-        Ok((answer, asked.elapsed()))
+        self.shared.runtime.block_on(self.timed(ask))
+    }
+
+    fn ask_all(&self, asks: &[Ask]) -> Vec<Result<(Answer, Duration), LlmError>> {
+        self.shared.runtime.block_on(join_all(asks.iter().map(|ask| self.timed(ask))))
     }
 
     /// 0 if no price is configured.
