@@ -1,8 +1,10 @@
 //! Sample projects and a hermetic place to run the machine in. Depends on none of the other crates.
 
+pub mod bowling;
 pub mod corpus;
 pub mod machine;
 pub mod mount;
+pub mod processes;
 pub mod script;
 pub mod server;
 pub mod story;
@@ -42,6 +44,24 @@ impl Sandbox {
         let sandbox = Self::new();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("projects").join(name);
         must(&format!("copy {}", source.display()), copy(&source, &sandbox.project()));
+        sandbox
+    }
+
+    /// A sandbox with an empty repository; `None` unless pytest, node and Go are installed.
+    pub fn for_every_language() -> Option<Self> {
+        let sandbox = Self::new();
+        let is_installed = sandbox.has_pytest() && sandbox.has_node() && sandbox.has_go();
+        is_installed.then(|| {
+            sandbox.git(&["init", "-q", "-b", "main"]);
+            sandbox
+        })
+    }
+
+    /// A sandbox whose project `init` of this program made, with these arguments.
+    pub fn initialized(program: &str, arguments: &[&str]) -> Self {
+        let sandbox = Self::new();
+        let (code, said) = sandbox.answer(program, &[&["init"], arguments].concat());
+        must("make a project", succeeded(code == 0, &said.to_string()));
         sandbox
     }
 

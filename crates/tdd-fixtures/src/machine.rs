@@ -7,6 +7,14 @@ use serde_json::Value;
 use crate::script::Script;
 use crate::{Sandbox, must};
 
+/// What differs from run to run in what the program prints (a pattern), and what a snapshot holds instead.
+pub const VOLATILE: [(&str, &str); 4] = [
+    (r"\b[0-9a-f]{10}\b", "[commit]"),
+    (r"\b[0-9a-f]{40}\b", "[id]"),
+    (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "[time]"),
+    (r"in \d+\.\d\d s", "in [seconds]"),
+];
+
 /// The real program on the project of a sandbox.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'s> {
@@ -42,6 +50,12 @@ impl<'s> Machine<'s> {
         let (code, said) = self.sandbox.answer(self.program, arguments);
         assert_eq!(code, 0, "{arguments:?}: {said}");
         said
+    }
+
+    /// From now on each test may take this many seconds.
+    pub fn set_test_timeout(&self, seconds: u32) {
+        let config = self.sandbox.read("tdd.yaml").replace("ci:\n", &format!("ci:\n  timeout_secs: {seconds}\n"));
+        self.sandbox.write("tdd.yaml", config);
     }
 
     /// Runs steps with the models of a script; exit code and what was told.
