@@ -25,6 +25,13 @@ impl Machine {
         Self { sandbox: Sandbox::new() }
     }
 
+    /// In a folder that holds this file.
+    pub fn with(path: &str, text: &str) -> Self {
+        let machine = Self::new();
+        machine.sandbox.write(path, text);
+        machine
+    }
+
     /// In a project that `init` has set up.
     pub fn ready() -> Self {
         Self::new().set_up()
