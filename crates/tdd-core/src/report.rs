@@ -225,6 +225,21 @@ pub struct Counts {
     pub skipped: u32,
 }
 
+impl Counts {
+    /// How many of these outcomes there are of each kind.
+    pub fn of<'o>(outcomes: impl IntoIterator<Item = &'o Outcome>) -> Self {
+        let mut counts = Self::default();
+        for outcome in outcomes {
+            match outcome.cause() {
+                None => counts.passed += 1,
+                Some(Cause::Skipped) => counts.skipped += 1,
+                Some(_) => counts.failed += 1,
+            }
+        }
+        counts
+    }
+}
+
 impl Report {
     /// A report over these results and obstacles. Two results for one id contradict each other: the
     /// id fails with `unknown-output`.
@@ -258,15 +273,7 @@ impl Report {
 
     /// How many of each kind.
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for result in self.results.values() {
-            match result.outcome.cause() {
-                None => counts.passed += 1,
-                Some(Cause::Skipped) => counts.skipped += 1,
-                Some(_) => counts.failed += 1,
-            }
-        }
-        counts
+        Counts::of(self.results.values().map(|result| &result.outcome))
     }
 
     /// The report, after some tests were run again on the same files: one that says otherwise now is flaky.
