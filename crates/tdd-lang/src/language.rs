@@ -27,6 +27,20 @@ pub trait Sources {
     fn read(&self, path: &str) -> Option<String>;
 }
 
+/// A repository without files.
+#[derive(Clone, Copy, Debug)]
+pub struct NoSources;
+
+impl Sources for NoSources {
+    fn files(&self) -> &[String] {
+        &[]
+    }
+
+    fn read(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
 /// A project of some language inside the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
