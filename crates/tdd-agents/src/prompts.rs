@@ -228,46 +228,25 @@ mod tests {
     }
 
     #[test]
-    fn the_instructions_of_a_tester_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Red), "rust", AnswerFormat::EditPlan));
-    }
-
-    #[test]
-    fn the_instructions_of_an_implementor_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Green), "rust", AnswerFormat::EditPlan));
-    }
-
-    #[test]
-    fn the_instructions_of_a_refactorer_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "rust", AnswerFormat::EditPlan));
-    }
-
-    #[test]
-    fn the_instructions_of_who_mends_are_pinned() {
+    fn the_instructions_of_every_part_are_pinned() {
         let red = tdd_core::test_id::TestId::native("tests/a.rs", "adds");
         let test = tdd_core::cycle::RedTest::proven(red, tdd_core::report::Cause::Assertion).unwrap();
-        let part = Part::on(&tdd_core::cycle::Turn::Rethink { test, mend: true });
-        insta::assert_snapshot!(Prompts::default().system(part, "rust", AnswerFormat::EditPlan));
-    }
-
-    #[test]
-    fn the_instructions_of_an_executor_are_pinned() {
-        let part = Part::on(&tdd_core::cycle::Turn::Task { attempt: 1 });
-        insta::assert_snapshot!(Prompts::default().system(part, "rust", AnswerFormat::EditPlan));
+        for (who, part) in [
+            ("a_tester", Part::of(Phase::Red)),
+            ("an_implementor", Part::of(Phase::Green)),
+            ("a_refactorer", Part::of(Phase::Refactor)),
+            ("a_rethink", Part::of(Phase::RethinkTest)),
+            ("who_mends", Part::on(&tdd_core::cycle::Turn::Rethink { test, mend: true })),
+            ("an_executor", Part::on(&tdd_core::cycle::Turn::Task { attempt: 1 })),
+        ] {
+            let instructions = Prompts::default().system(part, "rust", AnswerFormat::EditPlan);
+            insta::assert_snapshot!(format!("the_instructions_of_{who}_are_pinned"), instructions);
+        }
     }
 
     #[test]
     fn the_instructions_for_tools_and_another_language_are_pinned() {
         insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "cobol", AnswerFormat::Tools));
-    }
-
-    #[test]
-    fn the_instructions_of_a_rethink_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(
-            Part::of(Phase::RethinkTest),
-            "rust",
-            AnswerFormat::EditPlan
-        ));
     }
 
     #[test]

@@ -99,6 +99,20 @@ pub enum WorkError {
     Interrupted,
 }
 
+/// Turns these errors into one that has a variant `Work`, by way of [`WorkError`].
+#[macro_export]
+macro_rules! from_work_errors {
+    ($target:ty: $($error:ty),+) => {
+        $(
+            impl From<$error> for $target {
+                fn from(error: $error) -> Self {
+                    Self::Work(error.into())
+                }
+            }
+        )+
+    };
+}
+
 impl From<RunError> for WorkError {
     fn from(error: RunError) -> Self {
         match error {

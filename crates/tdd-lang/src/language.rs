@@ -28,7 +28,21 @@ pub trait Sources {
     fn read(&self, path: &str) -> Option<String>;
 }
 
-/// A project of one language inside the repository.
+/// A repository without files.
+#[derive(Clone, Copy, Debug)]
+pub struct NoSources;
+
+impl Sources for NoSources {
+    fn files(&self) -> &[String] {
+        &[]
+    }
+
+    fn read(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+/// A project of some language inside the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     /// The project's folder, relative to the repository's root; empty for the root itself.

@@ -174,6 +174,25 @@ pub(crate) fn registered<'a>(receiver: &str, name: &str, path: &'a str) -> Optio
     (is_path && registers).then_some(path)
 }
 
+/// The path of the route that a call registers, in a language with this kind of calls and this field for the name of a
+/// member.
+pub(crate) fn route_of<'a>(
+    tree: &FlatTree<'a>,
+    node: usize,
+    (call, member): (&str, &str),
+    text: fn(&FlatTree<'a>, usize) -> Option<&'a str>,
+) -> Option<&'a str> {
+    if tree.kind(node) != call {
+        return None;
+    }
+    let function = tree.child(node, "function")?;
+    let list = tree.child(node, "arguments")?;
+    let first = tree.children(list).find(|child| tree.kind(*child) == "string")?;
+    let receiver = tree.child(function, "object").map_or("", |object| tree.text(object));
+    let name = tree.child(function, member).unwrap_or(function);
+    registered(receiver, tree.text(name), text(tree, first)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -139,6 +139,8 @@ fn with_comments(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::assert_skip_is_undone;
+    use crate::go::Go;
 
     const FILE: &str = "a_test.go";
     const SOURCE: &str = "package a\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n\n// TestA is first.\nfunc TestA(t *testing.T) {\n\tif f() {\n\t\tt.Error()\n\t}\n}\n\nfunc TestB(t *testing.T) {\n\tif strings.ToUpper(\"a\") != \"A\" {\n\t\tt.Error()\n\t}\n}\n";
@@ -173,13 +175,7 @@ mod tests {
 
     #[test]
     fn a_test_is_skipped_and_runs_again_as_it_was() {
-        for skip in [Skip::FromRunning, Skip::FromBuilding] {
-            for name in ["TestA", "TestB"] {
-                let marked = skipped(FILE, SOURCE, &test(SOURCE, name), "say \"\\no\"\nlater", skip).unwrap();
-                assert!(test(&marked, name).ignored.is_some(), "{marked}");
-                assert_eq!(unskipped(FILE, &marked, &test(&marked, name)).as_deref(), Some(SOURCE), "{marked}");
-            }
-        }
+        assert_skip_is_undone(&Go, FILE, test, &[(SOURCE, "TestA"), (SOURCE, "TestB")], "say \"\\no\"\nlater");
     }
 
     #[test]

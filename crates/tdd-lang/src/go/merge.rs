@@ -64,35 +64,3 @@ fn import(_: &str, names: &[String]) -> String {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Merged;
-
-    fn merged(file: &str, answer: &str) -> Merged {
-        super::merged("a_test.go", file, answer).unwrap().unwrap()
-    }
-
-    #[test]
-    fn a_new_test_is_added_and_the_older_ones_stay() {
-        let file = "package calc\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tt.Fatal()\n}\n";
-        let answer = "package calc\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n\nfunc TestB(t *testing.T) {\n\tstrings.ToUpper(\"\")\n}\n";
-        let merged = merged(file, answer);
-        assert_eq!(
-            merged.text,
-            "package calc\n\nimport (\n\t\"testing\"\n\t\"strings\"\n)\n\nfunc TestA(t *testing.T) {\n\tt.Fatal()\n}\n\n\
-             func TestB(t *testing.T) {\n\tstrings.ToUpper(\"\")\n}\n"
-        );
-        assert_eq!((merged.added, merged.kept), (vec!["func `TestB`".to_owned()], vec!["func `TestA`".to_owned()]));
-    }
-
-    #[test]
-    fn functions_methods_and_types_are_replaced() {
-        let file = "package a\n\n// T is.\ntype T struct{}\n\n// F is.\nfunc (t *T) F() int { return 1 }\n\nfunc F() int { return 1 }\n";
-        let answer = "package a\n\nfunc (t *T) F() int { return 2 }\n\ntype T struct{ a int }\n";
-        assert_eq!(
-            merged(file, answer).text,
-            "package a\n\n// T is.\ntype T struct{ a int }\n\n// F is.\nfunc (t *T) F() int { return 2 }\n\nfunc F() int { return 1 }\n"
-        );
-    }
-}

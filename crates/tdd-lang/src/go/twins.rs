@@ -237,6 +237,7 @@ fn negations(tree: &Tree<'_>, function: usize, nodes: &[usize]) -> Edits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::assert_copies_stand;
     use crate::go::items::items;
 
     fn of(body: &str) -> Twins {
@@ -245,10 +246,7 @@ mod tests {
         );
         let test = items("a_test.go", &source).tests.remove(0);
         let twins = twins("a_test.go", &source, &test, 7, Boldness::ChangeValues).unwrap();
-        let found = items("a_test.go", &twins.source);
-        assert!(found.parses, "{}", twins.source);
-        let names: Vec<String> = found.tests.iter().map(|test| format!("a_test.go::{}", test.name)).collect();
-        assert!(twins.ids().iter().all(|id| names.contains(&id.as_str().to_owned())), "{}", twins.source);
+        assert_copies_stand("a_test.go", &twins, &items("a_test.go", &twins.source));
         twins
     }
 

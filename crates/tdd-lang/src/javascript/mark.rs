@@ -169,6 +169,8 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::assert_skip_is_undone;
+    use crate::javascript::JavaScript;
 
     const FILE: &str = "a.test.js";
     const SOURCE: &str = "import { add, sub } from './calc.js';\nimport { mul } from './calc.js';\n\ntest('a', () => {\n  assert.equal(add(1), sub(1));\n});\n\n\
@@ -216,13 +218,8 @@ mod tests {
     #[test]
     fn a_test_is_skipped_and_runs_again_as_it_was() {
         let table = "test.each([1])('a %i', (n) => { expect(f(n)).toBe(1) })\n";
-        for skip in [Skip::FromRunning, Skip::FromBuilding] {
-            for (source, name) in [(SOURCE, "a"), (SOURCE, "b"), (table, "a %i")] {
-                let marked = skipped(FILE, source, &test(source, name), "say \"*/\"\nlater", skip).unwrap();
-                assert!(test(&marked, name).ignored.is_some(), "{marked}");
-                assert_eq!(unskipped(FILE, &marked, &test(&marked, name)).as_deref(), Some(source), "{marked}");
-            }
-        }
+        let tests = [(SOURCE, "a"), (SOURCE, "b"), (table, "a %i")];
+        assert_skip_is_undone(&JavaScript::Plain, FILE, test, &tests, "say \"*/\"\nlater");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::analysis::compare::Piece;
 use crate::code::{Comes, Role};
 use crate::lookup::{Import, Meanings, Origin};
 use crate::syntax::FlatTree;
-use crate::uses::{Speech, Use, registered};
+use crate::uses::{Speech, Use, route_of};
 
 use super::call::{required, unquoted};
 use super::modules::{self, Modules, is_starter};
@@ -140,15 +140,7 @@ fn text<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
 }
 
 fn route<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
-    if tree.kind(node) != "call_expression" {
-        return None;
-    }
-    let function = tree.child(node, "function")?;
-    let list = tree.child(node, "arguments")?;
-    let first = tree.children(list).find(|child| tree.kind(*child) == "string")?;
-    let receiver = tree.child(function, "object").map_or("", |object| tree.text(object));
-    let name = tree.child(function, "property").unwrap_or(function);
-    registered(receiver, tree.text(name), unquoted(tree.text(first)))
+    route_of(tree, node, ("call_expression", "property"), text)
 }
 
 /// What we know about an item beyond its name.

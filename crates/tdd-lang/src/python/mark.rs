@@ -133,6 +133,8 @@ fn whole_lines(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::assert_skip_is_undone;
+    use crate::python::Python;
 
     const FILE: &str = "tests/test_a.py";
     const SOURCE: &str = "from calc import add, sub\nfrom calc import mul\n\n\ndef test_a():\n    assert add(1) == sub(1)\n\n\n@x\ndef test_b():\n    assert add(1) == mul(2)\n";
@@ -169,13 +171,8 @@ mod tests {
     #[test]
     fn a_test_is_skipped_and_runs_again_as_it_was() {
         let method = "import pytest\nclass TestA:\n    @x\n    def test_a(self):\n        assert f()\n";
-        for skip in [Skip::FromRunning, Skip::FromBuilding] {
-            for (source, name) in [(SOURCE, "test_a"), (SOURCE, "test_b"), (method, "TestA::test_a")] {
-                let marked = skipped(FILE, source, &test(source, name), "say \"\\no\"\nlater", skip).unwrap();
-                assert!(test(&marked, name).ignored.is_some(), "{marked}");
-                assert_eq!(unskipped(FILE, &marked, &test(&marked, name)).as_deref(), Some(source), "{marked}");
-            }
-        }
+        let tests = [(SOURCE, "test_a"), (SOURCE, "test_b"), (method, "TestA::test_a")];
+        assert_skip_is_undone(&Python, FILE, test, &tests, "say \"\\no\"\nlater");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::code::{Comes, Role};
 use crate::language::{Project, Sources};
 use crate::lookup::{Import, Meanings, Origin};
 use crate::syntax::FlatTree;
-use crate::uses::{Speech, Use, registered};
+use crate::uses::{Speech, Use, route_of};
 
 use super::items::{definition, name};
 use super::modules::{Modules, is_starter};
@@ -164,15 +164,7 @@ fn text<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
 }
 
 fn route<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
-    if tree.kind(node) != "call" {
-        return None;
-    }
-    let function = tree.child(node, "function")?;
-    let list = tree.child(node, "arguments")?;
-    let first = tree.children(list).find(|child| tree.kind(*child) == "string")?;
-    let receiver = tree.child(function, "object").map_or("", |object| tree.text(object));
-    let name = tree.child(function, "attribute").unwrap_or(function);
-    registered(receiver, tree.text(name), text(tree, first)?)
+    route_of(tree, node, ("call", "attribute"), text)
 }
 
 /// The role of an item.

@@ -84,6 +84,8 @@ fn blank_line(source: &str, lines: &Range<usize>) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::assert_skip_is_undone;
+    use crate::rust::Rust;
 
     const FILE: &str = "tests/a.rs";
     const SOURCE: &str = "use a::b;\n\n/// One.\n#[test]\nfn one() {\n    assert!(b());\n}\n\n#[test]\nfn two() {}\n";
@@ -124,15 +126,9 @@ mod tests {
 
     #[test]
     fn a_test_is_skipped_and_runs_again_as_it_was() {
-        for skip in [Skip::FromRunning, Skip::FromBuilding] {
-            let inline = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n";
-            for (source, name) in [(SOURCE, "one"), (SOURCE, "two"), (inline, "tests::one")] {
-                let skipped = skipped(FILE, source, &test(source, name), "say \"\\no\"\nlater", skip).unwrap();
-                let marker = test(&skipped, name).ignored;
-                assert!(marker.is_some(), "{skipped}");
-                assert_eq!(unskipped(FILE, &skipped, &test(&skipped, name)).as_deref(), Some(source), "{skipped}");
-            }
-        }
+        let inline = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n";
+        let tests = [(SOURCE, "one"), (SOURCE, "two"), (inline, "tests::one")];
+        assert_skip_is_undone(&Rust, FILE, test, &tests, "say \"\\no\"\nlater");
     }
 
     #[test]
