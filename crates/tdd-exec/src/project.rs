@@ -15,7 +15,7 @@ use tdd_lang::discover::{self, DiscoveredProject};
 use tdd_lang::language::{CommandFor, Language, Project, Settings, Sources};
 use tdd_lang::makefile;
 use tdd_lang::other::Other;
-use tdd_lang::several::{Member, Several};
+use tdd_lang::project_set::{Member, ProjectSet};
 
 use crate::error::WorkError;
 use crate::git::{Head, Repo};
@@ -148,7 +148,7 @@ pub fn language_of(
         return language(name, &config.ci);
     }
     if !has_commands(&config.ci)
-        && let Some(language) = found(&config.ci, &discover::both(before, sources), sources)?
+        && let Some(language) = found(&config.ci, &discover::projects_before_and_after(before, sources), sources)?
     {
         return Ok(language);
     }
@@ -167,7 +167,7 @@ fn has_commands(ci: &Ci) -> bool {
 
 /// The discovered projects, as if they were configured. A single project at its usual place is not wrapped.
 fn found(ci: &Ci, found: &[DiscoveredProject], sources: &dyn Sources) -> Result<Option<Box<dyn Language>>, WorkError> {
-    if found.len() > discover::MOST {
+    if found.len() > discover::MAX_PROJECTS {
         return Err(WorkError::TooManyProjects(found.len()));
     }
     let one = |project: &DiscoveredProject| {
@@ -182,13 +182,13 @@ fn found(ci: &Ci, found: &[DiscoveredProject], sources: &dyn Sources) -> Result<
         return Ok(Some(language));
     }
     let members: Vec<Member> = found.iter().filter_map(one).collect();
-    Ok((!members.is_empty()).then(|| Box::new(Several::new(members)) as Box<dyn Language>))
+    Ok((!members.is_empty()).then(|| Box::new(ProjectSet::new(members)) as Box<dyn Language>))
 }
 
 /// The paths of a change that alter which projects are discovered; empty if projects or a language are configured.
 pub fn deciding<'p>(config: &Config, before: &dyn Sources, after: &dyn Sources, paths: &'p [String]) -> Vec<&'p str> {
     let is_found = config.projects.is_empty() && config.language.is_none();
-    if is_found { discover::deciding(before, after, paths) } else { Vec::new() }
+    if is_found { discover::paths_deciding_projects(before, after, paths) } else { Vec::new() }
 }
 
 fn several(config: &Config, sources: &dyn Sources) -> Result<Box<dyn Language>, WorkError> {
@@ -196,7 +196,7 @@ fn several(config: &Config, sources: &dyn Sources) -> Result<Box<dyn Language>, 
         let ci = config.ci_of(project);
         Ok(member(&project.path, language(&project.language, &ci)?, &ci, /* present */ true, sources))
     };
-    Ok(Box::new(Several::new(config.projects.iter().map(one).collect::<Result<_, WorkError>>()?)))
+    Ok(Box::new(ProjectSet::new(config.projects.iter().map(one).collect::<Result<_, WorkError>>()?)))
 }
 
 fn member(root: &str, language: Box<dyn Language>, ci: &Ci, present: bool, sources: &dyn Sources) -> Member {

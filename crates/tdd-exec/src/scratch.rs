@@ -88,7 +88,7 @@ impl Scratch {
 
     /// Hides the copy after use if the project's test runner would find its tests, because people run that runner too.
     pub fn hide_after_use(&self, needs: &ScratchNeeds) {
-        self.sight.is_hidden_after_use.fetch_or(needs.is_found, Ordering::Relaxed);
+        self.sight.is_hidden_after_use.fetch_or(needs.runner_finds_copy, Ordering::Relaxed);
     }
 
     /// The root of the copy.
@@ -284,7 +284,7 @@ mod tests {
         let tree = scratch.tree().to_owned();
         let time = || fs::metadata(tree.join("a.test.js")).unwrap().modified().unwrap();
         let before = time();
-        scratch.hide_after_use(&ScratchNeeds { is_found: true, ..ScratchNeeds::default() });
+        scratch.hide_after_use(&ScratchNeeds { runner_finds_copy: true, ..ScratchNeeds::default() });
         drop(scratch);
         assert!(!tree.exists());
         let scratch = Scratch::open(&state).unwrap();

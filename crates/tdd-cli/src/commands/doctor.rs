@@ -209,17 +209,17 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
 
 /// Warns about projects with tests that are not configured.
 fn unknown(known: &[DiscoveredProject], sources: &TreeSources) -> Option<Finding> {
-    let further = discover::further(known, sources);
+    let unrun = discover::unrun_projects(known, sources);
     let named = |project: &DiscoveredProject| match project.root.as_str() {
         "" => format!("{} outside of all projects", project.language),
         root => format!("{} in `{root}`", project.language),
     };
-    if further.is_empty() {
+    if unrun.is_empty() {
         return None;
     }
-    let told: Vec<String> = further.iter().map(named).collect();
+    let told: Vec<String> = unrun.iter().map(named).collect();
     let detail = format!("there are tests that are not run: {}", told.join(", "));
-    let lines = project::lines(known.iter().chain(&further));
+    let lines = project::lines(known.iter().chain(&unrun));
     let lines: Vec<String> = lines.lines().map(|line| format!("\n        {line}")).collect();
     Some(warn(
         "other projects",

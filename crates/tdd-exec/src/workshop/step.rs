@@ -274,7 +274,7 @@ impl StepWorkshop for ProjectWorkshop {
         let sources = self.subject()?;
         let (language, project) = self.language_and_project();
         let is_test = |place: complaint::Place<'_>| {
-            language.is_test_line(project, &project.above(place.path), place.line, &sources)
+            language.is_test_line(project, &project.repository_path(place.path), place.line, &sources)
         };
         Ok(complaint::only_in_tests(said, is_test))
     }

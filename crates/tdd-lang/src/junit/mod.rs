@@ -159,11 +159,11 @@ struct KnownTest {
 impl KnownTests {
     fn of(language: &dyn Language, project: &Project, sources: &dyn Sources) -> Self {
         let mut known = Self { tests: Vec::new(), production: BTreeSet::new() };
-        for path in sources.files().iter().filter(|path| project.below(path).is_some()) {
+        for path in sources.files().iter().filter(|path| project.relative_path(path).is_some()) {
             if language.sort(project, path, sources) == Sort::Production {
                 known.production.insert(path.rsplit('/').next().unwrap_or(path).to_owned());
             }
-            let below = project.below(path).unwrap_or(path);
+            let below = project.relative_path(path).unwrap_or(path);
             let stem = below.rsplit_once('.').map_or(below, |(stem, _)| stem);
             if !language.owns(path) {
                 continue;
