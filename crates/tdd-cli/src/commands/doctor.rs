@@ -79,7 +79,7 @@ struct Document {
 const NOTHING_IN_THE_WAY: &str = "nothing stands in the way\n";
 
 pub fn run(args: &Doctor, context: &Context) -> Result<ExitCode, CliError> {
-    let folder = project::folder(&context.place)?;
+    let folder = project::folder(&context.user_paths)?;
     let findings = examine(&folder, args, context);
     let worst = |state| findings.iter().any(|finding| finding.state == state);
     let code = match (worst(State::Config), worst(State::Environment)) {
@@ -126,7 +126,7 @@ fn examine(folder: &Path, args: &Doctor, context: &Context) -> Vec<Finding> {
 }
 
 fn configuration(root: &Path, context: &Context, findings: &mut Vec<Finding>) -> Config {
-    match project::configuration(&context.place, root) {
+    match project::configuration(&context.user_paths, root) {
         Ok(project::Loaded { config, path: Some(path) }) => {
             findings.push(ok("configuration", path.display().to_string()));
             config
