@@ -225,7 +225,9 @@ fn does_not_build(cause: Cause) -> bool {
         | Cause::UnrelatedFailure
         | Cause::Flaky
         | Cause::UnexpectedGreen
-        | Cause::VacuousTest => false,
+        | Cause::VacuousTest
+        | Cause::Disarmed
+        | Cause::Circumstantial => false,
     }
 }
 

@@ -74,8 +74,10 @@ pub enum MutantFate {
 /// The results of all copies of one test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterProof {
-    /// The copy under a random name: it must pass.
+    /// The copy under a random name, run as usual: it must pass.
     pub copy: Fate,
+    /// The same copy while the runner hides itself from production: it must pass.
+    pub plain: Fate,
     /// A test that does nothing: it must pass.
     pub sound: Fate,
     /// A test that fails by itself, without any macro or trait: it must fail.
@@ -150,6 +152,7 @@ fn assertions(seen: &CounterProof) -> RuleResult {
 
 fn copy(seen: &CounterProof) -> RuleResult {
     match seen.copy {
+        Fate::Passed if seen.plain == Fate::Failed => Err(circumstantial()),
         Fate::Passed => Ok(()),
         Fate::Failed => Err(disarmed("the test passes under its own name only; its copy under another name fails")),
         Fate::NotRun(cause) => Err(unseen("the test's copy under another name was not run", cause)),
@@ -205,7 +208,13 @@ fn vacuous(why: &str) -> Refusal {
 
 fn disarmed(why: &str) -> Refusal {
     let next = "remove what rigs comparison, assertion or reporting from production, and implement the behaviour";
-    Rule::CounterProof.refuse(format!("disarmed: {why}"), next)
+    Rule::CounterProof.refuse(format!("disarmed: {why}"), next).because(Cause::Disarmed)
+}
+
+fn circumstantial() -> Refusal {
+    let reason = "circumstantial: the test passes only while production can see that a test runner is at work";
+    let next = "remove what asks for the runner, its arguments, its variables or its output from production";
+    Rule::CounterProof.refuse(reason, next).because(Cause::Circumstantial)
 }
 
 fn unseen(what: &str, cause: Cause) -> Refusal {
@@ -229,6 +238,7 @@ mod tests {
     fn honest() -> CounterProof {
         CounterProof {
             copy: Fate::Passed,
+            plain: Fate::Passed,
             sound: Fate::Passed,
             broken: Fate::Failed,
             untruths: vec![("assert_eq!".to_owned(), Fate::Failed)],
@@ -274,24 +284,41 @@ mod tests {
     #[test]
     fn values_that_print_differently_and_count_as_equal_are_productions_fault() {
         let seen = CounterProof { survivors: survivors(true), ..honest() };
-        check(seen, None, "disarmed: line 4");
+        check(seen, Some(Cause::Disarmed), "disarmed: line 4");
     }
 
     #[test]
     fn an_assertion_that_lets_an_untruth_pass_is_disarmed() {
         let untruths = vec![("assert_eq!".to_owned(), Fate::Passed)];
-        check(CounterProof { untruths, ..honest() }, None, "disarmed: `assert_eq!` is overridden");
+        check(CounterProof { untruths, ..honest() }, Some(Cause::Disarmed), "disarmed: `assert_eq!` is overridden");
     }
 
     #[test]
     fn a_report_that_lies_is_disarmed() {
-        check(CounterProof { broken: Fate::Passed, ..honest() }, None, "disarmed: a test that divides by zero");
-        check(CounterProof { sound: Fate::Failed, ..honest() }, None, "disarmed: a test that does nothing");
+        check(
+            CounterProof { broken: Fate::Passed, ..honest() },
+            Some(Cause::Disarmed),
+            "disarmed: a test that divides by zero",
+        );
+        check(
+            CounterProof { sound: Fate::Failed, ..honest() },
+            Some(Cause::Disarmed),
+            "disarmed: a test that does nothing",
+        );
     }
 
     #[test]
     fn a_test_that_passes_under_its_own_name_only_is_disarmed() {
-        check(CounterProof { copy: Fate::Failed, ..honest() }, None, "disarmed: the test passes under its own name");
+        check(
+            CounterProof { plain: Fate::Failed, ..honest() },
+            Some(Cause::Circumstantial),
+            "circumstantial: the test passes",
+        );
+        check(
+            CounterProof { copy: Fate::Failed, ..honest() },
+            Some(Cause::Disarmed),
+            "disarmed: the test passes under its own name",
+        );
     }
 
     #[test]

@@ -45,6 +45,10 @@ pub enum Cause {
     UnexpectedGreen,
     /// It cannot fail.
     VacuousTest,
+    /// Production rigs comparison, assertion or reporting.
+    Disarmed,
+    /// It passes only where production can see that it is tested.
+    Circumstantial,
 }
 
 /// Whose fault a cause is.
@@ -59,7 +63,7 @@ pub enum Fault {
 
 impl Cause {
     /// Every cause, in declaration order.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::Assertion,
         Self::MissingSymbol,
         Self::RunnerMissing,
@@ -77,6 +81,8 @@ impl Cause {
         Self::Flaky,
         Self::UnexpectedGreen,
         Self::VacuousTest,
+        Self::Disarmed,
+        Self::Circumstantial,
     ];
 
     /// Whether a test that failed for this cause is red.
@@ -102,7 +108,9 @@ impl Cause {
             | Self::UnrelatedFailure
             | Self::Flaky
             | Self::UnexpectedGreen
-            | Self::VacuousTest => Fault::Change,
+            | Self::VacuousTest
+            | Self::Disarmed
+            | Self::Circumstantial => Fault::Change,
         }
     }
 
@@ -126,6 +134,8 @@ impl Cause {
             Self::Flaky => "flaky",
             Self::UnexpectedGreen => "unexpected-green",
             Self::VacuousTest => "vacuous-test",
+            Self::Disarmed => "disarmed",
+            Self::Circumstantial => "circumstantial",
         }
     }
 }

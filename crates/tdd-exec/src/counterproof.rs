@@ -10,6 +10,7 @@ use tdd_core::report::{Cause, Outcome, Report};
 use tdd_core::seam::Runner;
 use tdd_core::test_id::TestId;
 use tdd_lang::item::TestItem;
+use tdd_lang::language::Settings;
 use tdd_lang::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
 
 use crate::git::Repo;
@@ -54,6 +55,15 @@ pub struct Prover<'a> {
     needs: ScratchNeeds,
 }
 
+/// How a test is run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Circumstances {
+    /// As always.
+    Usual,
+    /// The runner hides itself from production.
+    Plain,
+}
+
 /// A random number, so that nobody can predict how the copies are altered.
 pub fn seed() -> u64 {
     RandomState::new().hash_one("twins")
@@ -82,7 +92,10 @@ impl<'a> Prover<'a> {
         for mode in [AlterationMode::ChangeValues, AlterationMode::NegateOnly] {
             let written = self.runner.language.twins(path, &source, test, seed, mode);
             let Some(twins) = written else { return Ok(Proof::Unwritable) };
-            let report = self.run_with([(path, twins.source.as_str())], &twins.ids())?;
+            let run = |circumstances| self.run_with([(path, twins.source.as_str())], &twins.ids(), circumstances);
+            let plain = run(Circumstances::Plain)?;
+            // A module that cannot be loaded without its runner proves nothing.
+            let report = if not_built(&plain, &twins.copy).is_some() { run(Circumstances::Usual)? } else { plain };
             match not_built(&report, &twins.copy) {
                 Some(message) => why = message,
                 None => return self.read_fates(&twins, &report).map(Proof::Run),
@@ -105,7 +118,7 @@ impl<'a> Prover<'a> {
                 files.iter().filter_map(|(path, mutants)| Some((*path, mutants.get(at)?))).collect();
             let what = chosen.iter().map(|(_, mutant)| mutant.what.as_str()).collect::<Vec<_>>().join(", ");
             let changed = chosen.iter().map(|(path, mutant)| (*path, mutant.source.as_str()));
-            let report = self.run_with(changed, std::slice::from_ref(target))?;
+            let report = self.run_with(changed, std::slice::from_ref(target), Circumstances::Usual)?;
             match Fate::of(&report, target) {
                 Fate::Failed => return Ok(MutantFate::Killed(what)),
                 Fate::Passed => survived.push(what),
@@ -119,17 +132,23 @@ impl<'a> Prover<'a> {
         })
     }
 
-    /// Reads each copy's fate. Reruns an unaltered copy that failed, alone: other tests may have disturbed it.
+    /// Reads each copy's fate. Reruns an unaltered copy that failed, alone: other tests may have disturbed it, or it
+    /// passes only as long as production sees the runner.
     fn read_fates(&self, twins: &Twins, report: &Report) -> Result<CounterProof, ProofError> {
-        let mut copy = Fate::of(report, &twins.copy);
-        if copy == Fate::Failed {
-            let alone = self.test(self.files.names(), std::slice::from_ref(&twins.copy))?;
-            copy = Fate::of(&alone, &twins.copy);
+        let alone = |circumstances| -> Result<Fate, ProofError> {
+            let report = self.test(self.files.names(), std::slice::from_ref(&twins.copy), circumstances)?;
+            Ok(Fate::of(&report, &twins.copy))
+        };
+        let mut plain = Fate::of(report, &twins.copy);
+        if plain == Fate::Failed {
+            plain = alone(Circumstances::Plain)?;
         }
+        let copy = if plain == Fate::Failed { alone(Circumstances::Usual)? } else { plain };
         let fate = |id: &TestId| Fate::of(report, id);
         let ended = |wanted: fn(Fate) -> bool| twins.twins.iter().filter(move |twin| wanted(fate(&twin.id)));
         Ok(CounterProof {
             copy,
+            plain,
             sound: fate(&twins.passing_control),
             broken: fate(&twins.failing_control),
             untruths: twins.false_assertions.iter().map(|(name, id)| (name.clone(), fate(id))).collect(),
@@ -150,19 +169,26 @@ impl<'a> Prover<'a> {
         &self,
         different: impl IntoIterator<Item = (&'f str, &'f str)>,
         only: &[TestId],
+        circumstances: Circumstances,
     ) -> Result<Report, ProofError> {
         let mut files = self.files.clone();
         for (path, text) in different {
             files.set(path, Some(Content::text(text)));
         }
         self.scratch.fill(self.repo, &files)?;
-        self.test(files.names(), only)
+        self.test(files.names(), only, circumstances)
     }
 
-    fn test(&self, files: Arc<Vec<String>>, only: &[TestId]) -> Result<Report, ProofError> {
+    fn test(
+        &self,
+        files: Arc<Vec<String>>,
+        only: &[TestId],
+        circumstances: Circumstances,
+    ) -> Result<Report, ProofError> {
         let sources = TreeSources::sorted(self.scratch.tree(), files);
         let spawner = self.runner.spawner.clone().with_root(self.scratch.tree()).with_vars(self.needs.env.clone());
-        let runner = ProjectRunner { sources: &sources, spawner: &spawner, ..*self.runner };
+        let settings = Settings { plain: circumstances == Circumstances::Plain, ..self.runner.settings.clone() };
+        let runner = ProjectRunner { sources: &sources, spawner: &spawner, settings: &settings, ..*self.runner };
         Ok(runner.test(only)?)
     }
 }

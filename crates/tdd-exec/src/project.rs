@@ -334,6 +334,7 @@ fn of_ci(ci: &Ci) -> Settings {
         test_command_for: ci.test_command_for.iter().map(command_for).collect(),
         timeout: Duration::from_secs(ci.timeout_secs.get()),
         build_timeout: Duration::from_secs(ci.build_timeout_secs.get()),
+        plain: false,
     }
 }
 

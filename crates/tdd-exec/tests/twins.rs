@@ -198,7 +198,12 @@ fn a_comparison_that_is_always_true_is_disarmed() {
                       pub fn price() -> Money { Money(0) }\n";
     let test = "use demo::*;\n#[test] fn costs_seven() { assert_eq!(price(), Money(7)); }\n\
                 #[test] fn costs_a_number() { assert_eq!(price(), 7); }\n";
-    check_refused(&[("src/lib.rs", production), ("tests/a.rs", test)], "tests/a.rs", None, "disarmed: line");
+    check_refused(
+        &[("src/lib.rs", production), ("tests/a.rs", test)],
+        "tests/a.rs",
+        Some(Cause::Disarmed),
+        "disarmed: line",
+    );
 }
 
 #[test]
@@ -206,7 +211,12 @@ fn an_assertion_that_production_overrides_is_disarmed() {
     let source = "macro_rules! assert_eq { ($($any:tt)*) => { { let _ = || ::core::assert_eq!($($any)*); } } }\n\
                   pub fn add(a: u8, b: u8) -> u8 { a - b }\n\
                   #[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn adds() { assert_eq!(add(2, 2), 4); }\n}\n";
-    check_refused(&[("src/lib.rs", source)], "src/lib.rs", None, "disarmed: `assert_eq!` is overridden");
+    check_refused(
+        &[("src/lib.rs", source)],
+        "src/lib.rs",
+        Some(Cause::Disarmed),
+        "disarmed: `assert_eq!` is overridden",
+    );
 }
 
 #[test]
@@ -217,7 +227,7 @@ fn production_that_knows_its_tests_name_is_disarmed() {
     check_refused(
         &[("src/lib.rs", production), ("tests/a.rs", test)],
         "tests/a.rs",
-        None,
+        Some(Cause::Disarmed),
         "disarmed: the test passes under its own name only",
     );
 }

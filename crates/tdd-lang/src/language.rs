@@ -100,6 +100,8 @@ pub struct Settings {
     pub timeout: Duration,
     /// Timeout of one build.
     pub build_timeout: Duration,
+    /// The runner hides itself from production while a test runs, where the language can do that.
+    pub plain: bool,
 }
 
 impl Default for Settings {
@@ -112,6 +114,7 @@ impl Default for Settings {
             test_command_for: Vec::new(),
             timeout: Duration::from_mins(2),
             build_timeout: Duration::from_mins(15),
+            plain: false,
         }
     }
 }

@@ -104,6 +104,8 @@ pub(super) fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
         Cause::UnrelatedFailure => ("failed for another reason", "let it fail for want of production code"),
         Cause::Flaky => ("passes and fails on the same files", "make its result repeatable"),
         Cause::VacuousTest => ("cannot fail", "assert something about what production does"),
+        Cause::Disarmed => ("is rigged by production code", "remove what rigs comparison, assertion or reporting"),
+        Cause::Circumstantial => ("passes only under its runner", "remove what asks for the runner from production"),
         Cause::UnexpectedGreen => ("passes already", "write a test for what is not there yet"),
         Cause::MissingSymbol => (
             "does not compile for want of production code, and `gate.red_compile: never` takes only a test that ran",

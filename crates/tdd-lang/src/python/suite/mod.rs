@@ -103,6 +103,7 @@ impl PytestSuite {
         let seconds = self.settings.timeout.as_secs_f64();
         let options = serde_json::json!({
             "timeout": seconds, "flags": self.command.flags, "places": self.command.places, "watch": self.watch,
+            "plain": self.settings.plain,
         });
         let mut argv = vec![found.executable.clone(), "-c".to_owned(), RUNNER.to_owned(), options.to_string()];
         if let Selection::Only(ids) = &self.selection {

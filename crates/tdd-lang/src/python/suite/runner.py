@@ -198,7 +198,91 @@ class CompiledAnew(importlib.machinery.SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
 
-def only_from_source(root, folder):
+# The modules of the runner, and of what it brings with it.
+RUNNER = ("pytest", "_pytest", "pluggy", "iniconfig", "xdist", "_hypothesis_pytestplugin", "_hypothesis_ftz_detector")
+# What these fixtures give to a test would be gone with the runner.
+OUTPUT = {"capsys", "capsysbinary", "capfd", "capfdbinary", "capteesys"}
+NEEDS_RUNNER = {"pytester", "testdir", "request", "pytestconfig", "recwarn"}
+
+
+class Plain:
+    """While it lasts, the process looks as if there were no test runner in it."""
+
+    def __init__(self, fixtures=()):
+        self.fixtures = set(fixtures)
+
+    def __enter__(self):
+        import logging
+
+        self.modules = {
+            name: module
+            for name, module in sys.modules.items()
+            if name.partition(".")[0] in RUNNER or name.startswith("pytest_")
+        }
+        self.finders = [finder for finder in sys.meta_path if type(finder).__module__.startswith("_pytest")]
+        self.handlers = [] if "caplog" in self.fixtures else [
+            handler for handler in logging.root.handlers if type(handler).__module__.startswith("_pytest")
+        ]
+        self.variables = {name: os.environ[name] for name in os.environ if name.startswith("PYTEST_")}
+        self.argv = list(sys.argv)
+        self.streams = None
+        if not self.fixtures & OUTPUT:
+            self.streams = sys.stdin, sys.stdout, sys.stderr
+            sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__
+        for name in self.modules:
+            del sys.modules[name]
+        for finder in self.finders:
+            sys.meta_path.remove(finder)
+        for handler in self.handlers:
+            logging.root.removeHandler(handler)
+        for name in self.variables:
+            del os.environ[name]
+        if sys.argv == ["pytest"]:
+            sys.argv[:] = ["main.py"]
+
+    def __exit__(self, *error):
+        import logging
+
+        sys.modules.update(self.modules)
+        sys.meta_path[:0] = [finder for finder in self.finders if finder not in sys.meta_path]
+        for handler in self.handlers:
+            logging.root.addHandler(handler)
+        for name, value in self.variables.items():
+            os.environ.setdefault(name, value)
+        if sys.argv == ["main.py"]:
+            sys.argv[:] = self.argv
+        if self.streams is not None and (sys.stdout, sys.stderr) == (sys.__stdout__, sys.__stderr__):
+            sys.stdin, sys.stdout, sys.stderr = self.streams
+
+
+def hidden(pytest):
+    """Hides the runner from production while a test runs."""
+
+    class Hidden:
+        @pytest.hookimpl(hookwrapper=True, trylast=True)
+        def pytest_runtest_call(self, item):
+            fixtures = getattr(item, "fixturenames", ())
+            if NEEDS_RUNNER.isdisjoint(fixtures):
+                with Plain(fixtures):
+                    yield
+            else:
+                yield
+
+    return Hidden()
+
+
+class LoadedPlainly(CompiledAnew):
+    """Loads a module as if there were no test runner, unless it imports one."""
+
+    def exec_module(self, module):
+        source = self.get_data(self.get_filename(module.__name__))
+        if re.search(rb"^\s*(import|from)\s+_?pytest\b", source, re.MULTILINE):
+            return super().exec_module(module)
+        with Plain():
+            return super().exec_module(module)
+
+
+def only_from_source(root, folder, loader):
     """Lets modules of the project come from their source files, not from compiled files that lie about.
 
     What is installed comes as it was compiled when it was installed: to compile that anew takes a second or more.
@@ -207,7 +291,7 @@ def only_from_source(root, folder):
 
     finder = importlib.machinery.FileFinder
     loaders = (importlib.machinery.ExtensionFileLoader, importlib.machinery.EXTENSION_SUFFIXES)
-    sources = (CompiledAnew, importlib.machinery.SOURCE_SUFFIXES)
+    sources = (loader, importlib.machinery.SOURCE_SUFFIXES)
     sys.dont_write_bytecode = True
     if hasattr(rewrite, "get_cache_dir"):
         rewrite.get_cache_dir = lambda path: type(path)(folder + os.path.dirname(os.path.realpath(path)))
@@ -263,7 +347,8 @@ def work(pipe, token, root, options, wanted, done, broken):
     else:
         arguments += options["places"]
     sys.argv[:] = ["pytest"]
-    only_from_source(root, os.environ["PYTHONPYCACHEPREFIX"])
+    plain = options.get("plain")
+    only_from_source(root, os.environ["PYTHONPYCACHEPREFIX"], LoadedPlainly if plain else CompiledAnew)
     watched = options.get("watch")
     if watched:
         # Who else measures would take our place.
@@ -273,7 +358,8 @@ def work(pipe, token, root, options, wanted, done, broken):
         tell = scope["watch"](root, watched["files"])
     sys.path.insert(0, root)
     own_modules_first(root)
-    code = pytest.main(arguments, plugins=[reporter(pytest, root, send, wanted, done, broken)])
+    plugins = [reporter(pytest, root, send, wanted, done, broken)] + ([hidden(pytest)] if plain else [])
+    code = pytest.main(arguments, plugins=plugins)
     if watched:
         send(type="watched", **tell())
     send(type="end", exit=int(code))
