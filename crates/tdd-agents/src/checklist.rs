@@ -24,7 +24,7 @@ fn list(progress: &Progress, room: usize) -> String {
     let words = match (open.is_empty(), progress.layout) {
         (true, _) => "\nEach requirement of the kata seems to have a test that passes.\n",
         (false, Layout::Numbered | Layout::Bulleted) => {
-            "No test seems to be about these requirements of the kata yet:\n"
+            "\nNo test seems to be about these requirements of the kata yet:\n"
         }
         (false, Layout::Prose) => "\nNo test seems to be about these sentences of the kata yet:\n",
     };

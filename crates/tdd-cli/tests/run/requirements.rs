@@ -85,6 +85,23 @@ fn only_the_tester_sees_which_requirements_are_open() {
 }
 
 #[test]
+fn a_tester_may_name_a_long_list_bit_by_bit() {
+    let done = |number: usize| json!({"done": [{"requirement": number.to_string(), "test_id": id(1)}]});
+    let cast = cycle(Cast::new(), 1).edits("tester", &[], &done(2)).edits("tester", &[], &done(3));
+    staged(cast).check(
+        &["run", "--until-done"],
+        "
+        [first cycle]
+        4 red
+          undone target-passes (free)
+          done
+        end: the kata is done: 3 requirements, each with a test that passes
+        exit 0
+    ",
+    );
+}
+
+#[test]
 fn a_tester_with_nothing_open_may_say_that_the_kata_is_done_in_any_run() {
     let done = json!({"done": [{"requirement": "1", "test_id": id(1)}]});
     let stage = staged(cycle(cycle(cycle(Cast::new(), 1), 2), 3).edits("tester", &[], &done));

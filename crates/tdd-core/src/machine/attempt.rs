@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::log::Fate;
+use super::progress::Claim;
 use super::starting_point::StartingPoint;
 use super::turn_host::TurnHost;
 use super::{End, Fallible, Machine, MachineError};
@@ -452,8 +453,11 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     /// Checks the tester's claim that the kata is done.
     fn done(&mut self, start: &StartingPoint, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
         match self.judge_done(start, result)? {
-            Err(refusal) => self.failed(start, turn, Failed::refused(refusal)),
-            Ok(requirements) => {
+            // Progress costs no attempt, so that a tester can name a long list bit by bit.
+            Claim::Refused { refusal, is_progress } => {
+                self.failed(start, turn, Failed { spent: !is_progress, ..Failed::refused(refusal) })
+            }
+            Claim::Holds { requirements } => {
                 self.end_step(start, StepOutcome::Done)?;
                 Ok(Outcome::End(End::Done { requirements }))
             }

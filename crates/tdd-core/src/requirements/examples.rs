@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::literals::{self, Literal, LiteralKind};
-use super::one_line;
+use super::{MAX_EXAMPLES, one_line};
 
 /// An example, before it is known which requirement it belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,73 +23,26 @@ const MAX_BARE: usize = 40;
 const ARROWS: [&str; 8] = ["===", "==", "=>", "->", "→", "⇒", "⟶", "="];
 
 /// Verbs between an input and its result in prose.
-const VERBS: [&str; 38] = [
-    "is",
-    "are",
-    "was",
-    "be",
-    "becomes",
-    "become",
-    "for",
-    "gives",
-    "give",
-    "returns",
-    "return",
-    "yields",
-    "yield",
-    "equals",
-    "prints",
-    "print",
-    "produces",
-    "outputs",
-    "maps",
-    "adds",
-    "evaluates",
-    "converts",
-    "translates",
-    "scores",
-    "counts",
-    "results",
-    "as",
-    "says",
-    "ist",
-    "sind",
-    "wird",
-    "ergibt",
-    "liefert",
-    "gibt",
-    "für",
-    "bleibt",
-    "heißt",
-    "zu",
-];
+const VERBS: &str = "is are was be becomes become for gives give returns return yields yield equals prints print produces \
+                     outputs maps adds evaluates converts translates scores counts results as says ist sind wird ergibt \
+                     liefert gibt für bleibt heißt zu";
+
+/// Words that make a sentence compare or enumerate instead.
+const OTHERWISE: &str = "and but or than greater less bigger smaller larger divisible from any und oder als größer kleiner \
+                         teilbar";
 
 /// Words for results that a test need not spell.
-const UNSPELLED: [&str; 10] =
-    ["true", "false", "error", "exception", "null", "none", "nil", "undefined", "invalid", "traceback"];
+const UNSPELLED: &str = "true false error exception null none nil undefined invalid traceback";
 
 /// First words of a line of code that is no example.
-const DECLARES: [&str; 19] = [
-    "def",
-    "fn",
-    "func",
-    "function",
-    "class",
-    "type",
-    "interface",
-    "if",
-    "elif",
-    "while",
-    "for",
-    "return",
-    "match",
-    "case",
-    "pub",
-    "public",
-    "private",
-    "static",
-    "import",
-];
+const DECLARES: &str = "def fn func function class type interface if elif while for return match case pub public private \
+                        static import from use";
+
+/// Whether a list of words has this one.
+fn has(words: &str, word: &str) -> bool {
+    let word = word.to_lowercase();
+    words.split_whitespace().any(|known| known == word)
+}
 
 impl Found {
     /// An example with these values. A single digit or letter stands in almost every test, so it is not enough.
@@ -103,7 +56,7 @@ impl Found {
 pub(super) fn in_code(line: &str) -> Option<Found> {
     let line = line.trim();
     let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    if line.len() > MAX_LINE || DECLARES.contains(&first) {
+    if line.len() > MAX_LINE || has(DECLARES, first) {
         return None;
     }
     let literals = literals::scan(line);
@@ -114,11 +67,14 @@ pub(super) fn in_code(line: &str) -> Option<Found> {
     let (arrow, at) = first_arrow(line, &literals).or_else(|| comment(line, &literals))?;
     let is_input_end = |c: char| c.is_whitespace() || matches!(c, '#' | '/' | '=' | ';');
     let input = line[..at.start].trim_end_matches(is_input_end);
-    let result = line[at.end..].trim_matches(|c: char| c.is_whitespace() || c == ';');
+    // Without a call or a string, `=` is an assignment or a formula.
+    if arrow.starts_with('=') && arrow != "=>" && !literals::is_call(input) && !input.contains(['"', '\'']) {
+        return None;
+    }
+    let result = last_result(&line[at.end..]);
     let (inputs, results) = (literals::values(input), literals::values(result));
     let values = match (inputs.is_empty(), results.is_empty()) {
         (false, false) => [inputs, results].concat(),
-        // `x = 5` is an assignment.
         (_, _) if arrow == "=" => return None,
         (false, true) => [inputs, bare(result)?].concat(),
         (true, false) => [bare(input)?, results].concat(),
@@ -126,6 +82,17 @@ pub(super) fn in_code(line: &str) -> Option<Found> {
         (true, true) => [bare(input)?, bare(result)?].concat(),
     };
     Found::new(line, values)
+}
+
+/// The end of a chain of arrows, without a remark in brackets: `igpay` in `igp -> igpay (one consonant)`.
+fn last_result(text: &str) -> &str {
+    let mut text = text;
+    while let Some((_, at)) = first_arrow(text, &literals::scan(text)) {
+        text = &text[at.end..];
+    }
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == ';');
+    let remark = text.find(" (").filter(|_| text.ends_with(')'));
+    &text[..remark.unwrap_or(text.len())]
 }
 
 /// A call and its result, as in a Python doctest.
@@ -156,10 +123,13 @@ pub(super) fn in_prose(text: &str) -> Vec<Found> {
         if is_used(&found) {
             continue;
         }
+        if found.len() >= MAX_EXAMPLES {
+            break;
+        }
         let next = literals.get(at + 1).filter(|next| connects(text, literal, next));
         let bare = || {
-            let sure = literal.kind != LiteralKind::Name;
-            bare_operand(text, literal).filter(|_| sure)
+            let is_value = matches!(literal.kind, LiteralKind::Number | LiteralKind::Quoted | LiteralKind::Call);
+            bare_operand(text, literal).filter(|_| is_value)
         };
         if let Some(next) = next {
             let values = [literal.values.clone(), next.values.clone()].concat();
@@ -187,6 +157,9 @@ pub(super) fn in_row(cells: &[&str]) -> Option<Found> {
 /// The whole text as an example, by its first and its last literal.
 pub(super) fn whole(text: &str) -> Option<Found> {
     let values = literals::values(text);
+    if text.split_whitespace().count() < 2 {
+        return None;
+    }
     let ends = match values.as_slice() {
         [first, .., last] => vec![first.clone(), last.clone()],
         few => few.to_vec(),
@@ -230,26 +203,34 @@ fn bare(text: &str) -> Option<Vec<String>> {
     if text.is_empty() || text.len() > MAX_BARE || !text.chars().all(is_value) {
         return None;
     }
-    if UNSPELLED.contains(&text.to_ascii_lowercase().as_str()) { Some(Vec::new()) } else { Some(vec![text.to_owned()]) }
+    if has(UNSPELLED, text) { Some(Vec::new()) } else { Some(vec![text.to_owned()]) }
 }
 
 /// Whether the words between two literals make the second the result of the first.
 fn connects(text: &str, one: &Literal, other: &Literal) -> bool {
+    let both = |kind: LiteralKind| one.kind == kind && other.kind == kind;
+    let either = |kind: LiteralKind| one.kind == kind || other.kind == kind;
     let between = text[one.range.end..other.range.start].trim_end_matches(['-', '−']);
-    if between.len() > MAX_LINE || [&one.kind, &other.kind].iter().all(|kind| **kind == LiteralKind::Name) {
+    if between.len() > MAX_LINE || both(LiteralKind::Name) || either(LiteralKind::Formula) || is_variable(one) {
         return false;
     }
+    let is_operator = |c: char| matches!(c, '+' | '-' | '−' | '*' | '×' | '/' | '^' | '(' | '$' | '%');
+    let in_formula = text[..one.range.start].trim_end().ends_with(is_operator)
+        || text[other.range.end..].trim_start().starts_with(is_operator);
     if ARROWS.contains(&between.trim()) {
-        return true;
+        return !(both(LiteralKind::Number) && in_formula);
     }
-    let numbers = [&one.kind, &other.kind].iter().all(|kind| **kind == LiteralKind::Number);
-    let stops: &[char] = if numbers { &['.', ';', '!', '?', '(', ')', ','] } else { &['.', ';', '!', '?', '('] };
-    let mut words = between.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let count = words.clone().count();
-    let is_verb = |word: &str| {
-        VERBS.contains(&word.to_lowercase().as_str()) && !(numbers && matches!(word, "for" | "as" | "für"))
-    };
-    !between.contains(stops) && count <= MAX_BETWEEN && words.any(is_verb)
+    let words: Vec<&str> = between.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let most = if both(LiteralKind::Number) || either(LiteralKind::Name) { MAX_BETWEEN / 2 } else { MAX_BETWEEN };
+    let is_verb = |word: &&str| has(VERBS, word) && !(both(LiteralKind::Number) && has("for as für", word));
+    let is_plain = !between.contains(['.', ';', ':', '!', '?', '(', ')', ',']);
+    is_plain && words.len() <= most && words.iter().any(is_verb) && !words.iter().any(|word| has(OTHERWISE, word))
+}
+
+/// Whether a literal is a name such as `n`.
+fn is_variable(literal: &Literal) -> bool {
+    literal.kind == LiteralKind::Name
+        && literal.values.iter().all(|name| name.len() == 1 && name.to_uppercase() != *name)
 }
 
 /// The word without quotes at the other end of an arrow beside a literal: `V = 5`, `5 → V`.
@@ -296,6 +277,7 @@ mod tests {
         assert_eq!(code("hello world -> dlrow olleh"), ["hello world", "dlrow olleh"]);
         assert_eq!(code("assert_eq!(add(\"\"), 0);"), ["", "0"]);
         assert_eq!(code("add(\"2\") = 2"), ["2", "2"]);
+        assert_eq!(code("\"pig\" -> \"igp\" -> \"igpay\" (one \"p\")"), ["pig", "igpay"]);
     }
 
     #[test]
@@ -308,6 +290,8 @@ mod tests {
             "if x == 3:",
             "a >= 5",
             "let total: u32;",
+            "(3 * 10 + 5) mod 11 == 0",
+            "1 + 2 = 3",
             "// returns 5",
             "",
         ] {
@@ -333,6 +317,11 @@ mod tests {
             "A multiple of three is `\"Fizz\"`.",
             "For n = 5 it is slow.",
             "Use version 2. It is 3 times faster.",
+            "As 23 is greater than 16, and 28 is divisible by 7.",
+            "So 3025 - 385 = 2640, and `n` is 5.",
+            "Because `1 + 2 + 3 = 6`, `6` is `1 + 2 + 3`.",
+            "An ISBN-10 is 9 digits.",
+            "There is 'A' for adenine, 'C' for cytosine.",
         ] {
             assert_eq!(prose(text), Vec::<String>::new(), "{text}");
         }

@@ -23,6 +23,8 @@ pub(super) enum LiteralKind {
     Quoted,
     /// Code in backticks with numbers or strings inside.
     Call,
+    /// A calculation in backticks.
+    Formula,
     /// Other code in backticks: a value without its quotes, a name or a type.
     Name,
 }
@@ -90,6 +92,11 @@ fn end_of_run(line: &str, at: usize, c: char) -> usize {
     at + line[at..].find(|c: char| !c.is_alphanumeric()).unwrap_or(line.len() - at)
 }
 
+/// Whether a text calls something: a name directly before a bracket.
+pub(super) fn is_call(text: &str) -> bool {
+    text.match_indices('(').any(|(at, _)| text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '!'))
+}
+
 fn code(line: &str, at: usize) -> Option<Literal> {
     let ticks = line[at..].bytes().take_while(|byte| *byte == b'`').count();
     let inside = at + ticks;
@@ -99,8 +106,14 @@ fn code(line: &str, at: usize) -> Option<Literal> {
         return None;
     }
     let inner = values(content);
-    let (values, kind) =
-        if inner.is_empty() { (vec![content.to_owned()], LiteralKind::Name) } else { (inner, LiteralKind::Call) };
+    let is_formula = content.contains(['+', '*', '×', '/', '^', '%', '='])
+        && !content.contains(['"', '\'', '>', '→', '['])
+        && !is_call(content);
+    let (values, kind) = match inner.is_empty() {
+        true => (vec![content.to_owned()], LiteralKind::Name),
+        false if is_formula => (inner, LiteralKind::Formula),
+        false => (inner, LiteralKind::Call),
+    };
     Some(Literal { range: at..inside + length + ticks, values, kind })
 }
 
@@ -147,6 +160,10 @@ fn number(line: &str, at: usize) -> Option<Literal> {
         return None;
     }
     let before = line[..at].strip_suffix(['-', '−']);
+    if before.is_some_and(|before| before.ends_with(char::is_alphabetic)) {
+        // `ISBN-10` is a name.
+        return None;
+    }
     let is_negative = before.is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == ')'));
     let digits: String = line[at..end].chars().filter(|c| *c != '_').collect();
     let value = if is_negative { format!("-{digits}") } else { digits };

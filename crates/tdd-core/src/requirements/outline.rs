@@ -42,6 +42,8 @@ pub(super) struct FoundExample {
 
 /// Most items of a kata, nested ones and examples included.
 const MAX_ITEMS: usize = 1_000;
+/// A bullet with fewer words, literals aside, is data.
+const FEWEST_WORDS: usize = 2;
 /// Most bytes of a line or a paragraph that are looked at.
 const MAX_PARAGRAPH: usize = 4_000;
 
@@ -152,7 +154,7 @@ impl Reader {
             self.heading(level, title);
         } else if let Some((marker, content)) = item(text) {
             self.item(marker, indent, content);
-        } else {
+        } else if !(text.starts_with('[') && text.contains("]: ")) {
             self.text(text.trim_start_matches(['>', ' ']), indent);
         }
         self.was_blank = text.is_empty();
@@ -316,13 +318,16 @@ impl Reader {
         };
         found.into_iter().for_each(|found| self.add(found));
         let item = &mut self.outline.items[at];
-        let is_bullet_example = is_example && item.marker == Marker::Bullet;
-        item.is_other |= is_bullet_example || is_link(text) || text.trim().is_empty() || introduces_examples(text);
+        let is_data = is_example || (words(text) < FEWEST_WORDS && !text.ends_with(':'));
+        item.is_other |= (is_data && item.marker == Marker::Bullet) || is_link(text) || text.trim().is_empty();
+        item.is_other |= introduces_examples(text);
         item.text = one_line(text);
     }
 
     fn prose(&mut self, text: &str) {
-        self.introduces_examples = introduces_examples(text);
+        // A list of examples often goes on behind another line with a colon.
+        self.introduces_examples = introduces_examples(text) || (self.introduces_examples && text.ends_with(':'));
+        self.say_more_than_a_label(text);
         for sentence in sentences(text) {
             let is_requirement = self.section == Section::Behaviour
                 && self.outline.sentences.len() < MAX_REQUIREMENTS
@@ -335,6 +340,15 @@ impl Reader {
             if self.section != Section::Background {
                 examples::in_prose(sentence).into_iter().for_each(|found| self.add(found));
             }
+        }
+    }
+
+    /// Gives a heading such as `Step 1` the first sentence below it.
+    fn say_more_than_a_label(&mut self, text: &str) {
+        let Some(item) = self.open.last().map(|at| &mut self.outline.items[*at]) else { return };
+        let is_label = item.marker == Marker::Heading && item.text.ends_with(|c: char| c.is_ascii_digit());
+        if let Some(first) = sentences(text).first().filter(|_| is_label && words(&item.text) <= 1) {
+            item.text = one_line(&format!("{}: {first}", item.text));
         }
     }
 
@@ -450,7 +464,8 @@ fn introduces_examples(text: &str) -> bool {
 
 fn is_link(text: &str) -> bool {
     let text = text.trim();
-    let is_one = text.starts_with('[') && text.ends_with([')', ']']) && text.matches("](").count() == 1;
+    let links = text.matches("](").count() + text.matches("][").count();
+    let is_one = text.starts_with('[') && (text.contains("]: ") || (text.ends_with([')', ']']) && links == 1));
     is_one || text.starts_with("http://") || text.starts_with("https://") || text.starts_with('!')
 }
 
@@ -458,6 +473,20 @@ fn is_link(text: &str) -> bool {
 fn is_only_example(text: &str, found: &[Found]) -> bool {
     let shown: usize = found.iter().map(|found| found.text.split_whitespace().count()).sum();
     text.split_whitespace().count() <= shown + 1
+}
+
+/// How many words a text has beside its literals.
+fn words(text: &str) -> usize {
+    let literals = literals::scan(text);
+    let mut from = 0;
+    let mut words = 0;
+    let ends = literals.iter().map(|literal| literal.range.clone()).chain([text.len()..text.len()]);
+    for range in ends {
+        let own = text[from..range.start].split(|c: char| !c.is_alphanumeric());
+        words += own.filter(|word| word.starts_with(char::is_alphabetic)).count();
+        from = range.end;
+    }
+    words
 }
 
 /// The examples of an item that is known to be one: the whole item, unless what was found reaches its last literal.
@@ -479,8 +508,10 @@ fn sentences(text: &str) -> Vec<&str> {
         while literals.next_if(|literal| literal.range.end <= at).is_some() {}
         let in_literal = literals.peek().is_some_and(|literal| literal.range.contains(&at));
         let end = at + mark.len();
-        let word = text[from..end].rsplit(' ').next().unwrap_or_default().to_lowercase();
-        let is_end = text[end..].starts_with(char::is_whitespace) && !ABBREVIATIONS.contains(&word.as_str());
+        let word = text[from..end].rsplit([' ', '(']).next().unwrap_or_default().to_lowercase();
+        let next = text[end..].trim_start().chars().next().unwrap_or('A');
+        let begins = !next.is_lowercase() && (next.is_alphanumeric() || "`\"'“„*_[(".contains(next));
+        let is_end = begins && text[end..].starts_with(char::is_whitespace) && !ABBREVIATIONS.contains(&word.as_str());
         if is_end && !in_literal {
             found.push(text[from..end].trim());
             from = end;

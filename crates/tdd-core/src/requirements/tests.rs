@@ -151,11 +151,11 @@ fn sentences_about_behaviour_are_the_requirements_of_a_kata_that_lists_nothing()
 #[test]
 fn nested_items_belong_to_the_item_above_unless_it_only_introduces_them() {
     check(
-        "- Vowels\n  - `apple` becomes \"appleay\"\n    - deeper\n- Consonants:\n    - move to the end: \"pig\" becomes \
+        "- Vowels come first\n  - `apple` becomes \"appleay\"\n    - deeper\n- Consonants:\n    - move to the end: \"pig\" becomes \
          \"igpay\"\n    - and `qu` too\n- [ ] Words stay in order\n- \n- Examples:\n  - \"a b\" → \"aay bay\"\n",
         "
         Bulleted
-        1. Vowels
+        1. Vowels come first
            > `apple` becomes \"appleay\"
         2. move to the end: \"pig\" becomes \"igpay\"
            > \"pig\" becomes \"igpay\"
@@ -176,7 +176,7 @@ fn numbered_headings_are_requirements_unless_a_list_below_says_more() {
         1. Bake time
            > bake_time(30) → 10
         2. Each layer takes 2 minutes.
-        3. Task 3
+        3. Task 3: Sum up.
         > `prepare(3)` returns 6
         ",
     );
@@ -225,7 +225,7 @@ fn texts_are_short_and_hold_no_control_characters() {
 
 #[test]
 fn huge_and_odd_katas_take_no_time() {
-    let many_lines = "- `f(1)` is 2 and more\n".repeat(100_000);
+    let many_lines = "- `f(1)` is 2 and some more\n".repeat(100_000);
     let deep: String = (0..1_400).fold(String::new(), |text, depth| text + &" ".repeat(depth) + "- x\n");
     let odd = ["`", "\"", "1 is ", "| 1 ", "- [ ] ", "= ", "-> ", "> ", ". ", "'", "# ", "a_1", "“", "\u{301}"];
     let katas = odd.iter().map(|piece| piece.repeat(1_000_000 / piece.len())).chain([many_lines, deep]);
