@@ -75,7 +75,7 @@ fn examples_open(progress: &Progress) -> Refusal {
 }
 
 /// The next example that no test has yet, as a clause.
-pub(super) fn next_example(progress: &Progress) -> String {
+fn next_example(progress: &Progress) -> String {
     progress.examples.first().map_or(String::new(), |next| format!("; next example that no test has yet: {next}"))
 }
 
@@ -136,7 +136,8 @@ mod tests {
 
     #[test]
     fn the_first_open_requirements_are_quoted_and_the_others_counted() {
-        let kata: String = (1..=9).map(|n| format!("- Rule {n} holds: `f({n}0)` is {n}.\n")).collect();
+        let items: Vec<String> = (1..=9).map(|n| format!("- Rule {n} holds: `f({n}0)` is {n}.")).collect();
+        let kata = items.join("\n");
         let requirements = Requirements::of(&kata);
         let known = Known { requirements: &requirements, tests: &[], named: &[] };
         let done = vec![Done { requirement: "1".to_owned(), test_id: TestId::native("a.py", "empty") }];

@@ -105,6 +105,16 @@ enum Section {
     Background,
 }
 
+/// What the current line is inside of.
+#[derive(Debug, Default)]
+enum Inside {
+    #[default]
+    Text,
+    Comment,
+    /// A block that ends with this fence.
+    Block(String),
+}
+
 #[derive(Debug, Default)]
 struct Reader {
     outline: Outline,
@@ -119,8 +129,7 @@ struct Reader {
     /// The open items, from the outside in.
     open: Vec<usize>,
     last_sentence: Option<usize>,
-    fence: Option<String>,
-    in_comment: bool,
+    inside: Inside,
     was_blank: bool,
     /// A separator between head and body of a table was read.
     in_table: bool,
@@ -137,8 +146,8 @@ impl Reader {
         if self.fenced(text) {
             return;
         }
-        if self.in_comment || text.starts_with("<!--") {
-            self.in_comment = !text.contains("-->");
+        if matches!(self.inside, Inside::Comment) || text.starts_with("<!--") {
+            self.inside = if text.contains("-->") { Inside::Text } else { Inside::Comment };
             return;
         }
         if self.example_line(text) {
@@ -163,22 +172,21 @@ impl Reader {
     /// Reads a line of a fenced block; false if the line is outside of one.
     fn fenced(&mut self, text: &str) -> bool {
         let ticks = |fence: char| text.chars().take_while(|c| *c == fence).count();
-        match &self.fence {
-            Some(fence) if text.starts_with(fence.as_str()) && text.trim_matches(['`', '~']).is_empty() => {
-                self.fence = None;
+        match &self.inside {
+            Inside::Block(fence) if text.starts_with(fence.as_str()) && text.trim_matches(['`', '~']).is_empty() => {
+                self.inside = Inside::Text;
                 self.call = None;
             }
-            Some(_) => {
-                if !self.example_line(text)
-                    && let Some(found) = examples::in_code(text)
-                {
-                    self.add(found);
+            Inside::Block(_) => {
+                if !self.example_line(text) {
+                    self.add(examples::in_code(text));
                 }
             }
-            None => {
+            Inside::Comment => return false,
+            Inside::Text => {
                 let Some(fence) = ['`', '~'].into_iter().find(|fence| ticks(*fence) >= 3) else { return false };
                 self.end_paragraph();
-                self.fence = Some(fence.to_string().repeat(ticks(fence)));
+                self.inside = Inside::Block(fence.to_string().repeat(ticks(fence)));
             }
         }
         true
@@ -197,7 +205,7 @@ impl Reader {
                 return true;
             }
             if let Some(found) = examples::call(&call, text).filter(|_| !text.is_empty()) {
-                self.add(found);
+                self.add([found]);
                 return true;
             }
         }
@@ -213,8 +221,8 @@ impl Reader {
         let cells: Vec<&str> = text.trim_matches('|').split('|').map(str::trim).collect();
         if cells.iter().all(|cell| cell.contains('-') && cell.trim_matches(['-', ':']).is_empty()) {
             self.in_table = true;
-        } else if let Some(found) = examples::in_row(&cells).filter(|_| self.in_table) {
-            self.add(found);
+        } else if self.in_table {
+            self.add(examples::in_row(&cells));
         }
     }
 
@@ -232,7 +240,7 @@ impl Reader {
                 };
                 let both = [values(&input), values(value)].concat();
                 self.end_paragraph();
-                Found::new(&format!("{input} → {value}"), both).into_iter().for_each(|found| self.add(found));
+                self.add(Found::new(&format!("{input} → {value}"), both));
             }
             _ => return false,
         }
@@ -316,7 +324,7 @@ impl Reader {
         } else {
             found
         };
-        found.into_iter().for_each(|found| self.add(found));
+        self.add(found);
         let item = &mut self.outline.items[at];
         let is_data = is_example || (words(text) < FEWEST_WORDS && !text.ends_with(':'));
         item.is_other |= (is_data && item.marker == Marker::Bullet) || is_link(text) || text.trim().is_empty();
@@ -338,7 +346,7 @@ impl Reader {
                 self.outline.sentences.push(one_line(sentence));
             }
             if self.section != Section::Background {
-                examples::in_prose(sentence).into_iter().for_each(|found| self.add(found));
+                self.add(examples::in_prose(sentence));
             }
         }
     }
@@ -352,10 +360,12 @@ impl Reader {
         }
     }
 
-    fn add(&mut self, Found { text, values }: Found) {
-        if self.outline.examples.len() < MAX_EXAMPLES && self.section != Section::Background {
+    fn add(&mut self, found: impl IntoIterator<Item = Found>) {
+        let room = MAX_EXAMPLES.saturating_sub(self.outline.examples.len());
+        if self.section != Section::Background {
             let (item, sentence) = (self.open.last().copied(), self.last_sentence);
-            self.outline.examples.push(FoundExample { text, values, item, sentence });
+            let example = |Found { text, values }| FoundExample { text, values, item, sentence };
+            self.outline.examples.extend(found.into_iter().take(room).map(example));
         }
     }
 }
@@ -477,16 +487,11 @@ fn is_only_example(text: &str, found: &[Found]) -> bool {
 
 /// How many words a text has beside its literals.
 fn words(text: &str) -> usize {
-    let literals = literals::scan(text);
-    let mut from = 0;
-    let mut words = 0;
-    let ends = literals.iter().map(|literal| literal.range.clone()).chain([text.len()..text.len()]);
-    for range in ends {
-        let own = text[from..range.start].split(|c: char| !c.is_alphanumeric());
-        words += own.filter(|word| word.starts_with(char::is_alphabetic)).count();
-        from = range.end;
+    let mut own = text.to_owned();
+    for literal in literals::scan(text) {
+        own.replace_range(literal.range.clone(), &" ".repeat(literal.range.len()));
     }
-    words
+    own.split(|c: char| !c.is_alphanumeric()).filter(|word| word.starts_with(char::is_alphabetic)).count()
 }
 
 /// The examples of an item that is known to be one: the whole item, unless what was found reaches its last literal.
