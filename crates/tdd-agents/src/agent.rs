@@ -9,6 +9,7 @@ use tdd_core::cycle::{Phase, Role, Turn};
 use tdd_core::digest::Digest;
 use tdd_core::event::LlmCall;
 use tdd_core::report::Cause;
+use tdd_core::requirements::Progress;
 use tdd_core::rule::Rule;
 use tdd_core::seam::{
     Agent, AgentHost, Budget, Call, Feedback, File, HostFailed, OutOfTime, Reply, Setback, StepContext, StepResult,
@@ -167,6 +168,7 @@ impl<V: RoleModel> ModelAgent<V> {
             target: targets.first().or(context.wanted.as_ref()).cloned(),
             may_claim: targets.len() > 1,
             may_be_done: context.may_be_done,
+            seems_done: context.progress.as_ref().is_some_and(Progress::is_complete),
             context_bytes: self.context_bytes,
         };
         let files = host.shown()?;

@@ -1,7 +1,7 @@
 //! The brief: everything a model is shown about the project before it acts, in a fixed order and within a byte budget.
 //!
 //! The same facts give the same bytes. Parts that rarely change (kata, file list) come first and parts that change
-//! every step (last commit, target, failure) come last, so that the server's prefix cache hits.
+//! every step (last commit, open requirements, target, failure) come last, so that the server's prefix cache hits.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +10,7 @@ use tdd_core::cycle::Role;
 use tdd_core::report::Cause;
 use tdd_core::seam::{File, KataCut, StepContext, Target};
 
+use crate::checklist;
 use crate::cut;
 
 /// The facts that a brief is written from.
@@ -65,6 +66,8 @@ const MAX_OUTPUT: usize = 8_000;
 const MAX_TREE: usize = 16_000;
 /// Most bytes of the list of files whose text did not fit.
 const MAX_OMISSION: usize = 2_000;
+/// Most bytes of the section about requirements.
+const MAX_REQUIREMENTS: usize = 1_500;
 /// Bytes reserved for the line that counts the names left out.
 const MORE: usize = 48;
 const NO_FILES: &str = "\nNo file is shown, for want of room. Ask for what you must see.\n";
@@ -74,7 +77,7 @@ impl Brief<'_> {
     pub fn write(&self, budget: usize) -> Written {
         let tree = self.paths();
         let files = self.by_relevance(&tree);
-        let whole = self.parts(&tree, &files, &Shares::unbounded());
+        let whole = self.parts(&tree, &files, &Shares::unbounded(budget));
         if let Some(written) = with_files(&files, &whole, budget) {
             return written;
         }
@@ -125,6 +128,7 @@ impl Brief<'_> {
             kata: format!("# Kata\n\n{}\n", cut::head(self.context.kata_description.trim_end(), shares.kata)),
             tree: format!("\n# Files\n\n{}\n", names(tree, files, shares.tree)),
             commit: self.last_commit(shares),
+            requirements: checklist::section(self.context.progress.as_ref(), shares.requirements),
             target: self
                 .target
                 .map(|target| on_target(self.context.role, target, &production(files), shares.output))
@@ -220,19 +224,24 @@ struct Shares {
     tree: usize,
     message: usize,
     diff: usize,
+    requirements: usize,
     output: usize,
 }
 
 impl Shares {
-    fn unbounded() -> Self {
-        let all = usize::MAX;
-        Self { kata: all, tree: MAX_TREE, message: all, diff: all, output: MAX_OUTPUT }
+    /// Only the parts that help little when they are long have a limit. The requirements shrink with the budget, because
+    /// they only repeat the kata.
+    fn unbounded(budget: usize) -> Self {
+        let (all, requirements) = (usize::MAX, MAX_REQUIREMENTS.min(budget / 10));
+        Self { kata: all, tree: MAX_TREE, message: all, diff: all, requirements, output: MAX_OUTPUT }
     }
 
     /// The kata gets the largest share, because every role needs it.
     fn of(budget: usize) -> Self {
         let of = |tenths: usize| budget / 20 * tenths;
-        Self { kata: of(8), tree: of(3).min(MAX_TREE), message: of(1), diff: of(2), output: of(4).min(MAX_OUTPUT) }
+        let Self { requirements, .. } = Self::unbounded(budget);
+        let (tree, output) = (of(3).min(MAX_TREE), of(4).min(MAX_OUTPUT));
+        Self { kata: of(8), tree, message: of(1), diff: of(2), requirements, output }
     }
 }
 
@@ -241,16 +250,17 @@ struct Parts {
     kata: String,
     tree: String,
     commit: String,
+    requirements: String,
     target: String,
 }
 
 impl Parts {
     fn len(&self) -> usize {
-        self.kata.len() + self.tree.len() + self.commit.len() + self.target.len()
+        self.joined("", "").len()
     }
 
     fn joined(&self, files: &str, omission: &str) -> String {
-        [&self.kata, &self.tree, files, omission, &self.commit, &self.target].concat()
+        [&self.kata, &self.tree, files, omission, &self.commit, &self.requirements, &self.target].concat()
     }
 }
 

@@ -24,6 +24,7 @@ fn context(paths: &[&str]) -> StepContext {
         wanted: None,
         may_be_done: false,
         refactor_hints: Vec::new(),
+        progress: None,
     }
 }
 
@@ -162,13 +163,33 @@ fn the_end_of_a_brief_changes_before_its_beginning() {
     assert!(before[..same].contains("# Last commit"));
 }
 
+#[test]
+fn open_requirements_stand_near_the_end_and_shrink_with_the_budget() {
+    let kata = "1. An empty text is 0.\n2. Numbers are added: `add(\"1,2\")` is 3.\n";
+    let progress = tdd_core::requirements::Requirements::of(kata).progress(&[], &[]);
+    let context = StepContext { progress: Some(progress), kata_description: kata.to_owned(), ..context(&TREE) };
+    let (files, target) = (files(), target());
+    let brief = |budget| Brief { context: &context, files: &files, target: Some(&target) }.write(budget).text;
+    let whole = brief(100_000);
+    let headings: Vec<&str> = order(&whole).into_iter().filter(|line| line.starts_with("# ")).collect();
+    assert_eq!(headings, ["# Kata", "# Files", "# Last commit", "# Requirements", "# The failing test"]);
+    assert!(
+        whole.contains("\n2. Numbers are added: `add(\"1,2\")` is 3.\n\nNext example that no test has yet:"),
+        "{whole}"
+    );
+    let little = brief(900);
+    assert!(little.contains("# Requirements\n\nNext example that no test has yet: `add(\"1,2\")` is 3\n"), "{little}");
+    assert!(!brief(600).contains("# Requirements"), "{}", brief(600));
+}
+
 proptest! {
     #[test]
     fn a_brief_keeps_its_budget_and_is_the_same_twice(
         kata in "(?s).{0,300}", text in "(?s).{0,300}", diff in "(?s).{0,200}", output in "(?s).{0,200}",
         path in "[a-zé/`]{1,20}", budget in 0_usize..1_500
     ) {
-        let context = StepContext { kata_description: kata, git_last_diff: diff, ..context(&[&path, "b"]) };
+        let progress = Some(tdd_core::requirements::Requirements::of(&kata).progress(&[], &[]));
+        let context = StepContext { kata_description: kata, git_last_diff: diff, progress, ..context(&[&path, "b"]) };
         let files = [file(&path, &text, Sort::Production), file("b", &text, Sort::Test)];
         let target = Target { output, ..target() };
         let brief = Brief { context: &context, files: &files, target: Some(&target) };

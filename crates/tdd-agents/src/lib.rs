@@ -3,6 +3,7 @@
 
 pub mod agent;
 pub mod brief;
+mod checklist;
 mod cut;
 pub mod failure;
 pub mod files;

@@ -37,6 +37,8 @@ pub struct Stage {
     pub target: Option<TestId>,
     /// Whether a tester may declare the kata finished, because there are tests.
     pub may_be_done: bool,
+    /// Whether each requirement of the kata seems to have a test.
+    pub seems_done: bool,
     /// Whether an implementor may claim tests other than the target, because several are red.
     pub may_claim: bool,
     /// Most bytes of the whole conversation.
@@ -119,6 +121,9 @@ const OR_DONE: &str =
 const OR_DONE_LINES: &str = "If each requirement of the kata has a test that passes, send no block instead, but a line \
                              `done: requirement => test id` for each of them.";
 
+/// Comes before them if the machine's own list has nothing open.
+const SEEMS_DONE: &str = "Each requirement of the kata seems to have a test that passes.";
+
 const NOD: &str = "I have read all of it.";
 
 /// Small models tend to resend a refused answer.
@@ -131,7 +136,9 @@ impl Talk {
         let system = prompts.system(stage.part, &stage.language, stage.format);
         let imports = stage.imports.as_ref().filter(|_| stage.part.role == Role::Tester);
         let imports = imports.map(|line| format!(" Tests import production code with `{line}`.")).unwrap_or_default();
-        let aim = |target| stage.part.aim(&stage.language, target) + &imports;
+        let seems_done = stage.seems_done && stage.may_be_done && stage.part.phase == Phase::Red;
+        let seems_done = if seems_done { format!(" {SEEMS_DONE}") } else { String::new() };
+        let aim = |target| stage.part.aim(&stage.language, target) + &imports + &seems_done;
         let requests = Requests {
             // A target may be called `edit_plan`, a word that the request for a plan must not contain.
             plan: prompts.plan(&aim(None)),

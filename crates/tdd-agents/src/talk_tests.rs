@@ -15,6 +15,7 @@ fn stage(phase: Phase, format: AnswerFormat) -> Stage {
         imports: Some("use calc::…;".to_owned()),
         target: Some(TestId::parse("tests/calc.rs::adds").unwrap()),
         may_be_done: false,
+        seems_done: false,
         may_claim: false,
         context_bytes: 400_000,
     }
@@ -107,6 +108,20 @@ fn who_may_be_done_is_told_so_with_every_request() {
     talk.answered("{}");
     talk.failed(&refused());
     assert!(asks(&mut talk));
+}
+
+#[test]
+fn a_tester_is_told_when_nothing_seems_to_be_open() {
+    let stage = |seems_done| Stage { may_be_done: true, seems_done, ..stage(Phase::Red, AnswerFormat::EditPlan) };
+    let words = "Each requirement of the kata seems to have a test that passes.";
+    for seems_done in [false, true] {
+        let mut talk = Talk::begin(stage(seems_done), &Prompts::default(), &written("# Kata\n"));
+        assert_eq!(last(&talk.ask_plan()).contains(words), seems_done);
+        talk.answered("Nothing is left.");
+        let asked = talk.ask_edit();
+        assert_eq!(last(&asked).contains(words), seems_done);
+        assert!(last(&asked).contains("name them all in `done`"));
+    }
 }
 
 #[test]

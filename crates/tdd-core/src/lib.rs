@@ -30,6 +30,7 @@ pub mod quote;
 pub mod recent;
 pub mod refactor_hints;
 pub mod report;
+pub mod requirements;
 pub mod rule;
 pub mod scope;
 pub mod seam;

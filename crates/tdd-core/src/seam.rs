@@ -20,6 +20,7 @@ use crate::machine::{End, StepLog};
 use crate::merge::{MergeError, Merged};
 use crate::proof::Proof;
 use crate::report::{Cause, Report};
+use crate::requirements::Progress;
 use crate::rule::{Refusal, Rule};
 use crate::session::Session;
 use crate::signs::{Place, Signs, TestSigns};
@@ -50,6 +51,8 @@ pub struct StepContext {
     pub may_be_done: bool,
     /// What a refactorer may find worth it, by measure.
     pub refactor_hints: Vec<String>,
+    /// For a tester who chooses what to test: which requirements seem to have a test.
+    pub progress: Option<Progress>,
 }
 
 /// The test that a turn is about, with its failure.

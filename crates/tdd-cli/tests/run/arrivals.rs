@@ -3,7 +3,7 @@
 use serde_json::json;
 use tdd_fixtures::server::Cast;
 
-use crate::kata::{CODE_FILE, TEST_FILE, code, id, tests};
+use crate::kata::{CODE_FILE, TEST_FILE, all_by, code, id, tests};
 use crate::stage::Stage;
 
 /// The implementor writes the whole kata for the first test.
@@ -56,7 +56,7 @@ fn a_test_that_passes_at_once_and_cannot_fail_is_not_kept() {
         .writes("tester", TEST_FILE, &tests(2))
         .writes("tester", TEST_FILE, &vacuous)
         .writes("tester", TEST_FILE, &tests(2))
-        .edits("tester", &[], &json!({"done": [{"requirement": "all", "test_id": id(2)}]}));
+        .edits("tester", &[], &json!({"done": all_by(&id(2))}));
     let stage = Stage::new(cast);
     stage.check(
         &["run", "--until-done"],
@@ -69,7 +69,7 @@ fn a_test_that_passes_at_once_and_cannot_fail_is_not_kept() {
           test: do it
         5 red
           done
-        end: the kata is done: 1 requirement, with a test that passes
+        end: the kata is done: 4 requirements, each with a test that passes
         exit 0
     ",
     );

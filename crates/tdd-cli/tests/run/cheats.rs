@@ -3,7 +3,7 @@
 use serde_json::json;
 use tdd_fixtures::server::{Cast, Request};
 
-use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, id, test, tests, tidied};
+use crate::kata::{CODE_FILE, TEST_FILE, all_by, code, code_with, id, test, tests, tidied};
 use crate::stage::Stage;
 
 /// Enough attempts for all cheats.
@@ -306,11 +306,11 @@ fn a_test_that_passes_at_once_leads_to_another_and_six_in_a_row_to_a_person() {
 
 #[test]
 fn after_three_tests_that_passed_at_once_the_tester_may_say_that_the_kata_is_done() {
-    let done = json!({"done": [{"requirement": "An empty text is 0.", "test_id": id(1)}]});
+    let done = json!({"done": all_by(&id(1))});
     let stage = Stage::new(arriving(3).edits("tester", &[], &done));
     let then = "
           done
-        end: the kata is done: 1 requirement, with a test that passes
+        end: the kata is done: 4 requirements, each with a test that passes
         exit 0
     ";
     stage.check(&["run", "--steps", "4"], &arrived(3, then.trim_start_matches('\n')));

@@ -1,5 +1,7 @@
 //! A small kata, solved step by step, with each role's answers.
 
+use serde_json::{Value, json};
+
 /// The kata's text.
 pub const KATA: &str = "# String calculator\n\nAdd the numbers in a text.\n\n- An empty text is 0.\n- One number is \
                         itself.\n- Numbers are separated by commas.\n- Or by line breaks.\n";
@@ -26,6 +28,11 @@ pub const CODE_FILE: &str = "src/lib.rs";
 /// The id of a cycle's test.
 pub fn id(cycle: usize) -> String {
     format!("{TEST_FILE}::{}", TESTS[cycle - 1].0)
+}
+
+/// A claim that one test pins every requirement.
+pub fn all_by(test: &str) -> Value {
+    (1..=TESTS.len()).map(|number| json!({"requirement": number.to_string(), "test_id": test})).collect()
 }
 
 /// One test.

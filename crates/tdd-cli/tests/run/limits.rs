@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::json;
 use tdd_fixtures::server::{Cast, Reply, edit_plan};
 
-use crate::kata::{CODE_FILE, TEST_FILE, code, id, tests};
+use crate::kata::{CODE_FILE, TEST_FILE, all_by, code, id, tests};
 use crate::stage::Stage;
 
 #[test]
 fn a_kata_is_done_when_every_test_that_is_named_passes() {
-    let done = |test: String| json!({"done": [{"requirement": "An empty text is 0.", "test_id": test}]});
+    let done = |test: String| json!({"done": all_by(&test)});
     let cast = Cast::new()
         .writes("tester", TEST_FILE, &tests(1))
         .writes("implementor", CODE_FILE, &code(1))
@@ -24,7 +24,7 @@ fn a_kata_is_done_when_every_test_that_is_named_passes() {
         4 red
           undone target-passes
           done
-        end: the kata is done: 1 requirement, with a test that passes
+        end: the kata is done: 4 requirements, each with a test that passes
         exit 0
     ",
     );

@@ -14,6 +14,7 @@ mod mending;
 mod people;
 mod plans;
 mod prefix;
+mod requirements;
 mod rethink;
 mod samples;
 mod stage;

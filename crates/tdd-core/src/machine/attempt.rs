@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::log::Fate;
+use super::progress::Claim;
 use super::starting_point::StartingPoint;
 use super::turn_host::TurnHost;
-use super::{End, Fallible, Machine, MachineError, done};
+use super::{End, Fallible, Machine, MachineError};
 use crate::cycle::{RedTest, Turn};
 use crate::digest::Digest;
 use crate::event::{
@@ -19,6 +20,7 @@ use crate::pipeline::{self, Judged};
 use crate::program;
 use crate::refactor_hints;
 use crate::report::{Cause, Outcome as TestOutcome, Report};
+use crate::requirements::Progress;
 use crate::rule::{Refusal, Rule};
 use crate::seam::{
     Agent, Feedback, OutOfTime, Reply, RepoState, Reporter, Setback, StepContext, StepResult, StepWorkshop, Target,
@@ -263,6 +265,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         let arrivals = self.session().machine_state().arrivals();
         let any_test = start.report.results().next().is_some();
         let target = turn.targets().first().map(|id| self.with_complaint(target(id, turn, &start.report), turn));
+        let progress = self.progress(start, turn)?;
+        let is_complete = progress.as_ref().is_some_and(Progress::is_complete);
         Ok(StepContext {
             role: turn.role(),
             step_index: start.step,
@@ -275,11 +279,12 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             wanted: self.fixed(turn).map(|fixed| fixed.test.clone()),
             may_be_done: any_test
                 && self.mandate.target.is_none()
-                && (self.order.until_done || arrivals >= ASK_WHETHER_DONE),
+                && (self.order.until_done || arrivals >= ASK_WHETHER_DONE || is_complete),
             refactor_hints: match turn {
                 Turn::Refactor { .. } => self.refactor_hints()?,
                 Turn::Red { .. } | Turn::Green { .. } | Turn::Rethink { .. } | Turn::Task { .. } => Vec::new(),
             },
+            progress,
         })
     }
 
@@ -447,13 +452,16 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
 
     /// Checks the tester's claim that the kata is done.
     fn done(&mut self, start: &StartingPoint, turn: &Turn, result: &StepResult) -> Fallible<Outcome, B, A> {
-        // A brief may number other things than requirements.
-        let kata = if self.mandate.brief.is_none() { self.brief() } else { "" };
-        if let Err(refusal) = done::judge(result, &start.report, kata) {
-            return self.failed(start, turn, Failed::refused(refusal));
+        match self.judge_done(start, result)? {
+            // Progress costs no attempt, so that a tester can name a long list bit by bit.
+            Claim::Refused { refusal, is_progress } => {
+                self.failed(start, turn, Failed { spent: !is_progress, ..Failed::refused(refusal) })
+            }
+            Claim::Holds { requirements } => {
+                self.end_step(start, StepOutcome::Done)?;
+                Ok(Outcome::End(End::Done { requirements }))
+            }
         }
-        self.end_step(start, StepOutcome::Done)?;
-        Ok(Outcome::End(End::Done { requirements: result.done.len() }))
     }
 
     /// Handles a refusal by the gate: nothing was written, but the attempt counts.

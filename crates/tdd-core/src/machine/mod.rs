@@ -11,6 +11,7 @@ mod end;
 mod keep;
 mod log;
 mod mandate;
+mod progress;
 mod start;
 mod starting_point;
 mod turn_host;
@@ -24,7 +25,8 @@ use crate::cycle::{NextMove, Role, Turn};
 use crate::digest::TreeId;
 use crate::event::{Blocked, Event, Paused, StepOutcome};
 use crate::gate::Limits;
-use crate::seam::{Agent, Budget, EventContext, Ledger as _, Orchestrator, Reporter, StepWorkshop};
+use crate::requirements::Requirements;
+use crate::seam::{Agent, Budget, Done, EventContext, Ledger as _, Orchestrator, Reporter, StepWorkshop};
 use crate::session::Session;
 
 pub use agenda::Agenda;
@@ -112,6 +114,10 @@ pub struct Machine<B: StepWorkshop, A: Agent, R: Reporter> {
     reporter: R,
     /// The kata's text; empty if the mandate has its own brief.
     kata: String,
+    /// What the kata asks for.
+    requirements: Requirements,
+    /// What testers named in this run, with tests that passed.
+    named: Vec<Done>,
     mandate: Mandate,
     agenda: Option<Agenda>,
     order: Order,

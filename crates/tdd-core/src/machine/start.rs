@@ -9,6 +9,7 @@ use crate::digest::{CommitId, Digest};
 use crate::event::{Committed, Event, Resynced, Reverted, RunEnd, RunStart, StepEnd, StepOutcome};
 use crate::law::Kind;
 use crate::machine_state::Step;
+use crate::requirements::Requirements;
 use crate::seam::{Agent, Head, Reporter, StepWorkshop, Vcs};
 
 /// The parameters of a run.
@@ -38,6 +39,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             workshop,
             agents,
             reporter,
+            requirements: Requirements::of(&kata),
+            named: Vec::new(),
             kata,
             mandate,
             agenda,
