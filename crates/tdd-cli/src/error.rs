@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tdd_agents::agent::AgentError;
+use tdd_agents::models::ModelsError;
 use tdd_agents::prompts::PromptError;
-use tdd_core::cycle::Role;
 use tdd_core::machine::MachineError;
 use tdd_exec::error::WorkError;
 use tdd_exec::git::GitError;
@@ -46,12 +46,8 @@ pub enum CliError {
     NoSuchFile(String),
     #[error("`{0}` does not parse, so nothing can be said about it")]
     Unparsed(String),
-    #[error("no model is configured for the {0}")]
-    NoModel(Role),
-    #[error("no server is configured for the {role}'s model `{model}`")]
-    NoServer { role: Role, model: String },
-    #[error("cannot start the runtime")]
-    Runtime(#[source] io::Error),
+    #[error(transparent)]
+    Models(#[from] ModelsError),
     #[error("the model gave no answer")]
     Model(#[from] LlmError),
     #[error("cannot write the cassette `{}`", path.display())]
@@ -164,8 +160,6 @@ impl CliError {
             | Self::NoSuchFile(_)
             | Self::Unparsed(_)
             | Self::Kata(_)
-            | Self::NoModel(_)
-            | Self::NoServer { .. }
             | Self::Prompts(_)
             | Self::PromptFile(_)
             | Self::Modified { .. }
@@ -174,8 +168,11 @@ impl CliError {
             | Self::CassetteFile(_)
             | Self::Person(_) => Code::Usage,
             Self::Work(error) => work_error::code(error),
-            Self::Runtime(_)
-            | Self::Model(_)
+            Self::Models(error) => match error {
+                ModelsError::NoModel(_) | ModelsError::NoServer { .. } => Code::Usage,
+                ModelsError::Runtime(_) | ModelsError::Model(_) => Code::Environment,
+            },
+            Self::Model(_)
             | Self::CannotTest { .. }
             | Self::NoTemporary { .. }
             | Self::NoTool { .. }
@@ -226,11 +223,7 @@ impl CliError {
             }
             Self::NoMarkdown => "use `--format human` or `--format json`".to_owned(),
             Self::UnknownCommand(_) => "`tdd-cli --help` lists the commands".to_owned(),
-            Self::NoModel(role) => {
-                format!("set `roles.{role}.model` in `tdd.yaml`, or see it all work: `tdd-cli demo`")
-            }
-            Self::NoServer { .. } => "set `llm.base_url` in `tdd.yaml`, or name a provider before the model".to_owned(),
-            Self::Runtime(_) => return None,
+            Self::Models(error) => return error.hint(),
             Self::Model(error) => return error.hint().map(str::to_owned),
             Self::Cassette { .. } => "name a file that can be written".to_owned(),
             Self::CassetteFile(_) => "name a cassette that `tdd-cli run --record FILE` wrote".to_owned(),
@@ -326,7 +319,7 @@ impl From<MachineError<WorkError, AgentError>> for CliError {
             MachineError::Modified { path, more } => Self::Modified { path, more },
             MachineError::Untracked { path, more } => Self::Untracked { path, more },
             MachineError::RefactorMode { reason } => PersonError::RefactorModeOn { reason }.into(),
-            MachineError::NoAgent(role) => Self::NoModel(role),
+            MachineError::NoAgent(role) => ModelsError::NoModel(role).into(),
             MachineError::View(source) => Self::View { path: PathBuf::from(".tdd"), source },
         }
     }
