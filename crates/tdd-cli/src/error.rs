@@ -9,6 +9,7 @@ use tdd_agents::agent::AgentError;
 use tdd_agents::models::ModelsError;
 use tdd_agents::prompts::PromptError;
 use tdd_core::machine::MachineError;
+use tdd_eval::error::EvalError;
 use tdd_exec::error::WorkError;
 use tdd_exec::git::GitError;
 use tdd_exec::ledger::LedgerError;
@@ -19,6 +20,7 @@ use tdd_exec::text::TextError;
 use tdd_exec::workspace::WriteError;
 use tdd_llm::error::LlmError;
 
+use crate::commands::eval;
 use crate::kata::KataError;
 use crate::person::PersonError;
 use crate::{program_error, work_error};
@@ -48,6 +50,8 @@ pub enum CliError {
     Unparsed(String),
     #[error(transparent)]
     Models(#[from] ModelsError),
+    #[error(transparent)]
+    Eval(#[from] EvalError),
     #[error("the model gave no answer")]
     Model(#[from] LlmError),
     #[error("cannot write the cassette `{}`", path.display())]
@@ -168,6 +172,7 @@ impl CliError {
             | Self::CassetteFile(_)
             | Self::Person(_) => Code::Usage,
             Self::Work(error) => work_error::code(error),
+            Self::Eval(error) => eval::code(error),
             Self::Models(error) => match error {
                 ModelsError::NoModel(_) | ModelsError::NoServer { .. } => Code::Usage,
                 ModelsError::Runtime(_) | ModelsError::Model(_) => Code::Environment,
@@ -224,6 +229,7 @@ impl CliError {
             Self::NoMarkdown => "use `--format human` or `--format json`".to_owned(),
             Self::UnknownCommand(_) => "`tdd-cli --help` lists the commands".to_owned(),
             Self::Models(error) => return error.hint(),
+            Self::Eval(error) => return error.hint(),
             Self::Model(error) => return error.hint().map(str::to_owned),
             Self::Cassette { .. } => "name a file that can be written".to_owned(),
             Self::CassetteFile(_) => "name a cassette that `tdd-cli run --record FILE` wrote".to_owned(),
