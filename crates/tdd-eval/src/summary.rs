@@ -108,6 +108,13 @@ impl Summary {
         text
     }
 
+    /// How many trials of each arm were solved, on one line.
+    pub fn line(&self) -> String {
+        let told = |total: &Total| format!("{} {} of {}", total.arm.name(), total.solved, total.trials);
+        let told: Vec<String> = self.totals.iter().map(told).collect();
+        if told.is_empty() { "no results\n".to_owned() } else { format!("solved: {}\n", told.join(", ")) }
+    }
+
     fn exercise_table(&self) -> String {
         let mut rows = vec![["exercise", "arm", "solved", "tokens", "calls", "minutes"].map(str::to_owned).to_vec()];
         let mut last = "";

@@ -106,9 +106,11 @@ pub fn run(args: &Eval, context: &Context) -> Result<ExitCode, CliError> {
         output.note(format_args!("note: the last line of the results was torn; {bytes} bytes were cut off"));
     }
     let summary = Summary::of(evaluation);
-    output.result(&summary, || format!("{}\nresults: {}\n", summary.text(), out.display()));
+    let told = || format!("{}\nresults: {}\n", summary.text(), out.display());
+    output.result_or(&summary, told, || summary.line());
     if summary.interrupted {
-        return Err(CliError::Interrupted);
+        output.note("interrupted; the same command goes on from here");
+        return Ok(ExitCode::from(Code::Interrupted as u8));
     }
     Ok(ExitCode::from(if !summary.failed.is_empty() {
         Code::Environment as u8

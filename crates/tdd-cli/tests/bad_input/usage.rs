@@ -49,7 +49,7 @@ fn every_command_has_a_help_with_an_example() {
     let gates = ["validate-red", "validate-green", "validate-refactor"];
     let person = ["refactor", "plan", "program", "resume", "retire", "override"];
     let rest = ["log", "export", "completions", "man"];
-    let first = ["demo", "init", "run", "step", "status", "doctor", "check", "commit", "prove", "auto-test"];
+    let first = ["demo", "init", "run", "step", "status", "doctor", "eval", "check", "commit", "prove", "auto-test"];
     let expected = [&first[..], &gates, &["detect-antipattern", "audit"], &person, &rest].concat();
     assert_eq!(commands, expected);
     for command in &commands {
