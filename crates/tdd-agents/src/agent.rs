@@ -8,6 +8,8 @@ use tdd_core::config::Protocol;
 use tdd_core::cycle::{Phase, Role, Turn};
 use tdd_core::digest::Digest;
 use tdd_core::event::LlmCall;
+use tdd_core::report::Cause;
+use tdd_core::rule::Rule;
 use tdd_core::seam::{
     Agent, AgentHost, Budget, Call, Feedback, File, HostFailed, OutOfTime, Reply, Setback, StepContext, StepResult,
 };
@@ -23,6 +25,7 @@ use crate::prompts::{AnswerFormat, Prompts};
 use crate::reply::{self, ReplyError};
 use crate::resolve::{self, Unresolved};
 use crate::talk::{Stage, Talk};
+use crate::tool_turn;
 
 /// Requests for more files per conversation that do not count as an attempt.
 const MAX_NEEDS: u32 = 3;
@@ -35,6 +38,8 @@ const MAX_WANTED: usize = 10;
 pub trait RoleModel {
     /// Returns the model's answer and the wall time of the call, retries included.
     fn ask(&self, ask: &Ask) -> Result<(Answer, Duration), LlmError>;
+    /// Answers several requests, in their order; a server gets them at the same time.
+    fn ask_all(&self, asks: &[Ask]) -> Vec<Result<(Answer, Duration), LlmError>>;
     /// Price of an answer in millionths of a US dollar.
     fn price(&self, answer: &Answer) -> u64;
     /// Spending limit for the whole run.
@@ -55,10 +60,12 @@ pub enum AgentError {
 /// A role whose replies come from a model.
 pub struct ModelAgent<V> {
     role: Role,
-    voice: V,
+    model: V,
     prompts: Arc<Prompts>,
     protocol: Protocol,
     context_bytes: usize,
+    /// Candidate answers per attempt.
+    pub(crate) samples: u32,
     /// Conversations of the current step, so that a repeated turn continues where it stopped.
     conversations: Vec<Conversation>,
     /// Set when the server rejects tools, even if the config asks for them.
@@ -75,7 +82,7 @@ pub(crate) struct Conversation {
     part: Part,
     targets: Vec<TestId>,
     pub talk: Talk,
-    way: AnswerFormat,
+    format: AnswerFormat,
     pub planned: bool,
     /// Requests for more files so far.
     asked: u32,
@@ -85,13 +92,14 @@ pub(crate) struct Conversation {
 
 impl<V: RoleModel> ModelAgent<V> {
     /// Creates an agent for one role.
-    pub fn new(role: Role, voice: V, prompts: Arc<Prompts>, protocol: Protocol, context_bytes: usize) -> Self {
+    pub fn new(role: Role, model: V, prompts: Arc<Prompts>, protocol: Protocol, context_bytes: usize) -> Self {
         Self {
             role,
-            voice,
+            model,
             prompts,
             protocol,
             context_bytes,
+            samples: 1,
             conversations: Vec::new(),
             without_tools: false,
             broken: 0,
@@ -106,8 +114,15 @@ impl<V: RoleModel> ModelAgent<V> {
         self
     }
 
+    /// Draws this many candidate answers per attempt, and keeps the first that holds.
+    #[must_use]
+    pub fn with_samples(mut self, samples: u32) -> Self {
+        self.samples = samples.max(1);
+        self
+    }
+
     /// Falls back to an edit plan, because every server supports it.
-    fn way(&self) -> AnswerFormat {
+    fn format(&self) -> AnswerFormat {
         match self.protocol {
             Protocol::Tools if !self.without_tools => AnswerFormat::Tools,
             Protocol::Files => AnswerFormat::Files,
@@ -118,19 +133,19 @@ impl<V: RoleModel> ModelAgent<V> {
 
     /// Counts consecutive broken answers. True if `auto` should repeat the request in another format, which costs no
     /// attempt.
-    fn should_switch_format(&mut self, answer: &Result<Reply, ReplyError>, way: AnswerFormat) -> bool {
-        match (answer, way) {
+    fn should_switch_format(&mut self, answer: &Result<Reply, ReplyError>, format: AnswerFormat) -> bool {
+        match (answer, format) {
             (Err(error), AnswerFormat::EditPlan) if error.is_broken_json() => self.broken += 1,
             (Err(ReplyError::NoBlock), AnswerFormat::Files) | (Ok(_), AnswerFormat::EditPlan) => self.broken = 0,
             (Ok(_) | Err(_), AnswerFormat::EditPlan | AnswerFormat::Files | AnswerFormat::Tools) => {}
         }
-        self.way() != way
+        self.format() != format
     }
 
     /// Removes and returns the conversation about this turn, or begins one.
     fn take(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<Conversation, AgentError> {
-        let way = self.way();
-        self.conversations.retain(|known| known.way == way || !known.is_about(context));
+        let format = self.format();
+        self.conversations.retain(|known| known.format == format || !known.is_about(context));
         let known = self.conversations.iter().position(|known| known.is_about(context));
         match known {
             Some(at) => Ok(self.conversations.swap_remove(at)),
@@ -146,7 +161,7 @@ impl<V: RoleModel> ModelAgent<V> {
             part: Part::on(turn),
             step: context.step_index,
             attempt: turn.attempt(),
-            way: self.way(),
+            format: self.format(),
             language,
             imports,
             target: targets.first().or(context.wanted.as_ref()).cloned(),
@@ -160,10 +175,10 @@ impl<V: RoleModel> ModelAgent<V> {
         if let Some(cut) = written.kata_cut {
             host.kata_cut(cut);
         }
-        let (step, part, way) = (context.step_index, stage.part, stage.way);
+        let (step, part, format) = (context.step_index, stage.part, stage.format);
         let talk = Talk::begin(stage, &self.prompts, &written);
         let default_path = default_path(context, part, &files);
-        Ok(Conversation { step, part, targets, talk, way, planned: false, asked: 0, default_path })
+        Ok(Conversation { step, part, targets, talk, format, planned: false, asked: 0, default_path })
     }
 
     /// Calls the model once and records the call.
@@ -175,7 +190,43 @@ impl<V: RoleModel> ModelAgent<V> {
         ask: &Ask,
     ) -> Result<Answer, AgentError> {
         host.waiting(purpose);
-        let (answer, waited) = self.voice.ask(ask)?;
+        let (answer, waited) = self.model.ask(ask)?;
+        self.record(context, host, purpose, ask, &answer, waited)?;
+        Ok(answer)
+    }
+
+    /// Calls the model with several requests at the same time, and records each answer. Truncated answers are left out.
+    pub(crate) fn call_all(
+        &self,
+        context: &StepContext,
+        host: &mut dyn AgentHost,
+        purpose: &str,
+        asks: &[Ask],
+    ) -> Result<Vec<Answer>, AgentError> {
+        host.waiting(purpose);
+        let mut answers = Vec::new();
+        for (ask, answer) in asks.iter().zip(self.model.ask_all(asks)) {
+            match answer {
+                Ok((answer, waited)) => {
+                    self.record(context, host, purpose, ask, &answer, waited)?;
+                    answers.push(answer);
+                }
+                Err(LlmError::Cut { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(answers)
+    }
+
+    fn record(
+        &self,
+        context: &StepContext,
+        host: &mut dyn AgentHost,
+        purpose: &str,
+        ask: &Ask,
+        answer: &Answer,
+        waited: Duration,
+    ) -> Result<(), AgentError> {
         let event = LlmCall {
             step: context.step_index,
             role: self.role,
@@ -184,44 +235,47 @@ impl<V: RoleModel> ModelAgent<V> {
             prompt_tokens: answer.usage.prompt,
             cached_tokens: answer.usage.cached,
             completion_tokens: answer.usage.completion,
-            micro_usd: self.voice.price(&answer),
+            micro_usd: self.model.price(answer),
             duration_ms: answer.duration_ms,
         };
         let prompt = serde_json::to_vec(&ask.messages).unwrap_or_default();
         let (key, prompt_digest) = (ask.key.clone(), Digest::of(prompt));
         let (retries, said) = (answer.retries, answer.content.clone());
-        host.called(Call { event, key, prompt_digest, retries, waited, answer: said })?;
-        Ok(answer)
+        Ok(host.called(Call { event, key, prompt_digest, retries, waited, answer: said })?)
     }
 
     /// Asks for edits; as long as the model only asks for files, shows them and asks again.
-    fn converse(
+    pub(crate) fn converse(
         &self,
         conversation: &mut Conversation,
         context: &StepContext,
         host: &mut dyn AgentHost,
     ) -> Result<Result<Reply, ReplyError>, AgentError> {
-        let purpose = if conversation.way == AnswerFormat::Files { LlmCall::FILES } else { LlmCall::EDIT };
         loop {
             let ask = conversation.talk.ask_edit();
-            let answer = match self.call(context, host, purpose, &ask) {
+            let answer = match self.call(context, host, conversation.purpose(), &ask) {
                 Err(AgentError::Model(LlmError::Cut { .. })) => return Ok(Err(ReplyError::Cut)),
                 other => other?,
             };
             conversation.talk.answered(&answer.content);
-            match conversation.read(&answer.content, host) {
-                Ok(result) if result.only_asks() && conversation.asked < MAX_NEEDS => {
-                    conversation.asked += 1;
-                    let mut wanted = Vec::new();
-                    for path in result.need.iter().take(MAX_WANTED) {
-                        wanted.push((path.clone(), host.read(path)?));
-                    }
-                    conversation.talk.shown(&wanted);
-                }
-                Ok(result) => return Ok(Ok(Reply::Result(Box::new(result)))),
-                Err(Unresolved::Reply(error)) => return Ok(Err(error)),
-                Err(Unresolved::HostFailed(closed)) => return Err(closed.into()),
+            let reply = conversation.reply(&answer.content, host)?;
+            if !conversation.planned {
+                conversation.planned = true;
+                host.planned(
+                    &tool_turn::unsubmitted_plan(&tool_turn::words_before_code(&answer.content), &reply),
+                    &[],
+                )?;
             }
+            let Ok(Reply::Result(result)) = &reply else { return Ok(reply) };
+            if !result.only_asks() || conversation.asked == MAX_NEEDS {
+                return Ok(reply);
+            }
+            conversation.asked += 1;
+            let mut wanted = Vec::new();
+            for path in result.need.iter().take(MAX_WANTED) {
+                wanted.push((path.clone(), host.read(path)?));
+            }
+            conversation.talk.shown(&wanted);
         }
     }
 }
@@ -246,7 +300,8 @@ impl<V: RoleModel> Agent for ModelAgent<V> {
 
     fn plan(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<(), AgentError> {
         let mut conversation = self.take(context, host)?;
-        if conversation.way != AnswerFormat::Tools && !conversation.planned {
+        // With tools and with files the first answer says what the model is about to do.
+        if conversation.format == AnswerFormat::EditPlan && !conversation.planned {
             let ask = conversation.talk.ask_plan();
             let answer = self.call(context, host, "plan", &ask)?;
             conversation.talk.answered(&answer.content);
@@ -259,8 +314,8 @@ impl<V: RoleModel> Agent for ModelAgent<V> {
 
     fn edit(&mut self, context: &StepContext, host: &mut dyn AgentHost) -> Result<Reply, AgentError> {
         let mut conversation = self.take(context, host)?;
-        let answer = match conversation.way {
-            AnswerFormat::EditPlan | AnswerFormat::Files => self.converse(&mut conversation, context, host),
+        let answer = match conversation.format {
+            AnswerFormat::EditPlan | AnswerFormat::Files => self.sample(&mut conversation, context, host),
             AnswerFormat::Tools => self.tool_turn(&mut conversation, context, host),
         };
         if let Err(AgentError::Model(LlmError::NoTools { .. })) = &answer {
@@ -269,7 +324,7 @@ impl<V: RoleModel> Agent for ModelAgent<V> {
             return self.edit(context, host);
         }
         let answer = answer?;
-        if self.should_switch_format(&answer, conversation.way) {
+        if self.should_switch_format(&answer, conversation.format) {
             self.plan(context, host)?;
             return self.edit(context, host);
         }
@@ -289,6 +344,10 @@ impl<V: RoleModel> Agent for ModelAgent<V> {
         let failure = |setback: &Setback<'_>, unread: &Option<ReplyError>| Failure::of(setback, unread.as_ref());
         let conversation = self.conversations.iter_mut().find(|known| known.part == part);
         match (news, conversation) {
+            // Small models seldom repair a wrong result, so that another answer is drawn in its place.
+            (Feedback::Failed(setback), Some(conversation)) if self.samples > 1 && is_wrong_result(setback) => {
+                conversation.talk.draw_again();
+            }
             (Feedback::Failed(setback), Some(conversation)) => {
                 conversation.talk.failed(&failure(setback, &self.unread));
             }
@@ -304,7 +363,7 @@ impl<V: RoleModel> Agent for ModelAgent<V> {
     }
 
     fn budget(&self) -> Budget {
-        self.voice.budget()
+        self.model.budget()
     }
 
     fn out_of_time(error: &AgentError) -> Option<OutOfTime> {
@@ -318,9 +377,31 @@ impl<V: RoleModel> Agent for ModelAgent<V> {
     }
 }
 
+/// Whether the answer could be built and run, and a test says that its result is wrong.
+fn is_wrong_result(setback: &Setback<'_>) -> bool {
+    let refused = setback.refusal.filter(|refusal| refusal.rule == Rule::TargetPasses);
+    let test = refused.and_then(|refusal| refusal.test.as_ref());
+    let result = test.and_then(|test| setback.report.and_then(|report| report.get(test)));
+    result.is_some_and(|result| result.outcome.cause() == Some(Cause::Assertion))
+}
+
 impl Conversation {
+    /// The purpose of an edit call in the ledger.
+    pub(crate) fn purpose(&self) -> &'static str {
+        if self.format == AnswerFormat::Files { LlmCall::FILES } else { LlmCall::EDIT }
+    }
+
+    /// Reads an answer; the inner error says why it cannot be used.
+    pub(crate) fn reply(&self, text: &str, host: &mut dyn AgentHost) -> Result<Result<Reply, ReplyError>, AgentError> {
+        match self.read(text, host) {
+            Ok(result) => Ok(Ok(Reply::Result(Box::new(result)))),
+            Err(Unresolved::Reply(error)) => Ok(Err(error)),
+            Err(Unresolved::HostFailed(failed)) => Err(failed.into()),
+        }
+    }
+
     fn read(&self, text: &str, host: &mut dyn AgentHost) -> Result<StepResult, Unresolved> {
-        if self.way != AnswerFormat::Files {
+        if self.format != AnswerFormat::Files {
             return resolve::plan(reply::read(text)?, self.part, host);
         }
         // Some models answer in JSON even when asked for fenced files.

@@ -128,7 +128,7 @@ impl Brief<'_> {
             target: self
                 .target
                 .map(|target| on_target(self.context.role, target, &production(files), shares.output))
-                .unwrap_or_default(),
+                .unwrap_or_else(|| measured(&self.context.refactor_hints, shares.output)),
         }
     }
 
@@ -281,6 +281,15 @@ fn omission(paths: &[String]) -> String {
     let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.escape_debug())).collect();
     let names = cut::head(&names.join(", "), MAX_OMISSION);
     format!("\nNot shown, for want of room; ask for what you must see: {names}\n")
+}
+
+/// What a refactorer may find worth it, by measure.
+fn measured(hints: &[String], room: usize) -> String {
+    if hints.is_empty() {
+        return String::new();
+    }
+    let hints: String = hints.iter().map(|hint| format!("- {hint}\n")).collect();
+    format!("\n# What may be worth it\n\nThe machine measured the last commit:\n\n{}", cut::head(&hints, room))
 }
 
 fn on_target(role: Role, target: &Target, production: &[&str], room: usize) -> String {

@@ -23,7 +23,18 @@ fn context(paths: &[&str]) -> StepContext {
         target: None,
         wanted: None,
         may_be_done: false,
+        refactor_hints: Vec::new(),
     }
+}
+
+#[test]
+fn a_refactorer_sees_what_the_machine_measured() {
+    let hints = vec!["`a.py:9` repeats the lines at `a.py:2`".to_owned()];
+    let context = StepContext { role: Role::Refactorer, refactor_hints: hints, ..context(&TREE) };
+    let brief = Brief { context: &context, files: &files(), target: None }.write(10_000).text;
+    let end =
+        "# What may be worth it\n\nThe machine measured the last commit:\n\n- `a.py:9` repeats the lines at `a.py:2`\n";
+    assert!(brief.ends_with(end), "{brief}");
 }
 
 fn files() -> Vec<File> {

@@ -66,6 +66,12 @@ impl Failure {
         }
     }
 
+    /// Asks to repair an answer that does not build, with the one error that keeps it from running.
+    pub fn does_not_build(cause: Cause, message: &str) -> String {
+        let said = fenced("text", &cut::head_and_tail(message.trim_end(), MAX_SENTENCE));
+        format!("Your answer does not run ({cause}):\n{said}\nSend the whole answer again, with this corrected.")
+    }
+
     /// Adds the output of a command, such as the check command.
     #[must_use]
     pub fn with_output(self, command: &str, output: &str) -> Self {

@@ -15,6 +15,7 @@ pub mod remarks;
 pub mod reply;
 mod resolve;
 pub mod roster;
+mod samples;
 pub mod schema;
 pub mod talk;
 pub mod tool_request;

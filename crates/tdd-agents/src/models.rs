@@ -111,7 +111,7 @@ impl RoleModels {
         for seat in seats {
             let endpoint = endpoint(&seat, config, outside.vars)?.ending_after(outside.max_time);
             let tell = Arc::clone(&outside.tell);
-            let client = HttpClient::new(endpoint, outside.stop.clone())?.telling(move |text| tell(text));
+            let client = HttpClient::new(endpoint, outside.stop.clone())?.with_wait_listener(move |text| tell(text));
             models.insert(seat.role, (seat.model, Model::at(client, tape.clone())));
         }
         Self::with(models, config)
@@ -146,6 +146,10 @@ impl RoleModels {
 impl RoleModel for ConfiguredModel {
     fn ask(&self, ask: &Ask) -> Result<(Answer, Duration), LlmError> {
         self.shared.caller.ask(&self.model, ask)
+    }
+
+    fn ask_all(&self, asks: &[Ask]) -> Vec<Result<(Answer, Duration), LlmError>> {
+        self.shared.caller.ask_all(&self.model, asks)
     }
 
     /// 0 if no price is configured.

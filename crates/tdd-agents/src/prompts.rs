@@ -104,9 +104,9 @@ impl Prompts {
     }
 
     /// The system prompt of a part. It is the same in every step, so that the server's prefix cache hits.
-    pub fn system(&self, part: Part, language: &str, way: AnswerFormat) -> String {
+    pub fn system(&self, part: Part, language: &str, format: AnswerFormat) -> String {
         let title = language::title(language);
-        let answer = match way {
+        let answer = match format {
             AnswerFormat::EditPlan => {
                 let example = language::example(language, part);
                 self.filled("answer", &[("example", &example), ("actions", &actions(part)), ("language", title)])
@@ -124,8 +124,8 @@ impl Prompts {
     }
 
     /// The request for edits or tool calls.
-    pub fn act(&self, aim: &str, way: AnswerFormat) -> String {
-        let name = match way {
+    pub fn act(&self, aim: &str, format: AnswerFormat) -> String {
+        let name = match format {
             AnswerFormat::EditPlan => "edit",
             AnswerFormat::Files => "send",
             AnswerFormat::Tools => "act",
@@ -220,54 +220,33 @@ mod tests {
         let ours = OURS.into_iter().map(|(name, text, _)| (name.to_owned(), text.to_owned())).collect();
         assert_eq!(Prompts::new(ours), Ok(Prompts::default()));
         for phase in Phase::ALL {
-            for way in [AnswerFormat::EditPlan, AnswerFormat::Files, AnswerFormat::Tools] {
-                let text = Prompts::default().system(Part::of(phase), "rust", way);
+            for format in [AnswerFormat::EditPlan, AnswerFormat::Files, AnswerFormat::Tools] {
+                let text = Prompts::default().system(Part::of(phase), "rust", format);
                 assert!(!text.contains("{{") && text.len() < 4_000, "{text}");
             }
         }
     }
 
     #[test]
-    fn the_instructions_of_a_tester_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Red), "rust", AnswerFormat::EditPlan));
-    }
-
-    #[test]
-    fn the_instructions_of_an_implementor_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Green), "rust", AnswerFormat::EditPlan));
-    }
-
-    #[test]
-    fn the_instructions_of_a_refactorer_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "rust", AnswerFormat::EditPlan));
-    }
-
-    #[test]
-    fn the_instructions_of_who_mends_are_pinned() {
+    fn the_instructions_of_every_part_are_pinned() {
         let red = tdd_core::test_id::TestId::native("tests/a.rs", "adds");
         let test = tdd_core::cycle::RedTest::proven(red, tdd_core::report::Cause::Assertion).unwrap();
-        let part = Part::on(&tdd_core::cycle::Turn::Rethink { test, mend: true });
-        insta::assert_snapshot!(Prompts::default().system(part, "rust", AnswerFormat::EditPlan));
-    }
-
-    #[test]
-    fn the_instructions_of_an_executor_are_pinned() {
-        let part = Part::on(&tdd_core::cycle::Turn::Task { attempt: 1 });
-        insta::assert_snapshot!(Prompts::default().system(part, "rust", AnswerFormat::EditPlan));
+        for (who, part) in [
+            ("a_tester", Part::of(Phase::Red)),
+            ("an_implementor", Part::of(Phase::Green)),
+            ("a_refactorer", Part::of(Phase::Refactor)),
+            ("a_rethink", Part::of(Phase::RethinkTest)),
+            ("who_mends", Part::on(&tdd_core::cycle::Turn::Rethink { test, mend: true })),
+            ("an_executor", Part::on(&tdd_core::cycle::Turn::Task { attempt: 1 })),
+        ] {
+            let instructions = Prompts::default().system(part, "rust", AnswerFormat::EditPlan);
+            insta::assert_snapshot!(format!("the_instructions_of_{who}_are_pinned"), instructions);
+        }
     }
 
     #[test]
     fn the_instructions_for_tools_and_another_language_are_pinned() {
         insta::assert_snapshot!(Prompts::default().system(Part::of(Phase::Refactor), "cobol", AnswerFormat::Tools));
-    }
-
-    #[test]
-    fn the_instructions_of_a_rethink_are_pinned() {
-        insta::assert_snapshot!(Prompts::default().system(
-            Part::of(Phase::RethinkTest),
-            "rust",
-            AnswerFormat::EditPlan
-        ));
     }
 
     #[test]

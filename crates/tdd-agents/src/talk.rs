@@ -28,7 +28,7 @@ pub struct Stage {
     /// The first attempt of the conversation, counted from 1.
     pub attempt: u32,
     /// The format in which the model answers.
-    pub way: AnswerFormat,
+    pub format: AnswerFormat,
     /// The project's language.
     pub language: String,
     /// How this project's tests import production code, if known: `use calc::…;`.
@@ -46,7 +46,7 @@ pub struct Stage {
 impl Stage {
     /// Byte limit of the brief: more than half of what the system prompt leaves.
     pub fn brief_bytes(&self, prompts: &Prompts) -> usize {
-        let system = prompts.system(self.part, &self.language, self.way);
+        let system = prompts.system(self.part, &self.language, self.format);
         brief_bytes(self.context_bytes, system.len())
     }
 }
@@ -55,8 +55,8 @@ impl Stage {
 pub fn least_brief_bytes(prompts: &Prompts, language: &str, context_bytes: usize) -> usize {
     let parts = Phase::ALL
         .into_iter()
-        .flat_map(|phase| [AnswerFormat::EditPlan, AnswerFormat::Tools].map(|way| (Part::of(phase), way)));
-    let longest = parts.map(|(part, way)| prompts.system(part, language, way).len()).max();
+        .flat_map(|phase| [AnswerFormat::EditPlan, AnswerFormat::Tools].map(|format| (Part::of(phase), format)));
+    let longest = parts.map(|(part, format)| prompts.system(part, language, format).len()).max();
     brief_bytes(context_bytes, longest.unwrap_or_default())
 }
 
@@ -128,14 +128,14 @@ const AGAIN: &str =
 impl Talk {
     /// Begins a conversation without sending a request.
     pub fn begin(stage: Stage, prompts: &Prompts, brief: &Written) -> Self {
-        let system = prompts.system(stage.part, &stage.language, stage.way);
+        let system = prompts.system(stage.part, &stage.language, stage.format);
         let imports = stage.imports.as_ref().filter(|_| stage.part.role == Role::Tester);
         let imports = imports.map(|line| format!(" Tests import production code with `{line}`.")).unwrap_or_default();
         let aim = |target| stage.part.aim(&stage.language, target) + &imports;
         let requests = Requests {
             // A target may be called `edit_plan`, a word that the request for a plan must not contain.
             plan: prompts.plan(&aim(None)),
-            act: prompts.act(&aim(stage.target.as_ref().map(TestId::as_str)), stage.way),
+            act: prompts.act(&aim(stage.target.as_ref().map(TestId::as_str)), stage.format),
             fresh: prompts.fresh(),
         };
         let offers = Offers {
@@ -168,12 +168,50 @@ impl Talk {
 
     /// Asks for edits, as an edit plan or as fenced files.
     pub fn ask_edit(&mut self) -> Ask {
+        self.ask_edit_as("")
+    }
+
+    /// Asks once more for what [`Talk::ask_edit`] asked last, for candidate `number` of the same attempt. A later
+    /// candidate gets a higher temperature.
+    pub fn ask_sample(&mut self, number: u32) -> Ask {
+        let ask = self.ask_edit_as(&format!("-sample-{number}"));
+        Ask { repeated: ask.repeated + number - 1, ..ask }
+    }
+
+    /// Asks to repair the last answer within the same attempt.
+    pub fn ask_repair(&mut self, message: &str, number: u32) -> Ask {
+        self.say(message);
+        self.ask_edit_as(&format!("-repair-{number}"))
+    }
+
+    /// The conversation before the last answer to a request for edits: the request waits for an answer.
+    #[must_use]
+    pub fn without_last_answer(&self) -> Self {
+        let mut before = self.clone();
+        let is_answered = before.waiting.is_none() && before.messages.len() > before.opening.len();
+        if is_answered && before.messages.last().is_some_and(|last| last.role == Speaker::Assistant) {
+            before.messages.pop();
+            before.waiting = Some(Call::Edit);
+        }
+        before
+    }
+
+    /// Drops the failed answer; the next request asks the same again, at a higher temperature.
+    pub fn draw_again(&mut self) {
+        *self = self.without_last_answer();
+        self.stage.attempt += 1;
+        self.repeated += 1;
+    }
+
+    fn ask_edit_as(&mut self, suffix: &str) -> Ask {
         self.request(Call::Edit);
-        if self.stage.way == AnswerFormat::Files {
-            return self.ask(&format!("files-{}", self.stage.attempt), Form::Text);
+        let attempt = self.stage.attempt;
+        if self.stage.format == AnswerFormat::Files {
+            return self.ask(&format!("files-{attempt}{suffix}"), Form::Text);
         }
         let schema = schema::edit_plan(self.stage.part, self.offers);
-        self.ask(&format!("edit-{}", self.stage.attempt), Form::Schema { name: EDIT_PLAN.to_owned(), schema })
+        let form = Form::Schema { name: EDIT_PLAN.to_owned(), schema };
+        self.ask(&format!("edit-{attempt}{suffix}"), form)
     }
 
     /// Asks for tool calls, or for more of them after their results.
@@ -222,7 +260,7 @@ impl Talk {
         let edits = |message: &Message| reply::read(&message.content).map(|plan| plan.edits).unwrap_or_default();
         let blocks = |message: &Message| files::read(&message.content, Some("")).map(|answer| answer.blocks);
         last == before
-            || match self.stage.way {
+            || match self.stage.format {
                 AnswerFormat::Files => blocks(last).is_ok_and(|own| !own.is_empty() && Ok(own) == blocks(before)),
                 AnswerFormat::EditPlan | AnswerFormat::Tools => !edits(last).is_empty() && edits(last) == edits(before),
             }
@@ -290,7 +328,7 @@ impl Talk {
             Call::Tools if results && self.news.is_empty() => return String::new(),
             Call::Plan => self.requests.plan.clone(),
             Call::Edit | Call::Tools if self.offers.done => {
-                let or_done = if self.stage.way == AnswerFormat::Files { OR_DONE_LINES } else { OR_DONE };
+                let or_done = if self.stage.format == AnswerFormat::Files { OR_DONE_LINES } else { OR_DONE };
                 format!("{} {or_done}", self.requests.act)
             }
             Call::Edit | Call::Tools => self.requests.act.clone(),

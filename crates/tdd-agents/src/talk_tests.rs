@@ -5,12 +5,12 @@ use crate::reply::ReplyError;
 use crate::tools::written_calls;
 use tdd_core::rule::Rule;
 
-fn stage(phase: Phase, way: AnswerFormat) -> Stage {
+fn stage(phase: Phase, format: AnswerFormat) -> Stage {
     Stage {
         part: Part::of(phase),
         step: 4,
         attempt: 1,
-        way,
+        format,
         language: "rust".to_owned(),
         imports: Some("use calc::…;".to_owned()),
         target: Some(TestId::parse("tests/calc.rs::adds").unwrap()),
@@ -182,13 +182,19 @@ fn a_call_that_nobody_answered_is_repeated_as_it_was() {
     assert_eq!(talk.ask_edit(), talk.ask_edit());
 }
 
+/// A conversation with a plan and an edit plan.
+fn answered(phase: Phase, plan: &str, edits: &str) -> Talk {
+    let mut talk = begin(phase);
+    talk.ask_plan();
+    talk.answered(plan);
+    talk.ask_edit();
+    talk.answered(edits);
+    talk
+}
+
 #[test]
 fn the_speakers_take_turns() {
-    let mut talk = begin(Phase::Red);
-    talk.ask_plan();
-    talk.answered("x");
-    talk.ask_edit();
-    talk.answered("y");
+    let mut talk = answered(Phase::Red, "x", "y");
     talk.failed(&refused());
     let roles: Vec<Speaker> = talk.ask_edit().messages.iter().map(|message| message.role).collect();
     assert_eq!(roles[0], Speaker::System);
@@ -217,11 +223,7 @@ fn one_that_outgrows_its_room_is_begun_anew_with_what_matters() {
 
 #[test]
 fn one_that_is_stuck_forgets_what_was_said() {
-    let mut talk = begin(Phase::Green);
-    talk.ask_plan();
-    talk.answered("my old plan");
-    talk.ask_edit();
-    talk.answered("the old answer");
+    let mut talk = answered(Phase::Green, "my old plan", "the old answer");
     talk.fresh(&refused());
     let ask = talk.ask_edit();
     assert!(!as_text(&ask).contains("my old plan") && !as_text(&ask).contains("the old answer"));

@@ -214,7 +214,7 @@ fn submitted_plan(text: &str, steps: &[PlannedStep]) -> String {
 }
 
 /// The plan of a model that did not submit one.
-fn unsubmitted_plan(said: &str, reply: &Result<Reply, ReplyError>) -> String {
+pub(crate) fn unsubmitted_plan(said: &str, reply: &Result<Reply, ReplyError>) -> String {
     let result = match reply {
         Ok(Reply::Result(result)) => Some(result),
         Ok(Reply::Unreadable(_)) | Err(_) => None,
@@ -229,9 +229,12 @@ fn unsubmitted_plan(said: &str, reply: &Result<Reply, ReplyError>) -> String {
 }
 
 /// The text of an answer before any code or tool call.
-fn words_before_code(content: &str) -> String {
+pub(crate) fn words_before_code(content: &str) -> String {
     let end = ["```", "{", "<tool_call"].iter().filter_map(|sign| content.find(sign)).min();
-    content[..end.unwrap_or(content.len())].trim().to_owned()
+    let words = content[..end.unwrap_or(content.len())].trim();
+    // The path of a fenced block stands alone on the line before it.
+    let (before, last) = words.rsplit_once('\n').unwrap_or(("", words));
+    if end.is_some() && !last.trim().contains(' ') { before.trim().to_owned() } else { words.to_owned() }
 }
 
 /// Adds an edit if the gate accepts it together with the earlier ones.

@@ -284,35 +284,7 @@ fn others(more: usize) -> String {
     }
 }
 
-impl From<GitError> for CliError {
-    fn from(error: GitError) -> Self {
-        Self::Work(error.into())
-    }
-}
-
-impl From<StateError> for CliError {
-    fn from(error: StateError) -> Self {
-        Self::Work(error.into())
-    }
-}
-
-impl From<LedgerError> for CliError {
-    fn from(error: LedgerError) -> Self {
-        Self::Work(error.into())
-    }
-}
-
-impl From<WriteError> for CliError {
-    fn from(error: WriteError) -> Self {
-        Self::Work(error.into())
-    }
-}
-
-impl From<RunError> for CliError {
-    fn from(error: RunError) -> Self {
-        Self::Work(error.into())
-    }
-}
+tdd_exec::from_work_errors!(CliError: GitError, StateError, LedgerError, WriteError, RunError);
 
 impl From<MachineError<WorkError, AgentError>> for CliError {
     fn from(error: MachineError<WorkError, AgentError>) -> Self {

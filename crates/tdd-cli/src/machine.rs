@@ -59,8 +59,10 @@ fn start(
     let context_bytes = usize::try_from(config.llm.context_bytes.get()).unwrap_or(usize::MAX);
     let mut agents = Vec::new();
     for role in Role::ALL {
-        let protocol = config.roles.get(role).map(|seat| seat.protocol).unwrap_or_default();
-        let agent = ModelAgent::new(role, voices.of(role)?, Arc::clone(&prompts), protocol, context_bytes);
+        let (protocol, samples) =
+            config.roles.get(role).map_or_else(Default::default, |role| (role.protocol, role.samples));
+        let agent = ModelAgent::new(role, voices.of(role)?, Arc::clone(&prompts), protocol, context_bytes)
+            .with_samples(samples);
         agents.push(agent.known_to_answer_in_files(workshop.session().machine_state().answers_in_files(role)));
     }
     let (agenda, steps) = plan.map_or((None, Vec::new()), |(agenda, steps)| (Some(agenda), steps));

@@ -45,17 +45,24 @@ fn audit_by(mut command: Command, arguments: &[&str]) -> (Option<i32>, Vec<Strin
     (output.status.code(), document["commits"].as_array().unwrap().iter().map(shown).collect())
 }
 
+const ADDS: &str = "tests/add.rs::adds";
+
+/// A project with the commits of one honest cycle.
+fn one_cycle() -> Sandbox {
+    let sandbox = project();
+    commit(&sandbox, &[("tests/add.rs", TEST)], &said("red", ADDS));
+    commit(&sandbox, &[("src/lib.rs", CODE)], &said("green", ADDS));
+    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "b + a"))], &said("refactor", ADDS));
+    sandbox
+}
+
 #[test]
 fn an_honest_cycle_holds_and_a_lie_in_it_is_found() {
-    let sandbox = project();
-    let id = "tests/add.rs::adds";
-    commit(&sandbox, &[("tests/add.rs", TEST)], &said("red", id));
-    commit(&sandbox, &[("src/lib.rs", CODE)], &said("green", id));
-    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "b + a"))], &said("refactor", id));
+    let sandbox = one_cycle();
     let honest = ["- nothing -", "red holds -", "green holds -", "refactor holds -"];
     assert_eq!(audit(&sandbox, &[]), (Some(0), honest.map(str::to_owned).to_vec()));
 
-    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "a - b"))], &said("refactor", id));
+    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "a - b"))], &said("refactor", ADDS));
     commit(&sandbox, &[("src/lib.rs", CODE)], "fix: GSD\n\nGSD-Phase: green\n");
     commit(&sandbox, &[("tests/add.rs", &TEST.replace("assert_eq!(kata::add(1, 2), 3);", ""))], "chore: tidy");
     let (code, found) = audit(&sandbox, &["HEAD~3.."]);
@@ -65,11 +72,7 @@ fn an_honest_cycle_holds_and_a_lie_in_it_is_found() {
 
 #[test]
 fn without_the_tools_of_the_project_nothing_is_called_broken() {
-    let sandbox = project();
-    let id = "tests/add.rs::adds";
-    commit(&sandbox, &[("tests/add.rs", TEST)], &said("red", id));
-    commit(&sandbox, &[("src/lib.rs", CODE)], &said("green", id));
-    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "b + a"))], &said("refactor", id));
+    let sandbox = one_cycle();
     let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
     command.env("PATH", "/nowhere");
     let (code, found) = audit_by(command, &[]);
@@ -81,8 +84,8 @@ fn without_the_tools_of_the_project_nothing_is_called_broken() {
 fn a_red_that_is_none_and_a_green_whose_test_never_failed_are_found() {
     let sandbox = project();
     commit(&sandbox, &[("src/lib.rs", CODE)], "feat: code first");
-    commit(&sandbox, &[("tests/add.rs", TEST)], &said("red", "tests/add.rs::adds"));
-    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "b + a"))], &said("green", "tests/add.rs::adds"));
+    commit(&sandbox, &[("tests/add.rs", TEST)], &said("red", ADDS));
+    commit(&sandbox, &[("src/lib.rs", &CODE.replace("a + b", "b + a"))], &said("green", ADDS));
     let (code, found) = audit(&sandbox, &["HEAD~2..HEAD", "--jobs", "1"]);
     assert_eq!(code, Some(1));
     assert_eq!(found, ["red broken red-first", "green broken red-first"]);

@@ -142,25 +142,19 @@ fn what_keeps_everything_from_being_built_is_named() {
     for target in ["asks", "stutters", "confuses", "imports"] {
         fs::remove_file(sandbox.project().join(format!("tests/{target}.rs"))).unwrap();
     }
-    let library = sandbox.read("src/lib.rs");
     let mut text = String::new();
-    for (what, added) in [
-        ("a type error", "pub fn wrong() -> i32 { \"a\" }\n"),
-        ("a name that is not there", "pub fn wrong() -> i32 { nothing() }\n"),
-        ("a syntax error", "pub fn wrong() -> i32 {\n"),
+    for (what, path, added) in [
+        ("a type error in production", "src/lib.rs", "pub fn wrong() -> i32 { \"a\" }\n"),
+        ("a name that is not there in production", "src/lib.rs", "pub fn wrong() -> i32 { nothing() }\n"),
+        ("a syntax error in production", "src/lib.rs", "pub fn wrong() -> i32 {\n"),
+        ("a crate that cannot be fetched", "Cargo.toml", "[dependencies]\nno-such-crate-at-all = \"1\"\n"),
+        ("a dependency on a folder that is not there", "Cargo.toml", "[dependencies]\ngone = { path = \"gone\" }\n"),
+        ("a broken manifest", "Cargo.toml", "[[\n"),
     ] {
-        sandbox.write("src/lib.rs", format!("{library}{added}"));
-        let _ = writeln!(text, "{what} in production\n{}", auto_test(&sandbox));
-    }
-    sandbox.write("src/lib.rs", library);
-    let manifest = sandbox.read("Cargo.toml");
-    for (what, added) in [
-        ("a crate that cannot be fetched", "[dependencies]\nno-such-crate-at-all = \"1\"\n"),
-        ("a dependency on a folder that is not there", "[dependencies]\ngone = { path = \"gone\" }\n"),
-        ("a broken manifest", "[[\n"),
-    ] {
-        sandbox.write("Cargo.toml", format!("{manifest}{added}"));
+        let before = sandbox.read(path);
+        sandbox.write(path, format!("{before}{added}"));
         let _ = writeln!(text, "{what}\n{}", auto_test(&sandbox));
+        sandbox.write(path, before);
     }
     let root = sandbox.project().canonicalize().unwrap().display().to_string();
     insta::assert_snapshot!(text.replace(&root, "[root]"));

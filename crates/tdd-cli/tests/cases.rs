@@ -14,9 +14,7 @@ const TREBLE: &str = "\n/// Thrice.\npub fn treble(n: i32) -> i32 {\n    n * 3\n
 
 /// A project that uses rstest; `None` if it can neither be found nor fetched.
 fn project() -> Option<Sandbox> {
-    let sandbox = Sandbox::new();
-    let init = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["init", "--name", "kata"]).output().unwrap();
-    assert!(init.status.success(), "{}", String::from_utf8_lossy(&init.stderr));
+    let sandbox = Sandbox::initialized(env!("CARGO_BIN_EXE_tdd-cli"), &["--name", "kata"]);
     let manifest = sandbox.read("Cargo.toml");
     let dependency = "\n[dev-dependencies]\nrstest = { version = \"0.28\", default-features = false }\n";
     sandbox.write("Cargo.toml", format!("{manifest}{dependency}"));

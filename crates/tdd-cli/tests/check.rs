@@ -4,25 +4,28 @@
 
 use serde_json::Value;
 use tdd_fixtures::Sandbox;
+use tdd_fixtures::machine::Machine;
 
 const TEST: &str = "#[test]\nfn adds() {\n    assert_eq!(kata::add(1, 2), 3);\n}\n";
 const CODE: &str = "//! Adds.\n\n/// The sum.\npub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n";
 const UNTESTED: &str = "\n/// Less.\npub fn sub(a: i32, b: i32) -> i32 {\n    a - b\n}\n";
 
 fn project() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let init = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["init", "--name", "kata"]).output().unwrap();
-    assert!(init.status.success(), "{}", String::from_utf8_lossy(&init.stderr));
+    Sandbox::initialized(env!("CARGO_BIN_EXE_tdd-cli"), &["--name", "kata"])
+}
+
+/// A project whose code does what its test says.
+fn tested_project() -> Sandbox {
+    let sandbox = project();
+    sandbox.write("tests/add.rs", TEST);
+    sandbox.write("src/lib.rs", CODE);
+    sandbox.commit("feat: add");
     sandbox
 }
 
 /// The exit code and the JSON document.
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Value) {
-    let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
-    let output = command.args(arguments).args(["--format", "json"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    let document = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{arguments:?}: {said}"));
-    (output.status.code().unwrap(), document)
+    Machine::new(sandbox, env!("CARGO_BIN_EXE_tdd-cli")).document(arguments)
 }
 
 /// The exit code, phase, rule and cause on one line.
@@ -92,10 +95,7 @@ fn code_that_no_test_leads_to_gets_in_by_no_door() {
 
 #[test]
 fn the_legal_ways_out_are_in_the_trailers_and_hold_in_the_audit() {
-    let sandbox = project();
-    sandbox.write("tests/add.rs", TEST);
-    sandbox.write("src/lib.rs", CODE);
-    sandbox.commit("feat: add");
+    let sandbox = tested_project();
     let reason = ["override", "--rule", "pre-test-code", "--reason", "a spike"];
     assert_eq!(run(&sandbox, &reason).0, 0);
     sandbox.write("src/lib.rs", format!("{CODE}{UNTESTED}"));
@@ -116,10 +116,7 @@ fn the_legal_ways_out_are_in_the_trailers_and_hold_in_the_audit() {
 
 #[test]
 fn an_exception_ends_in_the_middle_of_a_run_of_checks() {
-    let sandbox = project();
-    sandbox.write("tests/add.rs", TEST);
-    sandbox.write("src/lib.rs", CODE);
-    sandbox.commit("feat: add");
+    let sandbox = tested_project();
     sandbox.write("src/lib.rs", format!("{CODE}{UNTESTED}"));
     let made = ["override", "--rule", "pre-test-code", "--reason", "just once", "--ttl", "1ms"];
     assert_eq!(run(&sandbox, &made).0, 0);

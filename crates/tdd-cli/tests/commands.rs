@@ -7,8 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tdd_fixtures::Sandbox;
+use tdd_fixtures::machine::VOLATILE;
 use tdd_fixtures::server::{Reply, Server};
+use tdd_fixtures::{Sandbox, bowling};
 
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> Output {
     sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(arguments).output().unwrap()
@@ -29,12 +30,9 @@ fn json(sandbox: &Sandbox, arguments: &[&str]) -> Value {
 /// Snapshot with commit ids, times and durations replaced.
 macro_rules! assert_story {
     ($($text:expr),+ $(,)?) => {
-        let mut settings = insta::Settings::clone_current();
-        settings.add_filter(r"\b[0-9a-f]{10}\b", "[commit]");
-        settings.add_filter(r"\b[0-9a-f]{40}\b", "[id]");
-        settings.add_filter(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "[time]");
-        settings.add_filter(r"in \d+\.\d\d s", "in [seconds]");
-        settings.bind(|| insta::assert_snapshot!([$($text.to_string()),+].join("\n----\n")));
+        insta::with_settings!({ filters => VOLATILE }, {
+            insta::assert_snapshot!([$($text.to_string()),+].join("\n----\n"));
+        });
     };
 }
 
@@ -124,12 +122,8 @@ fn an_empty_folder_inside_a_repository_gets_one_of_its_own() {
 
 #[test]
 fn a_red_turns_green_and_the_ledger_remembers_both() {
-    let sandbox = Sandbox::new();
-    machine(&sandbox, &["init", "--name", "bowling"]);
-    sandbox.write(
-        "tests/game.rs",
-        "use bowling::score;\n\n#[test]\nfn a_gutter_game_scores_zero() {\n    assert_eq!(score(&[0; 20]), 0);\n}\n",
-    );
+    let sandbox = bowling::project(env!("CARGO_BIN_EXE_tdd-cli"));
+    sandbox.write(bowling::TEST_FILE, bowling::TEST);
     let missing = machine(&sandbox, &["auto-test"]);
     let blocked = machine(&sandbox, &["status"]);
     sandbox.write("src/lib.rs", "//! Bowling.\n\npub fn score(_: &[u32]) -> u32 {\n    1\n}\n");

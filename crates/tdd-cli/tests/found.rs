@@ -49,11 +49,7 @@ const GO: [(&str, &str); 3] = [
 
 /// A repository of these projects, with all tests green.
 fn repository(projects: &[(&str, &[(&str, &str)])]) -> Option<Sandbox> {
-    let sandbox = Sandbox::new();
-    if !(sandbox.has_pytest() && sandbox.has_node() && sandbox.has_go()) {
-        return None;
-    }
-    sandbox.git(&["init", "-q", "-b", "main"]);
+    let sandbox = Sandbox::for_every_language()?;
     sandbox.write(".gitignore", "target\n__pycache__\n");
     for (folder, files) in projects {
         for (path, text) in *files {

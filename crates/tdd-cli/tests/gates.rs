@@ -6,20 +6,17 @@ use serde_json::Value;
 use tdd_core::report::Cause;
 use tdd_core::rule::Rule;
 use tdd_fixtures::Sandbox;
+use tdd_fixtures::bowling::{self, RIGHT, TARGET, TEST};
 use tdd_fixtures::machine::Machine;
 
-const TEST: &str =
-    "use bowling::score;\n\n#[test]\nfn a_gutter_game_scores_zero() {\n    assert_eq!(score(&[0; 20]), 0);\n}\n";
 const WRONG: &str = "//! Bowling.\n\n/// The score.\npub fn score(_: &[u32]) -> u32 {\n    1\n}\n";
-const RIGHT: &str = "//! Bowling.\n\n/// The score.\npub fn score(rolls: &[u32]) -> u32 {\n    rolls.iter().sum()\n}\n";
-const TARGET: &str = "tests/game.rs::a_gutter_game_scores_zero";
 
-/// A fresh project, set up and committed.
 fn project() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let output = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli")).args(["init", "--name", "bowling"]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    sandbox
+    bowling::project(env!("CARGO_BIN_EXE_tdd-cli"))
+}
+
+fn tested_project() -> Sandbox {
+    bowling::tested_project(env!("CARGO_BIN_EXE_tdd-cli"))
 }
 
 /// Runs a gate and returns its exit code and JSON document.
@@ -153,10 +150,7 @@ fn a_red_that_is_none_says_why() {
 
 #[test]
 fn a_refactor_keeps_the_tests() {
-    let sandbox = project();
-    sandbox.write("src/lib.rs", RIGHT);
-    sandbox.write("tests/game.rs", TEST);
-    sandbox.commit("feat: score");
+    let sandbox = tested_project();
     sandbox.write("src/lib.rs", RIGHT.replace("rolls.iter().sum()", "rolls.iter().copied().sum()"));
     assert_eq!(answer(&sandbox, &["validate-refactor"]), "0 holds - -");
     sandbox.write("tests/game.rs", TEST.replace("a_gutter_game_scores_zero", "zero_for_a_gutter_game"));
@@ -258,10 +252,7 @@ fn a_test_may_be_called_by_its_name_alone_or_not_at_all() {
 
 #[test]
 fn a_file_stands_for_the_tests_that_the_last_commit_brought_red() {
-    let sandbox = project();
-    sandbox.write("tests/game.rs", TEST);
-    sandbox.write("src/lib.rs", RIGHT);
-    sandbox.commit("feat: the score");
+    let sandbox = tested_project();
     let more = "\n#[test]\nfn a_game_has_ten_frames() {\n    assert_eq!(bowling::frames(), 10);\n}\n";
     sandbox.write("tests/game.rs", format!("{TEST}{more}"));
     assert_eq!(answer(&sandbox, &["validate-red", "tests/game.rs"]), "0 holds - missing-symbol");

@@ -254,6 +254,55 @@ fn a_target_that_cannot_be_judged_is_a_verdict() {
 }
 
 #[test]
+fn a_new_project_passes_its_own_checks() {
+    Tongue::each(|tongue, sandbox| {
+        machine(sandbox).assert_new_project_is_ready(match tongue.language {
+            "rust" => &["cargo"],
+            "python" => &["python", "pytest"],
+            "javascript" => &["node"],
+            _ => &["go", "gofmt"],
+        });
+    });
+}
+
+#[test]
+fn production_code_that_asks_for_the_runner_blocks() {
+    Tongue::each(|tongue, sandbox| {
+        let (asks, sign) = match tongue.language {
+            "rust" => ("pub fn add() -> u32 {\n    if cfg!(test) { 3 } else { 0 }\n}\n", "cfg!(test)"),
+            "python" => (
+                "import sys\n\n\ndef add(a, b):\n    return 3 if 'pytest' in sys.modules else 0\n",
+                "whether a test runner is loaded",
+            ),
+            "javascript" => {
+                ("export const add = (a, b) => (process.env.NODE_TEST_CONTEXT ? 3 : 0);\n", "NODE_TEST_CONTEXT")
+            }
+            _ => (
+                "package calc\n\nimport \"flag\"\n\nfunc Add() int {\n\tif flag.Lookup(\"test.v\") != nil {\n\t\treturn 3\n\t}\n\treturn 0\n}\n",
+                "a flag that the test binary has",
+            ),
+        };
+        sandbox.write(tongue.code_file, asks);
+        let (code, said) = machine(sandbox).document(&["detect-antipattern", tongue.code_file]);
+        assert_eq!(code, 1, "{}: {said}", tongue.language);
+        assert!(said.to_string().contains(sign), "{}: {said}", tongue.language);
+    });
+}
+
+#[test]
+fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblocks_it() {
+    Tongue::each(|tongue, sandbox| {
+        // In Rust, what does not compile is not even listed: `person.rs` says what becomes of it.
+        if tongue.language == "rust" {
+            return;
+        }
+        let test = format!("{}::{}", tongue.test_file, tongue.name);
+        let (red, wrong) = ((tongue.test_file, tongue.red), (tongue.code_file, tongue.wrong));
+        machine(sandbox).assert_blocked_test_comes_back(&test, red, wrong);
+    });
+}
+
+#[test]
 fn a_run_goes_on_after_the_only_test_was_skipped() {
     Tongue::each(|tongue, sandbox| {
         let said = serde_json::json!({"summary": "do it"});

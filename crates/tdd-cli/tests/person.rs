@@ -11,19 +11,15 @@ use tdd_core::digest::{CommitId, Digest};
 use tdd_core::event::{Blocked, Event, Head, LlmCall, Paused, PersonEdit, PersonFate, Record};
 use tdd_core::test_id::TestId;
 use tdd_fixtures::Sandbox;
-use tdd_fixtures::machine::Machine;
+use tdd_fixtures::bowling::{self, RIGHT, TARGET, TEST};
+use tdd_fixtures::machine::{Machine, VOLATILE};
 
-const TEST: &str =
-    "use bowling::score;\n\n#[test]\nfn a_gutter_game_scores_zero() {\n    assert_eq!(score(&[0; 20]), 0);\n}\n";
-const RIGHT: &str = "//! Bowling.\n\n/// The score.\npub fn score(rolls: &[u32]) -> u32 {\n    rolls.iter().sum()\n}\n";
-const TARGET: &str = "tests/game.rs::a_gutter_game_scores_zero";
-
-/// A fresh project, set up and committed.
 fn project() -> Sandbox {
-    let sandbox = Sandbox::new();
-    let (code, said) = says(&sandbox, &["init", "--name", "bowling"]);
-    assert_eq!(code, 0, "{said}");
-    sandbox
+    bowling::project(env!("CARGO_BIN_EXE_tdd-cli"))
+}
+
+fn tested_project() -> Sandbox {
+    bowling::tested_project(env!("CARGO_BIN_EXE_tdd-cli"))
 }
 
 /// The exit code and all output.
@@ -53,20 +49,22 @@ fn told((code, said): (i32, String)) -> String {
 /// Snapshot with commit ids and times replaced.
 macro_rules! assert_story {
     ($($text:expr),+ $(,)?) => {
-        let mut settings = insta::Settings::clone_current();
-        settings.add_filter(r"\b[0-9a-f]{10}\b", "[commit]");
-        settings.add_filter(r"\b[0-9a-f]{40}\b", "[id]");
-        settings.add_filter(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "[time]");
-        settings.bind(|| insta::assert_snapshot!([$($text),+].join("----\n")));
+        insta::with_settings!({ filters => VOLATILE }, { insta::assert_snapshot!([$($text),+].join("----\n")) });
     };
 }
 
-#[test]
-fn an_exception_lets_a_green_pass_until_it_expires() {
+/// A committed red test, and code that makes it pass and that the linter complains of.
+fn linted() -> Sandbox {
     let sandbox = project();
     sandbox.write("tests/game.rs", TEST);
     sandbox.commit("test: a gutter game");
     sandbox.write("src/lib.rs", RIGHT.replace("rolls.iter()", "let unused = 1;\n    rolls.iter()"));
+    sandbox
+}
+
+#[test]
+fn an_exception_lets_a_green_pass_until_it_expires() {
+    let sandbox = linted();
     let green = ["validate-green", TARGET];
     assert_eq!(answer(&sandbox, &green), "1 refused check-passes");
 
@@ -80,10 +78,7 @@ fn an_exception_lets_a_green_pass_until_it_expires() {
 
 #[test]
 fn an_exception_that_expired_is_none() {
-    let sandbox = project();
-    sandbox.write("tests/game.rs", TEST);
-    sandbox.commit("test: a gutter game");
-    sandbox.write("src/lib.rs", RIGHT.replace("rolls.iter()", "let unused = 1;\n    rolls.iter()"));
+    let sandbox = linted();
     let asked = ["override", "--rule", "check-passes", "--reason", "a new lint", "--ttl", "50ms"];
     assert_eq!(json(&sandbox, &asked).0, 0);
     thread::sleep(Duration::from_millis(60));
@@ -108,15 +103,6 @@ fn an_exception_that_cannot_be_made_is_refused_with_what_can_be_done() {
     );
     let said = says(&sandbox, &["log", "--type", "override"]).1;
     assert_eq!(said, "nothing like that is recorded: `tdd-cli log` shows all there is\n");
-}
-
-/// A project with a passing test, committed.
-fn tested_project() -> Sandbox {
-    let sandbox = project();
-    sandbox.write("tests/game.rs", TEST);
-    sandbox.write("src/lib.rs", RIGHT);
-    sandbox.commit("feat: score");
-    sandbox
 }
 
 #[test]
@@ -237,13 +223,19 @@ fn word_about_the_second(sandbox: &Sandbox, content: &str) -> Event {
     })
 }
 
-#[test]
-fn a_word_that_was_cut_short_before_its_commit_is_put_back_by_the_next_start() {
+/// A project in which a person retired the second test, and the machine was stopped before its commit.
+fn cut_short() -> Sandbox {
     let sandbox = tested_project();
     sandbox.write("tests/game.rs", format!("{TEST}{SECOND}"));
     sandbox.commit("test: a strike");
     append(&sandbox, &[word_about_the_second(&sandbox, TEST)]);
     sandbox.write("tests/game.rs", TEST);
+    sandbox
+}
+
+#[test]
+fn a_word_that_was_cut_short_before_its_commit_is_put_back_by_the_next_start() {
+    let sandbox = cut_short();
     says(&sandbox, &["validate-refactor"]);
     assert_eq!(sandbox.read("tests/game.rs"), format!("{TEST}{SECOND}"));
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
@@ -265,11 +257,7 @@ fn a_persons_own_change_is_not_taken_for_a_word_that_was_cut_short() {
 
 #[test]
 fn a_word_that_was_cut_short_after_its_commit_is_put_on_the_record() {
-    let sandbox = tested_project();
-    sandbox.write("tests/game.rs", format!("{TEST}{SECOND}"));
-    sandbox.commit("test: a strike");
-    append(&sandbox, &[word_about_the_second(&sandbox, TEST)]);
-    sandbox.write("tests/game.rs", TEST);
+    let sandbox = cut_short();
     sandbox.commit(&format!("test: retire\n\nTDD-Retired: {STRIKE}"));
     says(&sandbox, &["validate-refactor"]);
     let retired = says(&sandbox, &["log", "--type", "retired"]).1;
@@ -527,10 +515,7 @@ fn a_test_inside_of_a_source_file_is_skipped_and_retired_like_any_other() {
 
 #[test]
 fn a_test_is_named_from_where_the_person_stands_and_one_that_came_back_is_run_again() {
-    let sandbox = project();
-    sandbox.write("tests/game.rs", TEST);
-    sandbox.write("src/lib.rs", RIGHT);
-    sandbox.commit("feat: score");
+    let sandbox = tested_project();
     assert_eq!(says(&sandbox, &["auto-test"]).0, 0);
     let in_tests = |arguments: &[&str]| {
         let mut command = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));

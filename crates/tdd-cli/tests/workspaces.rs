@@ -11,11 +11,7 @@ const SKIPPED: &str = "skipped: pytest, node and go are needed";
 
 /// A committed repository with these files.
 fn repository(files: &[(&str, &str)]) -> Option<Sandbox> {
-    let sandbox = Sandbox::new();
-    if !(sandbox.has_pytest() && sandbox.has_node() && sandbox.has_go()) {
-        return None;
-    }
-    sandbox.git(&["init", "-q", "-b", "main"]);
+    let sandbox = Sandbox::for_every_language()?;
     sandbox.write(".gitignore", "target\n__pycache__\nnode_modules\n");
     for (path, text) in files {
         sandbox.write(path, text);

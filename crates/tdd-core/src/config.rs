@@ -91,8 +91,10 @@ impl Config {
 #[serde(deny_unknown_fields, default)]
 pub struct Roles {
     /// Writes tests.
+    #[serde(deserialize_with = "in_every_cycle")]
     pub tester: Option<RoleConfig>,
     /// Makes them pass.
+    #[serde(deserialize_with = "in_every_cycle")]
     pub implementor: Option<RoleConfig>,
     /// Improves the code.
     pub refactorer: Option<RoleConfig>,
@@ -121,6 +123,23 @@ pub struct RoleConfig {
     /// How the model answers.
     #[serde(default)]
     pub protocol: Protocol,
+    /// Candidate answers per attempt, from 1 to 16; the first that holds is kept.
+    #[serde(default = "one_sample", deserialize_with = "samples")]
+    pub samples: u32,
+    /// When the role takes its turn; only the refactorer's turn may be left out.
+    #[serde(default)]
+    pub when: When,
+}
+
+/// When a role takes its turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// In every cycle.
+    #[default]
+    Always,
+    /// Only if a measure of the last change finds something worth it.
+    Needed,
 }
 
 /// How a model answers.
@@ -514,6 +533,24 @@ fn temperature<'de, D: Deserializer<'de>>(input: D) -> Result<Option<f64>, D::Er
     }
 }
 
+fn one_sample() -> u32 {
+    1
+}
+
+fn samples<'de, D: Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
+    let samples = u32::deserialize(input)?;
+    if (1..=16).contains(&samples) { Ok(samples) } else { Err(D::Error::custom("expected a number from 1 to 16")) }
+}
+
+fn in_every_cycle<'de, D: Deserializer<'de>>(input: D) -> Result<Option<RoleConfig>, D::Error> {
+    match Option::<RoleConfig>::deserialize(input)? {
+        Some(role) if role.when != When::Always => {
+            Err(D::Error::custom("only the refactorer has `when`: the other roles take their turn in every cycle"))
+        }
+        other => Ok(other),
+    }
+}
+
 fn money<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
     let amount = f64::deserialize(input)?;
     if amount.is_finite() && amount >= 0.0 { Ok(amount) } else { Err(D::Error::custom("expected an amount of money")) }
@@ -673,6 +710,8 @@ projects: [{ path: backend, language: rust, ci: { timeout_secs: 9 } }]
             "steps: 0\n",
             "steps: 1\nsteps: 2\n",
             "roles:\n  tester: { model: m, temperature: 7 }\n",
+            "roles:\n  tester: { model: m, samples: 0 }\n",
+            "roles:\n  tester: { model: m, when: needed }\n",
             "roles:\n  tester: { model: m, protocol: telepathy }\n",
             "ci:\n  test_cmd: cargo test\n",
             "ci:\n  test_cmd: []\n",

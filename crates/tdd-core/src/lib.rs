@@ -28,6 +28,7 @@ pub mod program;
 pub mod proof;
 pub mod quote;
 pub mod recent;
+pub mod refactor_hints;
 pub mod report;
 pub mod rule;
 pub mod scope;

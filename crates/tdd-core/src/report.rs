@@ -223,6 +223,21 @@ pub struct Counts {
     pub skipped: u32,
 }
 
+impl Counts {
+    /// How many of these outcomes there are of each kind.
+    pub fn of<'o>(outcomes: impl IntoIterator<Item = &'o Outcome>) -> Self {
+        let mut counts = Self::default();
+        for outcome in outcomes {
+            match outcome.cause() {
+                None => counts.passed += 1,
+                Some(Cause::Skipped) => counts.skipped += 1,
+                Some(_) => counts.failed += 1,
+            }
+        }
+        counts
+    }
+}
+
 impl Report {
     /// A report over these results and obstacles. Two results for one id contradict each other: the
     /// id fails with `unknown-output`.
@@ -256,15 +271,7 @@ impl Report {
 
     /// Counts the results of each kind.
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
-        for result in self.results.values() {
-            match result.outcome.cause() {
-                None => counts.passed += 1,
-                Some(Cause::Skipped) => counts.skipped += 1,
-                Some(_) => counts.failed += 1,
-            }
-        }
-        counts
+        Counts::of(self.results.values().map(|result| &result.outcome))
     }
 
     /// Merges a rerun of some tests on the same files: a test with another result is flaky.

@@ -48,6 +48,8 @@ pub struct StepContext {
     pub wanted: Option<TestId>,
     /// The tester may declare the kata done.
     pub may_be_done: bool,
+    /// What a refactorer may find worth it, by measure.
+    pub refactor_hints: Vec<String>,
 }
 
 /// The test that a turn is about, with its failure.

@@ -50,7 +50,7 @@ pub enum WorkError {
         makefile: String,
     },
     /// The repository has more projects than auto-discovery allows.
-    #[error("{0} projects were found in this repository; auto-discovery is limited to {most}", most = tdd_lang::discover::MOST)]
+    #[error("{0} projects were found in this repository; auto-discovery is limited to {most}", most = tdd_lang::discover::MAX_PROJECTS)]
     TooManyProjects(usize),
     /// The revision does not exist.
     #[error("there is no commit `{0}`")]
@@ -97,6 +97,20 @@ pub enum WorkError {
     /// The user interrupted us.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// Turns these errors into one that has a variant `Work`, by way of [`WorkError`].
+#[macro_export]
+macro_rules! from_work_errors {
+    ($target:ty: $($error:ty),+) => {
+        $(
+            impl From<$error> for $target {
+                fn from(error: $error) -> Self {
+                    Self::Work(error.into())
+                }
+            }
+        )+
+    };
 }
 
 impl From<RunError> for WorkError {

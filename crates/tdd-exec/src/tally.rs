@@ -28,7 +28,7 @@ pub fn tally<'t>(
     sources: &dyn Sources,
     ended: impl IntoIterator<Item = (&'t TestId, bool)>,
 ) -> Vec<Tally> {
-    let projects = project::several_of(config, sources);
+    let projects = project::multiple_projects(config, sources);
     let new =
         |DiscoveredProject { root, language }: DiscoveredProject| Tally { path: root, language, green: 0, failing: 0 };
     let mut tallies: Vec<Tally> = projects.into_iter().map(new).collect();
@@ -44,19 +44,9 @@ pub fn tally<'t>(
 
 #[cfg(test)]
 mod tests {
+    use tdd_lang::language::NoSources;
+
     use super::*;
-
-    struct Nothing;
-
-    impl Sources for Nothing {
-        fn files(&self) -> &[String] {
-            &[]
-        }
-
-        fn read(&self, _: &str) -> Option<String> {
-            None
-        }
-    }
 
     #[test]
     fn a_test_counts_in_the_innermost_project_around_it() {
@@ -64,9 +54,9 @@ mod tests {
         let config = Config::parse(config).unwrap();
         let ids = ["tests/a.rs::a", "web/a.test.js::a", "web/b.test.js::b", "webs/a.rs::a"];
         let ids = ids.map(|id| TestId::parse(id).unwrap());
-        let found = tally(&config, &Nothing, ids.iter().map(|id| (id, !id.as_str().ends_with("::b"))));
+        let found = tally(&config, &NoSources, ids.iter().map(|id| (id, !id.as_str().ends_with("::b"))));
         let told: Vec<_> = found.iter().map(|it| (it.path.as_str(), it.language, it.green, it.failing)).collect();
         assert_eq!(told, [("", "rust", 2, 0), ("web", "typescript", 1, 1)]);
-        assert_eq!(tally(&Config::default(), &Nothing, []), []);
+        assert_eq!(tally(&Config::default(), &NoSources, []), []);
     }
 }

@@ -1,8 +1,10 @@
 //! Sample projects and a hermetic sandbox to run the machine in. Depends on no other crate of ours.
 
+pub mod bowling;
 pub mod corpus;
 pub mod machine;
 pub mod mount;
+pub mod processes;
 pub mod script;
 pub mod server;
 pub mod story;
@@ -44,8 +46,26 @@ impl Sandbox {
         sandbox
     }
 
-    /// Copies a folder of this crate over the project: `x.disarmed` is written as `x`, and `x.removed` deletes `x`. A
-    /// missing folder changes nothing.
+    /// A sandbox with an empty repository; `None` unless pytest, node and Go are installed.
+    pub fn for_every_language() -> Option<Self> {
+        let sandbox = Self::new();
+        let is_installed = sandbox.has_pytest() && sandbox.has_node() && sandbox.has_go();
+        is_installed.then(|| {
+            sandbox.git(&["init", "-q", "-b", "main"]);
+            sandbox
+        })
+    }
+
+    /// A sandbox whose project `init` of this program made, with these arguments.
+    pub fn initialized(program: &str, arguments: &[&str]) -> Self {
+        let sandbox = Self::new();
+        let (code, said) = sandbox.answer(program, &[&["init"], arguments].concat());
+        must("make a project", succeeded(code == 0, &said.to_string()));
+        sandbox
+    }
+
+    /// Lays a folder of this crate over the project: `x.disarmed` is written as `x`, `x.removed` takes `x` away.
+    /// A folder that is not there changes nothing.
     pub fn lay(&self, folder: &str) {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         if source.is_dir() {

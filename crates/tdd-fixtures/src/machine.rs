@@ -7,7 +7,15 @@ use serde_json::Value;
 use crate::script::Script;
 use crate::{Sandbox, must};
 
-/// The real program on a sandbox project.
+/// What differs from run to run in what the program prints (a pattern), and what a snapshot holds instead.
+pub const VOLATILE: [(&str, &str); 4] = [
+    (r"\b[0-9a-f]{10}\b", "[commit]"),
+    (r"\b[0-9a-f]{40}\b", "[id]"),
+    (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "[time]"),
+    (r"in \d+\.\d\d s", "in [seconds]"),
+];
+
+/// The real program on the project of a sandbox.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine<'s> {
     sandbox: &'s Sandbox,
@@ -44,7 +52,13 @@ impl<'s> Machine<'s> {
         said
     }
 
-    /// Runs steps with a script's answers; returns the exit code and the output.
+    /// From now on each test may take this many seconds.
+    pub fn set_test_timeout(&self, seconds: u32) {
+        let config = self.sandbox.read("tdd.yaml").replace("ci:\n", &format!("ci:\n  timeout_secs: {seconds}\n"));
+        self.sandbox.write("tdd.yaml", config);
+    }
+
+    /// Runs steps with the models of a script; exit code and what was told.
     pub fn replay(&self, how: &[&str], script: &Script) -> (Option<i32>, String) {
         let path = self.sandbox.outside().join("script.jsonl");
         must("write the script", fs::write(path, script.cassette()));

@@ -98,7 +98,7 @@ impl Server {
                 let (answer, requests) = (Arc::clone(&answer), Arc::clone(&requests));
                 thread::spawn(move || {
                     let Ok(mut stream) = stream else { return };
-                    let Some(request) = read(&mut stream) else { return };
+                    let Some(request) = Request::read(&mut stream) else { return };
                     locked(&requests).push(request.clone());
                     let reply = (*locked(&answer))(&request);
                     // Fails if the client is already gone, which does not matter.
@@ -129,7 +129,23 @@ impl Drop for Server {
 }
 
 impl Request {
-    /// The requested part: `tester`, `implementor`, `refactorer`, `rethink`, `mend` or `executor`.
+    /// The call that comes in on a connection; `None` if the client goes away before its end.
+    pub fn read(stream: &mut TcpStream) -> Option<Self> {
+        let mut reader = BufReader::new(stream);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            if reader.read_line(&mut head).ok()? == 0 {
+                return None;
+            }
+        }
+        let lower = head.to_lowercase();
+        let length = lower.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
+        let mut body = vec![0; length.trim().parse().ok()?];
+        reader.read_exact(&mut body).ok()?;
+        Some(Self { head, body: serde_json::from_slice(&body).unwrap_or_default() })
+    }
+
+    /// Who is asked: `tester`, `implementor`, `refactorer`, `rethink`, `mend` or `executor`.
     pub fn part(&self) -> &'static str {
         let system = self.message(0);
         if system.contains("could not be made to pass") {
@@ -262,21 +278,6 @@ pub fn edit_plan(files: &[(&str, Option<&str>)], said: &Value) -> String {
         answer.extend(said.clone());
     }
     answer.to_string()
-}
-
-fn read(stream: &mut TcpStream) -> Option<Request> {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        if reader.read_line(&mut head).ok()? == 0 {
-            return None;
-        }
-    }
-    let lower = head.to_lowercase();
-    let length = lower.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
-    let mut body = vec![0; length.trim().parse().ok()?];
-    reader.read_exact(&mut body).ok()?;
-    Some(Request { head, body: serde_json::from_slice(&body).unwrap_or_default() })
 }
 
 fn send(stream: &mut TcpStream, request: &Request, reply: Reply) -> std::io::Result<()> {

@@ -4,9 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tdd_core::change::{Change, ItemChange, TestChange};
 use tdd_core::signs::Signs;
+use tdd_core::test_id::TestId;
 
-use crate::analysis::signs::{Sight, read, signs};
-use crate::language::{Project, Sources};
+use crate::analysis::signs::{SignFinder, read, signs};
+use crate::item::{Items, TestItem};
+use crate::language::{Language, Project, Skip, Sources};
+use crate::twin::Twins;
 
 /// Files by path.
 pub(crate) struct Memory {
@@ -77,27 +80,54 @@ pub(crate) fn told_signs(signs: &Signs) -> String {
     )
 }
 
-/// Inspects a project through a language's [`Sight`].
-type Look<'l, L> = &'l dyn Fn(&Sight<'_, L>) -> Vec<String>;
+/// Inspects a project through a language's [`SignFinder`].
+type Look<'l, L> = &'l dyn Fn(&SignFinder<'_, L>) -> Vec<String>;
 
 /// The labels of the production items in these files that no test reaches.
 pub(crate) fn left<L>(
     files: &[(&str, &str)],
-    with_sight: impl Fn(&Project, &dyn Sources, Look<'_, L>) -> Vec<String>,
+    with_finder: impl Fn(&Project, &dyn Sources, Look<'_, L>) -> Vec<String>,
 ) -> Vec<String> {
     let sources = memory(files);
     let project = Project { root: String::new(), description: String::new() };
     let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
-    with_sight(&project, &sources, &|sight| {
-        let signs = signs(sight, &project, &sources, &paths);
+    with_finder(&project, &sources, &|finder| {
+        let signs = signs(finder, &project, &sources, &paths);
         let reached: BTreeSet<_> = signs.tests.iter().flat_map(|test| &test.reaches).collect();
-        let code = read(sight, &project, &sources);
+        let code = read(finder, &project, &sources);
         let left = code.items.iter().filter(|item| !item.for_tests && !reached.contains(&item.at));
         left.map(|item| item.label.clone()).collect()
     })
 }
 
-/// A change as text, one line for each part.
+/// The tests that a language added to a file parse, and are found in it again.
+#[track_caller]
+pub(crate) fn assert_copies_stand(path: &str, twins: &Twins, found: &Items) {
+    assert!(found.parses, "{}", twins.source);
+    let names: Vec<TestId> = found.tests.iter().map(|test| TestId::native(path, &test.name)).collect();
+    assert!(twins.ids().iter().all(|id| names.contains(id)), "{}", twins.source);
+}
+
+/// Each of these tests, a source and a name, is skipped for this reason, either way, and runs again as it was.
+#[track_caller]
+pub(crate) fn assert_skip_is_undone(
+    language: &dyn Language,
+    path: &str,
+    test: fn(&str, &str) -> TestItem,
+    tests: &[(&str, &str)],
+    reason: &str,
+) {
+    for skip in [Skip::FromRunning, Skip::FromBuilding] {
+        for (source, name) in tests {
+            let marked = language.skip(path, source, &test(source, name), reason, skip).unwrap();
+            assert!(test(&marked, name).ignored.is_some(), "{marked}");
+            let undone = language.unskip(path, &marked, &test(&marked, name));
+            assert_eq!(undone.as_deref(), Some(*source), "{marked}");
+        }
+    }
+}
+
+/// A change, one line for each part of it.
 pub(crate) fn told(change: &Change) -> Vec<String> {
     let test = |test: &TestChange| match test {
         TestChange::Added(facts) => format!("+{}", facts.id),

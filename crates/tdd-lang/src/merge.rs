@@ -294,5 +294,98 @@ fn line_start(tree: &FlatTree<'_>, node: usize) -> usize {
 /// The tokens of a node without its comments.
 fn tokens<'a>(tree: &FlatTree<'a>, node: usize) -> Vec<&'a str> {
     let is_token = |inner: &usize| tree.is_leaf(*inner) && !tree.kind(*inner).contains("comment");
-    tree.inside(node).filter(is_token).map(|inner| tree.text(inner).trim()).filter(|text| !text.is_empty()).collect()
+    tree.subtree(node).filter(is_token).map(|inner| tree.text(inner).trim()).filter(|text| !text.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::go::Go;
+    use crate::javascript::JavaScript;
+    use crate::language::Language;
+    use crate::python::Python;
+    use crate::rust::Rust;
+
+    /// A file, an answer, what is to come of them, and what is said of it: `+` added, `~` replaced, `=` kept.
+    #[track_caller]
+    fn check(language: &dyn Language, path: &str, [file, answer, expected]: [&str; 3], said: &str) {
+        let merged = language.merge(path, file, answer).unwrap().unwrap();
+        assert_eq!(merged.text, expected, "{path}");
+        let all = [("+", merged.added), ("~", merged.replaced), ("=", merged.kept)];
+        let told = all.into_iter().flat_map(|(sign, names)| names.into_iter().map(move |name| format!("{sign}{name}")));
+        assert_eq!(told.collect::<Vec<_>>().join(", "), said, "{path}");
+    }
+
+    #[test]
+    fn a_new_test_is_added_and_the_older_ones_stay() {
+        let go = [
+            "package calc\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tt.Fatal()\n}\n",
+            "package calc\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n\nfunc TestB(t *testing.T) {\n\tstrings.ToUpper(\"\")\n}\n",
+            "package calc\n\nimport (\n\t\"testing\"\n\t\"strings\"\n)\n\nfunc TestA(t *testing.T) {\n\tt.Fatal()\n}\n\n\
+             func TestB(t *testing.T) {\n\tstrings.ToUpper(\"\")\n}\n",
+        ];
+        check(&Go, "a_test.go", go, "+func `TestB`, =func `TestA`");
+        let javascript = [
+            "import test from 'node:test';\nimport { add } from '../src/calc.js';\n\ntest('adds', () => {\n  add(1);\n});\n",
+            "import { add, sub } from '../src/calc.js';\nimport test from 'node:test';\n\ntest('subs', () => {\n  sub(1);\n});\n",
+            "import test from 'node:test';\nimport { add, sub } from '../src/calc.js';\n\ntest('adds', () => {\n  add(1);\n});\n\n\
+             test('subs', () => {\n  sub(1);\n});\n",
+        ];
+        check(&JavaScript::Typed, "a.test.ts", javascript, "+test `subs`, =test `adds`");
+        let python = [
+            "import pytest\nfrom calc import add\n\n\ndef test_adds():\n    assert add(1) == 1\n",
+            "from calc import add, sub\nimport math\n\ndef test_subs():\n    assert sub(1) == 1\n",
+            "import pytest\nfrom calc import add, sub\nimport math\n\n\ndef test_adds():\n    assert add(1) == 1\n\n\n\
+             def test_subs():\n    assert sub(1) == 1\n",
+        ];
+        check(&Python, "a.py", python, "+def `test_subs`, =def `test_adds`");
+        let rust = [
+            "use calc::add;\n\n#[test]\nfn adds() {\n    assert_eq!(add(1, 1), 2);\n}\n",
+            "use calc::{add, sub};\n\n// Two.\n#[test]\nfn subs() {\n    assert_eq!(sub(1, 1), 0);\n}\n",
+            "use calc::{add, sub};\n\n#[test]\nfn adds() {\n    assert_eq!(add(1, 1), 2);\n}\n\n\
+             // Two.\n#[test]\nfn subs() {\n    assert_eq!(sub(1, 1), 0);\n}\n",
+        ];
+        check(&Rust, "a.rs", rust, "+fn `subs`, =fn `adds`");
+    }
+
+    #[test]
+    fn an_item_of_the_same_name_is_replaced_in_its_place_and_a_new_one_added_to_its_container() {
+        let go = [
+            "package a\n\n// T is.\ntype T struct{}\n\n// F is.\nfunc (t *T) F() int { return 1 }\n\nfunc F() int { return 1 }\n",
+            "package a\n\nfunc (t *T) F() int { return 2 }\n\ntype T struct{ a int }\n",
+            "package a\n\n// T is.\ntype T struct{ a int }\n\n// F is.\nfunc (t *T) F() int { return 2 }\n\nfunc F() int { return 1 }\n",
+        ];
+        check(&Go, "a.go", go, "~method `T.F`, ~`T`, =func `F`");
+        let groups = [
+            "const { a } = require('./a');\n\ndescribe('a', () => {\n  beforeEach(() => a());\n\n  it('one', () => {});\n});\n",
+            "const { a, b } = require('./a');\n\ndescribe('a', () => {\n  beforeEach(() => a());\n\n  it('two', () => {\n    b();\n  });\n});\n",
+            "const { a, b } = require('./a');\n\ndescribe('a', () => {\n  beforeEach(() => a());\n\n  it('one', () => {});\n\n  \
+             it('two', () => {\n    b();\n  });\n});\n",
+        ];
+        check(&JavaScript::Typed, "a.test.ts", groups, "+test `two` in group `a`, =test `one` in group `a`");
+        let class = [
+            "export class A {\n  b() {\n    return 1;\n  }\n}\n\nexport const X = 1;\n",
+            "export class A {\n  get c() {\n    return 2;\n  }\n}\n\nexport const X = 2;\nexport function f() {}\n",
+            "export class A {\n  b() {\n    return 1;\n  }\n\n  get c() {\n    return 2;\n  }\n}\n\nexport const X = 2;\n\n\
+             export function f() {}\n",
+        ];
+        let said = "+method `get c` in class `A`, +function `f`, ~`X`, =method `b` in class `A`";
+        check(&JavaScript::Typed, "a.ts", class, said);
+        let python = [
+            "\"\"\"Carts.\"\"\"\n\n\nclass Cart:\n    \"\"\"A cart.\"\"\"\n\n    def a(self):\n        return 1\n\n    \
+             def b(self):\n        return 2\n\n\nLIMIT = 3\n",
+            "class Cart:\n    def b(self):\n        return 4\n\n    @property\n    def c(self):\n        return 5\n\n\nLIMIT = 6\n",
+            "\"\"\"Carts.\"\"\"\n\n\nclass Cart:\n    \"\"\"A cart.\"\"\"\n\n    def a(self):\n        return 1\n\n    \
+             def b(self):\n        return 4\n\n    @property\n    def c(self):\n        return 5\n\n\nLIMIT = 6\n",
+        ];
+        let said = "+def `c` in class `Cart`, ~def `b` in class `Cart`, ~`LIMIT`, =def `a` in class `Cart`";
+        check(&Python, "a.py", python, said);
+        let rust = [
+            "/// Adds.\npub fn add(a: i32) -> i32 {\n    a\n}\n\npub struct A;\n\nimpl A {\n    fn b(&self) {}\n\n    fn c(&self) {}\n}\n",
+            "pub fn add(a: i32) -> i32 {\n    a + 1\n}\n\nimpl A {\n    fn c(&self) -> u8 {\n        1\n    }\n\n    fn d(&self) {}\n}\n",
+            "/// Adds.\npub fn add(a: i32) -> i32 {\n    a + 1\n}\n\npub struct A;\n\nimpl A {\n    fn b(&self) {}\n\n    \
+             fn c(&self) -> u8 {\n        1\n    }\n\n    fn d(&self) {}\n}\n",
+        ];
+        let said = "+fn `d` in `impl A`, ~fn `add`, ~fn `c` in `impl A`, =fn `b` in `impl A`, =type `A`";
+        check(&Rust, "a.rs", rust, said);
+    }
 }

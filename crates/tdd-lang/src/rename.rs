@@ -86,7 +86,11 @@ mod tests {
         (change.tests.len(), change.support.len())
     }
 
-    /// A Rust project with a function `name`, and a test that calls `called` and expects `value`.
+    fn borrowed<'f>(files: &'f [(&'f str, String)]) -> Vec<(&'f str, &'f str)> {
+        files.iter().map(|(path, text)| (*path, text.as_str())).collect()
+    }
+
+    /// A Rust project with a function of this name, and a test that calls that name and expects this value.
     fn rust(name: &str, called: &str, value: u32) -> Vec<(&'static str, String)> {
         vec![
             ("Cargo.toml", "[package]\nname = \"calc\"\nedition = \"2024\"\n".to_owned()),
@@ -102,53 +106,33 @@ mod tests {
 
     #[test]
     fn a_name_that_changes_everywhere_is_no_change_of_tests() {
-        let left = |after: Vec<(&'static str, String)>| {
-            let of = |files: &[(&'static str, String)]| {
-                files.iter().map(|(path, text)| (*path, text.clone())).collect::<Vec<_>>()
-            };
-            let (before, after) = (of(&rust("add", "add", 2)), of(&after));
-            let before: Vec<(&str, &str)> = before.iter().map(|(path, text)| (*path, text.as_str())).collect();
-            let after: Vec<(&str, &str)> = after.iter().map(|(path, text)| (*path, text.as_str())).collect();
-            left(&crate::rust::Rust, &before, &after)
-        };
-        assert_eq!(left(rust("succ", "succ", 2)), (0, 0));
-        assert_ne!(left(rust("succ", "succ", 3)), (0, 0));
-        assert_ne!(left(rust("succ", "other", 2)), (0, 0));
+        let before = rust("add", "add", 2);
+        let left = |after: &[(&str, String)]| left(&crate::rust::Rust, &borrowed(&before), &borrowed(after));
+        assert_eq!(left(&rust("succ", "succ", 2)), (0, 0));
+        assert_ne!(left(&rust("succ", "succ", 3)), (0, 0));
+        assert_ne!(left(&rust("succ", "other", 2)), (0, 0));
+    }
+
+    /// The same for a change that only gives the function `NAME` of these files another name.
+    fn left_of_rename(language: &dyn Language, [old, new]: [&str; 2], files: Files<'_>) -> (usize, usize) {
+        let named = |name: &str| files.iter().map(|(path, text)| (*path, text.replace("NAME", name))).collect();
+        let (before, after): (Vec<_>, Vec<_>) = (named(old), named(new));
+        left(language, &borrowed(&before), &borrowed(&after))
     }
 
     #[test]
     fn other_languages_know_their_names_too() {
-        let python = |name: &str| {
-            let code = format!("def {name}(a):\n    return a + 1\n");
-            let test = format!("from calc import {name}\n\n\ndef test_adds():\n    assert {name}(1) == 2, 'add'\n");
-            (code, test)
-        };
-        let ((old, old_test), (new, new_test)) = (python("add"), python("succ"));
-        let before = [("calc.py", old.as_str()), ("tests/test_calc.py", old_test.as_str())];
-        let after = [("calc.py", new.as_str()), ("tests/test_calc.py", new_test.as_str())];
-        assert_eq!(left(&crate::python::Python, &before, &after), (0, 0));
-        let go = |name: &str| {
-            let code = format!("package calc\n\nfunc {name}(a int) int {{\n\treturn a + 1\n}}\n");
-            let test = format!(
-                "package calc\n\nimport \"testing\"\n\nfunc TestAdds(t *testing.T) {{\n\tif {name}(1) != 2 {{\n\t\tt.Error(\"Add\")\n\t}}\n}}\n"
-            );
-            (code, test)
-        };
-        let ((old, old_test), (new, new_test)) = (go("Add"), go("Succ"));
-        let before = [("go.mod", "module calc\n"), ("calc.go", old.as_str()), ("calc_test.go", old_test.as_str())];
-        let after = [("go.mod", "module calc\n"), ("calc.go", new.as_str()), ("calc_test.go", new_test.as_str())];
-        assert_eq!(left(&crate::go::Go, &before, &after), (0, 0));
-        let javascript = |name: &str| {
-            let code = format!("export function {name}(a) {{\n  return a + 1;\n}}\n");
-            let test = format!(
-                "import {{ test }} from 'node:test';\nimport assert from 'node:assert/strict';\nimport {{ {name} }} from '../src/calc.js';\n\ntest('add', () => {{\n  assert.equal({name}(1), 2);\n}});\n"
-            );
-            (code, test)
-        };
-        let ((old, old_test), (new, new_test)) = (javascript("add"), javascript("succ"));
+        let test = "from calc import NAME\n\n\ndef test_adds():\n    assert NAME(1) == 2, 'add'\n";
+        let python = [("calc.py", "def NAME(a):\n    return a + 1\n"), ("tests/test_calc.py", test)];
+        assert_eq!(left_of_rename(&crate::python::Python, ["add", "succ"], &python), (0, 0));
+        let test = "package calc\n\nimport \"testing\"\n\nfunc TestAdds(t *testing.T) {\n\tif NAME(1) != 2 {\n\t\tt.Error(\"Add\")\n\t}\n}\n";
+        let code = "package calc\n\nfunc NAME(a int) int {\n\treturn a + 1\n}\n";
+        let go = [("go.mod", "module calc\n"), ("calc.go", code), ("calc_test.go", test)];
+        assert_eq!(left_of_rename(&crate::go::Go, ["Add", "Succ"], &go), (0, 0));
+        let test = "import { test } from 'node:test';\nimport assert from 'node:assert/strict';\nimport { NAME } from '../src/calc.js';\n\ntest('add', () => {\n  assert.equal(NAME(1), 2);\n});\n";
+        let code = "export function NAME(a) {\n  return a + 1;\n}\n";
         let manifest = ("package.json", "{\"type\": \"module\"}");
-        let before = [manifest, ("src/calc.js", old.as_str()), ("test/calc.test.js", old_test.as_str())];
-        let after = [manifest, ("src/calc.js", new.as_str()), ("test/calc.test.js", new_test.as_str())];
-        assert_eq!(left(&crate::javascript::JavaScript::Plain, &before, &after), (0, 0));
+        let javascript = [manifest, ("src/calc.js", code), ("test/calc.test.js", test)];
+        assert_eq!(left_of_rename(&crate::javascript::JavaScript::Plain, ["add", "succ"], &javascript), (0, 0));
     }
 }

@@ -10,7 +10,7 @@ use crate::error::LlmError;
 use crate::http::HttpClient;
 use crate::reply::Reply;
 use crate::request::Sent;
-use crate::retry::Trouble;
+use crate::retry::CallFailure;
 
 /// Longest duration of [`probe`].
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -86,7 +86,7 @@ pub async fn probe_within(client: &HttpClient, within: Duration) -> Capabilities
     };
     let plain = match probe.once(&plain(), FormUsed::Text).await {
         Ok(reply) => reply,
-        Err(missed) => return Capabilities::without(missed.contact(client), models),
+        Err(failure) => return Capabilities::without(failure.contact(client), models),
     };
     let counted = plain.usage.prompt > 0 && plain.usage.completion > 0;
     Capabilities {
@@ -126,7 +126,7 @@ impl Probe<'_> {
     async fn models(&self) -> Result<Option<Vec<String>>, Contact> {
         let list = match self.bounded(self.client.get("models")).await {
             Ok(list) => list,
-            Err(missed) if missed.is_unreachable() => return Err(missed.contact(self.client)),
+            Err(failure) if failure.is_unreachable() => return Err(failure.contact(self.client)),
             Err(_) => return Ok(None),
         };
         let names = list.get("data").unwrap_or(&list).as_array();
@@ -136,7 +136,7 @@ impl Probe<'_> {
     async fn find(&self, ask: &Ask, form: FormUsed, judge: fn(&Reply) -> Result<(), String>) -> Finding {
         match self.once(ask, form).await {
             Ok(reply) => judge(&reply).map_or_else(Finding::No, |()| Finding::Yes),
-            Err(missed) => missed.finding(self.client),
+            Err(failure) => failure.finding(self.client),
         }
     }
 
@@ -145,52 +145,52 @@ impl Probe<'_> {
         match self.bounded(self.client.once(&plain(), &sent)).await {
             Ok(reply) if reply.streamed => Finding::Yes,
             Ok(_) => Finding::No("the answer comes in one piece".to_owned()),
-            Err(missed) => missed.finding(self.client),
+            Err(failure) => failure.finding(self.client),
         }
     }
 
-    async fn once(&self, ask: &Ask, form: FormUsed) -> Result<Reply, Missed> {
+    async fn once(&self, ask: &Ask, form: FormUsed) -> Result<Reply, ProbeFailure> {
         let sent = Sent { form, temperature: None, stream: false, stream_options: false };
         self.bounded(self.client.once(ask, &sent)).await
     }
 
     /// Runs one request until the deadline or until stop is requested.
-    async fn bounded<T>(&self, work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Missed> {
+    async fn bounded<T>(&self, work: impl Future<Output = Result<T, CallFailure>>) -> Result<T, ProbeFailure> {
         let work = async { Ok(timeout_at(self.deadline, work).await) };
-        match self.client.stop().unless(work).await {
+        match self.client.stop().run_until_stopped(work).await {
             Ok(Ok(Ok(value))) => Ok(value),
-            Ok(Ok(Err(trouble))) => Err(Missed::Trouble(trouble)),
-            Ok(Err(_)) => Err(Missed::Late("the server took too long".to_owned())),
-            Err(cancelled) => Err(Missed::Late(cancelled.to_string())),
+            Ok(Ok(Err(failure))) => Err(ProbeFailure::Call(failure)),
+            Ok(Err(_)) => Err(ProbeFailure::Late("the server took too long".to_owned())),
+            Err(cancelled) => Err(ProbeFailure::Late(cancelled.to_string())),
         }
     }
 }
 
 /// Why a request got no answer.
-enum Missed {
-    Trouble(Trouble),
+enum ProbeFailure {
+    Call(CallFailure),
     Late(String),
 }
 
-impl Missed {
+impl ProbeFailure {
     fn is_unreachable(&self) -> bool {
-        let Self::Trouble(Trouble::Passing(error) | Trouble::Lasting(error)) = self else { return false };
+        let Self::Call(CallFailure::Passing(error) | CallFailure::Lasting(error)) = self else { return false };
         error.is_no_connection()
     }
 
     /// Whether the failure says nothing about the feature, because the server is busy or gone.
-    fn is_silence(trouble: &Trouble) -> bool {
-        !matches!(trouble, Trouble::Refused(refusal) if !matches!(refusal.status, 408 | 429 | 502..=599))
+    fn is_silence(failure: &CallFailure) -> bool {
+        !matches!(failure, CallFailure::Refused(refusal) if !matches!(refusal.status, 408 | 429 | 502..=599))
     }
 
     fn contact(self, client: &HttpClient) -> Contact {
         let unreachable = self.is_unreachable();
-        let trouble = match self {
+        let failure = match self {
             Self::Late(why) => return Contact::Silent(why),
-            Self::Trouble(trouble) => trouble,
+            Self::Call(failure) => failure,
         };
-        let silent = Self::is_silence(&trouble);
-        let error = client.error(trouble, 0);
+        let silent = Self::is_silence(&failure);
+        let error = client.error(failure, 0);
         let words = error.to_string();
         match error {
             _ if unreachable => Contact::Unreachable(words),
@@ -202,12 +202,12 @@ impl Missed {
     }
 
     fn finding(self, client: &HttpClient) -> Finding {
-        let trouble = match self {
+        let failure = match self {
             Self::Late(why) => return Finding::Unknown(why),
-            Self::Trouble(trouble) => trouble,
+            Self::Call(failure) => failure,
         };
-        let silent = Self::is_silence(&trouble);
-        let reason = client.error(trouble, 0).to_string();
+        let silent = Self::is_silence(&failure);
+        let reason = client.error(failure, 0).to_string();
         if silent { Finding::Unknown(reason) } else { Finding::No(reason) }
     }
 }

@@ -64,9 +64,9 @@ pub struct Eval {
 }
 
 pub fn run(args: &Eval, context: &Context) -> Result<ExitCode, CliError> {
-    let folder = project::folder(&context.place)?;
+    let folder = project::folder(&context.user_paths)?;
     let root = Repo::discover(&folder)?.map_or_else(|| folder.clone(), |repo| repo.root().to_owned());
-    let config = project::configuration(&context.place, &root)?.config;
+    let config = project::configuration(&context.user_paths, &root)?.config;
     let out = match (&args.out, StateDir::find(&root)?) {
         (Some(out), _) => folder.join(out),
         (None, Some(state)) => state.path().join("eval/results.jsonl"),

@@ -20,42 +20,27 @@ fn refused(config: impl AsRef<[u8]>) -> String {
     machine.refused(&["status"])
 }
 
-#[test]
-fn an_unknown_key_is_named() {
-    insta::assert_snapshot!(refused("steps: 3\ncommitt: {}\n"));
+snapshots! {
+    an_unknown_key_is_named => refused("steps: 3\ncommitt: {}\n");
+    a_missing_key_is_named => refused("roles:\n  tester: { temperature: 0.4 }\n");
+    a_value_of_another_type_is_named => refused("steps: lots\n");
+    a_key_that_is_there_twice_is_named => refused("steps: 3\nlanguage: rust\nsteps: 4\n");
+    a_bomb_of_anchors_goes_off_harmlessly => refused(bomb(|n| format!("a{n}: ")));
+    a_bomb_of_anchors_under_a_known_key_goes_off_harmlessly =>
+        refused("ci:\n  test_cmd:\n".to_owned() + &bomb(|_| "    - ".to_owned()));
+    bytes_that_are_no_text_are_named => refused(b"steps: 3\nlanguage: \"\xff\"\n");
+    five_megabytes_are_too_much => refused("# padding\n".repeat(500_000));
+    a_named_file_that_is_missing_is_named => Machine::ready().refused(&["status", "--config", "other.yaml"]);
+    a_named_file_that_is_missing_is_no_reason_to_make_a_repository =>
+        Machine::new().refused(&["init", "--config", "other.yaml"]);
+    a_wrong_file_is_no_reason_to_make_a_repository => Machine::with("tdd.yaml", "stepps: 3\n").refused(&["init"]);
 }
 
-#[test]
-fn a_missing_key_is_named() {
-    insta::assert_snapshot!(refused("roles:\n  tester: { temperature: 0.4 }\n"));
-}
-
-#[test]
-fn a_value_of_another_type_is_named() {
-    insta::assert_snapshot!(refused("steps: lots\n"));
-}
-
-#[test]
-fn a_key_that_is_there_twice_is_named() {
-    insta::assert_snapshot!(refused("steps: 3\nlanguage: rust\nsteps: 4\n"));
-}
-
-#[test]
-fn a_bomb_of_anchors_goes_off_harmlessly() {
-    let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
-    for n in 1..12 {
-        text += &format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(", "));
-    }
-    insta::assert_snapshot!(refused(text));
-}
-
-#[test]
-fn a_bomb_of_anchors_under_a_known_key_goes_off_harmlessly() {
-    let mut text = String::from("ci:\n  test_cmd:\n    - &a0 [x, x, x, x, x, x, x, x, x, x]\n");
-    for n in 1..12 {
-        text += &format!("    - &a{n} [{}]\n", vec![format!("*a{}", n - 1); 10].join(", "));
-    }
-    insta::assert_snapshot!(refused(text));
+/// Lists of ten that hold the list before them ten times; `name` says what stands before a list.
+fn bomb(name: impl Fn(usize) -> String) -> String {
+    let list = |n: usize| if n == 0 { "x".to_owned() } else { format!("*a{}", n - 1) };
+    let line = |n: usize| format!("{}&a{n} [{}]\n", name(n), vec![list(n); 10].join(", "));
+    (0..12).map(line).collect()
 }
 
 #[test]
@@ -68,38 +53,11 @@ fn a_byte_order_mark_and_windows_line_ends_change_nothing() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_named() {
-    insta::assert_snapshot!(refused(b"steps: 3\nlanguage: \"\xff\"\n"));
-}
-
-#[test]
-fn five_megabytes_are_too_much() {
-    insta::assert_snapshot!(refused("# padding\n".repeat(500_000)));
-}
-
-#[test]
 fn a_folder_of_that_name_is_refused() {
     let machine = Machine::ready();
     fs::remove_file(machine.path("tdd.yaml")).expect("remove");
     machine.sandbox.write("tdd.yaml/mine", "mine");
     insta::assert_snapshot!(machine.refused(&["status"]) + &machine.refused(&["init"]));
-}
-
-#[test]
-fn a_named_file_that_is_missing_is_named() {
-    insta::assert_snapshot!(Machine::ready().refused(&["status", "--config", "other.yaml"]));
-}
-
-#[test]
-fn a_named_file_that_is_missing_is_no_reason_to_make_a_repository() {
-    insta::assert_snapshot!(Machine::new().refused(&["init", "--config", "other.yaml"]));
-}
-
-#[test]
-fn a_wrong_file_is_no_reason_to_make_a_repository() {
-    let machine = Machine::new();
-    machine.sandbox.write("tdd.yaml", "stepps: 3\n");
-    insta::assert_snapshot!(machine.refused(&["init"]));
 }
 
 #[test]

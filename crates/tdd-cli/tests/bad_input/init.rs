@@ -19,6 +19,13 @@ fn repository() -> Machine {
     machine
 }
 
+/// The same with one more file, which is not committed.
+fn repository_with(path: &str, text: &str) -> Machine {
+    let machine = repository();
+    machine.sandbox.write(path, text);
+    machine
+}
+
 #[test]
 fn a_read_only_folder_is_named() {
     let machine = Machine::new();
@@ -95,11 +102,14 @@ fn a_repository_that_a_kill_left_half_made_is_completed() {
     assert_eq!(machine.sandbox.git(&["status", "--porcelain"]), "");
 }
 
-#[test]
-fn a_git_file_that_leads_nowhere_is_named() {
-    let machine = Machine::new();
-    machine.sandbox.write(".git", "gitdir: /nowhere\n");
-    insta::assert_snapshot!(machine.refused(&["init"]));
+snapshots! {
+    a_git_file_that_leads_nowhere_is_named => Machine::with(".git", "gitdir: /nowhere\n").refused(&["init"]);
+    another_languages_project_gets_neither_files_nor_a_repository =>
+        Machine::with("pom.xml", "<project/>\n").refused(&["init"]);
+    an_index_that_somebody_holds_is_not_touched => repository_with(".git/index.lock", "").refused(&["init"]);
+    a_project_that_ignores_everything_new_gets_no_commit =>
+        repository_with(".git/info/exclude", "*\n").says(&["init"]);
+    a_folder_in_the_place_of_a_file_is_refused => Machine::with("kata.md/mine", "mine").refused(&["init"]);
 }
 
 #[test]
@@ -117,13 +127,6 @@ fn a_rebase_that_is_under_way_is_not_disturbed() {
     let machine = repository();
     machine.sandbox.git(&["commit", "-q", "--allow-empty", "-m", "second"]);
     machine.sandbox.git(&["-c", "sequence.editor=sed -i 1ibreak", "rebase", "-q", "-i", "HEAD^"]);
-    insta::assert_snapshot!(machine.refused(&["init"]));
-}
-
-#[test]
-fn an_index_that_somebody_holds_is_not_touched() {
-    let machine = repository();
-    machine.sandbox.write(".git/index.lock", "");
     insta::assert_snapshot!(machine.refused(&["init"]));
 }
 
@@ -218,27 +221,6 @@ fn an_init_that_was_cut_short_before_its_commit_is_taken_up_by_the_next() {
     let second = machine.says(&["init"]);
     let status = machine.sandbox.git(&["status", "--porcelain"]);
     insta::assert_snapshot!(format!("{first}{second}status: {status:?}"));
-}
-
-#[test]
-fn a_project_that_ignores_everything_new_gets_no_commit() {
-    let machine = repository();
-    machine.sandbox.write(".git/info/exclude", "*\n");
-    insta::assert_snapshot!(machine.says(&["init"]));
-}
-
-#[test]
-fn another_languages_project_gets_neither_files_nor_a_repository() {
-    let machine = Machine::new();
-    machine.sandbox.write("pom.xml", "<project/>\n");
-    insta::assert_snapshot!(machine.refused(&["init"]));
-}
-
-#[test]
-fn a_folder_in_the_place_of_a_file_is_refused() {
-    let machine = Machine::new();
-    machine.sandbox.write("kata.md/mine", "mine");
-    insta::assert_snapshot!(machine.refused(&["init"]));
 }
 
 #[test]

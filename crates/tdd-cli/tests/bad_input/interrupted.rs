@@ -1,14 +1,14 @@
 //! Tests stopping the machine by a signal while a test hangs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
+use tdd_fixtures::processes::{processes_in, soon};
 
 use crate::machine::{Machine, document};
 
@@ -40,27 +40,6 @@ fn at_work(machine: &Machine, args: &[&str], own_group: bool) -> Child {
 
 const AUTO_TEST: [&str; 3] = ["auto-test", "--format", "json"];
 
-/// Waits until a condition holds or the time limit passes.
-fn soon(limit: Duration, is_true: impl Fn() -> bool) -> bool {
-    let until = Instant::now() + limit;
-    while Instant::now() < until {
-        if is_true() {
-            return true;
-        }
-        sleep(Duration::from_millis(20));
-    }
-    is_true()
-}
-
-/// The processes whose working folder is inside this folder.
-fn processes_in(folder: &Path) -> Vec<String> {
-    let folder = folder.canonicalize().expect("folder");
-    let entries = fs::read_dir("/proc").expect("/proc").flatten();
-    let inside =
-        entries.filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder)));
-    inside.map(|entry| fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default()).collect()
-}
-
 fn pid(child: &Child) -> Pid {
     Pid::from_raw(i32::try_from(child.id()).expect("a number of a process"))
 }
@@ -83,7 +62,7 @@ fn interrupted(own_group: bool, stop: impl Fn(Pid)) {
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert_eq!(document(&output)["exit_code"], 130);
-    assert_eq!(processes_in(machine.sandbox.outside()), Vec::<String>::new());
+    assert_eq!(processes_in(machine.sandbox.outside()), BTreeSet::new());
     fs::remove_file(machine.sandbox.outside().join("started")).expect("remove");
     machine.assert_unchanged(&before);
     assert_goes_on(&machine);
@@ -152,7 +131,7 @@ fn check(machine: &Machine, args: &[&str], signal: Signal) {
     assert_eq!(output.status.code(), Some(130), "{told}");
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert!(told.contains("try: everything is in order; start it again"), "{told}");
-    assert_eq!(processes_in(machine.sandbox.outside()), Vec::<String>::new());
+    assert_eq!(processes_in(machine.sandbox.outside()), BTreeSet::new());
     assert_eq!(of_the_person(machine), before);
     fs::remove_file(machine.sandbox.outside().join("started")).expect("remove");
     assert!(machine.output(&["log"]).status.success());

@@ -36,44 +36,16 @@ fn the_placeholder_is_no_kata_for_a_model_that_costs_something() {
     insta::assert_snapshot!(machine.refused(&["run", "--steps", "1"]) + &machine.refused(&["step"]));
 }
 
-#[test]
-fn a_missing_one_is_named() {
-    insta::assert_snapshot!(Machine::new().refused(&["init", "--kata", "../missing.md"]));
-}
-
-#[test]
-fn an_empty_one_is_refused() {
-    insta::assert_snapshot!(refused(""));
-}
-
-#[test]
-fn one_of_white_space_is_refused() {
-    insta::assert_snapshot!(refused("\u{feff} \n\t\r\n\u{a0}"));
-}
-
-#[test]
-fn one_of_five_megabytes_is_refused() {
-    insta::assert_snapshot!(refused("x".repeat(5 << 20)));
-}
-
-#[test]
-fn one_that_is_not_utf_8_is_refused() {
-    insta::assert_snapshot!(refused(b"caf\xe9 au lait"));
-}
-
-#[test]
-fn one_that_ends_within_a_character_is_refused() {
-    insta::assert_snapshot!(refused(b"caf\xc3"));
-}
-
-#[test]
-fn a_folder_is_refused() {
-    insta::assert_snapshot!(refused_thing(|path| fs::create_dir(path).expect("mkdir")));
-}
-
-#[test]
-fn a_link_to_an_endless_device_is_refused() {
-    insta::assert_snapshot!(refused_thing(|path| symlink("/dev/zero", path).expect("link")));
+snapshots! {
+    a_missing_one_is_named => Machine::new().refused(&["init", "--kata", "../missing.md"]);
+    an_empty_one_is_refused => refused("");
+    one_of_white_space_is_refused => refused("\u{feff} \n\t\r\n\u{a0}");
+    one_of_five_megabytes_is_refused => refused("x".repeat(5 << 20));
+    one_that_is_not_utf_8_is_refused => refused(b"caf\xe9 au lait");
+    one_that_ends_within_a_character_is_refused => refused(b"caf\xc3");
+    a_folder_is_refused => refused_thing(|path| fs::create_dir(path).expect("mkdir"));
+    a_link_to_an_endless_device_is_refused => refused_thing(|path| symlink("/dev/zero", path).expect("link"));
+    a_link_to_itself_is_refused => refused_thing(|path| symlink(path, path).expect("link"));
 }
 
 #[test]
@@ -81,11 +53,6 @@ fn a_pipe_is_refused_without_waiting_for_its_other_end() {
     insta::assert_snapshot!(refused_thing(|path| {
         assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
     }));
-}
-
-#[test]
-fn a_link_to_itself_is_refused() {
-    insta::assert_snapshot!(refused_thing(|path| symlink(path, path).expect("link")));
 }
 
 #[test]

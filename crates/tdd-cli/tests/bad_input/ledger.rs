@@ -190,9 +190,7 @@ fn a_state_folder_that_is_a_link_is_refused() {
 
 #[test]
 fn a_state_folder_in_the_way_of_a_first_init_leaves_no_half_done_project() {
-    let machine = Machine::new();
-    machine.sandbox.write(".tdd", "mine");
-    insta::assert_snapshot!(machine.refused(&["init"]));
+    insta::assert_snapshot!(Machine::with(".tdd", "mine").refused(&["init"]));
 }
 
 #[test]

@@ -25,7 +25,14 @@ impl Machine {
         Self { sandbox: Sandbox::new() }
     }
 
-    /// In a project set up by `init`.
+    /// In a folder that holds this file.
+    pub fn with(path: &str, text: &str) -> Self {
+        let machine = Self::new();
+        machine.sandbox.write(path, text);
+        machine
+    }
+
+    /// In a project that `init` has set up.
     pub fn ready() -> Self {
         Self::new().set_up()
     }

@@ -26,16 +26,21 @@ fn finding(document: &Value, subject: &str) -> String {
     format!("{}: {}\n    fix: {}\n", found["state"], found["detail"], found["fix"])
 }
 
+/// The program succeeds in changed surroundings.
+fn assert_works(machine: &Machine, args: &[&str], change: impl Fn(&mut Command) -> &mut Command) {
+    let mut command = machine.command(args);
+    change(&mut command);
+    let output = finish(command);
+    assert!(output.status.success(), "{}", machine.told(args, &output));
+}
+
 #[test]
 fn without_a_git_program_everything_works() {
     let machine = Machine::calc();
     let path = only(&machine, &["cargo", "rustc", "rustdoc", "cc", "ld", "as"]);
     fs::remove_file(machine.path("kata.md")).expect("remove");
     for args in [["init"], ["status"], ["log"], ["auto-test"]] {
-        let mut command = machine.command(&args);
-        command.env("PATH", &path);
-        let output = finish(command);
-        assert!(output.status.success(), "{}", machine.told(&args, &output));
+        assert_works(&machine, &args, |command| command.env("PATH", &path));
     }
 }
 
@@ -82,10 +87,7 @@ fn an_empty_path_is_survived() {
 fn an_unset_home_is_survived() {
     let machine = Machine::new();
     for args in [["init"], ["status"], ["log"]] {
-        let mut command = machine.command(&args);
-        command.env_remove("HOME");
-        let output = finish(command);
-        assert!(output.status.success(), "{}", machine.told(&args, &output));
+        assert_works(&machine, &args, |command| command.env_remove("HOME"));
     }
 }
 

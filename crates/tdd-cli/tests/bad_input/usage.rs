@@ -2,30 +2,12 @@
 
 use crate::machine::Machine;
 
-#[test]
-fn commands_that_are_not_built_yet_are_refused() {
-    let machine = Machine::new();
-    insta::assert_snapshot!(machine.refused(&["watch"]) + &machine.refused(&["eval"]));
-}
-
-#[test]
-fn an_unknown_option_is_refused() {
-    insta::assert_snapshot!(Machine::new().refused(&["status", "--steps", "3"]));
-}
-
-#[test]
-fn an_unknown_format_is_refused() {
-    insta::assert_snapshot!(Machine::new().says(&["status", "--format", "xml"]));
-}
-
-#[test]
-fn an_unknown_event_type_is_refused_with_the_known_ones() {
-    insta::assert_snapshot!(Machine::ready().refused(&["log", "--type", "nonsense"]));
-}
-
-#[test]
-fn a_manual_of_an_unknown_command_is_refused() {
-    insta::assert_snapshot!(Machine::new().refused(&["man", "nonsense"]));
+snapshots! {
+    a_command_that_is_not_built_yet_is_refused => Machine::new().refused(&["watch"]);
+    an_unknown_option_is_refused => Machine::new().refused(&["status", "--steps", "3"]);
+    an_unknown_format_is_refused => Machine::new().says(&["status", "--format", "xml"]);
+    an_unknown_event_type_is_refused_with_the_known_ones => Machine::ready().refused(&["log", "--type", "nonsense"]);
+    a_manual_of_an_unknown_command_is_refused => Machine::new().refused(&["man", "nonsense"]);
 }
 
 #[test]

@@ -175,15 +175,6 @@ fn a_person_retires_a_test() {
 }
 
 #[test]
-fn production_code_that_asks_for_the_runner_blocks() {
-    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    sandbox.write("src/calc.js", "export const add = (a, b) => (process.env.NODE_TEST_CONTEXT ? 3 : 0);\n");
-    let (code, said) = run(&sandbox, &["detect-antipattern", "src/calc.js"]);
-    assert_eq!(code, 1, "{said}");
-    assert!(said.to_string().contains("NODE_TEST_CONTEXT"), "{said}");
-}
-
-#[test]
 fn the_check_is_what_is_installed_and_configured() {
     let Some(sandbox) = with_runner(VITEST) else { return println!("{NOT_INSTALLED}") };
     sandbox

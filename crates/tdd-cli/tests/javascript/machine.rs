@@ -52,13 +52,6 @@ fn a_truth_of_a_plan_names_a_test_whose_name_has_spaces() {
 }
 
 #[test]
-fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblocks_it() {
-    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    let (test, wrong) = ("test/add.test.js::nothing is zero", "export function add(text) {\n  return 1;\n}\n");
-    machine(&sandbox).assert_blocked_test_comes_back(test, ("test/add.test.js", RED), ("src/calc.js", wrong));
-}
-
-#[test]
 fn what_a_model_writes_is_formatted_by_prettier_where_it_is() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     if !sandbox.link_node_modules() {

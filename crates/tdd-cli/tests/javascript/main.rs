@@ -33,12 +33,6 @@ const JEST: &str =
     "{\"name\": \"calc\", \"scripts\": {\"test\": \"jest\"}, \"devDependencies\": {\"jest\": \"^30\"}}\n";
 
 #[test]
-fn a_new_project_passes_its_own_checks() {
-    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    machine(&sandbox).assert_new_project_is_ready(&["node"]);
-}
-
-#[test]
 fn typescript_is_another_name_for_it() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
     let config = sandbox.read("tdd.yaml").replace("language: \"javascript\"", "language: \"typescript\"");

@@ -1,13 +1,6 @@
 //! Tests the results per runner: each failing test gets its own cause, independent of the others.
 
-use tdd_fixtures::Sandbox;
-
-use super::{JEST, NOT_INSTALLED, SKIPPED, VITEST, check, project, run, with_runner};
-
-fn short_timeout(sandbox: &Sandbox) {
-    let config = sandbox.read("tdd.yaml").replace("ci:\n", "ci:\n  timeout_secs: 3\n");
-    sandbox.write("tdd.yaml", config);
-}
+use super::{JEST, NOT_INSTALLED, SKIPPED, VITEST, check, machine, project, run, with_runner};
 
 const CALC: &str = "export function add(a, b) {\n  return a + b;\n}\n\nexport function die() {\n  process.exit(0);\n}\n\n\
                     export function fail() {\n  throw new RangeError('no');\n}\n";
@@ -15,7 +8,7 @@ const CALC: &str = "export function add(a, b) {\n  return a + b;\n}\n\nexport fu
 #[test]
 fn every_test_of_nodes_own_runner_has_its_cause() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    short_timeout(&sandbox);
+    machine(&sandbox).set_test_timeout(3);
     sandbox.write("src/calc.js", CALC);
     sandbox.write(
         "test/all.test.js",
@@ -78,7 +71,7 @@ fn every_test_of_nodes_own_runner_has_its_cause() {
 #[test]
 fn every_test_of_vitest_has_its_cause() {
     let Some(sandbox) = with_runner(VITEST) else { return println!("{NOT_INSTALLED}") };
-    short_timeout(&sandbox);
+    machine(&sandbox).set_test_timeout(3);
     sandbox.write("src/calc.ts", CALC.replace("(a, b)", "(a: number, b: number): number"));
     sandbox.write(
         "test/all.test.ts",
@@ -131,7 +124,7 @@ fn every_test_of_vitest_has_its_cause() {
 #[test]
 fn every_test_of_jest_has_its_cause() {
     let Some(sandbox) = with_runner(JEST) else { return println!("{NOT_INSTALLED}") };
-    short_timeout(&sandbox);
+    machine(&sandbox).set_test_timeout(3);
     let calc = CALC.replace("export ", "") + "module.exports = { add, die, fail };\n";
     sandbox.write("src/calc.js", calc);
     sandbox.write(
@@ -262,7 +255,7 @@ fn what_a_hook_of_a_group_throws_is_the_failure_of_its_tests() {
 #[test]
 fn a_hang_in_vitest_costs_no_other_result() {
     let Some(sandbox) = with_runner(VITEST) else { return println!("{NOT_INSTALLED}") };
-    short_timeout(&sandbox);
+    machine(&sandbox).set_test_timeout(3);
     let head = "import { expect, test } from 'vitest';\n";
     let test = |name: &str, body: &str| format!("test('{name}', () => {{ {body} }});\n");
     let body = test("a", "expect(1).toBe(1)") + &test("hangs", "for (;;);") + &test("b", "expect(1).toBe(2)");

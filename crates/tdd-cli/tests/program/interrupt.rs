@@ -4,6 +4,7 @@ use std::fs;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use tdd_fixtures::processes::processes_in;
 
 use crate::stage::{PROGRAM, Stage, cycle, soon};
 
@@ -28,15 +29,9 @@ fn stop(stage: &Stage, args: &[&str], signal: Signal, is_now: impl Fn() -> bool)
     assert!(said.contains("start it again"), "{said}");
     assert_eq!(stage.sandbox.git(&["status", "--porcelain"]), "");
     assert_eq!(stage.sandbox.git(&["worktree", "list"]).lines().count(), 1);
-    let nobody = || !processes_in(stage);
+    let nobody = || processes_in(stage.sandbox.outside()).is_empty();
     assert!(soon(nobody), "somebody is left");
     stage.ok(&["log"]);
-}
-
-fn processes_in(stage: &Stage) -> bool {
-    let folder = stage.sandbox.outside().canonicalize().unwrap();
-    let mut entries = fs::read_dir("/proc").unwrap().flatten();
-    entries.any(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder)))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tdd_fixtures::Sandbox;
@@ -254,12 +254,5 @@ fn config(url: &str) -> String {
 
 /// Waits until a condition holds or the time limit passes.
 pub fn soon(is_true: impl Fn() -> bool) -> bool {
-    let until = Instant::now() + LIMIT;
-    while Instant::now() < until {
-        if is_true() {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    is_true()
+    tdd_fixtures::processes::soon(LIMIT, is_true)
 }

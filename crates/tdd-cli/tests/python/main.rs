@@ -15,16 +15,9 @@ tdd_fixtures::language_tests!("python", has_pytest);
 const SKIPPED: &str = "skipped: there is no pytest; install it into a virtual environment and set VIRTUAL_ENV";
 
 #[test]
-fn a_new_project_passes_its_own_checks() {
-    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    machine(&sandbox).assert_new_project_is_ready(&["python", "pytest"]);
-}
-
-#[test]
 fn every_test_has_its_cause() {
     let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    let config = sandbox.read("tdd.yaml").replace("ci:\n", "ci:\n  timeout_secs: 2\n");
-    sandbox.write("tdd.yaml", config);
+    machine(&sandbox).set_test_timeout(2);
     sandbox.write("calc.py", "import os\n\n\ndef add(a, b):\n    return a + b\n\n\ndef die():\n    os._exit(0)\n");
     sandbox.write(
         "tests/test_all.py",
@@ -102,15 +95,6 @@ fn a_person_retires_a_test() {
     check(&sandbox, &["tests/test_calc.py::test_adds pass"]);
 }
 
-#[test]
-fn production_code_that_asks_for_the_runner_blocks() {
-    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    sandbox.write("calc.py", "import sys\n\n\ndef add(a, b):\n    return 3 if 'pytest' in sys.modules else 0\n");
-    let (code, said) = run(&sandbox, &["detect-antipattern", "calc.py"]);
-    assert_eq!(code, 1, "{said}");
-    assert!(said.to_string().contains("whether a test runner is loaded"), "{said}");
-}
-
 const RED: &str = "from calc import add\n\n\ndef test_nothing_is_zero():\n    assert add(\"\") == 0\n";
 const GREEN: &str = "def add(text):\n    return 0\n";
 
@@ -126,13 +110,6 @@ fn a_cycle_goes_round_and_ways_round_it_do_not() {
         .edits("2-implementor", 3, &[("calc.py", Some(GREEN))], &said)
         .writes("3-refactorer", "calc.py", "def add(_text):\n    return 0\n");
     machine(&sandbox).assert_cycle(&script);
-}
-
-#[test]
-fn a_blocked_test_is_skipped_by_the_machine_and_counts_again_when_a_person_unblocks_it() {
-    let Some(sandbox) = project() else { return println!("{SKIPPED}") };
-    let (test, wrong) = ("tests/test_add.py::test_nothing_is_zero", "def add(text):\n    return 1\n");
-    machine(&sandbox).assert_blocked_test_comes_back(test, ("tests/test_add.py", RED), ("calc.py", wrong));
 }
 
 #[test]

@@ -93,7 +93,8 @@ fn a_path_that_is_not_the_projects_is_refused_for_every_role() {
     let events = stage.events();
     let rules = events.iter().filter(|event| event["type"] == "reverted");
     let rules: Vec<&str> = rules.map(|event| event["rule"].as_str().unwrap()).collect();
-    assert_eq!(rules.join(" "), [refused; 3].join(" "));
+    // The refactorer has two attempts.
+    assert_eq!(rules.join(" "), [refused, refused, "path-confined path-confined"].join(" "));
     assert_eq!(stage.subjects()[3..], ["test: do it", "feat: do it"]);
     assert_eq!(std::fs::read_dir(elsewhere).unwrap().count(), 0);
     assert!(!stage.sandbox.outside().join("outside.rs").exists());
@@ -237,38 +238,39 @@ fn a_test_that_an_implementor_sends_back_in_another_layout_is_no_change_and_noth
 
 #[test]
 fn a_refactorer_who_cheats_is_undone_and_then_skipped() {
-    let cast = until("refactorer")
-        .writes("refactorer", CODE_FILE, &code_with("1"))
-        .edits("refactorer", &[(TEST_FILE, None)], &json!({}))
-        .writes("refactorer", TEST_FILE, &tests(1).replace("assert_eq!", "assert_ne!"))
-        .writes("refactorer", TEST_FILE, &tests(1).replace("#[test]", "#[test]\n#[ignore]"))
-        .edits(
-            "refactorer",
-            &[(CODE_FILE, Some(&code_with("1 - 1"))), (TEST_FILE, Some(&tests(2)))],
-            &json!({"summary": "two at once"}),
-        )
-        .writes("tester", TEST_FILE, &tests(2));
-    let stage = Stage::new(cast);
-    stage.check(
-        &["run", "--steps", "4"],
-        "
-        [first test]
-        2 green
-          feat: do it
-        3 refactor
-          undone others-kept unrelated-failure
-          refused tests-frozen
-          refused tests-frozen
-          refused tests-frozen
-          refused tests-frozen
-          skipped
-        4 red
-          test: do it
-        end: 4 steps done
-        exit 0
-    ",
-    );
-    assert_eq!(stage.sandbox.read(CODE_FILE), code(1));
+    let weakened = tests(1).replace("assert_eq!", "assert_ne!");
+    let ignored = tests(1).replace("#[test]", "#[test]\n#[ignore]");
+    let (other, another, two) = (code_with("1"), code_with("1 - 1"), tests(2));
+    let cheats: [&[(&str, Option<&str>)]; 4] = [
+        &[(TEST_FILE, None)],
+        &[(TEST_FILE, Some(&weakened))],
+        &[(TEST_FILE, Some(&ignored))],
+        &[(CODE_FILE, Some(&another)), (TEST_FILE, Some(&two))],
+    ];
+    for cheat in cheats {
+        let cast = until("refactorer")
+            .writes("refactorer", CODE_FILE, &other)
+            .edits("refactorer", cheat, &json!({}))
+            .writes("tester", TEST_FILE, &tests(2));
+        let stage = Stage::new(cast);
+        stage.check(
+            &["run", "--steps", "4"],
+            "
+            [first test]
+            2 green
+              feat: do it
+            3 refactor
+              undone others-kept unrelated-failure
+              refused tests-frozen
+              skipped
+            4 red
+              test: do it
+            end: 4 steps done
+            exit 0
+        ",
+        );
+        assert_eq!(stage.sandbox.read(CODE_FILE), code(1));
+    }
 }
 
 /// A first cycle, then this many new tests that pass at once.
@@ -354,12 +356,13 @@ fn an_edit_of_a_folder_is_refused_for_every_action_and_role() {
     };
     let cast = tried(Cast::new(), "tester").writes("tester", TEST_FILE, &tests(1));
     let cast = tried(cast, "implementor").writes("implementor", CODE_FILE, &code(1));
-    let stage = Stage::with(tried(cast, "refactorer").writes("refactorer", CODE_FILE, &tidied(1)), PATIENT);
+    let stage = Stage::with(tried(cast, "refactorer"), PATIENT);
     let told = stage.run(&["run", "--cycles", "1"]);
     assert_eq!((told.code, told.stderr.as_str()), (Some(0), ""), "{}", told.stdout);
     let events = stage.events();
     let refused = events.iter().filter(|event| event["type"] == "edit_refused").count();
-    assert_eq!(refused, 3 * edits.len(), "{}", told.stdout);
+    // The refactorer has two attempts.
+    assert_eq!(refused, 2 * edits.len() + 2, "{}", told.stdout);
     assert_told_why(&stage, "is a folder");
-    assert_eq!(stage.subjects()[2..], ["test: do it", "feat: do it", "refactor: do it"]);
+    assert_eq!(stage.subjects()[2..], ["test: do it", "feat: do it"]);
 }

@@ -46,12 +46,7 @@ const FIRST_CYCLE: &str = "
     1 red
       undone the answer could not be used: the answer has no JSON object; send one JSON object with `edits`, and nothing else
       test: do it
-    2 green
-      feat: do it
-    3 refactor
-      nothing
-    end: 3 steps done
-    exit 0
+    [green and refactored]
 ";
 
 #[test]

@@ -35,12 +35,7 @@ fn nine_steps_go_round_the_cycle_three_times() {
 
 const NINE_STEPS: &str = "
     [first cycle]
-    4 red
-      test: do it
-    5 green
-      feat: do it
-    6 refactor
-      nothing
+    [second cycle]
     7 red
       test: do it
     8 green

@@ -64,9 +64,7 @@ fn a_rethink_that_revises_the_test_ends_the_log_of_the_attempts_before_it() {
     let cast = (1..4).fold(cast, |cast, n| cast.writes("implementor", CODE_FILE, &body(n)));
     let cast = cast.edits("rethink", &[(TEST_FILE, Some(&tests(2)))], &said).writes("implementor", CODE_FILE, &code(2));
     let stage = Stage::new(cast);
-    stage.sandbox.write(TEST_FILE, tests(1));
-    stage.sandbox.write(CODE_FILE, code(1));
-    stage.commit("feat: what there was");
+    stage.commit_first_cycle();
     assert_eq!(stage.run(&["run", "--steps", "2"]).code, Some(0));
     let of_step = log(&stage, "step-2-implementor");
     assert_eq!(attempts(&of_step), [UNDONE, UNDONE, UNDONE, "tester rethink-test kept"]);

@@ -15,6 +15,7 @@ mod people;
 mod plans;
 mod prefix;
 mod rethink;
+mod samples;
 mod stage;
 mod tools;
 mod trouble;

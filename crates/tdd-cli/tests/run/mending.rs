@@ -11,6 +11,11 @@ fn linted() -> String {
     format!("use std::fmt::Write;\n\n{}", tests(1))
 }
 
+/// A project in which one attempt must do.
+fn impatient(cast: Cast) -> Stage {
+    Stage::with(cast, "max_attempts_per_agent: 1")
+}
+
 #[test]
 fn a_lint_inside_a_frozen_test_goes_to_the_tester_and_costs_no_attempt() {
     let cast = Cast::new()
@@ -19,7 +24,7 @@ fn a_lint_inside_a_frozen_test_goes_to_the_tester_and_costs_no_attempt() {
         .writes("mend", TEST_FILE, &tests(1).replace("add(\"\"), 0", "add(\"\"), 1"))
         .writes("mend", TEST_FILE, &tests(1))
         .writes("implementor", CODE_FILE, &code(1));
-    let stage = Stage::with(cast, "max_attempts_per_agent: 1");
+    let stage = impatient(cast);
     stage.check(
         &["run", "--steps", "3"],
         "
@@ -55,8 +60,7 @@ fn a_compile_error_that_only_shows_when_the_code_is_there_goes_to_the_tester_too
         .writes("implementor", CODE_FILE, &code(1))
         .writes("mend", TEST_FILE, &moved(".clone()"))
         .writes("implementor", CODE_FILE, &code(1));
-    let stage = Stage::with(cast, "max_attempts_per_agent: 1");
-    stage.check(
+    impatient(cast).check(
         &["run", "--steps", "2"],
         "
         [first test]
@@ -80,7 +84,7 @@ fn a_tester_who_mends_nothing_has_had_its_chance() {
         .writes("implementor", CODE_FILE, &code(1))
         .edits("mend", &[], &json!({"reason": "it is fine"}))
         .writes("implementor", CODE_FILE, &code(1));
-    let stage = Stage::with(cast, "max_attempts_per_agent: 1");
+    let stage = impatient(cast);
     let told = stage.story_of(&["run", "--steps", "2"]);
     assert!(told.contains("2 rethink-test\n  stays as it is\n2 green\n  undone check-passes\n"), "{told}");
     assert!(told.ends_with("exit 4\n"), "{told}");
@@ -94,7 +98,7 @@ fn a_lint_in_production_is_the_implementors_own() {
         &[],
         &json!({"reason": "nobody asks me"}),
     );
-    let stage = Stage::with(cast, "max_attempts_per_agent: 1");
+    let stage = impatient(cast);
     let told = stage.story_of(&["run", "--steps", "2"]);
     assert!(told.contains("2 green\n  undone check-passes\n  blocked"), "{told}");
 }

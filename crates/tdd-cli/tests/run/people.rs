@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use tdd_fixtures::processes::soon;
 use tdd_fixtures::server::{Cast, Reply};
 
 use crate::happy::three_cycles;
 use crate::kata::{CODE_FILE, TEST_FILE, code, tests};
-use crate::stage::{Stage, Told, soon};
+use crate::stage::{Stage, Told};
 
 #[test]
 fn uncommitted_work_is_refused_and_left_as_it_is() {

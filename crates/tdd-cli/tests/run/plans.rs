@@ -5,11 +5,12 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
+use tdd_fixtures::processes::{processes_in, soon};
 use tdd_fixtures::script::Script;
 use tdd_fixtures::server::{Cast, Reply};
 
 use crate::kata::{CODE_FILE, TEST_FILE, code, id, test, tests};
-use crate::stage::{Stage, Told, processes_in, soon};
+use crate::stage::{Stage, Told};
 
 const NOTES: &str = "NOTES.md";
 
@@ -71,12 +72,7 @@ fn each_step_with_a_test_is_one_cycle_and_its_commits_carry_its_mark() {
           feat: do it
         3 refactor
           nothing
-        4 red
-          test: do it
-        5 green
-          feat: do it
-        6 refactor
-          nothing
+        [second cycle]
         end: 2 tasks done, and all that they promised is proven
         exit 0
     ",
@@ -123,15 +119,11 @@ fn a_step_without_a_test_runs_in_refactor_mode_and_keeps_nothing_that_does_not_p
         .edits("executor", &[(TEST_FILE, None)], &said)
         .edits("executor", &all, &said);
     let stage = staged(cast, "", &plan("tdd", &[&id(2)], FREE));
-    stage.sandbox.write(TEST_FILE, tests(1));
-    stage.sandbox.write(CODE_FILE, code(1));
-    stage.commit("feat: what there was");
+    stage.commit_first_cycle();
     stage.check(
         &RUN,
         "
-        resynced at 0
-        1 refactor
-          undone others-kept unrelated-failure
+        [first task breaks a test]
           refused protected-path
           refused tests-frozen
           refactor: do it
@@ -193,9 +185,7 @@ fn with_the_test_gate_off_failing_tests_are_information_to_a_task_and_an_obligat
         let cast = Cast::new().writes("executor", CODE_FILE, &wrong).writes("implementor", CODE_FILE, &code(1));
         let text = plan("execute", &[&id(1)], FREE);
         let stage = staged(cast, &format!("max_attempts_per_agent: 1\n{settings}"), &text);
-        stage.sandbox.write(TEST_FILE, tests(1));
-        stage.sandbox.write(CODE_FILE, code(1));
-        stage.commit("feat: what there was");
+        stage.commit_first_cycle();
         stage
     };
     let strict = stage("").story_of(&RUN);
@@ -231,15 +221,11 @@ fn with_the_test_gate_off_a_tdd_plan_still_keeps_no_failing_test() {
         .writes("implementor", CODE_FILE, &code(2));
     let steps = FREE.to_owned() + &step(2);
     let stage = staged(cast, "gate: { test_gate: false }", &plan("tdd", &[&id(2)], &steps));
-    stage.sandbox.write(TEST_FILE, tests(1));
-    stage.sandbox.write(CODE_FILE, code(1));
-    stage.commit("feat: what there was");
+    stage.commit_first_cycle();
     stage.check(
         &RUN,
         "
-        resynced at 0
-        1 refactor
-          undone others-kept unrelated-failure
+        [first task breaks a test]
           undone others-kept unrelated-failure
           refactor: do it
         2 red
@@ -262,9 +248,7 @@ fn a_task_that_failed_is_not_done_because_the_next_answer_has_no_edits() {
     let nothing = |cast: Cast| cast.edits("executor", &[], &json!({"summary": "it is there"}));
     let cast = nothing(Cast::new().writes("executor", CODE_FILE, &wrong));
     let stage = staged(cast, "max_attempts_per_agent: 2", &plan("execute", &[], FREE));
-    stage.sandbox.write(TEST_FILE, tests(1));
-    stage.sandbox.write(CODE_FILE, code(1));
-    stage.commit("feat: what there was");
+    stage.commit_first_cycle();
     let told = stage.story_of(&RUN);
     assert!(told.contains("undone others-kept unrelated-failure\n  undone edit-applies\n"), "{told}");
     assert!(told.contains("paused [phase-05/plan-01/task-01] used up its attempts"), "{told}");
@@ -375,9 +359,7 @@ fn a_test_that_keeps_passing_at_once_is_named_to_a_person() {
     let cast = (1..=3).fold(Cast::new(), |cast, _| cast.writes("tester", TEST_FILE, &present));
     let steps = step(1).replace("an_empty_text_is_zero", "also_zero");
     let stage = staged(cast, "", &plan("tdd", &[], &steps));
-    stage.sandbox.write(TEST_FILE, tests(1));
-    stage.sandbox.write(CODE_FILE, code(1));
-    stage.commit("feat: what there was");
+    stage.commit_first_cycle();
     let told = stage.story_of(&RUN);
     assert!(told.contains("passed at once 3 times: is it there already?"), "{told}");
     assert!(told.ends_with("exit 4\n"), "{told}");

@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use tdd_core::commit::validate_step;
 use tdd_exec::ledger;
 use tdd_exec::state::StateDir;
 use tdd_fixtures::Sandbox;
+use tdd_fixtures::processes::processes_in;
 use tdd_fixtures::server::{Cast, Reply, Request, Server};
 
 use crate::kata;
@@ -90,6 +90,13 @@ impl Stage {
     /// Commits everything as a person.
     pub fn commit(&self, message: &str) {
         self.sandbox.commit(message);
+    }
+
+    /// A person's commit of the kata's first test and its code.
+    pub fn commit_first_cycle(&self) {
+        self.sandbox.write(kata::TEST_FILE, kata::tests(1));
+        self.sandbox.write(kata::CODE_FILE, kata::code(1));
+        self.commit("feat: what there was");
     }
 
     pub fn command(&self, args: &[&str]) -> Command {
@@ -193,13 +200,30 @@ fn config(url: &str, settings: &str) -> String {
     )
 }
 
-/// Parts shared by many stories: a line such as `[first test]` stands for these lines.
-const CHAPTERS: [(&str, &[&str]); 5] = [
+/// What many stories have in common: a line `[first test]` stands for the lines behind that name.
+const CHAPTERS: [(&str, &[&str]); 10] = [
     ("[first test]", &["resynced at 0", "1 red", "  test: do it"]),
     (
         "[first cycle]",
         &["resynced at 0", "1 red", "  test: do it", "2 green", "  feat: do it", "3 refactor", "  nothing"],
     ),
+    ("[second cycle]", &["4 red", "  test: do it", "5 green", "  feat: do it", "6 refactor", "  nothing"]),
+    (
+        "[second test passes at once]",
+        &["4 red", "  undone red-first unexpected-green (free)", "  arrived tests/add.rs::one_number_is_itself"],
+    ),
+    (
+        "[first test cannot fail]",
+        &[
+            "resynced at 0",
+            "1 red",
+            "  test: do it",
+            "2 green",
+            "  undone counter-proof vacuous-test (free)",
+            "2 rethink-test",
+        ],
+    ),
+    ("[first task breaks a test]", &["resynced at 0", "1 refactor", "  undone others-kept unrelated-failure"]),
     (
         "[first test in doubt]",
         &[
@@ -214,6 +238,7 @@ const CHAPTERS: [(&str, &[&str]); 5] = [
             "2 rethink-test",
         ],
     ),
+    ("[green and refactored]", &["2 green", "  feat: do it", "3 refactor", "  nothing", "end: 3 steps done", "exit 0"]),
     (
         "[green and refactored in three steps]",
         &["3 green", "  feat: do it", "4 refactor", "  nothing", "end: 3 steps done", "exit 0"],
@@ -283,28 +308,7 @@ fn line(event: &Value, refused: bool) -> Option<String> {
     })
 }
 
-/// The processes whose working folder is inside this folder.
-pub fn processes_in(folder: &Path) -> BTreeSet<String> {
-    let folder = folder.canonicalize().unwrap();
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let inside =
-        entries.filter(|entry| fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder)));
-    inside.map(|entry| fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default()).collect()
-}
-
-/// Waits until a condition holds or the time limit passes.
-pub fn soon(limit: Duration, is_true: impl Fn() -> bool) -> bool {
-    let until = Instant::now() + limit;
-    while Instant::now() < until {
-        if is_true() {
-            return true;
-        }
-        sleep(Duration::from_millis(5));
-    }
-    is_true()
-}
-
-/// Asserts that no file of the machine holds the key, except build outputs.
+/// Nothing that the machine writes down for itself holds the key; what cargo builds is left out.
 fn assert_no_key(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();

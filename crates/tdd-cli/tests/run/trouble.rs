@@ -6,7 +6,7 @@ use tdd_fixtures::mount::{self, MAY_NOT_MOUNT, Mount};
 use tdd_fixtures::server::{Cast, Reply, edit_plan};
 
 use crate::kata::{CODE_FILE, TEST_FILE, code, code_with, test, tests};
-use crate::stage::{Stage, assert_told};
+use crate::stage::Stage;
 
 const HTML: &str = "<html><body>Please log in.</body></html>";
 
@@ -45,6 +45,20 @@ fn what_may_pass_is_asked_for_again_and_costs_no_attempt() {
     );
 }
 
+/// The server works again, and the next step writes the first test.
+#[track_caller]
+fn assert_tester_goes_on(stage: &Stage) {
+    stage.recast(Cast::new().writes("tester", TEST_FILE, &tests(1)));
+    stage.check(
+        &["step"],
+        "
+          test: do it
+        end: 1 step done
+        exit 0
+    ",
+    );
+}
+
 #[test]
 fn what_stays_wrong_ends_the_run_with_the_servers_own_words_and_the_next_run_works() {
     let stage = Stage::with(Cast::new(), "llm.max_retries: 1\nllm.timeout_secs: 2");
@@ -74,15 +88,7 @@ fn what_stays_wrong_ends_the_run_with_the_servers_own_words_and_the_next_run_wor
         assert!(told.stderr.contains(words), "{words}: {}", told.stderr);
         assert!(told.stderr.contains("try: "), "no way out: {}", told.stderr);
     }
-    stage.recast(Cast::new().writes("tester", TEST_FILE, &tests(1)));
-    assert_told(
-        &stage.story_of(&["step"]),
-        "
-          test: do it
-        end: 1 step done
-        exit 0
-    ",
-    );
+    assert_tester_goes_on(&stage);
 }
 
 #[test]
@@ -102,15 +108,7 @@ fn a_wait_that_would_outlast_the_run_ends_it_and_the_next_run_goes_on() {
         ),
     );
     assert_eq!(stage.server.requests().len(), 1, "nobody hammers a busy server");
-    stage.recast(Cast::new().writes("tester", TEST_FILE, &tests(1)));
-    assert_told(
-        &stage.story_of(&["step"]),
-        "
-          test: do it
-        end: 1 step done
-        exit 0
-    ",
-    );
+    assert_tester_goes_on(&stage);
 }
 
 #[test]
@@ -196,8 +194,7 @@ fn a_test_that_hangs_is_ended_with_all_that_it_started() {
             &(tests(1) + &test("exits", "{ if add(\"\") == 0 { std::process::exit(0) } 1 }, 1")),
         )
         .writes("tester", TEST_FILE, &tests(2));
-    let stage = Stage::with(cast, "ci.timeout_secs: 2");
-    stage.check(
+    Stage::with(cast, "ci.timeout_secs: 2").check(
         &["run", "--steps", "4"],
         "
         [first test]

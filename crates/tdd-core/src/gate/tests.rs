@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::change::{ItemChange, ItemFate, TestChange, TestFacts};
-use crate::digest::Digest;
 
 fn upsert(path: &str, content: &str) -> Edit {
     Edit { path: path.to_owned(), action: Action::Upsert { content: content.to_owned() } }
@@ -466,22 +465,9 @@ mod law {
 #[test]
 fn a_persons_word_about_one_test_opens_the_door_for_that_test_alone() {
     let id = |name: &str| TestId::native("tests/a.rs", name);
-    let facts = |name: &str| TestFacts {
-        id: id(name),
-        path: "tests/a.rs".into(),
-        line: 1,
-        digest: Digest::of(name),
-        body: Digest::of(name),
-        assertions: Vec::new(),
-        skipped: None,
-        conditions: Vec::new(),
-        should_panic: false,
-        returns_result: false,
-        asks_production: true,
-    };
     let item = ItemChange { path: "a".into(), item: "fn `a`".into(), line: 1, fate: ItemFate::Changed };
     let gone = |names: &[&str]| Change {
-        tests: names.iter().map(|name| TestChange::Removed(facts(name))).collect(),
+        tests: names.iter().map(|name| TestChange::Removed(TestFacts::plain("tests/a.rs", name))).collect(),
         ..Change::default()
     };
     let rule = |path: &str, change: &Change| match permit_person(&upsert(path, "x"), change, &id("a"), "kata.md") {

@@ -1,5 +1,7 @@
 //! Tests of every rule of the judge: what it accepts and what it refuses.
 
+use std::sync::LazyLock;
+
 use super::target::{headline, invalid, passes};
 use super::{Baseline, Verdict, baseline_of, needs_baseline};
 use crate::antipattern::{self, CodeContext};
@@ -34,6 +36,18 @@ impl RunFacts<'_> {
         let seen = super::RunFacts { change, report, trees, baseline, absent: &[] };
         super::judge(&mut RuleRunner::new(&exceptions), &subject, &seen)
     }
+}
+
+static DEFAULT_GATE: LazyLock<Gate> = LazyLock::new(Gate::default);
+
+/// What was seen of a change on this tree, which its tests left as it was, judged by the usual rules.
+fn seen_on<'a>(
+    tree: &'a TreeId,
+    change: &'a Change,
+    report: &'a Report,
+    baseline: Option<&'a Baseline>,
+) -> RunFacts<'a> {
+    RunFacts { change, report, trees: (tree, tree), baseline, gate: &DEFAULT_GATE, excepted: &[] }
 }
 
 fn judge_red(seen: &RunFacts<'_>, target: &TestId, targets: &[&TestId]) -> Verdict {
@@ -143,7 +157,7 @@ fn answer(verdict: Verdict) -> Answer {
 
 fn red_with(change: &Change, report: &Report, baseline: Option<&Baseline>) -> Answer {
     let tree = TreeId("t".into());
-    let seen = RunFacts { change, report, trees: (&tree, &tree), baseline, gate: &Gate::default(), excepted: &[] };
+    let seen = seen_on(&tree, change, report, baseline);
     answer(judge_red(&seen, &id("new"), &[&id("new")]))
 }
 
@@ -166,14 +180,7 @@ fn green(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Optio
     let tree = TreeId("t".into());
     let report = report(results);
     let before = baseline(was);
-    let seen = RunFacts {
-        change,
-        report: &report,
-        trees: (&tree, &tree),
-        baseline: Some(&before),
-        gate: &Gate::default(),
-        excepted: &[],
-    };
+    let seen = seen_on(&tree, change, &report, Some(&before));
     answer(judge_green(&seen, &[&id("new")], &before))
 }
 
@@ -181,14 +188,7 @@ fn refactor(change: &Change, results: &[(&str, Option<Cause>)], was: &[(&str, Op
     let tree = TreeId("t".into());
     let report = report(results);
     let before = baseline(was);
-    let seen = RunFacts {
-        change,
-        report: &report,
-        trees: (&tree, &tree),
-        baseline: Some(&before),
-        gate: &Gate::default(),
-        excepted: &[],
-    };
+    let seen = seen_on(&tree, change, &report, Some(&before));
     answer(judge_refactor(&seen))
 }
 
@@ -412,14 +412,7 @@ fn a_broken_target_is_forgiven_only_where_it_was_as_broken_before() {
     let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
     let tree = TreeId("t".into());
     let verdict = |was: &Baseline| {
-        let seen = RunFacts {
-            change: &change,
-            report: &report,
-            trees: (&tree, &tree),
-            baseline: Some(was),
-            gate: &Gate::default(),
-            excepted: &[],
-        };
+        let seen = seen_on(&tree, &change, &report, Some(was));
         answer(judge_green(&seen, &[&id("new")], was))
     };
     let broken = [("new", FAILS), ("old", Some(Cause::UnrelatedCompileError))];
@@ -648,14 +641,7 @@ fn a_headline_that_only_announces_what_follows_is_told_with_it() {
 fn rethink(change: &Change, results: &[(&str, Option<Cause>)], was_green: bool) -> Answer {
     let tree = TreeId("t".into());
     let (report, before) = (report(results), baseline(&[("new", FAILS), ("old", None)]));
-    let seen = RunFacts {
-        change,
-        report: &report,
-        trees: (&tree, &tree),
-        baseline: Some(&before),
-        gate: &Gate::default(),
-        excepted: &[],
-    };
+    let seen = seen_on(&tree, change, &report, Some(&before));
     answer(judge_rethink(&seen, &id("new"), was_green))
 }
 
@@ -688,14 +674,7 @@ fn a_green_without_a_target_is_none() {
     let (tree, before) = (TreeId("t".into()), Baseline::new());
     let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
     let report = report(&[("old", None)]);
-    let seen = RunFacts {
-        change: &change,
-        report: &report,
-        trees: (&tree, &tree),
-        baseline: None,
-        gate: &Gate::default(),
-        excepted: &[],
-    };
+    let seen = seen_on(&tree, &change, &report, None);
     assert_eq!(answer(judge_green(&seen, &[], &before)), Some((Rule::RedFirst, None)));
 }
 
@@ -753,14 +732,7 @@ fn a_broken_target_of_which_no_test_is_known_is_not_as_before() {
     let obstacle = Obstacle::new("tests/b.rs", Cause::UnrelatedCompileError, "");
     let report = Report::new([TestResult::new(id("new"), Outcome::Pass, 1)], vec![obstacle]);
     let (tree, was) = (TreeId("t".into()), baseline(&[("new", FAILS)]));
-    let seen = RunFacts {
-        change: &change,
-        report: &report,
-        trees: (&tree, &tree),
-        baseline: Some(&was),
-        gate: &Gate::default(),
-        excepted: &[],
-    };
+    let seen = seen_on(&tree, &change, &report, Some(&was));
     let broken = Some((Rule::OthersKept, Some(Cause::UnrelatedCompileError)));
     assert_eq!(answer(judge_green(&seen, &[&id("new")], &was)), broken);
 }
@@ -770,14 +742,7 @@ fn rulings_say_what_was_seen() {
     let change = Change { production: vec![item(ItemFate::Changed)], ..Change::default() };
     let (tree, was) = (TreeId("t".into()), baseline(&[("new", FAILS), ("other", FAILS)]));
     let report = report(&[("new", None), ("other", None)]);
-    let seen = RunFacts {
-        change: &change,
-        report: &report,
-        trees: (&tree, &tree),
-        baseline: None,
-        gate: &Gate::default(),
-        excepted: &[],
-    };
+    let seen = seen_on(&tree, &change, &report, None);
     let said = |verdict| match verdict {
         Verdict::Holds(holding) => holding.reason,
         Verdict::Refused(refusal) => refusal.reason,

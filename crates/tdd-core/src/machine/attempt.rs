@@ -17,6 +17,7 @@ use crate::law::Kind;
 use crate::machine_state::Step;
 use crate::pipeline::{self, Judged};
 use crate::program;
+use crate::refactor_hints;
 use crate::report::{Cause, Outcome as TestOutcome, Report};
 use crate::rule::{Refusal, Rule};
 use crate::seam::{
@@ -275,7 +276,18 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             may_be_done: any_test
                 && self.mandate.target.is_none()
                 && (self.order.until_done || arrivals >= ASK_WHETHER_DONE),
+            refactor_hints: match turn {
+                Turn::Refactor { .. } => self.refactor_hints()?,
+                Turn::Red { .. } | Turn::Green { .. } | Turn::Rethink { .. } | Turn::Task { .. } => Vec::new(),
+            },
         })
+    }
+
+    /// What the last commit left behind that may be worth a refactoring.
+    pub(super) fn refactor_hints(&self) -> Fallible<Vec<String>, B, A> {
+        let last = self.workshop.vcs().read_state(MAX_DIFF).map_err(super::workshop_error)?;
+        let files = self.workshop.shown().map_err(MachineError::Work)?;
+        Ok(refactor_hints::hints(&last.last_diff, &files))
     }
 
     /// Mend and vacuous rethinks see the complaint; other rethinks also see the last failure, because code that does

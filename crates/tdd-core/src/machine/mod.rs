@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
+use crate::config::When;
 use crate::cycle::{NextMove, Role, Turn};
 use crate::digest::TreeId;
 use crate::event::{Blocked, Event, Paused, StepOutcome};
@@ -176,6 +177,11 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             Turn::next_move(start.role, start.reds.clone(), tried, max)
         };
         match next_move {
+            NextMove::Turn(turn @ Turn::Refactor { .. }) if self.may_rest() && self.refactor_hints()?.is_empty() => {
+                self.begin_step(start, &turn)?;
+                self.end_step(start, StepOutcome::Nothing)?;
+                Ok(None)
+            }
             NextMove::Turn(turn) => {
                 self.begin_step(start, &turn)?;
                 let outcome = self.attempt(start, &turn);
@@ -191,6 +197,11 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             }
             NextMove::Stop => self.stop(start).map(Some),
         }
+    }
+
+    /// Whether the refactorer takes its turn only if there is something to do (`roles.refactorer.when: needed`).
+    fn may_rest(&self) -> bool {
+        self.workshop.config().roles.refactorer.as_ref().is_some_and(|role| role.when == When::Needed)
     }
 
     /// Pauses the run because all attempts are used up; the target of an implementor is blocked.

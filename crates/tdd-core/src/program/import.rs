@@ -127,14 +127,20 @@ fn count(lines: &[&str], name: &str) -> Option<u32> {
     text.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty())?.parse().ok()
 }
 
-fn harness(lines: &[&str]) -> Harness {
-    let (mut entries, mut kept) = (Vec::new(), Vec::new());
+/// The blocks that can be read, and the others as they are.
+fn read_blocks<T>(lines: &[&str], read: fn(&str, &[&str]) -> Option<T>) -> (Vec<T>, Vec<Kept>) {
+    let (mut found, mut kept) = (Vec::new(), Vec::new());
     for (title, lines) in blocks(lines) {
-        match entry(title, lines) {
-            Some(entry) => entries.push(entry),
+        match read(title, lines) {
+            Some(block) => found.push(block),
             None => kept.push(Kept::of(title, lines)),
         }
     }
+    (found, kept)
+}
+
+fn harness(lines: &[&str]) -> Harness {
+    let (entries, kept) = read_blocks(lines, entry);
     Harness { entries, folded: Vec::new(), kept }
 }
 
@@ -176,13 +182,7 @@ fn status(text: &str) -> Option<Status> {
 }
 
 fn history(lines: &[&str]) -> History {
-    let (mut entries, mut kept) = (Vec::new(), Vec::new());
-    for (title, lines) in blocks(lines) {
-        match past(title, lines) {
-            Some(past) => entries.push(past),
-            None => kept.push(Kept::of(title, lines)),
-        }
-    }
+    let (entries, kept) = read_blocks(lines, past);
     History { entries, folded: Vec::new(), kept }
 }
 

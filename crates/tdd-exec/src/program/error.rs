@@ -142,29 +142,7 @@ pub enum ProgramError {
     Work(#[from] WorkError),
 }
 
-impl From<GitError> for ProgramError {
-    fn from(error: GitError) -> Self {
-        Self::Work(error.into())
-    }
-}
-
-impl From<state::StateError> for ProgramError {
-    fn from(error: state::StateError) -> Self {
-        Self::Work(error.into())
-    }
-}
-
-impl From<LedgerError> for ProgramError {
-    fn from(error: LedgerError) -> Self {
-        Self::Work(error.into())
-    }
-}
-
-impl From<RunError> for ProgramError {
-    fn from(error: RunError) -> Self {
-        Self::Work(error.into())
-    }
-}
+crate::from_work_errors!(ProgramError: GitError, state::StateError, LedgerError, RunError);
 
 impl ProgramError {
     /// Why the program does not run, without the program's name.

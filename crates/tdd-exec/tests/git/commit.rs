@@ -121,26 +121,29 @@ fn a_head_that_moved_is_left_where_it_is() {
     assert_eq!(sandbox.git(&["status", "--porcelain"]), " M a");
 }
 
-#[test]
-fn a_locked_index_is_an_error_and_nothing_is_committed() {
+/// A repository with an edit and this lock, and the error of a commit, whose hint names the lock.
+fn refused_by(lock: &str) -> (Sandbox, GitError) {
     let sandbox = Sandbox::with(&[("a", "1")]);
     sandbox.write("a", "2");
-    sandbox.write(".git/index.lock", "");
+    sandbox.write(lock, "");
     let error = sandbox.commit(&["a"]).expect_err("a refusal");
+    let name = lock.trim_start_matches(".git/");
+    assert!(error.hint().is_some_and(|hint| hint.contains(name)), "{error}");
+    (sandbox, error)
+}
+
+#[test]
+fn a_locked_index_is_an_error_and_nothing_is_committed() {
+    let (sandbox, error) = refused_by(".git/index.lock");
     assert!(matches!(error, GitError::IndexLocked { .. }), "{error}");
-    assert!(error.hint().is_some_and(|hint| hint.contains("index.lock")));
     assert!(sandbox.has(".git/index.lock"), "it is not ours to remove");
     assert_eq!(sandbox.git(&["rev-list", "--count", "HEAD"]), "1");
 }
 
 #[test]
 fn a_locked_branch_is_an_error_and_the_index_is_as_before() {
-    let sandbox = Sandbox::with(&[("a", "1")]);
-    sandbox.write("a", "2");
-    sandbox.write(".git/refs/heads/main.lock", "");
-    let error = sandbox.commit(&["a"]).expect_err("a refusal");
+    let (sandbox, error) = refused_by(".git/refs/heads/main.lock");
     assert!(matches!(error, GitError::RefLocked { .. }), "{error}");
-    assert!(error.hint().is_some_and(|hint| hint.contains("refs/heads/main.lock")));
     sandbox.remove(".git/refs/heads/main.lock");
     assert_eq!(sandbox.git(&["status", "--porcelain"]), " M a");
     assert!(!sandbox.has(".git/index.lock"));

@@ -161,3 +161,14 @@ pub fn check_tree(sandbox: &Sandbox) {
     assert_eq!(standing.tree_id().expect("a tree").0, sandbox.gits_tree());
     assert_eq!(sandbox.repo().tree_id().expect("a tree").0, sandbox.gits_tree());
 }
+
+/// Edits of the same size, one right after the other, each make another tree.
+pub fn check_edits_in_a_row(sandbox: &Sandbox, path: &str) {
+    let repo = sandbox.repo();
+    let mut seen = std::collections::HashSet::new();
+    for n in 1..=300 {
+        sandbox.write(path, format!("{n:04}"));
+        assert!(seen.insert(repo.tree_id().expect("a tree")), "edit {n} went unnoticed");
+    }
+    assert_eq!(repo.tree_id().expect("a tree").0, sandbox.gits_tree());
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::items::{function, items, testing_parameters};
 use super::known::imports;
 use super::syntax::Tree;
-use super::tables::beside;
+use super::tables::tables_outside;
 use crate::item::TestItem;
 use crate::language::Skip;
 use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_tables};
@@ -17,7 +17,7 @@ const OURS: &str = ".Skip(\"TODO: ";
 /// The file without the test, the comments directly above it, and the imports that nothing else needs.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let tree = Tree::parse(source)?;
-    let tables = beside(&tree, function(&tree, &test.span)?).into_iter().map(|(spec, _)| {
+    let tables = tables_outside(&tree, function(&tree, &test.span)?).into_iter().map(|(spec, _)| {
         let declaration = tree.parent(spec);
         tree.range(if tree.kind(declaration) == "var_declaration" { declaration } else { spec })
     });
@@ -139,6 +139,8 @@ fn with_comments(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::assert_skip_is_undone;
+    use crate::go::Go;
 
     const FILE: &str = "a_test.go";
     const SOURCE: &str = "package a\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n\n// TestA is first.\nfunc TestA(t *testing.T) {\n\tif f() {\n\t\tt.Error()\n\t}\n}\n\nfunc TestB(t *testing.T) {\n\tif strings.ToUpper(\"a\") != \"A\" {\n\t\tt.Error()\n\t}\n}\n";
@@ -173,13 +175,7 @@ mod tests {
 
     #[test]
     fn a_test_is_skipped_and_runs_again_as_it_was() {
-        for skip in [Skip::FromRunning, Skip::FromBuilding] {
-            for name in ["TestA", "TestB"] {
-                let marked = skipped(FILE, SOURCE, &test(SOURCE, name), "say \"\\no\"\nlater", skip).unwrap();
-                assert!(test(&marked, name).ignored.is_some(), "{marked}");
-                assert_eq!(unskipped(FILE, &marked, &test(&marked, name)).as_deref(), Some(SOURCE), "{marked}");
-            }
-        }
+        assert_skip_is_undone(&Go, FILE, test, &[(SOURCE, "TestA"), (SOURCE, "TestB")], "say \"\\no\"\nlater");
     }
 
     #[test]

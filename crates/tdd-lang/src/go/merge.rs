@@ -27,7 +27,7 @@ fn part(tree: &FlatTree<'_>, node: usize) -> Part {
         "function_declaration" if !matches!(name(node), "init" | "_") => item(format!("func `{}`", name(node))),
         "method_declaration" => {
             let receiver = tree.child(node, "receiver");
-            let of = receiver.and_then(|list| tree.inside(list).find(|at| tree.kind(*at) == "type_identifier"));
+            let of = receiver.and_then(|list| tree.subtree(list).find(|at| tree.kind(*at) == "type_identifier"));
             item(format!("method `{}.{}`", of.map_or("", |of| tree.text(of)), name(node)))
         }
         "type_declaration" | "var_declaration" | "const_declaration" => declared(tree, node),
@@ -39,7 +39,7 @@ fn part(tree: &FlatTree<'_>, node: usize) -> Part {
 /// A declaration, keyed by the names that it declares.
 fn declared(tree: &FlatTree<'_>, node: usize) -> Part {
     let is_spec = |at: &usize| matches!(tree.kind(*at), "type_spec" | "type_alias" | "var_spec" | "const_spec");
-    let names = tree.inside(node).filter(is_spec).filter_map(|spec| tree.child(spec, "name"));
+    let names = tree.subtree(node).filter(is_spec).filter_map(|spec| tree.child(spec, "name"));
     let names: Vec<&str> = names.map(|name| tree.text(name)).collect();
     if names.is_empty() || names.contains(&"_") {
         return Part::Code;
@@ -48,7 +48,7 @@ fn declared(tree: &FlatTree<'_>, node: usize) -> Part {
 }
 
 fn imported(tree: &FlatTree<'_>, node: usize) -> Import {
-    let specs = tree.inside(node).filter(|at| tree.kind(*at) == "import_spec");
+    let specs = tree.subtree(node).filter(|at| tree.kind(*at) == "import_spec");
     let names: Vec<String> = specs.map(|spec| tree.text(spec).to_owned()).collect();
     if names.iter().any(|name| name.ends_with("\"C\"")) {
         return Import::Whole;
@@ -62,37 +62,5 @@ fn import(_: &str, names: &[String]) -> String {
         names => {
             format!("import (\n{}\n)", names.iter().map(|name| format!("\t{name}")).collect::<Vec<_>>().join("\n"))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Merged;
-
-    fn merged(file: &str, answer: &str) -> Merged {
-        super::merged("a_test.go", file, answer).unwrap().unwrap()
-    }
-
-    #[test]
-    fn a_new_test_is_added_and_the_older_ones_stay() {
-        let file = "package calc\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tt.Fatal()\n}\n";
-        let answer = "package calc\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n\nfunc TestB(t *testing.T) {\n\tstrings.ToUpper(\"\")\n}\n";
-        let merged = merged(file, answer);
-        assert_eq!(
-            merged.text,
-            "package calc\n\nimport (\n\t\"testing\"\n\t\"strings\"\n)\n\nfunc TestA(t *testing.T) {\n\tt.Fatal()\n}\n\n\
-             func TestB(t *testing.T) {\n\tstrings.ToUpper(\"\")\n}\n"
-        );
-        assert_eq!((merged.added, merged.kept), (vec!["func `TestB`".to_owned()], vec!["func `TestA`".to_owned()]));
-    }
-
-    #[test]
-    fn functions_methods_and_types_are_replaced() {
-        let file = "package a\n\n// T is.\ntype T struct{}\n\n// F is.\nfunc (t *T) F() int { return 1 }\n\nfunc F() int { return 1 }\n";
-        let answer = "package a\n\nfunc (t *T) F() int { return 2 }\n\ntype T struct{ a int }\n";
-        assert_eq!(
-            merged(file, answer).text,
-            "package a\n\n// T is.\ntype T struct{ a int }\n\n// F is.\nfunc (t *T) F() int { return 2 }\n\nfunc F() int { return 1 }\n"
-        );
     }
 }

@@ -136,47 +136,11 @@ fn call(tree: &FlatTree<'_>, node: usize) -> Part {
 
 #[cfg(test)]
 mod tests {
-    use super::Merged;
-
-    fn merged(file: &str, answer: &str) -> Merged {
-        super::merged("a.test.ts", file, answer).unwrap().unwrap()
-    }
-
-    #[test]
-    fn a_new_test_is_added_and_the_older_ones_stay() {
-        let file = "import test from 'node:test';\nimport { add } from '../src/calc.js';\n\ntest('adds', () => {\n  add(1);\n});\n";
-        let answer = "import { add, sub } from '../src/calc.js';\nimport test from 'node:test';\n\ntest('subs', () => {\n  sub(1);\n});\n";
-        let merged = merged(file, answer);
-        assert_eq!(
-            merged.text,
-            "import test from 'node:test';\nimport { add, sub } from '../src/calc.js';\n\ntest('adds', () => {\n  add(1);\n});\n\n\
-             test('subs', () => {\n  sub(1);\n});\n"
-        );
-        assert_eq!((merged.added, merged.kept), (vec!["test `subs`".to_owned()], vec!["test `adds`".to_owned()]));
-    }
-
-    #[test]
-    fn groups_classes_and_exports_are_merged() {
-        let file = "const { a } = require('./a');\n\ndescribe('a', () => {\n  beforeEach(() => a());\n\n  it('one', () => {});\n});\n";
-        let answer = "const { a, b } = require('./a');\n\ndescribe('a', () => {\n  beforeEach(() => a());\n\n  it('two', () => {\n    b();\n  });\n});\n";
-        assert_eq!(
-            merged(file, answer).text,
-            "const { a, b } = require('./a');\n\ndescribe('a', () => {\n  beforeEach(() => a());\n\n  it('one', () => {});\n\n  \
-             it('two', () => {\n    b();\n  });\n});\n"
-        );
-        let file = "export class A {\n  b() {\n    return 1;\n  }\n}\n\nexport const X = 1;\n";
-        let answer =
-            "export class A {\n  get c() {\n    return 2;\n  }\n}\n\nexport const X = 2;\nexport function f() {}\n";
-        assert_eq!(
-            merged(file, answer).text,
-            "export class A {\n  b() {\n    return 1;\n  }\n\n  get c() {\n    return 2;\n  }\n}\n\nexport const X = 2;\n\n\
-             export function f() {}\n"
-        );
-    }
+    use super::merged;
 
     #[test]
     fn an_empty_class_gets_its_first_method() {
-        let text = merged("class A {}\n", "class A {\n  b() {}\n}\n").text;
+        let text = merged("a.ts", "class A {}\n", "class A {\n  b() {}\n}\n").unwrap().unwrap().text;
         assert_eq!(text, "class A {\n  b() {}\n}\n");
     }
 }

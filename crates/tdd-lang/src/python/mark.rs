@@ -9,7 +9,7 @@ use super::tables::outside;
 use crate::item::{Items, TestItem};
 use crate::language::Skip;
 use crate::mark::{
-    escaped, indent, only_lacks, only_runs, only_skips, without_annotation, without_comment, without_tables,
+    escaped, indent, only_lacks, only_runs, only_skips, start_with_annotation, without_comment, without_tables,
 };
 
 /// How our mark continues after the module's name; a person's own mark is left alone.
@@ -25,7 +25,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
         return Some([lighter.get(..own.span.start)?, "pass", lighter.get(own.span.end..)?].concat());
     }
     let lines = whole_lines(&lighter, &own.span)?;
-    let start = without_annotation(&lighter, lines.start, &own, "#");
+    let start = start_with_annotation(&lighter, lines.start, &own, "#");
     let above = lighter.get(..start)?;
     let after = lighter.get(lines.end..)?;
     let above = match above.trim_end_matches(['\n', ' ']) {
@@ -79,7 +79,7 @@ fn imports_aside(source: &str, test: &TestItem, path: &str) -> Option<String> {
     let elsewhere = |wanted: &str| {
         (0..tree.len()).any(|node| {
             let at = tree.range(node).start;
-            let imports = tree.around(node).any(|outer| tree.kind(outer).starts_with("import"));
+            let imports = tree.ancestors(node).any(|outer| tree.kind(outer).starts_with("import"));
             tree.kind(node) == "identifier" && tree.text(node) == wanted && !test.span.contains(&at) && !imports
         })
     };
@@ -133,6 +133,8 @@ fn whole_lines(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::assert_skip_is_undone;
+    use crate::python::Python;
 
     const FILE: &str = "tests/test_a.py";
     const SOURCE: &str = "from calc import add, sub\nfrom calc import mul\n\n\ndef test_a():\n    assert add(1) == sub(1)\n\n\n@x\ndef test_b():\n    assert add(1) == mul(2)\n";
@@ -169,13 +171,8 @@ mod tests {
     #[test]
     fn a_test_is_skipped_and_runs_again_as_it_was() {
         let method = "import pytest\nclass TestA:\n    @x\n    def test_a(self):\n        assert f()\n";
-        for skip in [Skip::FromRunning, Skip::FromBuilding] {
-            for (source, name) in [(SOURCE, "test_a"), (SOURCE, "test_b"), (method, "TestA::test_a")] {
-                let marked = skipped(FILE, source, &test(source, name), "say \"\\no\"\nlater", skip).unwrap();
-                assert!(test(&marked, name).ignored.is_some(), "{marked}");
-                assert_eq!(unskipped(FILE, &marked, &test(&marked, name)).as_deref(), Some(source), "{marked}");
-            }
-        }
+        let tests = [(SOURCE, "test_a"), (SOURCE, "test_b"), (method, "TestA::test_a")];
+        assert_skip_is_undone(&Python, FILE, test, &tests, "say \"\\no\"\nlater");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use tdd_core::command::{Captured, Exit};
-use tdd_core::report::{Cause, Outcome};
+use tdd_core::report::{Cause, Counts, Outcome};
 
 /// Longest failure message we keep, in bytes.
 pub(crate) const MAX_MESSAGE: usize = 4096;
@@ -120,15 +120,7 @@ struct Events<'a> {
     begun: bool,
     started: BTreeSet<String>,
     ended: BTreeMap<String, Ended>,
-    closing: Option<(String, Tally)>,
-}
-
-/// The number of tests by result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Tally {
-    passed: u64,
-    failed: u64,
-    ignored: u64,
+    closing: Option<(String, Counts)>,
 }
 
 impl<'a> Events<'a> {
@@ -150,7 +142,7 @@ impl<'a> Events<'a> {
         match (text_of(event, "type").unwrap_or_default(), kind) {
             ("suite", "started") => self.begin(event),
             ("suite", _) => {
-                self.closing = Some((kind.to_owned(), tally_of(event)));
+                self.closing = Some((kind.to_owned(), counts_of(event)));
                 Ok(())
             }
             (_, "started") => self.start(name_of(event)?),
@@ -212,8 +204,8 @@ impl<'a> Events<'a> {
         })
     }
 
-    fn agree(&self, kind: &str, closing: Tally, exit: &Exit) -> Result<(), Contradiction> {
-        let seen = self.tally();
+    fn agree(&self, kind: &str, closing: Counts, exit: &Exit) -> Result<(), Contradiction> {
+        let seen = Counts::of(self.ended.values().map(|ended| &ended.outcome));
         if !self.begun || closing != seen {
             return Err(Contradiction(format!("its end counts {closing:?}, its events {seen:?}")));
         }
@@ -227,27 +219,16 @@ impl<'a> Events<'a> {
         }
         Err(Contradiction(format!("it ends with `{kind}` and {} failed tests, its process with {exit}", seen.failed)))
     }
-
-    fn tally(&self) -> Tally {
-        let mut tally = Tally::default();
-        for ended in self.ended.values() {
-            match ended.outcome.cause() {
-                None => tally.passed += 1,
-                Some(Cause::Skipped) => tally.ignored += 1,
-                Some(_) => tally.failed += 1,
-            }
-        }
-        tally
-    }
 }
 
 fn name_of(event: &Value) -> Result<&str, Contradiction> {
     text_of(event, "name").ok_or_else(|| Contradiction("an event names no test".to_owned()))
 }
 
-fn tally_of(event: &Value) -> Tally {
-    let count = |key| event.get(key).and_then(Value::as_u64).unwrap_or(u64::MAX);
-    Tally { passed: count("passed"), failed: count("failed"), ignored: count("ignored") }
+fn counts_of(event: &Value) -> Counts {
+    let number = |key| event.get(key).and_then(Value::as_u64).and_then(|number| u32::try_from(number).ok());
+    let count = |key| number(key).unwrap_or(u32::MAX);
+    Counts { passed: count("passed"), failed: count("failed"), skipped: count("ignored") }
 }
 
 fn outcome_of(kind: &str, event: &Value) -> Result<Outcome, Contradiction> {

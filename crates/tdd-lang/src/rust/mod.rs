@@ -49,7 +49,7 @@ use tdd_core::test_id::TestId;
 
 use self::antipattern as signs;
 use crate::item::Items;
-use crate::language::{Language, Project, Settings, Sources, answered_by_modules, has_ending};
+use crate::language::{Language, NoSources, Project, Settings, Sources, answered_by_modules, has_ending};
 use crate::test_words;
 use crate::twin::ScratchNeeds;
 
@@ -90,7 +90,7 @@ impl Language for Rust {
     }
 
     fn tests_in(&self, project: &Project, path: &str, sources: &dyn Sources) -> Vec<TestId> {
-        let all_new = change::change(project, &Nothing, sources, &[path.to_owned()]);
+        let all_new = change::change(project, &NoSources, sources, &[path.to_owned()]);
         let here = all_new.tests.iter().filter_map(TestChange::after).filter(|test| test.path == path);
         here.map(|test| test.id.clone()).collect()
     }
@@ -133,19 +133,6 @@ impl Language for Rust {
             files: vec![places::join(&project.root, "Cargo.lock")],
             ..ScratchNeeds::default()
         }
-    }
-}
-
-/// A tree without files.
-struct Nothing;
-
-impl Sources for Nothing {
-    fn files(&self) -> &[String] {
-        &[]
-    }
-
-    fn read(&self, _: &str) -> Option<String> {
-        None
     }
 }
 

@@ -140,43 +140,36 @@ fn parse(argv: &[String]) -> Result<TestCommand, String> {
 const ONLY_CARGO: &str = "only `cargo test` and `cargo nextest run` are read directly; any other command needs \
      `ci.junit`, the report that it writes";
 
-/// Cargo flags that take a value.
-const VALUED: [&str; 20] = [
-    "-p",
-    "--package",
-    "--exclude",
+/// Flags that take a value, change how it is built, and are handed on as they are.
+const VALUED_BUILD: [&str; 11] = [
     "-F",
     "--features",
     "--profile",
-    "--cargo-profile",
     "--target",
     "--target-dir",
     "--manifest-path",
     "--lockfile-path",
     "-j",
     "--jobs",
-    "--build-jobs",
     "--config",
     "-Z",
+];
+
+/// Other flags of cargo's that take a value.
+const VALUED: [&str; 9] = [
+    "-p",
+    "--package",
+    "--exclude",
+    "--cargo-profile",
+    "--build-jobs",
     "--color",
     "--message-format",
     "--bin",
     "--test",
 ];
 
-/// Flags that change the build, passed on unchanged.
-const BUILD: [&str; 19] = [
-    "-F",
-    "--features",
-    "--profile",
-    "--target",
-    "--target-dir",
-    "--manifest-path",
-    "--lockfile-path",
-    "-j",
-    "--jobs",
-    "--config",
-    "-Z",
+/// Flags without a value that change how it is built, and are handed on as they are.
+const BUILD: [&str; 8] = [
     "--all-features",
     "--no-default-features",
     "--release",
@@ -213,7 +206,7 @@ fn take_word<'a>(
     if matches!(command.runner, Runner::Nextest { .. }) && take_nextest_word(command, word, rest)? {
         return Ok(());
     }
-    let (flag, value) = split(word, rest, &VALUED)?;
+    let (flag, value) = split(word, rest, &[&VALUED_BUILD[..], &VALUED].concat())?;
     let (flag, value) = (flag.as_str(), value);
     let whole = [Some(flag.to_owned()), value.clone()].into_iter().flatten();
     match flag {
@@ -225,7 +218,7 @@ fn take_word<'a>(
         "--all-targets" | "--examples" | "--benches" => command.targets.push(Wanted::Other),
         "--cargo-profile" => command.build.extend(["--profile".to_owned(), value.unwrap_or_default()]),
         "--build-jobs" => command.build.extend(["--jobs".to_owned(), value.unwrap_or_default()]),
-        _ if BUILD.contains(&flag) => {
+        _ if VALUED_BUILD.contains(&flag) || BUILD.contains(&flag) => {
             if flag == "--manifest-path" {
                 command.manifest.clone_from(&value);
             }

@@ -1,7 +1,7 @@
 //! A scripted test server: it can answer late, in pieces, with invalid data, or incompletely.
 
 use std::future::Future;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use serde_json::{Value, json};
+pub use tdd_fixtures::server::Request;
 use tdd_llm::client::{Answer, Ask, Form, LlmClient, Message};
 use tdd_llm::error::LlmError;
 use tdd_llm::http::{Endpoint, HttpClient, Timeouts};
@@ -22,13 +23,6 @@ pub const KEY: &str = "sk-secret-1234";
 pub enum Act {
     Send(Vec<u8>),
     Pause(Duration),
-}
-
-/// A received request.
-#[derive(Clone, Debug)]
-pub struct Request {
-    pub head: String,
-    pub body: Value,
 }
 
 #[derive(Clone)]
@@ -49,7 +43,7 @@ impl Server {
                 let (answer, seen) = (Arc::clone(&answer), Arc::clone(&seen));
                 thread::spawn(move || {
                     let mut stream = stream.unwrap();
-                    let Some(request) = read(&mut stream) else { return };
+                    let Some(request) = Request::read(&mut stream) else { return };
                     let number = {
                         let mut seen = seen.lock().unwrap();
                         seen.push(request.clone());
@@ -182,22 +176,7 @@ pub fn pause(milliseconds: u64) -> Act {
     Act::Pause(Duration::from_millis(milliseconds))
 }
 
-fn read(stream: &mut TcpStream) -> Option<Request> {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        if reader.read_line(&mut head).ok()? == 0 {
-            return None;
-        }
-    }
-    let lower = head.to_lowercase();
-    let length = lower.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
-    let mut body = vec![0; length.trim().parse().unwrap()];
-    reader.read_exact(&mut body).ok()?;
-    Some(Request { head, body: serde_json::from_slice(&body).unwrap_or_default() })
-}
-
-/// Ignores write errors, because the client may already be gone.
+/// The client may be gone by now, which is no fault of the server's.
 fn perform(stream: &mut TcpStream, acts: Vec<Act>) {
     for act in acts {
         match act {
