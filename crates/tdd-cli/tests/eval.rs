@@ -199,8 +199,8 @@ fn what_cannot_be_evaluated_is_named() {
 
 /// A cassette with one answer in fenced files.
 fn tape(files: &[(&str, &str)]) -> String {
-    let fenced: String = files.iter().map(|(path, text)| format!("{path}\n```\n{text}```\n")).collect();
-    json!({"ask": {"key": "one-shot"}, "answer": {"content": fenced}}).to_string() + "\n"
+    let fenced: Vec<String> = files.iter().map(|(path, text)| format!("{path}\n```\n{text}```\n")).collect();
+    json!({"ask": {"key": "one-shot"}, "answer": {"content": fenced.concat()}}).to_string() + "\n"
 }
 
 /// Our own exercises: run 1 answers with the reference solution, run 2 with the stub.

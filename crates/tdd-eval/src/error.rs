@@ -5,6 +5,11 @@ use std::path::PathBuf;
 
 use tdd_agents::models::ModelsError;
 use tdd_exec::error::WorkError;
+use tdd_exec::git::GitError;
+use tdd_exec::ledger::LedgerError;
+use tdd_exec::process::ProcessError;
+use tdd_exec::runner::RunError;
+use tdd_exec::state::StateError;
 use tdd_exec::text::TextError;
 use tdd_llm::error::LlmError;
 
@@ -154,6 +159,8 @@ pub enum TrialError {
         source: io::Error,
     },
 }
+
+tdd_exec::from_work_errors!(TrialError: GitError, LedgerError, ProcessError, RunError, StateError);
 
 fn with_causes(error: &WorkError) -> String {
     let first: &dyn std::error::Error = error;

@@ -174,9 +174,9 @@ impl Exercise {
         let mut kata = self.instructions.trim_end().to_owned() + "\n";
         for path in self.solution_files() {
             let lines = self.stub.get(path).into_iter().flat_map(|text| text.lines()).map(str::trim);
-            let declares = lines.filter(|line| DECLARES.iter().any(|start| line.starts_with(start)));
+            let lines = lines.filter(|line| DECLARES.iter().any(|start| line.starts_with(start)));
             let declared: Vec<String> =
-                declares.map(|line| format!("`{}`", line.trim_end_matches([' ', '{', ':']))).collect();
+                lines.map(|line| format!("`{}`", line.trim_end_matches([' ', '{', ':']))).collect();
             let what = if declared.is_empty() { String::new() } else { format!(", which has {}", declared.join(", ")) };
             kata += &format!("\nThe code belongs in `{path}`{what}. Keep these names and signatures.\n");
         }
@@ -194,13 +194,12 @@ fn files_in(folder: &Path, name: &str) -> Result<Files, String> {
     if files.is_empty() { Err(format!("has no files in `{name}/`")) } else { Ok(files) }
 }
 
-/// The language that owns most of the files; a dialect wins over its language.
+/// The language that owns most of the files. TypeScript counts only with a file of its own, because it owns JavaScript's.
 fn language_of(files: &Files) -> Option<Box<dyn Language>> {
+    let is_typed = files.keys().any(|path| ["ts", "tsx"].contains(&folder::ending(path)));
+    let other = if is_typed { "javascript" } else { "typescript" };
+    let known = tdd_lang::names().into_iter().filter(|name| *name != other).filter_map(tdd_lang::named);
     let owned = |language: &dyn Language| files.keys().filter(|path| language.owns(path)).count();
-    let of_typescript = files.keys().any(|path| path.ends_with(".ts") || path.ends_with(".tsx"));
-    let is_meant =
-        |name: &&str| (*name == "typescript") == of_typescript || !["typescript", "javascript"].contains(name);
-    let known = tdd_lang::names().into_iter().filter(is_meant).filter_map(tdd_lang::named);
     known.filter(|language| owned(language.as_ref()) > 0).max_by_key(|language| owned(language.as_ref()))
 }
 

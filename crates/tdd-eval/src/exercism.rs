@@ -49,7 +49,9 @@ pub fn read(exercise: &Path) -> Result<(String, Files, Files), String> {
         return Err("has no instructions in `.docs/`".to_owned());
     }
     let mut files = folder::read(exercise)?;
-    files.retain(|path, _| !path.starts_with(".meta/") && !path.starts_with(".docs/") && !path.ends_with(".md"));
+    let is_about =
+        |path: &str| path.starts_with(".meta/") || path.starts_with(".docs/") || folder::ending(path) == "md";
+    files.retain(|path, _| !is_about(path));
     let named = config.files;
     if let Some(missing) = named.solution.iter().chain(&named.test).find(|path| !files.contains_key(*path)) {
         return Err(format!("lacks `{missing}`, which `{CONFIG}` names"));
@@ -72,10 +74,9 @@ pub fn read(exercise: &Path) -> Result<(String, Files, Files), String> {
 
 /// Exercism's tests are skipped except for the first, so that students enable them one by one.
 fn without_skips(path: &str, text: &str) -> String {
-    let ending = path.rsplit('.').next().unwrap_or_default();
     let mut kept = String::new();
     for line in text.split_inclusive('\n') {
-        match ending {
+        match folder::ending(path) {
             "rs" if line.trim() == "#[ignore]" => {}
             "js" | "ts" | "jsx" | "tsx" => {
                 let bare = line.trim_start();

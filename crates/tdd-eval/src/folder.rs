@@ -48,6 +48,11 @@ fn collect(folder: &Path, prefix: &str, files: &mut Files) -> Result<(), String>
     Ok(())
 }
 
+/// The ending of a file's name, without its dot.
+pub fn ending(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or_default()
+}
+
 /// Writes files below a folder.
 pub fn write(folder: &Path, files: &Files) -> Result<(), TrialError> {
     for (path, text) in files {

@@ -131,7 +131,7 @@ fn run(exercise: &Exercise, root: &Path, cassette: &str, order: &Order<'_>) -> R
             command = command.with_env(name, value);
         }
     }
-    Ok(process::run(&spawner, &command).map_err(WorkError::from)?)
+    Ok(process::run(&spawner, &command)?)
 }
 
 /// The last lines of what the program said, with errors last.
@@ -144,9 +144,9 @@ fn last_lines(finished: &Finished) -> String {
 /// What the ledger says about the run: what it used up, and how it ended.
 fn account(root: &Path) -> Result<(Spent, String), TrialError> {
     let mut account = Account::default();
-    if let Some(dir) = StateDir::find(root).map_err(WorkError::from)? {
-        for record in ledger::records(&dir).map_err(WorkError::from)?.into_iter().flatten() {
-            account.add(&record.map_err(WorkError::from)?.event);
+    if let Some(dir) = StateDir::find(root)? {
+        for record in ledger::records(&dir)?.into_iter().flatten() {
+            account.add(&record?.event);
         }
     }
     Ok((account.spent, account.end))
@@ -198,10 +198,10 @@ impl Account {
 
 /// The files of the last commit: an attempt that was killed does not count.
 fn committed(root: &Path) -> Result<Files, TrialError> {
-    let repo = Repo::discover(root).map_err(WorkError::from)?;
+    let repo = Repo::discover(root)?;
     let repo = repo.ok_or_else(|| WorkError::NoRepository(root.to_owned()))?;
-    let head = repo.head().map_err(WorkError::from)?;
-    let sources = StoredSources::new(&repo, &head.tree).map_err(WorkError::from)?;
+    let head = repo.head()?;
+    let sources = StoredSources::new(&repo, &head.tree)?;
     let ours = [config_kata(), "tdd.yaml".to_owned()];
     let paths = sources.files().iter().filter(|path| !ours.contains(path));
     Ok(paths.filter_map(|path| Some((path.clone(), sources.read(path)?))).collect())

@@ -125,8 +125,11 @@ mod tests {
 
     fn check(answer: &str, expected: &str) {
         let found = solution(&exercise(), answer);
-        let told = |files: Files| files.into_iter().map(|(path, text)| format!("{path}: {text}")).collect::<String>();
-        assert_eq!(found.map_or_else(|reason| reason, told), expected, "{answer}");
+        let told: Vec<String> = match found {
+            Ok(files) => files.into_iter().map(|(path, text)| format!("{path}: {text}")).collect(),
+            Err(reason) => vec![reason],
+        };
+        assert_eq!(told, [expected], "{answer}");
     }
 
     #[test]

@@ -8,7 +8,6 @@ use tdd_core::config::{Ci, Config};
 use tdd_core::report::{Outcome, Report};
 use tdd_core::seam::Runner as _;
 use tdd_core::test_id::TestId;
-use tdd_exec::error::WorkError;
 use tdd_exec::process::{Cancel, Spawner};
 use tdd_exec::project;
 use tdd_exec::runner::ProjectRunner;
@@ -95,7 +94,7 @@ fn run(
         spawner,
         progress: &|_| {},
     };
-    let report = runner.test(&expected).map_err(WorkError::from)?;
+    let report = runner.test(&expected)?;
     Ok((expected, report))
 }
 
@@ -109,11 +108,11 @@ fn judged(expected: &[TestId], report: &Report) -> Score {
         let rest = id.as_str().strip_prefix(test.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
     };
-    let passes = |test: &TestId| {
+    let holds = |test: &TestId| {
         let mut cases = report.results().filter(|result| is_case_of(&result.id, test)).peekable();
         cases.peek().is_some() && cases.all(|result| result.outcome == Outcome::Pass)
     };
-    let passed = expected.iter().filter(|test| passes(test)).count();
+    let passed = expected.iter().filter(|test| holds(test)).count();
     Score { passed, tests: expected.len(), output: output(report) }
 }
 
