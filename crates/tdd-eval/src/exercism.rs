@@ -61,33 +61,55 @@ pub fn read(exercise: &Path) -> Result<(String, Files, Files), String> {
     }
     // A read-only file of the editor may hold the cases of the tests.
     let is_test = |path: &String| named.test.contains(path) || (named.editor.contains(path) && path.contains("test"));
-    let (hidden, stub): (Files, Files) = files.into_iter().partition(|(path, _)| is_test(path));
-    let hidden = hidden
-        .into_iter()
-        .map(|(path, text)| {
-            let text = without_skips(&path, &text);
-            (path, text)
-        })
-        .collect();
+    let (mut hidden, stub): (Files, Files) = files.into_iter().partition(|(path, _)| is_test(path));
+    for (path, text) in &mut hidden {
+        *text = without_skips(path, text);
+    }
     Ok((instructions.join("\n\n") + "\n", stub, hidden))
 }
 
 /// Exercism's tests are skipped except for the first, so that students enable them one by one.
 fn without_skips(path: &str, text: &str) -> String {
-    let mut kept = String::new();
-    for line in text.split_inclusive('\n') {
-        match folder::ending(path) {
-            "rs" if line.trim() == "#[ignore]" => {}
-            "js" | "ts" | "jsx" | "tsx" => {
-                let bare = line.trim_start();
-                let indent = &line[..line.len() - bare.len()];
-                let skip = ["xtest(", "xit(", "xdescribe("].into_iter().find(|skip| bare.starts_with(skip));
-                kept += indent;
-                kept += if skip.is_some() { &bare[1..] } else { bare };
-            }
-            _ => kept += line,
-        }
+    let lines = text.split_inclusive('\n');
+    match folder::ending(path) {
+        "rs" => rust_tests(text),
+        "py" => lines.filter(|line| !line.trim_start().starts_with("@unittest.skip(")).collect(),
+        "js" | "ts" | "jsx" | "tsx" => lines.map(run_in_javascript).collect::<Vec<_>>().concat(),
+        _ => text.to_owned(),
     }
+}
+
+fn run_in_javascript(line: &str) -> String {
+    let bare = line.trim_start();
+    let indent = &line[..line.len() - bare.len()];
+    let is_skipped = ["xtest(", "xit(", "xdescribe("].iter().any(|skip| bare.starts_with(skip));
+    format!("{indent}{}", if is_skipped { &bare[1..] } else { bare })
+}
+
+/// Rust tests without `#[ignore]`, and without items of a feature, which nobody enables. The tests are formatted: an item
+/// ends with a `}` below its beginning.
+fn rust_tests(text: &str) -> String {
+    let mut kept = String::new();
+    let mut attributes = Vec::new();
+    let mut lines = text.split_inclusive('\n');
+    while let Some(line) = lines.next() {
+        if line.trim_start().starts_with("#[") {
+            attributes.push(line);
+            continue;
+        }
+        let of_feature = attributes.iter().any(|attribute| attribute.trim_start().starts_with("#[cfg(feature"));
+        if of_feature {
+            attributes.clear();
+            let end = format!("{}}}", &line[..line.len() - line.trim_start().len()]);
+            if line.trim_end().ends_with('{') {
+                let _rest = lines.by_ref().find(|line| line.trim_end() == end);
+            }
+            continue;
+        }
+        kept.extend(attributes.drain(..).filter(|attribute| attribute.trim() != "#[ignore]"));
+        kept += line;
+    }
+    kept.extend(attributes);
     kept
 }
 
@@ -156,7 +178,17 @@ mod tests {
     }
 
     #[test]
-    fn skipped_tests_of_javascript_are_run() {
+    fn tests_of_a_rust_feature_are_left_out() {
+        let text = "#[cfg(feature = \"io\")]\nuse std::io;\nuse a::f;\n\n#[test]\n#[ignore]\n#[cfg(feature = \"io\")]\n\
+                    fn x() {\n    if f() {\n    }\n}\n\nmod m {\n    #[cfg(feature = \"io\")]\n    mod io {\n        fn y() {\n        \
+                    }\n    }\n\n    #[test]\n    #[ignore]\n    fn z() {}\n}\n";
+        assert_eq!(without_skips("a.rs", text), "use a::f;\n\n\nmod m {\n\n    #[test]\n    fn z() {}\n}\n");
+    }
+
+    #[test]
+    fn skipped_tests_of_javascript_and_python_are_run() {
+        let python = "    @unittest.skip(\"extra-credit\")\n    def test_a(self):\n";
+        assert_eq!(without_skips("a_test.py", python), "    def test_a(self):\n");
         let text = "describe('x', () => {\n  test('a', f);\n  xtest('b', f);\n});\n";
         assert_eq!(without_skips("x.spec.js", text), text.replace("xtest", "test"));
         assert_eq!(without_skips("x_test.py", "#[ignore]\n"), "#[ignore]\n");
