@@ -102,6 +102,9 @@ impl Summary {
         for Failed { exercise, arm, run, reason } in &self.failed {
             text += &format!("\nno result: {exercise}, {}, run {run}: {reason}\n", arm.name());
         }
+        if self.left > 0 && !self.interrupted {
+            text += &format!("\nnot made, because too many trials in a row had no result: {} more\n", self.left);
+        }
         for Broken { exercise, reason } in &self.broken {
             text += &format!("\nno exercise: `{exercise}` {reason}\n");
         }
@@ -262,7 +265,7 @@ mod tests {
             broken: vec![Broken { exercise: "odd".to_owned(), reason: "has no files in `stub/`".to_owned() }],
             repaired: None,
             interrupted: false,
-            left: 0,
+            left: 7,
         }
     }
 

@@ -123,8 +123,11 @@ pub fn run(args: &Eval, context: &Context) -> Result<ExitCode, CliError> {
 
 fn ended(result: &TrialResult) -> String {
     let TrialResult { exercise, run, tests_passed, tests, calls, end, .. } = result;
-    let what =
-        if result.solved { "solved".to_owned() } else { format!("not solved, {tests_passed} of {tests} tests pass") };
+    let what = match (result.solved, tests) {
+        (true, _) => "solved".to_owned(),
+        (false, 0) => "not solved".to_owned(),
+        (false, _) => format!("not solved, {tests_passed} of {tests} tests pass"),
+    };
     format!("{exercise}, {}, run {run}: {what}; {} tokens, {calls} calls; {end}", result.arm.name(), result.tokens())
 }
 
