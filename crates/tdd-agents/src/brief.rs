@@ -129,10 +129,10 @@ impl Brief<'_> {
             tree: format!("\n# Files\n\n{}\n", names(tree, files, shares.tree)),
             commit: self.last_commit(shares),
             requirements: checklist::section(self.context.progress.as_ref(), shares.requirements),
-            target: self
-                .target
-                .map(|target| on_target(self.context.role, target, &production(files), shares.output))
-                .unwrap_or_else(|| measured(&self.context.refactor_hints, shares.output)),
+            target: self.target.map_or_else(
+                || measured(&self.context.refactor_hints, shares.output),
+                |target| on_target(self.context.role, target, &production(files), shares.output),
+            ),
         }
     }
 
@@ -298,7 +298,7 @@ fn measured(hints: &[String], room: usize) -> String {
     if hints.is_empty() {
         return String::new();
     }
-    let hints: String = hints.iter().map(|hint| format!("- {hint}\n")).collect();
+    let hints = hints.iter().map(|hint| format!("- {hint}\n")).collect::<Vec<_>>().concat();
     format!("\n# What may be worth it\n\nThe machine measured the last commit:\n\n{}", cut::head(&hints, room))
 }
 

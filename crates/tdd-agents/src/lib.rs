@@ -9,6 +9,7 @@ pub mod failure;
 pub mod files;
 mod found;
 pub mod language;
+pub mod models;
 pub mod part;
 pub mod prompts;
 pub mod remarks;

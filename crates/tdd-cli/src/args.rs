@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    audit, auto_test, check, commit, completions, demo, detect_antipattern, doctor, export, init, log, man,
+    audit, auto_test, check, commit, completions, demo, detect_antipattern, doctor, eval, export, init, log, man,
     override_rule, plan, program, prove, refactor, resume, retire, run, status, step, validate_green, validate_red,
     validate_refactor,
 };
@@ -84,6 +84,7 @@ pub enum Command {
     Step(step::Step),
     Status(status::Status),
     Doctor(doctor::Doctor),
+    Eval(eval::Eval),
     Check(check::Check),
     Commit(commit::Commit),
     Prove(prove::Prove),

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tdd_agents::agent::AgentError;
+use tdd_agents::models::ModelsError;
 use tdd_agents::prompts::PromptError;
-use tdd_core::cycle::Role;
 use tdd_core::machine::MachineError;
+use tdd_eval::error::EvalError;
 use tdd_exec::error::WorkError;
 use tdd_exec::git::GitError;
 use tdd_exec::ledger::LedgerError;
@@ -19,6 +20,7 @@ use tdd_exec::text::TextError;
 use tdd_exec::workspace::WriteError;
 use tdd_llm::error::LlmError;
 
+use crate::commands::eval;
 use crate::kata::KataError;
 use crate::person::PersonError;
 use crate::{program_error, work_error};
@@ -46,12 +48,10 @@ pub enum CliError {
     NoSuchFile(String),
     #[error("`{0}` does not parse, so nothing can be said about it")]
     Unparsed(String),
-    #[error("no model is configured for the {0}")]
-    NoModel(Role),
-    #[error("no server is configured for the {role}'s model `{model}`")]
-    NoServer { role: Role, model: String },
-    #[error("cannot start the runtime")]
-    Runtime(#[source] io::Error),
+    #[error(transparent)]
+    Models(#[from] ModelsError),
+    #[error(transparent)]
+    Eval(#[from] EvalError),
     #[error("the model gave no answer")]
     Model(#[from] LlmError),
     #[error("cannot write the cassette `{}`", path.display())]
@@ -164,8 +164,6 @@ impl CliError {
             | Self::NoSuchFile(_)
             | Self::Unparsed(_)
             | Self::Kata(_)
-            | Self::NoModel(_)
-            | Self::NoServer { .. }
             | Self::Prompts(_)
             | Self::PromptFile(_)
             | Self::Modified { .. }
@@ -174,8 +172,12 @@ impl CliError {
             | Self::CassetteFile(_)
             | Self::Person(_) => Code::Usage,
             Self::Work(error) => work_error::code(error),
-            Self::Runtime(_)
-            | Self::Model(_)
+            Self::Eval(error) => eval::code(error),
+            Self::Models(error) => match error {
+                ModelsError::NoModel(_) | ModelsError::NoServer { .. } => Code::Usage,
+                ModelsError::Runtime(_) | ModelsError::Model(_) => Code::Environment,
+            },
+            Self::Model(_)
             | Self::CannotTest { .. }
             | Self::NoTemporary { .. }
             | Self::NoTool { .. }
@@ -226,11 +228,8 @@ impl CliError {
             }
             Self::NoMarkdown => "use `--format human` or `--format json`".to_owned(),
             Self::UnknownCommand(_) => "`tdd-cli --help` lists the commands".to_owned(),
-            Self::NoModel(role) => {
-                format!("set `roles.{role}.model` in `tdd.yaml`, or see it all work: `tdd-cli demo`")
-            }
-            Self::NoServer { .. } => "set `llm.base_url` in `tdd.yaml`, or name a provider before the model".to_owned(),
-            Self::Runtime(_) => return None,
+            Self::Models(error) => return error.hint(),
+            Self::Eval(error) => return error.hint(),
             Self::Model(error) => return error.hint().map(str::to_owned),
             Self::Cassette { .. } => "name a file that can be written".to_owned(),
             Self::CassetteFile(_) => "name a cassette that `tdd-cli run --record FILE` wrote".to_owned(),
@@ -298,7 +297,7 @@ impl From<MachineError<WorkError, AgentError>> for CliError {
             MachineError::Modified { path, more } => Self::Modified { path, more },
             MachineError::Untracked { path, more } => Self::Untracked { path, more },
             MachineError::RefactorMode { reason } => PersonError::RefactorModeOn { reason }.into(),
-            MachineError::NoAgent(role) => Self::NoModel(role),
+            MachineError::NoAgent(role) => ModelsError::NoModel(role).into(),
             MachineError::View(source) => Self::View { path: PathBuf::from(".tdd"), source },
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tdd_agents::agent::ModelAgent;
+use tdd_agents::models::RoleModels;
 use tdd_agents::prompts::Prompts;
 use tdd_core::cycle::Role;
 use tdd_core::event::Record;
@@ -19,7 +20,6 @@ use crate::error::CliError;
 use crate::kata;
 use crate::output::print_raw;
 use crate::tell::Story;
-use crate::voice::RoleModels;
 
 /// Largest prompt override, in bytes.
 const MAX_PROMPT: u64 = 256 << 10;

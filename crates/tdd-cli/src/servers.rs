@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
+use tdd_agents::models::{self, ModelsError};
 use tdd_agents::remarks::{self, Grade, Remark};
 use tdd_agents::roster::{self, RoleConfig};
 use tdd_core::config::Config;
+use tdd_llm::blocking::Caller;
 use tdd_llm::http::HttpClient;
-use tdd_llm::probe::{self, Contact};
+use tdd_llm::probe::Contact;
 use tdd_llm::stop::Stop;
-use tokio::runtime::Builder;
 
 use crate::context::Context;
-use crate::error::CliError;
 use crate::progress::Progress;
-use crate::voice::endpoint;
+use crate::voice;
 
 /// A model to probe.
 struct Candidate {
@@ -31,8 +31,7 @@ const CONNECT: Duration = Duration::from_secs(2);
 pub fn ask(config: &Config, context: &Context) -> Vec<Remark> {
     let progress = Progress::begin();
     progress.say("asking the model servers");
-    let cancel = context.cancel.clone();
-    let stop = Stop::watching(move || cancel.is_cancelled());
+    let stop = voice::stop(context);
     let mut remarks = Vec::new();
     let mut servers: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
     for seat in roster::roster(config) {
@@ -56,19 +55,19 @@ pub fn ask(config: &Config, context: &Context) -> Vec<Remark> {
     remarks
 }
 
-fn client(seat: &RoleConfig, config: &Config, stop: &Stop) -> Result<HttpClient, CliError> {
-    let mut endpoint = endpoint(seat, config)?;
+fn client(seat: &RoleConfig, config: &Config, stop: &Stop) -> Result<HttpClient, ModelsError> {
+    let mut endpoint = models::endpoint(seat, config, &voice::variable)?;
     endpoint.timeouts.connect = endpoint.timeouts.connect.min(CONNECT);
     Ok(HttpClient::new(endpoint, stop.clone())?)
 }
 
 /// Probes a server's models in sequence; stops after the first if the server is unreachable.
 fn ask_server(candidates: &[Candidate]) -> Vec<Remark> {
-    let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return Vec::new() };
+    let Ok(caller) = Caller::new() else { return Vec::new() };
     let mut remarks = Vec::new();
     let mut gone = None;
     for Candidate { subject, model, client } in candidates {
-        let found = gone.clone().unwrap_or_else(|| runtime.block_on(probe::probe(client)));
+        let found = gone.clone().unwrap_or_else(|| caller.probe(client));
         remarks.extend(remarks::remarks(subject, model, &found));
         gone = matches!(found.contact, Contact::Unreachable(_)).then_some(found);
     }

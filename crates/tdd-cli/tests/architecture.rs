@@ -7,14 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates of ours that each crate may depend on.
-const DIRECTION: [(&str, &[&str]); 7] = [
+const DIRECTION: [(&str, &[&str]); 8] = [
     ("tdd-core", &[]),
     ("tdd-llm", &[]),
     ("tdd-fixtures", &[]),
     ("tdd-lang", &["tdd-core"]),
     ("tdd-exec", &["tdd-core", "tdd-lang"]),
     ("tdd-agents", &["tdd-core", "tdd-llm"]),
-    ("tdd-cli", &["tdd-agents", "tdd-core", "tdd-exec", "tdd-lang", "tdd-llm"]),
+    ("tdd-eval", &["tdd-agents", "tdd-core", "tdd-exec", "tdd-lang", "tdd-llm"]),
+    ("tdd-cli", &["tdd-agents", "tdd-core", "tdd-eval", "tdd-exec", "tdd-lang", "tdd-llm"]),
 ];
 
 /// Crates that must do no I/O, because they only decide or describe.
@@ -58,7 +59,7 @@ fn all_sources() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn there_are_the_seven_crates_and_no_other() {
+fn there_are_the_eight_crates_and_no_other() {
     let expected: BTreeSet<String> = DIRECTION.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(crates(), expected);
 }

@@ -216,6 +216,7 @@ fn completions_and_manual_pages_are_there_for_every_shell_and_command() {
         "step",
         "status",
         "doctor",
+        "eval",
         "auto-test",
         "detect-antipattern",
         "audit",

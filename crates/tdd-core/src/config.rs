@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::{NonZeroU32, NonZeroU64};
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cycle::Role;
 use crate::path::ConfinedPath;
@@ -87,7 +87,7 @@ impl Config {
 }
 
 /// The model of each role.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Roles {
     /// Writes tests.
@@ -112,7 +112,7 @@ impl Roles {
 }
 
 /// One role's model.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoleConfig {
     /// `provider:model`, or a model's name as its server spells it.
@@ -132,7 +132,7 @@ pub struct RoleConfig {
 }
 
 /// When a role takes its turn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
     /// In every cycle.
@@ -143,7 +143,7 @@ pub enum When {
 }
 
 /// How a model answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// An edit plan, or fenced files for a model that breaks JSON.
@@ -158,7 +158,7 @@ pub enum Protocol {
 }
 
 /// The servers, limits and prices of models.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Llm {
     /// The server of models without a provider.
@@ -182,7 +182,7 @@ pub struct Llm {
 }
 
 /// A named server.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provider {
     /// Its address.
@@ -194,7 +194,7 @@ pub struct Provider {
 }
 
 /// The limits of a run's cost; `None` means no limit.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
     /// Tokens, prompt and completion together.
@@ -205,7 +205,7 @@ pub struct Budget {
 }
 
 /// US dollars per million tokens.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// Price of prompt tokens.

@@ -44,6 +44,12 @@ impl Endpoint {
         let timeouts = Timeouts::default();
         Self { route, key: None, temperature: None, timeouts, max_retries: 5, stream: true, until: None }
     }
+
+    /// The same endpoint for a run that ends after this time.
+    #[must_use]
+    pub fn ending_after(self, time: Option<Duration>) -> Self {
+        Self { until: time.and_then(|time| std::time::Instant::now().checked_add(time)), ..self }
+    }
 }
 
 /// Timeouts of one try. A call takes at most `max_retries + 1` times `whole`, plus the waits between tries, which the

@@ -1,5 +1,6 @@
 //! Models and their servers. Knows nothing about test-driven development.
 
+pub mod blocking;
 pub mod budget;
 pub mod cassette;
 pub mod client;

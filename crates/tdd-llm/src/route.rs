@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use secrecy::SecretString;
+
 /// A server that speaks the OpenAI protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
@@ -9,6 +11,14 @@ pub struct Server {
     pub base_url: String,
     /// The environment variable that holds the API key.
     pub api_key_env: Option<String>,
+}
+
+impl Server {
+    /// The API key in the environment `vars`, if the server needs one.
+    pub fn key(&self, vars: impl Fn(&str) -> Option<String>) -> Option<SecretString> {
+        let key = vars(self.api_key_env.as_deref()?)?;
+        (!key.trim().is_empty()).then(|| SecretString::from(key))
+    }
 }
 
 /// The configured servers.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use tdd_agents::models::RoleModels;
 use tdd_core::commit::Trailers;
 use tdd_core::cycle::Phase;
 use tdd_core::digest::CommitId;
@@ -16,7 +17,6 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::machine;
 use crate::output::{BOLD, DIM, WARN, paint, print_line};
-use crate::voice::RoleModels;
 use tdd_core::machine::{End, Mandate, Order};
 use tdd_exec::project;
 

@@ -8,6 +8,7 @@ pub mod completions;
 pub mod demo;
 pub mod detect_antipattern;
 pub mod doctor;
+pub mod eval;
 pub mod export;
 pub mod init;
 pub mod log;
@@ -92,6 +93,7 @@ fn dispatch(cli: Cli) -> Result<ExitCode, CliError> {
         Command::Step(args) => step::run(&args, &context),
         Command::Status(args) => status::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
+        Command::Eval(args) => eval::run(&args, &context),
         Command::Check(args) => check::run(&args, &context),
         Command::Commit(args) => commit::run(&args, &context),
         Command::Prove(args) => prove::run(&args, &context),

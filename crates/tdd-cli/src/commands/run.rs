@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
+use tdd_agents::models::RoleModels;
 use tdd_core::config::Config;
 use tdd_exec::git::Repo;
 use tdd_exec::text;
@@ -17,7 +18,7 @@ use crate::error::CliError;
 use crate::kata::{self, KataError};
 use crate::machine;
 use crate::output::{BOLD, GOOD, WARN, paint, print_line};
-use crate::voice::RoleModels;
+use crate::voice;
 use tdd_core::machine::{End, Mandate, Order};
 use tdd_exec::project;
 
@@ -126,9 +127,9 @@ pub fn voice(
     match &options.replay {
         Some(path) => {
             let cassette = text::read(path, MAX_CASSETTE).map_err(CliError::CassetteFile)?;
-            RoleModels::replayed(&cassette, config)
+            Ok(RoleModels::replayed(&cassette, config)?)
         }
-        None => RoleModels::configured(config, context, options.record.as_deref(), max_time),
+        None => voice::configured(config, context, options.record.as_deref(), max_time),
     }
 }
 

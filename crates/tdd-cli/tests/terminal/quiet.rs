@@ -107,6 +107,7 @@ fn every_command_is_quiet_when_it_is_told_to() {
     table.deed(&["retire", "test/calc.test.js::adds two numbers", "--reason", "no numbers any more"]);
     runs(&mut table);
     programs(&mut table);
+    evaluation(&mut table);
     table.row(&["log"], Content);
     table.row(&["export", "triples"], Content);
     table.row(&["completions", "bash"], Content);
@@ -135,6 +136,17 @@ fn runs(table: &mut Table) {
     let edit = edit_plan(&[("NOTES.md", Some("Adds.\n"))], &notes);
     table.script(&Script::new().plans("3-executor").says("step-3-executor-edit-1", &edit));
     table.deed(&["plan", "run", "plans/05-01.md", "--replay", "../script.jsonl"]);
+}
+
+/// One exercise in the project's language, with a recorded answer.
+fn evaluation(table: &mut Table) {
+    table.sandbox.write("../exercises/sums/instructions.md", "Add two numbers.\n");
+    table.sandbox.write("../exercises/sums/stub/src/calc.js", WRONG);
+    table.sandbox.write("../exercises/sums/hidden/test/calc.test.js", TEST);
+    let answer = format!("src/calc.js\n```js\n{RIGHT}```\n");
+    let tape = Script::new().says("one-shot", &answer).cassette();
+    table.sandbox.write("../tapes/sums.one-shot.1.jsonl", tape);
+    table.row(&["eval", "../exercises", "--arms", "one-shot", "--replay", "../tapes"], OneLine);
 }
 
 fn programs(table: &mut Table) {

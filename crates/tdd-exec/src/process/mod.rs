@@ -19,5 +19,5 @@ pub use cancel::Cancel;
 pub use env::scrub;
 pub use error::ProcessError;
 pub use run::{run, spent};
-pub use spawner::{Isolation, Spawner};
+pub use spawner::{Isolation, Spawner, own_program};
 pub use supervisor::{SUPERVISE, supervise_if_asked};

@@ -130,7 +130,7 @@ fn move_home(vars: &mut BTreeMap<OsString, OsString>, home: PathBuf, tmp: PathBu
 }
 
 /// Our own program. On Linux this path keeps working even if an update replaces the file.
-fn own_program() -> PathBuf {
+pub fn own_program() -> PathBuf {
     let link = PathBuf::from("/proc/self/exe");
     if link.exists() { link } else { std::env::current_exe().unwrap_or(link) }
 }

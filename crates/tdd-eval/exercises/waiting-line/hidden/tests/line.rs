@@ -1,0 +1,93 @@
+use waiting_line::Line;
+
+fn line(patients: &[(&str, u32)]) -> Line {
+    let mut line = Line::new();
+    for (name, urgency) in patients {
+        assert!(line.arrive(name, *urgency));
+    }
+    line
+}
+
+fn calls(mut line: Line) -> Vec<String> {
+    std::iter::from_fn(|| line.call()).collect()
+}
+
+#[test]
+fn an_empty_line_calls_nobody() {
+    assert_eq!(Line::new().call(), None);
+    assert_eq!(Line::default().call(), None);
+}
+
+#[test]
+fn one_patient_is_called_once() {
+    assert_eq!(calls(line(&[("Ann", 1)])), ["Ann"]);
+}
+
+#[test]
+fn the_most_urgent_comes_first() {
+    assert_eq!(calls(line(&[("Ann", 1), ("Bob", 3), ("Cyd", 2)])), ["Bob", "Cyd", "Ann"]);
+}
+
+#[test]
+fn of_the_same_urgency_the_first_comes_first() {
+    assert_eq!(calls(line(&[("Ann", 1), ("Bob", 3), ("Cyd", 3)])), ["Bob", "Cyd", "Ann"]);
+}
+
+#[test]
+fn nobody_waits_twice() {
+    let mut line = line(&[("Ann", 1), ("Bob", 2)]);
+    assert!(!line.arrive("Ann", 9));
+    assert_eq!(calls(line), ["Bob", "Ann"]);
+}
+
+#[test]
+fn a_patient_may_come_back_after_the_call() {
+    let mut line = line(&[("Ann", 1)]);
+    assert_eq!(line.call(), Some("Ann".to_owned()));
+    assert!(line.arrive("Ann", 2));
+    assert_eq!(line.len(), 1);
+}
+
+#[test]
+fn a_raised_urgency_counts() {
+    let mut line = line(&[("Ann", 1), ("Bob", 2)]);
+    assert!(line.raise("Ann", 3));
+    assert_eq!(calls(line), ["Ann", "Bob"]);
+}
+
+#[test]
+fn a_raised_patient_keeps_the_time_of_arrival() {
+    let mut line = line(&[("Ann", 1), ("Bob", 2)]);
+    assert!(line.raise("Ann", 2));
+    assert_eq!(calls(line), ["Ann", "Bob"]);
+}
+
+#[test]
+fn an_urgency_may_become_lower() {
+    let mut line = line(&[("Ann", 5), ("Bob", 2)]);
+    assert!(line.raise("Ann", 1));
+    assert_eq!(calls(line), ["Bob", "Ann"]);
+}
+
+#[test]
+fn who_does_not_wait_cannot_be_raised() {
+    let mut line = line(&[("Ann", 1)]);
+    assert!(!line.raise("Bob", 9));
+    assert_eq!(calls(line), ["Ann"]);
+}
+
+#[test]
+fn a_line_knows_its_length() {
+    let mut line = line(&[("Ann", 1), ("Bob", 2)]);
+    assert_eq!((line.len(), line.is_empty()), (2, false));
+    line.call();
+    line.call();
+    assert_eq!((line.len(), line.is_empty()), (0, true));
+}
+
+#[test]
+fn a_patient_knows_how_many_are_ahead() {
+    let line = line(&[("Ann", 1), ("Bob", 3), ("Cyd", 1), ("Dan", 2)]);
+    let ahead = ["Bob", "Dan", "Ann", "Cyd", "Eve"].map(|name| line.ahead_of(name));
+    assert_eq!(ahead, [Some(0), Some(1), Some(2), Some(3), None]);
+}
