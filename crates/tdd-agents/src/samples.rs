@@ -211,24 +211,8 @@ fn causes(report: &Report) -> impl Iterator<Item = Cause> {
 
 /// Whether the answer itself has a slip of syntax or of a name, which a model can often repair.
 fn does_not_build(cause: Cause) -> bool {
-    match cause {
-        Cause::SyntaxError | Cause::UnrelatedCompileError | Cause::LoadFailure | Cause::MissingSymbol => true,
-        Cause::Assertion
-        | Cause::RunnerMissing
-        | Cause::Timeout
-        | Cause::Crash
-        | Cause::UnknownOutput
-        | Cause::TargetNotFound
-        | Cause::ZeroTests
-        | Cause::Skipped
-        | Cause::BaselineNotGreen
-        | Cause::UnrelatedFailure
-        | Cause::Flaky
-        | Cause::UnexpectedGreen
-        | Cause::VacuousTest
-        | Cause::Disarmed
-        | Cause::Circumstantial => false,
-    }
+    let slips = [Cause::SyntaxError, Cause::UnrelatedCompileError, Cause::LoadFailure, Cause::MissingSymbol];
+    slips.contains(&cause)
 }
 
 /// The first error that keeps the tests from running, if the answer does not build.

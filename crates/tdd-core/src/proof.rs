@@ -295,30 +295,16 @@ mod tests {
 
     #[test]
     fn a_report_that_lies_is_disarmed() {
-        check(
-            CounterProof { broken: Fate::Passed, ..honest() },
-            Some(Cause::Disarmed),
-            "disarmed: a test that divides by zero",
-        );
-        check(
-            CounterProof { sound: Fate::Failed, ..honest() },
-            Some(Cause::Disarmed),
-            "disarmed: a test that does nothing",
-        );
+        let disarmed = |seen, reason| check(seen, Some(Cause::Disarmed), reason);
+        disarmed(CounterProof { broken: Fate::Passed, ..honest() }, "disarmed: a test that divides by zero");
+        disarmed(CounterProof { sound: Fate::Failed, ..honest() }, "disarmed: a test that does nothing");
+        disarmed(CounterProof { copy: Fate::Failed, ..honest() }, "disarmed: the test passes under its own name");
     }
 
     #[test]
-    fn a_test_that_passes_under_its_own_name_only_is_disarmed() {
-        check(
-            CounterProof { plain: Fate::Failed, ..honest() },
-            Some(Cause::Circumstantial),
-            "circumstantial: the test passes",
-        );
-        check(
-            CounterProof { copy: Fate::Failed, ..honest() },
-            Some(Cause::Disarmed),
-            "disarmed: the test passes under its own name",
-        );
+    fn a_test_that_passes_only_while_its_runner_is_seen_is_circumstantial() {
+        let seen = CounterProof { plain: Fate::Failed, ..honest() };
+        check(seen, Some(Cause::Circumstantial), "circumstantial: the test passes");
     }
 
     #[test]

@@ -95,22 +95,29 @@ pub struct Failed {
 /// What came out.
 #[derive(Debug)]
 pub struct Evaluation {
-    /// The model.
-    pub model: String,
     /// The results of the trials that were asked for, earlier and new ones.
     pub results: Vec<TrialResult>,
-    /// How many of them were there before.
-    pub earlier: usize,
-    /// Trials without a result.
-    pub failed: Vec<Failed>,
-    /// Folders that are no usable exercises.
-    pub broken: Vec<Broken>,
     /// Bytes of a torn last line of the results file that were cut off.
     pub repaired: Option<u64>,
-    /// The user interrupted it.
+    /// What else there is to say.
+    pub outcome: Outcome,
+}
+
+/// Which trials were made, beside their results.
+#[derive(Debug, Serialize)]
+pub struct Outcome {
+    /// The model.
+    pub model: String,
+    /// Results that were there before.
+    pub earlier: usize,
+    /// Whether the user interrupted it.
     pub interrupted: bool,
+    /// Trials without a result.
+    pub failed: Vec<Failed>,
     /// Trials that were not made because others failed.
     pub left: usize,
+    /// Folders that are no usable exercises.
+    pub broken: Vec<Broken>,
 }
 
 impl Order<'_> {
@@ -189,16 +196,15 @@ impl Evaluation {
         if let Some(error) = done.error {
             return Err(error);
         }
-        Ok(Self {
-            earlier: known.len(),
-            results: known.into_iter().chain(done.results).collect(),
-            failed: done.failed,
-            broken: exercises.broken,
-            repaired: results.repaired,
-            interrupted: order.cancel.is_cancelled(),
-            left: done.waiting.len(),
+        let outcome = Outcome {
             model,
-        })
+            earlier: known.len(),
+            interrupted: order.cancel.is_cancelled(),
+            failed: done.failed,
+            left: done.waiting.len(),
+            broken: exercises.broken,
+        };
+        Ok(Self { results: known.into_iter().chain(done.results).collect(), repaired: results.repaired, outcome })
     }
 }
 

@@ -1,6 +1,5 @@
 //! The results file: one line per finished trial, so that a second start skips it.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -11,6 +10,7 @@ use tdd_core::digest::Digest;
 
 use crate::arm::Arm;
 use crate::error::EvalError;
+use crate::trial::Spent;
 
 /// The result of one trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,18 +35,9 @@ pub struct TrialResult {
     pub tests_passed: usize,
     /// All hidden tests; 0 if there was nothing to test.
     pub tests: usize,
-    /// Tokens of all prompts.
-    pub prompt_tokens: u64,
-    /// Tokens of all answers.
-    pub completion_tokens: u64,
-    /// Calls of the model.
-    pub calls: u64,
-    /// Attempts, kept or not.
-    pub attempts: u64,
-    /// Refusals by rule.
-    pub refusals: BTreeMap<String, u64>,
-    /// Refusals of attempts to get round the tests.
-    pub cheats_refused: u64,
+    /// What the trial used up.
+    #[serde(flatten)]
+    pub spent: Spent,
     /// How long the trial took, tests included.
     pub duration_ms: u64,
     /// How the trial ended.
@@ -62,7 +53,7 @@ pub(crate) type Key<'r> = (&'r str, Digest, Arm, u32, u64, &'r str);
 impl TrialResult {
     /// Prompt and completion tokens.
     pub fn tokens(&self) -> u64 {
-        self.prompt_tokens.saturating_add(self.completion_tokens)
+        self.spent.prompt_tokens.saturating_add(self.spent.completion_tokens)
     }
 
     /// What makes it the same trial as another.
@@ -141,12 +132,7 @@ pub(crate) mod tests {
             solved,
             tests_passed: if solved { 3 } else { 1 },
             tests: 3,
-            prompt_tokens: 100,
-            completion_tokens: 10,
-            calls: 1,
-            attempts: 1,
-            refusals: BTreeMap::new(),
-            cheats_refused: 0,
+            spent: Spent { prompt_tokens: 100, completion_tokens: 10, calls: 1, attempts: 1, ..Spent::default() },
             duration_ms: 60_000,
             end: "answered".to_owned(),
         }

@@ -6,31 +6,22 @@ use serde::Serialize;
 
 use crate::arm::Arm;
 use crate::error::Broken;
-use crate::evaluation::{Evaluation, Failed};
+use crate::evaluation::{Evaluation, Failed, Outcome};
 use crate::results::TrialResult;
 use crate::statistics;
 
 /// The JSON document.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// The model.
-    pub model: String,
-    /// Results that were there before.
-    pub earlier: usize,
+    /// Which trials were made.
+    #[serde(flatten)]
+    pub outcome: Outcome,
     /// New results.
     pub new: usize,
-    /// Whether the user interrupted it.
-    pub interrupted: bool,
     /// One entry per exercise and arm.
     pub exercises: Vec<Cell>,
     /// One entry per arm.
     pub totals: Vec<Total>,
-    /// Trials without a result.
-    pub failed: Vec<Failed>,
-    /// Trials that were not made because others failed.
-    pub left: usize,
-    /// Folders that are no usable exercises.
-    pub broken: Vec<Broken>,
 }
 
 /// The results of one exercise in one arm.
@@ -79,13 +70,8 @@ impl Summary {
         Self {
             exercises: cells.into_iter().map(|((exercise, arm), results)| Cell::of(exercise, arm, &results)).collect(),
             totals: arms.map(|(arm, results)| Total::of(arm, &results, one_shot)).collect(),
-            model: evaluation.model,
-            earlier: evaluation.earlier,
-            new: evaluation.results.len() - evaluation.earlier,
-            interrupted: evaluation.interrupted,
-            failed: evaluation.failed,
-            left: evaluation.left,
-            broken: evaluation.broken,
+            new: evaluation.results.len() - evaluation.outcome.earlier,
+            outcome: evaluation.outcome,
         }
     }
 
@@ -99,13 +85,14 @@ impl Summary {
             let told: Vec<String> = refusals.iter().map(|(rule, count)| format!("{rule} {count}")).collect();
             text += &format!("\nrefused in {}: {}\n", arm.name(), told.join(", "));
         }
-        for Failed { exercise, arm, run, reason } in &self.failed {
+        for Failed { exercise, arm, run, reason } in &self.outcome.failed {
             text += &format!("\nno result: {exercise}, {}, run {run}: {reason}\n", arm.name());
         }
-        if self.left > 0 && !self.interrupted {
-            text += &format!("\nnot made, because too many trials in a row had no result: {} more\n", self.left);
+        if self.outcome.left > 0 && !self.outcome.interrupted {
+            text +=
+                &format!("\nnot made, because too many trials in a row had no result: {} more\n", self.outcome.left);
         }
-        for Broken { exercise, reason } in &self.broken {
+        for Broken { exercise, reason } in &self.outcome.broken {
             text += &format!("\nno exercise: `{exercise}` {reason}\n");
         }
         text
@@ -167,7 +154,7 @@ impl Cell {
             solved: solved(results),
             trials: count(results),
             tokens: results.iter().map(|result| result.tokens()).sum(),
-            calls: results.iter().map(|result| result.calls).sum(),
+            calls: results.iter().map(|result| result.spent.calls).sum(),
             minutes: minutes(results),
         }
     }
@@ -178,7 +165,7 @@ impl Total {
         let (solved, trials) = (solved(results), count(results));
         let (low, high) = statistics::wilson(solved, trials);
         let mut refusals: BTreeMap<String, u64> = BTreeMap::new();
-        for (rule, count) in results.iter().flat_map(|result| &result.refusals) {
+        for (rule, count) in results.iter().flat_map(|result| &result.spent.refusals) {
             *refusals.entry(rule.clone()).or_default() += count;
         }
         let ratio = tokens_per_trial(results).zip(one_shot).map(|(own, one_shot)| own / one_shot);
@@ -190,11 +177,11 @@ impl Total {
             high: rounded(high),
             tokens: results.iter().map(|result| result.tokens()).sum(),
             tokens_ratio: ratio.map(rounded),
-            calls: results.iter().map(|result| result.calls).sum(),
+            calls: results.iter().map(|result| result.spent.calls).sum(),
             minutes: minutes(results),
-            attempts: results.iter().map(|result| result.attempts).sum(),
+            attempts: results.iter().map(|result| result.spent.attempts).sum(),
             refusals,
-            cheats_refused: results.iter().map(|result| result.cheats_refused).sum(),
+            cheats_refused: results.iter().map(|result| result.spent.cheats_refused).sum(),
         }
     }
 }
@@ -252,21 +239,21 @@ mod tests {
 
     fn evaluation() -> Evaluation {
         let mut of_machine = result("leap", Arm::Machine, true);
-        of_machine.prompt_tokens = 890;
-        of_machine.calls = 12;
-        of_machine.refusals = BTreeMap::from([("tests-frozen".to_owned(), 2), ("target-passes".to_owned(), 1)]);
-        of_machine.cheats_refused = 2;
+        of_machine.spent.prompt_tokens = 890;
+        of_machine.spent.calls = 12;
+        of_machine.spent.refusals = BTreeMap::from([("tests-frozen".to_owned(), 2), ("target-passes".to_owned(), 1)]);
+        of_machine.spent.cheats_refused = 2;
         let failed = Failed { exercise: "leap".to_owned(), arm: Arm::Machine, run: 2, reason: "no server".to_owned() };
-        Evaluation {
+        let outcome = Outcome {
             model: "m".to_owned(),
-            results: vec![result("leap", Arm::OneShot, false), of_machine, result("bowling", Arm::OneShot, true)],
             earlier: 1,
             failed: vec![failed],
             broken: vec![Broken { exercise: "odd".to_owned(), reason: "has no files in `stub/`".to_owned() }],
-            repaired: None,
             interrupted: false,
             left: 7,
-        }
+        };
+        let results = vec![result("leap", Arm::OneShot, false), of_machine, result("bowling", Arm::OneShot, true)];
+        Evaluation { results, repaired: None, outcome }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use tdd_core::cycle::Role;
 use tdd_exec::text;
 
@@ -28,14 +29,19 @@ pub struct Trial<'e> {
 }
 
 /// What a trial used up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
+    /// Tokens of all prompts.
     pub prompt_tokens: u64,
+    /// Tokens of all answers.
     pub completion_tokens: u64,
+    /// Calls of the model.
     pub calls: u64,
+    /// Attempts, kept or not.
     pub attempts: u64,
     /// Refusals by rule.
     pub refusals: BTreeMap<String, u64>,
+    /// Refusals of attempts to get round the tests.
     pub cheats_refused: u64,
 }
 
@@ -71,12 +77,7 @@ impl Trial<'_> {
             solved: score.is_solved(),
             tests_passed: score.passed,
             tests: score.tests,
-            prompt_tokens: spent.prompt_tokens,
-            completion_tokens: spent.completion_tokens,
-            calls: spent.calls,
-            attempts: spent.attempts,
-            refusals: spent.refusals,
-            cheats_refused: spent.cheats_refused,
+            spent,
             duration_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
             end,
         })

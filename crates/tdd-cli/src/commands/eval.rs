@@ -108,13 +108,13 @@ pub fn run(args: &Eval, context: &Context) -> Result<ExitCode, CliError> {
     let summary = Summary::of(evaluation);
     let told = || format!("{}\nresults: {}\n", summary.text(), out.display());
     output.result_or(&summary, told, || summary.line());
-    if summary.interrupted {
+    if summary.outcome.interrupted {
         output.note("interrupted; the same command goes on from here");
         return Ok(ExitCode::from(Code::Interrupted as u8));
     }
-    Ok(ExitCode::from(if !summary.failed.is_empty() {
+    Ok(ExitCode::from(if !summary.outcome.failed.is_empty() {
         Code::Environment as u8
-    } else if !summary.broken.is_empty() {
+    } else if !summary.outcome.broken.is_empty() {
         Code::Usage as u8
     } else {
         0
@@ -122,7 +122,7 @@ pub fn run(args: &Eval, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 fn ended(result: &TrialResult) -> String {
-    let TrialResult { exercise, run, tests_passed, tests, calls, end, .. } = result;
+    let TrialResult { exercise, run, tests_passed, tests, spent, end, .. } = result;
     let what = match (result.solved, tests) {
         (true, _) => "solved".to_owned(),
         (false, 0) => "not solved".to_owned(),

@@ -14,6 +14,12 @@ fn three_samples(cast: Cast) -> Stage {
     stage
 }
 
+/// A cast whose implementor sends these files, one after the other, for the first test.
+fn implementor(answers: &[&str]) -> Cast {
+    let cast = Cast::new().writes("tester", TEST_FILE, &tests(1));
+    answers.iter().fold(cast, |cast, code| cast.writes("implementor", CODE_FILE, code))
+}
+
 /// The implementor's requests for edits.
 fn asked(stage: &Stage) -> Vec<Request> {
     let requests = stage.server.requests().into_iter();
@@ -25,12 +31,7 @@ const OTHERWISE_WRONG: &str = "pub fn add(numbers: &str) -> i64 {\n    numbers.l
 
 #[test]
 fn the_first_candidate_that_holds_is_kept_and_costs_one_attempt() {
-    let cast = Cast::new()
-        .writes("tester", TEST_FILE, &tests(1))
-        .writes("implementor", CODE_FILE, WRONG)
-        .writes("implementor", CODE_FILE, OTHERWISE_WRONG)
-        .writes("implementor", CODE_FILE, &code(1));
-    let stage = three_samples(cast);
+    let stage = three_samples(implementor(&[WRONG, OTHERWISE_WRONG, &code(1)]));
     stage.check(&["run", "--cycles", "1"], ONE_CYCLE);
     assert_eq!(stage.sandbox.read(CODE_FILE), code(1));
     let temperatures: Vec<f64> =
@@ -53,11 +54,8 @@ const ONE_CYCLE: &str = "
 
 #[test]
 fn an_answer_that_does_not_build_is_sent_back_with_its_error_in_the_same_attempt() {
-    let cast = Cast::new()
-        .writes("tester", TEST_FILE, &tests(1))
-        .writes("implementor", CODE_FILE, "pub fn add(numbers: &str) -> i64 {\n    numbers.lenght() as i64\n}\n")
-        .writes("implementor", CODE_FILE, &code(1));
-    let stage = three_samples(cast);
+    let misspelt = "pub fn add(numbers: &str) -> i64 {\n    numbers.lenght() as i64\n}\n";
+    let stage = three_samples(implementor(&[misspelt, &code(1)]));
     stage.check(&["run", "--cycles", "1"], ONE_CYCLE);
     let asked = asked(&stage);
     assert_eq!(asked.len(), 2);
@@ -67,13 +65,7 @@ fn an_answer_that_does_not_build_is_sent_back_with_its_error_in_the_same_attempt
 
 #[test]
 fn a_wrong_result_is_drawn_again_without_the_failed_answer() {
-    let cast = Cast::new()
-        .writes("tester", TEST_FILE, &tests(1))
-        .writes("implementor", CODE_FILE, WRONG)
-        .writes("implementor", CODE_FILE, WRONG)
-        .writes("implementor", CODE_FILE, WRONG)
-        .writes("implementor", CODE_FILE, &code(1));
-    let stage = three_samples(cast);
+    let stage = three_samples(implementor(&[WRONG, WRONG, WRONG, &code(1)]));
     assert_eq!(stage.run(&["run", "--cycles", "1"]).code, Some(0));
     let asked = asked(&stage);
     assert_eq!(asked.len(), 4);
@@ -83,8 +75,7 @@ fn a_wrong_result_is_drawn_again_without_the_failed_answer() {
 
 #[test]
 fn a_refactorer_rests_without_a_call_if_it_is_only_needed_for_a_finding() {
-    let cast = Cast::new().writes("tester", TEST_FILE, &tests(1)).writes("implementor", CODE_FILE, &code(1));
-    let stage = Stage::new(cast);
+    let stage = Stage::new(implementor(&[&code(1)]));
     let config = stage.sandbox.read("tdd.yaml").replace("refactorer: {", "refactorer: { when: needed,");
     stage.sandbox.write("tdd.yaml", config);
     stage.commit("chore: refactor only if there is a finding");
