@@ -171,7 +171,8 @@ impl Exercise {
 
     /// The instructions as a kata, with the places and declarations that the hidden tests rely on.
     pub fn kata(&self) -> String {
-        let mut kata = self.instructions.trim_end().to_owned() + "\n";
+        // The machine takes no requirements from such a section.
+        let mut kata = self.instructions.trim_end().to_owned() + "\n\n## Setup\n";
         for path in self.solution_files() {
             let lines = self.stub.get(path).into_iter().flat_map(|text| text.lines()).map(str::trim);
             let lines = lines.filter(|line| DECLARES.iter().any(|start| line.starts_with(start)));
@@ -205,6 +206,8 @@ fn language_of(files: &Files) -> Option<Box<dyn Language>> {
 
 #[cfg(test)]
 mod tests {
+    use tdd_core::requirements::Requirements;
+
     use super::*;
 
     /// Writes an exercise and returns the reason why it cannot be used.
@@ -242,9 +245,21 @@ mod tests {
             stub: Files::from([("a.py".to_owned(), "LIMIT = 3\n\ndef f(x, y):\n    pass\n".to_owned())]),
             hidden: Files::new(),
         };
-        let expected =
-            "Answer one.\n\nThe code belongs in `a.py`, which has `def f(x, y)`. Keep these names and signatures.\n";
+        let expected = "Answer one.\n\n## Setup\n\nThe code belongs in `a.py`, which has `def f(x, y)`. Keep these names and signatures.\n";
         assert_eq!(exercise.kata(), expected);
+    }
+
+    #[test]
+    fn the_place_and_the_declarations_are_no_requirement_of_the_kata() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("exercises");
+        for exercise in read_all(&folder, &[]).unwrap().usable {
+            let (own, kata) = (Requirements::of(&exercise.instructions), Requirements::of(&exercise.kata()));
+            assert_eq!(kata.list(), own.list(), "{}", exercise.name);
+            assert!(!own.is_empty(), "{} has no requirement", exercise.name);
+            let prose = "# Years\n\nTell whether a year is a leap year. A year that 4 divides is one.\n";
+            let exercise = Exercise { instructions: prose.to_owned(), ..exercise };
+            assert_eq!(Requirements::of(&exercise.kata()).list(), Requirements::of(prose).list());
+        }
     }
 
     #[test]
