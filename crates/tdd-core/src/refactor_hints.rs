@@ -197,7 +197,7 @@ mod tests {
             ("export function total() {", "}"),
         ];
         for (header, end) in headers {
-            let body: String = (0..30).map(|n| format!("        step_{n};\n")).collect();
+            let body = (0..30).map(|n| format!("        step_{n};\n")).collect::<Vec<_>>().concat();
             let text = format!("{header}\n{body}{end}\n");
             let said = hints(&adds("a.x", &text, 10, 20), &[file("a.x", &text)]);
             assert_eq!(said, ["`total` (`a.x:1`) has grown to 31 lines: does it do more than one thing?"], "{header}");
