@@ -32,8 +32,8 @@ fn a_refactorer_sees_what_the_machine_measured() {
     let hints = vec!["`a.py:9` repeats the lines at `a.py:2`".to_owned()];
     let context = StepContext { role: Role::Refactorer, refactor_hints: hints, ..context(&TREE) };
     let brief = Brief { context: &context, files: &files(), target: None }.write(10_000).text;
-    let end =
-        "# What may be worth it\n\nThe machine measured the last commit:\n\n- `a.py:9` repeats the lines at `a.py:2`\n";
+    let end = "# What may be worth improving\n\nThe machine measured the last commit:\n\n- `a.py:9` repeats the \
+               lines at `a.py:2`\n";
     assert!(brief.ends_with(end), "{brief}");
 }
 

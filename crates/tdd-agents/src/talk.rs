@@ -122,8 +122,7 @@ const OR_DONE_LINES: &str = "If each requirement of the kata has a test that pas
 const NOD: &str = "I have read all of it.";
 
 /// Small models tend to resend a refused answer.
-const AGAIN: &str =
-    "This answer asks for the same as the one before it, and can only meet the same end. Write something else.\n\n";
+const AGAIN: &str = "This answer is the same as the one before, and would fail the same way. Write something else.\n\n";
 
 impl Talk {
     /// Begins a conversation without sending a request.

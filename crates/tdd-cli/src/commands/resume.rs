@@ -135,7 +135,7 @@ fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
         Some(unmarked) => {
             let mut test = OneTest::new(workshop, &id)?;
             let summary = format!("unblock {}", id.short_name());
-            let word = Word { summary: &summary, reason: "a person takes it up again", fate: PersonFate::Unblocked };
+            let word = Word { summary: &summary, reason: "a person unblocked it", fate: PersonFate::Unblocked };
             let committed: Committed = match test.make(unmarked, Fate::Free, &word)? {
                 Outcome::Done(committed) => committed,
                 Outcome::Refused(refusal, report) => {

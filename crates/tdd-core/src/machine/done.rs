@@ -14,15 +14,16 @@ const MAX_NAMED: usize = 20;
 pub(super) fn judge(plan: &StepResult, report: &Report, kata: &str) -> Result<(), Refusal> {
     if let Some(unproven) = plan.done.iter().find(|done| !passes(report, &done.test_id)) {
         let Done { requirement, test_id } = unproven;
-        let reason = format!("`{test_id}` is said to pin \"{requirement}\", and it does not pass");
-        let next = format!("name tests that are there and pass, or write the one that is missing; {}", there(report));
+        let reason = format!("`{test_id}` is named as the test of \"{requirement}\", but it does not pass");
+        let next = format!("name tests that exist and pass, or write the missing test; {}", there(report));
         return Err(Rule::TargetPasses.refuse(reason, next));
     }
     let named: BTreeSet<String> = plan.done.iter().map(|done| done.requirement.to_lowercase()).collect();
     let asked = numbered(kata);
     if named.len() < asked {
-        let reason = format!("the kata numbers {asked} requirements, and {} named with a test", count(named.len()));
-        let next = "name a test that passes for each of them, or write the one that is missing";
+        let reason =
+            format!("the kata numbers {asked} requirements, but only {} named with a test", count(named.len()));
+        let next = "name a passing test for each of them, or write the missing test";
         return Err(Rule::TargetPasses.refuse(reason, next));
     }
     Ok(())
@@ -88,7 +89,7 @@ mod tests {
     fn a_kata_is_done_when_every_numbered_requirement_has_a_test_that_passes() {
         assert_eq!(said(&[("1", "a.py::empty"), ("2", "a.py::twice")]), "done");
         assert_eq!(said(&[("1", "empty"), ("2", "empty"), ("3", "empty")]), "done");
-        let few = "the kata numbers 2 requirements, and 1 was named with a test";
+        let few = "the kata numbers 2 requirements, but only 1 was named with a test";
         assert_eq!(said(&[("An empty text", "a.py::empty")]), few);
         assert_eq!(said(&[("Empty", "a.py::empty"), ("empty", "a.py::twice")]), few);
     }
@@ -104,7 +105,7 @@ mod tests {
     fn who_names_none_that_is_there_is_told_what_is() {
         let done = vec![Done { requirement: "1".to_owned(), test_id: TestId::native("a.py", "nowhere") }];
         let refused = judge(&StepResult { done, ..StepResult::default() }, &report(), KATA).unwrap_err();
-        let next = "name tests that are there and pass, or write the one that is missing; these pass: \
+        let next = "name tests that exist and pass, or write the missing test; these pass: \
                     `a.py::empty`, `a.py::twice`, `b.py::twice`";
         assert_eq!(refused.next, next);
     }
