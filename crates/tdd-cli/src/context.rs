@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tdd_exec::git::Repo;
 use tdd_exec::ledger::LedgerError;
 use tdd_exec::process::Cancel;
-use tdd_exec::project::{Place, ProgressLine, Surroundings};
+use tdd_exec::project::{ProgressLine, RunControl, UserPaths};
 use tdd_exec::recording::Recording;
 use tdd_exec::state::StateDir;
 use tdd_exec::workshop::{ProjectWorkshop, Which};
@@ -23,7 +23,7 @@ pub struct Context {
     /// Where results are printed.
     pub output: Output,
     /// The folder and the config file to use.
-    pub place: Place,
+    pub user_paths: UserPaths,
     /// Set by Ctrl-C.
     pub cancel: Cancel,
 }
@@ -43,21 +43,21 @@ impl Context {
             flag.cancel();
         };
         ctrlc::set_handler(stop).map_err(CliError::Signals)?;
-        Ok(Self { place: place(&global), global, output, cancel })
+        Ok(Self { user_paths: user_paths(&global), global, output, cancel })
     }
 
     /// Cancellation and progress display for `tdd-exec`.
-    pub fn surroundings(&self) -> Surroundings {
+    pub fn run_control(&self) -> RunControl {
         let progress = || {
             let line = Progress::begin();
             Box::new(move |what: &str| line.say(what)) as ProgressLine
         };
-        Surroundings { cancel: self.cancel.clone(), progress: Arc::new(progress) }
+        RunControl { cancel: self.cancel.clone(), progress: Arc::new(progress) }
     }
 
     /// The same without progress display, for parallel work.
-    pub fn silent_surroundings(&self) -> Surroundings {
-        Surroundings { cancel: self.cancel.clone(), progress: Arc::new(|| Box::new(|_: &str| {})) }
+    pub fn silent_run_control(&self) -> RunControl {
+        RunControl { cancel: self.cancel.clone(), progress: Arc::new(|| Box::new(|_: &str| {})) }
     }
 
     /// Opens a project's ledger. Fails if another process has locked it.
@@ -93,14 +93,14 @@ impl Context {
 
     /// Opens the change to judge.
     pub fn workshop(&self, which: &Which) -> Result<ProjectWorkshop, CliError> {
-        let workshop = ProjectWorkshop::open(&self.place, &self.surroundings(), which)?;
+        let workshop = ProjectWorkshop::open(&self.user_paths, &self.run_control(), which)?;
         self.mention_repair(&workshop.recording);
         Ok(workshop)
     }
 
     /// Opens the change to judge for a gate. Fails if a shallow clone lacks the base commit.
     pub fn gate_workshop(&self, which: &Which) -> Result<ProjectWorkshop, CliError> {
-        let workshop = ProjectWorkshop::before_a_gate(&self.place, &self.surroundings(), which)?;
+        let workshop = ProjectWorkshop::before_a_gate(&self.user_paths, &self.run_control(), which)?;
         self.mention_repair(&workshop.recording);
         Ok(workshop)
     }
@@ -108,10 +108,10 @@ impl Context {
     /// A context for a project that we created, with only that project's config.
     pub fn inside(&self, folder: &Path) -> Self {
         let global = Global { dir: Some(folder.to_owned()), config: None, ..self.global.clone() };
-        Self { place: place(&global), global, output: self.output, cancel: self.cancel.clone() }
+        Self { user_paths: user_paths(&global), global, output: self.output, cancel: self.cancel.clone() }
     }
 }
 
-fn place(global: &Global) -> Place {
-    Place { dir: global.dir.clone(), config: global.config.clone() }
+fn user_paths(global: &Global) -> UserPaths {
+    UserPaths { dir: global.dir.clone(), config: global.config.clone() }
 }

@@ -138,7 +138,7 @@ pub fn reason(text: &str) -> Result<String, PersonError> {
 
 /// The test that a person names, relative to the current folder.
 pub fn test(context: &Context, root: &Path, asked: &str) -> Result<TestId, PersonError> {
-    project::test(&context.place, root, asked).ok_or_else(|| PersonError::BadTest(asked.to_owned()))
+    project::test(&context.user_paths, root, asked).ok_or_else(|| PersonError::BadTest(asked.to_owned()))
 }
 
 fn because(reason: Option<&str>) -> String {

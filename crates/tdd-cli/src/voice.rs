@@ -15,13 +15,13 @@ use tdd_core::cycle::Role;
 use tdd_core::seam::Budget;
 use tdd_llm::budget::{self, Limit, Meter, Price};
 use tdd_llm::client::{Answer, Ask};
+use tdd_llm::continuation::chat_whole;
 use tdd_llm::error::LlmError;
 use tdd_llm::http::{Endpoint, HttpClient, Timeouts};
 use tdd_llm::model::Model;
 use tdd_llm::recorder::Tape;
 use tdd_llm::replay::Replay;
 use tdd_llm::stop::Stop;
-use tdd_llm::whole::chat_whole;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::context::Context;
@@ -72,7 +72,7 @@ impl RoleModels {
         let mut models = BTreeMap::new();
         for seat in seats {
             let endpoint = Endpoint { until, ..endpoint(&seat, config)? };
-            let client = HttpClient::new(endpoint, stop.clone())?.telling(move |text| output.note(text));
+            let client = HttpClient::new(endpoint, stop.clone())?.with_wait_listener(move |text| output.note(text));
             models.insert(seat.role, (seat.model, Model::at(client, tape.clone())));
         }
         Self::with(models, config)

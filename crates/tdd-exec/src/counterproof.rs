@@ -10,7 +10,7 @@ use tdd_core::report::{Cause, Outcome, Report};
 use tdd_core::seam::Runner;
 use tdd_core::test_id::TestId;
 use tdd_lang::item::TestItem;
-use tdd_lang::twin::{Boldness, Mutant, ScratchNeeds, Twins};
+use tdd_lang::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
 
 use crate::git::Repo;
 use crate::layout::{Content, LayOutError, Layout, ScratchError};
@@ -79,8 +79,8 @@ impl<'a> Prover<'a> {
     pub fn prove(&self, path: &str, test: &TestItem, seed: u64) -> Result<Proof, ProofError> {
         let source = self.read(path)?;
         let mut why = String::new();
-        for boldness in [Boldness::ChangeValues, Boldness::NegateOnly] {
-            let written = self.runner.language.twins(path, &source, test, seed, boldness);
+        for mode in [AlterationMode::ChangeValues, AlterationMode::NegateOnly] {
+            let written = self.runner.language.twins(path, &source, test, seed, mode);
             let Some(twins) = written else { return Ok(Proof::Unwritable) };
             let report = self.run_with([(path, twins.source.as_str())], &twins.ids())?;
             match not_built(&report, &twins.copy) {
@@ -130,9 +130,9 @@ impl<'a> Prover<'a> {
         let ended = |wanted: fn(Fate) -> bool| twins.twins.iter().filter(move |twin| wanted(fate(&twin.id)));
         Ok(CounterProof {
             copy,
-            sound: fate(&twins.sound),
-            broken: fate(&twins.broken),
-            untruths: twins.untruths.iter().map(|(name, id)| (name.clone(), fate(id))).collect(),
+            sound: fate(&twins.passing_control),
+            broken: fate(&twins.failing_control),
+            untruths: twins.false_assertions.iter().map(|(name, id)| (name.clone(), fate(id))).collect(),
             survivors: ended(|fate| fate == Fate::Passed).map(|twin| survivor(twin, report)).collect(),
             not_run: ended(|fate| matches!(fate, Fate::NotRun(_))).cloned().collect(),
             twins: twins.twins.len(),

@@ -51,7 +51,7 @@ pub enum WorkError {
         makefile: String,
     },
     /// The repository has more projects than auto-discovery allows.
-    #[error("{0} projects were found in this repository; auto-discovery is limited to {most}", most = tdd_lang::discover::MOST)]
+    #[error("{0} projects were found in this repository; auto-discovery is limited to {most}", most = tdd_lang::discover::MAX_PROJECTS)]
     TooManyProjects(usize),
     /// The revision does not exist.
     #[error("there is no commit `{0}`")]

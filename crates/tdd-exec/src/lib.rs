@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod counterproof;
+mod disk_space;
 pub mod error;
 pub mod git;
 mod installed;
@@ -13,7 +14,6 @@ pub mod program;
 pub mod project;
 pub mod recording;
 pub mod remote;
-mod room;
 pub mod runner;
 pub mod scratch;
 pub mod setup;

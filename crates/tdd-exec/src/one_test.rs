@@ -46,7 +46,7 @@ pub struct OneTest {
 
 /// What happens to the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum TestFate {
     /// It is deleted.
     Gone,
     /// It is skipped.
@@ -56,7 +56,7 @@ pub enum Fate {
 }
 
 /// The person's decision, for the commit message.
-pub struct Word<'w> {
+pub struct EditReason<'w> {
     /// What is done, such as `retire adds`.
     pub summary: &'w str,
     /// Why.
@@ -65,7 +65,7 @@ pub struct Word<'w> {
     pub fate: PersonFate,
 }
 
-/// The result of [`OneTest::make`].
+/// The result of [`OneTest::apply`].
 pub enum Outcome {
     /// The change is committed.
     Done(Committed),
@@ -106,17 +106,17 @@ impl OneTest {
     }
 
     /// Writes and commits the file's new content, if all other tests keep their results.
-    pub fn make(&mut self, content: String, fate: Fate, word: &Word<'_>) -> Result<Outcome, WorkError> {
+    pub fn apply(&mut self, content: String, fate: TestFate, why: &EditReason<'_>) -> Result<Outcome, WorkError> {
         let changed = BTreeMap::from([(self.path.clone(), Some(content.clone()))]);
         let change = self.change(&changed)?;
         let permit = match self.permit(content, &change) {
             Ok(permit) => permit,
             Err(refusal) => return Ok(Outcome::Refused(Box::new(refusal), Report::new([], Vec::new()))),
         };
-        let report = self.workshop.run_elsewhere(&self.head.tree, &changed)?.report;
+        let report = self.workshop.run_in_scratch(&self.head.tree, &changed)?.report;
         match self.judge(&report, fate)? {
             Verdict::Refused(refusal) => Ok(Outcome::Refused(Box::new(refusal), report)),
-            Verdict::Holds(_) => Ok(Outcome::Done(self.commit(permit, &changed, word)?)),
+            Verdict::Holds(_) => Ok(Outcome::Done(self.commit(permit, &changed, why)?)),
         }
     }
 
@@ -136,16 +136,16 @@ impl OneTest {
         }
     }
 
-    fn judge(&self, report: &Report, fate: Fate) -> Result<Verdict, WorkError> {
+    fn judge(&self, report: &Report, fate: TestFate) -> Result<Verdict, WorkError> {
         let mut baseline = self.workshop.baseline()?;
         match fate {
-            Fate::Gone => drop(baseline.remove(&self.id)),
+            TestFate::Gone => drop(baseline.remove(&self.id)),
             // Some runners report a test that is excluded from the build; others omit it.
-            Fate::Skipped(Skip::FromBuilding) if report.get(&self.id).is_none() => drop(baseline.remove(&self.id)),
-            Fate::Skipped(Skip::FromRunning | Skip::FromBuilding) => {
+            TestFate::Skipped(Skip::FromBuilding) if report.get(&self.id).is_none() => drop(baseline.remove(&self.id)),
+            TestFate::Skipped(Skip::FromRunning | Skip::FromBuilding) => {
                 baseline.insert(self.id.clone(), Some(Cause::Skipped));
             }
-            Fate::Free => {}
+            TestFate::Free => {}
         }
         let tree = &self.head.tree;
         // The gate made sure that only this test changed.
@@ -153,8 +153,8 @@ impl OneTest {
         let seen =
             RunFacts { change: &but_for_the_test, report, trees: (tree, tree), baseline: Some(&baseline), absent: &[] };
         let kind = match fate {
-            Fate::Gone | Fate::Skipped(_) => Kind::OneTest,
-            Fate::Free => Kind::Unblock,
+            TestFate::Gone | TestFate::Skipped(_) => Kind::OneTest,
+            TestFate::Free => Kind::Unblock,
         };
         let gate: &Gate = &self.workshop.site.config.gate;
         let subject = Subject { kind, target: Some(&self.id), targets: &[], was_green: false, gate };
@@ -163,19 +163,19 @@ impl OneTest {
     }
 
     /// Records the edit before touching the file, so that the next start can settle it after a kill.
-    fn commit(&mut self, permit: Permit, files: &Files, word: &Word<'_>) -> Result<Committed, WorkError> {
+    fn commit(&mut self, permit: Permit, files: &Files, why: &EditReason<'_>) -> Result<Committed, WorkError> {
         self.workshop.site.repo.check_ready_to_commit()?;
         let content = Digest::of(files.get(&self.path).cloned().flatten().unwrap_or_default());
         let edit = PersonEdit {
             test_id: self.id.clone(),
-            fate: word.fate,
-            reason: word.reason.to_owned(),
+            fate: why.fate,
+            reason: why.reason.to_owned(),
             path: self.path.clone(),
             content,
             head: self.head.commit.clone(),
         };
         self.workshop.recording.append(&[Event::PersonEdit(edit.clone())])?;
-        let committed = self.write(permit, word);
+        let committed = self.write(permit, why);
         match &committed {
             Ok(committed) => {
                 self.workshop.recording.append(&[edit.done(), Event::Committed(committed.clone())])?;
@@ -185,16 +185,16 @@ impl OneTest {
         committed
     }
 
-    fn write(&self, permit: Permit, word: &Word<'_>) -> Result<Committed, WorkError> {
+    fn write(&self, permit: Permit, why: &EditReason<'_>) -> Result<Committed, WorkError> {
         let repo = &self.workshop.site.repo;
         match Workspace::open(repo.root())?.write(permit)? {
             Written::Done(_) => {}
             Written::PersonChanged { .. } => return Err(WorkError::Uncommitted(self.path.clone())),
             Written::Refused(refusal) => return Err(WorkError::InTheWay(refusal.reason)),
         }
-        let message = commit::word_about_test(word.summary, word.reason, word.fate.trailer(), &self.id);
+        let message = commit::word_about_test(why.summary, why.reason, why.fate.trailer(), &self.id);
         let machine = self.workshop.site.config.commit.clone();
-        let author = match word.fate {
+        let author = match why.fate {
             // Skips are committed by the machine, not by a person.
             PersonFate::Skipped => machine,
             PersonFate::Retired | PersonFate::Unblocked => repo.person().unwrap_or(machine),

@@ -15,7 +15,7 @@ use tdd_lang::discover::{self, DiscoveredProject};
 use tdd_lang::language::{CommandFor, Language, Project, Settings, Sources};
 use tdd_lang::makefile;
 use tdd_lang::other::Other;
-use tdd_lang::several::{Member, Several};
+use tdd_lang::project_set::{Member, ProjectSet};
 
 use crate::error::WorkError;
 use crate::git::{Head, Repo};
@@ -26,7 +26,7 @@ use crate::text::{self, TextError};
 
 /// The folder and configuration file that the user named.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct UserPaths {
     /// The folder; the current one by default.
     pub dir: Option<PathBuf>,
     /// The configuration file; `tdd.yaml` in the repository's root by default.
@@ -38,14 +38,14 @@ pub type ProgressLine = Box<dyn Fn(&str)>;
 
 /// What every command needs: a way to stop it, and a way to show progress.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct RunControl {
     /// Set when a stop is requested.
     pub cancel: Cancel,
     /// Makes a progress line.
     pub progress: Arc<dyn Fn() -> ProgressLine + Send + Sync>,
 }
 
-impl Surroundings {
+impl RunControl {
     /// Starts the project's tools.
     pub fn spawner(&self) -> Spawner {
         Spawner::new("/", std::env::vars_os()).with_cancel(self.cancel.clone())
@@ -62,8 +62,8 @@ pub struct Loaded {
 }
 
 /// The folder that a command is about: `-C`, or the current one.
-pub fn folder(place: &Place) -> Result<PathBuf, WorkError> {
-    let asked = place.dir.clone().unwrap_or_else(|| PathBuf::from("."));
+pub fn folder(user_paths: &UserPaths) -> Result<PathBuf, WorkError> {
+    let asked = user_paths.dir.clone().unwrap_or_else(|| PathBuf::from("."));
     match asked.canonicalize() {
         Ok(path) if path.is_dir() => Ok(path),
         _ => Err(WorkError::NoFolder(asked)),
@@ -71,8 +71,8 @@ pub fn folder(place: &Place) -> Result<PathBuf, WorkError> {
 }
 
 /// The repository around the folder.
-pub fn repository(place: &Place) -> Result<Repo, WorkError> {
-    let folder = folder(place)?;
+pub fn repository(user_paths: &UserPaths) -> Result<Repo, WorkError> {
+    let folder = folder(user_paths)?;
     Repo::discover(&folder)?.ok_or(WorkError::NoRepository(folder))
 }
 
@@ -87,12 +87,12 @@ pub fn commit(repo: &Repo, rev: &str) -> Result<CommitId, WorkError> {
 
 /// A path or test id relative to the repository's root. The user may write it relative to their folder, or with `./`; a
 /// path that already exists from the root stays as it is.
-pub fn seen_from_root(place: &Place, root: &Path, asked: &str, is_there: impl Fn(&str) -> bool) -> String {
+pub fn relative_to_root(user_paths: &UserPaths, root: &Path, asked: &str, is_there: impl Fn(&str) -> bool) -> String {
     let (path, name) = asked.split_once("::").map_or((asked, None), |(path, name)| (path, Some(name)));
     if is_there(path) {
         return asked.to_owned();
     }
-    let full = place.dir.as_deref().unwrap_or(Path::new(".")).join(path).canonicalize().ok();
+    let full = user_paths.dir.as_deref().unwrap_or(Path::new(".")).join(path).canonicalize().ok();
     let root = root.canonicalize().ok();
     let below = full.zip(root).and_then(|(full, root)| full.strip_prefix(root).ok().map(ToOwned::to_owned));
     match (below.as_deref().and_then(Path::to_str), name) {
@@ -103,17 +103,17 @@ pub fn seen_from_root(place: &Place, root: &Path, asked: &str, is_there: impl Fn
 }
 
 /// The test that the user names, relative to their folder; `None` if it is not a test id.
-pub fn test(place: &Place, root: &Path, asked: &str) -> Option<TestId> {
-    TestId::parse(&seen_from_root(place, root, asked, |path| root.join(path).is_file())).ok()
+pub fn test(user_paths: &UserPaths, root: &Path, asked: &str) -> Option<TestId> {
+    TestId::parse(&relative_to_root(user_paths, root, asked, |path| root.join(path).is_file())).ok()
 }
 
 /// The configuration of the project at `root`; without a file, the defaults.
-pub fn configuration(place: &Place, root: &Path) -> Result<Loaded, WorkError> {
-    let path = place.config.clone().unwrap_or_else(|| root.join("tdd.yaml"));
+pub fn configuration(user_paths: &UserPaths, root: &Path) -> Result<Loaded, WorkError> {
+    let path = user_paths.config.clone().unwrap_or_else(|| root.join("tdd.yaml"));
     let limit = u64::try_from(MAX_CONFIG).unwrap_or(u64::MAX);
     let text = match text::read(&path, limit) {
         Ok(text) => text,
-        Err(TextError::Missing(_)) if place.config.is_none() => {
+        Err(TextError::Missing(_)) if user_paths.config.is_none() => {
             return Ok(Loaded { config: Config::default(), path: None });
         }
         Err(error) => return Err(WorkError::ConfigFile(error)),
@@ -142,13 +142,13 @@ pub fn language_of(
     sources: &dyn Sources,
 ) -> Result<Box<dyn Language>, WorkError> {
     if !config.projects.is_empty() {
-        return several(config, sources);
+        return configured_projects(config, sources);
     }
     if let Some(name) = config.language.as_deref() {
         return language(name, &config.ci);
     }
     if !has_commands(&config.ci)
-        && let Some(language) = found(&config.ci, &discover::both(before, sources), sources)?
+        && let Some(language) = found(&config.ci, &discover::projects_before_and_after(before, sources), sources)?
     {
         return Ok(language);
     }
@@ -167,7 +167,7 @@ fn has_commands(ci: &Ci) -> bool {
 
 /// The discovered projects, as if they were configured. A single project at its usual place is not wrapped.
 fn found(ci: &Ci, found: &[DiscoveredProject], sources: &dyn Sources) -> Result<Option<Box<dyn Language>>, WorkError> {
-    if found.len() > discover::MOST {
+    if found.len() > discover::MAX_PROJECTS {
         return Err(WorkError::TooManyProjects(found.len()));
     }
     let one = |project: &DiscoveredProject| {
@@ -182,21 +182,26 @@ fn found(ci: &Ci, found: &[DiscoveredProject], sources: &dyn Sources) -> Result<
         return Ok(Some(language));
     }
     let members: Vec<Member> = found.iter().filter_map(one).collect();
-    Ok((!members.is_empty()).then(|| Box::new(Several::new(members)) as Box<dyn Language>))
+    Ok((!members.is_empty()).then(|| Box::new(ProjectSet::new(members)) as Box<dyn Language>))
 }
 
 /// The paths of a change that alter which projects are discovered; empty if projects or a language are configured.
-pub fn deciding<'p>(config: &Config, before: &dyn Sources, after: &dyn Sources, paths: &'p [String]) -> Vec<&'p str> {
+pub fn paths_deciding_projects<'p>(
+    config: &Config,
+    before: &dyn Sources,
+    after: &dyn Sources,
+    paths: &'p [String],
+) -> Vec<&'p str> {
     let is_found = config.projects.is_empty() && config.language.is_none();
-    if is_found { discover::deciding(before, after, paths) } else { Vec::new() }
+    if is_found { discover::paths_deciding_projects(before, after, paths) } else { Vec::new() }
 }
 
-fn several(config: &Config, sources: &dyn Sources) -> Result<Box<dyn Language>, WorkError> {
+fn configured_projects(config: &Config, sources: &dyn Sources) -> Result<Box<dyn Language>, WorkError> {
     let one = |project: &ProjectConfig| {
         let ci = config.ci_of(project);
         Ok(member(&project.path, language(&project.language, &ci)?, &ci, /* present */ true, sources))
     };
-    Ok(Box::new(Several::new(config.projects.iter().map(one).collect::<Result<_, WorkError>>()?)))
+    Ok(Box::new(ProjectSet::new(config.projects.iter().map(one).collect::<Result<_, WorkError>>()?)))
 }
 
 fn member(root: &str, language: Box<dyn Language>, ci: &Ci, present: bool, sources: &dyn Sources) -> Member {
@@ -220,13 +225,13 @@ pub fn known(
     project: &Project,
     sources: &dyn Sources,
 ) -> Vec<DiscoveredProject> {
-    let several = several_of(config, sources);
+    let projects = multiple_projects(config, sources);
     let only = DiscoveredProject { root: project.root.clone(), language: language.name() };
-    if several.is_empty() { vec![only] } else { several }
+    if projects.is_empty() { vec![only] } else { projects }
 }
 
 /// The projects of a repository that has several; otherwise empty.
-pub fn several_of(config: &Config, sources: &dyn Sources) -> Vec<DiscoveredProject> {
+pub fn multiple_projects(config: &Config, sources: &dyn Sources) -> Vec<DiscoveredProject> {
     let named = |project: &ProjectConfig| {
         let language = tdd_lang::named(&project.language).map_or("other", |language| language.name());
         DiscoveredProject { root: project.path.clone(), language }
@@ -267,9 +272,9 @@ pub struct Workbench {
 
 impl Workbench {
     /// Gathers everything needed to run the project's tools.
-    pub fn open(place: &Place) -> Result<Self, WorkError> {
-        let repo = repository(place)?;
-        let config = configuration(place, repo.root())?.config;
+    pub fn open(user_paths: &UserPaths) -> Result<Self, WorkError> {
+        let repo = repository(user_paths)?;
+        let config = configuration(user_paths, repo.root())?.config;
         let sources = TreeSources::new(repo.root(), repo.files()?);
         let language = language_of(&config, &StoredSources::new(&repo, &repo.head()?.tree)?, &sources)?;
         let project = language.detect(&sources).ok_or_else(|| no_project(repo.root(), &sources))?;
@@ -278,8 +283,8 @@ impl Workbench {
     }
 
     /// Starts the project's tools.
-    pub fn spawner(&self, surroundings: &Surroundings) -> Spawner {
-        surroundings.spawner().with_root(self.repo.root())
+    pub fn spawner(&self, control: &RunControl) -> Spawner {
+        control.spawner().with_root(self.repo.root())
     }
 
     /// Runs the project's tools.

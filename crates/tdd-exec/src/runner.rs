@@ -11,8 +11,8 @@ use tdd_lang::language::{
     Job, Language, Measured, Next, Project, Selection, Settings, Sources, Starts, Suite, UnknownCommand,
 };
 
+use crate::disk_space::least_free_space;
 use crate::process::{self, Isolation, ProcessError, Spawner};
-use crate::room::least_room;
 
 /// Why a tool could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ impl ProjectRunner<'_> {
         if finished.exit == Exit::Interrupted {
             return Err(RunError::Interrupted);
         }
-        match shortage(&finished, nature, || least_room(Path::new(&finished.folder))) {
+        match shortage(&finished, nature, || least_free_space(Path::new(&finished.folder))) {
             Some(what) => Err(RunError::Exhausted { command: command.line(), what }),
             None => Ok(finished),
         }

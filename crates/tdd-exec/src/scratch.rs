@@ -25,19 +25,19 @@ pub struct Scratch {
     tree: PathBuf,
     products: PathBuf,
     known: Arc<Mutex<Vec<CachedFile>>>,
-    sight: Arc<Sight>,
+    hiding: Arc<Hiding>,
 }
 
 /// Hides the scratch copy from test runners that search the project's folder.
 #[derive(Debug)]
-struct Sight {
+struct Hiding {
     tree: PathBuf,
     /// A path that no runner searches.
     away: PathBuf,
     is_hidden_after_use: AtomicBool,
 }
 
-impl Sight {
+impl Hiding {
     fn bring_back(&self) -> Result<(), ScratchError> {
         let doing = |source| ScratchError { action: "make the folder", path: self.tree.clone(), source };
         if !self.tree.exists() && self.away.is_dir() {
@@ -47,7 +47,7 @@ impl Sight {
     }
 }
 
-impl Drop for Sight {
+impl Drop for Hiding {
     fn drop(&mut self) {
         let outer = self.away.parent().filter(|_| self.is_hidden_after_use.load(Ordering::Relaxed));
         if let Some(outer) = outer {
@@ -67,7 +67,7 @@ pub(crate) struct CachedFile {
 }
 
 /// A file younger than this may be written again without its stamp changing.
-const YOUNG: Duration = Duration::from_millis(100);
+const MIN_AGE: Duration = Duration::from_millis(100);
 
 impl Scratch {
     /// The scratch copy in this state folder. The caller must hold the project's lock.
@@ -76,19 +76,19 @@ impl Scratch {
         let doing = |source| ScratchError { action: "make the folder", path: folder.clone(), source };
         fs::create_dir_all(&folder).map_err(doing)?;
         let folder = folder.canonicalize().map_err(doing)?;
-        let sight = Sight {
+        let hiding = Hiding {
             tree: folder.join("tree"),
             away: folder.join("node_modules/tree"),
             is_hidden_after_use: AtomicBool::new(false),
         };
-        sight.bring_back()?;
+        hiding.bring_back()?;
         let (tree, products) = (folder.join("tree"), folder.join("target"));
-        Ok(Self { tree, products, known: state.known(), sight: Arc::new(sight) })
+        Ok(Self { tree, products, known: state.known(), hiding: Arc::new(hiding) })
     }
 
     /// Hides the copy after use if the project's test runner would find its tests, because people run that runner too.
     pub fn hide_after_use(&self, needs: &ScratchNeeds) {
-        self.sight.is_hidden_after_use.fetch_or(needs.is_found, Ordering::Relaxed);
+        self.hiding.is_hidden_after_use.fetch_or(needs.runner_finds_copy, Ordering::Relaxed);
     }
 
     /// The root of the copy.
@@ -104,7 +104,7 @@ impl Scratch {
     /// Makes the copy hold exactly these files. Files that are already correct are not touched, so that their times
     /// tell a build not to rebuild them. Files whose stamp has not changed since the last time are not read again.
     pub fn fill(&self, repo: &Repo, layout: &Layout) -> Result<(), LayOutError> {
-        self.sight.bring_back()?;
+        self.hiding.bring_back()?;
         let mut held = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // Taken out, so that an error leaves no outdated cache.
         let before = std::mem::take(&mut *held);
@@ -115,7 +115,7 @@ impl Scratch {
         for (path, content) in &files {
             let wanted = content.name();
             let found = found.find(path.as_bytes(), |(path, _)| walk::bytes(path));
-            let stamp = found.map(|(_, stamp)| *stamp).filter(|stamp| stamp.is_older(YOUNG, moment));
+            let stamp = found.map(|(_, stamp)| *stamp).filter(|stamp| stamp.is_older(MIN_AGE, moment));
             let before = before.find(path.as_bytes(), |known| known.path.as_bytes());
             let is_known = before.is_some_and(|known| Some(known.stamp) == stamp && known.content == wanted);
             if is_known || put(repo, &self.tree.join(path), content)? == Put::WasThere {
@@ -140,7 +140,7 @@ impl Scratch {
         let mut found = Cursor::new(&listed.files);
         for (path, content) in &files {
             let stamp = found.find(path.as_bytes(), |(path, _)| walk::bytes(path)).map(|(_, stamp)| *stamp);
-            if stamp.is_some_and(|stamp| stamp.is_older(Duration::ZERO, start - YOUNG)) {
+            if stamp.is_some_and(|stamp| stamp.is_older(Duration::ZERO, start - MIN_AGE)) {
                 continue;
             }
             let now = Content::read(&self.tree.join(path))?;
@@ -284,7 +284,7 @@ mod tests {
         let tree = scratch.tree().to_owned();
         let time = || fs::metadata(tree.join("a.test.js")).unwrap().modified().unwrap();
         let before = time();
-        scratch.hide_after_use(&ScratchNeeds { is_found: true, ..ScratchNeeds::default() });
+        scratch.hide_after_use(&ScratchNeeds { runner_finds_copy: true, ..ScratchNeeds::default() });
         drop(scratch);
         assert!(!tree.exists());
         let scratch = Scratch::open(&state).unwrap();
@@ -319,7 +319,7 @@ mod tests {
         let wanted = files(&[("a", "1"), ("b", "1")]);
         for _ in 0..2 {
             scratch.fill(&repo, &wanted).unwrap();
-            std::thread::sleep(2 * YOUNG);
+            std::thread::sleep(2 * MIN_AGE);
         }
         scratch.fill(&repo, &wanted).unwrap();
         assert_eq!(scratch.known.lock().unwrap().len(), 2, "their times are known by now");
@@ -358,7 +358,7 @@ mod tests {
             for other in ["1", "2"] {
                 let layout = files(&[wanted[0], wanted[1], wanted[2], ("b/d/f", other)]);
                 scratch.fill(&repo, &layout).unwrap();
-                std::thread::sleep(2 * YOUNG);
+                std::thread::sleep(2 * MIN_AGE);
                 happening();
                 scratch.fill(&repo, &layout).unwrap();
                 let held = |path: &str| Content::read(&tree.join(path)).unwrap();

@@ -28,7 +28,7 @@ pub fn tally<'t>(
     sources: &dyn Sources,
     ended: impl IntoIterator<Item = (&'t TestId, bool)>,
 ) -> Vec<Tally> {
-    let projects = project::several_of(config, sources);
+    let projects = project::multiple_projects(config, sources);
     let new =
         |DiscoveredProject { root, language }: DiscoveredProject| Tally { path: root, language, green: 0, failing: 0 };
     let mut tallies: Vec<Tally> = projects.into_iter().map(new).collect();

@@ -33,7 +33,7 @@ pub(crate) fn begin<'l>(
     }
     let (rules, project) = (settings.test_command_for.clone(), project.clone());
     let stage = Stage::Begin(selection);
-    Ok(Box::new(Several { language, project, settings: plain, rules, stage }))
+    Ok(Box::new(MultiCommandSuite { language, project, settings: plain, rules, stage }))
 }
 
 /// Runs the command of the settings: in the language's own way, or by the JUnit report that it writes.
@@ -52,7 +52,8 @@ fn by_one<'l>(language: &'l dyn Language, project: &Project, settings: &Settings
 
 /// A command with the placeholder replaced by ids, relative to the project's folder.
 fn with_ids(command: &[String], ids: &[TestId], project: &Project) -> Vec<String> {
-    let ids: Vec<String> = ids.iter().map(|id| project.below(id.as_str()).unwrap_or(id.as_str()).to_owned()).collect();
+    let ids: Vec<String> =
+        ids.iter().map(|id| project.relative_path(id.as_str()).unwrap_or(id.as_str()).to_owned()).collect();
     let filled = command.iter().flat_map(|word| match word.as_str() {
         TEST_IDS => ids.clone(),
         word => vec![word.replace(TEST_IDS, &ids.join(" "))],
@@ -68,7 +69,7 @@ fn with_command(settings: &Settings, other: Option<&CommandFor>) -> Settings {
 }
 
 /// A run with several commands, one after the other.
-struct Several<'l> {
+struct MultiCommandSuite<'l> {
     language: &'l dyn Language,
     project: Project,
     settings: Settings,
@@ -88,7 +89,7 @@ struct Running<'l> {
     now: Option<(Share, Box<dyn Suite + 'l>)>,
     /// The tests that have a command of their own.
     special: Vec<TestId>,
-    told: Vec<(Share, Report)>,
+    reports: Vec<(Share, Report)>,
 }
 
 /// The tests that one command runs.
@@ -99,7 +100,7 @@ struct Share {
     selection: Selection,
 }
 
-impl Suite for Several<'_> {
+impl Suite for MultiCommandSuite<'_> {
     fn next(&mut self, sources: &dyn Sources) -> Next {
         if let Stage::Begin(selection) = &self.stage {
             self.stage = Stage::Running(self.divided(selection, sources));
@@ -112,7 +113,7 @@ impl Suite for Several<'_> {
                         running.now = Some((share, suite));
                         return Next::Run(jobs);
                     }
-                    Next::Done(report) => running.told.push((share, report)),
+                    Next::Done(report) => running.reports.push((share, report)),
                 },
                 None => match running.left.pop() {
                     Some(share) => {
@@ -123,11 +124,11 @@ impl Suite for Several<'_> {
                             Err(unknown) => {
                                 let obstacle = Obstacle::new(&unknown.command, Cause::UnknownOutput, &unknown.reason);
                                 let report = report_without_run(&share.selection, obstacle);
-                                running.told.push((share, report));
+                                running.reports.push((share, report));
                             }
                         }
                     }
-                    None => return Next::Done(together(&running.told, &running.special)),
+                    None => return Next::Done(merge_reports(&running.reports, &running.special)),
                 },
             }
         }
@@ -140,7 +141,7 @@ impl Suite for Several<'_> {
     }
 }
 
-impl<'l> Several<'l> {
+impl<'l> MultiCommandSuite<'l> {
     /// Assigns the tests to commands. If all tests are selected, the usual command runs all of them, because only a
     /// runner finds every test; its results for tests that have a command of their own are dropped.
     fn divided(&self, selection: &Selection, sources: &dyn Sources) -> Running<'l> {
@@ -148,7 +149,7 @@ impl<'l> Several<'l> {
         let mut usual = Vec::new();
         match selection {
             Selection::All => {
-                for path in sources.files().iter().filter(|path| self.project.below(path).is_some()) {
+                for path in sources.files().iter().filter(|path| self.project.relative_path(path).is_some()) {
                     if !self.language.owns(path) || !self.rules.iter().any(|rule| self.may_fit(rule, path)) {
                         continue;
                     }
@@ -179,7 +180,7 @@ impl<'l> Several<'l> {
             Selection::Only(_) if usual.is_empty() => {}
             Selection::Only(_) => left.push(Share { rule: None, selection: Selection::Only(usual) }),
         }
-        Running { left, now: None, special, told: Vec::new() }
+        Running { left, now: None, special, reports: Vec::new() }
     }
 
     /// The first rule that matches a test of this file.
@@ -205,7 +206,7 @@ impl<'l> Several<'l> {
 
     /// The spellings of a path: relative to the repository's root, and relative to the project's folder.
     fn paths<'p>(&self, path: &'p str) -> impl Iterator<Item = &'p str> {
-        std::iter::once(path).chain(self.project.below(path))
+        std::iter::once(path).chain(self.project.relative_path(path))
     }
 }
 
@@ -214,10 +215,10 @@ fn is_glob(pattern: &str) -> bool {
 }
 
 /// Merges the reports; each test keeps the result of its own command.
-fn together(told: &[(Share, Report)], special: &[TestId]) -> Report {
+fn merge_reports(reports: &[(Share, Report)], special: &[TestId]) -> Report {
     let mut results: Vec<TestResult> = Vec::new();
     let mut obstacles = Vec::new();
-    for (share, report) in told {
+    for (share, report) in reports {
         let is_ours = |id: &TestId| share.rule.is_some() || !special.contains(id);
         results.extend(report.results().filter(|result| is_ours(&result.id)).cloned());
         for obstacle in report.obstacles() {
@@ -243,12 +244,12 @@ mod tests {
     use crate::python::Python;
     use crate::rust::Rust;
 
-    fn several(root: &str, patterns: &[&str]) -> Several<'static> {
+    fn multi_command_suite(root: &str, patterns: &[&str]) -> MultiCommandSuite<'static> {
         let rules = patterns.iter().map(|pattern| CommandFor {
             pattern: (*pattern).to_owned(),
             command: vec!["pytest".to_owned(), (*pattern).to_owned()],
         });
-        Several {
+        MultiCommandSuite {
             language: &Python,
             project: Project { root: root.to_owned(), description: String::new() },
             settings: Settings::default(),
@@ -274,12 +275,12 @@ mod tests {
             ("tests", "slow/**", true),
             ("web", "slow/", false),
         ] {
-            let rules = several(root, &[pattern]);
+            let rules = multi_command_suite(root, &[pattern]);
             let found = rules.rule_of("tests/slow/test_a.py", &id("tests/slow/test_a.py::test_x"));
             assert_eq!(found.is_some(), fits, "{root} {pattern}");
             assert!(!fits || rules.may_fit(&rules.rules[0], "tests/slow/test_a.py"), "{root} {pattern}");
         }
-        let rules = several("", &["tests/slow/test_a.py::", "tests/"]);
+        let rules = multi_command_suite("", &["tests/slow/test_a.py::", "tests/"]);
         assert_eq!(rules.rule_of("tests/slow/test_a.py", &id("tests/slow/test_a.py::test_x")), Some(0));
     }
 
@@ -289,14 +290,14 @@ mod tests {
             ("tests/test_a.py", "def test_x(): pass\n"),
             ("tests/slow/test_b.py", "# @tdd-test-id: slug\ndef test_y(): pass\ndef test_z(): pass\n"),
         ]);
-        let rules = several("", &["tests/slow/test_b.py::test_z", "tests/slow/"]);
+        let rules = multi_command_suite("", &["tests/slow/test_b.py::test_z", "tests/slow/"]);
         let shares = |selection: &Selection| -> Vec<String> {
             let running = rules.divided(selection, &sources);
-            let told = |share: &Share| {
+            let shown = |share: &Share| {
                 let ids: Vec<&str> = share.selection.ids().iter().map(TestId::as_str).collect();
                 format!("{:?} {}", share.rule, ids.join(" "))
             };
-            running.left.iter().rev().map(told).collect()
+            running.left.iter().rev().map(shown).collect()
         };
         let (first, second) = ("Some(0) tests/slow/test_b.py::test_z", "Some(1) slug");
         assert_eq!(shares(&Selection::All), ["None ", first, second]);
@@ -320,7 +321,7 @@ mod tests {
         );
         let own = Report::new([result("s.py::y", None)], vec![obstacle(Cause::MissingSymbol, &["s.py::z"])]);
         let share = |rule| Share { rule, selection: Selection::All };
-        let report = together(&[(share(None), usual), (share(Some(0)), own)], &[id("s.py::y"), id("s.py::z")]);
+        let report = merge_reports(&[(share(None), usual), (share(Some(0)), own)], &[id("s.py::y"), id("s.py::z")]);
         assert_eq!(report.counts().passed, 2);
         let causes: Vec<Cause> = report.obstacles().iter().map(|obstacle| obstacle.cause).collect();
         assert_eq!(causes, [Cause::MissingSymbol]);

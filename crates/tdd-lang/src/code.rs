@@ -8,10 +8,10 @@ use tdd_core::signs::Place;
 
 use crate::analysis::compare::Piece;
 use crate::item::TestItem;
-use crate::lookup::Meanings;
+use crate::lookup::FileNames;
 use crate::reach::{Links, Walk};
 use crate::syntax::FlatTree;
-use crate::uses::{CodeNames, Reader, Speech, segments};
+use crate::uses::{FoundNames, Reader, UseSyntax, segments};
 
 /// The production items, test helpers and tests of a repository, and the names in them.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(crate) struct Code {
 pub(crate) struct File {
     pub path: String,
     pub for_tests: bool,
-    pub names: Meanings,
+    pub names: FileNames,
 }
 
 /// A declaration or statement with the names that it uses; most have a name of their own.
@@ -46,7 +46,7 @@ pub(crate) struct Item {
     pub role: Role,
     /// Segments of the HTTP route that it is registered for.
     pub route: Vec<String>,
-    pub found: CodeNames,
+    pub found: FoundNames,
 }
 
 /// What a language knows about an item beyond its name.
@@ -56,7 +56,7 @@ pub(crate) struct Role {
     pub names: Vec<String>,
     /// The type that it is a member of.
     pub owner: Option<String>,
-    pub comes: Comes,
+    pub reached_by: ReachedBy,
     /// Its links are not followed: it only re-exports names, or does not run when a test loads its file.
     pub is_idle: bool,
     /// The HTTP path that it is registered for.
@@ -65,21 +65,21 @@ pub(crate) struct Role {
 
 /// How an item is reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Comes {
+pub(crate) enum ReachedBy {
     /// By its name.
     #[default]
-    ByName,
+    Name,
     /// Together with the type that it is a member of.
-    WithOwner,
+    Owner,
     /// As soon as its file is loaded.
-    WithFile,
+    File,
 }
 
 impl Role {
-    /// The role of an item with this name; an item without a name comes with its file.
+    /// The role of an item with this name; an item without a name is reached with its file.
     pub fn plain(name: &str) -> Self {
-        let comes = if name.is_empty() { Comes::WithFile } else { Comes::ByName };
-        Self { names: vec![name.to_owned()], comes, ..Self::default() }
+        let reached_by = if name.is_empty() { ReachedBy::File } else { ReachedBy::Name };
+        Self { names: vec![name.to_owned()], reached_by, ..Self::default() }
     }
 }
 
@@ -91,18 +91,18 @@ pub(crate) struct Added<'t, 's> {
     /// The tests: place, byte range, and the node ranges that belong to it.
     pub tests: Vec<(Place, Range<usize>, Vec<Range<usize>>)>,
     pub for_tests: bool,
-    pub names: Meanings,
-    pub speech: Speech,
+    pub names: FileNames,
+    pub use_syntax: UseSyntax,
 }
 
 impl Code {
     /// Adds a file; `role` returns the role of each item, given its piece and nodes.
     pub fn add(&mut self, added: Added<'_, '_>, role: impl Fn(&Piece, &Range<usize>) -> Role) {
-        let Added { path, tree, pieces, tests, for_tests, names, speech } = added;
+        let Added { path, tree, pieces, tests, for_tests, names, use_syntax } = added;
         for word in tree.words(0) {
             *self.counts.entry(word.to_owned()).or_default() += 1;
         }
-        let reader = Reader::new(tree, speech);
+        let reader = Reader::new(tree, use_syntax);
         let file = self.files.len();
         self.files.push(File { path: path.to_owned(), for_tests, names });
         let pieces: Vec<Piece> = pieces.into_iter().filter(|piece| !piece.label.starts_with("use ")).collect();
@@ -128,9 +128,9 @@ impl Code {
             });
         }
         for (at, span, parts) in tests {
-            let mut found = CodeNames::default();
+            let mut found = FoundNames::default();
             for part in &parts {
-                let CodeNames { uses, texts, words } = reader.found(part, part.clone());
+                let FoundNames { uses, texts, words } = reader.found(part, part.clone());
                 found.uses.extend(uses);
                 found.texts.extend(texts);
                 found.words.extend(words);
@@ -179,7 +179,7 @@ impl Code {
     ) -> Vec<String> {
         let mut subjects = BTreeSet::new();
         for assertion in &test.assertions {
-            let inside = tree.inside(node).filter(|inner| {
+            let inside = tree.subtree(node).filter(|inner| {
                 let range = tree.range(*inner);
                 assertion.span.start <= range.start && range.end <= assertion.span.end && tree.is_word(*inner)
             });
@@ -214,7 +214,7 @@ impl Code {
 
 /// The nodes that begin within these bytes.
 fn nodes(tree: &FlatTree<'_>, span: &Range<usize>) -> Range<usize> {
-    tree.behind(span.start)..tree.behind(span.end)
+    tree.first_from(span.start)..tree.first_from(span.end)
 }
 
 /// For each node, the index of the smallest span that it begins in.

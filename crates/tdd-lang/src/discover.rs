@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::language::{Language, Project, Sources};
-use crate::several::View;
+use crate::project_set::View;
 use crate::{languages, named};
 
 /// A project that was discovered, not configured.
@@ -16,10 +16,10 @@ pub struct DiscoveredProject {
 }
 
 /// Maximum number of auto-discovered projects.
-pub const MOST: usize = 64;
+pub const MAX_PROJECTS: usize = 64;
 
 /// Maximum number of folders between the root and a manifest.
-const DEEPEST: usize = 6;
+const MAX_DEPTH: usize = 6;
 
 /// Folders with third-party code, build products or samples.
 const FOREIGN: [&str; 14] = [
@@ -56,7 +56,7 @@ pub fn projects(sources: &dyn Sources) -> Vec<DiscoveredProject> {
 
 /// The projects before a change and those that it adds elsewhere, so that adding or removing a manifest cannot hide a
 /// project. Other projects may take the place of one that is gone.
-pub fn both(before: &dyn Sources, after: &dyn Sources) -> Vec<DiscoveredProject> {
+pub fn projects_before_and_after(before: &dyn Sources, after: &dyn Sources) -> Vec<DiscoveredProject> {
     let mut all = projects(before);
     let is_there = |project: &&DiscoveredProject| is_in(project, after);
     let known: Vec<String> = all.iter().filter(is_there).map(|project| project.root.clone()).collect();
@@ -79,7 +79,7 @@ pub fn is_in(project: &DiscoveredProject, sources: &dyn Sources) -> bool {
 ///
 /// These are the manifests that were added or removed. If a known project is lost without one, they are all added or
 /// removed files.
-pub fn deciding<'p>(before: &dyn Sources, after: &dyn Sources, paths: &'p [String]) -> Vec<&'p str> {
+pub fn paths_deciding_projects<'p>(before: &dyn Sources, after: &dyn Sources, paths: &'p [String]) -> Vec<&'p str> {
     let (was, is) = (projects(before), projects(after));
     if was.is_empty() || was == is {
         return Vec::new();
@@ -93,8 +93,8 @@ pub fn deciding<'p>(before: &dyn Sources, after: &dyn Sources, paths: &'p [Strin
 }
 
 /// Projects with tests that no known project runs.
-pub fn further(known: &[DiscoveredProject], sources: &dyn Sources) -> Vec<DiscoveredProject> {
-    let mut further: Vec<DiscoveredProject> = Vec::new();
+pub fn unrun_projects(known: &[DiscoveredProject], sources: &dyn Sources) -> Vec<DiscoveredProject> {
+    let mut unrun: Vec<DiscoveredProject> = Vec::new();
     for (folder, language) in manifests(sources) {
         let around = known.iter().filter(|project| holds(&project.root, folder)).max_by_key(|it| it.root.len());
         let is_run = around.is_some_and(|project| {
@@ -102,17 +102,17 @@ pub fn further(known: &[DiscoveredProject], sources: &dyn Sources) -> Vec<Discov
             let reaches = || language.reaches(&outer, folder, sources);
             project.root == folder || project.language == language.name() && reaches()
         });
-        let is_inner = further.iter().any(|outer| holds(&outer.root, folder));
+        let is_inner = unrun.iter().any(|outer| holds(&outer.root, folder));
         if !is_run && !is_inner && has_tests(language.as_ref(), folder, sources) {
-            further.push(DiscoveredProject { root: folder.to_owned(), language: language.name() });
+            unrun.push(DiscoveredProject { root: folder.to_owned(), language: language.name() });
         }
     }
-    if !further.iter().chain(known).any(|project| project.root.is_empty()) {
-        let taken: Vec<&DiscoveredProject> = further.iter().chain(known).collect();
+    if !unrun.iter().chain(known).any(|project| project.root.is_empty()) {
+        let taken: Vec<&DiscoveredProject> = unrun.iter().chain(known).collect();
         let outside = outside(&taken, sources);
-        further.extend(outside);
+        unrun.extend(outside);
     }
-    further
+    unrun
 }
 
 /// The tests that are in no project, as a project in the root, if their language needs no manifest.
@@ -156,7 +156,7 @@ fn split(path: &str) -> (&str, &str) {
 fn may_hold(folder: &str) -> bool {
     let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let above = parts.len().saturating_sub(1);
-    parts.len() <= DEEPEST
+    parts.len() <= MAX_DEPTH
         && !parts.iter().any(|part| part.starts_with(['.', '_']) || FOREIGN.contains(part))
         && !parts[..above].iter().any(|part| OF_SAMPLES.contains(part))
 }
@@ -248,24 +248,30 @@ mod tests {
             let kept = base.iter().copied().filter(|path| *path != without);
             let after = repository(&kept.chain([with]).collect::<Vec<_>>());
             let paths: Vec<String> = [without, with].map(str::to_owned).into();
-            assert_eq!((deciding(&before, &after, &paths), both(&before, &after).len()), (blamed, all), "{with}");
+            assert_eq!(
+                (paths_deciding_projects(&before, &after, &paths), projects_before_and_after(&before, &after).len()),
+                (blamed, all),
+                "{with}"
+            );
         }
         let after =
             repository(&[&base[..], &["sub/package.json", "sub/a.js", "web/pyproject.toml", "web/a.py"]].concat());
         let paths = ["sub/a.js", "sub/package.json", "web/a.py", "web/pyproject.toml"].map(str::to_owned);
-        assert_eq!(deciding(&before, &after, &paths), ["sub/package.json", "web/pyproject.toml"]);
-        let told = told(both(&before, &after));
+        assert_eq!(paths_deciding_projects(&before, &after, &paths), ["sub/package.json", "web/pyproject.toml"]);
+        let told = told(projects_before_and_after(&before, &after));
         assert!(told.contains(&("web".to_owned(), "javascript")) && told.contains(&("sub".to_owned(), "javascript")));
-        assert_eq!(deciding(&repository(&[]), &after, &paths), Vec::<&str>::new());
-        let moved =
-            both(&repository(&["Cargo.toml", "src/lib.rs"]), &repository(&["api/Cargo.toml", "api/src/lib.rs"]));
+        assert_eq!(paths_deciding_projects(&repository(&[]), &after, &paths), Vec::<&str>::new());
+        let moved = projects_before_and_after(
+            &repository(&["Cargo.toml", "src/lib.rs"]),
+            &repository(&["api/Cargo.toml", "api/src/lib.rs"]),
+        );
         assert_eq!(super::tests::told(moved), [(String::new(), "rust"), ("api".to_owned(), "rust")]);
     }
 
     #[test]
-    fn a_further_project_is_one_whose_tests_nobody_runs() {
-        let further = |files: &[(&str, &str)], language| {
-            told(further(&[DiscoveredProject { root: String::new(), language }], &memory(files)))
+    fn an_unrun_project_has_tests_that_no_known_project_runs() {
+        let unrun = |files: &[(&str, &str)], language| {
+            told(unrun_projects(&[DiscoveredProject { root: String::new(), language }], &memory(files)))
         };
         let workspace = "[workspace]\nmembers = [\"crates/*\"]\n";
         let package = "[package]\nname = \"a\"\n";
@@ -286,14 +292,14 @@ mod tests {
             ("web/app/a.test.js", js),
             ("web/package.json", "{}"),
         ];
-        assert_eq!(further(&files, "rust"), [("other".to_owned(), "rust"), ("web".to_owned(), "javascript")]);
+        assert_eq!(unrun(&files, "rust"), [("other".to_owned(), "rust"), ("web".to_owned(), "javascript")]);
         let known = [DiscoveredProject { root: "api".to_owned(), language: "rust" }];
         let files = [("api/Cargo.toml", package), ("api/src/lib.rs", rust), ("tests/test_a.py", text("a.py"))];
-        assert_eq!(told(super::further(&known, &memory(&files))), [(String::new(), "python")]);
-        assert_eq!(told(super::further(&known, &memory(&files[..2]))), []);
+        assert_eq!(told(super::unrun_projects(&known, &memory(&files))), [(String::new(), "python")]);
+        assert_eq!(told(super::unrun_projects(&known, &memory(&files[..2]))), []);
         let files = [("package.json", "{}"), ("packages/a/package.json", "{}"), ("packages/a/a.test.js", js)];
-        assert_eq!(further(&files, "javascript"), []);
+        assert_eq!(unrun(&files, "javascript"), []);
         let files = [("go.mod", "module a\n"), ("tools/go.mod", "module b\n"), ("tools/a_test.go", go)];
-        assert_eq!(further(&files, "go"), [("tools".to_owned(), "go")]);
+        assert_eq!(unrun(&files, "go"), [("tools".to_owned(), "go")]);
     }
 }

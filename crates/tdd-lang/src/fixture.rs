@@ -6,7 +6,7 @@ use tdd_core::change::{Change, ItemChange, TestChange};
 use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
-use crate::analysis::signs::{Sight, read, signs};
+use crate::analysis::signs::{SignFinder, read, signs};
 use crate::item::{Items, TestItem};
 use crate::language::{Language, Project, Skip, Sources};
 use crate::twin::Twins;
@@ -80,21 +80,21 @@ pub(crate) fn told_signs(signs: &Signs) -> String {
     )
 }
 
-/// Inspects a project through a language's [`Sight`].
-type Look<'l, L> = &'l dyn Fn(&Sight<'_, L>) -> Vec<String>;
+/// Inspects a project through a language's [`SignFinder`].
+type Look<'l, L> = &'l dyn Fn(&SignFinder<'_, L>) -> Vec<String>;
 
 /// The labels of the production items in these files that no test reaches.
 pub(crate) fn left<L>(
     files: &[(&str, &str)],
-    with_sight: impl Fn(&Project, &dyn Sources, Look<'_, L>) -> Vec<String>,
+    with_finder: impl Fn(&Project, &dyn Sources, Look<'_, L>) -> Vec<String>,
 ) -> Vec<String> {
     let sources = memory(files);
     let project = Project { root: String::new(), description: String::new() };
     let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
-    with_sight(&project, &sources, &|sight| {
-        let signs = signs(sight, &project, &sources, &paths);
+    with_finder(&project, &sources, &|finder| {
+        let signs = signs(finder, &project, &sources, &paths);
         let reached: BTreeSet<_> = signs.tests.iter().flat_map(|test| &test.reaches).collect();
-        let code = read(sight, &project, &sources);
+        let code = read(finder, &project, &sources);
         let left = code.items.iter().filter(|item| !item.for_tests && !reached.contains(&item.at));
         left.map(|item| item.label.clone()).collect()
     })

@@ -13,7 +13,7 @@ use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
-use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
+use crate::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
 
 /// The files of a repository in one state.
 pub trait Sources {
@@ -53,12 +53,12 @@ pub struct Project {
 
 impl Project {
     /// Makes a repository-relative path relative to the project's folder; `None` if the file is outside of it.
-    pub fn below<'p>(&self, path: &'p str) -> Option<&'p str> {
+    pub fn relative_path<'p>(&self, path: &'p str) -> Option<&'p str> {
         if self.root.is_empty() { Some(path) } else { path.strip_prefix(&self.root)?.strip_prefix('/') }
     }
 
     /// Makes a path relative to the project's folder, as the project's tools print it, repository-relative.
-    pub fn above(&self, path: &str) -> String {
+    pub fn repository_path(&self, path: &str) -> String {
         if self.root.is_empty() { path.to_owned() } else { format!("{}/{path}", self.root) }
     }
 
@@ -68,7 +68,7 @@ impl Project {
         sources: &'s dyn Sources,
         is_wanted: impl Fn(&str) -> bool + 's,
     ) -> impl Iterator<Item = (&'s String, String)> {
-        let wanted = sources.files().iter().filter(move |path| is_wanted(path) && self.below(path).is_some());
+        let wanted = sources.files().iter().filter(move |path| is_wanted(path) && self.relative_path(path).is_some());
         wanted.filter_map(|path| Some((path, sources.read(path)?)))
     }
 
@@ -255,7 +255,7 @@ pub trait Language {
         Vec::new()
     }
     /// Whether a project of the parent language is written in this dialect.
-    fn is_spoken(&self, _: &Project, _: &dyn Sources) -> bool {
+    fn is_dialect_of(&self, _: &Project, _: &dyn Sources) -> bool {
         false
     }
     /// Whether a file of this name makes its folder a project.
@@ -295,7 +295,8 @@ pub trait Language {
     /// The commands that format these (repository-relative) files, and nothing else if the tool allows that. Empty if
     /// there is nothing to format.
     fn fmt(&self, project: &Project, settings: &Settings, files: &[String], _: &dyn Sources) -> Vec<CommandSpec> {
-        let own = || files.iter().filter(|file| self.owns(file)).filter_map(|file| project.below(file)).collect();
+        let own =
+            || files.iter().filter(|file| self.owns(file)).filter_map(|file| project.relative_path(file)).collect();
         let argv = settings.fmt_cmd.clone().or_else(|| self.formatter(own()));
         argv.map(|argv| project.command(argv, settings)).into_iter().collect()
     }
@@ -394,7 +395,7 @@ pub trait Language {
     fn change(&self, project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change;
     /// The test's file with copies of the test: one unchanged, and one for each assertion with that assertion altered.
     /// `None` if this test cannot be copied.
-    fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins>;
+    fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins>;
     /// Mutations of the file in which the items that begin on these lines (from 1) return other values, best first.
     fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant>;
     /// The signs of anti-patterns in these files. Names are resolved across the whole repository.
@@ -502,9 +503,9 @@ macro_rules! answered_by_modules {
             source: &str,
             test: &$crate::item::TestItem,
             seed: u64,
-            boldness: $crate::twin::Boldness,
+            mode: $crate::twin::AlterationMode,
         ) -> Option<$crate::twin::Twins> {
-            twins::twins(path, source, test, seed, boldness)
+            twins::twins(path, source, test, seed, mode)
         }
 
         fn value_mutants(

@@ -26,13 +26,13 @@ mod merge;
 pub mod other;
 mod parts;
 mod pattern;
+pub mod project_set;
 pub mod python;
 mod reach;
 pub mod rename;
 mod run;
 pub mod rust;
 mod scaffold;
-pub mod several;
 mod shell;
 mod sort;
 mod syntax;
@@ -72,7 +72,7 @@ pub fn detect(sources: &dyn Sources) -> Option<Box<dyn Language>> {
     let found = languages().into_iter().filter_map(|language| Some((language.detect(sources)?, language)));
     let depth = |root: &str| if root.is_empty() { 0 } else { 1 + root.matches('/').count() };
     let (project, language) = found.min_by_key(|(project, _)| depth(&project.root))?;
-    let dialect = language.dialects().into_iter().find(|dialect| dialect.is_spoken(&project, sources));
+    let dialect = language.dialects().into_iter().find(|dialect| dialect.is_dialect_of(&project, sources));
     Some(dialect.unwrap_or(language))
 }
 

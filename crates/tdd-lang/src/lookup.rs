@@ -33,12 +33,12 @@ pub(crate) struct Import {
 
 /// What the names of a file refer to.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Meanings {
+pub(crate) struct FileNames {
     /// Namespace of files that see each other's names without an import: the file itself, or its package.
-    pub space: String,
+    pub namespace: String,
     pub imports: BTreeMap<String, Vec<Import>>,
     /// Modules from which all names are imported.
-    pub all_of: Vec<Origin>,
+    pub wildcard_imports: Vec<Origin>,
     /// Exported names that differ from the local name: exported name to local name.
     pub exports: BTreeMap<String, String>,
     /// Texts by which a test can start this file as a program: its path, its module name.
@@ -63,7 +63,7 @@ pub(crate) struct Lookup<'c> {
     /// Items that are not members, by namespace and name.
     tops: BTreeMap<&'c str, BTreeMap<&'c str, Vec<usize>>>,
     /// The files of each namespace.
-    spaces: BTreeMap<&'c str, Vec<usize>>,
+    namespaces: BTreeMap<&'c str, Vec<usize>>,
     by_path: BTreeMap<&'c str, usize>,
     /// Helpers and fixtures by name.
     support: BTreeMap<&'c str, Vec<usize>>,
@@ -77,20 +77,20 @@ impl<'c> Lookup<'c> {
         let mut lookup = Self {
             code,
             tops: BTreeMap::new(),
-            spaces: BTreeMap::new(),
+            namespaces: BTreeMap::new(),
             by_path: BTreeMap::new(),
             support: BTreeMap::new(),
             whole: BTreeSet::new(),
         };
         for (number, file) in code.files.iter().enumerate() {
-            lookup.spaces.entry(&file.names.space).or_default().push(number);
+            lookup.namespaces.entry(&file.names.namespace).or_default().push(number);
             lookup.by_path.insert(&file.path, number);
         }
         for (number, item) in code.items.iter().enumerate() {
             for name in item.role.names.iter().filter(|name| !name.is_empty()) {
                 if item.role.owner.is_none() {
-                    let space = code.files[item.file].names.space.as_str();
-                    lookup.tops.entry(space).or_default().entry(name).or_default().push(number);
+                    let namespace = code.files[item.file].names.namespace.as_str();
+                    lookup.tops.entry(namespace).or_default().entry(name).or_default().push(number);
                 }
                 if item.for_tests {
                     lookup.support.entry(name).or_default().push(number);
@@ -99,27 +99,27 @@ impl<'c> Lookup<'c> {
         }
         for import in code.files.iter().flat_map(|file| file.names.imports.values().flatten()) {
             if let (Origin::Files(files), None) = (&import.from, &import.name) {
-                let spaces: Vec<&str> = files.iter().map(|file| lookup.space(file)).collect();
-                lookup.whole.extend(spaces);
+                let namespaces: Vec<&str> = files.iter().map(|file| lookup.namespace(file)).collect();
+                lookup.whole.extend(namespaces);
             }
         }
         lookup
     }
 
     /// The namespace of a file; a name that is not a file is a namespace itself.
-    fn space(&self, file: &'c str) -> &'c str {
-        self.by_path.get(file).map_or(file, |number| &self.code.files[*number].names.space)
+    fn namespace(&self, file: &'c str) -> &'c str {
+        self.by_path.get(file).map_or(file, |number| &self.code.files[*number].names.namespace)
     }
 
     /// The items with this name in a namespace, without members.
-    pub fn top(&self, space: &str, name: &str) -> &[usize] {
-        self.tops.get(space).and_then(|names| names.get(name)).map_or(&[], Vec::as_slice)
+    pub fn top(&self, namespace: &str, name: &str) -> &[usize] {
+        self.tops.get(namespace).and_then(|names| names.get(name)).map_or(&[], Vec::as_slice)
     }
 
     /// The files that are loaded together with a file.
     pub fn loads(&self, file: usize) -> Vec<usize> {
         let names = &self.code.files[file].names;
-        let origins = names.imports.values().flatten().map(|import| &import.from).chain(&names.all_of);
+        let origins = names.imports.values().flatten().map(|import| &import.from).chain(&names.wildcard_imports);
         let files = origins.filter_map(|origin| match origin {
             Origin::Files(files) => Some(files.iter().flat_map(|file| self.files(file))),
             Origin::Foreign | Origin::Starter | Origin::Unknown => None,
@@ -131,7 +131,7 @@ impl<'c> Lookup<'c> {
     fn files(&self, name: &'c str) -> Vec<usize> {
         match self.by_path.get(name) {
             Some(file) => vec![*file],
-            None => self.spaces.get(name).cloned().unwrap_or_default(),
+            None => self.namespaces.get(name).cloned().unwrap_or_default(),
         }
     }
 
@@ -147,7 +147,7 @@ impl<'c> Lookup<'c> {
     /// The items that a plain name in a file may refer to.
     fn plain(&self, file: usize, name: &str) -> Vec<usize> {
         let names = &self.code.files[file].names;
-        let own = self.top(&names.space, name);
+        let own = self.top(&names.namespace, name);
         if !own.is_empty() {
             return own.to_vec();
         }
@@ -155,7 +155,7 @@ impl<'c> Lookup<'c> {
             return imports.iter().flat_map(|import| self.imported(import, MAX_HOPS)).collect();
         }
         let mut found: Vec<usize> =
-            names.all_of.iter().flat_map(|origin| self.exported(origin, name, MAX_HOPS)).collect();
+            names.wildcard_imports.iter().flat_map(|origin| self.exported(origin, name, MAX_HOPS)).collect();
         // Fixtures are used by name, without an import.
         found.extend(self.support.get(name).into_iter().flatten());
         found
@@ -182,19 +182,19 @@ impl<'c> Lookup<'c> {
         let Some(number) = self.by_path.get(file) else { return self.top(file, name).to_vec() };
         let names = &self.code.files[*number].names;
         let local = names.exports.get(name).map_or(name, String::as_str);
-        let own = self.top(&names.space, local);
+        let own = self.top(&names.namespace, local);
         if !own.is_empty() {
             return own.to_vec();
         }
         let imports = names.imports.get(local).into_iter().flatten();
         let handed: Vec<usize> = imports.flat_map(|import| self.imported(import, hops)).collect();
-        let all = names.all_of.iter().flat_map(|origin| self.exported(origin, name, hops));
+        let all = names.wildcard_imports.iter().flat_map(|origin| self.exported(origin, name, hops));
         handed.into_iter().chain(all).collect()
     }
 
     /// All items with this name that are not members.
     fn anywhere(&self, name: &str) -> Vec<usize> {
-        self.spaces.keys().flat_map(|space| self.top(space, name)).copied().collect()
+        self.namespaces.keys().flat_map(|namespace| self.top(namespace, name)).copied().collect()
     }
 
     /// The module that an import refers to, also through re-exports: `export * as calc from './calc'`.
@@ -224,7 +224,7 @@ impl<'c> Lookup<'c> {
             links.push(Link::Members(name.to_owned()));
         }
         if imports.is_empty() {
-            links.extend(self.whole.iter().flat_map(|space| self.top(space, name)).copied().map(Link::Item));
+            links.extend(self.whole.iter().flat_map(|namespace| self.top(namespace, name)).copied().map(Link::Item));
         }
         links
     }

@@ -96,7 +96,7 @@ pub(crate) fn indent(source: &str, at: usize) -> Option<&str> {
 }
 
 /// Where the lines of a test begin: at its annotation if that is the comment directly above, else at `start`.
-pub(crate) fn without_annotation(source: &str, start: usize, test: &TestItem, comment: &str) -> usize {
+pub(crate) fn start_with_annotation(source: &str, start: usize, test: &TestItem, comment: &str) -> usize {
     let above = source.get(..start).unwrap_or_default();
     let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();
     let annotates = test.annotation.is_some() && line.trim().starts_with(comment) && line.contains("@tdd-test-id:");

@@ -294,7 +294,7 @@ fn line_start(tree: &FlatTree<'_>, node: usize) -> usize {
 /// The tokens of a node without its comments.
 fn tokens<'a>(tree: &FlatTree<'a>, node: usize) -> Vec<&'a str> {
     let is_token = |inner: &usize| tree.is_leaf(*inner) && !tree.kind(*inner).contains("comment");
-    tree.inside(node).filter(is_token).map(|inner| tree.text(inner).trim()).filter(|text| !text.is_empty()).collect()
+    tree.subtree(node).filter(is_token).map(|inner| tree.text(inner).trim()).filter(|text| !text.is_empty()).collect()
 }
 
 #[cfg(test)]

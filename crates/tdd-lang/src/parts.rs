@@ -5,7 +5,7 @@ use tdd_core::report::Report;
 use tdd_core::test_id::TestId;
 
 use crate::language::{Next, Project, Selection, Sources, Suite};
-use crate::several::merged;
+use crate::project_set::merged;
 
 /// Runs the suites that `begin` makes from the tree, at the first call of `next`.
 pub(crate) fn suite<'l>(begin: impl FnOnce(&dyn Sources) -> Vec<Box<dyn Suite>> + 'l) -> Box<dyn Suite + 'l> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::code::{Code, Comes, Item};
+use crate::code::{Code, Item, ReachedBy};
 use crate::lookup::{Link, Lookup};
 use crate::uses::{Use, Used};
 
@@ -28,12 +28,12 @@ impl Links {
         for (number, item) in code.items.iter().enumerate() {
             if let Some(owner) = &item.role.owner {
                 item.role.names.iter().for_each(|name| links.members.entry(name.clone()).or_default().push(number));
-                if let Some(class) = lookup.top(&code.files[item.file].names.space, owner).first() {
+                if let Some(class) = lookup.top(&code.files[item.file].names.namespace, owner).first() {
                     links.owned.entry(*class).or_default().push(number);
                     links.owner.insert(number, *class);
                 }
             }
-            if item.role.comes == Comes::WithFile {
+            if item.role.reached_by == ReachedBy::File {
                 links.with_file[item.file].push(number);
             }
         }
@@ -146,7 +146,7 @@ impl<'c> Walk<'c> {
         for member in self.links.owned.get(&number).into_iter().flatten() {
             let other = &self.code.items[*member];
             let is_named = other.role.names.iter().any(|name| self.named.contains(name.as_str()));
-            if other.role.comes == Comes::WithOwner || is_named {
+            if other.role.reached_by == ReachedBy::Owner || is_named {
                 self.open.push(*member);
             }
         }
@@ -226,7 +226,7 @@ impl<'c> Walk<'c> {
             let of_file = |number: &usize| {
                 let item = &self.code.items[*number];
                 let is_used = item.name == "main" || self.named.contains(item.name.as_str());
-                item.file == file && (item.role.comes == Comes::WithFile || item.role.owner.is_none() && is_used)
+                item.file == file && (item.role.reached_by == ReachedBy::File || item.role.owner.is_none() && is_used)
             };
             let mut new: Vec<usize> = (0..self.code.items.len()).filter(of_file).collect();
             let guards = self.links.with_file[file].iter().filter(|item| self.code.items[**item].role.is_idle);

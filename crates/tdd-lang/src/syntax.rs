@@ -62,7 +62,7 @@ impl<'a, L: Nodes> Tree<'a, L> {
 
     /// The names inside a node that are used on their own.
     pub fn names(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
-        self.inside(node).filter(|at| self.is_name(*at)).map(|at| self.text(at))
+        self.subtree(node).filter(|at| self.is_name(*at)).map(|at| self.text(at))
     }
 
     /// Whether a node is in a list of statements.
@@ -72,7 +72,7 @@ impl<'a, L: Nodes> Tree<'a, L> {
 
     /// The innermost statement that a node is, or is part of.
     pub fn statement(&self, node: usize) -> usize {
-        std::iter::once(node).chain(self.around(node)).find(|at| self.is_statement(*at)).unwrap_or(node)
+        std::iter::once(node).chain(self.ancestors(node)).find(|at| self.is_statement(*at)).unwrap_or(node)
     }
 }
 
@@ -99,13 +99,13 @@ struct Node {
     row: usize,
     parent: usize,
     /// The first node after this node's subtree.
-    past: usize,
+    subtree_end: usize,
     broken: bool,
 }
 
 /// A syntax error.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Flaw {
+pub(crate) struct SyntaxError {
     /// Line of the error, from 1.
     pub line: usize,
     /// What is wrong there.
@@ -114,11 +114,11 @@ pub(crate) struct Flaw {
     pub text: String,
 }
 
-impl Flaw {
+impl SyntaxError {
     /// Converts the syntax error of a file; `None` means that there is no parser for the file.
-    pub fn told(flaw: Option<Self>, path: &str) -> Unreadable {
+    pub fn into_unreadable(syntax_error: Option<Self>, path: &str) -> Unreadable {
         let unknown = || Self { line: 1, problem: "there is no parser for it".to_owned(), text: String::new() };
-        let Self { line, problem, text } = flaw.unwrap_or_else(unknown);
+        let Self { line, problem, text } = syntax_error.unwrap_or_else(unknown);
         Unreadable { place: Place::new(path, line), problem, text }
     }
 }
@@ -176,7 +176,7 @@ impl<'a> FlatTree<'a> {
         let nodes = if is_too_deep { None } else { flatten(grammar, tree.walk()) };
         let unread = || {
             let file = read(grammar, &tree.walk(), /* parent */ 0, /* is_atom */ true);
-            vec![Node { range: 0..source.len(), past: 1, broken: true, ..file }]
+            vec![Node { range: 0..source.len(), subtree_end: 1, broken: true, ..file }]
         };
         let nodes: Arc<[Node]> = nodes.unwrap_or_else(unread).into();
         grammar.known.keep(text, &nodes);
@@ -217,17 +217,17 @@ impl<'a> FlatTree<'a> {
     }
 
     /// The first node after a node's subtree.
-    pub fn past(&self, node: usize) -> usize {
-        self.nodes[node].past
+    pub fn subtree_end(&self, node: usize) -> usize {
+        self.nodes[node].subtree_end
     }
 
     /// Whether a node has no children.
     pub fn is_leaf(&self, node: usize) -> bool {
-        self.past(node) == node + 1
+        self.subtree_end(node) == node + 1
     }
 
     /// The first node that begins at or after this byte.
-    pub fn behind(&self, byte: usize) -> usize {
+    pub fn first_from(&self, byte: usize) -> usize {
         self.nodes.partition_point(|node| node.range.start < byte)
     }
 
@@ -247,7 +247,7 @@ impl<'a> FlatTree<'a> {
 
     /// All identifiers inside a node.
     pub fn words(&self, node: usize) -> impl Iterator<Item = &'a str> + '_ {
-        self.inside(node).filter(|inner| self.is_word(*inner)).map(|inner| self.text(inner))
+        self.subtree(node).filter(|inner| self.is_word(*inner)).map(|inner| self.text(inner))
     }
 
     /// Whether the text has no syntax errors.
@@ -256,8 +256,8 @@ impl<'a> FlatTree<'a> {
     }
 
     /// The first syntax error.
-    pub fn flaw(&self) -> Option<Flaw> {
-        self.flaw_of(self.broken())
+    pub fn syntax_error(&self) -> Option<SyntaxError> {
+        self.syntax_error_of(self.broken())
     }
 
     fn broken(&self) -> impl Iterator<Item = usize> + '_ {
@@ -266,12 +266,12 @@ impl<'a> FlatTree<'a> {
 
     /// The syntax error of these broken nodes. An unmatched bracket is reported first: the parser itself notices it
     /// only much later.
-    pub fn flaw_of(&self, mut broken: impl Iterator<Item = usize>) -> Option<Flaw> {
-        let is_innermost = |node: &usize| self.inside(*node).skip(1).all(|inner| !self.is_broken(inner));
+    pub fn syntax_error_of(&self, mut broken: impl Iterator<Item = usize>) -> Option<SyntaxError> {
+        let is_innermost = |node: &usize| self.subtree(*node).skip(1).all(|inner| !self.is_broken(inner));
         let first = broken.find(is_innermost)?;
         let (line, problem) = self.unbalanced().unwrap_or_else(|| (self.line(first), self.complaint(first)));
         let text = self.source.lines().nth(line - 1).unwrap_or_default();
-        Some(Flaw { line, problem, text: text.trim().chars().take(MAX_QUOTED).collect() })
+        Some(SyntaxError { line, problem, text: text.trim().chars().take(MAX_QUOTED).collect() })
     }
 
     /// The first unmatched bracket, with its line.
@@ -314,23 +314,23 @@ impl<'a> FlatTree<'a> {
     }
 
     /// The ancestors of a node, innermost first.
-    pub fn around(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+    pub fn ancestors(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(node), |node| (*node > 0).then(|| self.parent(*node))).skip(1)
     }
 
     /// A node and all its descendants.
-    pub fn inside(&self, node: usize) -> Range<usize> {
-        node..self.past(node)
+    pub fn subtree(&self, node: usize) -> Range<usize> {
+        node..self.subtree_end(node)
     }
 
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        self.siblings(node + 1, self.past(node))
+        self.siblings(node + 1, self.subtree_end(node))
     }
 
-    /// A node and its following siblings, up to the node `past`.
-    pub fn siblings(&self, node: usize, past: usize) -> impl Iterator<Item = usize> + '_ {
-        let inside = move |node: &usize| *node < past;
-        std::iter::successors(Some(node).filter(inside), move |node| Some(self.past(*node)).filter(inside))
+    /// A node and its following siblings, up to the node `end`.
+    pub fn siblings(&self, node: usize, end: usize) -> impl Iterator<Item = usize> + '_ {
+        let inside = move |node: &usize| *node < end;
+        std::iter::successors(Some(node).filter(inside), move |node| Some(self.subtree_end(*node)).filter(inside))
     }
 
     /// The child with this field name.
@@ -388,7 +388,7 @@ fn read(grammar: &'static Grammar, cursor: &TreeCursor<'_>, parent: usize, is_at
         range: node.byte_range(),
         row: node.start_position().row,
         parent,
-        past: 0,
+        subtree_end: 0,
         broken: node.is_error() || node.is_missing() || (is_atom && node.has_error()),
     }
 }
@@ -396,7 +396,7 @@ fn read(grammar: &'static Grammar, cursor: &TreeCursor<'_>, parent: usize, is_at
 fn close(nodes: &mut [Node], open: &mut Vec<usize>) {
     let past = nodes.len();
     if let Some(node) = open.pop() {
-        nodes[node].past = past;
+        nodes[node].subtree_end = past;
     }
 }
 
@@ -433,9 +433,13 @@ mod tests {
 
     /// Checks the line and the problem that are reported for a broken Rust text.
     fn check(source: &str, line: usize, problem: &str) {
-        let flaw = FlatTree::parse(&GRAMMAR, source).unwrap().flaw().unwrap();
+        let syntax_error = FlatTree::parse(&GRAMMAR, source).unwrap().syntax_error().unwrap();
         let text = source.lines().nth(line - 1).unwrap().trim();
-        assert_eq!((flaw.line, flaw.problem.as_str(), flaw.text.as_str()), (line, problem, text), "{source}");
+        assert_eq!(
+            (syntax_error.line, syntax_error.problem.as_str(), syntax_error.text.as_str()),
+            (line, problem, text),
+            "{source}"
+        );
     }
 
     #[test]
@@ -445,7 +449,7 @@ mod tests {
         check("fn a() {}\n}\n", 2, "`}` closes nothing");
         check("use a::b\n\nfn c() {}\n", 1, "`;` is missing");
         check("fn a() {\n    let b = = c();\n}\n", 2, "the parser cannot read `=`");
-        assert_eq!(FlatTree::parse(&GRAMMAR, "fn a() { f(\"(\", '{'); }").unwrap().flaw(), None);
+        assert_eq!(FlatTree::parse(&GRAMMAR, "fn a() { f(\"(\", '{'); }").unwrap().syntax_error(), None);
     }
 
     #[test]

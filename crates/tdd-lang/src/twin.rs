@@ -10,7 +10,7 @@ use crate::syntax::splice;
 
 /// How much an altered copy may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Boldness {
+pub enum AlterationMode {
     /// Expected values are changed; assertions without one are negated.
     ChangeValues,
     /// Conditions are only negated: for a file in which changed values do not compile.
@@ -25,11 +25,11 @@ pub struct Twins {
     /// The unchanged copy: it must pass.
     pub copy: TestId,
     /// An empty test: it must pass.
-    pub sound: TestId,
+    pub passing_control: TestId,
     /// A test that fails by itself: it must fail.
-    pub broken: TestId,
+    pub failing_control: TestId,
     /// For each kind of assertion that the test uses, a test that asserts something false with it: they must fail.
-    pub untruths: Vec<(String, TestId)>,
+    pub false_assertions: Vec<(String, TestId)>,
     /// Copies with one alteration each: they must fail.
     pub twins: Vec<Twin>,
 }
@@ -37,10 +37,10 @@ pub struct Twins {
 impl Twins {
     /// The ids of all added tests.
     pub fn ids(&self) -> Vec<TestId> {
-        let own = [&self.copy, &self.sound, &self.broken].into_iter();
-        let untruths = self.untruths.iter().map(|(_, id)| id);
+        let own = [&self.copy, &self.passing_control, &self.failing_control].into_iter();
+        let false_assertions = self.false_assertions.iter().map(|(_, id)| id);
         let twins = self.twins.iter().flat_map(|twin| [Some(&twin.id), twin.probe.as_ref()]).flatten();
-        own.chain(untruths).chain(twins).cloned().collect()
+        own.chain(false_assertions).chain(twins).cloned().collect()
     }
 }
 
@@ -83,11 +83,11 @@ pub(crate) fn edited_part(text: &str, part: Range<usize>, edits: Vec<(Range<usiz
 }
 
 /// The first false assertion of each kind, sorted by kind.
-pub(crate) fn one_untruth_each(told: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
-    let mut told: Vec<(String, String)> = told.collect();
-    told.sort();
-    told.dedup_by(|one, other| one.0 == other.0);
-    told
+pub(crate) fn one_false_assertion_each(assertions: impl Iterator<Item = (String, String)>) -> Vec<(String, String)> {
+    let mut assertions: Vec<(String, String)> = assertions.collect();
+    assertions.sort();
+    assertions.dedup_by(|one, other| one.0 == other.0);
+    assertions
 }
 
 /// A mutation: a production file that returns other values.
@@ -124,7 +124,7 @@ pub struct ScratchNeeds {
     /// Folders that the build only reads although git ignores them; the scratch copy gets links to them.
     pub links: Vec<String>,
     /// Whether the project's runner would also find the tests of the scratch copy.
-    pub is_found: bool,
+    pub runner_finds_copy: bool,
     /// Folders to link beside each file of a name: the topmost of these files, and the name of the folder.
     pub beside: Vec<(String, String)>,
 }

@@ -27,7 +27,7 @@ pub(crate) struct Used {
 
 /// The names and literals in a piece of code.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CodeNames {
+pub(crate) struct FoundNames {
     pub uses: BTreeSet<Used>,
     /// Texts of literals.
     pub texts: BTreeSet<String>,
@@ -37,7 +37,7 @@ pub(crate) struct CodeNames {
 
 /// How to find the uses of names in a language.
 #[derive(Clone, Copy)]
-pub(crate) struct Speech {
+pub(crate) struct UseSyntax {
     /// The use that a node is, if any.
     pub used: fn(&FlatTree<'_>, usize) -> Option<Use>,
     /// If a node binds a local name: the function, block or loop in which the name is known.
@@ -51,7 +51,7 @@ pub(crate) struct Speech {
 /// Finds the uses of names in one file.
 pub(crate) struct Reader<'t, 's> {
     tree: &'t FlatTree<'s>,
-    speech: Speech,
+    use_syntax: UseSyntax,
     /// Local names, by the node of their scope.
     locals: BTreeMap<usize, BTreeSet<&'s str>>,
     routes: Vec<Route>,
@@ -67,32 +67,32 @@ struct Route {
 }
 
 impl<'t, 's> Reader<'t, 's> {
-    pub fn new(tree: &'t FlatTree<'s>, speech: Speech) -> Self {
+    pub fn new(tree: &'t FlatTree<'s>, use_syntax: UseSyntax) -> Self {
         let mut locals: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
         let mut routes = Vec::new();
         for node in 0..tree.len() {
-            if let Some(scope) = (speech.binds)(tree, node) {
+            if let Some(scope) = (use_syntax.binds)(tree, node) {
                 locals.entry(scope).or_default().insert(tree.text(node));
             }
-            if let Some(path) = (speech.route)(tree, node) {
+            if let Some(path) = (use_syntax.route)(tree, node) {
                 let call = last_of_chain(tree, node);
                 let first = tree.child(node, "arguments").unwrap_or(node);
-                routes.push(Route { call, nodes: first..tree.past(call), words: segments(path) });
+                routes.push(Route { call, nodes: first..tree.subtree_end(call), words: segments(path) });
             }
         }
-        Self { tree, speech, locals, routes }
+        Self { tree, use_syntax, locals, routes }
     }
 
     /// The names and literals in `nodes`, which are some or all nodes of `root`. Names that are local in `root` are not
     /// uses.
-    pub fn found(&self, root: &Range<usize>, nodes: impl Iterator<Item = usize>) -> CodeNames {
-        let mut found = CodeNames::default();
+    pub fn found(&self, root: &Range<usize>, nodes: impl Iterator<Item = usize>) -> FoundNames {
+        let mut found = FoundNames::default();
         for node in nodes {
-            found.texts.extend((self.speech.text)(self.tree, node).map(str::to_owned));
+            found.texts.extend((self.use_syntax.text)(self.tree, node).map(str::to_owned));
             if self.tree.is_word(node) {
                 found.words.insert(self.tree.text(node).to_owned());
             }
-            let Some(what) = (self.speech.used)(self.tree, node) else { continue };
+            let Some(what) = (self.use_syntax.used)(self.tree, node) else { continue };
             if !matches!(&what, Use::Name(name) if self.is_local(root, node, name)) {
                 found.uses.insert(Used { what, route: self.route(node) });
             }
@@ -107,7 +107,7 @@ impl<'t, 's> Reader<'t, 's> {
     }
 
     fn is_local(&self, root: &Range<usize>, node: usize, name: &str) -> bool {
-        let scopes = self.tree.around(node).take_while(|outer| root.contains(outer));
+        let scopes = self.tree.ancestors(node).take_while(|outer| root.contains(outer));
         scopes.into_iter().any(|scope| self.locals.get(&scope).is_some_and(|names| names.contains(name)))
     }
 
@@ -120,7 +120,7 @@ impl<'t, 's> Reader<'t, 's> {
 /// The last call of the chain that begins with this call: `router.route("/a").get(b)`.
 fn last_of_chain(tree: &FlatTree<'_>, call: usize) -> usize {
     let mut last = call;
-    for outer in tree.around(call) {
+    for outer in tree.ancestors(call) {
         let is_step = matches!(tree.kind(outer), "member_expression" | "attribute" | "selector_expression");
         if tree.kind(outer).starts_with("call") && tree.child(outer, "function") == Some(tree.parent(last)) {
             last = outer;

@@ -10,12 +10,12 @@ use tokio::time::Instant;
 
 use crate::client::{Answer, Ask, Finish, Form, LlmClient};
 use crate::error::{self, LlmError};
-use crate::learned::{self, Learned};
 use crate::refusal::Refusal;
 use crate::reply::{End, Reply};
 use crate::request::{self, Sent};
-use crate::retry::{self, Next, Tally, Trouble};
+use crate::retry::{self, CallFailure, Next, Tally};
 use crate::route::Route;
+use crate::server_capabilities::{self, ServerCapabilities};
 use crate::stop::Stop;
 use crate::transport::Transport;
 
@@ -81,9 +81,9 @@ impl Default for Timeouts {
 pub struct HttpClient {
     endpoint: Arc<Endpoint>,
     transport: Transport,
-    learned: Arc<Mutex<Learned>>,
+    capabilities: Arc<Mutex<ServerCapabilities>>,
     stop: Stop,
-    tell: Tell,
+    wait_listener: WaitListener,
 }
 
 /// Receives one line for the user.
@@ -91,11 +91,11 @@ type Listener = dyn Fn(&str) + Send + Sync;
 
 /// Receives a line when a server demands a wait.
 #[derive(Clone, Default)]
-struct Tell(Option<Arc<Listener>>);
+struct WaitListener(Option<Arc<Listener>>);
 
-impl fmt::Debug for Tell {
+impl fmt::Debug for WaitListener {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_tuple("Tell").field(&self.0.is_some()).finish()
+        out.debug_tuple("WaitListener").field(&self.0.is_some()).finish()
     }
 }
 
@@ -103,13 +103,19 @@ impl HttpClient {
     /// A client whose calls end when `stop` is requested.
     pub fn new(endpoint: Endpoint, stop: Stop) -> Result<Self, LlmError> {
         let transport = Transport::new(&endpoint)?;
-        Ok(Self { endpoint: Arc::new(endpoint), transport, learned: Arc::default(), stop, tell: Tell::default() })
+        Ok(Self {
+            endpoint: Arc::new(endpoint),
+            transport,
+            capabilities: Arc::default(),
+            stop,
+            wait_listener: WaitListener::default(),
+        })
     }
 
-    /// Calls `tell` with one line whenever the server demands a wait.
+    /// Calls `wait_listener` with one line whenever the server demands a wait.
     #[must_use]
-    pub fn telling(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self { tell: Tell(Some(Arc::new(tell))), ..self }
+    pub fn with_wait_listener(self, tell: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { wait_listener: WaitListener(Some(Arc::new(tell))), ..self }
     }
 
     /// The server's address, without secrets.
@@ -127,53 +133,53 @@ impl HttpClient {
     }
 
     /// Fetches JSON from a path below the server's address.
-    pub(crate) async fn get(&self, path: &str) -> Result<serde_json::Value, Trouble> {
+    pub(crate) async fn get(&self, path: &str) -> Result<serde_json::Value, CallFailure> {
         self.transport.get(path).await
     }
 
     /// Sends a request once, without retries.
-    pub(crate) async fn once(&self, ask: &Ask, sent: &Sent) -> Result<Reply, Trouble> {
+    pub(crate) async fn once(&self, ask: &Ask, sent: &Sent) -> Result<Reply, CallFailure> {
         let body = request::body(self.model(), ask, sent);
         self.transport.post(body, sent.stream).await
     }
 
-    fn learned(&self) -> MutexGuard<'_, Learned> {
-        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    fn capabilities(&self) -> MutexGuard<'_, ServerCapabilities> {
+        self.capabilities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn ask(&self, ask: &Ask) -> Result<Answer, LlmError> {
         let begun = Instant::now();
         let mut call = self.begin(ask)?;
         loop {
-            let trouble = match self.once(ask, &call.sent).await {
+            let failure = match self.once(ask, &call.sent).await {
                 Ok(reply) => return Ok(self.answer(ask, &call, reply, begun)),
-                Err(trouble) => trouble,
+                Err(failure) => failure,
             };
-            self.note(&mut call, &trouble);
-            match retry::next(&trouble, &call.sent, &call.tally) {
+            self.note(&mut call, &failure);
+            match retry::next(&failure, &call.sent, &call.tally) {
                 Next::Again(wait) => {
-                    self.pause(wait, &trouble, call.tally.retries).await?;
+                    self.pause(wait, &failure, call.tally.retries).await?;
                     call.tally.retries += 1;
                 }
-                Next::Simpler => match learned::simpler(call.sent.form) {
+                Next::Simpler => match server_capabilities::simpler(call.sent.form) {
                     Some(form) => call.step_down(form),
-                    None => return Err(self.no_tools(trouble)),
+                    None => return Err(self.no_tools(failure)),
                 },
                 Next::Without(extra) => {
-                    let mut learned = self.learned();
-                    learned.without(extra);
+                    let mut capabilities = self.capabilities();
+                    capabilities.without(extra);
                     let form = call.sent.form;
-                    call.sent = Sent { form, ..self.to_send(ask, &learned) };
+                    call.sent = Sent { form, ..self.to_send(ask, &capabilities) };
                 }
-                Next::End => return Err(self.error(trouble, call.tally.retries)),
+                Next::End => return Err(self.error(failure, call.tally.retries)),
             }
         }
     }
 
     /// Waits before a retry: as long as the server demands, and at least our own backoff. Fails at once if the wait
     /// would outlast the run.
-    async fn pause(&self, asked: Option<Duration>, trouble: &Trouble, retries: u32) -> Result<(), LlmError> {
-        if let (Some(wait), Trouble::Refused(refusal)) = (asked, trouble) {
+    async fn pause(&self, asked: Option<Duration>, failure: &CallFailure, retries: u32) -> Result<(), LlmError> {
+        if let (Some(wait), CallFailure::Refused(refusal)) = (asked, failure) {
             self.announce(wait, refusal)?;
         }
         let own = retry::backoff(self.endpoint.timeouts.retry_base, retries, retry::chance());
@@ -187,41 +193,41 @@ impl HttpClient {
         if let Some(left) = left.filter(|left| wait > *left) {
             return Err(LlmError::NoTime { server: server.to_owned(), status, wait, left, words });
         }
-        if let Some(tell) = self.tell.0.as_ref().filter(|_| !wait.is_zero()) {
+        if let Some(tell) = self.wait_listener.0.as_ref().filter(|_| !wait.is_zero()) {
             tell(&format!("`{server}` asks us to wait {} ({status}): {words}", error::seconds(wait)));
         }
         Ok(())
     }
 
     /// Records what a failed try shows about the server.
-    fn note(&self, call: &mut Call, trouble: &Trouble) {
-        if let Trouble::Refused(refusal) = trouble {
-            self.learned().reached = true;
+    fn note(&self, call: &mut Call, failure: &CallFailure) {
+        if let CallFailure::Refused(refusal) = failure {
+            self.capabilities().reached = true;
             call.tally.faults += u32::from(refusal.status == 500);
         }
-        call.tally.reached = self.learned().reached;
+        call.tally.reached = self.capabilities().reached;
     }
 
     fn begin(&self, ask: &Ask) -> Result<Call, LlmError> {
-        let learned = self.learned();
-        if let (Form::Tools(_), Some(words)) = (&ask.form, &learned.no_tools) {
+        let capabilities = self.capabilities();
+        if let (Form::Tools(_), Some(words)) = (&ask.form, &capabilities.no_tools) {
             return Err(LlmError::NoTools { server: self.server().to_owned(), words: words.clone() });
         }
         let max_retries = self.endpoint.max_retries;
-        let tally = Tally { max_retries, tools_proven: learned.tools_proven, ..Tally::default() };
-        Ok(Call { sent: self.to_send(ask, &learned), tally, stepped_down: false })
+        let tally = Tally { max_retries, tools_proven: capabilities.tools_proven, ..Tally::default() };
+        Ok(Call { sent: self.to_send(ask, &capabilities), tally, stepped_down: false })
     }
 
-    fn to_send(&self, ask: &Ask, learned: &Learned) -> Sent {
-        let temperature = self.endpoint.temperature.map(|set| warmer(set, ask.repeated));
-        learned.to_send(&ask.form, temperature, self.endpoint.stream)
+    fn to_send(&self, ask: &Ask, capabilities: &ServerCapabilities) -> Sent {
+        let temperature = self.endpoint.temperature.map(|set| raised_temperature(set, ask.repeated));
+        capabilities.to_send(&ask.form, temperature, self.endpoint.stream)
     }
 
     fn answer(&self, ask: &Ask, call: &Call, reply: Reply, begun: Instant) -> Answer {
-        let mut learned = self.learned();
-        learned.reached = true;
-        learned.worked(&call.sent, &ask.form, call.stepped_down);
-        learned.tools_proven |= !reply.tool_calls.is_empty();
+        let mut capabilities = self.capabilities();
+        capabilities.reached = true;
+        capabilities.worked(&call.sent, &ask.form, call.stepped_down);
+        capabilities.tools_proven |= !reply.tool_calls.is_empty();
         let finish = match reply.end() {
             End::Regular(finish) => finish,
             End::Broken(reason) => Finish::Other(reason),
@@ -238,20 +244,20 @@ impl HttpClient {
         }
     }
 
-    fn no_tools(&self, trouble: Trouble) -> LlmError {
-        let words = match trouble {
-            Trouble::Refused(refusal) => refusal.words,
-            Trouble::Passing(error) | Trouble::Lasting(error) => error.to_string(),
+    fn no_tools(&self, failure: CallFailure) -> LlmError {
+        let words = match failure {
+            CallFailure::Refused(refusal) => refusal.words,
+            CallFailure::Passing(error) | CallFailure::Lasting(error) => error.to_string(),
         };
-        self.learned().no_tools = Some(words.clone());
+        self.capabilities().no_tools = Some(words.clone());
         LlmError::NoTools { server: self.server().to_owned(), words }
     }
 
     /// The error for the user after the last try.
-    pub(crate) fn error(&self, trouble: Trouble, retries: u32) -> LlmError {
-        let refusal = match trouble {
-            Trouble::Refused(refusal) => refusal,
-            Trouble::Passing(error) | Trouble::Lasting(error) => return error,
+    pub(crate) fn error(&self, failure: CallFailure, retries: u32) -> LlmError {
+        let refusal = match failure {
+            CallFailure::Refused(refusal) => refusal,
+            CallFailure::Passing(error) | CallFailure::Lasting(error) => return error,
         };
         let (server, status) = (self.server().to_owned(), refusal.status);
         let (too_long, unknown_model) = (refusal.is_too_long(), refusal.may_be_unknown_model());
@@ -267,7 +273,7 @@ impl HttpClient {
 }
 
 /// Raises the temperature after repeated answers, because small models repeat a mistake when the request is the same.
-fn warmer(set: f64, repeated: u32) -> f64 {
+fn raised_temperature(set: f64, repeated: u32) -> f64 {
     (set + 0.3 * f64::from(repeated)).min(set.max(1.0))
 }
 
@@ -275,7 +281,7 @@ impl LlmClient for HttpClient {
     type Error = LlmError;
 
     async fn chat(&self, ask: &Ask) -> Result<Answer, LlmError> {
-        self.stop.unless(self.ask(ask)).await
+        self.stop.run_until_stopped(self.ask(ask)).await
     }
 }
 

@@ -3,9 +3,9 @@
 pub mod budget;
 pub mod cassette;
 pub mod client;
+pub mod continuation;
 pub mod error;
 pub mod http;
-mod learned;
 pub mod model;
 pub mod probe;
 mod reader;
@@ -16,6 +16,6 @@ mod reply;
 mod request;
 mod retry;
 pub mod route;
+mod server_capabilities;
 pub mod stop;
 mod transport;
-pub mod whole;

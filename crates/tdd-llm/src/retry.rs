@@ -16,7 +16,7 @@ const FIRST_CONTACT_RETRIES: u32 = 2;
 
 /// Why a try failed.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum CallFailure {
     /// The response has no success status.
     Refused(Refusal),
     /// A failure that may pass.
@@ -61,14 +61,14 @@ pub(crate) enum Extra {
 }
 
 /// Decides the next action.
-pub(crate) fn next(trouble: &Trouble, sent: &Sent, tally: &Tally) -> Next {
-    match trouble {
-        Trouble::Refused(refusal) => after_refusal(refusal, sent, tally),
-        Trouble::Passing(error) if error.is_no_connection() && !tally.reached => {
+pub(crate) fn next(failure: &CallFailure, sent: &Sent, tally: &Tally) -> Next {
+    match failure {
+        CallFailure::Refused(refusal) => after_refusal(refusal, sent, tally),
+        CallFailure::Passing(error) if error.is_no_connection() && !tally.reached => {
             again(&Tally { max_retries: tally.max_retries.min(FIRST_CONTACT_RETRIES), ..*tally }, None)
         }
-        Trouble::Passing(_) => again(tally, None),
-        Trouble::Lasting(_) => Next::End,
+        CallFailure::Passing(_) => again(tally, None),
+        CallFailure::Lasting(_) => Next::End,
     }
 }
 
@@ -130,8 +130,8 @@ mod tests {
     const TEXT: Sent = Sent { form: FormUsed::Text, temperature: None, stream: false, stream_options: false };
     const FIRST: Tally = Tally { retries: 0, max_retries: 5, faults: 1, tools_proven: false, reached: false };
 
-    fn refused(status: u16, body: &str) -> Trouble {
-        Trouble::Refused(Refusal::read(status, body.as_bytes(), None))
+    fn refused(status: u16, body: &str) -> CallFailure {
+        CallFailure::Refused(Refusal::read(status, body.as_bytes(), None))
     }
 
     #[test]
@@ -148,12 +148,12 @@ mod tests {
 
     #[test]
     fn a_server_that_was_never_reached_is_given_up_sooner_than_one_that_went_away() {
-        let gone = || Trouble::Passing(LlmError::Unreachable { server: "s".into(), reason: "refused".into() });
+        let gone = || CallFailure::Passing(LlmError::Unreachable { server: "s".into(), reason: "refused".into() });
         let after = |retries, reached| next(&gone(), &TEXT, &Tally { retries, reached, ..FIRST });
         assert_eq!((after(1, false), after(2, false)), (Next::Again(None), Next::End));
         assert_eq!((after(2, true), after(5, true)), (Next::Again(None), Next::End));
         let late = |wait| LlmError::TimedOut { server: "s".into(), wait, after: Duration::from_secs(10) };
-        let after = |wait| next(&Trouble::Passing(late(wait)), &TEXT, &Tally { retries: 2, ..FIRST });
+        let after = |wait| next(&CallFailure::Passing(late(wait)), &TEXT, &Tally { retries: 2, ..FIRST });
         assert_eq!((after(Wait::Connect), after(Wait::Answer)), (Next::End, Next::Again(None)));
         let busy = Tally { retries: 4, ..FIRST };
         assert_eq!(next(&refused(429, ""), &TEXT, &busy), Next::Again(None));

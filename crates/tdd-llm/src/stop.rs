@@ -10,13 +10,13 @@ use std::time::Duration;
 use crate::error::LlmError;
 
 /// Interval at which a pending call checks for a stop request.
-const GLANCE: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// A handle through which any thread can request a stop. Clones share the request, which cannot be withdrawn.
 #[derive(Clone, Default)]
 pub struct Stop {
     flag: Arc<AtomicBool>,
-    elsewhere: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+    external_check: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
 
 impl Stop {
@@ -28,7 +28,7 @@ impl Stop {
     /// A handle that also stops when `asked` returns true, for example after Ctrl-C. Pending calls poll it forty times
     /// a second.
     pub fn watching(asked: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self { flag: Arc::default(), elsewhere: Some(Arc::new(asked)) }
+        Self { flag: Arc::default(), external_check: Some(Arc::new(asked)) }
     }
 
     /// Ends every call with this handle. Only stores a flag, so a signal handler may call it.
@@ -38,11 +38,14 @@ impl Stop {
 
     /// Whether a stop was requested.
     pub fn is_asked(&self) -> bool {
-        self.flag.load(Ordering::SeqCst) || self.elsewhere.as_ref().is_some_and(|asked| asked())
+        self.flag.load(Ordering::SeqCst) || self.external_check.as_ref().is_some_and(|asked| asked())
     }
 
     /// Runs the work until it is done or a stop is requested.
-    pub(crate) async fn unless<T>(&self, work: impl Future<Output = Result<T, LlmError>>) -> Result<T, LlmError> {
+    pub(crate) async fn run_until_stopped<T>(
+        &self,
+        work: impl Future<Output = Result<T, LlmError>>,
+    ) -> Result<T, LlmError> {
         if self.is_asked() {
             return Err(LlmError::Cancelled);
         }
@@ -51,7 +54,7 @@ impl Stop {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                () = tokio::time::sleep(GLANCE) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
             if self.is_asked() {
                 return Err(LlmError::Cancelled);

@@ -18,7 +18,7 @@ use crate::http::{Endpoint, Timeouts};
 use crate::reader::{LONGEST, Progress, Reader, Unread};
 use crate::refusal::{self, Refusal};
 use crate::reply::Reply;
-use crate::retry::Trouble;
+use crate::retry::CallFailure;
 
 /// Most bytes of a refusal that are read.
 const REFUSAL: usize = 64 << 10;
@@ -54,7 +54,7 @@ impl Transport {
     }
 
     /// Posts a request and reads its response.
-    pub async fn post(&self, body: Vec<u8>, stream: bool) -> Result<Reply, Trouble> {
+    pub async fn post(&self, body: Vec<u8>, stream: bool) -> Result<Reply, CallFailure> {
         let deadlines = Deadlines::new(&self.timeouts, stream);
         let request = self.client.post(self.url(&["chat", "completions"])).header(CONTENT_TYPE, "application/json");
         let sent = request.body(body).send();
@@ -70,7 +70,7 @@ impl Transport {
     }
 
     /// Fetches JSON from a path below the base URL.
-    pub async fn get(&self, path: &str) -> Result<serde_json::Value, Trouble> {
+    pub async fn get(&self, path: &str) -> Result<serde_json::Value, CallFailure> {
         let deadlines = Deadlines::new(&self.timeouts, false);
         let response = timeout_at(deadlines.next(), self.client.get(self.url(&[path])).send())
             .await
@@ -81,7 +81,7 @@ impl Transport {
         }
         let body = self.beginning_of(response, LONGEST, &deadlines).await;
         serde_json::from_slice(&body)
-            .map_err(|_| Trouble::Passing(self.unread(Unread::Other(refusal::beginning(&body)))))
+            .map_err(|_| CallFailure::Passing(self.unread(Unread::Other(refusal::beginning(&body)))))
     }
 
     fn url(&self, path: &[&str]) -> Url {
@@ -92,12 +92,12 @@ impl Transport {
         url
     }
 
-    async fn read(&self, mut response: Response, mut deadlines: Deadlines) -> Result<Reply, Trouble> {
+    async fn read(&self, mut response: Response, mut deadlines: Deadlines) -> Result<Reply, CallFailure> {
         let mut reader = Reader::new();
         loop {
             let chunk = timeout_at(deadlines.next(), response.chunk()).await.map_err(|_| self.late(&deadlines))?;
             let progress = match chunk {
-                Ok(Some(bytes)) => reader.push(&bytes).map_err(|unread| self.trouble(unread))?,
+                Ok(Some(bytes)) => reader.push(&bytes).map_err(|unread| self.failure(unread))?,
                 Ok(None) => break,
                 // If the connection breaks after the end of the answer, the answer is complete.
                 Err(error) => return reader.finish().map_err(|_| self.network(error)),
@@ -108,17 +108,17 @@ impl Transport {
                 Progress::Done => break,
             }
         }
-        reader.finish().map_err(|unread| self.trouble(unread))
+        reader.finish().map_err(|unread| self.failure(unread))
     }
 
-    async fn refusal(&self, response: Response, deadlines: &Deadlines) -> Trouble {
+    async fn refusal(&self, response: Response, deadlines: &Deadlines) -> CallFailure {
         let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = header(RETRY_AFTER).and_then(|text| refusal::wait(text, header(DATE), jiff::Timestamp::now()));
         let status = response.status().as_u16();
         let body = self.beginning_of(response, REFUSAL, deadlines).await;
         let mut refusal = Refusal::read(status, &body, wait);
         refusal.words = self.redacted(&refusal.words);
-        Trouble::Refused(refusal)
+        CallFailure::Refused(refusal)
     }
 
     /// Reads as much of a body as arrives in time; it may be incomplete.
@@ -134,15 +134,15 @@ impl Transport {
         body
     }
 
-    fn late(&self, deadlines: &Deadlines) -> Trouble {
+    fn late(&self, deadlines: &Deadlines) -> CallFailure {
         let (wait, after) = deadlines.missed();
-        Trouble::Passing(LlmError::TimedOut { server: self.server.clone(), wait, after })
+        CallFailure::Passing(LlmError::TimedOut { server: self.server.clone(), wait, after })
     }
 
-    fn trouble(&self, unread: Unread) -> Trouble {
+    fn failure(&self, unread: Unread) -> CallFailure {
         match unread {
-            Unread::TooLarge => Trouble::Lasting(self.unread(unread)),
-            Unread::Broken(_) | Unread::Other(_) => Trouble::Passing(self.unread(unread)),
+            Unread::TooLarge => CallFailure::Lasting(self.unread(unread)),
+            Unread::Broken(_) | Unread::Other(_) => CallFailure::Passing(self.unread(unread)),
         }
     }
 
@@ -155,11 +155,11 @@ impl Transport {
         }
     }
 
-    fn network(&self, error: reqwest::Error) -> Trouble {
+    fn network(&self, error: reqwest::Error) -> CallFailure {
         let server = self.server.clone();
         // The URL may hold a password.
         let error = error.without_url();
-        Trouble::Passing(if error.is_connect() && error.is_timeout() {
+        CallFailure::Passing(if error.is_connect() && error.is_timeout() {
             LlmError::TimedOut { server, wait: Wait::Connect, after: self.timeouts.connect }
         } else if error.is_connect() {
             LlmError::Unreachable { server, reason: chain(&error) }

@@ -74,7 +74,7 @@ struct Audited {
 }
 
 pub fn run(args: &Audit, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.place)?;
+    let repo = project::repository(&context.user_paths)?;
     let commits = commits(&repo, args.range.as_deref())?;
     let state = StateDir::ensure(repo.root())?;
     // The lock keeps a second audit out of the scratch copies.
@@ -185,7 +185,7 @@ fn one(
         path: folder.to_owned(),
         source,
     })?;
-    let repo = project::repository(&context.place)?;
+    let repo = project::repository(&context.user_paths)?;
     let message = repo.message(commit)?;
     let claim = Claim::of_message(&message);
     let mut audited = Audited {
@@ -202,8 +202,8 @@ fn one(
         return Ok(audited);
     }
     let change = (repo.first_parent(commit)?, commit);
-    let (state, silent) = (StateDir::ensure(folder)?, context.silent_surroundings());
-    let workshop = ProjectWorkshop::of_history(&context.place, &silent, change, state, seen.clone())?;
+    let (state, silent) = (StateDir::ensure(folder)?, context.silent_run_control());
+    let workshop = ProjectWorkshop::of_history(&context.user_paths, &silent, change, state, seen.clone())?;
     if let Some(mut workshop) = workshop {
         workshop.granted.clone_from(&claim.overrides);
         if claim.phase.is_none() {

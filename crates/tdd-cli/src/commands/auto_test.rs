@@ -56,7 +56,7 @@ struct TestLine<'a> {
 }
 
 pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
-    let bench = Workbench::open(&context.place)?;
+    let bench = Workbench::open(&context.user_paths)?;
     let start = Instant::now();
     let before = bench.repo.tree_id()?;
     let report = test(&bench, context)?;
@@ -80,7 +80,7 @@ pub fn run(_: &AutoTest, context: &Context) -> Result<ExitCode, CliError> {
 
 fn test(bench: &Workbench, context: &Context) -> Result<Report, CliError> {
     let progress = Progress::begin();
-    let spawner = bench.spawner(&context.surroundings());
+    let spawner = bench.spawner(&context.run_control());
     Ok(bench.runner(&spawner, &|label| progress.say(label)).test(&[])?)
 }
 

@@ -156,7 +156,7 @@ pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
         }
     })?;
     begin(&recording, &folder, &inside)?;
-    let config = project::configuration(&inside.place, &folder)?.config;
+    let config = project::configuration(&inside.user_paths, &folder)?.config;
     let order = Order { steps: None, until_done: true, max_time: None, allow_untracked: false, cycle: false };
     let end = machine::run(&inside, order, Mandate::default(), RoleModels::replayed(recording.cassette, &config)?)?;
     tell(&end, &recording, &inside)?;
@@ -167,7 +167,7 @@ pub fn run(args: &Demo, context: &Context) -> Result<ExitCode, CliError> {
 /// The folder named by `-C`, which must be empty, or a new temporary one.
 fn folder(recording: &Recording, context: &Context) -> Result<PathBuf, CliError> {
     if context.global.dir.is_some() {
-        let folder = project::folder(&context.place)?;
+        let folder = project::folder(&context.user_paths)?;
         return if init::is_empty(&folder) { Ok(folder) } else { Err(CliError::NotEmpty(folder)) };
     }
     let made = tempfile::Builder::new().prefix(&format!("tdd-{}-", recording.name)).tempdir();

@@ -112,7 +112,7 @@ fn declared(repo: &Repo, which: &Which) -> Result<Option<(Kind, Option<TestId>)>
 }
 
 fn in_files(args: &DetectAntipattern, context: &Context) -> Result<Vec<Refusal>, CliError> {
-    let bench = Workbench::open(&context.place)?;
+    let bench = Workbench::open(&context.user_paths)?;
     let paths: Result<Vec<String>, CliError> =
         args.files.iter().map(|file| path_of(file, &bench, &bench.sources, context)).collect();
     let signs = bench.language.signs(&bench.project, &bench.sources, &paths?);
@@ -126,7 +126,7 @@ fn in_files(args: &DetectAntipattern, context: &Context) -> Result<Vec<Refusal>,
 fn path_of(file: &str, bench: &Workbench, sources: &TreeSources, context: &Context) -> Result<String, CliError> {
     let is_there = |path: &String| bench.language.owns(path) && sources.files().binary_search(path).is_ok();
     let from_folder = || {
-        let full = project::folder(&context.place).ok()?.join(file).canonicalize().ok()?;
+        let full = project::folder(&context.user_paths).ok()?.join(file).canonicalize().ok()?;
         let root = bench.repo.root().canonicalize().ok()?;
         full.strip_prefix(root).ok()?.to_str().map(str::to_owned)
     };

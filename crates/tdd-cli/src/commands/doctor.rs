@@ -79,7 +79,7 @@ struct Document {
 const NOTHING_IN_THE_WAY: &str = "everything is ready\n";
 
 pub fn run(args: &Doctor, context: &Context) -> Result<ExitCode, CliError> {
-    let folder = project::folder(&context.place)?;
+    let folder = project::folder(&context.user_paths)?;
     let findings = examine(&folder, args, context);
     let worst = |state| findings.iter().any(|finding| finding.state == state);
     let code = match (worst(State::Config), worst(State::Environment)) {
@@ -126,7 +126,7 @@ fn examine(folder: &Path, args: &Doctor, context: &Context) -> Vec<Finding> {
 }
 
 fn configuration(root: &Path, context: &Context, findings: &mut Vec<Finding>) -> Config {
-    match project::configuration(&context.place, root) {
+    match project::configuration(&context.user_paths, root) {
         Ok(project::Loaded { config, path: Some(path) }) => {
             findings.push(ok("configuration", path.display().to_string()));
             config
@@ -209,17 +209,17 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
 
 /// Warns about projects with tests that are not configured.
 fn unknown(known: &[DiscoveredProject], sources: &TreeSources) -> Option<Finding> {
-    let further = discover::further(known, sources);
+    let unrun = discover::unrun_projects(known, sources);
     let named = |project: &DiscoveredProject| match project.root.as_str() {
         "" => format!("{} outside of all projects", project.language),
         root => format!("{} in `{root}`", project.language),
     };
-    if further.is_empty() {
+    if unrun.is_empty() {
         return None;
     }
-    let told: Vec<String> = further.iter().map(named).collect();
+    let told: Vec<String> = unrun.iter().map(named).collect();
     let detail = format!("there are tests that are not run: {}", told.join(", "));
-    let lines = project::lines(known.iter().chain(&further));
+    let lines = project::lines(known.iter().chain(&unrun));
     let lines: Vec<String> = lines.lines().map(|line| format!("\n        {line}")).collect();
     Some(warn(
         "other projects",

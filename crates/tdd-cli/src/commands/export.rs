@@ -44,13 +44,13 @@ struct Triples {
 
 pub fn run(args: &Export, context: &Context) -> Result<ExitCode, CliError> {
     let What::Triples(Triples { output }) = &args.what;
-    let repo = project::repository(&context.place)?;
-    let config = project::configuration(&context.place, repo.root())?.config;
+    let repo = project::repository(&context.user_paths)?;
+    let config = project::configuration(&context.user_paths, repo.root())?.config;
     let sources = TreeSources::new(repo.root(), repo.files()?);
     let language = project::language_of(&config, &sources, &sources)?;
     let history: Vec<_> = repo.first_parent_messages(usize::MAX)?.collect::<Result<_, _>>()?;
     let exporter = Exporter::new(repo, language)?;
-    let folder = project::folder(&context.place)?;
+    let folder = project::folder(&context.user_paths)?;
     let mut sink = output.as_ref().map(|file| Sink::create(folder.join(file))).transpose()?;
     let found = triples::select(&history);
     for triple in &found {

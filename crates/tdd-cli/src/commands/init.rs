@@ -108,12 +108,12 @@ pub fn for_demo(name: &str, language: &str, kata: &str, context: &Context) -> Re
 
 /// The kata file named in the arguments.
 fn named(args: &Init, context: &Context) -> Result<Option<Kata>, CliError> {
-    let folder = project::folder(&context.place)?;
+    let folder = project::folder(&context.user_paths)?;
     args.kata.as_deref().map(|path| Kata::read(path, &folder)).transpose()
 }
 
 fn set_up(args: &Init, kata: Option<Kata>, context: &Context) -> Result<Outcome, CliError> {
-    let folder = project::folder(&context.place)?;
+    let folder = project::folder(&context.user_paths)?;
     let (repo, fresh) = repository(&folder, context)?;
     Plan::make(args, context, &repo, kata)?.carry_out(args, &repo, fresh)
 }
@@ -176,7 +176,7 @@ struct Plan {
 
 impl Plan {
     fn make(args: &Init, context: &Context, repo: &Repo, kata: Option<Kata>) -> Result<Self, CliError> {
-        let loaded = project::configuration(&context.place, repo.root())?;
+        let loaded = project::configuration(&context.user_paths, repo.root())?;
         let sources = TreeSources::new(repo.root(), repo.files()?);
         let language = match &args.language {
             Some(name) => project::language(name, &loaded.config.ci)?,

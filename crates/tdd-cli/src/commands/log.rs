@@ -41,9 +41,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 pub fn run(args: &Log, context: &Context) -> Result<ExitCode, CliError> {
     let mut filter = Filter::new(args)?;
-    let repo = project::repository(&context.place)?;
-    let from_root =
-        |test| project::seen_from_root(&context.place, repo.root(), test, |path| repo.root().join(path).is_file());
+    let repo = project::repository(&context.user_paths)?;
+    let from_root = |test| {
+        project::relative_to_root(&context.user_paths, repo.root(), test, |path| repo.root().join(path).is_file())
+    };
     filter.test = filter.test.as_deref().map(from_root);
     loop {
         let records = match StateDir::find(repo.root())? {

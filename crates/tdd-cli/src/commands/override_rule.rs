@@ -47,7 +47,7 @@ pub fn run(args: &OverrideRule, context: &Context) -> Result<ExitCode, CliError>
     }
     let reason = person::reason(&args.reason)?;
     let ttl = lasting(&args.ttl).ok_or_else(|| PersonError::BadTtl(args.ttl.clone()))?;
-    let repo = project::repository(&context.place)?;
+    let repo = project::repository(&context.user_paths)?;
     let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
     let made = Override { rule, reason, expires: WallClock.now_ms().saturating_add(ttl) };
     recording.append(&[Event::Override(made.clone())])?;

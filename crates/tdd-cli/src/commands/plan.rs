@@ -77,7 +77,7 @@ pub fn run(args: &Plan, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 fn check(Check { file }: &Check, context: &Context) -> Result<ExitCode, CliError> {
-    let plan = read(&project::folder(&context.place)?.join(file))?;
+    let plan = read(&project::folder(&context.user_paths)?.join(file))?;
     let document = Document::new(file.clone(), plan);
     context.output.result_or(&document, || document.head() + &document.text(), || document.text());
     Ok(ExitCode::from(u8::from(!document.runs)))

@@ -43,9 +43,9 @@ pub struct Run {
 }
 
 pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
-    let plans = read(&project::folder(&context.place)?.join(&args.file))?;
-    let repo = project::repository(&context.place)?;
-    let config = project::configuration(&context.place, repo.root())?.config;
+    let plans = read(&project::folder(&context.user_paths)?.join(&args.file))?;
+    let repo = project::repository(&context.user_paths)?;
+    let config = project::configuration(&context.user_paths, repo.root())?.config;
     let agenda = agenda(&plans, &repo, &config)?;
     let order = Order {
         steps: None,

@@ -76,7 +76,7 @@ struct Range {
 }
 
 pub fn run(args: &Prove, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.place)?;
+    let repo = project::repository(&context.user_paths)?;
     let range = range(&repo, &args.range)?;
     let state = StateDir::ensure(repo.root())?;
     // The lock keeps a second `prove` out of the scratch copy.
@@ -85,10 +85,10 @@ pub fn run(args: &Prove, context: &Context) -> Result<ExitCode, CliError> {
     let failed = |source| StateError::Io { action: "create", path: folder.clone(), source };
     fs::create_dir_all(&folder).map_err(failed)?;
     let change = (range.base.clone(), &range.head);
-    let surroundings = context.surroundings();
+    let control = context.run_control();
     let workshop = ProjectWorkshop::of_history(
-        &context.place,
-        &surroundings,
+        &context.user_paths,
+        &control,
         change,
         StateDir::ensure(&folder)?,
         ReportCache::default(),

@@ -73,7 +73,7 @@ pub fn run(args: &Refactor, context: &Context) -> Result<ExitCode, CliError> {
 fn begin(args: &Begin, context: &Context) -> Result<ExitCode, CliError> {
     let reason = args.reason.as_deref().map(person::reason).transpose()?;
     // Without a project nothing could be verified, so `--discard` would be the only way out.
-    let repo = Workbench::open(&context.place)?.repo;
+    let repo = Workbench::open(&context.user_paths)?.repo;
     let author = author(&repo, context)?;
     let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
     let state = recording.session().machine_state();
@@ -145,7 +145,7 @@ fn with_both_ways(verdict: Verdict) -> Verdict {
 }
 
 fn discard(context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.place)?;
+    let repo = project::repository(&context.user_paths)?;
     let author = author(&repo, context)?;
     let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
     let RefactorBegin { base, head: then, .. } =
@@ -192,7 +192,7 @@ fn discarded_text(ended: &RefactorEnd) -> String {
 
 /// The author of kept trees.
 fn author(repo: &Repo, context: &Context) -> Result<Signature, CliError> {
-    let author = project::configuration(&context.place, repo.root())?.config.commit;
+    let author = project::configuration(&context.user_paths, repo.root())?.config.commit;
     let time = i64::try_from(WallClock.now_ms() / 1000).unwrap_or(0);
     Ok(Signature { name: author.author_name, email: author.author_email, time })
 }

@@ -9,7 +9,7 @@ use tdd_core::event::{Committed, Event, PersonFate, Resumed};
 use tdd_core::machine_state::MachineState;
 use tdd_core::seam::Ledger;
 use tdd_core::test_id::TestId;
-use tdd_exec::one_test::{self, Fate, OneTest, Outcome, Word};
+use tdd_exec::one_test::{self, EditReason, OneTest, Outcome, TestFate};
 use tdd_exec::project;
 use tdd_exec::state::StateDir;
 use tdd_exec::workshop::{ProjectWorkshop, Which};
@@ -69,7 +69,7 @@ pub fn run(args: &Resume, context: &Context) -> Result<ExitCode, CliError> {
 type Done = Result<Document, Box<Verdicts>>;
 
 fn try_again(context: &Context) -> Result<Done, CliError> {
-    let repo = project::repository(&context.place)?;
+    let repo = project::repository(&context.user_paths)?;
     let mut recording = context.recording(&StateDir::ensure(repo.root())?)?;
     let Some(pause) = recording.session().machine_state().pause().cloned() else { return Ok(Ok(Document::default())) };
     recording.append(&[Event::Resumed(Resumed { skipped: None, unblocked: None })])?;
@@ -110,14 +110,14 @@ fn target(workshop: &ProjectWorkshop, state: &MachineState) -> Result<Option<Tes
 /// Marks the test as skipped; if it does not compile, keeps it from being built.
 fn mark(test: &mut OneTest, reason: &str) -> Result<Outcome, CliError> {
     let summary = format!("skip {}", test.id.short_name());
-    let word = Word { summary: &summary, reason, fate: PersonFate::Skipped };
+    let why = EditReason { summary: &summary, reason, fate: PersonFate::Skipped };
     let mut outcome = None;
     let skips: &[Skip] =
         if test.is_built()? { &[Skip::FromRunning, Skip::FromBuilding] } else { &[Skip::FromBuilding] };
     for &skip in skips {
         let content = test.workshop.site.language.skip(&test.path, &test.source, &test.item, reason, skip);
         let content = content.ok_or_else(|| PersonError::Inseparable(test.id.clone()))?;
-        match test.make(content, Fate::Skipped(skip), &word)? {
+        match test.apply(content, TestFate::Skipped(skip), &why)? {
             done @ Outcome::Done(_) => return Ok(done),
             refused @ Outcome::Refused(..) => outcome = Some(refused),
         }
@@ -135,8 +135,8 @@ fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
         Some(unmarked) => {
             let mut test = OneTest::new(workshop, &id)?;
             let summary = format!("unblock {}", id.short_name());
-            let word = Word { summary: &summary, reason: "a person unblocked it", fate: PersonFate::Unblocked };
-            let committed: Committed = match test.make(unmarked, Fate::Free, &word)? {
+            let why = EditReason { summary: &summary, reason: "a person unblocked it", fate: PersonFate::Unblocked };
+            let committed: Committed = match test.apply(unmarked, TestFate::Free, &why)? {
                 Outcome::Done(committed) => committed,
                 Outcome::Refused(refusal, report) => {
                     return Ok(Err(Box::new(Verdicts::refused(&test.workshop, *refusal, &report))));

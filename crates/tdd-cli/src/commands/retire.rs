@@ -7,7 +7,7 @@ use serde::Serialize;
 use tdd_core::digest::CommitId;
 use tdd_core::event::PersonFate;
 use tdd_core::test_id::TestId;
-use tdd_exec::one_test::{Fate, OneTest, Outcome, Word};
+use tdd_exec::one_test::{EditReason, OneTest, Outcome, TestFate};
 use tdd_exec::workshop::Which;
 
 use crate::context::Context;
@@ -50,8 +50,8 @@ pub fn run(args: &Retire, context: &Context) -> Result<ExitCode, CliError> {
     let remains = test.workshop.site.language.without_test(&test.path, &test.source, &test.item);
     let remains = remains.ok_or_else(|| PersonError::Inseparable(id.clone()))?;
     let summary = format!("retire {}", id.short_name());
-    let word = Word { summary: &summary, reason: &reason, fate: PersonFate::Retired };
-    let committed = match test.make(remains, Fate::Gone, &word)? {
+    let why = EditReason { summary: &summary, reason: &reason, fate: PersonFate::Retired };
+    let committed = match test.apply(remains, TestFate::Gone, &why)? {
         Outcome::Done(committed) => committed,
         Outcome::Refused(refusal, report) => {
             let verdicts = Verdicts::refused(&test.workshop, *refusal, &report);

@@ -71,8 +71,8 @@ pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
     if let Some(kata) = &args.kata {
         set_up(kata, context)?;
     }
-    let repo = project::repository(&context.place)?;
-    let config = project::configuration(&context.place, repo.root())?.config;
+    let repo = project::repository(&context.user_paths)?;
+    let config = project::configuration(&context.user_paths, repo.root())?.config;
     if let Some(kata) = &args.kata {
         same_kata(kata, &repo, &config)?;
     }
@@ -99,7 +99,7 @@ pub fn work(order: Order, options: &Options, config: &Config, context: &Context)
 
 /// Refuses to pay a model for building the placeholder kata.
 fn refuse_placeholder(options: &Options, config: &Config, context: &Context) -> Result<(), CliError> {
-    let path = project::repository(&context.place)?.root().join(config.kata_description.as_str());
+    let path = project::repository(&context.user_paths)?.root().join(config.kata_description.as_str());
     let is_nothing = || kata::read(&path).is_ok_and(|text| text == kata::PLACEHOLDER);
     if options.replay.is_none() && is_nothing() { Err(KataError::Placeholder(path).into()) } else { Ok(()) }
 }
@@ -145,7 +145,7 @@ pub fn show(end: &End, context: &Context) -> Result<(), CliError> {
 
 /// Sets up an empty folder as a project for this kata.
 fn set_up(kata: &Path, context: &Context) -> Result<(), CliError> {
-    let folder = project::folder(&context.place)?;
+    let folder = project::folder(&context.user_paths)?;
     if init::is_empty(&folder) { init::for_run(kata, context) } else { Ok(()) }
 }
 

@@ -117,8 +117,8 @@ fn dollars(micro_usd: u64) -> f64 {
 }
 
 pub fn run(_: &Status, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.place)?;
-    let config = project::configuration(&context.place, repo.root())?.config;
+    let repo = project::repository(&context.user_paths)?;
+    let config = project::configuration(&context.user_paths, repo.root())?.config;
     let session = session(&repo)?;
     let mut state = StatusDocument::of(&repo, &session)?;
     let ended = session.tests().iter().map(|(id, known)| (id, known.status == TestStatus::Pass));

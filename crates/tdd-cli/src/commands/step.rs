@@ -19,8 +19,8 @@ pub struct Step {
 }
 
 pub fn run(args: &Step, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.place)?;
-    let config = project::configuration(&context.place, repo.root())?.config;
+    let repo = project::repository(&context.user_paths)?;
+    let config = project::configuration(&context.user_paths, repo.root())?.config;
     let allow_untracked = args.options.allow_untracked;
     let order = Order { steps: Some(1), until_done: false, max_time: None, allow_untracked, cycle: false };
     run::work(order, &args.options, &config, context)

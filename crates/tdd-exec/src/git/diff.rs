@@ -120,10 +120,10 @@ impl Repo {
 }
 
 /// With more differing paths than this, a pathspec saves nothing.
-const FEW: usize = 1_000;
+const MAX_PATHSPECS: usize = 1_000;
 
 /// Longer paths, in bytes, are left to libgit2, which does not recurse on the stack.
-const DEEP: usize = 1_000;
+const MAX_PATH_BYTES: usize = 1_000;
 
 /// Finds the paths at which two trees differ, skipping folders that are the same.
 struct Differing<'a> {
@@ -147,10 +147,10 @@ impl Differing<'_> {
             let few = if let (Some((true, _, one)), Some((true, _, other))) = (one, other) {
                 folder.push(b'/');
                 let (one, other) = (self.git.find_tree(*one)?, self.git.find_tree(*other)?);
-                folder.len() <= DEEP && self.find(&one, &other, folder)?
+                folder.len() <= MAX_PATH_BYTES && self.find(&one, &other, folder)?
             } else {
                 self.paths.push(folder.clone());
-                self.paths.len() <= FEW
+                self.paths.len() <= MAX_PATHSPECS
             };
             folder.truncate(end);
             if !few {

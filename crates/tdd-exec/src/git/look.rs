@@ -21,7 +21,7 @@ use crate::walk::{self, Listed, Stamp};
 const MANY: usize = 200;
 
 /// Every folder that is not ignored, with its files' times.
-pub(super) struct Listing {
+pub(super) struct FileTimes {
     moment: SystemTime,
     listed: Listed,
 }
@@ -29,14 +29,14 @@ pub(super) struct Listing {
 /// What the last look at the working tree saw.
 pub(super) struct Look {
     pub(super) tree: TreeId,
-    listing: Listing,
+    file_times: FileTimes,
     /// The git rules stored outside the working tree.
     rules: Rules,
     user_index: Option<Checksum>,
     tracked: Digest,
 }
 
-impl Listing {
+impl FileTimes {
     /// Lists the working tree; `None` if it contains another repository, which we do not enter.
     ///
     /// A folder that cannot be listed is an error: git would see it as empty and its files as deleted.
@@ -72,7 +72,7 @@ impl Listing {
     }
 
     /// Lists the same folders again; `None` if the set of folders changed.
-    fn again(&self, root: &Path) -> Result<Option<Self>> {
+    fn refresh(&self, root: &Path) -> Result<Option<Self>> {
         let (moment, mut is_same) = (SystemTime::now(), true);
         let has =
             |folders: &[PathBuf], folder: &Path| folders.binary_search_by(|known| known.as_path().cmp(folder)).is_ok();
@@ -100,20 +100,20 @@ impl Listing {
 }
 
 impl Look {
-    pub(super) fn new(tree: &TreeId, tracked: &Tracked, git: &Repository, listing: Listing) -> Result<Self> {
+    pub(super) fn new(tree: &TreeId, tracked: &Tracked, git: &Repository, file_times: FileTimes) -> Result<Self> {
         let rules = Rules::outside(git)?;
-        Ok(Self { tree: tree.clone(), listing, rules, user_index: tracked.checksum, tracked: tracked.paths() })
+        Ok(Self { tree: tree.clone(), file_times, rules, user_index: tracked.checksum, tracked: tracked.paths() })
     }
 
     /// Looks again; `None` if the full comparison is needed.
-    pub(super) fn again(mut self, repo: &Repo) -> Result<Option<Self>> {
+    pub(super) fn refresh(mut self, repo: &Repo) -> Result<Option<Self>> {
         let git = repo.fresh()?;
         let is_kept = repo.kept_tree().is_some_and(|kept| kept.to_string() == self.tree.0);
         if !is_kept || Rules::outside(&git)? != self.rules || !self.tracks_the_same(repo)? {
             return Ok(None);
         }
-        let Some(listing) = self.listing.again(&repo.root)? else { return Ok(None) };
-        let changed = listing.changed_since(&self.listing).filter(|changed| changed.len() <= MANY);
+        let Some(file_times) = self.file_times.refresh(&repo.root)? else { return Ok(None) };
+        let changed = file_times.changed_since(&self.file_times).filter(|changed| changed.len() <= MANY);
         let Some(changed) = changed.filter(|changed| changed.iter().all(|(path, _)| !is_rule(path))) else {
             return Ok(None);
         };
@@ -130,7 +130,7 @@ impl Look {
             repo.keep_tree(tree)?;
             self.tree = TreeId(tree.to_string());
         }
-        self.listing = listing;
+        self.file_times = file_times;
         Ok(Some(self))
     }
 

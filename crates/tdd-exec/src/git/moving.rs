@@ -14,7 +14,7 @@ use super::worktree::is_alive;
 use super::{GitError, Repo, Result};
 
 /// Longest time between note and lock: one call apart, but some file systems count whole seconds.
-const AT_ONCE: Duration = Duration::from_secs(2);
+const MAX_LOCK_DELAY: Duration = Duration::from_secs(2);
 
 /// A ref move to perform.
 #[derive(Clone, Copy, Debug)]
@@ -79,11 +79,11 @@ impl Repo {
     fn is_ours(&self, lock: &std::path::Path, to: &str) -> bool {
         let Ok(held) = fs::read_to_string(lock) else { return false };
         let made = |path: &std::path::Path| fs::metadata(path).and_then(|meta| meta.modified());
-        let at_once = || {
+        let delay = || {
             let (noted, locked) = (made(&self.private("moving")).ok()?, made(lock).ok()?);
             locked.duration_since(noted).ok()
         };
-        held.trim() == to || held.is_empty() && at_once().is_some_and(|after| after < AT_ONCE)
+        held.trim() == to || held.is_empty() && delay().is_some_and(|after| after < MAX_LOCK_DELAY)
     }
 
     /// The file with which git locks a ref; HEAD's is in this worktree's own git folder.

@@ -54,20 +54,20 @@ impl Repo {
         let kind = self.entry(tree, path)?.and_then(|entry| file_kind(entry.filemode()));
         let missing = if kind.is_some() { Missing::Make } else { Missing::Stop };
         let Some((folder, name)) = open_folder(&root, path, missing)? else { return Ok(Replaced::Done) };
-        let (scratch, new) = match kind {
+        let (checkout, new) = match kind {
             Some(FileKind::Submodule) => return Err(GitError::Submodule { path: path.clone() }),
             Some(kind) => {
-                let scratch = self.check_out(&[(path.clone(), kind)], tree)?;
-                let new = scratch.dir.join(path.as_path());
-                (scratch, Some((new, kind)))
+                let checkout = self.check_out(&[(path.clone(), kind)], tree)?;
+                let new = checkout.dir.join(path.as_path());
+                (checkout, Some((new, kind)))
             }
-            None => (Scratch::new(self.private("restore"))?, None),
+            None => (TempCheckout::new(self.private("restore"))?, None),
         };
         let place = Place { folder: &folder, name: as_path(name), full: &full };
         let replaced = match (&new, seen) {
             (Some((new, kind)), OnDisk::File { raw, .. }) => place.exchange(new, *kind, raw),
             (Some((new, kind)), OnDisk::Nothing) => place.create(new, *kind),
-            (None, OnDisk::File { raw, .. }) => place.take_away(&scratch.dir.join("taken"), raw),
+            (None, OnDisk::File { raw, .. }) => place.remove_if_unchanged(&checkout.dir.join("taken"), raw),
             (None, OnDisk::Nothing) => Ok(Replaced::Done),
             (_, OnDisk::Other) => return Err(GitError::InTheWay { path: path.clone() }),
         };
@@ -104,20 +104,20 @@ impl Repo {
     }
 
     /// Checks the paths out into a temporary folder.
-    fn check_out(&self, batch: &[(GitPath, FileKind)], tree: &TreeId) -> Result<Scratch> {
-        let scratch = Scratch::new(self.private("restore"))?;
+    fn check_out(&self, batch: &[(GitPath, FileKind)], tree: &TreeId) -> Result<TempCheckout> {
+        let checkout = TempCheckout::new(self.private("restore"))?;
         let git = self.fresh()?;
         let object = git.find_object(super::head::oid(&tree.0)?, None).doing("read the tree")?;
         let mut options = CheckoutBuilder::new();
-        options.target_dir(&scratch.dir).force().update_index(false).disable_pathspec_match(true);
+        options.target_dir(&checkout.dir).force().update_index(false).disable_pathspec_match(true);
         for (path, _) in batch {
             options.path(path.as_bytes());
         }
         git.checkout_tree(&object, Some(&mut options)).doing("read the files from the tree")?;
-        Ok(scratch)
+        Ok(checkout)
     }
 
-    fn put(&self, root: &OwnedFd, path: &GitPath, kind: FileKind, copy: &Scratch) -> Result<()> {
+    fn put(&self, root: &OwnedFd, path: &GitPath, kind: FileKind, copy: &TempCheckout) -> Result<()> {
         let source = copy.dir.join(path.as_path());
         let Some((folder, name)) = open_folder(root, path, Missing::Make)? else { return Ok(()) };
         if is_folder(&folder, name) {
@@ -198,7 +198,7 @@ impl Place<'_> {
         }
     }
 
-    fn take_away(&self, aside: &Path, seen: &Raw) -> std::io::Result<Replaced> {
+    fn remove_if_unchanged(&self, aside: &Path, seen: &Raw) -> std::io::Result<Replaced> {
         match renameat(self.folder, self.name, AT_FDCWD, aside) {
             Ok(()) if holds(aside, seen)? => Ok(Replaced::Done),
             // If the person saved again, their newer version stays.
@@ -281,11 +281,11 @@ impl Plan {
 }
 
 /// A temporary folder, deleted when dropped.
-struct Scratch {
+struct TempCheckout {
     dir: PathBuf,
 }
 
-impl Scratch {
+impl TempCheckout {
     fn new(dir: PathBuf) -> Result<Self> {
         match fs::remove_dir_all(&dir) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error).doing_io("remove", &dir),
@@ -296,7 +296,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TempCheckout {
     fn drop(&mut self) {
         // The next use removes what could not be deleted.
         fs::remove_dir_all(&self.dir).ok();

@@ -12,7 +12,7 @@ use git2::{Delta, Diff, DiffDelta, DiffOptions, FileMode, Index, Oid, Repository
 use tdd_core::digest::TreeId;
 
 use super::error::{Doing, DoingIo};
-use super::look::{Listing, Look};
+use super::look::{FileTimes, Look};
 use super::path::as_path;
 use super::private::{PrivateLock, RACY_MARGIN, modified, portable, without_times, written};
 use super::rules::{Rules, is_ignored};
@@ -30,7 +30,7 @@ impl Repo {
         let ours = self.lock_private()?;
         // Taken out, so that an error leaves no outdated look behind.
         let last = self.last_look.take();
-        let Some(look) = last.map(|last| last.again(self)).transpose()?.flatten() else {
+        let Some(look) = last.map(|last| last.refresh(self)).transpose()?.flatten() else {
             return Ok(Snapshot::take_with(self, ours)?.tree);
         };
         let tree = look.tree.clone();
@@ -109,7 +109,7 @@ impl Snapshot {
         let tracked = Tracked::read(repo)?;
         work.adopt(&tracked, user_index_written)?;
         // List before comparing: the next look then notices changes made in between.
-        let listed = Listing::take(repo, &work.git, &work.index)?;
+        let listed = FileTimes::take(repo, &work.git, &work.index)?;
         work.refresh()?;
         let tree = TreeId(work.write(before)?.to_string());
         let listed = listed.filter(|_| work.sparse.is_empty() && is_plain(&work.git));

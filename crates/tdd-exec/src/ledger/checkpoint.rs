@@ -17,7 +17,7 @@ use super::{End, LedgerError};
 /// Bump the number whenever folding changes: checkpoints with another value are ignored.
 const FOLD: &str = concat!(env!("CARGO_PKG_VERSION"), "/12");
 /// Below this many events, folding is faster than reading a checkpoint.
-const WORTH_IT: u64 = 1000;
+const MIN_EVENTS: u64 = 1000;
 /// Size of the pieces in which the ledger is hashed; large pieces hash faster.
 const PIECE: u64 = 8 << 20;
 
@@ -150,7 +150,7 @@ impl Checkpoint {
     /// Saves a checkpoint for this ledger and returns the digests of its whole pieces. Ignores errors: without a
     /// checkpoint, the next start is only slower.
     pub(super) fn save(file: &File, path: &Path, end: &End, session: &Session, known: Vec<Digest>) -> Vec<Digest> {
-        if end.seq < WORTH_IT {
+        if end.seq < MIN_EVENTS {
             return known;
         }
         let Ok(stamp) = Stamp::of(file, path) else { return known };

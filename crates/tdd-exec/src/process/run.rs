@@ -109,7 +109,7 @@ struct Supervised {
     out: Capture,
     err: Capture,
     /// An incomplete line from the supervisor.
-    heard: Vec<u8>,
+    partial_line: Vec<u8>,
     /// The supervisor reported that no process of the command is left.
     alone: bool,
     cancel: Cancel,
@@ -128,7 +128,7 @@ impl Supervised {
         folder: &Path,
         vars: &BTreeMap<OsString, OsString>,
     ) -> io::Result<Self> {
-        bury();
+        reap();
         let started = Instant::now();
         let (control, theirs) = UnixStream::pair()?;
         let (stdout, out) = io::pipe()?;
@@ -152,7 +152,7 @@ impl Supervised {
             stderr: Stream { source: stderr, open: true },
             out: Capture::new(spec.output_cap),
             err: Capture::new(spec.output_cap),
-            heard: Vec::new(),
+            partial_line: Vec::new(),
             alone: false,
             cancel: spawner.cancel.clone(),
             started,
@@ -167,7 +167,7 @@ impl Supervised {
         let fail = |source| ProcessError::Watch { command: spec.line(), source };
         let exit = match (watched, self.exit.take()) {
             (Ok(()), Some(exit)) if self.alone => {
-                bury_later(self.supervisor);
+                reap_later(self.supervisor);
                 exit
             }
             (watched, exit) => {
@@ -231,7 +231,7 @@ impl Supervised {
             self.err.push(self.stderr.read(piece)?);
         }
         if control {
-            self.heard.extend_from_slice(self.control.read(piece)?);
+            self.partial_line.extend_from_slice(self.control.read(piece)?);
             self.take_in_reports();
         }
         Ok(())
@@ -257,8 +257,8 @@ impl Supervised {
 
     /// Processes the supervisor's lines, and its death.
     fn take_in_reports(&mut self) {
-        while let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.heard.drain(..=end).collect();
+        while let Some(end) = self.partial_line.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.partial_line.drain(..=end).collect();
             let line = String::from_utf8_lossy(&line);
             if line.trim_end() == ALONE {
                 self.alone = true;
@@ -288,11 +288,11 @@ impl Supervised {
 }
 
 /// Leaves an exiting supervisor to be reaped when the next command starts, because waiting for it costs time.
-fn bury_later(supervisor: Child) {
+fn reap_later(supervisor: Child) {
     ENDING.lock().unwrap_or_else(PoisonError::into_inner).push(supervisor);
 }
 
-fn bury() {
+fn reap() {
     ENDING.lock().unwrap_or_else(PoisonError::into_inner).retain_mut(|ending| matches!(ending.try_wait(), Ok(None)));
 }
 

@@ -20,7 +20,7 @@ use crate::state::StateDir;
 
 /// Measures commits for one program. The caller holds the ledger's lock, so that no other process uses our folder.
 pub(super) struct Evaluator<'a> {
-    pub(super) desk: &'a ProgramContext,
+    pub(super) context: &'a ProgramContext,
     pub(super) definition: &'a Definition,
     pub(super) strategy: Strategy,
 }
@@ -64,7 +64,7 @@ impl Evaluator<'_> {
     pub(super) fn checks(&self, commit: &CommitId) -> Result<Checks, ProgramError> {
         let Some(ci) = &self.definition.ci else { return Ok(Checks::None) };
         let spec = CommandSpec::new(["bash", "-c", &ci.replace("{commit}", &commit.0)], CHECKS);
-        let finished = ended(process::run(&self.desk.spawner(), &spec).map_err(RunError::from)?)?;
+        let finished = ended(process::run(&self.context.spawner(), &spec).map_err(RunError::from)?)?;
         let text = finished.stdout.text();
         let word = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
         match (finished.exit, word) {
@@ -77,7 +77,7 @@ impl Evaluator<'_> {
 
     /// Runs a script in a new checkout of the commit. Build products go to a folder beside it, which is kept.
     fn script(&self, commit: &CommitId, script: &str) -> Result<Finished, ProgramError> {
-        let repo = &self.desk.repo;
+        let repo = &self.context.repo;
         repo.sweep_worktrees()?;
         let folder = StateDir::ensure(repo.root())?.path().join("evaluation");
         let (tree, products) = (folder.join("tree"), folder.join("products"));
@@ -85,13 +85,13 @@ impl Evaluator<'_> {
         if tree.exists() {
             fs::remove_dir_all(&tree).map_err(|source| ProgramError::Leftover { path: tree.clone(), source })?;
         }
-        let bench = Workbench::open(&self.desk.place)?;
+        let bench = Workbench::open(&self.context.user_paths)?;
         let needs = bench.language.scratch(&bench.project, &products.to_string_lossy());
         let worktree = repo.add_worktree(&tree, commit)?;
         let deadline = Duration::from_secs(self.definition.timeout_minutes.saturating_mul(60));
         let spec = CommandSpec::new(["bash", "-c", script], deadline);
-        let spawner = self.desk.spawner().with_root(worktree.dir()).with_vars(needs.env);
-        let progress = (self.desk.surroundings.progress)();
+        let spawner = self.context.spawner().with_root(worktree.dir()).with_vars(needs.env);
+        let progress = (self.context.control.progress)();
         progress("measuring");
         ended(process::run(&spawner, &spec).map_err(RunError::from)?)
     }

@@ -27,7 +27,7 @@ use crate::state::StateDir;
 /// Runs a program's iterations.
 pub struct Worker<'a> {
     /// The repository and its configuration.
-    pub desk: &'a ProgramContext,
+    pub context: &'a ProgramContext,
     /// The program.
     pub found: &'a ProgramFiles,
     /// The program's strategy.
@@ -44,7 +44,7 @@ pub struct Worker<'a> {
 
 /// How far an iteration got.
 #[must_use]
-pub enum Went {
+pub enum Progress {
     /// It ended; the overview is what the state recorded.
     Over(Box<Overview>),
     /// The machine must work on this mandate; then the iteration continues.
@@ -61,17 +61,17 @@ enum Stage {
 impl Worker<'_> {
     /// The program's state, and what keeps it from running.
     pub fn look(&self) -> Result<Look, ProgramError> {
-        self.desk.look(self.found, &self.memory, self.allow_untracked)
+        self.context.look(self.found, &self.memory, self.allow_untracked)
     }
 
     /// Advances an iteration, new or under way, to its end or to the point where the machine must work.
-    pub fn iterate(&self) -> Result<Went, ProgramError> {
+    pub fn iterate(&self) -> Result<Progress, ProgramError> {
         loop {
             let mut recording = self.ledger()?;
             match self.stage(&mut recording)? {
                 Stage::Idle => {
                     let (name, session) = (&self.found.name, recording.session());
-                    if let Some(refusal) = self.desk.obstacle(name, session, self.allow_untracked)? {
+                    if let Some(refusal) = self.context.obstacle(name, session, self.allow_untracked)? {
                         return Err(refusal);
                     }
                     self.begin(&mut recording)?;
@@ -83,14 +83,14 @@ impl Worker<'_> {
                     let (id, outcome) = (overview.id.clone(), overview.outcome);
                     let program = judged.program;
                     recording.append(&[Event::IterationEnd(IterationEnd { program, id, outcome })])?;
-                    return Ok(Went::Over(Box::new(overview)));
+                    return Ok(Progress::Over(Box::new(overview)));
                 }
             }
         }
     }
 
     fn ledger(&self) -> Result<Recording, ProgramError> {
-        let state = StateDir::ensure(self.desk.repo.root())?;
+        let state = StateDir::ensure(self.context.repo.root())?;
         let mut recording = Recording::exclusive(&state)?;
         (self.opened)(&mut recording);
         Ok(recording)
@@ -105,9 +105,9 @@ impl Worker<'_> {
         if let Some(judged) = iterating.judged {
             return Ok(Stage::Judged(Box::new(judged)));
         }
-        let head = self.desk.repo.head()?.commit;
+        let head = self.context.repo.head()?.commit;
         let goes_on = match &head {
-            Some(head) if self.desk.repo.has_commit(&base) => self.desk.repo.leads_to(&base, head)?,
+            Some(head) if self.context.repo.has_commit(&base) => self.context.repo.leads_to(&base, head)?,
             Some(_) | None => false,
         };
         if !goes_on {
@@ -122,7 +122,7 @@ impl Worker<'_> {
 
     /// Takes the first measurement if there is none, and records the iteration's start.
     fn begin(&self, recording: &mut Recording) -> Result<(), ProgramError> {
-        let head = self.desk.repo.head()?;
+        let head = self.context.repo.head()?;
         let Some(head) = head.commit else { return Err(ProgramError::NoBranch) };
         let state = self.memory.load()?;
         if state.metric().best().is_none() {
@@ -141,7 +141,7 @@ impl Worker<'_> {
         match (self.evaluator().measure(head)?, self.strategy) {
             (Ok(measured), _) if measured.failing == 0 => {
                 let happened = Happened::Measured { at_ms: WallClock.now_ms(), metric: measured.metric };
-                self.memory.tell(&[happened])?;
+                self.memory.record(&[happened])?;
                 Ok(())
             }
             // In a test-driven program there may be nothing to measure yet.
@@ -154,7 +154,7 @@ impl Worker<'_> {
     }
 
     /// The order and mandate for the machine.
-    fn work(&self, rethink: bool) -> Result<Went, ProgramError> {
+    fn work(&self, rethink: bool) -> Result<Progress, ProgramError> {
         let state = self.memory.load()?;
         let mandate = brief::mandate(self.found, self.strategy, &state, rethink);
         let order = Order {
@@ -164,7 +164,7 @@ impl Worker<'_> {
             allow_untracked: self.allow_untracked,
             cycle: true,
         };
-        Ok(Went::Work(order, Box::new(mandate)))
+        Ok(Progress::Work(order, Box::new(mandate)))
     }
 
     /// Carries out the decision and returns the overview that the state recorded. Safe to repeat.
@@ -172,7 +172,7 @@ impl Worker<'_> {
         let IterationJudged { iteration, against, pause, completed, .. } = judged;
         let decided = &iteration.overview;
         if decided.outcome == Outcome::Discarded {
-            self.put_away(judged)?;
+            self.discard_commits(judged)?;
         }
         let at_ms = WallClock.now_ms();
         let mut happened = vec![Happened::Iterated { iteration: iteration.clone(), against: *against }];
@@ -186,25 +186,25 @@ impl Worker<'_> {
             self.memory.push()?;
             self.memory.load()?
         } else {
-            self.memory.tell(&happened)?
+            self.memory.record(&happened)?
         };
         let known = state.past(&decided.id).unwrap_or(decided).clone();
         // Another machine was faster, and the state discarded what we accepted.
         if known.outcome == Outcome::Discarded && decided.outcome != Outcome::Discarded {
-            self.put_away(judged)?;
+            self.discard_commits(judged)?;
         }
         Ok(known)
     }
 
     /// Takes an iteration's commits off the branch.
-    fn put_away(&self, judged: &IterationJudged) -> Result<(), ProgramError> {
+    fn discard_commits(&self, judged: &IterationJudged) -> Result<(), ProgramError> {
         let IterationJudged { program, base, head, iteration, .. } = judged;
-        for commit in self.desk.repo.lacking(head, base)? {
-            if validate_step(&self.desk.repo.message(&commit)?).is_err() {
+        for commit in self.context.repo.lacking(head, base)? {
+            if validate_step(&self.context.repo.message(&commit)?).is_err() {
                 return Err(ProgramError::PersonsCommit(commit.short().to_owned()));
             }
         }
-        self.desk.repo.take_back(head, base, &format!("{program}/{}", iteration.overview.id))?;
+        self.context.repo.take_back(head, base, &format!("{program}/{}", iteration.overview.id))?;
         Ok(())
     }
 
@@ -225,11 +225,11 @@ impl Worker<'_> {
             let reason = format!("ci-failed: {}", pending.commit.short());
             happened.push(Happened::Paused { at_ms, by: Who::Machine, reason });
         }
-        self.memory.tell(&happened)?;
+        self.memory.record(&happened)?;
         Ok(true)
     }
 
     pub(super) fn evaluator(&self) -> Evaluator<'_> {
-        Evaluator { desk: self.desk, definition: &self.found.definition, strategy: self.strategy }
+        Evaluator { context: self.context, definition: &self.found.definition, strategy: self.strategy }
     }
 }

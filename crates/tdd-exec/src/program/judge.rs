@@ -34,9 +34,9 @@ impl Worker<'_> {
         let session = recording.session();
         let Some(iterating) = session.machine_state().iteration() else { return Ok(()) };
         let base = iterating.start.head.clone();
-        let head = self.desk.repo.head()?.commit.unwrap_or_else(|| base.clone());
-        let commits = self.desk.repo.lacking(&head, &base)?;
-        let messages = commits.iter().map(|commit| self.desk.repo.message(commit)).collect::<Result<Vec<_>, _>>()?;
+        let head = self.context.repo.head()?.commit.unwrap_or_else(|| base.clone());
+        let commits = self.context.repo.lacking(&head, &base)?;
+        let messages = commits.iter().map(|commit| self.context.repo.message(commit)).collect::<Result<Vec<_>, _>>()?;
         let state = self.memory.load()?;
         let facts = facts::gather(&messages, iterating, session, state.harness());
         let paused = session.machine_state().pause().map(|pause| pause.reason.clone());
@@ -127,8 +127,8 @@ impl Worker<'_> {
 
     /// A changed file outside the fence, if any. Lock files do not count, because the project's tools update them.
     fn outside(&self, base: &CommitId, head: &CommitId) -> Result<Option<String>, ProgramError> {
-        let repo = &self.desk.repo;
-        let bench = Workbench::open(&self.desk.place)?;
+        let repo = &self.context.repo;
+        let bench = Workbench::open(&self.context.user_paths)?;
         let locks = bench.language.scratch(&bench.project, "").files;
         let changes = repo.diff_trees(&repo.commit_tree(Some(base))?, &repo.commit_tree(Some(head))?)?;
         let mut paths = changes.into_iter().map(|change| change.path.to_string());
@@ -162,9 +162,9 @@ impl Worker<'_> {
 
     fn push_branch(&self, head: &CommitId) -> Result<(), ProgramError> {
         let Some(name) = self.memory.remote.clone() else { return Ok(()) };
-        let Some(branch) = self.desk.repo.head()?.branch else { return Err(ProgramError::NoBranch) };
-        let spawner = self.desk.git_spawner();
-        let remote = Remote { repo: &self.desk.repo, spawner: &spawner, name: &name };
+        let Some(branch) = self.context.repo.head()?.branch else { return Err(ProgramError::NoBranch) };
+        let spawner = self.context.git_spawner();
+        let remote = Remote { repo: &self.context.repo, spawner: &spawner, name: &name };
         match remote.push(head, &branch)? {
             Pushed::Done => Ok(()),
             Pushed::Rejected => Err(ProgramError::BranchBehind { branch, remote: name }),

@@ -58,7 +58,7 @@ impl Memory<'_> {
 
     /// Records events on the branch, locally and on the remote; returns the resulting state, including what others
     /// pushed in the meantime.
-    pub fn tell(&self, happened: &[Happened]) -> Result<State, ProgramError> {
+    pub fn record(&self, happened: &[Happened]) -> Result<State, ProgramError> {
         self.commit(happened)?;
         self.push()?;
         self.load()
@@ -157,7 +157,7 @@ impl Memory<'_> {
         };
         let mut tip = theirs.clone();
         for commit in lacking {
-            let Some((program, happened)) = told(&self.repo.message(&commit)?) else {
+            let Some((program, happened)) = parse_message(&self.repo.message(&commit)?) else {
                 let remote = self.remote.clone().unwrap_or_default();
                 return Err(ProgramError::Diverged { remote, commit: commit.short().to_owned() });
             };
@@ -173,7 +173,7 @@ impl Memory<'_> {
 }
 
 /// The program and events in a commit message of ours.
-fn told(message: &str) -> Option<(String, Vec<Happened>)> {
+fn parse_message(message: &str) -> Option<(String, Vec<Happened>)> {
     let program = message.lines().find_map(|line| line.strip_prefix(PROGRAM))?;
     let lines = message.lines().filter_map(|line| line.strip_prefix(LINE));
     let happened: Option<Vec<Happened>> = lines.map(|line| serde_json::from_str(line).ok()).collect();

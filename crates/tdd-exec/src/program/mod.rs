@@ -13,7 +13,7 @@ use tdd_core::config::Config;
 use tdd_core::seam::Clock as _;
 
 pub use error::ProgramError;
-pub use iterate::{Went, Worker};
+pub use iterate::{Progress, Worker};
 pub use look::Look;
 pub use memory::Memory;
 
@@ -21,15 +21,15 @@ use crate::clock::WallClock;
 use crate::error::WorkError;
 use crate::git::{Repo, Signature};
 use crate::process::Spawner;
-use crate::project::{self, Place, Surroundings};
+use crate::project::{self, RunControl, UserPaths};
 use found::ProgramFiles;
 
 /// What every operation on programs needs.
 pub struct ProgramContext {
     /// The folder and configuration that the user named.
-    pub place: Place,
+    pub user_paths: UserPaths,
     /// How to stop, and how to show progress.
-    pub surroundings: Surroundings,
+    pub control: RunControl,
     /// The repository.
     pub repo: Repo,
     /// The repository's configuration.
@@ -37,11 +37,11 @@ pub struct ProgramContext {
 }
 
 impl ProgramContext {
-    /// Opens the repository around a place.
-    pub fn open(place: Place, surroundings: Surroundings) -> Result<Self, WorkError> {
-        let repo = project::repository(&place)?;
-        let config = project::configuration(&place, repo.root())?.config;
-        Ok(Self { place, surroundings, repo, config })
+    /// Opens the repository around the user's folder.
+    pub fn open(user_paths: UserPaths, control: RunControl) -> Result<Self, WorkError> {
+        let repo = project::repository(&user_paths)?;
+        let config = project::configuration(&user_paths, repo.root())?.config;
+        Ok(Self { user_paths, control, repo, config })
     }
 
     /// A program's memory, synced with the given remote, else the one in its front matter, else none.
@@ -67,7 +67,7 @@ impl ProgramContext {
 
     /// Starts a program's scripts; they see no secrets.
     fn spawner(&self) -> Spawner {
-        self.surroundings.spawner().with_root(self.repo.root())
+        self.control.spawner().with_root(self.repo.root())
     }
 
     /// Starts git for a remote, with access to the user's SSH agent.

@@ -24,14 +24,14 @@ impl ProjectWorkshop {
     pub fn run_all(&mut self) -> Result<Run, WorkError> {
         let tree = self.span.tree.clone();
         if !self.span.in_place {
-            return self.run_elsewhere(&tree, &Overrides::new());
+            return self.run_in_scratch(&tree, &Overrides::new());
         }
         let command = self.site.test_command();
         if let Some(report) = self.recording.session().report_on(&tree, &command) {
             return Ok(Run { report, tree_after: tree });
         }
         let start = Instant::now();
-        let report = self.here(|runner| Ok(runner.test(&[])?))?;
+        let report = self.in_place(|runner| Ok(runner.test(&[])?))?;
         let tree_after = self.site.repo.tree_id()?;
         if tree == tree_after {
             let duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -42,7 +42,7 @@ impl ProjectWorkshop {
     }
 
     /// The results of all tests on another tree, run in the scratch copy.
-    pub fn run_elsewhere(&self, tree: &TreeId, overrides: &Overrides) -> Result<Run, WorkError> {
+    pub fn run_in_scratch(&self, tree: &TreeId, overrides: &Overrides) -> Result<Run, WorkError> {
         let known = || {
             let recorded = self.recording.session().report_on(tree, &self.site.test_command());
             recorded.or_else(|| self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(tree).cloned())
@@ -51,7 +51,7 @@ impl ProjectWorkshop {
             return Ok(Run { report, tree_after: tree.clone() });
         }
         let start = SystemTime::now();
-        let report = self.elsewhere(tree, overrides, |runner| Ok(runner.test(&[])?))?;
+        let report = self.in_scratch(tree, overrides, |runner| Ok(runner.test(&[])?))?;
         if !overrides.is_empty() {
             return Ok(Run { report, tree_after: tree.clone() });
         }
@@ -93,18 +93,18 @@ impl ProjectWorkshop {
 
     /// Runs `act` on the judged tree: in place if it is in the working folder, else in the scratch copy.
     pub fn on_subject<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, WorkError>) -> Result<T, WorkError> {
-        if self.span.in_place { self.here(act) } else { self.elsewhere(&self.span.tree, &Overrides::new(), act) }
+        if self.span.in_place { self.in_place(act) } else { self.in_scratch(&self.span.tree, &Overrides::new(), act) }
     }
 
     /// Runs `act` in the working folder, whose tree is the judged one.
-    fn here<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, WorkError>) -> Result<T, WorkError> {
+    fn in_place<T>(&self, act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, WorkError>) -> Result<T, WorkError> {
         let names = Arc::clone(self.site.repo.tree_files(&self.span.tree)?.names());
         let root = self.site.repo.root();
         self.act(&TreeSources::sorted(root, names), &self.spawner(root.to_owned()), act)
     }
 
     /// Runs `act` in the scratch copy of a tree with some files changed.
-    pub fn elsewhere<T>(
+    pub fn in_scratch<T>(
         &self,
         tree: &TreeId,
         overrides: &Overrides,
@@ -130,7 +130,7 @@ impl ProjectWorkshop {
 
     /// Starts the project's tools in a folder.
     pub fn spawner(&self, root: PathBuf) -> Spawner {
-        self.site.surroundings.spawner().with_root(root)
+        self.site.control.spawner().with_root(root)
     }
 
     pub(super) fn act<T>(
@@ -139,7 +139,7 @@ impl ProjectWorkshop {
         spawner: &Spawner,
         act: impl FnOnce(&ProjectRunner<'_>) -> Result<T, WorkError>,
     ) -> Result<T, WorkError> {
-        let progress = (self.site.surroundings.progress)();
+        let progress = (self.site.control.progress)();
         act(&ProjectRunner {
             language: self.site.language.as_ref(),
             project: &self.site.project,

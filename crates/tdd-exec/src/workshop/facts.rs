@@ -105,7 +105,7 @@ impl Workshop for ProjectWorkshop {
 
     fn check_before(&self) -> Result<Option<String>, WorkError> {
         let before = self.tree_before_red()?;
-        match self.elsewhere(&before, &Overrides::new(), |runner| Ok(runner.check()?)) {
+        match self.in_scratch(&before, &Overrides::new(), |runner| Ok(runner.check()?)) {
             Ok(before) => Ok((!before.ok).then(|| before.said())),
             Err(WorkError::Interrupted) => Err(WorkError::Interrupted),
             Err(_) => Ok(None),
@@ -158,7 +158,7 @@ impl Workshop for ProjectWorkshop {
     }
 
     fn base_report(&self) -> Result<Report, WorkError> {
-        Ok(self.run_elsewhere(&self.span.base, &Overrides::new())?.report)
+        Ok(self.run_in_scratch(&self.span.base, &Overrides::new())?.report)
     }
 
     fn since(&self, signs: &Signs) -> Result<BTreeMap<Place, String>, WorkError> {
@@ -182,7 +182,7 @@ impl Workshop for ProjectWorkshop {
         if paths.is_empty() {
             return Ok(Measured::Unknown("the change adds no production code".to_owned()));
         }
-        let measured = self.elsewhere(&self.span.tree, &Overrides::new(), |runner| Ok(runner.coverage(&paths)?))?;
+        let measured = self.in_scratch(&self.span.tree, &Overrides::new(), |runner| Ok(runner.coverage(&paths)?))?;
         let coverage = match measured {
             Ok(coverage) => coverage,
             Err(why) => return Ok(Measured::Unknown(why)),
@@ -201,7 +201,7 @@ impl ProjectWorkshop {
     /// Marks changed items in other projects as reached. Names are followed only inside one project, so what a test
     /// reaches in another is unknown.
     fn reach_other_projects(&self, tests: &mut [TestSigns]) -> Result<(), WorkError> {
-        let projects = project::several_of(&self.site.config, &self.subject()?);
+        let projects = project::multiple_projects(&self.site.config, &self.subject()?);
         if projects.is_empty() || tests.is_empty() {
             return Ok(());
         }
@@ -247,7 +247,7 @@ impl ProjectWorkshop {
         let root = if self.span.in_place {
             self.site.repo.root().to_owned()
         } else {
-            self.elsewhere(&self.span.tree, &Overrides::new(), |_| Ok(()))?;
+            self.in_scratch(&self.span.tree, &Overrides::new(), |_| Ok(()))?;
             self.scratch_tree()?
         };
         let finished = process::run(&self.spawner(root), &command)?;

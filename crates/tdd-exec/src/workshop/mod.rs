@@ -24,7 +24,7 @@ use tdd_lang::rename;
 use crate::clock::WallClock;
 use crate::error::WorkError;
 use crate::git::Repo;
-use crate::project::{self, Place, Surroundings};
+use crate::project::{self, RunControl, UserPaths};
 use crate::recording::Recording;
 use crate::sources::StoredSources;
 use crate::state::StateDir;
@@ -45,7 +45,7 @@ pub struct Site {
     /// The repository.
     pub repo: Repo,
     /// The folder and configuration that the user named.
-    pub place: Place,
+    pub user_paths: UserPaths,
     /// The configuration.
     pub config: Config,
     /// The project's language.
@@ -55,7 +55,7 @@ pub struct Site {
     /// The project's commands.
     pub settings: Settings,
     /// How to stop, and how to show progress.
-    pub surroundings: Surroundings,
+    pub control: RunControl,
 }
 
 /// The base and the tree of a change.
@@ -99,11 +99,11 @@ impl Site {
     /// The project of a change, as it is after the change. `None` if there is none.
     pub fn of_change(
         repo: Repo,
-        place: Place,
-        surroundings: Surroundings,
+        user_paths: UserPaths,
+        control: RunControl,
         (before, after): (&TreeId, &TreeId),
     ) -> Result<Option<Self>, WorkError> {
-        let config = project::configuration(&place, repo.root())?.config;
+        let config = project::configuration(&user_paths, repo.root())?.config;
         let (language, project, settings) = {
             let (before, sources) = (StoredSources::new(&repo, before)?, StoredSources::new(&repo, after)?);
             let language = project::language_of(&config, &before, &sources)?;
@@ -111,7 +111,7 @@ impl Site {
             let settings = project::settings(&config, language.as_ref(), &project, &sources);
             (language, project, settings)
         };
-        Ok(Some(Self { repo, place, config, language, project, settings, surroundings }))
+        Ok(Some(Self { repo, user_paths, config, language, project, settings, control }))
     }
 
     /// The change at these paths. Files that a configured command names count as runner configuration, and so do files
@@ -130,7 +130,7 @@ impl Site {
                 change.steering.push(SteeringChange { path: path.clone(), what, free: false });
             }
         }
-        for path in project::deciding(&self.config, before, after, paths) {
+        for path in project::paths_deciding_projects(&self.config, before, after, paths) {
             let what = "it decides which projects there are".to_owned();
             change.steering.push(SteeringChange { path: path.to_owned(), what, free: false });
         }
@@ -183,12 +183,12 @@ impl Span {
 
 impl ProjectWorkshop {
     /// Opens the change to judge, and locks the ledger.
-    pub fn open(place: &Place, surroundings: &Surroundings, which: &Which) -> Result<Self, WorkError> {
-        let repo = project::repository(place)?;
-        project::configuration(place, repo.root())?;
+    pub fn open(user_paths: &UserPaths, control: &RunControl, which: &Which) -> Result<Self, WorkError> {
+        let repo = project::repository(user_paths)?;
+        project::configuration(user_paths, repo.root())?;
         let span = Span::find(&repo, which)?;
         let none = project::no_project(repo.root(), &StoredSources::new(&repo, &span.tree)?);
-        let site = Site::of_change(repo, place.clone(), surroundings.clone(), (&span.base, &span.tree))?;
+        let site = Site::of_change(repo, user_paths.clone(), control.clone(), (&span.base, &span.tree))?;
         let site = site.ok_or(none)?;
         // Its lock keeps other processes out of the scratch copy.
         let state = StateDir::ensure(site.repo.root())?;
@@ -209,8 +209,8 @@ impl ProjectWorkshop {
     }
 
     /// Like [`ProjectWorkshop::open`], but fails if a shallow clone lacks the base.
-    pub fn before_a_gate(place: &Place, surroundings: &Surroundings, which: &Which) -> Result<Self, WorkError> {
-        let workshop = Self::open(place, surroundings, which)?;
+    pub fn before_a_gate(user_paths: &UserPaths, control: &RunControl, which: &Which) -> Result<Self, WorkError> {
+        let workshop = Self::open(user_paths, control, which)?;
         let judged = which.at.as_deref().unwrap_or("HEAD");
         if workshop.span.base_commit.is_none()
             && let Some(commit) = workshop.site.repo.resolve(judged)?
@@ -223,15 +223,15 @@ impl ProjectWorkshop {
     /// A change between two commits, with a state folder of its own. Records nothing. `None` if the change has no
     /// project.
     pub fn of_history(
-        place: &Place,
-        surroundings: &Surroundings,
+        user_paths: &UserPaths,
+        control: &RunControl,
         (base_commit, commit): (Option<CommitId>, &CommitId),
         state: StateDir,
         seen: ReportCache,
     ) -> Result<Option<Self>, WorkError> {
-        let repo = project::repository(place)?;
+        let repo = project::repository(user_paths)?;
         let (base, tree) = (repo.commit_tree(base_commit.as_ref())?, repo.commit_tree(Some(commit))?);
-        let site = Site::of_change(repo, place.clone(), surroundings.clone(), (&base, &tree))?;
+        let site = Site::of_change(repo, user_paths.clone(), control.clone(), (&base, &tree))?;
         let Some(site) = site else { return Ok(None) };
         Ok(Some(Self {
             site,

@@ -25,7 +25,7 @@ impl ProjectWorkshop {
     /// Puts the change's tests over its base and runs them.
     pub(super) fn state_at_red(&self, targets: &[TestId]) -> Result<RedState, WorkError> {
         let (tests, new) = self.tests_over_base()?;
-        let report = self.run_elsewhere(&self.span.base, &tests)?.report;
+        let report = self.run_in_scratch(&self.span.base, &tests)?.report;
         let mut baseline = judge::baseline_of(&report);
         let in_new_file = |target: &&TestId| target.path().is_some_and(|path| new.iter().any(|file| file == path));
         for target in targets.iter().filter(in_new_file) {

@@ -44,7 +44,7 @@ impl Clock for ProjectWorkshop {
     }
 
     fn is_cancelled(&self) -> bool {
-        self.site.surroundings.cancel.is_cancelled()
+        self.site.control.cancel.is_cancelled()
     }
 }
 
@@ -164,7 +164,7 @@ impl StepWorkshop for ProjectWorkshop {
         if files.is_empty() {
             return self.base_report();
         }
-        self.elsewhere(&self.span.base, files, |runner| Ok(runner.test(only)?))
+        self.in_scratch(&self.span.base, files, |runner| Ok(runner.test(only)?))
     }
 
     /// Runs the formatter in the scratch copy, so that its changes to other files have no effect. If it fails, the
@@ -177,7 +177,7 @@ impl StepWorkshop for ProjectWorkshop {
         if self.site.language.fmt(&self.site.project, &self.site.settings, &paths, &after).is_empty() {
             return Ok(files.clone());
         }
-        let done = self.elsewhere(&self.span.base, files, |runner| Ok(runner.fmt(&paths)?))?;
+        let done = self.in_scratch(&self.span.base, files, |runner| Ok(runner.fmt(&paths)?))?;
         if !done.ok {
             return Ok(files.clone());
         }
@@ -274,7 +274,7 @@ impl StepWorkshop for ProjectWorkshop {
         let sources = self.subject()?;
         let (language, project) = self.language_and_project();
         let is_test = |place: complaint::Place<'_>| {
-            language.is_test_line(project, &project.above(place.path), place.line, &sources)
+            language.is_test_line(project, &project.repository_path(place.path), place.line, &sources)
         };
         Ok(complaint::only_in_tests(said, is_test))
     }

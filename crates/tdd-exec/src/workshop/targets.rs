@@ -96,7 +96,7 @@ impl ProjectWorkshop {
         let mut targets = Vec::new();
         for text in asked {
             let is_there = |path: &str| sources.files().iter().any(|file| file == path);
-            let text = &project::seen_from_root(&self.site.place, self.site.repo.root(), text, is_there);
+            let text = &project::relative_to_root(&self.site.user_paths, self.site.repo.root(), text, is_there);
             let found = if is_there(text) {
                 self.in_file(kind, text, change, &sources)?
             } else {

@@ -93,8 +93,8 @@ impl<'a> Made<'a> {
         step.check_unchanged(&folder, name)?;
         match (&mut step.after, step.before) {
             (Some(after), Some(before)) => after.replace(&folder, name, before)?,
-            (Some(after), None) => after.name_free(&folder, name)?,
-            (None, Some(before)) => staging::take_away(step.staging, &folder, name, before)?,
+            (Some(after), None) => after.rename_if_free(&folder, name)?,
+            (None, Some(before)) => staging::remove_if_unchanged(step.staging, &folder, name, before)?,
             (None, None) => {}
         }
         step.made = true;
@@ -156,8 +156,8 @@ impl Prepared<'_> {
         let (after, staging) = (self.after.as_ref().map(Staged::content), self.staging);
         match (self.keep()?, after) {
             (Some(before), Some(after)) => before.replace(&folder, name, after)?,
-            (Some(before), None) => before.name_free(&folder, name)?,
-            (None, Some(after)) => staging::take_away(staging, &folder, name, after)?,
+            (Some(before), None) => before.rename_if_free(&folder, name)?,
+            (None, Some(after)) => staging::remove_if_unchanged(staging, &folder, name, after)?,
             (None, None) => {}
         }
         folder.sync()

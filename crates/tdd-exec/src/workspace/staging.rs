@@ -67,7 +67,7 @@ impl<'a> Staged<'a> {
     /// between is lost; if the content differs, swaps them back.
     pub(super) fn replace(&mut self, to: &Folder, name: &str, before: &Content) -> io::Result<()> {
         if !self.folder.exchange(&self.name, to, name)? {
-            return self.name(to, name);
+            return self.rename_into_place(to, name);
         }
         let mut last_put = self.content.bytes.clone();
         if is_same(self.folder, &self.name, &before.bytes) {
@@ -85,20 +85,20 @@ impl<'a> Staged<'a> {
     }
 
     /// Moves the file to a name that must be free.
-    pub(super) fn name_free(&mut self, to: &Folder, name: &str) -> io::Result<()> {
+    pub(super) fn rename_if_free(&mut self, to: &Folder, name: &str) -> io::Result<()> {
         match self.folder.rename_to_free(&self.name, to, name) {
             Ok(true) => {
                 self.named = true;
                 Ok(())
             }
-            Ok(false) => self.name(to, name),
+            Ok(false) => self.rename_into_place(to, name),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(changed()),
             Err(error) => Err(error),
         }
     }
 
     /// Renames the file into place atomically. In a folder on another disk, writes a second copy there first.
-    fn name(&mut self, to: &Folder, name: &str) -> io::Result<()> {
+    fn rename_into_place(&mut self, to: &Folder, name: &str) -> io::Result<()> {
         match self.folder.rename(&self.name, to, name) {
             Ok(()) => self.named = true,
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
@@ -122,7 +122,7 @@ impl<'a> Staged<'a> {
 }
 
 /// Removes a file that holds `before`. Moves it away first and compares afterwards.
-pub(super) fn take_away(staging: &Folder, from: &Folder, name: &str, before: &Content) -> io::Result<()> {
+pub(super) fn remove_if_unchanged(staging: &Folder, from: &Folder, name: &str, before: &Content) -> io::Result<()> {
     let aside = temporary();
     match from.rename(name, staging, &aside) {
         Ok(()) => {}

@@ -66,7 +66,7 @@ const UNEQUAL: [&str; 4] = ["!=", "!==", "not in", "is not"];
 const JOINING: [&str; 4] = ["&&", "||", "and", "or"];
 
 /// The field with the value that a case is compared with, by kind of the node around the case.
-const SCRUTINIES: [(&str, &str); 4] = [
+const CASE_SUBJECTS: [(&str, &str); 4] = [
     ("switch_statement", "value"),
     ("expression_switch_statement", "value"),
     ("match_statement", "subject"),
@@ -110,15 +110,15 @@ const MAX_HOPS: usize = 12;
 
 /// The answers in these items of a file.
 pub(crate) fn answers(tree: &FlatTree<'_>, items: &[(Range<usize>, Place)], facts: Facts) -> Vec<Answer> {
-    let seer = Seer { tree, facts, named: named(tree) };
+    let finder = AnswerFinder { tree, facts, named: named(tree) };
     let mut found = Vec::new();
     for (span, item) in items {
         for node in nodes_within(tree, 1, span) {
-            found.extend(seer.chosen(node, item));
-            if let Some(table) = seer.looked_up(node) {
+            found.extend(finder.chosen(node, item));
+            if let Some(table) = finder.looked_up(node) {
                 let at_home = items.iter().find(|(span, _)| span.contains(&tree.range(table).start));
                 let home = at_home.map(|(_, home)| home).filter(|home| *home != item);
-                for (compared, returned) in seer.rows(table) {
+                for (compared, returned) in finder.rows(table) {
                     let answer = |item: &Place, line| Answer {
                         item: item.clone(),
                         line,
@@ -141,7 +141,7 @@ pub(crate) fn nodes_within<'t>(
     first: usize,
     span: &'t Range<usize>,
 ) -> impl Iterator<Item = usize> + 't {
-    let from = tree.behind(span.start).max(first);
+    let from = tree.first_from(span.start).max(first);
     (from..tree.len()).take_while(|node| tree.range(*node).start < span.end.max(span.start + 1)).filter(|node| {
         let range = tree.range(*node);
         span.start <= range.start && range.end <= span.end
@@ -165,13 +165,13 @@ fn named<'a>(tree: &FlatTree<'a>) -> BTreeMap<&'a str, Option<usize>> {
 /// The literals of one side.
 type Values = BTreeSet<String>;
 
-struct Seer<'t, 's> {
+struct AnswerFinder<'t, 's> {
     tree: &'t FlatTree<'s>,
     facts: Facts,
     named: BTreeMap<&'s str, Option<usize>>,
 }
 
-impl Seer<'_, '_> {
+impl AnswerFinder<'_, '_> {
     /// The answers that a node chooses by comparing: `if x == 1 { 2 }`.
     fn chosen(&self, node: usize, item: &Place) -> Vec<Answer> {
         let choice = self.facts.choices.iter().find(|choice| choice.kind == self.tree.kind(node));
@@ -239,32 +239,34 @@ impl Seer<'_, '_> {
 
     /// Whether a node contains a computation.
     fn is_computed(&self, node: usize) -> bool {
-        self.tree.inside(node).any(|inner| self.has_operator(inner, &COMPUTING))
+        self.tree.subtree(node).any(|inner| self.has_operator(inner, &COMPUTING))
     }
 
     fn asks_equal(&self, node: usize) -> bool {
-        self.tree.inside(node).any(|inner| self.has_operator(inner, &EQUAL))
+        self.tree.subtree(node).any(|inner| self.has_operator(inner, &EQUAL))
     }
 
     /// Whether the value that a case is compared with was computed.
     fn is_computed_case(&self, node: usize) -> bool {
         let scrutiny = |outer: usize| {
-            let (_, field) = SCRUTINIES.iter().find(|(kind, _)| *kind == self.tree.kind(outer))?;
+            let (_, field) = CASE_SUBJECTS.iter().find(|(kind, _)| *kind == self.tree.kind(outer))?;
             self.tree.child(outer, field)
         };
-        let nearest =
-            self.tree.around(node).find(|outer| SCRUTINIES.iter().any(|(kind, _)| *kind == self.tree.kind(*outer)));
+        let nearest = self
+            .tree
+            .ancestors(node)
+            .find(|outer| CASE_SUBJECTS.iter().any(|(kind, _)| *kind == self.tree.kind(*outer)));
         nearest.and_then(scrutiny).is_some_and(|scrutiny| self.is_computed(scrutiny))
     }
 
     /// The literals of a case; none for a range, which holds for more values than its bounds.
     fn values_of_case(&self, node: usize) -> Values {
-        let is_range = self.tree.inside(node).any(|inner| self.tree.kind(inner) == "range_pattern");
+        let is_range = self.tree.subtree(node).any(|inner| self.tree.kind(inner) == "range_pattern");
         if is_range { Values::new() } else { self.literals(node).collect() }
     }
 
     fn literals(&self, node: usize) -> impl Iterator<Item = String> + '_ {
-        self.tree.inside(node).filter_map(|inner| (self.facts.literal)(self.tree, inner))
+        self.tree.subtree(node).filter_map(|inner| (self.facts.literal)(self.tree, inner))
     }
 
     /// The literals that a block, a statement or an expression answers with; `None` if it answers with anything else.
@@ -292,10 +294,10 @@ impl Seer<'_, '_> {
         const WRAPPING: [&str; 8] =
             ["function", "constructor", "type", "macro", "name", "field", "property", "attribute"];
         let is_wrapping = |word: usize| {
-            let mut path = std::iter::once(word).chain(self.tree.around(word)).take_while(|outer| *outer > node);
+            let mut path = std::iter::once(word).chain(self.tree.ancestors(word)).take_while(|outer| *outer > node);
             path.any(|outer| self.tree.field(outer).is_some_and(|field| WRAPPING.contains(&field)))
         };
-        let words = self.tree.inside(node).filter(|inner| self.tree.is_word(*inner));
+        let words = self.tree.subtree(node).filter(|inner| self.tree.is_word(*inner));
         if self.is_computed(node) || words.into_iter().any(|word| !is_wrapping(word)) {
             return None;
         }
@@ -315,7 +317,7 @@ impl Seer<'_, '_> {
             let clause =
                 || self.part(node, Part::Kind("range_clause")).and_then(|clause| self.tree.child(clause, "right"));
             let body = self.tree.child(node, "body")?;
-            let returns = self.tree.inside(body).any(|inner| self.tree.kind(inner).starts_with("return_"));
+            let returns = self.tree.subtree(body).any(|inner| self.tree.kind(inner).starts_with("return_"));
             let seeks = self.asks_equal(body) && !self.is_computed(body) && returns;
             return self.table(over.or_else(clause)?).filter(|_| seeks);
         }

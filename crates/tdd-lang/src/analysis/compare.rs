@@ -14,10 +14,10 @@ use tdd_core::test_id::TestId;
 use super::pairs::{ItemSide, Moves, TestSide, item_changes, test_changes};
 use crate::item::{Items, TestItem};
 use crate::language::Sources;
-use crate::syntax::{FlatTree, Flaw};
+use crate::syntax::{FlatTree, SyntaxError};
 
 /// What a language provides for comparing two trees. `K` is its index of a whole tree.
-pub(crate) struct Dialect<'d, K> {
+pub(crate) struct TreeComparer<'d, K> {
     /// Builds the index of a tree.
     pub know: &'d dyn Fn(&dyn Sources) -> K,
     /// The sort of a path, whether or not the file exists.
@@ -47,7 +47,7 @@ pub(crate) struct FileFacts {
     /// Whether the file parses.
     pub parses: bool,
     /// The syntax error if it does not.
-    pub flaw: Option<Flaw>,
+    pub syntax_error: Option<SyntaxError>,
     /// The file's tests.
     pub tests: Vec<(TestFacts, TestItem)>,
     /// The file's other items.
@@ -86,13 +86,13 @@ impl FileFacts {
         found: Items,
         ask: impl Fn(&TestItem) -> (Vec<Digest>, bool),
         pieces: Vec<Piece>,
-        flaw: Option<Flaw>,
+        syntax_error: Option<SyntaxError>,
     ) -> Self {
         let tests = found.tests.into_iter().map(|item| {
             let (assertions, asks_production) = ask(&item);
             (facts(path, &item, assertions, asks_production), item)
         });
-        Self { parses: flaw.is_none(), flaw, tests: tests.collect(), pieces }
+        Self { parses: syntax_error.is_none(), syntax_error, tests: tests.collect(), pieces }
     }
 }
 
@@ -114,23 +114,23 @@ fn facts(path: &str, item: &TestItem, assertions: Vec<Digest>, asks_production: 
 
 /// The change between two trees that differ in these paths.
 pub(crate) fn change<K>(
-    dialect: &Dialect<'_, K>,
+    comparer: &TreeComparer<'_, K>,
     before: &dyn Sources,
     after: &dyn Sources,
     paths: &[String],
 ) -> Change {
     let paths: BTreeSet<&str> = paths.iter().map(String::as_str).collect();
-    let (mut old, mut new) = (Side::new(dialect, before), Side::new(dialect, after));
+    let (mut old, mut new) = (Side::new(comparer, before), Side::new(comparer, after));
     let mut change = Change::default();
     for path in &paths {
         let texts = (before.read(path), after.read(path));
         let there = (old.has(path), new.has(path));
-        if (dialect.sort)(path) == Sort::Steering {
-            change.steering.extend(steering(dialect, path, there, &texts, &paths));
-        } else if (dialect.owns)(path) {
+        if (comparer.sort)(path) == Sort::Steering {
+            change.steering.extend(steering(comparer, path, there, &texts, &paths));
+        } else if (comparer.owns)(path) {
             source(path, &texts, &mut old, &mut new, &mut change);
         } else {
-            data(dialect, path, there, &texts, &mut change);
+            data(comparer, path, there, &texts, &mut change);
         }
     }
     change.tests = test_changes(old.tests, new.tests);
@@ -149,7 +149,7 @@ fn pieces(all: &[(String, Piece)], for_tests: bool) -> Vec<ItemSide<'_, &str>> {
 
 /// One of the two trees.
 struct Side<'s, K> {
-    dialect: &'s Dialect<'s, K>,
+    comparer: &'s TreeComparer<'s, K>,
     sources: &'s dyn Sources,
     known: K,
     tests: Vec<Test<'s>>,
@@ -165,8 +165,8 @@ struct Test<'s> {
 }
 
 impl<'s, K> Side<'s, K> {
-    fn new(dialect: &'s Dialect<'s, K>, sources: &'s dyn Sources) -> Self {
-        Self { dialect, sources, known: (dialect.know)(sources), tests: Vec::new(), pieces: Vec::new() }
+    fn new(comparer: &'s TreeComparer<'s, K>, sources: &'s dyn Sources) -> Self {
+        Self { comparer, sources, known: (comparer.know)(sources), tests: Vec::new(), pieces: Vec::new() }
     }
 
     fn has(&self, path: &str) -> bool {
@@ -174,19 +174,19 @@ impl<'s, K> Side<'s, K> {
     }
 
     fn read(&self, path: &str, source: Option<&String>) -> Option<FileFacts> {
-        source.map(|source| (self.dialect.read)(&self.known, path, source))
+        source.map(|source| (self.comparer.read)(&self.known, path, source))
     }
 
     fn add(&mut self, path: &str, source: &str, file: FileFacts) {
         self.pieces.extend(file.pieces.into_iter().map(|piece| (path.to_owned(), piece)));
-        let is_kept = self.dialect.is_kept;
+        let is_kept = self.comparer.is_kept;
         let tests = file.tests.into_iter();
         self.tests.extend(tests.map(|(facts, item)| Test { facts, item, source: source.to_owned(), is_kept }));
     }
 }
 
 fn steering<K>(
-    dialect: &Dialect<'_, K>,
+    comparer: &TreeComparer<'_, K>,
     path: &str,
     there: (bool, bool),
     texts: &(Option<String>, Option<String>),
@@ -195,7 +195,7 @@ fn steering<K>(
     let what = match there {
         (false, false) => return Vec::new(),
         (true, true) => match texts {
-            (Some(before), Some(after)) => return (dialect.steering)(path, before, after, paths),
+            (Some(before), Some(after)) => return (comparer.steering)(path, before, after, paths),
             _ => "its content",
         },
         (false, true) => "a new file",
@@ -216,8 +216,10 @@ fn source<K>(
     let (before, after) = (old.read(path, texts.0.as_ref()), new.read(path, texts.1.as_ref()));
     let parses = |file: &Option<FileFacts>| file.as_ref().map(|file| file.parses);
     match (parses(&before), parses(&after)) {
-        (Some(false), Some(false)) => data(old.dialect, path, (true, true), texts, change),
-        (_, Some(false)) => change.unreadable.push(Flaw::told(after.and_then(|file| file.flaw), path)),
+        (Some(false), Some(false)) => data(old.comparer, path, (true, true), texts, change),
+        (_, Some(false)) => {
+            change.unreadable.push(SyntaxError::into_unreadable(after.and_then(|file| file.syntax_error), path));
+        }
         (_, _) => {
             texts.0.iter().zip(before).for_each(|(text, file)| old.add(path, text, file));
             texts.1.iter().zip(after).for_each(|(text, file)| new.add(path, text, file));
@@ -227,7 +229,7 @@ fn source<K>(
 
 /// Compares a file as a whole.
 fn data<K>(
-    dialect: &Dialect<'_, K>,
+    comparer: &TreeComparer<'_, K>,
     path: &str,
     there: (bool, bool),
     texts: &(Option<String>, Option<String>),
@@ -242,7 +244,7 @@ fn data<K>(
     };
     let name = path.rsplit('/').next().unwrap_or(path);
     let item = ItemChange { path: path.to_owned(), item: format!("the file `{name}`"), line: 1, fate };
-    match (dialect.sort)(path) {
+    match (comparer.sort)(path) {
         Sort::Production => change.production.push(item),
         Sort::Test => change.support.push(item),
         Sort::Document | Sort::Steering => change.documents.push(path.to_owned()),

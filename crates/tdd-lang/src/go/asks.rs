@@ -13,7 +13,7 @@ use crate::analysis::asks::settle;
 use crate::item::TestItem;
 
 /// Finds which names of a test file lead to production.
-pub(super) struct Asker<'t, 's> {
+pub(super) struct DependencyFinder<'t, 's> {
     tree: &'t Tree<'s>,
     known: &'t PackageIndex,
     folder: String,
@@ -25,7 +25,7 @@ pub(super) struct Asker<'t, 's> {
     inside: bool,
 }
 
-impl<'t, 's> Asker<'t, 's> {
+impl<'t, 's> DependencyFinder<'t, 's> {
     /// Reads the imports of this file.
     pub fn new(tree: &'t Tree<'s>, known: &'t PackageIndex, path: &str) -> Self {
         let imports = imports(tree);
@@ -46,7 +46,7 @@ impl<'t, 's> Asker<'t, 's> {
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
         let Some(function) = function(self.tree, &test.span) else { return own.collect() };
-        let digest = |node: usize| self.tree.digest(self.tree.inside(node));
+        let digest = |node: usize| self.tree.digest(self.tree.subtree(node));
         let through = self.helpers(function).into_iter().map(digest);
         let found: Vec<Digest> = own.chain(through).collect();
         let rows = rows(self.tree, function).into_iter().filter(|_| !found.is_empty()).map(digest);
@@ -88,7 +88,7 @@ impl<'t, 's> Asker<'t, 's> {
         };
         // Without a column, the whole statement counts.
         let node = if at.is_some() { node } else { tree.statement(node) };
-        match tree.around(node).find(|outer| tree.kind(*outer) == "function_declaration") {
+        match tree.ancestors(node).find(|outer| tree.kind(*outer) == "function_declaration") {
             Some(function) => self.leads(node, &self.local(function)),
             None => self.leads(node, &BTreeSet::new()),
         }
@@ -99,7 +99,7 @@ impl<'t, 's> Asker<'t, 's> {
         let tree = self.tree;
         let is_it =
             |node: &usize| tree.range(*node) == *span && matches!(tree.kind(*node), "if_statement" | "call_expression");
-        let Some(node) = tree.inside(function).find(is_it) else { return vec![function] };
+        let Some(node) = tree.subtree(function).find(is_it) else { return vec![function] };
         if tree.kind(node) == "if_statement" {
             let parts: Vec<usize> =
                 ["initializer", "condition"].into_iter().filter_map(|part| tree.child(node, part)).collect();
@@ -118,18 +118,18 @@ impl<'t, 's> Asker<'t, 's> {
                 let names = tree.child(*node, "left").map(|left| tree.names(left).any(|found| found == name));
                 tree.kind(*node) == "short_var_declaration"
                     && names.unwrap_or(false)
-                    && tree.inside(*node).any(|inner| {
+                    && tree.subtree(*node).any(|inner| {
                         tree.kind(inner) == "func_literal"
                             && tree.child(inner, "body").is_some_and(|body| !assertions(tree, body).is_empty())
                     })
             };
-            tree.inside(function).any(|node| is_local(&node))
+            tree.subtree(function).any(|node| is_local(&node))
         };
         let is_helper = |node: &usize| {
             let name = if tree.kind(*node) == "call_expression" { called(tree, *node) } else { "" };
             !name.is_empty() && (self.known.declared(&self.folder, name).is_some_and(|it| it.asserts) || local(name))
         };
-        tree.inside(function).filter(is_helper).collect()
+        tree.subtree(function).filter(is_helper).collect()
     }
 
     /// The names in a function that lead to production.
@@ -137,12 +137,12 @@ impl<'t, 's> Asker<'t, 's> {
         let tree = self.tree;
         let mut leading = BTreeSet::new();
         let tests: BTreeSet<&str> = tree
-            .inside(function)
+            .subtree(function)
             .filter(|node| tree.field(*node) == Some("parameters"))
             .flat_map(|list| testing_parameters(tree, list))
             .collect();
         let may_lead = |name: &&str| !tests.contains(name) && !is_builtin(name) && !self.foreign.contains(name);
-        settle(&mut leading, &tree.inside(function), |node, leading| {
+        settle(&mut leading, &tree.subtree(function), |node, leading| {
             let new = self.follow(node, leading).into_iter().filter(may_lead).collect::<Vec<_>>();
             leading.extend(new);
         });
@@ -201,7 +201,7 @@ impl<'t, 's> Asker<'t, 's> {
         let binds = |node: usize| {
             let parent = tree.parent(node);
             let in_left = || {
-                let mut around = std::iter::once(node).chain(tree.around(node)).take(3);
+                let mut around = std::iter::once(node).chain(tree.ancestors(node)).take(3);
                 around.any(|at| {
                     tree.field(at) == Some("left")
                         && matches!(
@@ -248,7 +248,7 @@ mod tests {
         let tree = Tree::parse(&source).unwrap();
         assert!(tree.parses(), "{source}");
         let test = items("calc_test.go", &source).tests.pop().unwrap();
-        Asker::new(&tree, &known, "calc_test.go").asks_production(&test)
+        DependencyFinder::new(&tree, &known, "calc_test.go").asks_production(&test)
     }
 
     const INSIDE: &str = "package calc\nimport (\"testing\"; \"bytes\")";

@@ -4,7 +4,7 @@
 
 use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange};
 
-use super::asks::Asker;
+use super::asks::DependencyFinder;
 use super::items::items;
 use super::known::PackageIndex;
 use super::manifest;
@@ -13,7 +13,7 @@ use super::pieces::pieces;
 use super::sort::sort;
 use super::statements;
 use super::syntax::Tree;
-use crate::analysis::compare::{self, Dialect, FileFacts};
+use crate::analysis::compare::{self, FileFacts, TreeComparer};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
@@ -22,7 +22,7 @@ const STEERING_ITEMS: [&str; 3] = ["func `TestMain`", "func `init`", "a build co
 
 /// The change between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-    let dialect = Dialect {
+    let comparer = TreeComparer {
         know: &|sources| PackageIndex::of(project, sources),
         sort: &sort,
         owns: &owns,
@@ -30,7 +30,7 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
         steering: &|path, before, after, _| manifest::compare(path, before, after),
         is_kept: &|_, before, after| statements::is_kept(before, after),
     };
-    let mut change = compare::change(&dialect, before, after, paths);
+    let mut change = compare::change(&comparer, before, after, paths);
     let (steering, support): (Vec<ItemChange>, Vec<ItemChange>) =
         change.support.into_iter().partition(|item| STEERING_ITEMS.contains(&item.item.as_str()));
     change.support = support;
@@ -51,10 +51,10 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
 fn read(known: &PackageIndex, path: &str, source: &str) -> FileFacts {
     let Some(tree) = Tree::parse(source) else { return FileFacts::default() };
     let found = items(path, source);
-    let asker = Asker::new(&tree, known, path);
+    let finder = DependencyFinder::new(&tree, known, path);
     let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
-    let ask = |item: &TestItem| (asker.assertions(item), asker.asks_production(item));
-    FileFacts::new(path, found, ask, pieces, tree.flaw())
+    let ask = |item: &TestItem| (finder.assertions(item), finder.asks_production(item));
+    FileFacts::new(path, found, ask, pieces, tree.syntax_error())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::items::{called, is_failure};
 use super::syntax::Tree;
 use super::value::{changed, changed_or_named};
 use crate::syntax::splice;
-use crate::twin::Boldness;
+use crate::twin::AlterationMode;
 
 /// Assertions of testify and similar libraries, each with its opposite.
 const OPPOSITES: [(&str, &str); 17] = [
@@ -43,20 +43,20 @@ pub(super) struct Opposite {
 }
 
 /// The opposite of an assertion in a function, if it has one.
-pub(super) fn opposite(tree: &Tree<'_>, function: usize, node: usize, boldness: Boldness) -> Option<Opposite> {
-    if tree.around(node).take_while(|outer| *outer > function).any(|outer| tree.kind(outer) == "go_statement") {
+pub(super) fn opposite(tree: &Tree<'_>, function: usize, node: usize, mode: AlterationMode) -> Option<Opposite> {
+    if tree.ancestors(node).take_while(|outer| *outer > function).any(|outer| tree.kind(outer) == "go_statement") {
         return None;
     }
     match tree.kind(node) {
-        "if_statement" => opposite_of_condition(tree, function, node, boldness),
-        "call_expression" if !is_failure(tree, node) => opposite_of_call(tree, function, node, boldness),
+        "if_statement" => opposite_of_condition(tree, function, node, mode),
+        "call_expression" if !is_failure(tree, node) => opposite_of_call(tree, function, node, mode),
         _ => None,
     }
 }
 
-fn opposite_of_condition(tree: &Tree<'_>, function: usize, node: usize, boldness: Boldness) -> Option<Opposite> {
+fn opposite_of_condition(tree: &Tree<'_>, function: usize, node: usize, mode: AlterationMode) -> Option<Opposite> {
     let condition = tree.child(node, "condition")?;
-    if boldness == Boldness::ChangeValues && fails_if_true(tree, node) {
+    if mode == AlterationMode::ChangeValues && fails_if_true(tree, node) {
         let unequal = unequal_sides(tree, condition).and_then(|(left, right)| {
             let found = changed_or_named(tree, function, right).or_else(|| changed_or_named(tree, function, left))?;
             Some(expects(tree, function, found, /* compared */ None))
@@ -100,7 +100,7 @@ fn unequal_sides(tree: &Tree<'_>, condition: usize) -> Option<(usize, usize)> {
 fn compared(tree: &Tree<'_>, node: usize) -> Option<(usize, usize)> {
     let places = ["initializer", "condition"].into_iter().filter_map(|part| tree.child(node, part));
     let is_comparing = |at: &usize| tree.kind(*at) == "call_expression" && COMPARING.contains(&called(tree, *at));
-    let call = places.flat_map(|part| tree.inside(part)).find(is_comparing)?;
+    let call = places.flat_map(|part| tree.subtree(part)).find(is_comparing)?;
     let condition = tree.child(node, "condition")?;
     let is_negated = tree.text(condition).starts_with('!') || tree.text(condition).contains("!= \"\"");
     let arguments: Vec<usize> = tree.parts(tree.child(call, "arguments")?).collect();
@@ -119,7 +119,7 @@ fn expects(
     (range, other): (Range<usize>, String),
     comparison: Option<(usize, usize, usize)>,
 ) -> Opposite {
-    let was = tree.inside(function).find(|inner| tree.range(*inner) == range).map_or("", |inner| tree.text(inner));
+    let was = tree.subtree(function).find(|inner| tree.range(*inner) == range).map_or("", |inner| tree.text(inner));
     let what = format!("expects `{other}` instead of `{was}`");
     let probe = comparison.and_then(|(condition, left, right)| {
         let whole = tree.range(condition);
@@ -139,7 +139,7 @@ fn expects(
     Opposite { edits: vec![(range, other)], what, probe }
 }
 
-fn opposite_of_call(tree: &Tree<'_>, function: usize, node: usize, boldness: Boldness) -> Option<Opposite> {
+fn opposite_of_call(tree: &Tree<'_>, function: usize, node: usize, mode: AlterationMode) -> Option<Opposite> {
     let (name, arguments) = (called(tree, node), tree.child(node, "arguments")?);
     let arguments: Vec<usize> = tree.parts(arguments).collect();
     let plain = name.strip_suffix('f').filter(|_| name.len() > 2).unwrap_or(name);
@@ -148,7 +148,7 @@ fn opposite_of_call(tree: &Tree<'_>, function: usize, node: usize, boldness: Bol
         "Equal" | "EqualValues" | "Exactly" | "ElementsMatch" | "Len" | "EqualError" | "InDelta" | "JSONEq"
     );
     let values = arguments.iter().skip(1).take(2);
-    if boldness == Boldness::ChangeValues && is_equality {
+    if mode == AlterationMode::ChangeValues && is_equality {
         let found = values.clone().find_map(|argument| changed(tree, *argument));
         let found = found.or_else(|| values.clone().find_map(|it| changed_or_named(tree, function, *it)));
         if let Some(found) = found {
@@ -166,9 +166,9 @@ fn opposite_of_call(tree: &Tree<'_>, function: usize, node: usize, boldness: Bol
 }
 
 /// For each kind of failure or assertion in a node, a false assertion of the same kind; the test is `t`.
-pub(super) fn untruths(tree: &Tree<'_>, node: usize) -> Vec<(String, String)> {
+pub(super) fn false_assertions(tree: &Tree<'_>, node: usize) -> Vec<(String, String)> {
     if tree.kind(node) != "call_expression" {
-        let failures = tree.inside(node).filter(|inner| is_failure(tree, *inner));
+        let failures = tree.subtree(node).filter(|inner| is_failure(tree, *inner));
         return failures.map(|call| failing(called(tree, call))).collect();
     }
     if is_failure(tree, node) {

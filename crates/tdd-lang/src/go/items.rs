@@ -9,7 +9,7 @@ use crate::item::{Assertion, Items, TestItem};
 
 use super::suites::methods;
 use super::syntax::Tree;
-use super::tables::beside;
+use super::tables::tables_outside;
 
 /// Methods of a test that mark it as failed.
 const FAILING: [&str; 6] = ["Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"];
@@ -68,8 +68,8 @@ fn test(tree: &Tree<'_>, source: &str, function: usize, conditions: &[String]) -
         annotation: annotation(source, tree.range(function).start),
         span: tree.range(function),
         line: tree.line(name),
-        digest: with_apart(tree, function, tree.digest(tree.inside(function))),
-        body: with_apart(tree, function, tree.digest_without(tree.inside(function), tree.inside(name))),
+        digest: with_apart(tree, function, tree.digest(tree.subtree(function))),
+        body: with_apart(tree, function, tree.digest_without(tree.subtree(function), tree.subtree(name))),
         assertions: assertions(tree, body),
         ignored: skipping(tree, body),
         cfg: conditions.to_vec(),
@@ -82,8 +82,8 @@ fn test(tree: &Tree<'_>, source: &str, function: usize, conditions: &[String]) -
 
 /// The digest of a test, with the suite methods that it runs and the tables that it has elsewhere.
 fn with_apart(tree: &Tree<'_>, function: usize, own: Digest) -> Digest {
-    let tables = beside(tree, function).into_iter().map(|(spec, _)| spec);
-    let parts = methods(tree, function).into_iter().chain(tables).map(|part| tree.digest(tree.inside(part)));
+    let tables = tables_outside(tree, function).into_iter().map(|(spec, _)| spec);
+    let parts = methods(tree, function).into_iter().chain(tables).map(|part| tree.digest(tree.subtree(part)));
     let parts: Vec<Digest> = parts.collect();
     if parts.is_empty() { own } else { Digest::of([own].iter().chain(&parts).map(Digest::as_str).collect::<String>()) }
 }
@@ -99,7 +99,7 @@ pub(super) fn constraints(tree: &Tree<'_>) -> Vec<String> {
 /// condition of their own, and the output of an example.
 pub(super) fn assertions(tree: &Tree<'_>, body: usize) -> Vec<Assertion> {
     let mut found: Vec<Assertion> = Vec::new();
-    for node in tree.inside(body) {
+    for node in tree.subtree(body) {
         let (at, kind) = match tree.kind(node) {
             "if_statement" if fails_directly(tree, node) => (node, "if".to_owned()),
             "call_expression" if is_library(tree, node) => (node, called(tree, node).to_owned()),
@@ -108,7 +108,7 @@ pub(super) fn assertions(tree: &Tree<'_>, body: usize) -> Vec<Assertion> {
             }
             _ => continue,
         };
-        let mut around = tree.around(at).take_while(|outer| *outer > body);
+        let mut around = tree.ancestors(at).take_while(|outer| *outer > body);
         let in_closure = around.any(|outer| tree.kind(outer) == "func_literal" && !is_handed_on(tree, outer));
         found.push(Assertion { kind, span: tree.range(at), digest: digest_of(tree, at), in_closure });
     }
@@ -116,7 +116,7 @@ pub(super) fn assertions(tree: &Tree<'_>, body: usize) -> Vec<Assertion> {
     found.extend(output.map(|(from, span)| Assertion {
         kind: "Output".to_owned(),
         span,
-        digest: tree.digest(from..tree.past(body)),
+        digest: tree.digest(from..tree.subtree_end(body)),
         in_closure: false,
     }));
     found
@@ -125,8 +125,8 @@ pub(super) fn assertions(tree: &Tree<'_>, body: usize) -> Vec<Assertion> {
 /// The digest of an assertion; an `if` counts without its `else` branch.
 fn digest_of(tree: &Tree<'_>, node: usize) -> Digest {
     match tree.child(node, "consequence") {
-        Some(block) => tree.digest(node..tree.past(block)),
-        None => tree.digest(tree.inside(node)),
+        Some(block) => tree.digest(node..tree.subtree_end(block)),
+        None => tree.digest(tree.subtree(node)),
     }
 }
 
@@ -157,7 +157,7 @@ pub(super) fn is_failure(tree: &Tree<'_>, call: usize) -> bool {
 fn is_on_test(tree: &Tree<'_>, call: usize) -> bool {
     let object = tree.child(call, "function").map_or("", |function| tree.named(function, "operand"));
     let is_parameter = || {
-        tree.around(call).any(|outer| {
+        tree.ancestors(call).any(|outer| {
             let parameters = tree.child(outer, "parameters");
             parameters.is_some_and(|list| testing_parameters(tree, list).any(|name| name == object))
         })
@@ -205,7 +205,7 @@ pub(super) fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
 fn skipping(tree: &Tree<'_>, body: usize) -> Option<Mark> {
     let skips = |node: &usize| {
         let in_subtest = || {
-            let mut around = tree.around(*node).take_while(|outer| *outer > body);
+            let mut around = tree.ancestors(*node).take_while(|outer| *outer > body);
             around.any(|outer| tree.kind(outer) == "func_literal")
         };
         tree.kind(*node) == "call_expression"
@@ -215,7 +215,7 @@ fn skipping(tree: &Tree<'_>, body: usize) -> Option<Mark> {
     };
     let statements = tree.statements(body);
     let mark = |node: usize| Mark { text: tree.text(node).to_owned(), always: statements.contains(&tree.parent(node)) };
-    Mark::strongest(tree.inside(body).filter(skips).map(mark))
+    Mark::strongest(tree.subtree(body).filter(skips).map(mark))
 }
 
 /// The text after `@tdd-test-id:` in a comment at most three lines above a position.

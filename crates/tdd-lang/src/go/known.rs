@@ -7,7 +7,7 @@ use crate::lookup::Origin;
 
 use super::items::{assertions, is_test, is_test_file};
 use super::owns;
-use super::sort::steers;
+use super::sort::is_runner_configuration;
 use super::syntax::Tree;
 use super::workspace::modules;
 
@@ -47,7 +47,8 @@ impl PackageIndex {
     /// Reads all sources of a project.
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let mut known = Self { modules: modules(project, sources), root: project.root.clone(), ..Self::default() };
-        let ours = |path: &&String| owns(path) && !steers(path) && project.below(path).is_some();
+        let ours =
+            |path: &&String| owns(path) && !is_runner_configuration(path) && project.relative_path(path).is_some();
         for path in sources.files().iter().filter(ours) {
             let Some(source) = sources.read(path) else { continue };
             let Some(tree) = Tree::parse(&source) else { continue };
@@ -147,7 +148,7 @@ fn defined(tree: &Tree<'_>) -> Vec<String> {
                 | "method_elem"
         );
         let at_top =
-            matches!(of, "const_spec" | "var_spec") && !tree.around(*node).any(|outer| tree.kind(outer) == "block");
+            matches!(of, "const_spec" | "var_spec") && !tree.ancestors(*node).any(|outer| tree.kind(outer) == "block");
         tree.field(*node) == Some("name") && (defines || at_top)
     };
     (0..tree.len()).filter(is_defined).map(|node| tree.text(node).to_owned()).collect()
@@ -166,7 +167,7 @@ fn declared(tree: &Tree<'_>) -> Vec<(String, Declared)> {
                 found.push((tree.named(node, "name").to_owned(), of(node, asserts)));
             }
             "type_declaration" | "const_declaration" | "var_declaration" => {
-                let names = tree.inside(node).filter(|inner| {
+                let names = tree.subtree(node).filter(|inner| {
                     let parent = tree.parent(*inner);
                     let is_spec = matches!(tree.kind(parent), "type_spec" | "type_alias" | "const_spec" | "var_spec");
                     tree.field(*inner) == Some("name") && is_spec

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::items::{function, items, testing_parameters};
 use super::known::imports;
 use super::syntax::Tree;
-use super::tables::beside;
+use super::tables::tables_outside;
 use crate::item::TestItem;
 use crate::language::Skip;
 use crate::mark::{escaped, only_lacks, only_runs, only_skips, without_tables};
@@ -17,7 +17,7 @@ const OURS: &str = ".Skip(\"TODO: ";
 /// The file without the test, the comments directly above it, and the imports that nothing else needs.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let tree = Tree::parse(source)?;
-    let tables = beside(&tree, function(&tree, &test.span)?).into_iter().map(|(spec, _)| {
+    let tables = tables_outside(&tree, function(&tree, &test.span)?).into_iter().map(|(spec, _)| {
         let declaration = tree.parent(spec);
         tree.range(if tree.kind(declaration) == "var_declaration" { declaration } else { spec })
     });

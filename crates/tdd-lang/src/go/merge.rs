@@ -27,7 +27,7 @@ fn part(tree: &FlatTree<'_>, node: usize) -> Part {
         "function_declaration" if !matches!(name(node), "init" | "_") => item(format!("func `{}`", name(node))),
         "method_declaration" => {
             let receiver = tree.child(node, "receiver");
-            let of = receiver.and_then(|list| tree.inside(list).find(|at| tree.kind(*at) == "type_identifier"));
+            let of = receiver.and_then(|list| tree.subtree(list).find(|at| tree.kind(*at) == "type_identifier"));
             item(format!("method `{}.{}`", of.map_or("", |of| tree.text(of)), name(node)))
         }
         "type_declaration" | "var_declaration" | "const_declaration" => declared(tree, node),
@@ -39,7 +39,7 @@ fn part(tree: &FlatTree<'_>, node: usize) -> Part {
 /// A declaration, keyed by the names that it declares.
 fn declared(tree: &FlatTree<'_>, node: usize) -> Part {
     let is_spec = |at: &usize| matches!(tree.kind(*at), "type_spec" | "type_alias" | "var_spec" | "const_spec");
-    let names = tree.inside(node).filter(is_spec).filter_map(|spec| tree.child(spec, "name"));
+    let names = tree.subtree(node).filter(is_spec).filter_map(|spec| tree.child(spec, "name"));
     let names: Vec<&str> = names.map(|name| tree.text(name)).collect();
     if names.is_empty() || names.contains(&"_") {
         return Part::Code;
@@ -48,7 +48,7 @@ fn declared(tree: &FlatTree<'_>, node: usize) -> Part {
 }
 
 fn imported(tree: &FlatTree<'_>, node: usize) -> Import {
-    let specs = tree.inside(node).filter(|at| tree.kind(*at) == "import_spec");
+    let specs = tree.subtree(node).filter(|at| tree.kind(*at) == "import_spec");
     let names: Vec<String> = specs.map(|spec| tree.text(spec).to_owned()).collect();
     if names.iter().any(|name| name.ends_with("\"C\"")) {
         return Import::Whole;

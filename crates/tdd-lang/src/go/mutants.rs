@@ -24,7 +24,7 @@ pub(super) fn value_mutants(_: &str, source: &str, lines: &[Range<usize>]) -> Ve
     let Some(tree) = Tree::parse(source).filter(|tree| tree.parses()) else { return Vec::new() };
     let begins = |node: usize| lines.iter().any(|range| range.contains(&tree.line(node)));
     let is_item = |node: &usize| {
-        let at_top = !tree.around(*node).any(|outer| tree.kind(outer) == "block");
+        let at_top = !tree.ancestors(*node).any(|outer| tree.kind(outer) == "block");
         let kinds = ["function_declaration", "method_declaration", "const_spec", "var_spec"];
         kinds.contains(&tree.kind(*node)) && at_top && begins(*node)
     };

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::items::{constraints, function};
 use super::suites::methods;
 use super::syntax::Tree;
-use super::tables::beside;
+use super::tables::tables_outside;
 use crate::analysis::compare::Piece;
 use crate::item::Items;
 
@@ -13,7 +13,7 @@ use crate::item::Items;
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
     let tests: Vec<usize> = items.tests.iter().filter_map(|test| function(tree, &test.span)).collect();
     let parts: Vec<usize> = tests.iter().flat_map(|test| methods(tree, *test)).collect();
-    let tables = tests.iter().flat_map(|test| beside(tree, *test)).map(|(spec, _)| spec).collect();
+    let tables = tests.iter().flat_map(|test| tables_outside(tree, *test)).map(|(spec, _)| spec).collect();
     let mut taker = Taker { tree, for_tests, tables, found: Vec::new() };
     let constraints = constraints(tree);
     for node in tree.children(0) {
@@ -22,12 +22,12 @@ pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Pie
             continue;
         }
         match tree.kind(node) {
-            "package_clause" => taker.add(tree.inside(node), node, "the package's name".to_owned(), ""),
+            "package_clause" => taker.add(tree.subtree(node), node, "the package's name".to_owned(), ""),
             "comment" if constraints.iter().any(|line| line == tree.text(node)) => {
-                taker.add(tree.inside(node), node, "a build constraint".to_owned(), "");
+                taker.add(tree.subtree(node), node, "a build constraint".to_owned(), "");
             }
             "comment" if tree.means_something(node) => {
-                taker.add(tree.inside(node), node, format!("directive `{}`", tree.text(node)), "");
+                taker.add(tree.subtree(node), node, format!("directive `{}`", tree.text(node)), "");
             }
             "comment" => {}
             "import_declaration" => taker.imports(node),
@@ -44,13 +44,13 @@ pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Pie
 
 /// The contents of a declaration. Whether it is alone or grouped in brackets is layout and does not count.
 fn within(tree: &Tree<'_>, spec: usize) -> Range<usize> {
-    spec + 1..tree.past(spec)
+    spec + 1..tree.subtree_end(spec)
 }
 
 /// The type that a method belongs to.
 pub(super) fn receiver<'a>(tree: &Tree<'a>, method: usize) -> &'a str {
     let list = tree.child(method, "receiver");
-    let name = list.and_then(|list| tree.inside(list).find(|node| tree.kind(*node) == "type_identifier"));
+    let name = list.and_then(|list| tree.subtree(list).find(|node| tree.kind(*node) == "type_identifier"));
     name.map_or("", |name| tree.text(name))
 }
 
@@ -65,19 +65,19 @@ struct Taker<'t, 's> {
 impl Taker<'_, '_> {
     fn function(&mut self, node: usize) {
         let name = self.tree.named(node, "name").to_owned();
-        self.add(self.tree.inside(node), node, format!("func `{name}`"), &name);
+        self.add(self.tree.subtree(node), node, format!("func `{name}`"), &name);
     }
 
     fn method(&mut self, node: usize) {
         let name = self.tree.named(node, "name").to_owned();
         let label = format!("func `{}.{name}`", receiver(self.tree, node));
-        self.add(self.tree.inside(node), node, label, &name);
+        self.add(self.tree.subtree(node), node, label, &name);
     }
 
     /// Each imported package is an item.
     fn imports(&mut self, node: usize) {
         let tree = self.tree;
-        for spec in tree.inside(node).filter(|inner| tree.kind(*inner) == "import_spec") {
+        for spec in tree.subtree(node).filter(|inner| tree.kind(*inner) == "import_spec") {
             let text = tree.text(spec).replace('"', "").split_whitespace().collect::<Vec<_>>().join(" ");
             self.add(within(tree, spec), spec, format!("use `{text}`"), "");
         }
@@ -87,10 +87,10 @@ impl Taker<'_, '_> {
     fn specs(&mut self, node: usize, word: &str) {
         let tree = self.tree;
         let is_spec = |inner: &usize| matches!(tree.kind(*inner), "type_spec" | "type_alias" | "var_spec");
-        for spec in tree.inside(node).filter(is_spec) {
+        for spec in tree.subtree(node).filter(is_spec) {
             // A variable inside a function that initializes another one is not an item.
             let outermost =
-                tree.around(spec).take_while(|outer| *outer > node).all(|outer| tree.kind(outer) == "var_spec_list");
+                tree.ancestors(spec).take_while(|outer| *outer > node).all(|outer| tree.kind(outer) == "var_spec_list");
             if outermost {
                 let name = tree.named(spec, "name").to_owned();
                 self.add(within(tree, spec), spec, format!("{word} `{name}`"), &name);
@@ -101,11 +101,11 @@ impl Taker<'_, '_> {
     /// Each constant is an item; with `iota` it depends on those before it.
     fn consts(&mut self, node: usize) {
         let tree = self.tree;
-        let counts = tree.inside(node).any(|inner| tree.kind(inner) == "iota");
-        let specs: Vec<usize> = tree.inside(node).filter(|inner| tree.kind(*inner) == "const_spec").collect();
+        let counts = tree.subtree(node).any(|inner| tree.kind(inner) == "iota");
+        let specs: Vec<usize> = tree.subtree(node).filter(|inner| tree.kind(*inner) == "const_spec").collect();
         for spec in specs {
             let name = tree.named(spec, "name").to_owned();
-            let nodes = if counts { node..tree.past(spec) } else { within(tree, spec) };
+            let nodes = if counts { node..tree.subtree_end(spec) } else { within(tree, spec) };
             self.add(nodes, spec, format!("const `{name}`"), &name);
         }
     }

@@ -4,7 +4,7 @@ use crate::language::{Project, Sources, has_untested_production, join};
 
 use super::items::items;
 use super::owns;
-use super::sort::steers;
+use super::sort::is_runner_configuration;
 
 /// The manifest of a new project.
 pub const MANIFEST: &str = "go.mod";
@@ -38,7 +38,7 @@ fn depth(folder: &str) -> usize {
 
 /// Whether there are functions and not a single test.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
-    let is_source = |path: &str| owns(path) && !steers(path);
+    let is_source = |path: &str| owns(path) && !is_runner_configuration(path);
     has_untested_production(project, sources, is_source, items, |_| true)
 }
 

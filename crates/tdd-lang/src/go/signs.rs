@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use tdd_core::signs::{Place, Sample, Sensing, Signs};
 
-use super::asks::Asker;
+use super::asks::DependencyFinder;
 use super::items::{called, function, items};
 use super::known::PackageIndex;
 use super::pieces::{pieces, receiver};
 use super::sort::sort;
 use super::suites::methods;
 use super::syntax::Tree;
-use super::uses::{SPEECH, meanings, role};
+use super::uses::{USE_SYNTAX, file_names, role};
 use super::value::literal;
 use super::{Go, owns};
 use crate::analysis::answers::{Choice, Facts, Part};
 use crate::analysis::compare::Piece;
-use crate::analysis::signs::{self, Seen, Sight, literals, sample};
+use crate::analysis::signs::{self, SignFinder, TestReading, literals, sample};
 use crate::code::Code;
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
@@ -41,14 +41,14 @@ const USED: [&str; 5] = ["main", "init", "_", "String", "Error"];
 
 /// The signs in these files; names are resolved across the whole module.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-    with_sight(project, sources, &|sight| signs::signs(sight, project, sources, paths))
+    with_finder(project, sources, &|finder| signs::signs(finder, project, sources, paths))
 }
 
 /// Calls `look` with what Go provides for finding signs in this module.
-pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&Sight<'_, Go>) -> T) -> T {
+pub(super) fn with_finder<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&SignFinder<'_, Go>) -> T) -> T {
     let (known, handed) = (PackageIndex::of(project, sources), all_methods(project, sources));
-    look(&Sight {
-        speech: SPEECH,
+    look(&SignFinder {
+        use_syntax: USE_SYNTAX,
         answers: ANSWERS,
         owns: &owns,
         tree: &|_, source| Tree::parse(source),
@@ -58,14 +58,14 @@ pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn
             let is_item = |piece: &Piece| piece.label != "the package's name";
             pieces(tree, found, for_tests).into_iter().filter(is_item).collect()
         },
-        meanings: &|tree, path| meanings(tree, path, &known),
+        file_names: &|tree, path| file_names(tree, path, &known),
         role: &|tree, _, piece, nodes| role(tree, piece, nodes, &handed),
         nodes: &nodes,
         asserting: &|tree, path, tests| {
-            let asker = Asker::new(tree, &known, path);
-            tests.iter().map(|test| asker.asserts(test)).collect()
+            let finder = DependencyFinder::new(tree, &known, path);
+            tests.iter().map(|test| finder.asserts(test)).collect()
         },
-        seen: &seen,
+        read_test: &read_test,
         runs_before: &|_, _, _| false,
         sensing: &sensing,
         is_used: &|name| USED.contains(&name),
@@ -86,11 +86,11 @@ fn nodes(tree: &Tree<'_>, test: &TestItem) -> Vec<usize> {
     node.into_iter().flat_map(|node| std::iter::once(node).chain(methods(tree, node))).collect()
 }
 
-fn seen<'s>(code: &Code, tree: &Tree<'s>, node: usize, _: &TestItem) -> Seen<'s> {
-    let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression");
-    let mocks = tree.inside(node).filter(|inner| is_mock(tree, *inner)).map(|inner| tree.text(inner).to_owned());
+fn read_test<'s>(code: &Code, tree: &Tree<'s>, node: usize, _: &TestItem) -> TestReading<'s> {
+    let calls = tree.subtree(node).filter(|inner| tree.kind(*inner) == "call_expression");
+    let mocks = tree.subtree(node).filter(|inner| is_mock(tree, *inner)).map(|inner| tree.text(inner).to_owned());
     let (mocks, made) = (mocks.collect(), made(code, tree, node));
-    Seen { mocks, made, samples: samples(tree, node), calls: calls.map(|call| called(tree, call)).collect() }
+    TestReading { mocks, made, samples: samples(tree, node), calls: calls.map(|call| called(tree, call)).collect() }
 }
 
 fn sensing(tree: &Tree<'_>, nodes: &[usize], item: &Place) -> Vec<Sensing> {
@@ -101,7 +101,7 @@ fn sensing(tree: &Tree<'_>, nodes: &[usize], item: &Place) -> Vec<Sensing> {
 
 /// All methods of all types, each with the name of its type.
 fn all_methods(project: &Project, sources: &dyn Sources) -> Vec<(String, String)> {
-    let ours = sources.files().iter().filter(|path| owns(path) && project.below(path).is_some());
+    let ours = sources.files().iter().filter(|path| owns(path) && project.relative_path(path).is_some());
     let of_file = |path: &String| {
         let source = sources.read(path)?;
         let tree = Tree::parse(&source)?;
@@ -126,9 +126,9 @@ fn is_mock(tree: &Tree<'_>, node: usize) -> bool {
 /// The test's names for values that production created, each with the name of its maker.
 fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, String> {
     let mut made: BTreeMap<&str, String> = BTreeMap::new();
-    for given in tree.inside(node).filter(|inner| tree.kind(*inner) == "short_var_declaration") {
+    for given in tree.subtree(node).filter(|inner| tree.kind(*inner) == "short_var_declaration") {
         let (Some(left), Some(right)) = (tree.child(given, "left"), tree.child(given, "right")) else { continue };
-        let maker = tree.inside(right).find_map(|inner| match tree.kind(inner) {
+        let maker = tree.subtree(right).find_map(|inner| match tree.kind(inner) {
             "call_expression" => Some(called(tree, inner)).filter(|name| code.has(name)),
             "composite_literal" => Some(tree.named(inner, "type")).filter(|name| code.has(name)),
             _ => None,
@@ -146,13 +146,13 @@ fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, Stri
 /// The literals of each comparison: inputs and expected values.
 fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
     let mut found = Vec::new();
-    for inner in tree.inside(node) {
+    for inner in tree.subtree(node) {
         let (asked, expected) = match tree.kind(inner) {
             "if_statement" => {
                 let Some(condition) = tree.child(inner, "condition") else { continue };
                 let sides: Vec<usize> =
                     ["left", "right"].into_iter().filter_map(|side| tree.child(condition, side)).collect();
-                let has_call = |side: &usize| tree.inside(*side).any(|at| tree.kind(at) == "call_expression");
+                let has_call = |side: &usize| tree.subtree(*side).any(|at| tree.kind(at) == "call_expression");
                 let (mut asked, expected): (Vec<usize>, Vec<usize>) = sides.into_iter().partition(has_call);
                 asked.extend(tree.child(inner, "initializer"));
                 (asked, expected)
@@ -160,7 +160,7 @@ fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
             "call_expression" if called(tree, inner).starts_with("Equal") => {
                 let list = tree.child(inner, "arguments");
                 let sides: Vec<usize> = list.map(|list| tree.parts(list).take(3).collect()).unwrap_or_default();
-                let has_call = |side: &usize| tree.inside(*side).any(|at| tree.kind(at) == "call_expression");
+                let has_call = |side: &usize| tree.subtree(*side).any(|at| tree.kind(at) == "call_expression");
                 sides.into_iter().partition(has_call)
             }
             _ => continue,

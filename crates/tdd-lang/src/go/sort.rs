@@ -17,14 +17,16 @@ const STEERING_FOLDERS: [&str; 1] = ["vendor"];
 pub fn sort(path: &str) -> Sort {
     let is_code = [".s", ".S", ".c", ".h", ".cc", ".cpp", ".m"].iter().any(|ending| path.ends_with(ending));
     let is_data = path.split('/').rev().skip(1).any(|folder| folder == "testdata");
-    sorted(steers(path), is_test_file(path) || is_data, owns(path) || is_code)
+    sorted(is_runner_configuration(path), is_test_file(path) || is_data, owns(path) || is_code)
 }
 
 /// Whether a path is runner configuration by its name.
-pub(super) fn steers(path: &str) -> bool {
+pub(super) fn is_runner_configuration(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_linked = [".syso", ".a", ".o", ".so"].iter().any(|ending| name.ends_with(ending));
-    crate::sort::steers(path, &STEERING_NAMES, &STEERING_FOLDERS) || is_linked || name.starts_with(".golangci.")
+    crate::sort::is_runner_configuration(path, &STEERING_NAMES, &STEERING_FOLDERS)
+        || is_linked
+        || name.starts_with(".golangci.")
 }
 
 #[cfg(test)]

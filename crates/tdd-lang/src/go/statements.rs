@@ -5,7 +5,7 @@ use tdd_core::digest::Digest;
 use super::items::{called, function, is_failure, is_library};
 use super::suites::methods;
 use super::syntax::Tree;
-use super::tables::{beside, elements, tables};
+use super::tables::{elements, tables, tables_outside};
 use crate::item::TestItem;
 use crate::kept::{Part, Parts};
 
@@ -29,7 +29,7 @@ fn parts((source, test): (&str, &TestItem)) -> Option<Suite> {
     let function = function(&tree, &test.span)?;
     let method = |method: usize| Some((tree.named(method, "name").to_owned(), parts_of(&tree, method)?));
     let methods = methods(&tree, function).into_iter().filter_map(method).collect();
-    let apart = beside(&tree, function).into_iter().map(|(spec, table)| part_of(&tree, spec, Some(table)));
+    let apart = tables_outside(&tree, function).into_iter().map(|(spec, table)| part_of(&tree, spec, Some(table)));
     let test = Parts { apart: apart.collect(), ..parts_of(&tree, function)? };
     Some(Suite { test, methods })
 }
@@ -37,20 +37,20 @@ fn parts((source, test): (&str, &TestItem)) -> Option<Suite> {
 fn parts_of(tree: &Tree<'_>, function: usize) -> Option<Parts> {
     let body = tree.child(function, "body")?;
     let tables = tables(tree, function);
-    let table_in = |node: usize| tables.iter().copied().find(|table| tree.inside(node).contains(table));
+    let table_in = |node: usize| tables.iter().copied().find(|table| tree.subtree(node).contains(table));
     let statement = |node: usize| part_of(tree, node, table_in(node));
     let plain = |words: Digest| Part { words, rows: Vec::new(), asserts: false };
-    let output = tree.output(function).map(|from| plain(tree.digest(from..tree.past(body))));
+    let output = tree.output(function).map(|from| plain(tree.digest(from..tree.subtree_end(body))));
     let statements = tree.statements(body).into_iter().map(statement).chain(output).collect();
     Some(Parts { head: vec![plain(tree.digest(function..body))], statements, apart: Vec::new() })
 }
 
 fn part_of(tree: &Tree<'_>, node: usize, table: Option<usize>) -> Part {
     let rows = table.map(|table| elements(tree, table)).unwrap_or_default();
-    let left_out = table.and_then(|table| tree.child(table, "body")).map_or(node..node, |body| tree.inside(body));
+    let left_out = table.and_then(|table| tree.child(table, "body")).map_or(node..node, |body| tree.subtree(body));
     Part {
-        words: tree.digest_without(tree.inside(node), left_out),
-        rows: rows.into_iter().map(|row| tree.digest(tree.inside(row))).collect(),
+        words: tree.digest_without(tree.subtree(node), left_out),
+        rows: rows.into_iter().map(|row| tree.digest(tree.subtree(row))).collect(),
         asserts: asserts(tree, node),
     }
 }

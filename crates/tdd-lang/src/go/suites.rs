@@ -42,7 +42,7 @@ const ASSERTING: [&str; 30] = [
 
 /// The methods in the same file that a test runs as a suite.
 pub(super) fn methods(tree: &Tree<'_>, test: usize) -> Vec<usize> {
-    let suites: Vec<&str> = tree.inside(test).filter_map(|node| suite(tree, node)).collect();
+    let suites: Vec<&str> = tree.subtree(test).filter_map(|node| suite(tree, node)).collect();
     let is_part = |node: &usize| {
         tree.kind(*node) == "method_declaration"
             && tree.named(*node, "name").starts_with("Test")
@@ -54,7 +54,7 @@ pub(super) fn methods(tree: &Tree<'_>, test: usize) -> Vec<usize> {
 /// Byte ranges of a method's assertions.
 pub(super) fn claims(tree: &Tree<'_>, method: usize) -> Vec<Range<usize>> {
     let Some(body) = tree.child(method, "body") else { return Vec::new() };
-    let own = tree.inside(body).filter(|node| is_claim(tree, method, *node)).map(|node| tree.range(node));
+    let own = tree.subtree(body).filter(|node| is_claim(tree, method, *node)).map(|node| tree.range(node));
     own.chain(assertions(tree, body).into_iter().map(|assertion| assertion.span)).collect()
 }
 
@@ -68,13 +68,13 @@ fn suite<'a>(tree: &Tree<'a>, call: usize) -> Option<&'a str> {
         let in_new = || tree.kind(*node) == "identifier" && called(tree, tree.parent(tree.parent(*node))) == "new";
         tree.kind(*node) == "type_identifier" || in_new()
     };
-    tree.inside(arguments).find(named).map(|node| tree.text(node))
+    tree.subtree(arguments).find(named).map(|node| tree.text(node))
 }
 
 /// Whether a call is an assertion on the suite itself.
 fn is_claim(tree: &Tree<'_>, method: usize, call: usize) -> bool {
     let list = tree.child(method, "receiver");
-    let own = list.and_then(|list| tree.inside(list).find(|node| tree.kind(*node) == "identifier"));
+    let own = list.and_then(|list| tree.subtree(list).find(|node| tree.kind(*node) == "identifier"));
     let Some(own) = own.map(|own| tree.text(own)) else { return false };
     let operand = tree.child(call, "function").map_or("", |function| tree.named(function, "operand"));
     let on_suite = [own.to_owned(), format!("{own}.Require()"), format!("{own}.Assert()")];

@@ -75,7 +75,7 @@ impl<'a> Tree<'a> {
     pub fn means_something(&self, comment: usize) -> bool {
         let text = self.text(comment);
         let of_example = || {
-            let mut around = self.around(comment);
+            let mut around = self.ancestors(comment);
             let function = around.find(|outer| self.kind(*outer) == "function_declaration");
             function.is_some_and(|function| self.output(function).is_some_and(|from| from <= comment))
         };
@@ -89,7 +89,7 @@ impl<'a> Tree<'a> {
             text.starts_with("output:") || text.starts_with("unordered output:")
         };
         let is_example = self.named(function, "name").starts_with("Example");
-        let mut comments = self.inside(function).filter(|node| self.kind(*node) == "comment");
+        let mut comments = self.subtree(function).filter(|node| self.kind(*node) == "comment");
         if is_example { comments.find(|node| says(self.text(*node))) } else { None }
     }
 }

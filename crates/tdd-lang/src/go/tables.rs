@@ -5,12 +5,12 @@ use super::syntax::Tree;
 
 /// The rows of the tables that a function loops over: the elements of the literals in its `range` clauses.
 pub(super) fn rows(tree: &Tree<'_>, function: usize) -> Vec<usize> {
-    let apart = beside(tree, function).into_iter().map(|(_, table)| table);
+    let apart = tables_outside(tree, function).into_iter().map(|(_, table)| table);
     tables(tree, function).into_iter().chain(apart).flat_map(|table| elements(tree, table)).collect()
 }
 
 /// The declarations that hold a table of this function and of no other code, each with its table.
-pub(super) fn beside(tree: &Tree<'_>, function: usize) -> Vec<(usize, usize)> {
+pub(super) fn tables_outside(tree: &Tree<'_>, function: usize) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> =
         ranged(tree, function).filter_map(|over| declared(tree, function, over)).collect();
     found.sort_unstable();
@@ -21,14 +21,15 @@ pub(super) fn beside(tree: &Tree<'_>, function: usize) -> Vec<(usize, usize)> {
 fn declared(tree: &Tree<'_>, function: usize, over: usize) -> Option<(usize, usize)> {
     let is_it = |node: &usize| tree.kind(*node) == "identifier" && tree.text(*node) == tree.text(over);
     let is_ranged = |node: usize| ranged(tree, function).any(|over| tree.range(over) == tree.range(node));
-    if !tree.inside(function).filter(is_it).all(is_ranged) {
+    if !tree.subtree(function).filter(is_it).all(is_ranged) {
         return None;
     }
-    let others = (0..function).chain(tree.past(function)..tree.len()).filter(is_it).take(2).collect::<Vec<_>>();
+    let others = (0..function).chain(tree.subtree_end(function)..tree.len()).filter(is_it).take(2).collect::<Vec<_>>();
     let [name] = others[..] else { return None };
     let spec = tree.parent(name);
-    let outermost =
-        tree.around(spec).all(|outer| matches!(tree.kind(outer), "var_spec_list" | "var_declaration" | "source_file"));
+    let outermost = tree
+        .ancestors(spec)
+        .all(|outer| matches!(tree.kind(outer), "var_spec_list" | "var_declaration" | "source_file"));
     let value = tree.child(spec, "value").filter(|_| outermost && tree.kind(spec) == "var_spec")?;
     let mut values = tree.parts(value);
     let (table, None) = (values.next()?, values.next()) else { return None };
@@ -37,7 +38,7 @@ fn declared(tree: &Tree<'_>, function: usize, over: usize) -> Option<(usize, usi
 
 /// What a function loops over with `range`.
 fn ranged(tree: &Tree<'_>, function: usize) -> impl Iterator<Item = usize> {
-    let clauses = tree.inside(function).filter(|node| tree.kind(*node) == "range_clause");
+    let clauses = tree.subtree(function).filter(|node| tree.kind(*node) == "range_clause");
     clauses.filter_map(|clause| tree.child(clause, "right"))
 }
 
@@ -48,7 +49,7 @@ pub(super) fn tables(tree: &Tree<'_>, function: usize) -> Vec<usize> {
         let name = declared_name(tree, table);
         ranged.iter().any(|over| tree.range(*over) == tree.range(table) || name == Some(tree.text(*over)))
     };
-    tree.inside(function).filter(|node| tree.kind(*node) == "composite_literal" && is_ranged(*node)).collect()
+    tree.subtree(function).filter(|node| tree.kind(*node) == "composite_literal" && is_ranged(*node)).collect()
 }
 
 /// The elements of a literal.
@@ -60,7 +61,7 @@ pub(super) fn elements(tree: &Tree<'_>, literal: usize) -> Vec<usize> {
 /// The name to which a literal is assigned.
 pub(super) fn declared_name<'a>(tree: &Tree<'a>, literal: usize) -> Option<&'a str> {
     let statement = tree
-        .around(literal)
+        .ancestors(literal)
         .take(3)
         .find(|outer| matches!(tree.kind(*outer), "short_var_declaration" | "var_spec" | "assignment_statement"))?;
     let left = tree.child(statement, "left").or_else(|| tree.child(statement, "name"))?;

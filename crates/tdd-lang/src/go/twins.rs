@@ -5,38 +5,38 @@ use std::ops::Range;
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
-use super::expectation::{Opposite, fails_if_true, opposite, untruths};
+use super::expectation::{Opposite, fails_if_true, false_assertions, opposite};
 use super::items::{assertions, function};
 use super::syntax::Tree;
 use crate::item::TestItem;
 use crate::syntax::splice;
-use crate::twin::{Boldness, FreshNames, Twins, edited_part, one_untruth_each};
+use crate::twin::{AlterationMode, FreshNames, Twins, edited_part, one_false_assertion_each};
 
 /// Byte ranges to replace, with their new text.
 type Edits = Vec<(Range<usize>, String)>;
 
 /// The file with the copies in it; `None` if the test cannot be copied.
-pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins> {
     let tree = Tree::parse(source).filter(|tree| tree.parses())?;
     let function = function(&tree, &test.span)?;
     // A test that asks for its own name may compare with data that is stored under that name.
-    if tree.inside(function).any(|node| tree.kind(node) == "call_expression" && tree.text(node) == "t.Name()") {
+    if tree.subtree(function).any(|node| tree.kind(node) == "call_expression" && tree.text(node) == "t.Name()") {
         return None;
     }
     let mut writer = Writer { path, tree: &tree, source, function, names: FreshNames::new(seed), text: String::new() };
     let (printing, testing) = (writer.names.next("fmt"), writer.names.next("testing"));
     let copy = writer.copy(Vec::new())?;
-    let sound = writer.control(&testing, "");
-    let broken = writer.control(&testing, "t.FailNow()");
-    let untruths = writer.untruths(test, &testing);
-    let twins = writer.altered(test, boldness, &printing)?;
+    let passing_control = writer.control(&testing, "");
+    let failing_control = writer.control(&testing, "t.FailNow()");
+    let false_assertions = writer.false_assertions(test, &testing);
+    let twins = writer.altered(test, mode, &printing)?;
     let copies = std::mem::take(&mut writer.text);
     let clause = tree.children(0).find(|node| tree.kind(*node) == "package_clause")?;
     let imports = format!("; import ({printing} \"fmt\"; {testing} \"testing\")");
     let last = format!("\n\nvar _, _ = {printing}.Sprint, {testing}.Short\n");
     let (head, end) = (tree.range(clause).end, source.len());
     let source = splice(source, vec![(head..head, imports), (end..end, copies + &last)]);
-    Some(Twins { source, copy: copy.1, sound, broken, untruths, twins })
+    Some(Twins { source, copy: copy.1, passing_control, failing_control, false_assertions, twins })
 }
 
 /// Writes copies one after the other.
@@ -76,19 +76,20 @@ impl Writer<'_, '_> {
     }
 
     /// Adds a test with a false assertion for each kind of assertion in the test.
-    fn untruths(&mut self, test: &TestItem, testing: &str) -> Vec<(String, TestId)> {
-        let told = one_untruth_each(self.nodes(test).into_iter().flat_map(|node| untruths(self.tree, node)));
+    fn false_assertions(&mut self, test: &TestItem, testing: &str) -> Vec<(String, TestId)> {
+        let told =
+            one_false_assertion_each(self.nodes(test).into_iter().flat_map(|node| false_assertions(self.tree, node)));
         told.into_iter().map(|(name, text)| (name, self.control(testing, &text))).collect()
     }
 
-    fn altered(&mut self, test: &TestItem, boldness: Boldness, printing: &str) -> Option<Vec<Twin>> {
+    fn altered(&mut self, test: &TestItem, mode: AlterationMode, printing: &str) -> Option<Vec<Twin>> {
         let nodes = self.nodes(test);
         let is_fuzz = self.tree.named(self.function, "name").starts_with("Fuzz");
         let (maybe, always): (Vec<usize>, Vec<usize>) =
             nodes.iter().partition(|node| is_fuzz || is_conditional(self.tree, self.function, **node));
         let mut twins = Vec::new();
         for node in always {
-            let Some(Opposite { edits, what, probe }) = opposite(self.tree, self.function, node, boldness) else {
+            let Some(Opposite { edits, what, probe }) = opposite(self.tree, self.function, node, mode) else {
                 continue;
             };
             let (name, id) = self.copy(edits)?;
@@ -133,7 +134,7 @@ impl Writer<'_, '_> {
         let helpers = self.helpers();
         let others: Vec<(usize, String)> = helpers.iter().map(|helper| (*helper, self.names.next("helper"))).collect();
         let renamed = |function: usize| -> Edits {
-            let calls = tree.inside(function).filter(|node| tree.kind(*node) == "call_expression");
+            let calls = tree.subtree(function).filter(|node| tree.kind(*node) == "call_expression");
             let names = calls.filter_map(|call| tree.child(call, "function"));
             let other = |name: usize| {
                 let (_, other) = others.iter().find(|(helper, _)| tree.named(*helper, "name") == tree.text(name))?;
@@ -144,7 +145,7 @@ impl Writer<'_, '_> {
         let mut said = Vec::new();
         for (helper, other) in &others {
             let inner = tree.child(*helper, "body").map(|body| assertions(tree, body)).unwrap_or_default();
-            let find = |span: &Range<usize>| tree.inside(*helper).find(|node| tree.range(*node) == *span);
+            let find = |span: &Range<usize>| tree.subtree(*helper).find(|node| tree.range(*node) == *span);
             let nodes: Vec<usize> = inner.iter().filter_map(|assertion| find(&assertion.span)).collect();
             let mut edits = negations(tree, *helper, &nodes);
             if !edits.is_empty() {
@@ -177,7 +178,7 @@ impl Writer<'_, '_> {
         let mut at = 0;
         while let Some(from) = reached.get(at).copied() {
             at += 1;
-            for call in tree.inside(from).filter(|node| tree.kind(*node) == "call_expression") {
+            for call in tree.subtree(from).filter(|node| tree.kind(*node) == "call_expression") {
                 let name = tree.named(call, "function");
                 let found = functions.iter().find(|function| tree.named(**function, "name") == name);
                 let new = found.copied().filter(|function| !reached.contains(function));
@@ -193,7 +194,7 @@ impl Writer<'_, '_> {
     fn nodes(&self, test: &TestItem) -> Vec<usize> {
         let asserts = |node: &usize| matches!(self.tree.kind(*node), "if_statement" | "call_expression");
         let find = |span: &Range<usize>| {
-            self.tree.inside(self.function).find(|node| asserts(node) && self.tree.range(*node) == *span)
+            self.tree.subtree(self.function).find(|node| asserts(node) && self.tree.range(*node) == *span)
         };
         test.assertions.iter().filter_map(|assertion| find(&assertion.span)).collect()
     }
@@ -202,7 +203,7 @@ impl Writer<'_, '_> {
 /// Whether an assertion is in a branch that a passing test need not take.
 fn is_conditional(tree: &Tree<'_>, function: usize, node: usize) -> bool {
     let mut inner = node;
-    for outer in tree.around(node).take_while(|outer| *outer > function) {
+    for outer in tree.ancestors(node).take_while(|outer| *outer > function) {
         let is_branch = match tree.kind(outer) {
             // The `else` branch of a failing `if` is taken when the test passes.
             "if_statement" => {
@@ -223,7 +224,7 @@ fn is_conditional(tree: &Tree<'_>, function: usize, node: usize) -> bool {
 fn negations(tree: &Tree<'_>, function: usize, nodes: &[usize]) -> Edits {
     let mut edits: Edits = Vec::new();
     for Opposite { edits: more, .. } in
-        nodes.iter().filter_map(|node| opposite(tree, function, *node, Boldness::NegateOnly))
+        nodes.iter().filter_map(|node| opposite(tree, function, *node, AlterationMode::NegateOnly))
     {
         for (range, text) in more {
             if edits.iter().all(|(known, _)| known.end <= range.start || range.end <= known.start) {
@@ -245,7 +246,7 @@ mod tests {
             "package a\n\nimport \"testing\"\n\nfunc check(t *testing.T, a, b int) {{\n\tif a != b {{\n\t\tt.Error()\n\t}}\n}}\n\nfunc TestA(t *testing.T) {{\n\t{body}\n}}\n"
         );
         let test = items("a_test.go", &source).tests.remove(0);
-        let twins = twins("a_test.go", &source, &test, 7, Boldness::ChangeValues).unwrap();
+        let twins = twins("a_test.go", &source, &test, 7, AlterationMode::ChangeValues).unwrap();
         assert_copies_stand("a_test.go", &twins, &items("a_test.go", &twins.source));
         twins
     }
@@ -286,7 +287,7 @@ mod tests {
     fn an_example_is_copied_with_another_output() {
         let source = "package a\n\nfunc ExampleF() {\n\tF()\n\t// Output: 1\n}\n";
         let test = items("a_test.go", source).tests.remove(0);
-        let twins = twins("a_test.go", source, &test, 7, Boldness::ChangeValues).unwrap();
+        let twins = twins("a_test.go", source, &test, 7, AlterationMode::ChangeValues).unwrap();
         assert!(twins.source.contains("// Output: ~ 1"), "{}", twins.source);
         assert!(items("a_test.go", &twins.source).parses);
     }

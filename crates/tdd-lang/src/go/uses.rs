@@ -3,16 +3,16 @@
 use std::ops::Range;
 
 use crate::analysis::compare::Piece;
-use crate::code::{Comes, Role};
-use crate::lookup::{Import, Meanings, Origin};
+use crate::code::{ReachedBy, Role};
+use crate::lookup::{FileNames, Import, Origin};
 use crate::syntax::FlatTree;
-use crate::uses::{Speech, Use, registered};
+use crate::uses::{Use, UseSyntax, registered};
 
 use super::known::{PackageIndex, folder, imports};
 use super::syntax::Tree;
 
 /// How to find the uses of names in Go.
-pub(super) const SPEECH: Speech = Speech { used, binds, text, route };
+pub(super) const USE_SYNTAX: UseSyntax = UseSyntax { used, binds, text, route };
 
 /// The methods of interfaces in the standard library and common packages. If a type has all methods of a row, code that
 /// is not ours may call them, so no test needs to name them.
@@ -111,7 +111,7 @@ fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
                 | "communication_case"
         )
     };
-    tree.around(node).find(is_scope).filter(|_| is_declared)
+    tree.ancestors(node).find(is_scope).filter(|_| is_declared)
 }
 
 fn text<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
@@ -140,11 +140,11 @@ pub(super) fn role(tree: &Tree<'_>, piece: &Piece, nodes: &Range<usize>, methods
         let has = |wanted: &&str| methods.iter().any(|(of, method)| of == owner && method == wanted);
         let hands = |row: &&&[&str]| row.contains(&name) && row.iter().all(has);
         if INTERFACES.iter().any(|row| hands(&row)) {
-            role.comes = Comes::WithOwner;
+            role.reached_by = ReachedBy::Owner;
         }
     }
     if matches!(piece.name.as_str(), "init" | "_") {
-        role.comes = Comes::WithFile;
+        role.reached_by = ReachedBy::File;
         role.is_idle = piece.name == "_";
     }
     let parent = tree.parent(nodes.start);
@@ -160,7 +160,7 @@ pub(super) fn role(tree: &Tree<'_>, piece: &Piece, nodes: &Range<usize>, methods
 /// The constants that count on from this one with `iota`.
 fn counting(tree: &Tree<'_>, spec: usize) -> Vec<String> {
     let declaration = tree.parent(spec);
-    if !tree.inside(declaration).any(|node| tree.kind(node) == "iota") {
+    if !tree.subtree(declaration).any(|node| tree.kind(node) == "iota") {
         return Vec::new();
     }
     let later = tree.children(declaration).filter(|other| *other > spec && tree.kind(*other) == "const_spec");
@@ -168,9 +168,9 @@ fn counting(tree: &Tree<'_>, spec: usize) -> Vec<String> {
 }
 
 /// What the names of a file refer to.
-pub(super) fn meanings(tree: &Tree<'_>, path: &str, known: &PackageIndex) -> Meanings {
+pub(super) fn file_names(tree: &Tree<'_>, path: &str, known: &PackageIndex) -> FileNames {
     let here = folder(path).to_owned();
-    let mut names = Meanings { space: here.clone(), programs: programs(path, tree), ..Meanings::default() };
+    let mut names = FileNames { namespace: here.clone(), programs: programs(path, tree), ..FileNames::default() };
     for (local, import) in imports(tree) {
         let from = match known.folder_of(import) {
             Some(folder) => Origin::Files(vec![folder]),
@@ -180,7 +180,7 @@ pub(super) fn meanings(tree: &Tree<'_>, path: &str, known: &PackageIndex) -> Mea
         };
         let package = known.package_in(&from).filter(|_| local == import.rsplit('/').next().unwrap_or(import));
         if local == "." {
-            names.all_of.push(from);
+            names.wildcard_imports.push(from);
         } else {
             let local = package.unwrap_or(local).to_owned();
             names.imports.entry(local).or_default().push(Import { from, name: None });
@@ -201,12 +201,12 @@ fn programs(path: &str, tree: &Tree<'_>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use crate::fixture;
-    use crate::go::signs::with_sight;
+    use crate::go::signs::with_finder;
 
     /// The production items that no test reaches.
     fn left(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<_> = [("go.mod", "module calc\n")].into_iter().chain(files.iter().copied()).collect();
-        fixture::left(&files, |project, sources, look| with_sight(project, sources, look))
+        fixture::left(&files, |project, sources, look| with_finder(project, sources, look))
     }
 
     /// Checks which items of a package its test does not reach.

@@ -75,11 +75,11 @@ fn goes_in(tree: &Tree<'_>, function: usize, text: &str) -> bool {
         let parent = tree.parent(node);
         let compares = tree.kind(parent) == "binary_expression"
             && matches!(tree.named(parent, "operator"), "==" | "!=")
-            && tree.around(parent).take(3).any(|outer| tree.kind(outer) == "if_statement");
+            && tree.ancestors(parent).take(3).any(|outer| tree.kind(outer) == "if_statement");
         let is_given = tree.field(parent) == Some("left") || tree.field(node) == Some("name");
         compares || is_given || tree.kind(parent) == "argument_list" && tells(tree.parent(parent))
     };
-    tree.inside(function).any(|node| {
+    tree.subtree(function).any(|node| {
         let is_it = matches!(tree.kind(node), "identifier" | "selector_expression") && tree.text(node) == text;
         is_it && !is_expected(node)
     })
@@ -93,7 +93,7 @@ fn variable(tree: &Tree<'_>, function: usize, name: &str) -> Option<(Range<usize
             matches!(tree.kind(*node), "short_var_declaration" | "var_spec" | "assignment_statement" | "range_clause");
         is_one && left.is_some_and(|left| tree.names(left).any(|found| found == name))
     };
-    let mut places = tree.inside(function).filter(gives);
+    let mut places = tree.subtree(function).filter(gives);
     let (first, None) = (places.next()?, places.next()) else { return None };
     let value = tree.child(first, "right").or_else(|| tree.child(first, "value"))?;
     let mut values = tree.parts(value);
@@ -103,7 +103,7 @@ fn variable(tree: &Tree<'_>, function: usize, name: &str) -> Option<(Range<usize
 
 /// An edit of the first value that a field has in the rows of the table that a variable loops over.
 fn field(tree: &Tree<'_>, function: usize, row: &str, field: &str) -> Option<(Range<usize>, String)> {
-    let clause = tree.inside(function).find(|node| {
+    let clause = tree.subtree(function).find(|node| {
         let left = tree.child(*node, "left");
         tree.kind(*node) == "range_clause" && left.is_some_and(|left| tree.names(left).last() == Some(row))
     })?;
@@ -113,13 +113,13 @@ fn field(tree: &Tree<'_>, function: usize, row: &str, field: &str) -> Option<(Ra
     let table = tables(tree, function).into_iter().find(is_it)?;
     let kind = tree.child(table, "type")?;
     let names: Vec<&str> = tree
-        .inside(kind)
+        .subtree(kind)
         .filter(|node| tree.kind(*node) == "field_identifier" && tree.field(*node) == Some("name"))
         .map(|node| tree.text(node))
         .collect();
     let position = names.iter().position(|name| *name == field);
     elements(tree, table).into_iter().find_map(|row| {
-        let body = tree.inside(row).find(|node| tree.kind(*node) == "literal_value")?;
+        let body = tree.subtree(row).find(|node| tree.kind(*node) == "literal_value")?;
         let is_element = |it: &usize| matches!(tree.kind(*it), "literal_element" | "keyed_element");
         let inner: Vec<usize> = tree.children(body).filter(is_element).collect();
         let by_name = inner.iter().copied().find(|element| tree.named(*element, "key") == field);

@@ -10,7 +10,7 @@ use crate::analysis::asks::{settle, shown};
 use crate::item::TestItem;
 
 use super::assertion::{Asserting, assertions};
-use super::call::{Makers, Making, required, unquoted};
+use super::call::{TestCall, TestFunctions, required, unquoted};
 use super::items::located;
 use super::modules::Modules;
 use super::syntax::Tree;
@@ -23,10 +23,10 @@ const CHECKING: [&str; 5] = ["assert", "check", "expect", "verify", "should"];
 const SHOWING: [&str; 9] = ["console", "document", "window", "globalThis", "global", "process", "screen", "vi", "jest"];
 
 /// Knows which names in a test file derive from production.
-pub(super) struct Asker<'t, 's> {
+pub(super) struct DependencyFinder<'t, 's> {
     tree: &'t Tree<'s>,
     asserting: Asserting<'s>,
-    tests: Vec<(TestItem, Making)>,
+    tests: Vec<(TestItem, TestCall)>,
     leading: BTreeSet<&'s str>,
     /// Names that the file itself defines.
     bound: BTreeSet<&'s str>,
@@ -34,10 +34,10 @@ pub(super) struct Asker<'t, 's> {
     path: &'t str,
 }
 
-impl<'t, 's> Asker<'t, 's> {
+impl<'t, 's> DependencyFinder<'t, 's> {
     /// For this file.
     pub fn new(path: &'t str, tree: &'t Tree<'s>, modules: &'t Modules) -> Self {
-        let mut asker = Self {
+        let mut finder = Self {
             tree,
             asserting: Asserting::of(tree),
             tests: located(tree),
@@ -46,16 +46,16 @@ impl<'t, 's> Asker<'t, 's> {
             modules,
             path,
         };
-        let spans: Vec<_> = asker.tests.iter().map(|(_, making)| tree.inside(making.call)).collect();
+        let spans: Vec<_> = finder.tests.iter().map(|(_, test_call)| tree.subtree(test_call.call)).collect();
         let outside: Vec<usize> =
             (0..tree.len()).filter(|node| !spans.iter().any(|span| span.contains(node))).collect();
         for node in &outside {
-            asker.bound.extend(declared(tree, *node));
+            finder.bound.extend(declared(tree, *node));
         }
         let mut leading = BTreeSet::new();
-        settle(&mut leading, &outside.iter().copied(), |node, leading| asker.follow(node, leading));
-        asker.leading = leading;
-        asker
+        settle(&mut leading, &outside.iter().copied(), |node, leading| finder.follow(node, leading));
+        finder.leading = leading;
+        finder
     }
 
     /// Propagates: a name that receives a value from production derives from production.
@@ -114,11 +114,11 @@ impl<'t, 's> Asker<'t, 's> {
         let at = (1..tree.len()).rev().find(|node| tree.line(*node) <= line && tree.is_leaf(*node));
         let Some(node) = at else { return false };
         let statement = tree.statement(node);
-        match self.tests.iter().find(|(_, making)| tree.inside(making.call).contains(&node)) {
-            Some((_, making)) => {
-                let top = tree.inside(making.call);
-                let part = if top.contains(&statement) { statement } else { making.body.unwrap_or(making.call) };
-                self.leads(part, &self.inside(making))
+        match self.tests.iter().find(|(_, test_call)| tree.subtree(test_call.call).contains(&node)) {
+            Some((_, test_call)) => {
+                let top = tree.subtree(test_call.call);
+                let part = if top.contains(&statement) { statement } else { test_call.body.unwrap_or(test_call.call) };
+                self.leads(part, &self.inside(test_call))
             }
             None => self.leads(statement, &self.leading),
         }
@@ -127,10 +127,10 @@ impl<'t, 's> Asker<'t, 's> {
     /// The digests of a test's assertions: its own, those through helpers, and each row of its tables.
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
-        let Some(making) = self.making(test) else { return own.collect() };
-        let through = self.helpers(making).into_iter().map(|call| self.tree.digest(self.tree.inside(call)));
+        let Some(test_call) = self.test_call(test) else { return own.collect() };
+        let through = self.helpers(test_call).into_iter().map(|call| self.tree.digest(self.tree.subtree(call)));
         let found: Vec<Digest> = own.chain(through).collect();
-        let lists = tables(self.tree, &self.asserting, making).lists.into_iter().filter(|_| !found.is_empty());
+        let lists = tables(self.tree, &self.asserting, test_call).lists.into_iter().filter(|_| !found.is_empty());
         let rows = lists.flat_map(|list| rows(self.tree, list));
         rows.chain(found.iter().copied()).collect()
     }
@@ -142,22 +142,22 @@ impl<'t, 's> Asker<'t, 's> {
 
     /// Whether an assertion of a test depends on production.
     pub fn asks_production(&self, test: &TestItem) -> bool {
-        let Some(making) = self.making(test) else { return true };
-        let Some(body) = making.body else { return false };
-        let leading = self.inside(making);
-        let own = assertions(self.tree, &self.asserting, self.tree.inside(body));
+        let Some(test_call) = self.test_call(test) else { return true };
+        let Some(body) = test_call.body else { return false };
+        let leading = self.inside(test_call);
+        let own = assertions(self.tree, &self.asserting, self.tree.subtree(body));
         let asks = |node: usize| {
             let function = self.tree.child(node, "function").map_or("", |function| self.tree.text(function));
             let is_failure = function.ends_with("fail") || function.ends_with("unreachable");
             self.leads(if is_failure { body } else { node }, &leading)
         };
-        own.into_iter().any(asks) || self.helpers(making).into_iter().any(|call| self.leads(call, &leading))
+        own.into_iter().any(asks) || self.helpers(test_call).into_iter().any(|call| self.leads(call, &leading))
     }
 
     /// The calls in a test that assert through another function.
-    fn helpers(&self, making: &Making) -> Vec<usize> {
+    fn helpers(&self, test_call: &TestCall) -> Vec<usize> {
         let tree = self.tree;
-        let Some(body) = making.body else { return Vec::new() };
+        let Some(body) = test_call.body else { return Vec::new() };
         let asserts = |wanted: &str| {
             let is_it = |node: &usize| match tree.kind(*node) {
                 "function_declaration" | "variable_declarator" => {
@@ -166,37 +166,37 @@ impl<'t, 's> Asker<'t, 's> {
                 _ => false,
             };
             let own = (0..tree.len()).filter(|node| is_it(node));
-            own.into_iter().any(|node| !assertions(tree, &self.asserting, tree.inside(node)).is_empty())
+            own.into_iter().any(|node| !assertions(tree, &self.asserting, tree.subtree(node)).is_empty())
         };
-        let own = assertions(tree, &self.asserting, tree.inside(body));
+        let own = assertions(tree, &self.asserting, tree.subtree(body));
         let is_helper = |node: &usize| {
             let function = if tree.kind(*node) == "call_expression" { tree.child(*node, "function") } else { None };
             let name = function.map_or("", |function| tree.text(function));
             let is_plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
             let elsewhere = || !self.bound.contains(name) && CHECKING.iter().any(|start| name.starts_with(start));
-            let is_ours = || own.iter().any(|assertion| tree.inside(*assertion).contains(node));
+            let is_ours = || own.iter().any(|assertion| tree.subtree(*assertion).contains(node));
             is_plain && name != "expect" && !is_ours() && (elsewhere() || asserts(name))
         };
-        tree.inside(body).filter(is_helper).collect()
+        tree.subtree(body).filter(is_helper).collect()
     }
 
-    fn making(&self, test: &TestItem) -> Option<&Making> {
-        self.tests.iter().find(|(known, _)| known.span == test.span).map(|(_, making)| making)
+    fn test_call(&self, test: &TestItem) -> Option<&TestCall> {
+        self.tests.iter().find(|(known, _)| known.span == test.span).map(|(_, test_call)| test_call)
     }
 
     /// The names that derive from production inside a test.
-    fn inside(&self, making: &Making) -> BTreeSet<&'s str> {
+    fn inside(&self, test_call: &TestCall) -> BTreeSet<&'s str> {
         let tree = self.tree;
-        let nodes: Vec<usize> = tree.inside(making.call).collect();
+        let nodes: Vec<usize> = tree.subtree(test_call.call).collect();
         let own: BTreeSet<&str> = nodes.iter().flat_map(|node| declared(tree, *node)).collect();
         // The test's own definitions hide the file's.
         let mut leading: BTreeSet<&str> = self.leading.iter().copied().filter(|name| !own.contains(name)).collect();
-        if Makers::of(tree).is_extended(tree.text(making.base)) {
-            let parameters = making.body.and_then(|body| tree.child(body, "parameters"));
+        if TestFunctions::of(tree).is_extended(tree.text(test_call.base)) {
+            let parameters = test_call.body.and_then(|body| tree.child(body, "parameters"));
             leading.extend(parameters.into_iter().flat_map(|list| tree.names(list).collect::<Vec<_>>()));
         }
         settle(&mut leading, &nodes.iter().copied(), |node, leading| self.follow(node, leading));
-        let used = tree.names(making.call).collect();
+        let used = tree.names(test_call.call).collect();
         if leading.iter().any(|name| BTreeSet::contains(&used, name)) {
             leading.extend(shown(&leading, &used, SHOWING));
             let spies = nodes.iter().copied().filter(|node| is_spied(tree, *node)).collect::<Vec<_>>();
@@ -211,7 +211,7 @@ impl<'t, 's> Asker<'t, 's> {
             matches!(tree.kind(node), "call_expression")
                 && required(tree, node).is_some_and(|module| self.modules.may_be_production(self.path, module))
         };
-        tree.names(node).any(|name| leading.contains(name)) || tree.inside(node).any(reaches)
+        tree.names(node).any(|name| leading.contains(name)) || tree.subtree(node).any(reaches)
     }
 }
 
@@ -225,7 +225,7 @@ fn is_spied(tree: &Tree<'_>, node: usize) -> bool {
 /// The names that an import brings in.
 fn imported<'s>(tree: &Tree<'s>, statement: usize) -> Vec<&'s str> {
     let mut found = Vec::new();
-    for node in tree.inside(statement) {
+    for node in tree.subtree(statement) {
         match tree.kind(node) {
             "import_specifier" => {
                 let local = tree.child(node, "alias").or_else(|| tree.child(node, "name"));
@@ -263,7 +263,7 @@ mod tests {
         let modules = Modules::of(&Project { root: String::new(), description: String::new() }, &sources);
         let tree = Tree::parse("a.test.js", &source).unwrap();
         let test = items("a.test.js", &source).tests.pop().unwrap();
-        Asker::new("a.test.js", &tree, &modules).asks_production(&test)
+        DependencyFinder::new("a.test.js", &tree, &modules).asks_production(&test)
     }
 
     #[test]

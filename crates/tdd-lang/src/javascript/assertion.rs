@@ -41,7 +41,7 @@ impl<'s> Asserting<'s> {
     }
 
     fn import(&mut self, tree: &Tree<'s>, statement: usize) {
-        for node in tree.inside(statement) {
+        for node in tree.subtree(statement) {
             match tree.kind(node) {
                 "import_specifier" => {
                     let name = tree.child(node, "name").map_or("", |name| tree.text(name));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::syntax::Tree;
 
 /// Modules that define tests.
-pub(super) const MAKERS: [&str; 4] = ["node:test", "vitest", "@jest/globals", "bun:test"];
+pub(super) const TEST_MODULES: [&str; 4] = ["node:test", "vitest", "@jest/globals", "bun:test"];
 
 /// What the functions of those modules define, by their original names.
 const KNOWN: [(&str, Kind, Option<&str>); 14] = [
@@ -34,7 +34,7 @@ pub(super) enum Kind {
 
 /// A call that defines a test or a group of tests.
 #[derive(Clone, Debug)]
-pub(super) struct Making {
+pub(super) struct TestCall {
     pub kind: Kind,
     /// The outermost call.
     pub call: usize,
@@ -47,7 +47,7 @@ pub(super) struct Making {
     pub body: Option<usize>,
 }
 
-impl Making {
+impl TestCall {
     /// Whether it has this modifier.
     pub fn is(&self, modifier: &str) -> bool {
         self.modifiers.iter().any(|known| known == modifier)
@@ -56,33 +56,33 @@ impl Making {
 
 /// A file's local names for the functions that define tests.
 #[derive(Debug, Default)]
-pub(super) struct Makers<'s> {
+pub(super) struct TestFunctions<'s> {
     own: BTreeMap<&'s str, (Kind, Option<&'static str>)>,
     spaces: Vec<&'s str>,
     /// Functions extended with fixtures.
     extended: Vec<&'s str>,
 }
 
-impl<'s> Makers<'s> {
+impl<'s> TestFunctions<'s> {
     /// For this file.
     pub fn of(tree: &Tree<'s>) -> Self {
-        let mut makers = Self::default();
+        let mut test_functions = Self::default();
         for node in 0..tree.len() {
             match tree.kind(node) {
-                "import_statement" => makers.import(tree, node),
-                "variable_declarator" => makers.declared(tree, node),
+                "import_statement" => test_functions.import(tree, node),
+                "variable_declarator" => test_functions.declared(tree, node),
                 _ => {}
             }
         }
-        makers
+        test_functions
     }
 
     fn import(&mut self, tree: &Tree<'s>, statement: usize) {
         let module = tree.child(statement, "source").map(|source| unquoted(tree.text(source)));
-        if !module.is_some_and(|module| MAKERS.contains(&module)) {
+        if !module.is_some_and(|module| TEST_MODULES.contains(&module)) {
             return;
         }
-        for node in tree.inside(statement) {
+        for node in tree.subtree(statement) {
             match tree.kind(node) {
                 "import_specifier" => {
                     let name = tree.child(node, "name").map_or("", |name| tree.text(name));
@@ -101,7 +101,7 @@ impl<'s> Makers<'s> {
         let (Some(name), Some(value)) = (tree.child(declarator, "name"), tree.child(declarator, "value")) else {
             return;
         };
-        if required(tree, value).is_some_and(|module| MAKERS.contains(&module)) {
+        if required(tree, value).is_some_and(|module| TEST_MODULES.contains(&module)) {
             if let Some(property) = tree.child(value, "property") {
                 self.learn(tree.text(name), tree.text(property));
             } else if tree.kind(name) == "identifier" {
@@ -147,7 +147,7 @@ impl<'s> Makers<'s> {
     }
 
     /// What a node defines, if it is such a call.
-    pub fn making(&self, tree: &Tree<'s>, call: usize) -> Option<Making> {
+    pub fn test_call(&self, tree: &Tree<'s>, call: usize) -> Option<TestCall> {
         if tree.kind(call) != "call_expression" || is_called(tree, call) {
             return None;
         }
@@ -184,7 +184,7 @@ impl<'s> Makers<'s> {
         let is_other = modifiers.iter().any(|modifier| matches!(modifier.as_str(), "extend" | "before" | "after"));
         let is_hook = modifiers.iter().any(|modifier| modifier.ends_with("Each") || modifier.ends_with("All"));
         let needs_body = kind == Kind::Group || tree.is_function(title);
-        (is_title && !is_other && !is_hook && (body.is_some() || !needs_body)).then_some(Making {
+        (is_title && !is_other && !is_hook && (body.is_some() || !needs_body)).then_some(TestCall {
             kind,
             call,
             base,
@@ -206,7 +206,7 @@ fn is_called(tree: &Tree<'_>, call: usize) -> bool {
 
 /// The module that an expression requires.
 pub(super) fn required<'s>(tree: &Tree<'s>, node: usize) -> Option<&'s str> {
-    let call = tree.inside(node).find(|inner| tree.kind(*inner) == "call_expression")?;
+    let call = tree.subtree(node).find(|inner| tree.kind(*inner) == "call_expression")?;
     let function = tree.child(call, "function")?;
     let is_import = matches!(tree.text(function), "require" | "import");
     let module = tree.arguments(call).into_iter().next().filter(|argument| tree.kind(*argument) == "string")?;
@@ -222,10 +222,10 @@ pub(super) fn unquoted(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn makings(source: &str) -> Vec<String> {
+    fn test_calls(source: &str) -> Vec<String> {
         let tree = Tree::parse("a.test.js", source).unwrap();
-        let makers = Makers::of(&tree);
-        let found = (0..tree.len()).filter_map(|node| makers.making(&tree, node));
+        let test_functions = TestFunctions::of(&tree);
+        let found = (0..tree.len()).filter_map(|node| test_functions.test_call(&tree, node));
         found.map(|it| format!("{:?} {} {}", it.kind, tree.text(it.title), it.modifiers.join(","))).collect()
     }
 
@@ -241,18 +241,18 @@ mod tests {
             "const nt = require('node:test')\nnt.it('a', () => {})",
             "import { test as base } from 'vitest'\nconst test = base.extend({ x: 1 })\ntest('a', ({ x }) => {})",
         ] {
-            assert_eq!(makings(source), ["Test 'a' "], "{source}");
+            assert_eq!(test_calls(source), ["Test 'a' "], "{source}");
         }
-        assert!(makings("/a/.test('a'); test.extend({}); regex.test('a', () => {})").is_empty());
+        assert!(test_calls("/a/.test('a'); test.extend({}); regex.test('a', () => {})").is_empty());
     }
 
     #[test]
     fn modifiers_and_tables_belong_to_their_test() {
-        assert_eq!(makings("test.skip('a', () => {})"), ["Test 'a' skip"]);
-        assert_eq!(makings("test.each([[1]])('a %i', (a) => {})"), ["Test 'a %i' each"]);
-        assert_eq!(makings("test.each`a\n${1}`('a', ({ a }) => {})"), ["Test 'a' each"]);
-        assert_eq!(makings("test.skipIf(x).concurrent('a', () => {})"), ["Test 'a' skipIf,concurrent"]);
-        assert_eq!(makings("xit('a', () => {})\nfdescribe('b', () => {})"), ["Test 'a' skip", "Group 'b' only"]);
-        assert_eq!(makings("it.todo('a')"), ["Test 'a' todo"]);
+        assert_eq!(test_calls("test.skip('a', () => {})"), ["Test 'a' skip"]);
+        assert_eq!(test_calls("test.each([[1]])('a %i', (a) => {})"), ["Test 'a %i' each"]);
+        assert_eq!(test_calls("test.each`a\n${1}`('a', ({ a }) => {})"), ["Test 'a' each"]);
+        assert_eq!(test_calls("test.skipIf(x).concurrent('a', () => {})"), ["Test 'a' skipIf,concurrent"]);
+        assert_eq!(test_calls("xit('a', () => {})\nfdescribe('b', () => {})"), ["Test 'a' skip", "Group 'b' only"]);
+        assert_eq!(test_calls("it.todo('a')"), ["Test 'a' todo"]);
     }
 }

@@ -5,7 +5,7 @@
 use tdd_core::change::{Change, Sort, SteeringChange};
 use tdd_core::digest::Digest;
 
-use super::asks::Asker;
+use super::asks::DependencyFinder;
 use super::items::items;
 use super::manifest;
 use super::modules::Modules;
@@ -14,13 +14,13 @@ use super::pieces::pieces;
 use super::sort::sort;
 use super::statements;
 use super::syntax::Tree;
-use crate::analysis::compare::{self, Dialect, FileFacts};
+use crate::analysis::compare::{self, FileFacts, TreeComparer};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
 /// The change between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-    let dialect = Dialect {
+    let comparer = TreeComparer {
         know: &|sources| Modules::of(project, sources),
         sort: &sort,
         owns: &owns,
@@ -28,7 +28,7 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
         steering: &manifest::compare,
         is_kept: &statements::is_kept,
     };
-    let mut change = compare::change(&dialect, before, after, paths);
+    let mut change = compare::change(&comparer, before, after, paths);
     for path in paths.iter().filter(|path| owns(path) && sort(path) == Sort::Production) {
         let inner = |sources: &dyn Sources| sources.read(path).map_or_else(Vec::new, |text| in_source(path, &text));
         if inner(before) != inner(after) {
@@ -50,17 +50,17 @@ fn in_source(path: &str, source: &str) -> Vec<Digest> {
         let condition = tree.child(node, "condition").map_or("", |condition| tree.text(condition));
         tree.kind(node) == "if_statement" && condition.contains("import.meta.vitest")
     };
-    (0..tree.len()).filter(|node| asks(*node)).map(|node| tree.digest(tree.inside(node))).collect()
+    (0..tree.len()).filter(|node| asks(*node)).map(|node| tree.digest(tree.subtree(node))).collect()
 }
 
 /// The facts about a source file.
 fn read(modules: &Modules, path: &str, source: &str) -> FileFacts {
     let Some(tree) = Tree::parse(path, source) else { return FileFacts::default() };
     let found = items(path, source);
-    let asker = Asker::new(path, &tree, modules);
+    let finder = DependencyFinder::new(path, &tree, modules);
     let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
-    let ask = |item: &TestItem| (asker.assertions(item), asker.asks_production(item));
-    FileFacts::new(path, found, ask, pieces, tree.flaw())
+    let ask = |item: &TestItem| (finder.assertions(item), finder.asks_production(item));
+    FileFacts::new(path, found, ask, pieces, tree.syntax_error())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::assertion::{Asserting, Expectation, expectation};
 use super::syntax::Tree;
 use super::value::changed;
-use crate::twin::{Boldness, Opposite};
+use crate::twin::{AlterationMode, Opposite};
 
 /// Functions of `assert` that compare their first two arguments.
 const EQUALITIES: [&str; 5] = ["equal", "strictEqual", "deepEqual", "deepStrictEqual", "partialDeepStrictEqual"];
@@ -38,10 +38,10 @@ pub(super) fn opposites(
     tree: &Tree<'_>,
     asserting: &Asserting<'_>,
     node: usize,
-    boldness: Boldness,
+    mode: AlterationMode,
     print: &str,
 ) -> Vec<Opposite> {
-    let values = boldness == Boldness::ChangeValues;
+    let values = mode == AlterationMode::ChangeValues;
     let arguments = tree.arguments(node);
     if let Some(function) = asserting.function(tree, node) {
         let sides = match (function, &arguments[..]) {
@@ -116,7 +116,7 @@ fn printed(
     (range, other): &(Range<usize>, String),
     print: &str,
 ) -> Option<(Range<usize>, String)> {
-    if tree.inside(node).any(|inner| tree.kind(inner) == "await_expression") {
+    if tree.subtree(node).any(|inner| tree.kind(inner) == "await_expression") {
         return None;
     }
     let written = |side: usize| {
@@ -136,7 +136,7 @@ fn printed(
 fn negated(tree: &Tree<'_>, node: usize) -> Opposite {
     let text = tree.text(node);
     let is_awaited = tree.kind(tree.parent(node)) == "await_expression";
-    let waits = is_awaited || tree.inside(node).any(|inner| tree.kind(inner) == "await_expression");
+    let waits = is_awaited || tree.subtree(node).any(|inner| tree.kind(inner) == "await_expression");
     let throws = "throw new Error(\"it holds\");";
     let other = if waits {
         let start = if is_awaited { "" } else { "await " };
@@ -148,7 +148,7 @@ fn negated(tree: &Tree<'_>, node: usize) -> Opposite {
 }
 
 /// The same assertion function with arguments for which it must fail.
-pub(super) fn untruth(tree: &Tree<'_>, asserting: &Asserting<'_>, node: usize) -> Option<(String, String)> {
+pub(super) fn false_assertion(tree: &Tree<'_>, asserting: &Asserting<'_>, node: usize) -> Option<(String, String)> {
     if let Some(function) = asserting.function(tree, node) {
         let words = tree.text(tree.child(node, "function")?);
         // An object passed to a test does not exist in another test.
@@ -184,5 +184,5 @@ pub(super) fn untruth(tree: &Tree<'_>, asserting: &Asserting<'_>, node: usize) -
 }
 
 fn text<'a>(tree: &Tree<'a>, range: &Range<usize>, node: usize) -> &'a str {
-    tree.inside(node).find(|inner| tree.range(*inner) == *range).map_or("", |inner| tree.text(inner))
+    tree.subtree(node).find(|inner| tree.range(*inner) == *range).map_or("", |inner| tree.text(inner))
 }

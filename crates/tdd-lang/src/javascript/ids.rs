@@ -106,7 +106,7 @@ fn in_tree(tree: &Tree<'_>) -> Vec<Located> {
         })
     };
     tests
-        .map(|(item, making)| Located { has_table: has_table(&making.modifiers) || in_table(&item.span), item })
+        .map(|(item, test_call)| Located { has_table: has_table(&test_call.modifiers) || in_table(&item.span), item })
         .collect()
 }
 

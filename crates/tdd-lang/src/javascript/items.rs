@@ -8,9 +8,9 @@ use tdd_core::digest::Digest;
 use crate::item::{Assertion, Items, TestItem};
 
 use super::assertion::{Asserting, assertions};
-use super::call::{Kind, Makers, Making};
+use super::call::{Kind, TestCall, TestFunctions};
 use super::owns;
-use super::syntax::{DEEPEST, Tree};
+use super::syntax::{MAX_NESTING, Tree};
 use super::tables::tables;
 use super::title::{JOINT, title};
 
@@ -34,9 +34,14 @@ pub fn items(path: &str, source: &str) -> Items {
 }
 
 /// The tests of a file, each with the call that defines it.
-pub(super) fn located(tree: &Tree<'_>) -> Vec<(TestItem, Making)> {
-    let mut finder =
-        Finder { tree, makers: Makers::of(tree), asserting: Asserting::of(tree), only: false, found: Vec::new() };
+pub(super) fn located(tree: &Tree<'_>) -> Vec<(TestItem, TestCall)> {
+    let mut finder = Finder {
+        tree,
+        test_functions: TestFunctions::of(tree),
+        asserting: Asserting::of(tree),
+        only: false,
+        found: Vec::new(),
+    };
     finder.scope(0..tree.len(), &Outer::default());
     let only = finder.only;
     for (test, _) in finder.found.iter_mut().filter(|(test, _)| only && test.ignored.is_none()) {
@@ -48,7 +53,7 @@ pub(super) fn located(tree: &Tree<'_>) -> Vec<(TestItem, Making)> {
 /// The nodes outside tests that hold the tests' tables.
 pub(super) fn tables_apart(tree: &Tree<'_>) -> Vec<usize> {
     let asserting = Asserting::of(tree);
-    located(tree).into_iter().flat_map(|(_, making)| tables(tree, &asserting, &making).apart).collect()
+    located(tree).into_iter().flat_map(|(_, test_call)| tables(tree, &asserting, &test_call).apart).collect()
 }
 
 /// Whether a file's name or folder marks it as a test file.
@@ -92,11 +97,11 @@ struct Outer {
 
 struct Finder<'t, 's> {
     tree: &'t Tree<'s>,
-    makers: Makers<'s>,
+    test_functions: TestFunctions<'s>,
     asserting: Asserting<'s>,
     /// Whether something in the file is marked `only`.
     only: bool,
-    found: Vec<(TestItem, Making)>,
+    found: Vec<(TestItem, TestCall)>,
 }
 
 impl Finder<'_, '_> {
@@ -106,46 +111,46 @@ impl Finder<'_, '_> {
         let tree = self.tree;
         let mut node = nodes.start;
         while node < nodes.end {
-            if let Some(making) = self.makers.making(tree, node) {
-                self.made(making, outer);
-                node = tree.past(node);
+            if let Some(test_call) = self.test_functions.test_call(tree, node) {
+                self.add_call(test_call, outer);
+                node = tree.subtree_end(node);
             } else if matches!(tree.kind(node), "function_declaration" | "class_declaration" | "method_definition") {
-                node = tree.past(node);
+                node = tree.subtree_end(node);
             } else {
                 node += 1;
             }
         }
     }
 
-    fn made(&mut self, making: Making, outer: &Outer) {
+    fn add_call(&mut self, test_call: TestCall, outer: &Outer) {
         let tree = self.tree;
-        let own = title(tree, making.title);
+        let own = title(tree, test_call.title);
         let name = if outer.name.is_empty() { own } else { format!("{}{JOINT}{own}", outer.name) };
-        let mark = Mark::strongest(outer.mark.clone().into_iter().chain(mark(tree, &making)));
-        self.only |= making.is("only") || has_option(tree, making.call, &["only"]).is_some();
-        match (making.kind, making.body) {
-            (Kind::Group, Some(body)) if tree.around(body).count() < DEEPEST => {
-                self.scope(tree.inside(body), &Outer { name, mark });
+        let mark = Mark::strongest(outer.mark.clone().into_iter().chain(mark(tree, &test_call)));
+        self.only |= test_call.is("only") || has_option(tree, test_call.call, &["only"]).is_some();
+        match (test_call.kind, test_call.body) {
+            (Kind::Group, Some(body)) if tree.ancestors(body).count() < MAX_NESTING => {
+                self.scope(tree.subtree(body), &Outer { name, mark });
             }
             (Kind::Group, _) => {}
-            (Kind::Test, _) => self.test(making, name, mark),
+            (Kind::Test, _) => self.test(test_call, name, mark),
         }
     }
 
-    fn test(&mut self, making: Making, name: String, mark: Option<Mark>) {
+    fn test(&mut self, test_call: TestCall, name: String, mark: Option<Mark>) {
         let tree = self.tree;
-        let whole = whole(tree, making.call);
+        let whole = whole(tree, test_call.call);
         let span = tree.range(whole);
-        let body = making.body.map_or(0..0, |body| tree.inside(body));
-        let apart = tables(tree, &self.asserting, &making).apart;
+        let body = test_call.body.map_or(0..0, |body| tree.subtree(body));
+        let apart = tables(tree, &self.asserting, &test_call).apart;
         let with_apart = |own: Digest| with_apart(tree, &apart, whole, own);
-        let nothing = making.body.is_none().then(|| Mark::always("it has no function"));
+        let nothing = test_call.body.is_none().then(|| Mark::always("it has no function"));
         let test = TestItem {
             name,
             annotation: annotation(tree.source(), span.start),
-            line: tree.line(making.title),
-            digest: with_apart(tree.digest(tree.inside(whole))),
-            body: with_apart(tree.digest_without(tree.inside(whole), &[tree.inside(making.title)])),
+            line: tree.line(test_call.title),
+            digest: with_apart(tree.digest(tree.subtree(whole))),
+            body: with_apart(tree.digest_without(tree.subtree(whole), &[tree.subtree(test_call.title)])),
             assertions: assertions(tree, &self.asserting, body.clone())
                 .into_iter()
                 .map(|node| self.assertion(node, body.start))
@@ -158,16 +163,16 @@ impl Finder<'_, '_> {
             cases: Vec::new(),
             span,
         };
-        self.found.push((test, making));
+        self.found.push((test, test_call));
     }
 
     fn assertion(&self, node: usize, top: usize) -> Assertion {
         let tree = self.tree;
-        let mut around = tree.around(node).take_while(|outer| *outer > top);
+        let mut around = tree.ancestors(node).take_while(|outer| *outer > top);
         Assertion {
             kind: self.asserting.kind(tree, node),
             span: tree.range(node),
-            digest: tree.digest(tree.inside(node)),
+            digest: tree.digest(tree.subtree(node)),
             in_closure: around.any(|outer| tree.is_function(outer)),
         }
     }
@@ -178,29 +183,29 @@ fn with_apart(tree: &Tree<'_>, apart: &[usize], whole: usize, own: Digest) -> Di
     if apart.is_empty() {
         return own;
     }
-    let apart = apart.iter().map(|node| tree.digest_without(tree.inside(*node), &[tree.inside(whole)]));
+    let apart = apart.iter().map(|node| tree.digest_without(tree.subtree(*node), &[tree.subtree(whole)]));
     let all: Vec<Digest> = [own].into_iter().chain(apart).collect();
     Digest::of(all.iter().map(Digest::as_str).collect::<String>())
 }
 
 /// The statement that consists only of this call, or the call itself.
 pub(super) fn whole(tree: &Tree<'_>, call: usize) -> usize {
-    let outer = std::iter::once(call).chain(tree.around(call));
+    let outer = std::iter::once(call).chain(tree.ancestors(call));
     let plain = outer
         .take_while(|node| *node == call || matches!(tree.kind(*node), "await_expression" | "expression_statement"));
     plain.last().filter(|node| tree.kind(*node) == "expression_statement").unwrap_or(call)
 }
 
 /// The skip mark of a test or a group, from its modifiers or options.
-fn mark(tree: &Tree<'_>, making: &Making) -> Option<Mark> {
-    let base = tree.text(making.base);
+fn mark(tree: &Tree<'_>, test_call: &TestCall) -> Option<Mark> {
+    let base = tree.text(test_call.base);
     let modifiers =
-        making.modifiers.iter().filter(|modifier| SKIPPING.contains(&modifier.as_str()) || *modifier == "only");
+        test_call.modifiers.iter().filter(|modifier| SKIPPING.contains(&modifier.as_str()) || *modifier == "only");
     let modifiers = modifiers.map(|modifier| Mark {
         text: format!("{base}.{modifier}"),
         always: SKIPPING_ALWAYS.contains(&modifier.as_str()),
     });
-    let option = has_option(tree, making.call, &["skip", "todo", "only", "fails", "failing"]);
+    let option = has_option(tree, test_call.call, &["skip", "todo", "only", "fails", "failing"]);
     Mark::strongest(modifiers.chain(option))
 }
 

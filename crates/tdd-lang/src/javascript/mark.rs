@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::assertion::Asserting;
-use super::call::MAKERS;
+use super::call::TEST_MODULES;
 use super::items::{items, located};
 use super::syntax::Tree;
 use super::tables::tables;
@@ -26,7 +26,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
     }
     let whole = alone_in(&tree, statement);
     let lines = whole_lines(&lighter, &tree.range(whole))?;
-    let start = if whole == statement { without_annotation(&lighter, lines.start, &own) } else { lines.start };
+    let start = if whole == statement { start_with_annotation(&lighter, lines.start, &own) } else { lines.start };
     let (above, after) = (lighter.get(..start)?, lighter.get(lines.end..)?);
     let is_last = after.trim_start().is_empty() || after.trim_start().starts_with('}');
     let above = match above.trim_end() {
@@ -42,8 +42,8 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
 /// The declarations that hold only a table of this test; `None` if one holds more.
 fn declarations(path: &str, source: &str, test: &TestItem) -> Option<Vec<Range<usize>>> {
     let tree = Tree::parse(path, source)?;
-    let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
-    let apart = tables(&tree, &Asserting::of(&tree), &making).apart.into_iter();
+    let (_, test_call) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
+    let apart = tables(&tree, &Asserting::of(&tree), &test_call).apart.into_iter();
     let declarators = apart.filter(|apart| tree.kind(*apart) == "variable_declarator");
     declarators
         .map(|declarator| {
@@ -64,7 +64,7 @@ fn alone_in(tree: &Tree<'_>, statement: usize) -> usize {
             return at;
         }
         let is_around = |outer: &usize| matches!(tree.kind(*outer), "expression_statement" | "for_in_statement");
-        match tree.around(block).find(is_around) {
+        match tree.ancestors(block).find(is_around) {
             Some(outer) => at = outer,
             None => return at,
         }
@@ -74,9 +74,9 @@ fn alone_in(tree: &Tree<'_>, statement: usize) -> usize {
 /// The file with a marker on the test that says why it is skipped.
 pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, skip: Skip) -> Option<String> {
     let tree = Tree::parse(path, source)?;
-    let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
-    let base = tree.range(making.base).end;
-    let title = tree.range(making.title).start;
+    let (_, test_call) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
+    let base = tree.range(test_call.base).end;
+    let title = tree.range(test_call.title).start;
     let mut edits = vec![(base..base, ".skip".to_owned()), (title..title, format!("{OURS}{} */ ", plain(reason)))];
     if skip == Skip::FromBuilding {
         edits.extend(imports_aside(&tree, test));
@@ -88,8 +88,8 @@ pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, s
 /// The file without our marker; `None` if there is none.
 pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let tree = Tree::parse(path, source)?;
-    let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
-    let (base, title) = (tree.range(making.base).end, tree.range(making.title).start);
+    let (_, test_call) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
+    let (base, title) = (tree.range(test_call.base).end, tree.range(test_call.title).start);
     let head = source.get(base..title)?;
     let at = base + head.find(OURS)?;
     let end = at + source.get(at..title)?.find("*/")? + 2;
@@ -106,7 +106,7 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
 fn imports_aside(tree: &Tree<'_>, test: &TestItem) -> Vec<(Range<usize>, String)> {
     let elsewhere = |wanted: &str| {
         (0..tree.len()).any(|node| {
-            let imports = tree.around(node).any(|outer| tree.kind(outer) == "import_statement");
+            let imports = tree.ancestors(node).any(|outer| tree.kind(outer) == "import_statement");
             tree.is_name(node) && tree.text(node) == wanted && !test.span.contains(&tree.range(node).start) && !imports
         })
     };
@@ -116,12 +116,12 @@ fn imports_aside(tree: &Tree<'_>, test: &TestItem) -> Vec<(Range<usize>, String)
     };
     let mut edits = Vec::new();
     let source_of = |statement: usize| tree.child(statement, "source").map_or("", |source| tree.text(source));
-    let is_maker = |statement: usize| MAKERS.contains(&source_of(statement).trim_matches(['\'', '"']));
+    let is_maker = |statement: usize| TEST_MODULES.contains(&source_of(statement).trim_matches(['\'', '"']));
     let imports = tree.children(0).filter(|node| tree.kind(*node) == "import_statement" && !is_maker(*node));
     for statement in imports {
         let written = tree.text(statement);
         let specifiers: Vec<usize> =
-            tree.inside(statement).filter(|node| tree.kind(*node) == "import_specifier").collect();
+            tree.subtree(statement).filter(|node| tree.kind(*node) == "import_specifier").collect();
         let local =
             |node: usize| tree.child(node, "alias").or_else(|| tree.child(node, "name")).map_or("", |it| tree.text(it));
         let aside = |node: &usize| used(local(*node)) && !elsewhere(local(*node));
@@ -154,7 +154,7 @@ fn whole_lines(source: &str, span: &Range<usize>) -> Option<Range<usize>> {
 }
 
 /// Where a test's annotation begins, if it is on the line above.
-fn without_annotation(source: &str, start: usize, test: &TestItem) -> usize {
+fn start_with_annotation(source: &str, start: usize, test: &TestItem) -> usize {
     let above = source.get(..start).unwrap_or_default();
     let line = above.strip_suffix('\n').and_then(|above| above.rsplit('\n').next()).unwrap_or_default();
     let annotates = test.annotation.is_some() && line.contains("@tdd-test-id:");

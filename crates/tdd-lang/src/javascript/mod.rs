@@ -74,7 +74,7 @@ impl Language for JavaScript {
         }
     }
 
-    fn is_spoken(&self, project: &Project, sources: &dyn Sources) -> bool {
+    fn is_dialect_of(&self, project: &Project, sources: &dyn Sources) -> bool {
         *self == Self::Typed && project::is_typed(&project.root, sources)
     }
 
@@ -117,7 +117,7 @@ impl Language for JavaScript {
         let links = vec![join(&project.root, "node_modules")];
         let beside = vec![(join(&project.root, "package.json"), "node_modules".to_owned())];
         // Vitest and jest search every folder except `node_modules`.
-        ScratchNeeds { links, beside, is_found: true, ..ScratchNeeds::default() }
+        ScratchNeeds { links, beside, runner_finds_copy: true, ..ScratchNeeds::default() }
     }
 }
 

@@ -136,7 +136,7 @@ pub(super) fn normal(folder: &str, module: &str) -> Option<String> {
 /// The names that production defines: functions, classes, members, and object properties.
 pub(super) fn definitions(project: &Project, sources: &dyn Sources) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let ours = |path: &&String| owns(path) && project.below(path).is_some() && sort(path) == Sort::Production;
+    let ours = |path: &&String| owns(path) && project.relative_path(path).is_some() && sort(path) == Sort::Production;
     for path in sources.files().iter().filter(ours) {
         let Some(source) = sources.read(path) else { continue };
         let Some(tree) = Tree::parse(path, &source) else { continue };

@@ -16,7 +16,7 @@ pub(super) fn value_mutants(path: &str, source: &str, lines: &[Range<usize>]) ->
     let Some(tree) = Tree::parse(path, source).filter(|tree| tree.parses()) else { return Vec::new() };
     let begins = |node: usize| lines.iter().any(|range| range.contains(&tree.line(node)));
     let is_new = |node: usize| {
-        begins(node) || tree.around(node).any(|outer| outer > 0 && is_item(&tree, outer) && begins(outer))
+        begins(node) || tree.ancestors(node).any(|outer| outer > 0 && is_item(&tree, outer) && begins(outer))
     };
     let new: Vec<usize> = (1..tree.len()).filter(|node| is_item(&tree, *node) && is_new(*node)).collect();
     let mutant = |answer| Mutant::of(source, new.iter().filter_map(|node| edit(&tree, *node, answer)));
@@ -25,7 +25,7 @@ pub(super) fn value_mutants(path: &str, source: &str, lines: &[Range<usize>]) ->
 }
 
 fn is_item(tree: &Tree<'_>, node: usize) -> bool {
-    let in_function = || tree.around(node).any(|outer| tree.is_function(outer));
+    let in_function = || tree.ancestors(node).any(|outer| tree.is_function(outer));
     match tree.kind(node) {
         "function_declaration" | "generator_function_declaration" | "method_definition" | "class_declaration" => true,
         "arrow_function" | "function_expression" => !in_function(),
@@ -40,7 +40,7 @@ fn edit(tree: &Tree<'_>, node: usize, answer: &str) -> Option<(Range<usize>, Str
         let (range, other) = changed(tree, tree.child(node, "value")?)?;
         return Some((range, other.clone(), format!("`{}` has `{other}`", tree.text(name))));
     }
-    let named = std::iter::once(node).chain(tree.around(node).take(1));
+    let named = std::iter::once(node).chain(tree.ancestors(node).take(1));
     let name = named.into_iter().find_map(|node| tree.child(node, "name")).map_or("default", |name| tree.text(name));
     // A constructor's return value is not a result.
     if name == "constructor" {

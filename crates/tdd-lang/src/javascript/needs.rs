@@ -35,7 +35,7 @@ fn runner(project: &Project, settings: &Settings, sources: &dyn Sources) -> Opti
 }
 
 fn has_typed_tests(project: &Project, sources: &dyn Sources) -> bool {
-    let ours = |path: &&String| project.below(path).is_some() && is_typed_file(path);
+    let ours = |path: &&String| project.relative_path(path).is_some() && is_typed_file(path);
     is_typed(&project.root, sources) || sources.files().iter().filter(ours).any(|path| is_test_file(path))
 }
 
@@ -46,7 +46,7 @@ fn is_mentioned(name: &str, project: &Project, sources: &dyn Sources) -> bool {
     let has_key = manifest.get(name).or_else(|| manifest.get(format!("{name}Config"))).is_some();
     let starts = [format!(".{name}rc"), format!("{name}.config.")];
     let configures = |path: &String| {
-        let below = project.below(path).unwrap_or_default();
+        let below = project.relative_path(path).unwrap_or_default();
         starts.iter().any(|start| below.starts_with(start))
     };
     has_key || requirements(&text).contains(name) || sources.files().iter().any(configures)

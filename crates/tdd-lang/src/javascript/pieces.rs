@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use tdd_core::digest::Digest;
 
-use super::call::{Kind, MAKERS, Makers, required};
+use super::call::{Kind, TEST_MODULES, TestFunctions, required};
 use super::items::{tables_apart, whole};
-use super::syntax::{DEEPEST, Tree};
+use super::syntax::{MAX_NESTING, Tree};
 use super::title::title;
 use crate::analysis::compare::Piece;
 use crate::item::Items;
@@ -14,12 +14,13 @@ use crate::item::Items;
 /// The items of a file; with `for_tests`, every item is test code.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
     let is_test = |node: &usize| items.tests.iter().any(|test| test.span == tree.range(*node));
-    let mut tests: Vec<Range<usize>> = (1..tree.len()).filter(is_test).map(|node| tree.inside(node)).collect();
+    let mut tests: Vec<Range<usize>> = (1..tree.len()).filter(is_test).map(|node| tree.subtree(node)).collect();
     let apart = if for_tests { tables_apart(tree) } else { Vec::new() };
     let (tables, loops): (Vec<usize>, Vec<usize>) =
         apart.into_iter().partition(|node| tree.kind(*node) == "variable_declarator");
-    tests.extend(loops.into_iter().map(|around| tree.inside(around)));
-    let mut taker = Taker { tree, makers: Makers::of(tree), tests, tables, for_tests, found: Vec::new() };
+    tests.extend(loops.into_iter().map(|around| tree.subtree(around)));
+    let mut taker =
+        Taker { tree, test_functions: TestFunctions::of(tree), tests, tables, for_tests, found: Vec::new() };
     taker.scope(0, "");
     taker.found
 }
@@ -37,7 +38,7 @@ fn taken<'s>(tree: &Tree<'s>, part: usize) -> Option<&'s str> {
 
 struct Taker<'t, 's> {
     tree: &'t Tree<'s>,
-    makers: Makers<'s>,
+    test_functions: TestFunctions<'s>,
     /// The nodes of tests, and of the loops that define them.
     tests: Vec<Range<usize>>,
     /// Declarations that belong to a test.
@@ -49,8 +50,8 @@ struct Taker<'t, 's> {
 impl Taker<'_, '_> {
     fn scope(&mut self, node: usize, outer: &str) {
         let tree = self.tree;
-        if tree.around(node).count() > DEEPEST {
-            return self.add(tree.inside(node), node, "code".to_owned(), "");
+        if tree.ancestors(node).count() > MAX_NESTING {
+            return self.add(tree.subtree(node), node, "code".to_owned(), "");
         }
         for statement in tree.children(node).filter(|child| tree.is_statement(*child)) {
             if self.tests.iter().any(|test| test.contains(&statement)) {
@@ -78,7 +79,7 @@ impl Taker<'_, '_> {
 
     fn named(&mut self, statement: usize, item: usize, what: &str) {
         let own = self.tree.child(item, "name").map_or("", |name| self.tree.text(name));
-        self.add(self.tree.inside(statement), statement, format!("{what} `{own}`"), own);
+        self.add(self.tree.subtree(statement), statement, format!("{what} `{own}`"), own);
     }
 
     /// Adds the part before a class's body, then each member.
@@ -90,7 +91,7 @@ impl Taker<'_, '_> {
         for member in tree.children(body).filter(|member| tree.is_statement(*member)) {
             let name = tree.child(member, "name").or_else(|| tree.child(member, "property"));
             let name = name.map_or("", |name| tree.text(name));
-            self.add(tree.inside(member), member, format!("method `{own}.{name}`"), name);
+            self.add(tree.subtree(member), member, format!("method `{own}.{name}`"), name);
         }
     }
 
@@ -106,7 +107,7 @@ impl Taker<'_, '_> {
             let at = if tree.line(declarator) == tree.line(item) { statement } else { declarator };
             // `const` and `export` belong to the whole declaration.
             let head = tree.digest(statement..item + 2);
-            let own = tree.digest_without(tree.inside(declarator), &self.tests);
+            let own = tree.digest_without(tree.subtree(declarator), &self.tests);
             let digest = Digest::of([head.as_str().as_bytes(), own.as_str().as_bytes()].concat());
             let scope = if outer.is_empty() { String::new() } else { format!("{outer}.") };
             self.push(at, format!("`{scope}{name}`"), name, digest, tree.range(declarator));
@@ -134,7 +135,7 @@ impl Taker<'_, '_> {
         for (part, name) in names {
             let name = name.unwrap_or_default();
             // Test functions are identified by the tests they define.
-            let is_maker = self.for_tests && MAKERS.contains(&module) && tree.text(part) == name;
+            let is_maker = self.for_tests && TEST_MODULES.contains(&module) && tree.text(part) == name;
             if !is_maker {
                 let text = tree.text(part).replace(": ", " as ");
                 self.add(part..part, statement, format!("use `{text}` of `{module}`"), name);
@@ -148,10 +149,10 @@ impl Taker<'_, '_> {
         let tree = self.tree;
         let module = tree.child(statement, "source").map_or("", |source| tree.text(source)).trim_matches(['\'', '"']);
         let mut brings = false;
-        for node in tree.inside(statement) {
+        for node in tree.subtree(statement) {
             // Test functions are identified by the tests they define.
             if self.for_tests
-                && MAKERS.contains(&module)
+                && TEST_MODULES.contains(&module)
                 && tree.child(node, "alias").is_none()
                 && tree.kind(node) != "namespace_import"
             {
@@ -175,21 +176,21 @@ impl Taker<'_, '_> {
     /// Adds a group of tests as its head and its content, and any other statement as code.
     fn other(&mut self, statement: usize, outer: &str) {
         let tree = self.tree;
-        let call = tree.inside(statement).find_map(|node| self.makers.making(tree, node));
-        let group = call.filter(|making| making.kind == Kind::Group && whole(tree, making.call) == statement);
-        if let Some(making) = group
-            && let Some(body) = making.body
+        let call = tree.subtree(statement).find_map(|node| self.test_functions.test_call(tree, node));
+        let group = call.filter(|test_call| test_call.kind == Kind::Group && whole(tree, test_call.call) == statement);
+        if let Some(test_call) = group
+            && let Some(body) = test_call.body
             && let Some(block) = tree.child(body, "body").filter(|block| tree.kind(*block) == "statement_block")
         {
-            let own = title(tree, making.title);
+            let own = title(tree, test_call.title);
             let full = if outer.is_empty() { own } else { format!("{outer} > {own}") };
             // A group with only a name is already part of its tests' names.
-            if !making.modifiers.is_empty() || tree.arguments(making.call).len() != 2 {
+            if !test_call.modifiers.is_empty() || tree.arguments(test_call.call).len() != 2 {
                 self.add(statement..block, statement, format!("group `{full}`"), "");
             }
             return self.scope(block, &full);
         }
-        self.add(tree.inside(statement), statement, "code".to_owned(), "");
+        self.add(tree.subtree(statement), statement, "code".to_owned(), "");
     }
 
     fn add(&mut self, nodes: Range<usize>, at: usize, label: String, name: &str) {

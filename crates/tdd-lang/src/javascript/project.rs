@@ -58,7 +58,7 @@ pub fn is_typed(root: &str, sources: &dyn Sources) -> bool {
 
 /// Whether the project has functions but no test at all.
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
-    has_untested_production(project, sources, owns, items, |path| !super::sort::steers(path))
+    has_untested_production(project, sources, owns, items, |path| !super::sort::is_runner_configuration(path))
 }
 
 #[cfg(test)]

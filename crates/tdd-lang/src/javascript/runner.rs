@@ -68,7 +68,8 @@ fn script(manifest: &str, name: &str) -> Option<String> {
 
 /// The runner that the manifest requires, or else that of a package below it.
 fn of_packages(own: &str, project: &Project, sources: &dyn Sources) -> Program {
-    let ours = |path: &&String| project.below(path).is_some() && path.rsplit('/').next() == Some("package.json");
+    let ours =
+        |path: &&String| project.relative_path(path).is_some() && path.rsplit('/').next() == Some("package.json");
     let others = sources.files().iter().filter(ours).filter_map(|path| sources.read(path));
     let mut all = std::iter::once(own.to_owned()).chain(others).map(|text| depended_on(&text));
     all.find(|program| *program != Program::Node).unwrap_or(Program::Node)

@@ -95,7 +95,7 @@ fn reads_a_test(tree: &Tree<'_>, call: usize) -> bool {
 }
 
 fn is_imported(tree: &Tree<'_>, node: usize) -> bool {
-    let mut around = tree.around(node).take(3);
+    let mut around = tree.ancestors(node).take(3);
     around.any(|outer| match tree.kind(outer) {
         "import_statement" | "export_statement" => true,
         "call_expression" => tree

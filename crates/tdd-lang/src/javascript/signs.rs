@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use tdd_core::signs::{Sample, Signs};
 
-use super::asks::Asker;
+use super::asks::DependencyFinder;
 use super::items::items;
 use super::modules::Modules;
 use super::pieces::pieces;
 use super::sense::sensing;
 use super::sort::sort;
 use super::syntax::Tree;
-use super::uses::{IMPLICIT, SPEECH, meanings, role};
+use super::uses::{IMPLICIT, USE_SYNTAX, file_names, role};
 use super::value::literal;
 use super::{JavaScript, owns};
 use crate::analysis::answers::{Choice, Facts, Part};
-use crate::analysis::signs::{self, Seen, Sight, sample_of};
+use crate::analysis::signs::{self, SignFinder, TestReading, sample_of};
 use crate::code::Code;
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
@@ -45,28 +45,32 @@ const MOCKS: [&str; 16] = [
 
 /// The signs in these files; names are resolved in the whole repository.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-    with_sight(project, sources, &|sight| signs::signs(sight, project, sources, paths))
+    with_finder(project, sources, &|finder| signs::signs(finder, project, sources, paths))
 }
 
 /// Calls `look` with the analysis of a project.
-pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&Sight<'_, JavaScript>) -> T) -> T {
+pub(super) fn with_finder<T>(
+    project: &Project,
+    sources: &dyn Sources,
+    look: &dyn Fn(&SignFinder<'_, JavaScript>) -> T,
+) -> T {
     let modules = Modules::of(project, sources);
-    look(&Sight {
-        speech: SPEECH,
+    look(&SignFinder {
+        use_syntax: USE_SYNTAX,
         answers: ANSWERS,
         owns: &owns,
         tree: &|path, source| Tree::parse(path, source),
         sort: &sort,
         items: &items,
         pieces: &pieces,
-        meanings: &|tree, path| meanings(tree, path, &modules),
+        file_names: &|tree, path| file_names(tree, path, &modules),
         role: &role,
         nodes: &|tree, test| (1..tree.len()).find(|node| tree.range(*node) == test.span).into_iter().collect(),
         asserting: &|tree, path, tests| {
-            let asker = Asker::new(path, tree, &modules);
-            tests.iter().map(|test| asker.asserts(test)).collect()
+            let finder = DependencyFinder::new(path, tree, &modules);
+            tests.iter().map(|test| finder.asserts(test)).collect()
         },
-        seen: &seen,
+        read_test: &read_test,
         runs_before: &|_, _, _| false,
         sensing: &sensing,
         is_used: &|name| IMPLICIT.contains(&name),
@@ -83,11 +87,11 @@ const ANSWERS: Facts = Facts {
     ],
 };
 
-fn seen<'s>(code: &Code, tree: &Tree<'s>, node: usize, test: &TestItem) -> Seen<'s> {
-    let calls: Vec<usize> = tree.inside(node).filter(|inner| tree.kind(*inner) == "call_expression").collect();
+fn read_test<'s>(code: &Code, tree: &Tree<'s>, node: usize, test: &TestItem) -> TestReading<'s> {
+    let calls: Vec<usize> = tree.subtree(node).filter(|inner| tree.kind(*inner) == "call_expression").collect();
     let mocks = calls.iter().filter(|call| is_mock(tree, **call)).map(|call| tree.text(*call).to_owned());
-    let new = tree.inside(node).filter(|inner| tree.kind(*inner) == "new_expression");
-    Seen {
+    let new = tree.subtree(node).filter(|inner| tree.kind(*inner) == "new_expression");
+    TestReading {
         mocks: mocks.collect(),
         made: made(code, tree, node),
         samples: samples(tree, node, test),
@@ -112,12 +116,12 @@ fn called<'a>(tree: &Tree<'a>, call: usize) -> &'a str {
 /// The test's variables that hold values made by production, each with the name of its maker.
 fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, String> {
     let mut made = BTreeMap::new();
-    for declarator in tree.inside(node).filter(|inner| tree.kind(*inner) == "variable_declarator") {
+    for declarator in tree.subtree(node).filter(|inner| tree.kind(*inner) == "variable_declarator") {
         let (Some(name), Some(value)) = (tree.child(declarator, "name"), tree.child(declarator, "value")) else {
             continue;
         };
         let is_call = |inner: &usize| CALLS.contains(&tree.kind(*inner));
-        let call = tree.inside(value).find(|inner| is_call(inner) && code.has(called(tree, *inner)));
+        let call = tree.subtree(value).find(|inner| is_call(inner) && code.has(called(tree, *inner)));
         made.extend(call.map(|call| (tree.text(name), called(tree, call).to_owned())));
     }
     made
@@ -127,8 +131,8 @@ fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, Stri
 fn samples(tree: &Tree<'_>, node: usize, test: &TestItem) -> Vec<Sample> {
     let mut found = Vec::new();
     for assertion in &test.assertions {
-        let Some(at) = tree.inside(node).find(|inner| tree.range(*inner) == assertion.span) else { continue };
-        let lists = tree.inside(at).filter(|inner| tree.kind(*inner) == "arguments");
+        let Some(at) = tree.subtree(node).find(|inner| tree.range(*inner) == assertion.span) else { continue };
+        let lists = tree.subtree(at).filter(|inner| tree.kind(*inner) == "arguments");
         let outer = lists.filter(|list| {
             let call = tree.parent(*list);
             call == at || tree.child(call, "function").is_some_and(|function| tree.text(function) == "expect")

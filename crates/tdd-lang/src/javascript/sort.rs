@@ -78,13 +78,13 @@ const STEERING_FOLDERS: [&str; 4] = ["node_modules", ".yarn", ".husky", ".vscode
 /// The sort of a path, whether or not the file exists.
 pub fn sort(path: &str) -> Sort {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
-    sorted(steers(path), is_test_file(path) || in_test_folder(folders), owns(path) || is_loaded(path))
+    sorted(is_runner_configuration(path), is_test_file(path) || in_test_folder(folders), owns(path) || is_loaded(path))
 }
 
 /// Whether a path is runner configuration by its name alone.
-pub(super) fn steers(path: &str) -> bool {
+pub(super) fn is_runner_configuration(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    crate::sort::steers(path, &STEERING_NAMES, &STEERING_FOLDERS)
+    crate::sort::is_runner_configuration(path, &STEERING_NAMES, &STEERING_FOLDERS)
         || STEERING_STARTS.iter().any(|start| name.starts_with(start))
         || name.rsplit_once('.').is_some_and(|(_, ending)| ending == "node")
         || name == path && owns(name) && name.contains(".config.")

@@ -17,14 +17,14 @@ pub(super) fn is_kept(path: &str, before: (&str, &TestItem), after: (&str, &Test
 
 fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
     let tree = Tree::parse(path, source)?;
-    let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
-    let body = tree.child(making.body?, "body")?;
+    let (_, test_call) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
+    let body = tree.child(test_call.body?, "body")?;
     let asserting = Asserting::of(&tree);
-    let tables = tables(&tree, &asserting, &making);
-    let whole = tree.inside(whole(&tree, making.call));
+    let tables = tables(&tree, &asserting, &test_call);
+    let whole = tree.subtree(whole(&tree, test_call.call));
     let part = |nodes: Range<usize>| {
         let own: Vec<usize> = tables.lists.iter().copied().filter(|list| nodes.contains(list)).collect();
-        let mut left_out: Vec<Range<usize>> = own.iter().map(|list| tree.inside(*list)).collect();
+        let mut left_out: Vec<Range<usize>> = own.iter().map(|list| tree.subtree(*list)).collect();
         // A loop around the test is compared without the test.
         left_out.extend((nodes.start < whole.start).then(|| whole.clone()));
         Part {
@@ -39,9 +39,9 @@ fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
     };
     let statements = statements.into_iter().filter(|node| tree.kind(*node) != "comment");
     Some(Parts {
-        statements: statements.map(|node| part(tree.inside(plain(&tree, node)))).collect(),
-        head: vec![part(making.call..body)],
-        apart: tables.apart.iter().map(|apart| part(tree.inside(*apart))).collect(),
+        statements: statements.map(|node| part(tree.subtree(plain(&tree, node)))).collect(),
+        head: vec![part(test_call.call..body)],
+        apart: tables.apart.iter().map(|apart| part(tree.subtree(*apart))).collect(),
     })
 }
 

@@ -25,7 +25,7 @@ static TSX: Grammar = Grammar {
 const STATEMENT: u8 = 0xfe;
 
 /// Limit for nesting; nobody writes deeper code, and it is not examined.
-pub(super) const DEEPEST: usize = 400;
+pub(super) const MAX_NESTING: usize = 400;
 
 /// Keywords that are also values.
 const VALUES: [&str; 6] = ["this", "super", "null", "true", "false", "undefined"];
@@ -72,7 +72,7 @@ impl<'a> Tree<'a> {
         let mut node = nodes.start;
         while node < nodes.end {
             if left_out.iter().any(|range| range.contains(&node)) || self.says_nothing(node) {
-                node = self.past(node);
+                node = self.subtree_end(node);
                 continue;
             }
             if self.is_statement(node) {
@@ -96,9 +96,9 @@ impl<'a> Tree<'a> {
     fn says_nothing(&self, node: usize) -> bool {
         match self.kind(node) {
             "comment" => true,
-            ";" | "empty_statement" => !self.around(node).take(2).any(|outer| self.kind(outer) == "for_statement"),
+            ";" | "empty_statement" => !self.ancestors(node).take(2).any(|outer| self.kind(outer) == "for_statement"),
             "," => {
-                let next = self.past(node);
+                let next = self.subtree_end(node);
                 let ends = next < self.len() && matches!(self.kind(next), ")" | "]" | "}");
                 let is_hole = node > 0 && matches!(self.kind(node - 1), "," | "[");
                 ends && self.parent(next) == self.parent(node) && !is_hole

@@ -9,7 +9,7 @@ use std::ops::Range;
 use tdd_core::digest::Digest;
 
 use super::assertion::{Asserting, assertions};
-use super::call::Making;
+use super::call::TestCall;
 use super::items::whole;
 use super::statements::plain;
 use super::syntax::Tree;
@@ -23,16 +23,15 @@ pub(super) struct Tables {
     pub apart: Vec<usize>,
 }
 
-pub(super) fn tables(tree: &Tree<'_>, asserting: &Asserting<'_>, making: &Making) -> Tables {
-    let body = making.body.map_or(0..0, |body| tree.inside(body));
-    let loops =
-        body.filter_map(|node| gone_through(tree, node).filter(|(_, body)| only_asserts(tree, asserting, *body)));
-    let own = tree.inside(whole(tree, making.call));
+pub(super) fn tables(tree: &Tree<'_>, asserting: &Asserting<'_>, test_call: &TestCall) -> Tables {
+    let body = test_call.body.map_or(0..0, |body| tree.subtree(body));
+    let loops = body.filter_map(|node| iterated(tree, node).filter(|(_, body)| only_asserts(tree, asserting, *body)));
+    let own = tree.subtree(whole(tree, test_call.call));
     let mut tables = Tables::default();
-    for over in each(tree, making).into_iter().chain(loops.map(|(over, _)| over)) {
+    for over in each(tree, test_call).into_iter().chain(loops.map(|(over, _)| over)) {
         tables.add(tree, &own, over);
     }
-    if let Some((outer, over)) = around(tree, making)
+    if let Some((outer, over)) = enclosing_loop(tree, test_call)
         && tables.add(tree, &own, over)
     {
         tables.apart.push(outer);
@@ -53,32 +52,32 @@ impl Tables {
 }
 
 pub(super) fn rows(tree: &Tree<'_>, list: usize) -> Vec<Digest> {
-    tree.parts(list).map(|row| tree.digest(tree.inside(row))).collect()
+    tree.parts(list).map(|row| tree.digest(tree.subtree(row))).collect()
 }
 
 /// The argument of `test.each(rows)`.
-fn each(tree: &Tree<'_>, making: &Making) -> Option<usize> {
-    let call = tree.child(making.call, "function").filter(|function| tree.kind(*function) == "call_expression")?;
+fn each(tree: &Tree<'_>, test_call: &TestCall) -> Option<usize> {
+    let call = tree.child(test_call.call, "function").filter(|function| tree.kind(*function) == "call_expression")?;
     let property = tree.child(tree.child(call, "function")?, "property")?;
     let is_each = matches!(tree.text(property), "each" | "for");
     tree.arguments(call).into_iter().next().filter(|_| is_each)
 }
 
 /// The loop that contains only this test, and what it loops over.
-fn around(tree: &Tree<'_>, making: &Making) -> Option<(usize, usize)> {
-    let whole = whole(tree, making.call);
+fn enclosing_loop(tree: &Tree<'_>, test_call: &TestCall) -> Option<(usize, usize)> {
+    let whole = whole(tree, test_call.call);
     let block = tree.parent(whole);
     let body = if tree.kind(block) == "statement_block" { block } else { whole };
     let is_alone = body == whole || statements(tree, body).eq([whole]);
     let outer = tree.parent(body);
     let outer = if tree.is_function(outer) { tree.parent(tree.parent(outer)) } else { outer };
-    let (over, made) = gone_through(tree, outer)?;
+    let (over, made) = iterated(tree, outer)?;
     let is_call = tree.kind(tree.parent(outer)) == "expression_statement";
     (is_alone && made == body).then(|| (if is_call { tree.parent(outer) } else { outer }, over))
 }
 
 /// What a loop goes over, and its body.
-fn gone_through(tree: &Tree<'_>, node: usize) -> Option<(usize, usize)> {
+fn iterated(tree: &Tree<'_>, node: usize) -> Option<(usize, usize)> {
     match tree.kind(node) {
         "for_in_statement" if tree.child(node, "operator").is_some_and(|word| tree.text(word) == "of") => {
             Some((tree.child(node, "right")?, tree.child(node, "body")?))
@@ -97,7 +96,7 @@ fn gone_through(tree: &Tree<'_>, node: usize) -> Option<(usize, usize)> {
 fn only_asserts(tree: &Tree<'_>, asserting: &Asserting<'_>, body: usize) -> bool {
     let claims = |node: usize| {
         let plain = plain(tree, node);
-        assertions(tree, asserting, tree.inside(plain)).first() == Some(&plain)
+        assertions(tree, asserting, tree.subtree(plain)).first() == Some(&plain)
     };
     if tree.kind(body) != "statement_block" {
         return claims(body);
@@ -121,7 +120,7 @@ fn table(tree: &Tree<'_>, own: &Range<usize>, over: usize) -> Option<(usize, Opt
     // A local variable needs to be unique only within its test.
     let name = tree.other_place(over, own, |node| tree.is_name(node))?;
     let declarator = tree.parent(name);
-    let is_exported = tree.around(declarator).any(|outer| tree.kind(outer) == "export_statement");
+    let is_exported = tree.ancestors(declarator).any(|outer| tree.kind(outer) == "export_statement");
     let is_declared = tree.kind(declarator) == "variable_declarator" && tree.field(name) == Some("name");
     let list = bare(tree, tree.child(declarator, "value").filter(|_| is_declared && !is_exported)?);
     is_written_out(tree, list).then_some((list, Some(declarator)))

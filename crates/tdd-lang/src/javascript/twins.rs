@@ -6,38 +6,38 @@ use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
 use super::assertion::{Asserting, assertions};
-use super::call::Making;
-use super::expectation::{opposites, untruth};
+use super::call::TestCall;
+use super::expectation::{false_assertion, opposites};
 use super::items::located;
 use super::suite::is_typed;
 use super::syntax::Tree;
 use super::title::JOINT;
 use crate::item::TestItem;
 use crate::syntax::splice;
-use crate::twin::{Boldness, FreshNames, Opposite, Twins, edited_part, one_untruth_each};
+use crate::twin::{AlterationMode, FreshNames, Opposite, Twins, edited_part, one_false_assertion_each};
 
 /// Turns type checks off: an altered copy may have wrong types, because it is meant to fail.
 const UNCHECKED: &str = "// @ts-nocheck\n";
 
 /// The file with the copies; `None` if the test cannot be copied.
-pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins> {
     let tree = Tree::parse(path, source).filter(|tree| tree.parses())?;
-    let (_, making) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
-    let span = tree.range(making.call);
+    let (_, test_call) = located(&tree).into_iter().find(|(known, _)| known.span == test.span)?;
+    let span = tree.range(test_call.call);
     // Snapshots are stored under the test's name, which a copy does not have.
     if source.get(span.clone())?.replace("InlineSnapshot(", "").contains("Snapshot(") {
         return None;
     }
     let asserting = Asserting::of(&tree);
     let mut writer =
-        Writer { path, tree: &tree, asserting, test, making, names: FreshNames::new(seed), copies: Vec::new() };
+        Writer { path, tree: &tree, asserting, test, test_call, names: FreshNames::new(seed), copies: Vec::new() };
     let print = writer.names.next("print");
     let copy = writer.copy(None)?;
-    let sound = writer.control("");
-    let broken = writer.control("throw new Error(\"broken\");");
-    let untruths = writer.untruths();
-    let twins = writer.altered(boldness, &print)?;
-    let is_statement = test.span != span || tree.kind(tree.parent(writer.making.call)) == "expression_statement";
+    let passing_control = writer.control("");
+    let failing_control = writer.control("throw new Error(\"broken\");");
+    let false_assertions = writer.false_assertions();
+    let twins = writer.altered(mode, &print)?;
+    let is_statement = test.span != span || tree.kind(tree.parent(writer.test_call.call)) == "expression_statement";
     let (start, end) = if is_statement { (String::new(), test.span.end) } else { ("(".to_owned(), span.end) };
     let joined = if is_statement {
         format!("\n;{};\n", writer.copies.join(";\n"))
@@ -53,7 +53,14 @@ pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldne
         let top = first_line(source);
         edits.insert(0, (top..top, UNCHECKED.to_owned()));
     }
-    Some(Twins { source: splice(source, edits), copy: copy.1, sound, broken, untruths, twins })
+    Some(Twins {
+        source: splice(source, edits),
+        copy: copy.1,
+        passing_control,
+        failing_control,
+        false_assertions,
+        twins,
+    })
 }
 
 /// Where a comment about the whole file can go: after a block comment at the top, which configures jest and must stay
@@ -69,7 +76,7 @@ struct Writer<'a, 's> {
     tree: &'a Tree<'s>,
     asserting: Asserting<'s>,
     test: &'a TestItem,
-    making: Making,
+    test_call: TestCall,
     names: FreshNames,
     copies: Vec<String>,
 }
@@ -78,8 +85,8 @@ impl Writer<'_, '_> {
     /// The test under another name, with some bytes changed.
     fn copy(&mut self, edit: Option<(Range<usize>, String)>) -> Option<(String, TestId)> {
         let name = self.names.next("t");
-        let span = self.tree.range(self.making.call);
-        let mut edits = vec![(self.tree.range(self.making.title), format!("\"{name}\""))];
+        let span = self.tree.range(self.test_call.call);
+        let mut edits = vec![(self.tree.range(self.test_call.title), format!("\"{name}\""))];
         edits.extend(edit);
         let copy = edited_part(self.tree.source(), span, edits)?;
         Some(self.write(&name, copy))
@@ -88,7 +95,7 @@ impl Writer<'_, '_> {
     /// A test of our own beside it.
     fn control(&mut self, body: &str) -> TestId {
         let name = self.names.next("t");
-        let base = self.tree.text(self.making.base).to_owned();
+        let base = self.tree.text(self.test_call.base).to_owned();
         self.write(&name, format!("{base}(\"{name}\", () => {{ {body} }})")).1
     }
 
@@ -103,16 +110,16 @@ impl Writer<'_, '_> {
     }
 
     /// One failing control test for each assertion function that the test uses.
-    fn untruths(&mut self) -> Vec<(String, TestId)> {
-        let told = self.assertions().into_iter().filter_map(|node| untruth(self.tree, &self.asserting, node));
-        let told = one_untruth_each(told);
+    fn false_assertions(&mut self) -> Vec<(String, TestId)> {
+        let told = self.assertions().into_iter().filter_map(|node| false_assertion(self.tree, &self.asserting, node));
+        let told = one_false_assertion_each(told);
         told.into_iter().map(|(name, text)| (name, self.control(&format!("{text};")))).collect()
     }
 
-    fn altered(&mut self, boldness: Boldness, print: &str) -> Option<Vec<Twin>> {
+    fn altered(&mut self, mode: AlterationMode, print: &str) -> Option<Vec<Twin>> {
         let mut twins = Vec::new();
         for node in self.assertions() {
-            for Opposite { edit, what, probe } in opposites(self.tree, &self.asserting, node, boldness, print) {
+            for Opposite { edit, what, probe } in opposites(self.tree, &self.asserting, node, mode, print) {
                 let (name, id) = self.copy(Some(edit))?;
                 let probe = probe.and_then(|probe| self.copy(Some(probe))).map(|(_, id)| id);
                 twins.push(Twin { name, id, line: self.tree.line(node), what, probe });
@@ -122,7 +129,7 @@ impl Writer<'_, '_> {
     }
 
     fn assertions(&self) -> Vec<usize> {
-        let body = self.making.body.map_or(0..0, |body| self.tree.inside(body));
+        let body = self.test_call.body.map_or(0..0, |body| self.tree.subtree(body));
         assertions(self.tree, &self.asserting, body)
     }
 }
@@ -135,7 +142,7 @@ mod tests {
 
     fn of(source: &str) -> Twins {
         let test = items("a.test.js", source).tests.remove(0);
-        twins("a.test.js", source, &test, 7, Boldness::ChangeValues).unwrap()
+        twins("a.test.js", source, &test, 7, AlterationMode::ChangeValues).unwrap()
     }
 
     #[test]
@@ -144,7 +151,7 @@ mod tests {
         assert!(source.contains("toMatchInlineSnapshot((`2` + \"~\"))"), "{source}");
         let stored = "test('a', () => { expect(add(1)).toMatchSnapshot(); });\n";
         let item = items("a.test.js", stored).tests.remove(0);
-        assert_eq!(twins("a.test.js", stored, &item, 1, Boldness::ChangeValues), None);
+        assert_eq!(twins("a.test.js", stored, &item, 1, AlterationMode::ChangeValues), None);
     }
 
     #[test]
@@ -152,7 +159,7 @@ mod tests {
         let test = "test('a', () => expect(add(1)).toBe(2));\n";
         let written = |path: &str, source: &str| {
             let item = items(path, source).tests.remove(0);
-            twins(path, source, &item, 1, Boldness::ChangeValues).unwrap().source
+            twins(path, source, &item, 1, AlterationMode::ChangeValues).unwrap().source
         };
         assert!(written("a.test.ts", test).starts_with("// @ts-nocheck\ntest("));
         let block = "/** @jest-environment jsdom */\n";

@@ -3,17 +3,17 @@
 use std::ops::Range;
 
 use crate::analysis::compare::Piece;
-use crate::code::{Comes, Role};
-use crate::lookup::{Import, Meanings, Origin};
+use crate::code::{ReachedBy, Role};
+use crate::lookup::{FileNames, Import, Origin};
 use crate::syntax::FlatTree;
-use crate::uses::{Speech, Use, route_of};
+use crate::uses::{Use, UseSyntax, route_of};
 
 use super::call::{required, unquoted};
 use super::modules::{self, Modules, is_starter};
 use super::syntax::Tree;
 
 /// How JavaScript uses names.
-pub(super) const SPEECH: Speech = Speech { used, binds, text, route };
+pub(super) const USE_SYNTAX: UseSyntax = UseSyntax { used, binds, text, route };
 
 /// Members that are called without being named.
 pub(super) const IMPLICIT: [&str; 11] = [
@@ -79,7 +79,7 @@ fn is_handed_on(tree: &FlatTree<'_>, node: usize) -> bool {
 fn computed(tree: &FlatTree<'_>, call: usize) -> Option<Use> {
     let function = tree.child(call, "function").filter(|function| tree.kind(*function) == "subscript_expression")?;
     let index = tree.child(function, "index")?;
-    let first = tree.inside(index).find_map(|node| text(tree, node));
+    let first = tree.subtree(index).find_map(|node| text(tree, node));
     Some(match first {
         Some(first) if tree.kind(index) == "string" => Use::Member(None, first.to_owned()),
         Some(first) => Use::Prefix(first.to_owned()),
@@ -112,7 +112,7 @@ fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
     };
     let is_block = |outer: &usize| tree.kind(*outer) == "statement_block" || tree.kind(*outer).starts_with("for_");
     if is_parameter {
-        return tree.around(node).find(is_function);
+        return tree.ancestors(node).find(is_function);
     }
     if is_loop {
         return Some(parent);
@@ -120,7 +120,7 @@ fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
     // A required module is an import, wherever it is declared.
     let is_import = is_variable
         && tree.child(parent, "value").is_some_and(|value| {
-            let mut calls = tree.inside(value).filter(|inner| tree.kind(*inner) == "call_expression");
+            let mut calls = tree.subtree(value).filter(|inner| tree.kind(*inner) == "call_expression");
             calls.any(|call| {
                 let function = tree.child(call, "function").map_or("", |function| tree.text(function));
                 matches!(function, "require" | "import")
@@ -128,7 +128,7 @@ fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
         });
     let declares = is_variable && !is_import || is_named;
     let from = if is_named { parent } else { node };
-    tree.around(from).find(is_block).filter(|_| declares)
+    tree.ancestors(from).find(is_block).filter(|_| declares)
 }
 
 fn text<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
@@ -144,7 +144,7 @@ fn route<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
 }
 
 /// What we know about an item beyond its name.
-pub(super) fn role(tree: &Tree<'_>, names: &Meanings, piece: &Piece, nodes: &Range<usize>) -> Role {
+pub(super) fn role(tree: &Tree<'_>, names: &FileNames, piece: &Piece, nodes: &Range<usize>) -> Role {
     let first = nodes.start;
     let full = piece.label.strip_prefix("method `").and_then(|label| label.strip_suffix('`'));
     let owner = full.and_then(|full| full.strip_suffix(&piece.name)?.strip_suffix('.'));
@@ -153,26 +153,26 @@ pub(super) fn role(tree: &Tree<'_>, names: &Meanings, piece: &Piece, nodes: &Ran
     role.names.extend(declared(tree, piece, first));
     if let Some(owner) = owner {
         role.owner = Some(owner.to_owned());
-        if !is_plain_method(tree, first, &piece.name) || has_loud_base(tree, names, first) {
-            role.comes = Comes::WithOwner;
+        if !is_plain_method(tree, first, &piece.name) || extends_foreign_class(tree, names, first) {
+            role.reached_by = ReachedBy::Owner;
         }
-    } else if let Some((owner, name)) = put_on(tree, first) {
-        (role.owner, role.names, role.comes) = (Some(owner), vec![name], Comes::ByName);
+    } else if let Some((owner, name)) = prototype_member(tree, first) {
+        (role.owner, role.names, role.reached_by) = (Some(owner), vec![name], ReachedBy::Name);
     }
     role.is_idle = is_guard(tree, first);
     // A variable that holds a required module is an import.
     let value = tree.child(first, "value").filter(|_| tree.kind(first) == "variable_declarator");
-    if value
-        .is_some_and(|value| tree.inside(value).any(|node| loaded(tree, node).is_some() && !is_deep(tree, value, node)))
-    {
-        (role.names, role.comes) = (Vec::new(), Comes::WithFile);
+    if value.is_some_and(|value| {
+        tree.subtree(value).any(|node| loaded(tree, node).is_some() && !is_deep(tree, value, node))
+    }) {
+        (role.names, role.reached_by) = (Vec::new(), ReachedBy::File);
     }
     role
 }
 
 /// Whether a node is in a function inside another node.
 fn is_deep(tree: &Tree<'_>, outer: usize, node: usize) -> bool {
-    tree.around(node).take_while(|around| *around >= outer).any(|around| tree.is_function(around))
+    tree.ancestors(node).take_while(|around| *around >= outer).any(|around| tree.is_function(around))
 }
 
 /// The names that a pattern binds.
@@ -201,7 +201,7 @@ fn assignment(tree: &Tree<'_>, statement: usize) -> Option<usize> {
 }
 
 /// The owner and name of a member such as `Stack.prototype.push = function () {}`.
-fn put_on(tree: &Tree<'_>, first: usize) -> Option<(String, String)> {
+fn prototype_member(tree: &Tree<'_>, first: usize) -> Option<(String, String)> {
     let assignment = assignment(tree, first)?;
     tree.child(assignment, "right").filter(|right| tree.is_function(*right))?;
     let left = tree.text(tree.child(assignment, "left")?);
@@ -223,14 +223,14 @@ fn is_plain_method(tree: &Tree<'_>, member: usize, name: &str) -> bool {
         || member > 0
             && tree
                 .children(tree.parent(member))
-                .any(|child| tree.past(child) == member && tree.kind(child) == "decorator");
+                .any(|child| tree.subtree_end(child) == member && tree.kind(child) == "decorator");
     is_method && !name.is_empty() && !name.starts_with('[') && !IMPLICIT.contains(&name) && !is_decorated
 }
 
 /// Whether the class around a member extends something that may call any of its members.
-fn has_loud_base(tree: &Tree<'_>, names: &Meanings, member: usize) -> bool {
+fn extends_foreign_class(tree: &Tree<'_>, names: &FileNames, member: usize) -> bool {
     let class =
-        tree.around(member).find(|outer| tree.kind(*outer).contains("class") && tree.kind(*outer) != "class_body");
+        tree.ancestors(member).find(|outer| tree.kind(*outer).contains("class") && tree.kind(*outer) != "class_body");
     let heritage = class.and_then(|class| tree.children(class).find(|child| tree.kind(*child) == "class_heritage"));
     let Some(base) = heritage.and_then(|heritage| tree.names(heritage).next()) else { return false };
     let is_here = tree.children(0).any(|top| {
@@ -249,8 +249,8 @@ fn is_guard(tree: &Tree<'_>, first: usize) -> bool {
 }
 
 /// What the names in a file mean.
-pub(super) fn meanings(tree: &Tree<'_>, path: &str, modules: &Modules) -> Meanings {
-    let mut names = Meanings { space: path.to_owned(), programs: programs(path), ..Meanings::default() };
+pub(super) fn file_names(tree: &Tree<'_>, path: &str, modules: &Modules) -> FileNames {
+    let mut names = FileNames { namespace: path.to_owned(), programs: programs(path), ..FileNames::default() };
     let origin = |module: &str| match modules.origin(path, module) {
         modules::Origin::Inside(file) => Origin::Files(vec![file]),
         modules::Origin::Own => Origin::Unknown,
@@ -292,7 +292,7 @@ fn loaded<'s>(tree: &Tree<'s>, call: usize) -> Option<&'s str> {
     (loads && tree.kind(module) == "string").then(|| unquoted(tree.text(module)))
 }
 
-fn import(tree: &Tree<'_>, statement: usize, origin: &impl Fn(&str) -> Origin, names: &mut Meanings) {
+fn import(tree: &Tree<'_>, statement: usize, origin: &impl Fn(&str) -> Origin, names: &mut FileNames) {
     let Some(source) = tree.child(statement, "source") else { return };
     let from = origin(unquoted(tree.text(source)));
     let mut add = |local: &str, name: Option<&str>| {
@@ -301,7 +301,7 @@ fn import(tree: &Tree<'_>, statement: usize, origin: &impl Fn(&str) -> Origin, n
     };
     // Even an import without names loads a file.
     add(&format!("\0{statement}"), None);
-    for node in tree.inside(statement) {
+    for node in tree.subtree(statement) {
         match tree.kind(node) {
             "identifier" if tree.kind(tree.parent(node)) == "import_clause" => add(tree.text(node), Some("default")),
             "namespace_import" => tree.names(node).for_each(|local| add(local, None)),
@@ -314,7 +314,7 @@ fn import(tree: &Tree<'_>, statement: usize, origin: &impl Fn(&str) -> Origin, n
     }
 }
 
-fn export(tree: &Tree<'_>, statement: usize, origin: &impl Fn(&str) -> Origin, names: &mut Meanings) {
+fn export(tree: &Tree<'_>, statement: usize, origin: &impl Fn(&str) -> Origin, names: &mut FileNames) {
     let from = tree.child(statement, "source").map(|source| origin(unquoted(tree.text(source))));
     let default = tree.text(statement).starts_with("export default");
     if let Some(value) = tree.child(statement, "value").filter(|_| default) {
@@ -326,7 +326,7 @@ fn export(tree: &Tree<'_>, statement: usize, origin: &impl Fn(&str) -> Origin, n
         names.exports.insert("default".to_owned(), tree.text(own).to_owned());
     }
     let mut takes_some = false;
-    for node in tree.inside(statement) {
+    for node in tree.subtree(statement) {
         match tree.kind(node) {
             "export_specifier" => {
                 takes_some = true;
@@ -354,19 +354,19 @@ fn export(tree: &Tree<'_>, statement: usize, origin: &impl Fn(&str) -> Origin, n
         }
     }
     if let Some(from) = from.filter(|_| !takes_some) {
-        names.all_of.push(from);
+        names.wildcard_imports.push(from);
     }
 }
 
 /// Records what an object exports, name by name, or a single value exported as a whole.
-fn table(tree: &Tree<'_>, value: usize, names: &mut Meanings) {
+fn table(tree: &Tree<'_>, value: usize, names: &mut FileNames) {
     match tree.kind(value) {
         "identifier" => drop(names.exports.insert("default".to_owned(), tree.text(value).to_owned())),
         "call_expression" => {
             // Re-exports another module.
             let local = loaded(tree, value).map(|module| format!("\0{module}")).unwrap_or_default();
             let imports = names.imports.get(&local).cloned().unwrap_or_default();
-            names.all_of.extend(imports.into_iter().map(|import| import.from));
+            names.wildcard_imports.extend(imports.into_iter().map(|import| import.from));
             names.exports.insert("default".to_owned(), local);
         }
         "object" => {
@@ -388,7 +388,7 @@ fn table(tree: &Tree<'_>, value: usize, names: &mut Meanings) {
                         let local = module.as_deref().or_else(|| tree.names(part).last()).unwrap_or_default();
                         let imports = names.imports.get(local).cloned().unwrap_or_default();
                         let whole = imports.into_iter().filter(|import| import.name.is_none());
-                        names.all_of.extend(whole.map(|import| import.from));
+                        names.wildcard_imports.extend(whole.map(|import| import.from));
                     }
                     _ => {}
                 }
@@ -399,11 +399,11 @@ fn table(tree: &Tree<'_>, value: usize, names: &mut Meanings) {
 }
 
 /// Records `const { add } = require('./calc')` and `const calc = await import('./calc.js')`.
-fn requiring(tree: &Tree<'_>, declarator: usize, origin: &impl Fn(&str) -> Origin, names: &mut Meanings) {
+fn requiring(tree: &Tree<'_>, declarator: usize, origin: &impl Fn(&str) -> Origin, names: &mut FileNames) {
     let (Some(pattern), Some(value)) = (tree.child(declarator, "name"), tree.child(declarator, "value")) else {
         return;
     };
-    let call = tree.inside(value).filter(|inner| tree.kind(*inner) == "call_expression");
+    let call = tree.subtree(value).filter(|inner| tree.kind(*inner) == "call_expression");
     let Some(module) = call.into_iter().find_map(|call| loaded(tree, call)) else { return };
     let from = origin(module);
     // `require('./calc').add`
@@ -424,7 +424,7 @@ fn requiring(tree: &Tree<'_>, declarator: usize, origin: &impl Fn(&str) -> Origi
 }
 
 /// Records `module.exports = …`.
-fn exporting(tree: &Tree<'_>, assignment: usize, names: &mut Meanings) {
+fn exporting(tree: &Tree<'_>, assignment: usize, names: &mut FileNames) {
     let (Some(left), Some(right)) = (tree.child(assignment, "left"), tree.child(assignment, "right")) else { return };
     let left = tree.text(left);
     if matches!(left, "module.exports" | "exports") {
@@ -447,11 +447,11 @@ fn programs(path: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use crate::fixture;
-    use crate::javascript::signs::with_sight;
+    use crate::javascript::signs::with_finder;
 
     /// The production items that no test reaches.
     fn left(files: &[(&str, &str)]) -> Vec<String> {
-        fixture::left(files, |project, sources, look| with_sight(project, sources, look))
+        fixture::left(files, |project, sources, look| with_finder(project, sources, look))
     }
 
     /// Checks the items of a module that its test does not reach.

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::syntax::{DEEPEST, Tree};
+use super::syntax::{MAX_NESTING, Tree};
 use crate::syntax::FlatTree;
 
 /// Changes an expression's value: the bytes to replace, and their replacement. `None` if it contains no literal, or is
 /// computed.
 pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, String)> {
-    if tree.around(node).count() > DEEPEST {
+    if tree.ancestors(node).count() > MAX_NESTING {
         return None;
     }
     let text = tree.text(node);

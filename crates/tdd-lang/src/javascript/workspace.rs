@@ -20,7 +20,7 @@ pub(super) fn packages(project: &Project, sources: &dyn Sources) -> Vec<String> 
     folders.sort_unstable();
     for folder in folders {
         let is_inner = found.iter().any(|outer| folder.starts_with(&format!("{outer}/")));
-        if !is_inner && project.below(folder).is_some_and(is_named) {
+        if !is_inner && project.relative_path(folder).is_some_and(is_named) {
             found.push(folder.to_owned());
         }
     }

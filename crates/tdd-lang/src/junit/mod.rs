@@ -1,4 +1,4 @@
-//! A test command that nobody here knows, read by the JUnit report that it writes.
+//! Runs a test command of an unknown runner and reads the JUnit report that it writes.
 
 mod read;
 
@@ -13,8 +13,8 @@ use tdd_core::test_id::TestId;
 use crate::language::{Job, Language, Next, Project, Selection, Settings, Sources, Starts, Suite};
 use read::{Case, Fate};
 
-/// How much of an output is told.
-const TOLD: usize = 4000;
+/// Maximum number of bytes of quoted output.
+const MAX_QUOTED: usize = 4000;
 
 /// Begins a run of `command`, which writes its report to this file.
 pub(crate) fn suite<'l>(
@@ -93,7 +93,7 @@ impl Reading<'_> {
         }
     }
 
-    /// What the report says, if the exit status says the same.
+    /// The results of the report, with an obstacle if the exit status contradicts it.
     fn agreed(&self, cases: &[Case], known: &KnownTests, exit: &Exit) -> Report {
         let failed = cases.iter().any(|case| matches!(case.fate, Fate::Failed(_) | Fate::Broke(_)));
         let mut obstacles = Vec::new();
@@ -122,7 +122,7 @@ impl Reading<'_> {
     }
 }
 
-/// The cases of a test that takes parameters are one test: it passes if all of them do.
+/// Merges the cases of a parameterized test into one result: it passes if all of them pass.
 fn merged(results: impl Iterator<Item = TestResult>) -> Vec<TestResult> {
     let mut by_id: BTreeMap<TestId, TestResult> = BTreeMap::new();
     for result in results {
@@ -137,11 +137,11 @@ fn merged(results: impl Iterator<Item = TestResult>) -> Vec<TestResult> {
 
 fn tail(text: &str) -> String {
     let text = text.trim();
-    let from = (text.len().saturating_sub(TOLD)..=text.len()).find(|at| text.is_char_boundary(*at));
+    let from = (text.len().saturating_sub(MAX_QUOTED)..=text.len()).find(|at| text.is_char_boundary(*at));
     text.get(from.unwrap_or_default()..).unwrap_or_default().to_owned()
 }
 
-/// A test that stands in the sources.
+/// The tests in the sources, and the names of the production files.
 struct KnownTests {
     tests: Vec<KnownTest>,
     production: BTreeSet<String>,
@@ -150,8 +150,9 @@ struct KnownTests {
 struct KnownTest {
     id: TestId,
     path: String,
-    /// The path without its ending, and the name, as they are compared.
+    /// The path without its extension, as [`plain`] text for comparison.
     place: String,
+    /// The name, as [`plain`] text for comparison.
     name: String,
     digest: Digest,
 }
@@ -159,11 +160,11 @@ struct KnownTest {
 impl KnownTests {
     fn of(language: &dyn Language, project: &Project, sources: &dyn Sources) -> Self {
         let mut known = Self { tests: Vec::new(), production: BTreeSet::new() };
-        for path in sources.files().iter().filter(|path| project.below(path).is_some()) {
+        for path in sources.files().iter().filter(|path| project.relative_path(path).is_some()) {
             if language.sort(project, path, sources) == Sort::Production {
                 known.production.insert(path.rsplit('/').next().unwrap_or(path).to_owned());
             }
-            let below = project.below(path).unwrap_or(path);
+            let below = project.relative_path(path).unwrap_or(path);
             let stem = below.rsplit_once('.').map_or(below, |(stem, _)| stem);
             if !language.owns(path) {
                 continue;
@@ -184,7 +185,8 @@ impl KnownTests {
         known
     }
 
-    /// A test by the id of the sources, or by what the report says itself.
+    /// The result of a case, under the id that the test has in the sources; if it is not found there, under the names in
+    /// the report.
     fn result(&self, case: &Case) -> TestResult {
         let test = self.test(case);
         let reported = || TestId::native(case.file.as_deref().unwrap_or(&case.class), &case.name);
@@ -193,7 +195,7 @@ impl KnownTests {
         TestResult { digest, ..TestResult::new(id, self.outcome(case), case.duration_ms) }
     }
 
-    /// The test of the sources that a report means, if it can mean only one.
+    /// The test in the sources that matches a case; `None` if none or several match.
     fn test(&self, case: &Case) -> Option<&KnownTest> {
         let bare = plain(case.name.split(['[', '(', '{']).next().unwrap_or_default());
         let (whole, full) = (plain(&case.name), plain(&case.class) + &bare);
@@ -205,7 +207,7 @@ impl KnownTests {
             !test.name.is_empty() && [&whole, &bare, &full].iter().any(|name| name.ends_with(&test.name))
         };
         let candidates: Vec<&KnownTest> = self.tests.iter().filter(in_file).filter(is_called).collect();
-        // Class and name are the end of path and name, or the other way round.
+        // One of them is a suffix of the other: class and name in the report, path and name in the sources.
         let is_there = |test: &&&KnownTest| {
             let own = format!("{}{}", test.place, test.name);
             own.ends_with(&full) || full.ends_with(&own)
@@ -223,7 +225,7 @@ impl KnownTests {
         match &case.fate {
             Fate::Passed => Outcome::Pass,
             Fate::Failed(message) => failed(Cause::Assertion, message),
-            // What production raised is as good as an assertion; what the test itself raised is not.
+            // An error that names a production file counts like a failed assertion; any other error may be the test's own.
             Fate::Broke(message) if self.names_production(message) => failed(Cause::Assertion, message),
             Fate::Broke(message) => failed(Cause::UnrelatedFailure, message),
             Fate::Skipped(message) => failed(Cause::Skipped, message),
@@ -236,7 +238,7 @@ impl KnownTests {
     }
 }
 
-/// Letters and digits only, in small letters.
+/// The letters and digits of a text, in lower case.
 fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -1,26 +1,26 @@
-//! Reads a JUnit report, in whichever of its many dialects.
+//! Parses a JUnit report, in the variants that different tools write.
 
 use roxmltree::{Document, Node};
 
 /// One test of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Case {
-    /// The file that it stands in, where the report says so.
+    /// The test's file, if the report names it.
     pub file: Option<String>,
     /// The class, module or package; empty if there is none.
     pub class: String,
-    /// Its name.
+    /// The test's name.
     pub name: String,
-    /// How long it took.
+    /// How long the test took.
     pub duration_ms: u64,
-    /// What became of it.
+    /// How the test ended.
     pub fate: Fate,
 }
 
-/// What became of a test.
+/// How a test ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// Nothing is said against it.
+    /// The report has no `<failure>`, `<error>` or `<skipped>` for it.
     Passed,
     /// An assertion failed.
     Failed(String),
@@ -30,7 +30,7 @@ pub(super) enum Fate {
     Skipped(String),
 }
 
-/// The tests of a report, or why it is none.
+/// The tests of a report, or the reason why the text is not a valid report.
 pub(super) fn cases(xml: &str) -> Result<Vec<Case>, String> {
     let document = Document::parse(xml.trim_start_matches('\u{feff}')).map_err(|error| error.to_string())?;
     let root = document.root_element().tag_name().name();
@@ -42,7 +42,7 @@ pub(super) fn cases(xml: &str) -> Result<Vec<Case>, String> {
     document.descendants().filter(|node| node.has_tag_name("testcase")).map(case).collect()
 }
 
-/// A suite that says how many tests it has must have as many.
+/// Checks that a suite lists as many tests as its `tests` attribute says.
 fn counted(suite: Node<'_, '_>) -> Result<(), String> {
     let found = suite.descendants().filter(|node| node.has_tag_name("testcase")).count();
     match suite.attribute("tests").map(str::parse::<usize>) {
@@ -70,7 +70,7 @@ fn case(node: Node<'_, '_>) -> Result<Case, String> {
     })
 }
 
-/// The worst that is said of a test.
+/// The worst outcome that the report has for a test.
 fn fate(node: Node<'_, '_>) -> Fate {
     let said = |tag: &str| node.children().find(|child| child.has_tag_name(tag)).map(words);
     let failed = said("failure").map(Fate::Failed);

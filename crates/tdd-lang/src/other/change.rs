@@ -3,14 +3,14 @@
 use tdd_core::change::{Change, TestFacts};
 
 use super::{items, sort, test_id};
-use crate::analysis::compare::{self, Dialect, FileFacts};
+use crate::analysis::compare::{self, FileFacts, TreeComparer};
 use crate::analysis::steering::frozen;
 use crate::item::TestItem;
 use crate::language::Sources;
 
 /// The change between two trees that differ in these paths.
 pub(super) fn change(before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
-    let dialect = Dialect {
+    let comparer = TreeComparer {
         know: &|_| (),
         sort: &sort::sort,
         owns: &sort::is_test_source,
@@ -18,7 +18,7 @@ pub(super) fn change(before: &dyn Sources, after: &dyn Sources, paths: &[String]
         steering: &|path, before, after, _| if before == after { Vec::new() } else { frozen(path, "its content") },
         is_kept: &|_, before, after| items::is_kept(before, after),
     };
-    compare::change(&dialect, before, after, paths)
+    compare::change(&comparer, before, after, paths)
 }
 
 /// Reads a test file. There is no syntax tree, so every text counts as parsed.
@@ -26,7 +26,7 @@ fn read(path: &str, source: &str) -> FileFacts {
     let tests = items::items(source).tests;
     let pieces = items::head(source, tests.first()).into_iter().collect();
     let tests = tests.into_iter().map(|test| (facts(path, &test), test)).collect();
-    FileFacts { parses: true, flaw: None, tests, pieces }
+    FileFacts { parses: true, syntax_error: None, tests, pieces }
 }
 
 fn facts(path: &str, test: &TestItem) -> TestFacts {

@@ -16,7 +16,7 @@ use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
 use crate::language::{Language, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand};
-use crate::twin::{Boldness, Mutant, Twins};
+use crate::twin::{AlterationMode, Mutant, Twins};
 
 /// A project of which only the commands are known.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +37,9 @@ impl Language for Other {
     }
 
     fn is_untested(&self, project: &Project, sources: &dyn Sources) -> bool {
-        let sorted =
-            |sort: Sort| sources.files().iter().any(|path| project.below(path).is_some() && sort::sort(path) == sort);
+        let sorted = |sort: Sort| {
+            sources.files().iter().any(|path| project.relative_path(path).is_some() && sort::sort(path) == sort)
+        };
         sorted(Sort::Production) && !sorted(Sort::Test)
     }
 
@@ -97,7 +98,7 @@ impl Language for Other {
         change::change(before, after, paths)
     }
 
-    fn twins(&self, _: &str, _: &str, _: &TestItem, _: u64, _: Boldness) -> Option<Twins> {
+    fn twins(&self, _: &str, _: &str, _: &TestItem, _: u64, _: AlterationMode) -> Option<Twins> {
         None
     }
 

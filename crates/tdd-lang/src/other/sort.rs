@@ -54,10 +54,10 @@ pub(super) fn sort(path: &str) -> Sort {
     let lower = path.to_lowercase();
     let (folders, name) = lower.rsplit_once('/').unwrap_or(("", &lower));
     let ending = ending(name);
-    let steers = STEERING.contains(&name)
+    let is_runner_configuration = STEERING.contains(&name)
         || (STEERING_ENDINGS.contains(&ending) && name != ending)
         || folders.split('/').any(|folder| STEERING_FOLDERS.contains(&folder));
-    if steers {
+    if is_runner_configuration {
         Sort::Steering
     } else if is_test(path) {
         Sort::Test

@@ -42,7 +42,7 @@ const BUILTINS: &str = " abs all any bool bytes callable chr complex dict dir di
     StopIteration OSError self cls ";
 
 /// Finds which names of a test file lead to production.
-pub(super) struct Asker<'t, 's> {
+pub(super) struct DependencyFinder<'t, 's> {
     tree: &'t Tree<'s>,
     leading: BTreeSet<&'s str>,
     bound: BTreeSet<&'s str>,
@@ -50,26 +50,26 @@ pub(super) struct Asker<'t, 's> {
     star: bool,
 }
 
-impl<'t, 's> Asker<'t, 's> {
+impl<'t, 's> DependencyFinder<'t, 's> {
     /// Reads the imports and definitions of this file.
     pub fn new(tree: &'t Tree<'s>, modules: &Modules) -> Self {
-        let mut asker = Self { tree, leading: BTreeSet::new(), bound: BTreeSet::new(), star: false };
+        let mut finder = Self { tree, leading: BTreeSet::new(), bound: BTreeSet::new(), star: false };
         let at_top = |node: usize| {
-            let mut around = tree.around(node);
+            let mut around = tree.ancestors(node);
             !around.any(|outer| matches!(tree.kind(outer), "function_definition" | "class_definition"))
         };
         for statement in tree.children(0) {
-            asker.bound.extend(binds(tree, statement));
+            finder.bound.extend(binds(tree, statement));
         }
         let imports: Vec<usize> = (0..tree.len()).filter(|node| is_import(tree, *node) && at_top(*node)).collect();
         for import in imports {
             let (names, star) = imported(tree, import, modules);
-            asker.star |= star;
+            finder.star |= star;
             // A definition in the file replaces an import of the same name.
-            asker.leading.extend(names.into_iter().filter(|name| !asker.bound.contains(name)));
+            finder.leading.extend(names.into_iter().filter(|name| !finder.bound.contains(name)));
         }
-        asker.settle();
-        asker
+        finder.settle();
+        finder
     }
 
     /// Follows the top-level statements until no new name leads to production.
@@ -96,12 +96,13 @@ impl<'t, 's> Asker<'t, 's> {
     /// Whether the statement on this line depends on production.
     pub fn line_asks(&self, line: usize) -> bool {
         let tree = self.tree;
-        let Some(node) = (1..tree.len()).rev().find(|node| tree.line(*node) <= line && tree.past(*node) == node + 1)
+        let Some(node) =
+            (1..tree.len()).rev().find(|node| tree.line(*node) <= line && tree.subtree_end(*node) == node + 1)
         else {
             return false;
         };
         let statement = tree.statement(node);
-        let mut around = std::iter::once(statement).chain(tree.around(statement));
+        let mut around = std::iter::once(statement).chain(tree.ancestors(statement));
         match around.find(|outer| tree.kind(*outer) == "function_definition") {
             Some(function) if function != statement => self.leads(statement, &self.inside(function)),
             _ => self.leads(statement, &self.leading),
@@ -112,7 +113,7 @@ impl<'t, 's> Asker<'t, 's> {
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
         let Some(function) = self.function(test) else { return own.collect() };
-        let through = self.helpers(function).into_iter().map(|call| self.tree.digest(self.tree.inside(call)));
+        let through = self.helpers(function).into_iter().map(|call| self.tree.digest(self.tree.subtree(call)));
         let found: Vec<Digest> = own.chain(through).collect();
         let around = self.tree.parent(function);
         let whole = if self.tree.kind(around) == "decorated_definition" { around } else { function };
@@ -131,7 +132,7 @@ impl<'t, 's> Asker<'t, 's> {
         let leading = self.inside(function);
         let own = test.assertions.iter().filter_map(|assertion| {
             let asserts = |node: &usize| matches!(self.tree.kind(*node), "assert_statement" | "call");
-            self.tree.inside(function).find(|node| asserts(node) && self.tree.range(*node) == assertion.span)
+            self.tree.subtree(function).find(|node| asserts(node) && self.tree.range(*node) == assertion.span)
         });
         let asks = |node: usize| self.about(node, function).into_iter().any(|part| self.leads(part, &leading));
         own.into_iter().any(asks) || self.helpers(function).into_iter().any(|call| self.leads(call, &leading))
@@ -164,14 +165,14 @@ impl<'t, 's> Asker<'t, 's> {
         let tree = self.tree;
         let asserts = |wanted: &str| {
             let own = (0..tree.len()).filter(|node| tree.kind(*node) == "function_definition" && *node != function);
-            own.into_iter().any(|node| name(tree, node) == wanted && !assertions(tree, tree.inside(node)).is_empty())
+            own.into_iter().any(|node| name(tree, node) == wanted && !assertions(tree, tree.subtree(node)).is_empty())
         };
         let is_helper = |node: &usize| {
             let name = if tree.kind(*node) == "call" { called(tree, *node) } else { "" };
             let elsewhere = !self.bound.contains(name) && CHECKING.iter().any(|start| name.starts_with(start));
             !name.is_empty() && !name.starts_with("assert") && (elsewhere || asserts(name))
         };
-        tree.inside(function).filter(is_helper).collect()
+        tree.subtree(function).filter(is_helper).collect()
     }
 
     fn function(&self, test: &TestItem) -> Option<usize> {
@@ -186,10 +187,10 @@ impl<'t, 's> Asker<'t, 's> {
         let tree = self.tree;
         let mut leading = self.leading.clone();
         leading.extend(self.handed_in(function));
-        for import in tree.inside(function).filter(|node| is_import(tree, *node)) {
+        for import in tree.subtree(function).filter(|node| is_import(tree, *node)) {
             leading.extend(imported(tree, import, &Modules::default()).0);
         }
-        settle(&mut leading, &tree.inside(function), |node, leading| self.follow(node, leading));
+        settle(&mut leading, &tree.subtree(function), |node, leading| self.follow(node, leading));
         leading.extend(shown(&leading, &tree.names(function).collect(), HANDED));
         leading
     }
@@ -245,7 +246,7 @@ impl<'t, 's> Asker<'t, 's> {
     /// Whether a base or another member of the class around a function leads to production.
     fn class_leads(&self, function: usize) -> bool {
         let tree = self.tree;
-        let Some(class) = tree.around(function).find(|outer| tree.kind(*outer) == "class_definition") else {
+        let Some(class) = tree.ancestors(function).find(|outer| tree.kind(*outer) == "class_definition") else {
             return false;
         };
         let Some(body) = tree.child(class, "body") else { return false };
@@ -299,7 +300,7 @@ fn binds<'s>(tree: &Tree<'s>, statement: usize) -> Vec<&'s str> {
     let item = definition(tree, statement);
     match name(tree, item) {
         "" => {
-            let assigned = tree.inside(statement).filter(|node| tree.kind(*node) == "assignment");
+            let assigned = tree.subtree(statement).filter(|node| tree.kind(*node) == "assignment");
             let left = assigned.filter_map(|node| tree.child(node, "left"));
             left.flat_map(|left| tree.names(left).collect::<Vec<_>>()).collect()
         }
@@ -321,7 +322,7 @@ mod tests {
         let modules = Modules::of(&Project { root: String::new(), description: String::new() }, &sources);
         let tree = Tree::parse(&source).unwrap();
         let test = items("tests/test_a.py", &source, &Names::default()).tests.pop().unwrap();
-        Asker::new(&tree, &modules).asks_production(&test)
+        DependencyFinder::new(&tree, &modules).asks_production(&test)
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use tdd_core::change::{Change, Sort};
 
-use super::asks::Asker;
+use super::asks::DependencyFinder;
 use super::items::items;
 use super::manifest;
 use super::modules::Modules;
@@ -14,7 +14,7 @@ use super::pieces::pieces;
 use super::sort::sort;
 use super::statements;
 use super::syntax::Tree;
-use crate::analysis::compare::{self, Dialect, FileFacts};
+use crate::analysis::compare::{self, FileFacts, TreeComparer};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
 
@@ -22,7 +22,7 @@ use crate::language::{Project, Sources};
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
     // Runner configuration is frozen, so both trees have the same name patterns; a new project uses its own.
     let names = if before.files().is_empty() { Names::of(project, after) } else { Names::of(project, before) };
-    let dialect = Dialect {
+    let comparer = TreeComparer {
         know: &|sources| Modules::of(project, sources),
         sort: &|path| sort(path, &names),
         owns: &owns,
@@ -30,17 +30,17 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
         steering: &manifest::compare,
         is_kept: &|_, before, after| statements::is_kept(before, after),
     };
-    compare::change(&dialect, before, after, paths)
+    compare::change(&comparer, before, after, paths)
 }
 
 /// Reads a source file.
 fn read(modules: &Modules, names: &Names, path: &str, source: &str) -> FileFacts {
     let Some(tree) = Tree::parse(source) else { return FileFacts::default() };
     let found = items(path, source, names);
-    let asker = Asker::new(&tree, modules);
+    let finder = DependencyFinder::new(&tree, modules);
     let pieces = pieces(&tree, &found, sort(path, names) == Sort::Test);
-    let ask = |item: &TestItem| (asker.assertions(item), asker.asks_production(item));
-    FileFacts::new(path, found, ask, pieces, tree.flaw())
+    let ask = |item: &TestItem| (finder.assertions(item), finder.asks_production(item));
+    FileFacts::new(path, found, ask, pieces, tree.syntax_error())
 }
 
 #[cfg(test)]

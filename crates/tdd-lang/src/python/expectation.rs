@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::items::called;
 use super::syntax::Tree;
 use super::value::changed;
-use crate::twin::{Boldness, Opposite};
+use crate::twin::{AlterationMode, Opposite};
 
 /// Assertions of `unittest` and of mocks, each with its opposite.
 const OPPOSITES: [(&str, &str); 13] = [
@@ -38,17 +38,17 @@ const EQUALITIES: [&str; 9] = [
 ];
 
 /// The opposites of an assertion; `never` is a context manager that fails if anything is raised inside it.
-pub(super) fn opposites(tree: &Tree<'_>, node: usize, boldness: Boldness, never: &str) -> Vec<Opposite> {
+pub(super) fn opposites(tree: &Tree<'_>, node: usize, mode: AlterationMode, never: &str) -> Vec<Opposite> {
     match tree.kind(node) {
-        "assert_statement" => opposite_of_statement(tree, node, boldness).into_iter().collect(),
-        "call" => opposite_of_call(tree, node, boldness, never),
+        "assert_statement" => opposite_of_statement(tree, node, mode).into_iter().collect(),
+        "call" => opposite_of_call(tree, node, mode, never),
         _ => Vec::new(),
     }
 }
 
-fn opposite_of_statement(tree: &Tree<'_>, node: usize, boldness: Boldness) -> Option<Opposite> {
+fn opposite_of_statement(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> Option<Opposite> {
     let condition = tree.parts(node).find(|part| tree.kind(*part) != "assert")?;
-    let equality = sides(tree, condition).filter(|_| boldness == Boldness::ChangeValues);
+    let equality = sides(tree, condition).filter(|_| mode == AlterationMode::ChangeValues);
     if let Some((left, right)) = equality
         && let Some((range, other)) = changed(tree, right).or_else(|| changed(tree, left))
     {
@@ -81,14 +81,14 @@ fn sides(tree: &Tree<'_>, condition: usize) -> Option<(usize, usize)> {
     }
 }
 
-fn opposite_of_call(tree: &Tree<'_>, node: usize, boldness: Boldness, never: &str) -> Vec<Opposite> {
+fn opposite_of_call(tree: &Tree<'_>, node: usize, mode: AlterationMode, never: &str) -> Vec<Opposite> {
     let name = called(tree, node);
     let arguments: Vec<usize> =
         tree.child(node, "arguments").map(|list| tree.parts(list).collect()).unwrap_or_default();
     if matches!(name, "raises" | "assertRaises" | "assertRaisesRegex") {
         return opposites_of_raises(tree, node, &arguments, never);
     }
-    let values = boldness == Boldness::ChangeValues;
+    let values = mode == AlterationMode::ChangeValues;
     let is_equality = EQUALITIES.contains(&name) || name == "assertAlmostEqual";
     let changeable = match (is_equality, name.starts_with("assert_") && name.ends_with("_with")) {
         (true, _) => arguments.iter().take(2).rev().copied().collect(),
@@ -141,8 +141,10 @@ fn printed_alike(
 
 /// The opposites of an expected exception: nothing is raised, or the message is another one.
 fn opposites_of_raises(tree: &Tree<'_>, node: usize, arguments: &[usize], never: &str) -> Vec<Opposite> {
-    let is_context =
-        tree.around(node).take_while(|outer| tree.kind(*outer) != "block").any(|outer| tree.kind(outer) == "with_item");
+    let is_context = tree
+        .ancestors(node)
+        .take_while(|outer| tree.kind(*outer) != "block")
+        .any(|outer| tree.kind(outer) == "with_item");
     if !is_context {
         return Vec::new();
     }
@@ -161,7 +163,7 @@ fn opposites_of_raises(tree: &Tree<'_>, node: usize, arguments: &[usize], never:
 }
 
 /// A false assertion of the same kind, with that kind; `{}` stands for the indentation.
-pub(super) fn untruth(tree: &Tree<'_>, node: usize) -> Option<(String, String)> {
+pub(super) fn false_assertion(tree: &Tree<'_>, node: usize) -> Option<(String, String)> {
     if tree.kind(node) == "assert_statement" {
         return Some(("assert".to_owned(), "assert 1 == 2".to_owned()));
     }
@@ -188,5 +190,5 @@ pub(super) fn untruth(tree: &Tree<'_>, node: usize) -> Option<(String, String)> 
 }
 
 fn text<'a>(tree: &Tree<'a>, range: &Range<usize>, node: usize) -> &'a str {
-    tree.inside(node).find(|inner| tree.range(*inner) == *range).map_or("", |inner| tree.text(inner))
+    tree.subtree(node).find(|inner| tree.range(*inner) == *range).map_or("", |inner| tree.text(inner))
 }

@@ -93,14 +93,14 @@ impl Finder<'_, '_> {
         let tree = self.tree;
         let span = tree.range(statement);
         let Some(own_name) = tree.child(function, "name") else { return };
-        let body = tree.child(function, "body").map_or(function..function, |body| tree.inside(body));
+        let body = tree.child(function, "body").map_or(function..function, |body| tree.subtree(body));
         self.found.push(TestItem {
             cases: Vec::new(),
             name,
             annotation: annotation(self.source, span.start),
             line: tree.line(own_name),
-            digest: with_apart(tree, statement, tree.digest(tree.inside(statement))),
-            body: with_apart(tree, statement, tree.digest_without(tree.inside(statement), &[tree.inside(own_name)])),
+            digest: with_apart(tree, statement, tree.digest(tree.subtree(statement))),
+            body: with_apart(tree, statement, tree.digest_without(tree.subtree(statement), &[tree.subtree(own_name)])),
             assertions: assertions(tree, body.clone()),
             ignored: Mark::strongest(mark.into_iter().chain(skipping_calls(tree, body))),
             cfg: Vec::new(),
@@ -114,7 +114,7 @@ impl Finder<'_, '_> {
 
 /// The digest of a test, with the tables that it has elsewhere.
 fn with_apart(tree: &Tree<'_>, statement: usize, own: Digest) -> Digest {
-    let apart: Vec<Digest> = outside(tree, statement).into_iter().map(|node| tree.digest(tree.inside(node))).collect();
+    let apart: Vec<Digest> = outside(tree, statement).into_iter().map(|node| tree.digest(tree.subtree(node))).collect();
     if apart.is_empty() { own } else { Digest::of([own].iter().chain(&apart).map(Digest::as_str).collect::<String>()) }
 }
 
@@ -156,9 +156,9 @@ pub(super) fn assertions(tree: &Tree<'_>, nodes: Range<usize>) -> Vec<Assertion>
             },
             _ => continue,
         };
-        let mut around = tree.around(node).take_while(|outer| *outer > top);
+        let mut around = tree.ancestors(node).take_while(|outer| *outer > top);
         let in_closure = around.any(|outer| matches!(tree.kind(outer), "function_definition" | "lambda"));
-        let digest = tree.digest(tree.inside(whole(tree, node)));
+        let digest = tree.digest(tree.subtree(whole(tree, node)));
         found.push(Assertion { kind: kind.to_owned(), span: tree.range(node), digest, in_closure });
     }
     found
@@ -169,7 +169,7 @@ fn whole(tree: &Tree<'_>, node: usize) -> usize {
     if tree.kind(node) == "call"
         && matches!(called(tree, node), "raises" | "warns" | "assertRaises" | "assertRaisesRegex")
     {
-        let with = tree.around(node).take_while(|outer| tree.kind(*outer) != "block");
+        let with = tree.ancestors(node).take_while(|outer| tree.kind(*outer) != "block");
         return with.last().filter(|outer| tree.kind(*outer) == "with_statement").unwrap_or(node);
     }
     node

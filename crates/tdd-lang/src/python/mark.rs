@@ -9,7 +9,7 @@ use super::tables::outside;
 use crate::item::{Items, TestItem};
 use crate::language::Skip;
 use crate::mark::{
-    escaped, indent, only_lacks, only_runs, only_skips, without_annotation, without_comment, without_tables,
+    escaped, indent, only_lacks, only_runs, only_skips, start_with_annotation, without_comment, without_tables,
 };
 
 /// How our mark continues after the module's name; a person's own mark is left alone.
@@ -25,7 +25,7 @@ pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<
         return Some([lighter.get(..own.span.start)?, "pass", lighter.get(own.span.end..)?].concat());
     }
     let lines = whole_lines(&lighter, &own.span)?;
-    let start = without_annotation(&lighter, lines.start, &own, "#");
+    let start = start_with_annotation(&lighter, lines.start, &own, "#");
     let above = lighter.get(..start)?;
     let after = lighter.get(lines.end..)?;
     let above = match above.trim_end_matches(['\n', ' ']) {
@@ -79,7 +79,7 @@ fn imports_aside(source: &str, test: &TestItem, path: &str) -> Option<String> {
     let elsewhere = |wanted: &str| {
         (0..tree.len()).any(|node| {
             let at = tree.range(node).start;
-            let imports = tree.around(node).any(|outer| tree.kind(outer).starts_with("import"));
+            let imports = tree.ancestors(node).any(|outer| tree.kind(outer).starts_with("import"));
             tree.kind(node) == "identifier" && tree.text(node) == wanted && !test.span.contains(&at) && !imports
         })
     };

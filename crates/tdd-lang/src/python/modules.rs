@@ -41,7 +41,7 @@ impl Modules {
         let names = Names::of(project, sources);
         let mut tops = BTreeMap::new();
         for path in sources.files().iter().filter(|path| owns(path)) {
-            let Some(below) = project.below(path) else { continue };
+            let Some(below) = project.relative_path(path) else { continue };
             let stem = below.trim_end_matches(".py");
             let parts: Vec<&str> = stem.split('/').filter(|part| *part != "__init__").collect();
             let parts = parts.strip_prefix(&["src"]).unwrap_or(&parts);
@@ -98,7 +98,8 @@ fn is_foreign(top: &str) -> bool {
 pub(super) fn definitions(project: &Project, sources: &dyn Sources) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let names = Names::of(project, sources);
-    let ours = |path: &&String| owns(path) && project.below(path).is_some() && sort(path, &names) == Sort::Production;
+    let ours =
+        |path: &&String| owns(path) && project.relative_path(path).is_some() && sort(path, &names) == Sort::Production;
     for path in sources.files().iter().filter(ours) {
         let Some(source) = sources.read(path) else { continue };
         let Some(tree) = Tree::parse(&source) else { continue };

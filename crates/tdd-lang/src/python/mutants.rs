@@ -15,7 +15,7 @@ const ANSWERS: [&str; 3] = ["None", "1", "\"t_other\""];
 pub(super) fn value_mutants(_: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
     let Some(tree) = Tree::parse(source).filter(|tree| tree.parses()) else { return Vec::new() };
     let begins = |node: usize| lines.iter().any(|range| range.contains(&tree.line(node)));
-    let is_new = |node: usize| begins(node) || tree.around(node).any(|outer| is_item(&tree, outer) && begins(outer));
+    let is_new = |node: usize| begins(node) || tree.ancestors(node).any(|outer| is_item(&tree, outer) && begins(outer));
     let new: Vec<usize> = (1..tree.len()).filter(|node| is_item(&tree, *node) && is_new(*node)).collect();
     let mutant = |answer| Mutant::of(source, new.iter().filter_map(|node| edit(&tree, *node, answer)));
     let made = ANSWERS.into_iter().filter_map(mutant);
@@ -25,7 +25,7 @@ pub(super) fn value_mutants(_: &str, source: &str, lines: &[Range<usize>]) -> Ve
 fn is_item(tree: &Tree<'_>, node: usize) -> bool {
     match tree.kind(node) {
         "function_definition" | "class_definition" | "decorated_definition" => true,
-        "assignment" => !tree.around(node).any(|outer| tree.kind(outer) == "function_definition"),
+        "assignment" => !tree.ancestors(node).any(|outer| tree.kind(outer) == "function_definition"),
         _ => false,
     }
 }
@@ -44,7 +44,7 @@ fn edit(tree: &Tree<'_>, node: usize, answer: &str) -> Option<(Range<usize>, Str
     if name == "__init__" || name == "__new__" || name == "__post_init__" {
         return None;
     }
-    let yields = tree.inside(body).any(|inner| tree.kind(inner) == "yield");
+    let yields = tree.subtree(body).any(|inner| tree.kind(inner) == "yield");
     let text = if yields { "yield from ()".to_owned() } else { format!("return {answer}") };
     let what = if yields { format!("`{name}` yields nothing") } else { format!("`{name}` returns `{answer}`") };
     Some((tree.range(body), text, what))

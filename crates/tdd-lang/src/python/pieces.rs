@@ -50,7 +50,9 @@ impl Taker<'_, '_> {
                     self.add(statement..body, statement, format!("class `{full}`"), own);
                     self.scope(body, &full);
                 }
-                ("function_definition", _) => self.add(tree.inside(statement), statement, format!("def `{full}`"), own),
+                ("function_definition", _) => {
+                    self.add(tree.subtree(statement), statement, format!("def `{full}`"), own);
+                }
                 ("import_statement" | "import_from_statement" | "future_import_statement", _) => self.import(statement),
                 ("comment" | "pass_statement", _) => {}
                 _ => self.other(statement, outer),
@@ -74,7 +76,7 @@ impl Taker<'_, '_> {
 
     fn other(&mut self, statement: usize, outer: &str) {
         let tree = self.tree;
-        let nodes = tree.inside(statement);
+        let nodes = tree.subtree(statement);
         // A string on its own is documentation, unless it holds examples.
         if tree.digest(nodes.clone()) == Digest::of([]) {
             return;

@@ -75,7 +75,7 @@ pub fn is_manifest(name: &str) -> bool {
 pub fn production_without_tests(sources: &dyn Sources, project: &Project) -> bool {
     let names = Names::of(project, sources);
     let items = |path: &str, source: &str| items(path, source, &names);
-    has_untested_production(project, sources, owns, items, |path| !super::sort::steers(path))
+    has_untested_production(project, sources, owns, items, |path| !super::sort::is_runner_configuration(path))
 }
 
 #[cfg(test)]

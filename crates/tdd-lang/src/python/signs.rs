@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use tdd_core::signs::{Place, Sample, Sensing, Signs};
 
-use super::asks::Asker;
+use super::asks::DependencyFinder;
 use super::items::{called, definition, items, name};
 use super::modules::Modules;
 use super::pieces::pieces;
 use super::sort::sort;
 use super::syntax::Tree;
-use super::uses::{ModuleFiles, SPEECH, meanings, role};
+use super::uses::{ModuleFiles, USE_SYNTAX, file_names, role};
 use super::value::literal;
 use super::{Python, owns};
 use crate::analysis::answers::{Choice, Facts, Part};
-use crate::analysis::signs::{self, Seen, Sight, sample_of};
+use crate::analysis::signs::{self, SignFinder, TestReading, sample_of};
 use crate::code::{Code, File, Item};
 use crate::item::TestItem;
 use crate::language::{Project, Sources};
@@ -40,28 +40,32 @@ const SENSING: [(&str, &str); 11] = [
 
 /// The signs in these files; names are resolved across the whole project.
 pub(super) fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Signs {
-    with_sight(project, sources, &|sight| signs::signs(sight, project, sources, paths))
+    with_finder(project, sources, &|finder| signs::signs(finder, project, sources, paths))
 }
 
 /// Calls `look` with what Python provides for finding signs in this project.
-pub(super) fn with_sight<T>(project: &Project, sources: &dyn Sources, look: &dyn Fn(&Sight<'_, Python>) -> T) -> T {
+pub(super) fn with_finder<T>(
+    project: &Project,
+    sources: &dyn Sources,
+    look: &dyn Fn(&SignFinder<'_, Python>) -> T,
+) -> T {
     let (modules, files) = (Modules::of(project, sources), ModuleFiles::of(project, sources));
-    look(&Sight {
-        speech: SPEECH,
+    look(&SignFinder {
+        use_syntax: USE_SYNTAX,
         answers: ANSWERS,
         owns: &owns,
         tree: &|_, source| Tree::parse(source),
         sort: &|path| sort(path, modules.names()),
         items: &|path, source| items(path, source, modules.names()),
         pieces: &pieces,
-        meanings: &|tree, path| meanings(tree, path, &modules, &files),
+        file_names: &|tree, path| file_names(tree, path, &modules, &files),
         role: &role,
         nodes: &nodes,
         asserting: &|tree, _, tests| {
-            let asker = Asker::new(tree, &modules);
-            tests.iter().map(|test| asker.asserts(test)).collect()
+            let finder = DependencyFinder::new(tree, &modules);
+            tests.iter().map(|test| finder.asserts(test)).collect()
         },
-        seen: &seen,
+        read_test: &read_test,
         runs_before: &runs_before,
         sensing: &sensing,
         is_used: &|name| name.starts_with("__"),
@@ -89,10 +93,10 @@ fn nodes(tree: &Tree<'_>, test: &TestItem) -> Vec<usize> {
     (0..tree.len()).find(is_it).into_iter().collect()
 }
 
-fn seen<'s>(code: &Code, tree: &Tree<'s>, node: usize, _: &TestItem) -> Seen<'s> {
-    let calls = tree.inside(node).filter(|inner| tree.kind(*inner) == "call");
+fn read_test<'s>(code: &Code, tree: &Tree<'s>, node: usize, _: &TestItem) -> TestReading<'s> {
+    let calls = tree.subtree(node).filter(|inner| tree.kind(*inner) == "call");
     let mocks = calls.clone().filter(|call| is_mock(tree, *call)).map(|call| tree.text(call).to_owned());
-    Seen {
+    TestReading {
         mocks: mocks.collect(),
         made: made(code, tree, node),
         samples: samples(tree, node),
@@ -133,11 +137,11 @@ fn is_mock(tree: &Tree<'_>, call: usize) -> bool {
 /// The test's names for values that production created, each with the name of its maker.
 fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, String> {
     let mut made = BTreeMap::new();
-    for assignment in tree.inside(node).filter(|inner| tree.kind(*inner) == "assignment") {
+    for assignment in tree.subtree(node).filter(|inner| tree.kind(*inner) == "assignment") {
         let (Some(left), Some(right)) = (tree.child(assignment, "left"), tree.child(assignment, "right")) else {
             continue;
         };
-        let call = tree.inside(right).find(|inner| tree.kind(*inner) == "call" && code.has(called(tree, *inner)));
+        let call = tree.subtree(right).find(|inner| tree.kind(*inner) == "call" && code.has(called(tree, *inner)));
         if let Some(call) = call {
             made.insert(tree.text(left), called(tree, call).to_owned());
         }
@@ -148,7 +152,7 @@ fn made<'s>(code: &Code, tree: &Tree<'s>, node: usize) -> BTreeMap<&'s str, Stri
 /// The literals of each comparison: inputs and expected values.
 fn samples(tree: &Tree<'_>, node: usize) -> Vec<Sample> {
     let mut found = Vec::new();
-    for inner in tree.inside(node) {
+    for inner in tree.subtree(node) {
         let sides: Vec<usize> = match tree.kind(inner) {
             "comparison_operator" => tree.parts(inner).collect(),
             "call" if called(tree, inner).starts_with("assertEqual") => {

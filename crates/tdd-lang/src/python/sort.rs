@@ -66,16 +66,16 @@ const STEERING_FOLDERS: [&str; 3] = [".venv", "venv", "site-packages"];
 /// The sort of a path, whether or not the file exists.
 pub(super) fn sort(path: &str, names: &Names) -> Sort {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
-    sorted(steers(path), names.is_test_file(path) || names.is_test_folder(folders), owns(path))
+    sorted(is_runner_configuration(path), names.is_test_file(path) || names.is_test_folder(folders), owns(path))
 }
 
 /// Whether a path is runner configuration by its name.
-pub(super) fn steers(path: &str) -> bool {
+pub(super) fn is_runner_configuration(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or_default();
     let is_compiled = [".pth", ".pyc", ".pyo", ".pyd", ".so"].iter().any(|ending| name.ends_with(ending));
     let is_module = owns(name) && STEERING_MODULES.contains(&stem);
-    crate::sort::steers(path, &STEERING_NAMES, &STEERING_FOLDERS)
+    crate::sort::is_runner_configuration(path, &STEERING_NAMES, &STEERING_FOLDERS)
         || is_compiled
         || is_module
         || is_requirements(name)

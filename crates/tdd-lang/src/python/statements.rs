@@ -19,7 +19,7 @@ pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bo
 fn part_of(tree: &Tree<'_>, nodes: Range<usize>, tables: &[usize]) -> Part {
     let own: Vec<usize> = tables.iter().copied().filter(|table| nodes.contains(table)).collect();
     let left_out: Vec<Range<usize>> =
-        own.iter().map(|table| tree.inside(*table)).chain(names_of_rows(tree, nodes.clone(), &own)).collect();
+        own.iter().map(|table| tree.subtree(*table)).chain(names_of_rows(tree, nodes.clone(), &own)).collect();
     let asserts = asserts(tree, nodes.start);
     let rows = own.into_iter().flat_map(|table| rows(tree, table)).collect();
     Part { words: tree.digest_without(nodes, &left_out), rows, asserts }
@@ -35,7 +35,7 @@ fn names_of_rows(tree: &Tree<'_>, nodes: Range<usize>, tables: &[usize]) -> Opti
         .find(|node| tree.kind(*node) == "keyword_argument" && is_ids(node))?;
     let list = tree.child(ids, "value").filter(|list| matches!(tree.kind(*list), "list" | "tuple"))?;
     let is_text = tree.parts(list).all(|name| tree.kind(name) == "string");
-    is_text.then(|| tree.inside(list))
+    is_text.then(|| tree.subtree(list))
 }
 
 fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
@@ -50,13 +50,13 @@ fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
     let tables = tables(&tree, statement);
     let part = |nodes: Range<usize>| part_of(&tree, nodes, &tables);
     let nothing = Digest::of([]);
-    let statements = tree.children(body).filter(|node| tree.digest(tree.inside(*node)) != nothing);
+    let statements = tree.children(body).filter(|node| tree.digest(tree.subtree(*node)) != nothing);
     let decorators = tree.children(statement).filter(|child| tree.kind(*child) == "decorator");
-    let head = decorators.map(|decorator| part(tree.inside(decorator))).chain([part(function..body)]);
+    let head = decorators.map(|decorator| part(tree.subtree(decorator))).chain([part(function..body)]);
     Some(Parts {
         head: head.collect(),
-        statements: statements.map(|node| part(tree.inside(node))).collect(),
-        apart: outside(&tree, statement).into_iter().map(|node| part(tree.inside(node))).collect(),
+        statements: statements.map(|node| part(tree.subtree(node))).collect(),
+        apart: outside(&tree, statement).into_iter().map(|node| part(tree.subtree(node))).collect(),
     })
 }
 

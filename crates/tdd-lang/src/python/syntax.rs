@@ -41,7 +41,7 @@ impl<'a> Tree<'a> {
                 bytes.push(BLOCK);
             }
             if left_out.iter().any(|range| range.contains(&node)) || self.says_nothing(node) {
-                node = self.past(node);
+                node = self.subtree_end(node);
                 continue;
             }
             if self.is_statement(node) {
@@ -49,7 +49,7 @@ impl<'a> Tree<'a> {
             }
             if self.kind(node) == "block" {
                 bytes.push(BLOCK);
-                blocks.push(self.past(node));
+                blocks.push(self.subtree_end(node));
             } else if self.is_leaf(node) {
                 bytes.extend_from_slice(self.token(node).as_bytes());
                 bytes.push(SEPARATOR);
@@ -76,7 +76,7 @@ impl<'a> Tree<'a> {
             self.kind(node) == "expression_statement"
                 && !self.is_leaf(node)
                 && self.kind(node + 1) == "string"
-                && self.past(node + 1) == self.past(node)
+                && self.subtree_end(node + 1) == self.subtree_end(node)
         };
         self.kind(node) == "comment" || is_text() && !self.text(node).contains(">>>")
     }

@@ -17,25 +17,25 @@ const RAISING: [&str; 6] = ["raises", "warns", "deprecated_call", "assertRaises"
 
 /// The lists that a test loops over, inside or outside of it.
 pub(super) fn tables(tree: &Tree<'_>, test: usize) -> Vec<usize> {
-    let over = tree.inside(test).filter_map(|node| gone_through(tree, node));
+    let over = tree.subtree(test).filter_map(|node| iterated(tree, node));
     let found: BTreeSet<usize> = over.filter_map(|over| table(tree, over)).collect();
     found.into_iter().collect()
 }
 
 /// Digests of a table's rows.
 pub(super) fn rows(tree: &Tree<'_>, table: usize) -> Vec<Digest> {
-    tree.parts(table).map(|row| tree.digest(tree.inside(row))).collect()
+    tree.parts(table).map(|row| tree.digest(tree.subtree(row))).collect()
 }
 
 /// The statements outside of a test that hold one of its tables.
 pub(super) fn outside(tree: &Tree<'_>, test: usize) -> Vec<usize> {
-    let apart = tables(tree, test).into_iter().filter(|table| !tree.inside(test).contains(table));
+    let apart = tables(tree, test).into_iter().filter(|table| !tree.subtree(test).contains(table));
     apart.map(|table| tree.statement(table)).collect()
 }
 
 /// What a node loops over: the values of a `parametrize` or `parameterized.expand`, or the iterable of a loop that only
 /// asserts.
-fn gone_through(tree: &Tree<'_>, node: usize) -> Option<usize> {
+fn iterated(tree: &Tree<'_>, node: usize) -> Option<usize> {
     match tree.kind(node) {
         "call" if tree.kind(tree.parent(node)) == "decorator" && called(tree, node) == "parametrize" => {
             let arguments = tree.child(node, "arguments")?;
@@ -96,7 +96,7 @@ fn raises(tree: &Tree<'_>, with: usize) -> bool {
 
 fn leaves(tree: &Tree<'_>, node: usize) -> bool {
     let leaves = |node: usize| matches!(tree.kind(node), "return_statement" | "break_statement" | "continue_statement");
-    tree.inside(node).any(leaves)
+    tree.subtree(node).any(leaves)
 }
 
 /// The list that an expression refers to: itself, or the only list assigned to the name.
@@ -114,12 +114,12 @@ fn table(tree: &Tree<'_>, over: usize) -> Option<usize> {
         let assignment = tree.parent(*node);
         tree.kind(assignment) == "assignment" && tree.field(*node) == Some("left")
     };
-    let functions = tree.around(over).find(|outer| tree.kind(*outer) == "function_definition");
-    let own = functions.filter(|function| tree.inside(*function).any(|node| is_it(&node) && is_assigned(&node)));
+    let functions = tree.ancestors(over).find(|outer| tree.kind(*outer) == "function_definition");
+    let own = functions.filter(|function| tree.subtree(*function).any(|node| is_it(&node) && is_assigned(&node)));
     let scope = own.unwrap_or(0);
-    let (made, used): (Vec<usize>, Vec<usize>) = tree.inside(scope).filter(is_it).partition(is_assigned);
+    let (made, used): (Vec<usize>, Vec<usize>) = tree.subtree(scope).filter(is_it).partition(is_assigned);
     let [made] = made[..] else { return None };
-    let through: BTreeSet<usize> = tree.inside(scope).filter_map(|node| gone_through(tree, node)).collect();
+    let through: BTreeSet<usize> = tree.subtree(scope).filter_map(|node| iterated(tree, node)).collect();
     let is_part = |node: usize| tree.kind(tree.parent(node)) == "attribute" && tree.field(node) == Some("attribute");
     let whole = |node: usize| if is_part(node) { tree.parent(node) } else { node };
     let list = tree.child(tree.parent(made), "right").filter(|list| is_plain(tree, *list))?;

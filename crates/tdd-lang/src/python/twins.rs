@@ -3,15 +3,15 @@
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
-use super::expectation::{opposites, untruth};
+use super::expectation::{false_assertion, opposites};
 use super::items::definition;
 use super::syntax::Tree;
 use crate::item::TestItem;
 use crate::syntax::splice;
-use crate::twin::{Boldness, FreshNames, Opposite, Twins, edited_part, one_untruth_each};
+use crate::twin::{AlterationMode, FreshNames, Opposite, Twins, edited_part, one_false_assertion_each};
 
 /// The file with the copies in it; `None` if the test cannot be copied.
-pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins> {
     let tree = Tree::parse(source).filter(|tree| tree.parses())?;
     let is_it =
         |node: &usize| tree.range(*node) == test.span && tree.kind(definition(&tree, *node)) == "function_definition";
@@ -23,10 +23,10 @@ pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldne
         Writer { path, tree: &tree, source, test, statement, names: FreshNames::new(seed), text: String::new() };
     let never = writer.names.next("Never");
     let copy = writer.copy(None)?;
-    let sound = writer.control("pass");
-    let broken = writer.control("raise AssertionError(\"broken\")");
-    let untruths = writer.untruths();
-    let twins = writer.altered(boldness, &never)?;
+    let passing_control = writer.control("pass");
+    let failing_control = writer.control("raise AssertionError(\"broken\")");
+    let false_assertions = writer.false_assertions();
+    let twins = writer.altered(mode, &never)?;
     let copies = std::mem::take(&mut writer.text);
     let never = format!(
         "\n\nclass {never}:\n    def __enter__(self):\n        return self\n\n    def __exit__(self, kind, value, trace):\n        \
@@ -34,7 +34,7 @@ pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, boldne
     );
     let end = source.len()..source.len();
     let source = splice(source, vec![(test.span.end..test.span.end, copies), (end, never)]);
-    Some(Twins { source, copy: copy.1, sound, broken, untruths, twins })
+    Some(Twins { source, copy: copy.1, passing_control, failing_control, false_assertions, twins })
 }
 
 /// Writes copies one after the other.
@@ -82,15 +82,16 @@ impl Writer<'_, '_> {
     }
 
     /// Adds a test with a false assertion for each kind of assertion in the test.
-    fn untruths(&mut self) -> Vec<(String, TestId)> {
-        let told = one_untruth_each(self.assertions().into_iter().filter_map(|node| untruth(self.tree, node)));
+    fn false_assertions(&mut self) -> Vec<(String, TestId)> {
+        let told =
+            one_false_assertion_each(self.assertions().into_iter().filter_map(|node| false_assertion(self.tree, node)));
         told.into_iter().map(|(name, text)| (name, self.control(&text))).collect()
     }
 
-    fn altered(&mut self, boldness: Boldness, never: &str) -> Option<Vec<Twin>> {
+    fn altered(&mut self, mode: AlterationMode, never: &str) -> Option<Vec<Twin>> {
         let mut twins = Vec::new();
         for node in self.assertions() {
-            for Opposite { edit, what, probe } in opposites(self.tree, node, boldness, never) {
+            for Opposite { edit, what, probe } in opposites(self.tree, node, mode, never) {
                 let (name, id) = self.copy(Some(edit))?;
                 let probe = probe.and_then(|probe| self.copy(Some(probe))).map(|(_, id)| id);
                 twins.push(Twin { name, id, line: self.tree.line(node), what, probe });
@@ -102,7 +103,7 @@ impl Writer<'_, '_> {
     fn assertions(&self) -> Vec<usize> {
         let asserts = |node: &usize| matches!(self.tree.kind(*node), "assert_statement" | "call");
         let find = |span: &std::ops::Range<usize>| {
-            self.tree.inside(self.statement).find(|node| asserts(node) && self.tree.range(*node) == *span)
+            self.tree.subtree(self.statement).find(|node| asserts(node) && self.tree.range(*node) == *span)
         };
         self.test.assertions.iter().filter_map(|assertion| find(&assertion.span)).collect()
     }
@@ -129,7 +130,7 @@ mod tests {
 
     fn of(source: &str) -> Twins {
         let test = items("tests/test_a.py", source, &Names::default()).tests.remove(0);
-        twins("tests/test_a.py", source, &test, 7, Boldness::ChangeValues).unwrap()
+        twins("tests/test_a.py", source, &test, 7, AlterationMode::ChangeValues).unwrap()
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use crate::analysis::compare::Piece;
-use crate::code::{Comes, Role};
+use crate::code::{ReachedBy, Role};
 use crate::language::{Project, Sources};
-use crate::lookup::{Import, Meanings, Origin};
+use crate::lookup::{FileNames, Import, Origin};
 use crate::syntax::FlatTree;
-use crate::uses::{Speech, Use, route_of};
+use crate::uses::{Use, UseSyntax, route_of};
 
 use super::items::{definition, name};
 use super::modules::{Modules, is_starter};
@@ -15,7 +15,7 @@ use super::owns;
 use super::syntax::Tree;
 
 /// How to find the uses of names in Python.
-pub(super) const SPEECH: Speech = Speech { used, binds, text, route };
+pub(super) const USE_SYNTAX: UseSyntax = UseSyntax { used, binds, text, route };
 
 /// Functions that look up a member by its name.
 const FINDING: [&str; 5] = ["getattr", "setattr", "hasattr", "attrgetter", "methodcaller"];
@@ -47,7 +47,7 @@ const WRAPPING: [&str; 22] = [
 ];
 
 /// Base classes that call no members of derived classes, except special methods.
-const QUIET: [&str; 20] = [
+const NON_CALLING_BASES: [&str; 20] = [
     "ABC",
     "Enum",
     "Exception",
@@ -99,9 +99,11 @@ fn found_by_name(tree: &FlatTree<'_>, call: usize) -> Option<Use> {
     let is_finding = FINDING.contains(&function.rsplit('.').next().unwrap_or(function));
     let is_vars = function == "globals" || function == "vars" || function == "locals";
     let list = tree.child(call, "arguments").filter(|_| is_finding || is_vars)?;
-    let texts: Vec<&str> = tree.inside(list).filter_map(|node| text(tree, node)).collect();
+    let texts: Vec<&str> = tree.subtree(list).filter_map(|node| text(tree, node)).collect();
     Some(match texts.first() {
-        Some(first) if tree.inside(list).any(|node| matches!(tree.kind(node), "binary_operator" | "interpolation")) => {
+        Some(first)
+            if tree.subtree(list).any(|node| matches!(tree.kind(node), "binary_operator" | "interpolation")) =>
+        {
             Use::Prefix((*first).to_owned())
         }
         Some(first) => Use::Member(None, (*first).to_owned()),
@@ -132,11 +134,11 @@ fn binds(tree: &FlatTree<'_>, node: usize) -> Option<usize> {
     let is_scope = |outer: &usize| match tree.kind(*outer) {
         "function_definition" | "lambda" => true,
         "list_comprehension" | "dictionary_comprehension" | "set_comprehension" | "generator_expression" => {
-            tree.around(node).any(|around| tree.kind(around) == "for_in_clause" && tree.parent(around) == *outer)
+            tree.ancestors(node).any(|around| tree.kind(around) == "for_in_clause" && tree.parent(around) == *outer)
         }
         _ => false,
     };
-    let scope = tree.around(node).find(is_scope).filter(|_| is_given)?;
+    let scope = tree.ancestors(node).find(is_scope).filter(|_| is_given)?;
     // A parameter of a test or a fixture refers to the fixture with that name.
     let takes = is_fixture && tree.kind(scope) == "function_definition" && asks_for_fixtures(tree, scope);
     (!takes).then_some(scope)
@@ -168,21 +170,21 @@ fn route<'a>(tree: &FlatTree<'a>, node: usize) -> Option<&'a str> {
 }
 
 /// The role of an item.
-pub(super) fn role(tree: &Tree<'_>, names: &Meanings, piece: &Piece, nodes: &Range<usize>) -> Role {
+pub(super) fn role(tree: &Tree<'_>, names: &FileNames, piece: &Piece, nodes: &Range<usize>) -> Role {
     let full = piece.label.split('`').nth(1).unwrap_or_default();
     let owner = full.strip_suffix(&piece.name).and_then(|outer| outer.strip_suffix('.'));
     let owner = owner.map(|outer| outer.rsplit('.').next().unwrap_or(outer).to_owned());
     let is_dunder = piece.name.starts_with("__") && piece.name.ends_with("__");
-    let class = || tree.around(nodes.start).find(|outer| tree.kind(*outer) == "class_definition");
+    let class = || tree.ancestors(nodes.start).find(|outer| tree.kind(*outer) == "class_definition");
     let around = || class().map(|class| name(tree, class).to_owned());
     let owner = owner.or_else(|| if piece.name.is_empty() { around() } else { None });
     let mut role = Role { names: assigned(tree, piece, nodes), owner, ..Role::plain(&piece.name) };
     role.is_idle = is_guard(tree, nodes) || is_dunder && role.owner.is_none() && !piece.label.starts_with("def ");
     let is_function = piece.label.starts_with("def ");
-    if role.owner.is_some() && (!is_function || is_dunder || has_loud_base(tree, names, nodes.start)) {
-        role.comes = Comes::WithOwner;
+    if role.owner.is_some() && (!is_function || is_dunder || has_calling_base(tree, names, nodes.start)) {
+        role.reached_by = ReachedBy::Owner;
     } else if is_dunder || role.is_idle {
-        role.comes = Comes::WithFile;
+        role.reached_by = ReachedBy::File;
     }
     register(tree, nodes, &mut role);
     role
@@ -206,13 +208,13 @@ fn is_guard(tree: &Tree<'_>, nodes: &Range<usize>) -> bool {
 }
 
 /// Whether the class around a member has a base that may call any of its members.
-fn has_loud_base(tree: &Tree<'_>, names: &Meanings, member: usize) -> bool {
-    let class = tree.around(member).find(|outer| tree.kind(*outer) == "class_definition");
+fn has_calling_base(tree: &Tree<'_>, names: &FileNames, member: usize) -> bool {
+    let class = tree.ancestors(member).find(|outer| tree.kind(*outer) == "class_definition");
     let bases = class.and_then(|class| tree.child(class, "superclasses"));
-    bases.is_some_and(|bases| tree.parts(bases).any(|base| is_loud(tree, names, base)))
+    bases.is_some_and(|bases| tree.parts(bases).any(|base| calls_members(tree, names, base)))
 }
 
-fn is_loud(tree: &Tree<'_>, names: &Meanings, base: usize) -> bool {
+fn calls_members(tree: &Tree<'_>, names: &FileNames, base: usize) -> bool {
     let text = tree.text(base).split('[').next().unwrap_or_default();
     let (root, last) = (text.split('.').next().unwrap_or(text), text.rsplit('.').next().unwrap_or(text));
     let is_ours = |import: &Import| matches!(import.from, Origin::Files(_) | Origin::Unknown);
@@ -220,7 +222,7 @@ fn is_loud(tree: &Tree<'_>, names: &Meanings, base: usize) -> bool {
     // `asyncio.Protocol` calls the members that `typing.Protocol` only describes.
     let is_plain = root == last || matches!(root, "abc" | "builtins" | "enum" | "typing" | "typing_extensions");
     tree.kind(base) != "keyword_argument"
-        && !(is_plain && QUIET.contains(&last))
+        && !(is_plain && NON_CALLING_BASES.contains(&last))
         && !last.ends_with("Error")
         && imported.is_some_and(|imports| !imports.iter().any(is_ours))
 }
@@ -237,21 +239,21 @@ fn register(tree: &Tree<'_>, nodes: &Range<usize>, role: &mut Role) {
         let text = tree.text(function);
         let (root, last) = (text.split('.').next().unwrap_or(text), text.rsplit('.').next().unwrap_or(text));
         let is_bare = tree.kind(said) == "identifier";
-        if WRAPPING.contains(&last) || is_bare && !puts_away(tree, root) {
+        if WRAPPING.contains(&last) || is_bare && !registers(tree, root) {
             continue;
         }
-        let inside = decorator..tree.past(decorator);
+        let inside = decorator..tree.subtree_end(decorator);
         role.route = inside.clone().find_map(|node| route(tree, node)).map(str::to_owned);
-        role.comes = if role.owner.is_some() { Comes::WithOwner } else { Comes::WithFile };
+        role.reached_by = if role.owner.is_some() { ReachedBy::Owner } else { ReachedBy::File };
     }
 }
 
 /// Whether a decorator of this file registers what it decorates: `REGISTRY[name] = function`.
-fn puts_away(tree: &Tree<'_>, wanted: &str) -> bool {
+fn registers(tree: &Tree<'_>, wanted: &str) -> bool {
     const KEEPING: [&str; 6] = ["append", "add", "register", "setdefault", "update", "insert"];
     let here = tree.children(0).map(|top| definition(tree, top)).find(|item| name(tree, *item) == wanted);
     here.is_some_and(|function| {
-        tree.inside(function).any(|node| {
+        tree.subtree(function).any(|node| {
             let puts = tree.kind(node) == "subscript" && tree.field(node) == Some("left");
             puts || tree.field(node) == Some("attribute") && KEEPING.contains(&tree.text(node))
         })
@@ -259,8 +261,8 @@ fn puts_away(tree: &Tree<'_>, wanted: &str) -> bool {
 }
 
 /// What the names of a file refer to.
-pub(super) fn meanings(tree: &Tree<'_>, path: &str, modules: &Modules, files: &ModuleFiles) -> Meanings {
-    let mut names = Meanings { space: path.to_owned(), programs: files.programs(path), ..Meanings::default() };
+pub(super) fn file_names(tree: &Tree<'_>, path: &str, modules: &Modules, files: &ModuleFiles) -> FileNames {
+    let mut names = FileNames { namespace: path.to_owned(), programs: files.programs(path), ..FileNames::default() };
     for statement in (0..tree.len()).filter(|node| tree.kind(*node).starts_with("import_")) {
         let from = tree.child(statement, "module_name").map(|from| tree.text(from).replace(' ', ""));
         for part in tree.parts(statement).filter(|part| tree.field(*part) != Some("module_name")) {
@@ -268,7 +270,9 @@ pub(super) fn meanings(tree: &Tree<'_>, path: &str, modules: &Modules, files: &M
             let alias = tree.child(part, "alias").map(|alias| tree.text(alias));
             let (text, kind) = (tree.text(plain), tree.kind(part));
             match &from {
-                Some(from) if kind == "wildcard_import" => names.all_of.push(files.origin(path, from, modules)),
+                Some(from) if kind == "wildcard_import" => {
+                    names.wildcard_imports.push(files.origin(path, from, modules));
+                }
                 Some(from) => {
                     let dot = if from.ends_with('.') { "" } else { "." };
                     let below = files.origin(path, &format!("{from}{dot}{text}"), modules);
@@ -305,7 +309,7 @@ impl ModuleFiles {
     pub fn of(project: &Project, sources: &dyn Sources) -> Self {
         let ours = sources.files().iter().filter(|path| owns(path));
         let parts = |path: &String| {
-            let stem = project.below(path)?.trim_end_matches(".py");
+            let stem = project.relative_path(path)?.trim_end_matches(".py");
             let parts = stem.split('/').filter(|part| *part != "__init__").map(str::to_owned).collect();
             Some((path.clone(), parts))
         };
@@ -361,11 +365,11 @@ impl ModuleFiles {
 #[cfg(test)]
 mod tests {
     use crate::fixture;
-    use crate::python::signs::with_sight;
+    use crate::python::signs::with_finder;
 
     /// The production items that no test reaches.
     fn left(files: &[(&str, &str)]) -> Vec<String> {
-        fixture::left(files, |project, sources, look| with_sight(project, sources, look))
+        fixture::left(files, |project, sources, look| with_finder(project, sources, look))
     }
 
     /// Checks which items of a module its test does not reach.

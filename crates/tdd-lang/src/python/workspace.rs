@@ -27,7 +27,7 @@ pub(super) fn members(project: &Project, sources: &dyn Sources) -> Vec<String> {
         with.iter().any(|pattern| matches(pattern, below)) && !without.iter().any(|pattern| matches(pattern, below))
     };
     let folders = sources.files().iter().filter_map(|path| path.strip_suffix("/pyproject.toml"));
-    let named = folders.filter(|folder| project.below(folder).is_some_and(is_named));
+    let named = folders.filter(|folder| project.relative_path(folder).is_some_and(is_named));
     named.map(str::to_owned).collect()
 }
 

@@ -1,15 +1,15 @@
 //! Shared by the test runs of all languages: why a command gave no result, messages of bounded length, and collecting
 //! results for a report.
 
-mod grounds;
+mod diagnosis_context;
 mod marked;
 mod quote;
 mod results;
 
-pub(crate) use self::grounds::Grounds;
+pub(crate) use self::diagnosis_context::DiagnosisContext;
 pub(crate) use self::marked::Marked;
 pub(crate) use self::quote::Quoting;
-pub(crate) use self::results::{Results, no_tests_found, stands_before};
+pub(crate) use self::results::{Results, blocks, no_tests_found};
 
 use tdd_core::command::{Exit, Finished};
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};

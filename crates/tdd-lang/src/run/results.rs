@@ -87,7 +87,7 @@ impl Results {
 }
 
 /// Whether an obstacle blocks a test: it names the test or its file, or it is the runner's own.
-pub(crate) fn stands_before(obstacle: &Obstacle, id: &TestId, runner: &str) -> bool {
+pub(crate) fn blocks(obstacle: &Obstacle, id: &TestId, runner: &str) -> bool {
     obstacle.tests.contains(id) || obstacle.subject == runner || id.path() == Some(&obstacle.subject)
 }
 

@@ -18,7 +18,7 @@ pub fn fmt(project: &Project, settings: &Settings, files: &[String], sources: &d
     }
     let ours = files.iter().filter(|file| owns(file));
     let ours: Vec<(&str, String)> =
-        ours.filter_map(|file| Some((project.below(file)?, edition(file, sources)))).collect();
+        ours.filter_map(|file| Some((project.relative_path(file)?, edition(file, sources)))).collect();
     let (_, edition) = ours.first()?;
     if ours.iter().any(|(_, other)| other != edition) {
         return Some(project.command(words(&["cargo", "fmt", "--all"]), settings));

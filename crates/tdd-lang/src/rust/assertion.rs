@@ -138,7 +138,7 @@ fn invocations(tree: &Tree<'_>, node: usize) -> impl Iterator<Item = Range<usize
     };
     let found: Vec<Range<usize>> = (0..children.len().saturating_sub(2))
         .filter(calls)
-        .map(|at| children[path_start(tree, &children, at)]..tree.past(children[at + 2]))
+        .map(|at| children[path_start(tree, &children, at)]..tree.subtree_end(children[at + 2]))
         .collect();
     found.into_iter()
 }

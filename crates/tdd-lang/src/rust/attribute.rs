@@ -22,7 +22,7 @@ pub(super) enum Truth {
 }
 
 /// Limit for nested conditions; deeper ones are not evaluated.
-const DEEPEST: usize = 32;
+const MAX_NESTING: usize = 32;
 
 /// Attributes that make a function a test, besides those whose name ends in `test`.
 const TESTS: [&str; 3] = ["test_case", "test_matrix", "quickcheck"];
@@ -32,7 +32,7 @@ impl Attribute {
     pub fn read(tokens: &[&str]) -> Vec<Self> {
         let text = format!("#[{}]", spell(tokens));
         let mut found = Vec::new();
-        let mut waiting = vec![(tokens, None::<String>, DEEPEST)];
+        let mut waiting = vec![(tokens, None::<String>, MAX_NESTING)];
         while let Some((tokens, when, depth)) = waiting.pop() {
             let length = tokens.iter().take_while(|token| !matches!(**token, "(" | "=" | "[" | "{")).count();
             let (path, rest) = tokens.split_at(length);
@@ -108,7 +108,7 @@ impl Attribute {
         }
         let tokens = self.tokens();
         let condition = arguments(&tokens).into_iter().next().unwrap_or_default();
-        holds(condition, in_tests, DEEPEST)
+        holds(condition, in_tests, MAX_NESTING)
     }
 
     /// Whether it contains documentation that may have an example.

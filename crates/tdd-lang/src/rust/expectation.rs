@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::value::{are_plainly_same, arguments, changed, sides_of_equality};
 use crate::syntax::splice;
-use crate::twin::Boldness;
+use crate::twin::AlterationMode;
 
 /// Longest value shown in a message, in characters.
 const LONGEST: usize = 40;
@@ -24,17 +24,17 @@ pub(super) struct Opposite {
 }
 
 /// The opposite of an assertion; `None` if there is no safe way to write it.
-pub(super) fn opposite(assertion: &str, boldness: Boldness) -> Option<Opposite> {
+pub(super) fn opposite(assertion: &str, mode: AlterationMode) -> Option<Opposite> {
     let call = Call::read(assertion)?;
     match call.name() {
-        "assert_eq" | "debug_assert_eq" => of_equality(&call, boldness),
+        "assert_eq" | "debug_assert_eq" => of_equality(&call, mode),
         "assert_ne" | "debug_assert_ne" => {
             let (left, right) = call.sides()?;
             Some(plain(broken_if(left, "!=", right), "expects equal values"))
         }
-        "assert" | "debug_assert" => of_condition(&call, boldness),
+        "assert" | "debug_assert" => of_condition(&call, mode),
         "assert_matches" | "debug_assert_matches" => of_pattern(&call),
-        name if name.starts_with("assert_") && name.ends_with("_eq") && boldness == Boldness::ChangeValues => {
+        name if name.starts_with("assert_") && name.ends_with("_eq") && mode == AlterationMode::ChangeValues => {
             of_compared(&call, &call.arguments()?)
         }
         _ => None,
@@ -42,7 +42,7 @@ pub(super) fn opposite(assertion: &str, boldness: Boldness) -> Option<Opposite> 
 }
 
 /// The same assertion macro with arguments for which it must fail; `None` for an unknown macro.
-pub(super) fn untruth(assertion: &str) -> Option<(String, String)> {
+pub(super) fn false_assertion(assertion: &str) -> Option<(String, String)> {
     let call = Call::read(assertion)?;
     let arguments = match call.name() {
         "assert_eq" | "debug_assert_eq" => "1u8, 2u8",
@@ -100,13 +100,13 @@ fn plain(text: String, what: &str) -> Opposite {
     Opposite { text, what: what.to_owned(), probe: None }
 }
 
-fn of_equality(call: &Call<'_>, boldness: Boldness) -> Option<Opposite> {
+fn of_equality(call: &Call<'_>, mode: AlterationMode) -> Option<Opposite> {
     let parts = call.arguments()?;
     let (left, right) = call.sides()?;
     if are_plainly_same(left, right) {
         return Some(plain(call.with_inner(call.inner), "compares a value with itself"));
     }
-    let by_value = if boldness == Boldness::ChangeValues { of_compared(call, &parts) } else { None };
+    let by_value = if mode == AlterationMode::ChangeValues { of_compared(call, &parts) } else { None };
     by_value.or_else(|| Some(plain(broken_if(left, "==", right), "expects different values")))
 }
 
@@ -145,7 +145,7 @@ fn probe(left: &str, right: &str) -> String {
     )
 }
 
-fn of_condition(call: &Call<'_>, boldness: Boldness) -> Option<Opposite> {
+fn of_condition(call: &Call<'_>, mode: AlterationMode) -> Option<Opposite> {
     let condition = call.arguments()?.into_iter().next()?;
     let text = call.inner.get(condition.clone())?;
     if let Some((left, right)) = sides_of_equality(text) {
@@ -155,7 +155,7 @@ fn of_condition(call: &Call<'_>, boldness: Boldness) -> Option<Opposite> {
         }
         let sides = [(right, right_text), (left, left_text)];
         let other = sides.into_iter().find_map(|(side, was)| Some((side, was, changed(was)?)));
-        if let Some((side, was, other)) = other.filter(|_| boldness == Boldness::ChangeValues) {
+        if let Some((side, was, other)) = other.filter(|_| mode == AlterationMode::ChangeValues) {
             let what = instead(was, &other);
             let part = condition.start + side.start..condition.start + side.end;
             return Some(Opposite { text: call.with_part(part, other), what, probe: None });
@@ -239,7 +239,7 @@ mod tests {
             "assert_contains!(a, 3)",
             "panic!(\"no\")",
         ];
-        let shown = shapes.map(|shape| match opposite(shape, Boldness::ChangeValues) {
+        let shown = shapes.map(|shape| match opposite(shape, AlterationMode::ChangeValues) {
             Some(other) => format!("{shape}\n    {}\n    {}", other.text, other.what),
             None => format!("{shape}\n    none"),
         });
@@ -253,20 +253,20 @@ mod tests {
             ("assert!(a == 3)", "assert!(!(a == 3))"),
             ("assert_ne!(a, 3)", "match (&(a), &(3)) { (l, r) => if *l != *r { let _ = 1 / \"\".len(); } }"),
         ] {
-            assert_eq!(opposite(shape, Boldness::NegateOnly).unwrap().text, expected);
+            assert_eq!(opposite(shape, AlterationMode::NegateOnly).unwrap().text, expected);
         }
-        assert_eq!(opposite("assert_relative_eq!(a, 0.3)", Boldness::NegateOnly), None);
+        assert_eq!(opposite("assert_relative_eq!(a, 0.3)", AlterationMode::NegateOnly), None);
     }
 
     #[test]
     fn a_probe_compares_what_both_sides_print() {
-        let probe = opposite("assert_eq!(f(), Some(1))", Boldness::ChangeValues).unwrap().probe.unwrap();
+        let probe = opposite("assert_eq!(f(), Some(1))", AlterationMode::ChangeValues).unwrap().probe.unwrap();
         assert!(probe.starts_with("match (&(f()), &(Some(2))) { (l, r) => { let _ = *l == *r;"), "{probe}");
     }
 
     #[test]
-    fn an_untruth_is_told_with_the_macro_that_the_test_uses() {
-        let told = |text| untruth(text).map(|(_, text)| text);
+    fn a_false_assertion_uses_the_macro_that_the_test_uses() {
+        let told = |text| false_assertion(text).map(|(_, text)| text);
         assert_eq!(told("pretty::assert_eq!(a, b)").as_deref(), Some("pretty::assert_eq!(1u8, 2u8);"));
         assert_eq!(told("assert!(a)").as_deref(), Some("assert!(false);"));
         assert_eq!(told("assert_matches!(a, b)"), None);

@@ -39,7 +39,7 @@ fn documents_an_example(tree: &Tree<'_>) -> bool {
     (0..tree.len()).any(|node| match tree.kind(node) {
         "line_comment" | "block_comment" => comment::documents_an_example(tree.text(node)),
         "attribute" if tree.text(node).contains("doc") => {
-            read(tree, node..tree.past(node)).iter().any(Attribute::documents_an_example)
+            read(tree, node..tree.subtree_end(node)).iter().any(Attribute::documents_an_example)
         }
         _ => false,
     })

@@ -3,19 +3,19 @@
 use std::ops::Range;
 
 use super::items::items;
-use super::mark_imports::{brought_back, left_aside};
+use super::mark_imports::{disable_imports, enable_imports};
 use super::syntax::Tree;
 use super::tables::tables_in;
 use crate::item::TestItem;
 use crate::language::Skip;
-use crate::mark::{escaped, indent, only_lacks, only_runs, only_skips, without_annotation, without_tables};
+use crate::mark::{escaped, indent, only_lacks, only_runs, only_skips, start_with_annotation, without_tables};
 
 /// The file without the test, its annotation, its own tables and one adjacent blank line.
 pub(super) fn without_test(path: &str, source: &str, test: &TestItem) -> Option<String> {
     let tables = tables_in(&Tree::parse(source)?, &test.span).into_iter().filter_map(|table| table.apart);
     let (lighter, own) = without_tables(source, tables.collect(), test, |source| items(path, source))?;
     let lines = whole_lines(&lighter, &own.span);
-    let start = without_annotation(&lighter, lines.start, &own, "//");
+    let start = start_with_annotation(&lighter, lines.start, &own, "//");
     let gap = blank_line(&lighter, &(start..lines.end));
     let changed = [lighter.get(..gap.start)?, lighter.get(gap.end..)?].concat();
     only_lacks(test, &items(path, source), &items(path, &changed)).then_some(changed)
@@ -34,7 +34,7 @@ pub(super) fn skipped(path: &str, source: &str, test: &TestItem, reason: &str, s
         Skip::FromRunning => marked,
         Skip::FromBuilding => {
             let marked_test = items(path, &marked).tests.into_iter().find(|other| other.name == test.name)?;
-            left_aside(&marked, &marked_test)?
+            disable_imports(&marked, &marked_test)?
         }
     };
     only_skips(test, &items(path, source), &items(path, &changed)).then_some(changed)
@@ -49,7 +49,7 @@ pub(super) fn unskipped(path: &str, source: &str, test: &TestItem) -> Option<Str
     let above = source.get(..lines.start)?;
     let not_built = above.trim_end_matches('\n').rsplit('\n').next().filter(|line| line.trim() == NOT_BUILT);
     let start = lines.start - not_built.map_or(0, |line| line.len() + 1);
-    let changed = brought_back(&[source.get(..start)?, source.get(lines.end..)?].concat(), test);
+    let changed = enable_imports(&[source.get(..start)?, source.get(lines.end..)?].concat(), test);
     only_runs(test, &items(path, source), &items(path, &changed)).then_some(changed)
 }
 

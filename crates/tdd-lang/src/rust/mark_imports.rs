@@ -13,7 +13,7 @@ use crate::syntax::splice;
 
 /// The file without the imports that only this test needs: the declaration is disabled, and a copy beside it imports
 /// the rest.
-pub(super) fn left_aside(source: &str, test: &TestItem) -> Option<String> {
+pub(super) fn disable_imports(source: &str, test: &TestItem) -> Option<String> {
     let tree = Tree::parse(source)?;
     let (own, others) = mentioned(&tree, test);
     let is_lonely = |leaf: &String| own.contains(uses::name(leaf)) && !others.contains(uses::name(leaf));
@@ -34,7 +34,7 @@ pub(super) fn left_aside(source: &str, test: &TestItem) -> Option<String> {
 }
 
 /// The file with this test's imports enabled again.
-pub(super) fn brought_back(source: &str, test: &TestItem) -> String {
+pub(super) fn enable_imports(source: &str, test: &TestItem) -> String {
     let mark = mark(test);
     let is_ours = |line: &str| {
         let line = line.trim();
@@ -67,7 +67,7 @@ fn mentioned<'a>(tree: &Tree<'a>, test: &TestItem) -> (BTreeSet<&'a str>, BTreeS
 
 /// The paths of a private `use` declaration; none for a public one, which others could use.
 fn leaves(tree: &Tree<'_>, node: usize) -> Vec<String> {
-    let mut tokens = tree.tokens(node..tree.past(node)).map(|token| tree.text(token));
+    let mut tokens = tree.tokens(node..tree.subtree_end(node)).map(|token| tree.text(token));
     if tokens.next() == Some("use") { uses::leaves(tokens) } else { Vec::new() }
 }
 
@@ -85,9 +85,9 @@ mod tests {
         let rest = "\n#[test]\nfn old() {\n    assert_eq!(score(), 1);\n}\n\n#[test]\nfn new() {\n    assert!(strike().is_some());\n}\n";
         let source = format!("{imports}{rest}");
         let test = items("tests/a.rs", &source).tests.into_iter().find(|test| test.name == "new").unwrap();
-        let aside = left_aside(&source, &test).unwrap();
+        let aside = disable_imports(&source, &test).unwrap();
         assert_eq!(aside, format!("{expected}{rest}"));
-        assert_eq!(brought_back(&aside, &test), source);
+        assert_eq!(enable_imports(&aside, &test), source);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::items::items;
 use super::word;
 
 /// Limit for modules to follow: `#[path]` can make any number of them out of a few files.
-const MOST: usize = 20_000;
+const MAX_MODULES: usize = 20_000;
 
 /// Where a test is in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl ModuleTree {
         let mut followed = 0;
         while let Some(visit) = waiting.pop() {
             followed += 1;
-            if followed <= MOST && !visit.is_in_a_circle() {
+            if followed <= MAX_MODULES && !visit.is_in_a_circle() {
                 waiting.extend(tree.add(&visit, files));
             }
         }
@@ -251,7 +251,7 @@ impl Visit {
 
     fn is_in_a_circle(&self) -> bool {
         let outwards = std::iter::successors(self.through.as_deref(), |through| through.outer.as_deref());
-        outwards.take(MOST).any(|through| through.path == self.path)
+        outwards.take(MAX_MODULES).any(|through| through.path == self.path)
     }
 }
 

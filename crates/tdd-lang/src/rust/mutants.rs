@@ -41,7 +41,7 @@ fn new_items(tree: &Tree<'_>, for_tests: &[Range<usize>], lines: &[Range<usize>]
     for node in 0..tree.len() {
         let kind = tree.kind(node);
         if matches!(kind, "impl_item" | "trait_item") && begins(node) {
-            inside = node..tree.past(node);
+            inside = node..tree.subtree_end(node);
         }
         let wanted = matches!(kind, "function_item" | "const_item" | "static_item");
         if wanted && (begins(node) || inside.contains(&node)) && !tested(node) {

@@ -69,8 +69,7 @@ impl Layout {
     pub fn of(project: &Project, files: &mut ParsedFiles<'_>) -> Self {
         let mut layout = Self::default();
         for target in targets(project, files.sources()) {
-            let tests =
-                matches!(target.kind, TargetKind::Test | TargetKind::StepWorkshop) || in_test_folder(&target.root);
+            let tests = matches!(target.kind, TargetKind::Test | TargetKind::Bench) || in_test_folder(&target.root);
             for mount in ModuleTree::build(&target.root, files).mounts() {
                 let mounted = Mounted {
                     kind: target.kind,
@@ -103,8 +102,8 @@ impl Layout {
     /// A file's sort by the targets that reach it.
     fn sort(&self, path: &str) -> Option<Sort> {
         let mounts = self.mounts(path);
-        let steers = |mount: &Mounted| matches!(mount.kind, TargetKind::Script | TargetKind::Macros);
-        if mounts.iter().any(|mount| steers(mount) && !mount.for_tests) {
+        let is_runner_configuration = |mount: &Mounted| matches!(mount.kind, TargetKind::Script | TargetKind::Macros);
+        if mounts.iter().any(|mount| is_runner_configuration(mount) && !mount.for_tests) {
             Some(Sort::Steering)
         } else if mounts.iter().any(|mount| !mount.for_tests) {
             Some(Sort::Production)
@@ -171,7 +170,7 @@ impl<'s> Sorter<'s> {
 
 /// The sort of a path in this tree.
 pub fn sort(project: &Project, path: &str, sources: &dyn Sources) -> Sort {
-    if steers(path) {
+    if is_runner_configuration(path) {
         return Sort::Steering;
     }
     let layout = Layout::of(project, &mut ParsedFiles::for_modules(sources));
@@ -226,7 +225,7 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-fn steers(path: &str) -> bool {
+fn is_runner_configuration(path: &str) -> bool {
     let (folders, name) = split(path);
     Folders::of(folders).steer(folders, name)
 }

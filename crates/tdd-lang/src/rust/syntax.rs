@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use tdd_core::digest::Digest;
 
 use super::Rust;
-use crate::syntax::{Flaw, Grammar, ParseCache, SEPARATOR};
+use crate::syntax::{Grammar, ParseCache, SEPARATOR, SyntaxError};
 
 static GRAMMAR: Grammar = Grammar {
     language: LazyLock::new(|| tree_sitter_rust::LANGUAGE.into()),
@@ -67,13 +67,13 @@ impl<'a> Tree<'a> {
     }
 
     /// The first syntax error, if any; macro arguments are not checked.
-    pub fn flaw(&self) -> Option<Flaw> {
-        self.flaw_of(self.broken())
+    pub fn syntax_error(&self) -> Option<SyntaxError> {
+        self.syntax_error_of(self.broken())
     }
 
     fn broken(&self) -> impl Iterator<Item = usize> + '_ {
         let is_there = |node: &usize| *node < self.len();
-        let next = |node: usize| if self.kind(node) == "token_tree" { self.past(node) } else { node + 1 };
+        let next = |node: usize| if self.kind(node) == "token_tree" { self.subtree_end(node) } else { node + 1 };
         let nodes = std::iter::successors(Some(0).filter(is_there), move |node| Some(next(*node)).filter(is_there));
         nodes.filter(|node| self.is_broken(*node))
     }

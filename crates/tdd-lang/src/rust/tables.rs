@@ -34,7 +34,7 @@ pub(super) fn tables(tree: &Tree<'_>, function: Range<usize>) -> Vec<Table> {
 
 /// The tables of the function in these bytes.
 pub(super) fn tables_in(tree: &Tree<'_>, span: &Range<usize>) -> Vec<Table> {
-    tables(tree, tree.behind(span.start)..tree.behind(span.end))
+    tables(tree, tree.first_from(span.start)..tree.first_from(span.end))
 }
 
 /// Whether a block only asserts, without effects that outlast it.
@@ -56,7 +56,7 @@ fn only_asserts(tree: &Tree<'_>, block: usize) -> bool {
     };
     statements().all(|node| tree.kind(node) == "let_declaration" || claims(node))
         && statements().any(claims)
-        && !tree.inside(block).any(leaves)
+        && !tree.subtree(block).any(leaves)
 }
 
 /// The list behind `&rows` or `rows.iter()`.
@@ -97,7 +97,7 @@ fn table(tree: &Tree<'_>, function: &Range<usize>, over: usize) -> Option<Table>
     let value = tree.child(item, "value").filter(|_| is_made).map(|value| bare(tree, value))?;
     let (list, rows) = list(tree, value)?;
     let length = tree.child(item, "type").and_then(|kind| {
-        let array = tree.inside(kind).find(|node| tree.kind(*node) == "array_type")?;
+        let array = tree.subtree(kind).find(|node| tree.kind(*node) == "array_type")?;
         tree.child(array, "length")
     });
     let is_apart = !function.contains(&item);
@@ -134,9 +134,9 @@ fn list(tree: &Tree<'_>, node: usize) -> Option<(usize, Vec<Digest>)> {
             // `[x; n]` repeats one value.
             ";" => return None,
             _ => match rows.last_mut() {
-                Some(row) if !is_new => row.end = tree.past(part),
+                Some(row) if !is_new => row.end = tree.subtree_end(part),
                 _ => {
-                    rows.push(tree.inside(part));
+                    rows.push(tree.subtree(part));
                     is_new = false;
                 }
             },

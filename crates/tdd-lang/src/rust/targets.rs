@@ -16,7 +16,7 @@ pub(super) enum TargetKind {
     Macros,
     Program,
     Test,
-    StepWorkshop,
+    Bench,
     Example,
     /// `build.rs`.
     Script,
@@ -36,7 +36,7 @@ pub(super) struct Target {
 const SEVERAL: [(TargetKind, &str, &str, &str, bool); 4] = [
     (TargetKind::Program, "bin", "autobins", "src/bin", true),
     (TargetKind::Test, "test", "autotests", "tests", true),
-    (TargetKind::StepWorkshop, "bench", "autobenches", "benches", false),
+    (TargetKind::Bench, "bench", "autobenches", "benches", false),
     (TargetKind::Example, "example", "autoexamples", "examples", false),
 ];
 
@@ -44,7 +44,7 @@ const SEVERAL: [(TargetKind, &str, &str, &str, bool); 4] = [
 /// test folder are fixtures and have none.
 pub(super) fn targets(project: &Project, sources: &dyn Sources) -> Vec<Target> {
     let mut manifests = Manifest::all(sources);
-    manifests.retain(|manifest| manifest.folder == project.root || project.below(&manifest.folder).is_some());
+    manifests.retain(|manifest| manifest.folder == project.root || project.relative_path(&manifest.folder).is_some());
     let members = members(project, &manifests);
     let packages = manifests.iter().filter(|manifest| manifest.package().is_some());
     let mut found = Vec::new();
@@ -201,7 +201,7 @@ mod tests {
             ("tests/t.rs", ""),
         ];
         let expected = [
-            "benches/b.rs StepWorkshop -",
+            "benches/b.rs Bench -",
             "build.rs Script -",
             "examples/e.rs Example -",
             "src/bin/p.rs Program",

@@ -8,30 +8,37 @@ use std::ops::Range;
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
-use super::expectation::{BREAK, opposite, untruth};
+use super::expectation::{BREAK, false_assertion, opposite};
 use super::syntax::Tree;
 use crate::item::{Assertion, TestItem};
 use crate::syntax::splice;
-use crate::twin::{Boldness, FreshNames, Twins, edited_part};
+use crate::twin::{AlterationMode, FreshNames, Twins, edited_part};
 
 /// Keeps a copy from failing to compile because of the project's lints.
 const LENIENT: &str = "#[allow(warnings, unconditional_panic, overflowing_literals, arithmetic_overflow)]";
 
 /// The file with the copies; `None` if the test cannot be copied.
-pub(super) fn twins(_: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
+pub(super) fn twins(_: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins> {
     let tree = Tree::parse(source).filter(Tree::parses)?;
     if test.assertions.iter().any(|assertion| assertion.kind.contains("snapshot")) {
         return None;
     }
     let original = Original::find(&tree, source, test)?;
-    let mut writer = Writer { original, source, boldness, names: FreshNames::new(seed), text: String::new() };
+    let mut writer = Writer { original, source, mode, names: FreshNames::new(seed), text: String::new() };
     let copy = writer.test(&Alteration::default())?;
-    let sound = writer.control("")?;
-    let broken = writer.control(BREAK)?;
-    let untruths = writer.untruths(test)?;
+    let passing_control = writer.control("")?;
+    let failing_control = writer.control(BREAK)?;
+    let false_assertions = writer.false_assertions(test)?;
     let twins = if test.should_panic { writer.panicking(test)? } else { writer.asserting(test) };
     let source = splice(source, vec![(test.span.end..test.span.end, writer.text)]);
-    Some(Twins { source, copy: copy.1, sound: sound.1, broken: broken.1, untruths, twins })
+    Some(Twins {
+        source,
+        copy: copy.1,
+        passing_control: passing_control.1,
+        failing_control: failing_control.1,
+        false_assertions,
+        twins,
+    })
 }
 
 /// The test to copy.
@@ -80,7 +87,7 @@ struct Alteration {
 struct Writer<'a> {
     original: Original,
     source: &'a str,
-    boldness: Boldness,
+    mode: AlterationMode,
     names: FreshNames,
     text: String,
 }
@@ -102,23 +109,23 @@ impl Writer<'_> {
     /// A test of our own, with the compiler's built-in `#[test]` if its path can be written (not in edition 2015).
     fn control(&mut self, body: &str) -> Option<(String, TestId)> {
         let name = self.names.next("t");
-        let attribute = match self.boldness {
-            Boldness::ChangeValues => "#[::core::prelude::v1::test]",
-            Boldness::NegateOnly => "#[test]",
+        let attribute = match self.mode {
+            AlterationMode::ChangeValues => "#[::core::prelude::v1::test]",
+            AlterationMode::NegateOnly => "#[test]",
         };
         self.write(&name, attribute, &format!("fn {name}() {{ {body} }}"))
     }
 
     fn write(&mut self, name: &str, attributes: &str, function: &str) -> Option<(String, TestId)> {
-        let lenient = if self.boldness == Boldness::ChangeValues { format!("{LENIENT}\n") } else { String::new() };
+        let lenient = if self.mode == AlterationMode::ChangeValues { format!("{LENIENT}\n") } else { String::new() };
         self.text += &format!("\n// @tdd-test-id: {name}\n{attributes}\n{lenient}{function}\n");
         Some((format!("{}{name}", self.original.modules), TestId::annotation(name).ok()?))
     }
 
     /// One failing control test for each macro with which the test asserts.
-    fn untruths(&mut self, test: &TestItem) -> Option<Vec<(String, TestId)>> {
+    fn false_assertions(&mut self, test: &TestItem) -> Option<Vec<(String, TestId)>> {
         let texts = test.assertions.iter().filter_map(|assertion| self.source.get(assertion.span.clone()));
-        let mut told: Vec<(String, String)> = texts.filter_map(untruth).collect();
+        let mut told: Vec<(String, String)> = texts.filter_map(false_assertion).collect();
         told.sort();
         told.dedup();
         told.into_iter().map(|(name, text)| Some((name, self.control(&text)?.1))).collect()
@@ -132,7 +139,7 @@ impl Writer<'_> {
     fn asserting_otherwise(&mut self, assertion: &Assertion) -> Option<Twin> {
         let inside = assertion.span.start >= self.original.function.start;
         let text = self.source.get(assertion.span.clone()).filter(|_| inside)?;
-        let other = opposite(text, self.boldness)?;
+        let other = opposite(text, self.mode)?;
         let edited = |text: String| Alteration { edit: Some((assertion.span.clone(), text)), should_panic: None };
         let (name, id) = self.test(&edited(other.text))?;
         let probe = other.probe.and_then(|probe| self.test(&edited(probe))).map(|(_, id)| id);
@@ -166,7 +173,7 @@ mod tests {
 
     fn of(source: &str) -> Option<Twins> {
         let test = items("src/lib.rs", source).tests.remove(0);
-        twins("src/lib.rs", source, &test, 7, Boldness::ChangeValues)
+        twins("src/lib.rs", source, &test, 7, AlterationMode::ChangeValues)
     }
 
     #[test]
@@ -214,7 +221,7 @@ mod tests {
     #[test]
     fn a_test_without_assertions_of_its_own_is_only_copied() {
         let twins = of("#[test] fn t() -> Result<(), E> { f()?; Ok(()) }").unwrap();
-        assert_eq!((twins.twins.len(), twins.untruths.len()), (0, 0));
+        assert_eq!((twins.twins.len(), twins.false_assertions.len()), (0, 0));
     }
 
     #[test]
@@ -232,7 +239,7 @@ mod tests {
     fn names_depend_on_the_seed_alone() {
         let source = "#[test] fn t() { assert!(f()); }";
         let test = items("a.rs", source).tests.remove(0);
-        let named = |seed| twins("src/lib.rs", source, &test, seed, Boldness::ChangeValues).unwrap().copy;
+        let named = |seed| twins("src/lib.rs", source, &test, seed, AlterationMode::ChangeValues).unwrap().copy;
         assert_eq!(named(1), named(1));
         assert_ne!(named(1), named(2));
     }

@@ -18,7 +18,7 @@ const WRAPPING_METHODS: [&str; 9] =
     ["to_string", "to_owned", "into", "to_vec", "as_bytes", "as_str", "clone", "collect", "into_iter"];
 
 /// Limit for nesting; nobody writes deeper values.
-const DEEPEST: usize = 40;
+const MAX_NESTING: usize = 40;
 
 /// The arguments of a call or a call-like macro; `None` if they do not parse.
 pub(super) fn arguments(text: &str) -> Option<Vec<Range<usize>>> {
@@ -35,7 +35,7 @@ pub(super) fn arguments(text: &str) -> Option<Vec<Range<usize>>> {
 /// other call is an input, and may not affect the result.
 pub(super) fn changed(expression: &str) -> Option<String> {
     let source = wrap(expression);
-    let edits = edits(&source, DEEPEST)?;
+    let edits = edits(&source, MAX_NESTING)?;
     let unwrapped = edits.into_iter().map(|(range, text)| (unwrap(&range), text)).collect();
     Some(splice(expression, unwrapped))
 }

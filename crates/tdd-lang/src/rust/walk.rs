@@ -97,7 +97,7 @@ impl<'t, 's> Walk<'t, 's> {
     fn visit(&mut self, node: usize) -> usize {
         match self.tree.kind(node) {
             "line_comment" | "block_comment" => self.comment(node),
-            "attribute_item" => self.attribute(node..self.tree.past(node)),
+            "attribute_item" => self.attribute(node..self.tree.subtree_end(node)),
             "inner_attribute_item" => self.inner_attribute(node),
             "mod_item" => return self.module_item(node),
             "impl_item" | "trait_item" => return self.body(node),
@@ -106,11 +106,11 @@ impl<'t, 's> Walk<'t, 's> {
             "expression_statement" | "ERROR" => return node + 1,
             _ => self.other(node),
         }
-        self.tree.past(node)
+        self.tree.subtree_end(node)
     }
 
     fn visit_token(&mut self, node: usize) -> usize {
-        let mut following = self.tree.siblings(self.tree.past(node), self.scope().nodes.end);
+        let mut following = self.tree.siblings(self.tree.subtree_end(node), self.scope().nodes.end);
         let (next, after) = (following.next(), following.next());
         drop(following);
         let kind = |node: Option<usize>| node.map_or("", |node| self.tree.kind(node));
@@ -125,7 +125,7 @@ impl<'t, 's> Walk<'t, 's> {
             (";", ..) => drop(self.lead.take()),
             _ => {}
         }
-        self.tree.past(node)
+        self.tree.subtree_end(node)
     }
 
     fn comment(&mut self, node: usize) {
@@ -147,7 +147,7 @@ impl<'t, 's> Walk<'t, 's> {
 
     /// `#![cfg(…)]` applies to the enclosing scope.
     fn inner_attribute(&mut self, node: usize) {
-        let attributes = read(self.tree, node + 4..self.tree.past(node) - 1);
+        let attributes = read(self.tree, node + 4..self.tree.subtree_end(node) - 1);
         let bound = Bound::of(&attributes);
         let was_test_only = self.scope().bound.test_only;
         if bound.test_only && !was_test_only {
@@ -162,8 +162,8 @@ impl<'t, 's> Walk<'t, 's> {
     fn module_item(&mut self, node: usize) -> usize {
         let Some(name) = self.tree.child(node, "name").map(|name| self.tree.text(name)) else { return node + 1 };
         let Some(body) = self.tree.child(node, "body") else {
-            self.declare(node..self.tree.past(node), name);
-            return self.tree.past(node);
+            self.declare(node..self.tree.subtree_end(node), name);
+            return self.tree.subtree_end(node);
         };
         self.open(node, body, Some(name))
     }
@@ -172,13 +172,13 @@ impl<'t, 's> Walk<'t, 's> {
     fn body(&mut self, node: usize) -> usize {
         match self.tree.child(node, "body") {
             Some(body) => self.open(node, body, None),
-            None => self.tree.past(node),
+            None => self.tree.subtree_end(node),
         }
     }
 
     fn macro_invocation(&mut self, node: usize) -> usize {
         let Some(arguments) = self.tree.children(node).find(|child| self.tree.kind(*child) == "token_tree") else {
-            return self.tree.past(node);
+            return self.tree.subtree_end(node);
         };
         let name = self.tree.child(node, "macro").map_or("", |name| self.tree.text(name));
         let every_function_is_a_test = name.rsplit("::").next() == Some("quickcheck");
@@ -191,18 +191,18 @@ impl<'t, 's> Walk<'t, 's> {
 
     fn other(&mut self, node: usize) {
         let lead = self.lead.take();
-        self.mark(&lead, node..self.tree.past(node));
+        self.mark(&lead, node..self.tree.subtree_end(node));
     }
 
     fn function_item(&mut self, node: usize) {
         let Some(name) = self.tree.child(node, "name") else { return self.other(node) };
         let returned = self.tree.child(node, "return_type").map_or("()", |returned| self.tree.text(returned));
         let returns = !matches!(returned, "()" | "!");
-        self.function(Function { nodes: node..self.tree.past(node), name, returns });
+        self.function(Function { nodes: node..self.tree.subtree_end(node), name, returns });
     }
 
     fn token_attribute(&mut self, node: usize, brackets: usize) -> usize {
-        let past = self.tree.past(brackets);
+        let past = self.tree.subtree_end(brackets);
         if self.tree.text(brackets).starts_with('[') {
             self.attribute(node..past);
         }
@@ -212,16 +212,16 @@ impl<'t, 's> Walk<'t, 's> {
     fn token_function(&mut self, node: usize, name: usize) -> usize {
         let rest: Vec<usize> = self
             .tree
-            .siblings(self.tree.past(name), self.scope().nodes.end)
+            .siblings(self.tree.subtree_end(name), self.scope().nodes.end)
             .take_while(|node| self.tree.kind(*node) != ";")
             .collect();
         let Some(body) = rest.iter().position(|node| self.is_block(*node)) else {
             self.lead.take();
-            return self.tree.past(name);
+            return self.tree.subtree_end(name);
         };
         let returned = rest[..body].iter().skip_while(|node| self.tree.kind(**node) != "->").nth(1);
         let returns = returned.is_some_and(|node| !matches!(self.tree.text(*node), "()" | "!"));
-        let past = self.tree.past(rest[body]);
+        let past = self.tree.subtree_end(rest[body]);
         self.function(Function { nodes: node..past, name, returns });
         past
     }
@@ -231,7 +231,7 @@ impl<'t, 's> Walk<'t, 's> {
         if self.is_block(body) {
             return self.enter(body, Some(text));
         }
-        let past = self.tree.past(body);
+        let past = self.tree.subtree_end(body);
         self.declare(node..past, text);
         past
     }
@@ -249,10 +249,10 @@ impl<'t, 's> Walk<'t, 's> {
     /// Enters the body of an item.
     fn open(&mut self, item: usize, body: usize, name: Option<&str>) -> usize {
         let lead = self.lead.take();
-        self.mark(&lead, item..self.tree.past(item));
+        self.mark(&lead, item..self.tree.subtree_end(item));
         let module = name.map(|name| (name.to_owned(), lead.files().next().flatten()));
         let bound = Bound { test_only: self.scope().bound.test_only, ..Bound::default() }.and(lead.bound());
-        self.scopes.push(Scope { nodes: body..self.tree.past(body), module, bound, content: Content::Items });
+        self.scopes.push(Scope { nodes: body..self.tree.subtree_end(body), module, bound, content: Content::Items });
         body + 1
     }
 
@@ -307,8 +307,9 @@ impl<'t, 's> Walk<'t, 's> {
         let tables = tables(self.tree, function.nodes.clone());
         let whole = |own: Digest| {
             let apart = tables.iter().filter_map(|table| table.apart.as_ref());
-            let digest =
-                |span: &Range<usize>| self.tree.digest(self.tree.behind(span.start)..self.tree.behind(span.end));
+            let digest = |span: &Range<usize>| {
+                self.tree.digest(self.tree.first_from(span.start)..self.tree.first_from(span.end))
+            };
             let apart: String = apart.map(|span| digest(span).to_string()).collect();
             if apart.is_empty() { own } else { Digest::of(format!("{own}{apart}")) }
         };

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a server that cannot be started has failed the test")]
 
 mod cassettes;
+mod continuation;
 mod deadlines;
 mod forms;
 mod probes;
@@ -10,4 +11,3 @@ mod refusals;
 mod retries;
 mod server;
 mod streams;
-mod whole;

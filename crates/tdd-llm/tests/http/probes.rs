@@ -24,8 +24,16 @@ fn asks(request: &Request) -> (bool, Option<&str>, bool, bool) {
 
 fn able(_: usize, request: &Request) -> Vec<Act> {
     match asks(request) {
-        (true, ..) => status(200, r#"{"object":"list","data":[{"id":"m"},{"id":"n","created":1.5}]}"#),
+        (true, ..) => {
+            status(200, r#"{"object":"list","data":[{"id":"m","max_model_len":4096},{"id":"n","created":1.5}]}"#)
+        }
+        (_, Some(_), ..) if request.body.to_string().contains("double") => {
+            answer(r#"{"path":"calc.py","content":"def double(n):\n    return 2 * n\n"}"#)
+        }
         (_, Some(_), ..) => answer(r#"{"greeting":"hi"}"#),
+        (_, None, ..) if request.body.to_string().contains("double") => {
+            answer("calc.py\n```python\ndef double(n):\n    return 2 * n\n```\n")
+        }
         (_, _, true, _) => {
             let call = json!({ "id": "c", "function": { "name": "weather", "arguments": "{}" } });
             completion(&json!({ "choices": [{ "message": { "tool_calls": [call] } }] }))
@@ -53,8 +61,14 @@ fn an_able_server_is_found_able() {
         tools: Finding::Yes,
         streaming: Finding::Yes,
         usage: Finding::Yes,
+        fenced_code: Finding::Yes,
+        json_code: Finding::Yes,
+        tokens_per_second: None,
+        context_tokens: Some(4096),
     };
-    assert_eq!(probed(&Server::by(able)), expected);
+    let found = probed(&Server::by(able));
+    assert!(found.tokens_per_second.is_some(), "{found:?}");
+    assert_eq!(Capabilities { tokens_per_second: None, ..found }, expected);
 }
 
 #[test]
@@ -67,6 +81,10 @@ fn a_server_that_takes_everything_and_honours_nothing_is_found_out() {
         tools: Finding::No("the answer calls no tool, though one was offered".into()),
         streaming: Finding::No("the answer comes in one piece".into()),
         usage: Finding::No("the answer has no token counts".into()),
+        fenced_code: Finding::No("the answer has no fenced block with the code".into()),
+        json_code: Finding::No("the answer has no usable code in its JSON".into()),
+        tokens_per_second: None,
+        context_tokens: None,
     };
     assert_eq!(probed(&Server::by(careless)), expected);
 }

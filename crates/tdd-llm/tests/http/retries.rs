@@ -166,7 +166,7 @@ fn whoever_waits_for_the_server_is_told_how_long() {
         let told = Arc::clone(&told);
         move |text: &str| told.lock().unwrap().push(text.to_owned())
     };
-    chat(&server.client().telling(tell), &text()).unwrap();
+    chat(&server.client().with_wait_listener(tell), &text()).unwrap();
     let expected = format!("`{}` asks us to wait 1 s (429): slow down", server.url);
     assert_eq!(*told.lock().unwrap(), [expected]);
 }

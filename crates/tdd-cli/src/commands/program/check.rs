@@ -39,7 +39,7 @@ struct Document {
 }
 
 pub fn run(args: &Check, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.place)?;
+    let repo = project::repository(&context.user_paths)?;
     let document = Document::of(found::find(&repo, &args.name)?);
     context.output.result_or(&document, || document.head() + &document.text(), || document.text());
     Ok(ExitCode::from(u8::from(!document.runs)))

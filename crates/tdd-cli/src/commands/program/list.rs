@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use tdd_exec::program::{ProgramContext, found};
 
-use super::desk;
+use super::program_context;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{BAD, DIM, GOOD, WARN, paint};
@@ -30,23 +30,23 @@ struct Row {
 }
 
 pub fn run(context: &Context) -> Result<ExitCode, CliError> {
-    let desk = desk(context)?;
+    let programs = program_context(context)?;
     let mut rows = Vec::new();
-    for name in found::names(&desk.repo)?.into_keys() {
-        rows.push(row(&desk, &name));
+    for name in found::names(&programs.repo)?.into_keys() {
+        rows.push(row(&programs, &name));
     }
     context.output.result_or(&rows, || text(&rows), || text(&rows));
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(desk: &ProgramContext, name: &str) -> Row {
+fn row(programs: &ProgramContext, name: &str) -> Row {
     let program = name.to_owned();
     let unready = |why: String| Row { program, standing: "not-ready", why: Some(why), iterations: 0, best: None };
-    let found = match found::find(&desk.repo, name) {
+    let found = match found::find(&programs.repo, name) {
         Ok(found) => found,
         Err(error) => return unready(error.to_string()),
     };
-    let look = match desk.look(&found, &desk.memory(&found, None), /* allow_untracked */ false) {
+    let look = match programs.look(&found, &programs.memory(&found, None), /* allow_untracked */ false) {
         Ok(look) => look,
         Err(error) => return unready(error.to_string()),
     };

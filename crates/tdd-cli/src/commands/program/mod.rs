@@ -55,8 +55,8 @@ pub fn run(args: &Program, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 /// Opens the repository for work on its programs.
-fn desk(context: &Context) -> Result<ProgramContext, CliError> {
-    Ok(ProgramContext::open(context.place.clone(), context.surroundings())?)
+fn program_context(context: &Context) -> Result<ProgramContext, CliError> {
+    Ok(ProgramContext::open(context.user_paths.clone(), context.run_control())?)
 }
 
 /// Explains a program's run state.

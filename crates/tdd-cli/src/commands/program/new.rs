@@ -80,7 +80,7 @@ struct Document {
 }
 
 pub fn run(args: &New, context: &Context) -> Result<ExitCode, CliError> {
-    let repo = project::repository(&context.place)?;
+    let repo = project::repository(&context.user_paths)?;
     if !is_name(&args.name) {
         return Err(ProgramError::Name(args.name.clone()).into());
     }

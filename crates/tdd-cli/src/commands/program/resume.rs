@@ -10,7 +10,7 @@ use tdd_core::seam::Clock;
 use tdd_exec::clock::WallClock;
 use tdd_exec::program::found;
 
-use super::desk;
+use super::program_context;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::person::PersonError;
@@ -69,12 +69,12 @@ pub fn resume(args: &Resume, context: &Context) -> Result<ExitCode, CliError> {
 }
 
 fn tell(name: &str, remote: Option<&str>, happened: &Happened, context: &Context) -> Result<ExitCode, CliError> {
-    let desk = desk(context)?;
-    let found = found::find(&desk.repo, name)?;
-    let memory = desk.memory(&found, remote);
+    let programs = program_context(context)?;
+    let found = found::find(&programs.repo, name)?;
+    let memory = programs.memory(&found, remote);
     memory.fetch()?;
-    memory.tell(std::slice::from_ref(happened))?;
-    let look = desk.look(&found, &memory, /* allow_untracked */ false)?;
+    memory.record(std::slice::from_ref(happened))?;
+    let look = programs.look(&found, &memory, /* allow_untracked */ false)?;
     let (line, next) = (super::line(name, &look), super::next(&look));
     let document = Document { program: name.to_owned(), standing: look.standing, next };
     context.output.result(&document, || line.clone());

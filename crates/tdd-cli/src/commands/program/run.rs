@@ -9,10 +9,10 @@ use serde::Serialize;
 use tdd_core::machine::End;
 use tdd_core::program::iteration::{Outcome, Overview};
 use tdd_core::program::schedule::RunState;
-use tdd_exec::program::{ProgramContext, ProgramError, Went, Worker, found};
+use tdd_exec::program::{ProgramContext, ProgramError, Progress, Worker, found};
 use tdd_exec::recording::Recording;
 
-use super::desk;
+use super::program_context;
 use crate::commands::run::{Options, count, minutes, show, voice};
 use crate::context::Context;
 use crate::error::{CliError, Code};
@@ -64,17 +64,17 @@ const NOTHING_DUE: u8 = 1;
 const FOR_A_PERSON: u8 = 4;
 
 pub fn run(args: &Run, context: &Context) -> Result<ExitCode, CliError> {
-    let desk = desk(context)?;
+    let programs = program_context(context)?;
     match &args.name {
-        Some(name) => program(args, name, &desk, context).map(ExitCode::from),
-        None => all_due(args, &desk, context),
+        Some(name) => program(args, name, &programs, context).map(ExitCode::from),
+        None => all_due(args, &programs, context),
     }
 }
 
-fn all_due(args: &Run, desk: &ProgramContext, context: &Context) -> Result<ExitCode, CliError> {
+fn all_due(args: &Run, programs: &ProgramContext, context: &Context) -> Result<ExitCode, CliError> {
     let mut code = None;
-    for name in found::names(&desk.repo)?.into_keys() {
-        match if_due(args, &name, desk, context) {
+    for name in found::names(&programs.repo)?.into_keys() {
+        match if_due(args, &name, programs, context) {
             Ok(Some(ended)) if ended == Code::Interrupted as u8 => return Ok(ExitCode::from(ended)),
             Ok(ended) => code = code.max(ended),
             Err(error) if error.code() == Code::Interrupted => return Err(error),
@@ -93,15 +93,15 @@ fn all_due(args: &Run, desk: &ProgramContext, context: &Context) -> Result<ExitC
 }
 
 /// Runs a program if it is due and returns its exit code.
-fn if_due(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> Result<Option<u8>, CliError> {
-    let found = found::find(&desk.repo, name)?;
-    let memory = desk.memory(&found, args.remote.as_deref());
+fn if_due(args: &Run, name: &str, programs: &ProgramContext, context: &Context) -> Result<Option<u8>, CliError> {
+    let found = found::find(&programs.repo, name)?;
+    let memory = programs.memory(&found, args.remote.as_deref());
     if found.problems.is_empty() {
         memory.fetch()?;
     }
-    let look = desk.look(&found, &memory, args.options.allow_untracked)?;
+    let look = programs.look(&found, &memory, args.options.allow_untracked)?;
     match (look.standing, look.refusal) {
-        (RunState::Due | RunState::Pending, _) => program(args, name, desk, context).map(Some),
+        (RunState::Due | RunState::Pending, _) => program(args, name, programs, context).map(Some),
         (RunState::NotReady { .. }, Some(ProgramError::NotReady { .. })) => {
             context.output.note(format_args!("note: `{name}` is not ready; `tdd-cli program check {name}`"));
             Ok(None)
@@ -119,8 +119,8 @@ fn if_due(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> R
 }
 
 /// Runs iterations of one program and returns the exit code.
-fn program(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> Result<u8, CliError> {
-    let found = found::find(&desk.repo, name)?;
+fn program(args: &Run, name: &str, programs: &ProgramContext, context: &Context) -> Result<u8, CliError> {
+    let found = found::find(&programs.repo, name)?;
     if let Some(refusal) = found.not_ready() {
         return Err(refusal.into());
     }
@@ -128,7 +128,7 @@ fn program(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> 
         Ok(strategy) => *strategy,
         Err(why) => return Err(ProgramError::Baseline(why.clone()).into()),
     };
-    let memory = desk.memory(&found, args.remote.as_deref());
+    let memory = programs.memory(&found, args.remote.as_deref());
     memory.fetch()?;
     let opened = |recording: &mut Recording| {
         context.mention_repair(recording);
@@ -137,7 +137,7 @@ fn program(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> 
         }
     };
     let worker = Worker {
-        desk,
+        context: programs,
         found: &found,
         strategy,
         memory,
@@ -163,10 +163,10 @@ fn program(args: &Run, name: &str, desk: &ProgramContext, context: &Context) -> 
 fn iterate(worker: &Worker<'_>, args: &Run, name: &str, context: &Context) -> Result<Option<End>, CliError> {
     loop {
         let (order, mandate) = match worker.iterate()? {
-            Went::Over(overview) => return tell(context, name, &overview).map(|()| None),
-            Went::Work(order, mandate) => (order, *mandate),
+            Progress::Over(overview) => return tell(context, name, &overview).map(|()| None),
+            Progress::Work(order, mandate) => (order, *mandate),
         };
-        let voices = voice(&args.options, &worker.desk.config, order.max_time, context)?;
+        let voices = voice(&args.options, &worker.context.config, order.max_time, context)?;
         match machine::run(context, order, mandate, voices)? {
             End::Steps { .. } | End::Done { .. } | End::Stopped { .. } => {}
             // Only plans end like this.

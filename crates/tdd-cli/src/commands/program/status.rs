@@ -9,7 +9,7 @@ use tdd_core::program::schedule::RunState;
 use tdd_core::program::state::State;
 use tdd_exec::program::{Look, found};
 
-use super::desk;
+use super::program_context;
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -35,9 +35,9 @@ struct Document {
 }
 
 pub fn run(args: &Status, context: &Context) -> Result<ExitCode, CliError> {
-    let desk = desk(context)?;
-    let found = found::find(&desk.repo, &args.name)?;
-    let look = desk.look(&found, &desk.memory(&found, None), /* allow_untracked */ false)?;
+    let programs = program_context(context)?;
+    let found = found::find(&programs.repo, &args.name)?;
+    let look = programs.look(&found, &programs.memory(&found, None), /* allow_untracked */ false)?;
     let (line, next) = (super::line(&args.name, &look), super::next(&look));
     let Look { standing, state, .. } = look;
     let document = Document { standing, next, state };

@@ -4,7 +4,7 @@
 use tdd_core::change::Sort;
 use tdd_core::report::Cause;
 
-use crate::go::asks::Asker;
+use crate::go::asks::DependencyFinder;
 use crate::go::items::{called, is_test_file};
 use crate::go::known::{PackageIndex, folder, imports};
 use crate::go::sort::sort;
@@ -131,8 +131,8 @@ impl<'d> Diagnosis<'d> {
                 .next()
                 .is_some_and(|package| self.known.is_package(package) || self.known.is_ours(package));
         }
-        let asker = Asker::new(tree, &self.known, path);
-        self.mentions(tree, path, &complaint.message) || asker.place_asks(complaint.line, at)
+        let finder = DependencyFinder::new(tree, &self.known, path);
+        self.mentions(tree, path, &complaint.message) || finder.place_asks(complaint.line, at)
     }
 
     /// Whether an undefined plain name could be production's: a function, a type, or an exported name that is used
@@ -151,7 +151,7 @@ impl<'d> Diagnosis<'d> {
         });
         // `var Carry = carry` exports something of the package for tests outside of it.
         let is_opened = node.is_some_and(|node| {
-            let outermost = tree.around(node).find(|outer| tree.parent(*outer) == 0);
+            let outermost = tree.ancestors(node).find(|outer| tree.parent(*outer) == 0);
             outermost.is_some_and(|outer| tree.kind(outer) == "var_declaration")
         });
         is_asked_for || is_opened || name.starts_with(char::is_uppercase)
@@ -189,7 +189,7 @@ impl<'d> Diagnosis<'d> {
     fn line_asks(&self, path: &str, line: usize) -> bool {
         let Some(source) = self.sources.read(path) else { return false };
         Tree::parse(&source)
-            .is_some_and(|tree| Asker::new(&tree, &self.known, path).place_asks(line, /* at */ None))
+            .is_some_and(|tree| DependencyFinder::new(&tree, &self.known, path).place_asks(line, /* at */ None))
     }
 }
 

@@ -37,7 +37,7 @@ fn read(said: &[Finished], project: &Project, paths: &[String], sources: &dyn So
     let mut blocks: BTreeMap<String, Vec<(RangeInclusive<usize>, bool)>> = BTreeMap::new();
     for (file, lines, executed) in text.lines().filter_map(block) {
         if let Some(below) = file.strip_prefix(module).and_then(|below| below.strip_prefix('/')) {
-            blocks.entry(project.above(below)).or_default().push((lines, executed));
+            blocks.entry(project.repository_path(below)).or_default().push((lines, executed));
         }
     }
     let mut coverage = Coverage::default();

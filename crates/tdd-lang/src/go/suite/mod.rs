@@ -3,21 +3,21 @@
 //!
 //! A test function is one test, however many subtests it has: it passes if all of them do.
 
-mod book;
 mod cause;
 mod coverage;
+mod environment;
 mod events;
+mod run_state;
 #[cfg(test)]
 mod tests;
-mod world;
 
 use tdd_core::command::{CommandSpec, Finished};
 
-use self::book::Book;
 use self::cause::Diagnosis;
 use self::coverage::AND_PROFILE;
 pub use self::coverage::coverage;
-use self::world::World;
+use self::environment::GoEnvironment;
+use self::run_state::RunState;
 use super::Go;
 use super::ids::Ids;
 use super::test_command::TestCommand;
@@ -49,15 +49,15 @@ struct GoSuite {
 enum Stage {
     Begin,
     Finding,
-    Running(Box<Book>),
+    Running(Box<RunState>),
 }
 
 /// One call of `go test`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Errand {
+enum GoTestCall {
     /// All tests of all packages.
     All,
-    /// These tests of one package, given by its index in [`World::packages`].
+    /// These tests of one package, given by its index in [`GoEnvironment::packages`].
     Tests(usize, Vec<String>),
     /// One subtest of a test.
     Part(usize, String, String),
@@ -69,25 +69,25 @@ impl Suite for GoSuite {
         match std::mem::replace(&mut self.stage, Stage::Begin) {
             Stage::Begin => {
                 self.stage = Stage::Finding;
-                Next::Run(world::questions(&self.command, &self.project, &self.settings))
+                Next::Run(environment::questions(&self.command, &self.project, &self.settings))
             }
-            Stage::Finding => match World::read(&finished, &self.project) {
-                Ok(world) => {
-                    let mut book = Book::new(world, Ids::of(&self.project, sources));
-                    book.plan(&self.selection);
-                    self.go_on(book, sources)
+            Stage::Finding => match GoEnvironment::read(&finished, &self.project) {
+                Ok(environment) => {
+                    let mut state = RunState::new(environment, Ids::of(&self.project, sources));
+                    state.plan(&self.selection);
+                    self.go_on(state, sources)
                 }
                 Err(obstacle) => Next::Done(report_without_run(&self.selection, obstacle)),
             },
-            Stage::Running(mut book) => {
+            Stage::Running(mut state) => {
                 let diagnosis = Diagnosis::new(&self.project, sources);
-                let errands = std::mem::take(&mut book.errands);
-                for (errand, finished) in errands.iter().zip(&finished) {
-                    if let Err(obstacle) = book.read(errand, finished, &diagnosis, &self.project) {
+                let calls = std::mem::take(&mut state.calls);
+                for (call, finished) in calls.iter().zip(&finished) {
+                    if let Err(obstacle) = state.read(call, finished, &diagnosis, &self.project) {
                         return Next::Done(report_without_run(&self.selection, obstacle));
                     }
                 }
-                self.go_on(*book, sources)
+                self.go_on(*state, sources)
             }
         }
     }
@@ -110,29 +110,29 @@ impl GoSuite {
         })
     }
 
-    fn go_on(&mut self, mut book: Book, sources: &dyn Sources) -> Next {
-        book.rounds += 1;
-        if book.errands.is_empty() || book.rounds > MAX_ROUNDS {
-            return Next::Done(book.report(&self.selection, self.command.picks));
+    fn go_on(&mut self, mut state: RunState, sources: &dyn Sources) -> Next {
+        state.rounds += 1;
+        if state.calls.is_empty() || state.rounds > MAX_ROUNDS {
+            return Next::Done(state.report(&self.selection, self.command.picks));
         }
-        let jobs = book.errands.iter().map(|errand| self.job(errand, &book.world, sources)).collect();
-        self.stage = Stage::Running(Box::new(book));
+        let jobs = state.calls.iter().map(|call| self.job(call, &state.environment, sources)).collect();
+        self.stage = Stage::Running(Box::new(state));
         Next::Run(jobs)
     }
 
-    fn job(&self, errand: &Errand, world: &World, sources: &dyn Sources) -> Job {
+    fn job(&self, call: &GoTestCall, environment: &GoEnvironment, sources: &dyn Sources) -> Job {
         let seconds = self.settings.timeout.as_secs().max(1);
         let ours = ["test", "-json", "-count=1", "-vet=off", "-gcflags=-e"].map(str::to_owned);
         let mut argv: Vec<String> = Vec::new();
         // A command that selects tests by name would leave the canary out.
-        if !(self.command.picks && *errand == Errand::All) {
+        if !(self.command.picks && *call == GoTestCall::All) {
             let script = ["sh", "-c", RUNNER, "sh"].map(str::to_owned);
-            argv.extend(script.into_iter().chain([world.overlay(), world.package_names()]));
+            argv.extend(script.into_iter().chain([environment.overlay(), environment.package_names()]));
         }
         if self.measures {
             argv.extend(["sh", "-c", AND_PROFILE, "@DIR@/profile"].map(str::to_owned));
         }
-        argv.push(world.go.clone());
+        argv.push(environment.go.clone());
         argv.extend(ours);
         argv.extend((argv[0] == "sh").then(|| "-overlay=@DIR@/overlay.json".to_owned()));
         argv.push(format!("-timeout={seconds}s"));
@@ -140,11 +140,11 @@ impl GoSuite {
         if self.measures {
             argv.extend(["-coverpkg=./...", "-coverprofile=@DIR@/profile"].map(str::to_owned));
         }
-        let place = |at: &usize| world.packages[*at].pattern.clone();
-        match errand {
-            Errand::All => argv.extend(self.command.packages.iter().cloned()),
-            Errand::Tests(at, names) => argv.extend([format!("-run=^({}|@NAME@)$", names.join("|")), place(at)]),
-            Errand::Part(at, name, part) => {
+        let place = |at: &usize| environment.packages[*at].pattern.clone();
+        match call {
+            GoTestCall::All => argv.extend(self.command.packages.iter().cloned()),
+            GoTestCall::Tests(at, names) => argv.extend([format!("-run=^({}|@NAME@)$", names.join("|")), place(at)]),
+            GoTestCall::Part(at, name, part) => {
                 let parts: Vec<String> = part.split('/').map(|part| format!("^{}$", escaped(part))).collect();
                 argv.extend([format!("-run=^({name}|@NAME@)$/{}", parts.join("/")), place(at)]);
             }
@@ -152,7 +152,7 @@ impl GoSuite {
         // One package may take as long as configured; packages that hang must not cost the others their results.
         let deadline = self.settings.build_timeout + self.settings.timeout * 6;
         let mut command = CommandSpec::new(argv, deadline).in_dir(self.project.root.clone());
-        command.env.extend(world.env.iter().cloned());
+        command.env.extend(environment.env.iter().cloned());
         let has_workspace = sources.files().iter().any(|file| file.ends_with("go.work"));
         if !has_workspace {
             // A `go.work` in a folder above the repository must not take effect.

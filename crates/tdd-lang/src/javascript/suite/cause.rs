@@ -3,13 +3,13 @@
 use tdd_core::change::Sort;
 use tdd_core::report::Cause;
 
-use crate::javascript::asks::Asker;
+use crate::javascript::asks::DependencyFinder;
 use crate::javascript::manifest::requirements;
 use crate::javascript::modules::{Modules, Origin, definitions, own_names};
 use crate::javascript::sort::sort;
 use crate::javascript::syntax::Tree;
 use crate::language::join;
-use crate::run::{Grounds, Moment};
+use crate::run::{DiagnosisContext, Moment};
 
 use super::complaint::{About, Complaint, complaints};
 use super::events::Error;
@@ -20,7 +20,7 @@ const NO_ENDING: &str = "TDD_NO_ENDING";
 const NO_SNAPSHOT: &str = "TDD_NO_SNAPSHOT";
 
 /// Finds the causes in one run.
-pub(super) type Diagnosis<'d> = Grounds<'d, Modules>;
+pub(super) type Diagnosis<'d> = DiagnosisContext<'d, Modules>;
 
 impl Diagnosis<'_> {
     /// Why this error occurred in the run of a test file.
@@ -115,7 +115,7 @@ impl Diagnosis<'_> {
             .sources
             .files()
             .iter()
-            .any(|path| self.project.below(path).is_some_and(|path| path.split('/').next() == Some(first)));
+            .any(|path| self.project.relative_path(path).is_some_and(|path| path.split('/').next() == Some(first)));
         if is_path && (is_ours || crate::javascript::owns(module)) && !module.starts_with('@') {
             let up = "../".repeat(importer.matches('/').count());
             return format!("./{up}{below}");
@@ -170,7 +170,7 @@ impl Diagnosis<'_> {
 
     fn line_asks(&self, path: &str, line: usize) -> bool {
         let Some(source) = self.sources.read(path) else { return false };
-        Tree::parse(path, &source).is_some_and(|tree| Asker::new(path, &tree, &self.modules).line_asks(line))
+        Tree::parse(path, &source).is_some_and(|tree| DependencyFinder::new(path, &tree, &self.modules).line_asks(line))
     }
 
     fn manifest(&self) -> String {

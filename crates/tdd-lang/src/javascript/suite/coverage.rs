@@ -45,7 +45,7 @@ impl Watching {
         if paths.is_empty() {
             return Err("what node compiles cannot be measured".to_owned());
         }
-        suite.watch = paths.iter().filter_map(|path| self.project.below(path)).map(str::to_owned).collect();
+        suite.watch = paths.iter().filter_map(|path| self.project.relative_path(path)).map(str::to_owned).collect();
         let project = self.project.clone();
         let read =
             move |said: &[Finished], sources: &dyn Sources| read(said, program.name(), &project, &paths, sources);
@@ -89,7 +89,7 @@ fn read(said: &[Finished], runner: &str, project: &Project, paths: &[String], so
     let Some(processes) = told else { return Err(format!("{runner} wrote no coverage")) };
     let mut coverage = Coverage::default();
     for path in paths {
-        let (Some(text), Some(below)) = (sources.read(path), project.below(path)) else { continue };
+        let (Some(text), Some(below)) = (sources.read(path), project.relative_path(path)) else { continue };
         let mut idle = vec![true; text.lines().count()];
         for functions in processes.iter().filter_map(|files| files.get(below)) {
             for (known, seen) in idle.iter_mut().zip(idle_lines(&text, functions)) {

@@ -107,7 +107,7 @@ impl JavaScriptSuite {
             "files": self.files(run, &ids),
             "wanted": wanted,
             "watch": self.watch,
-            "typed": sources.files().iter().any(|path| is_typed(path) && self.project.below(path).is_some()),
+            "typed": sources.files().iter().any(|path| is_typed(path) && self.project.relative_path(path).is_some()),
         });
         let argv = ["node", "--input-type=module", "-e", RUNNER, "--", &options.to_string()].map(str::to_owned);
         // The configured timeout is for one test; a few hanging tests must not cost the results of the others.
@@ -120,7 +120,7 @@ impl JavaScriptSuite {
     fn files(&self, run: &Run, ids: &Ids) -> Value {
         let mut found = serde_json::Map::new();
         for (path, tests) in ids.files() {
-            let Some(below) = self.project.below(path) else { continue };
+            let Some(below) = self.project.relative_path(path) else { continue };
             let name = below.rsplit('/').next().unwrap_or(below);
             let is_meant = run.places.is_empty() || is_within(&run.places, below);
             if is_meant && (!tests.is_empty() || is_test_name(name)) {
@@ -133,7 +133,7 @@ impl JavaScriptSuite {
     fn wanted(&self, asked: &[TestId], ids: &Ids) -> Value {
         let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
         for (path, test) in asked.iter().flat_map(|id| ids.wanted(id)) {
-            if let Some(below) = self.project.below(path) {
+            if let Some(below) = self.project.relative_path(path) {
                 found.entry(below.to_owned()).or_default().push(told(test));
             }
         }

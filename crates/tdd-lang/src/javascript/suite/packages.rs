@@ -44,5 +44,5 @@ fn of_packages(
 }
 
 fn holds(root: &str, path: &str) -> bool {
-    parts::at(root).below(path).is_some()
+    parts::at(root).relative_path(path).is_some()
 }

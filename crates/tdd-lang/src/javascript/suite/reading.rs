@@ -11,7 +11,7 @@ use crate::javascript::modules::Modules;
 use crate::javascript::test_command::Run;
 use crate::javascript::title::JOINT;
 use crate::language::{Project, Selection, Sources, join};
-use crate::run::{Moment, Results, failed, no_tests_found, shorten, stands_before};
+use crate::run::{Moment, Results, blocks, failed, no_tests_found, shorten};
 
 use super::cause::Diagnosis;
 use super::events::{Error, File, Kind, Outcome as Fate, Stray, Test};
@@ -193,7 +193,7 @@ impl<'r> Reading<'r> {
     /// The finished report.
     pub fn report(mut self, runner: &str, selection: &Selection) -> Report {
         if let Selection::Only(asked) = selection {
-            self.results.fail_missing(asked, runner, |obstacle, id| stands_before(obstacle, id, runner));
+            self.results.fail_missing(asked, runner, |obstacle, id| blocks(obstacle, id, runner));
             self.results.retain(|result| asked.contains(&result.id));
         } else if self.results.is_empty() && !self.ids.is_empty() {
             self.results.add_obstacle(no_tests_found(runner, runner));

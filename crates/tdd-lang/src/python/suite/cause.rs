@@ -4,12 +4,12 @@ use tdd_core::change::Sort;
 use tdd_core::report::Cause;
 
 use crate::language::join;
-use crate::python::asks::Asker;
+use crate::python::asks::DependencyFinder;
 use crate::python::manifest::requirements;
 use crate::python::modules::{Modules, definitions};
 use crate::python::sort::sort;
 use crate::python::syntax::Tree;
-use crate::run::{Grounds, Moment};
+use crate::run::{DiagnosisContext, Moment};
 
 use super::events::Error;
 
@@ -23,7 +23,7 @@ const FAILING: [&str; 4] = ["AssertionError", "Failed", "DocTestFailure", "Multi
 const NOT_AWAITED: &str = "async def functions are not natively supported";
 
 /// Finds the causes of failures in one run.
-pub(super) type Diagnosis<'d> = Grounds<'d, Modules>;
+pub(super) type Diagnosis<'d> = DiagnosisContext<'d, Modules>;
 
 impl Diagnosis<'_> {
     /// Why this exception was raised.
@@ -51,7 +51,7 @@ impl Diagnosis<'_> {
 
     /// The cause of an exception in the test's own code: it is about production if the line depends on production.
     fn in_test(&self, place: Option<(String, usize)>, moment: Moment) -> Cause {
-        let asks = place.is_some_and(|(path, line)| self.with_asker(&path, |asker| asker.line_asks(line)));
+        let asks = place.is_some_and(|(path, line)| self.with_finder(&path, |finder| finder.line_asks(line)));
         match (asks, moment) {
             (true, _) => Cause::Assertion,
             (false, Moment::Running) => Cause::UnrelatedFailure,
@@ -77,8 +77,8 @@ impl Diagnosis<'_> {
             return is_production(&error.from);
         }
         if error.is("NameError") {
-            let has_star = |asker: &Asker<'_, '_>| asker.has_star();
-            return place.is_some_and(|(path, _)| self.with_asker(path, has_star));
+            let has_star = |finder: &DependencyFinder<'_, '_>| finder.has_star();
+            return place.is_some_and(|(path, _)| self.with_finder(path, has_star));
         }
         error.is("TypeError") && self.is_about_production(&error.message)
     }
@@ -115,9 +115,9 @@ impl Diagnosis<'_> {
         DECLARING.iter().filter_map(read).collect::<Vec<_>>().join("\n")
     }
 
-    fn with_asker(&self, path: &str, ask: impl FnOnce(&Asker<'_, '_>) -> bool) -> bool {
+    fn with_finder(&self, path: &str, ask: impl FnOnce(&DependencyFinder<'_, '_>) -> bool) -> bool {
         let Some(source) = self.sources.read(path) else { return false };
-        Tree::parse(&source).is_some_and(|tree| ask(&Asker::new(&tree, &self.modules)))
+        Tree::parse(&source).is_some_and(|tree| ask(&DependencyFinder::new(&tree, &self.modules)))
     }
 }
 

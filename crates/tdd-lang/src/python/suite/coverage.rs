@@ -17,7 +17,8 @@ const WATCH: &str = include_str!("watch.py");
 /// Begins a run that measures the coverage of these files.
 pub fn coverage(project: &Project, settings: &Settings, paths: &[String]) -> Option<Box<dyn Suite<Measured>>> {
     let mut suite = PytestSuite::new(project, settings, Selection::All).ok()?;
-    let files: Vec<&str> = paths.iter().filter(|path| owns(path)).filter_map(|path| project.below(path)).collect();
+    let files: Vec<&str> =
+        paths.iter().filter(|path| owns(path)).filter_map(|path| project.relative_path(path)).collect();
     suite.watch = Some(json!({"script": WATCH, "files": files}));
     let project = project.clone();
     Some(measuring(Box::new(suite), move |said, _| read(said, &project)))
@@ -32,7 +33,7 @@ fn read(said: &[Finished], project: &Project) -> Measured {
         Some(Watched { lines, doubt: None }) => {
             let mut coverage = Coverage::default();
             for (file, lines) in lines {
-                let path = project.above(&file);
+                let path = project.repository_path(&file);
                 coverage.measured(&path);
                 for (line, executed) in lines {
                     coverage.saw(&path, line, executed);

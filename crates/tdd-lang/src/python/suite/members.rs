@@ -20,7 +20,7 @@ fn of_members(mut whole: PytestSuite, settings: &Settings, sources: &dyn Sources
     let roots = if whole.command.places.is_empty() { members(&whole.project, sources) } else { Vec::new() };
     let tested = |root: &Project| {
         let names = Names::of(root, sources);
-        let is_own = |path: &String| root.below(path).is_some() && !is_inner(path, root, &roots);
+        let is_own = |path: &String| root.relative_path(path).is_some() && !is_inner(path, root, &roots);
         sources.files().iter().any(|path| names.is_test_file(path) && is_own(path))
     };
     if roots.is_empty() {
@@ -30,7 +30,8 @@ fn of_members(mut whole: PytestSuite, settings: &Settings, sources: &dyn Sources
     let selection = whole.selection.clone();
     for root in &roots {
         let member = parts::at(root);
-        let share = parts::share(&selection, |path| member.below(path).is_some() && !is_inner(path, &member, &roots));
+        let share =
+            parts::share(&selection, |path| member.relative_path(path).is_some() && !is_inner(path, &member, &roots));
         if share != Selection::Only(Vec::new())
             && tested(&member)
             && let Ok(mut suite) = PytestSuite::new(&member, settings, share)
@@ -49,14 +50,14 @@ fn of_members(mut whole: PytestSuite, settings: &Settings, sources: &dyn Sources
 
 /// Whether a path is in a member below a project.
 fn is_inner(path: &str, project: &Project, roots: &[String]) -> bool {
-    let inner = roots.iter().filter(|root| project.below(root).is_some());
-    inner.into_iter().any(|root| parts::at(root).below(path).is_some())
+    let inner = roots.iter().filter(|root| project.relative_path(root).is_some());
+    inner.into_iter().any(|root| parts::at(root).relative_path(path).is_some())
 }
 
 impl PytestSuite {
     /// Ignores the members below its own folder.
     fn leave_out(&mut self, roots: &[String]) {
-        let below = roots.iter().filter_map(|root| self.project.below(root));
+        let below = roots.iter().filter_map(|root| self.project.relative_path(root));
         self.command.flags.extend(below.map(|folder| format!("--ignore={folder}")));
     }
 }

@@ -28,7 +28,7 @@ use crate::language::{
     Job, Language, Next, Project, Selection, Settings, Sources, Starts, Suite, UnknownCommand, join,
 };
 use crate::run::{
-    Moment, Results, failed, last_words, no_tests_found, report_without_run, shorten, stands_before, tool_obstacle,
+    Moment, Results, blocks, failed, last_words, no_tests_found, report_without_run, shorten, tool_obstacle,
 };
 
 /// Script that finds the interpreter.
@@ -108,7 +108,7 @@ impl PytestSuite {
         if let Selection::Only(ids) = &self.selection {
             let known = Ids::of(&self.project, sources);
             let nodes = ids.iter().map(|id| known.node(id).unwrap_or_else(|| id.as_str().to_owned()));
-            argv.extend(nodes.filter_map(|node| self.project.below(&node).map(str::to_owned)));
+            argv.extend(nodes.filter_map(|node| self.project.relative_path(&node).map(str::to_owned)));
             if argv.len() == 4 {
                 argv.push("nothing::nothing".to_owned());
             }
@@ -275,7 +275,7 @@ impl<'r> Reading<'r> {
 
     fn report(mut self, selection: &Selection) -> Report {
         if let Selection::Only(asked) = selection {
-            self.results.fail_missing(asked, "pytest", |obstacle, id| stands_before(obstacle, id, "pytest"));
+            self.results.fail_missing(asked, "pytest", |obstacle, id| blocks(obstacle, id, "pytest"));
         }
         self.results.report()
     }

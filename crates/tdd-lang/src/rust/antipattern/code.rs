@@ -48,7 +48,7 @@ pub(super) struct Node {
     pub line: usize,
     words: Vec<Word>,
     /// Names that a macro call here may define.
-    made: Vec<String>,
+    macro_defined_names: Vec<String>,
 }
 
 /// A name in use.
@@ -95,7 +95,7 @@ impl Code {
             };
             let number = self.nodes.len();
             let mut keys = vec![node.name.clone()];
-            keys.extend(node.made.iter().cloned());
+            keys.extend(node.macro_defined_names.iter().cloned());
             if let Some(owner) = &node.owner {
                 keys.push(format!("{owner}::{}", node.name));
                 if node.of_trait || node.name.is_empty() {
@@ -113,7 +113,7 @@ impl Code {
     }
 
     /// Whether this file is runner configuration.
-    pub fn steers(&self, path: &str) -> bool {
+    pub fn is_runner_configuration(&self, path: &str) -> bool {
         self.steering.contains(path)
     }
 
@@ -195,7 +195,7 @@ impl Node {
         let is_call = kind == "call of macro";
         let owner = ((name != piece.name || kind == "impl") && !is_call).then(|| piece.name.clone());
         let tokens = file.inside(&piece.span);
-        let made = if is_call { made(file, tokens.clone()) } else { Vec::new() };
+        let macro_defined_names = if is_call { macro_defined_names(file, tokens.clone()) } else { Vec::new() };
         let mut words = words(file, tokens.clone());
         // A method implies its type, and a trait's method the trait.
         words.extend(owner.clone().map(Word::plain));
@@ -210,13 +210,13 @@ impl Node {
             label,
             line,
             words,
-            made,
+            macro_defined_names,
         })
     }
 
     /// The names by which the item can be used.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(&self.name).chain(&self.made).filter(|name| !name.is_empty()).map(String::as_str)
+        std::iter::once(&self.name).chain(&self.macro_defined_names).filter(|name| !name.is_empty()).map(String::as_str)
     }
 
     pub fn owner(&self) -> Option<&str> {
@@ -276,7 +276,7 @@ pub(super) fn is_program(file: &File, at: usize) -> bool {
 }
 
 /// The names that a macro call may define: `thread_local! { static COUNT: u8 = 0; }`.
-fn made(file: &File, tokens: Range<usize>) -> Vec<String> {
+fn macro_defined_names(file: &File, tokens: Range<usize>) -> Vec<String> {
     let is_given = |at: &usize| {
         let (before, after) = (at.checked_sub(1).map_or("", |at| file.text(at)), file.text(at + 1));
         let is_behind = matches!(before, ":" | "::" | "<" | ">" | "=" | "&" | "." | "->");

@@ -44,7 +44,7 @@ pub fn signs(project: &Project, sources: &dyn Sources, paths: &[String]) -> Sign
         production(&code, number, &mut signs);
         signs.documented.insert(file.path.clone(), reach.of_example(&code.example_words(number)));
     }
-    let is_asked_for = |place: &Place| paths.contains(&place.path) && !code.steers(&place.path);
+    let is_asked_for = |place: &Place| paths.contains(&place.path) && !code.is_runner_configuration(&place.path);
     signs.unreferenced = code.unreferenced().into_iter().filter(is_asked_for).collect();
     signs
 }
@@ -77,7 +77,7 @@ fn asks(code: &Code, file: &File, body: Range<usize>) -> BTreeMap<Place, String>
 
 fn production(code: &Code, number: usize, signs: &mut Signs) {
     let file = &code.files[number];
-    if code.steers(&file.path) {
+    if code.is_runner_configuration(&file.path) {
         return;
     }
     for piece in file.pieces.iter().filter(|piece| !piece.for_tests) {

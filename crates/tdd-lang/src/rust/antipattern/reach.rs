@@ -152,7 +152,7 @@ impl<'c> Reach<'c> {
     pub fn of_test(&self, file: usize, tokens: Range<usize>) -> BTreeSet<Place> {
         let links = self.resolved(file, &uses(&self.code.files[file], tokens.clone()), None);
         let mut walk = Walk::new(self);
-        walk.hear(file, tokens);
+        walk.add_text(file, tokens);
         walk.run(links)
     }
 
@@ -160,7 +160,7 @@ impl<'c> Reach<'c> {
     pub fn of_example(&self, words: &[String]) -> BTreeSet<Place> {
         let named = words.iter().filter_map(|word| self.by_name.get(word.as_str())).flatten();
         let mut walk = Walk::new(self);
-        walk.said = words.join(" ").to_lowercase();
+        walk.test_text = words.join(" ").to_lowercase();
         walk.run(named.map(|node| (Link::Node(*node), Vec::new())).collect())
     }
 
@@ -248,7 +248,7 @@ struct Walk<'r, 'c> {
     reached: Vec<bool>,
     named: Vec<bool>,
     /// The text of the test and its helpers, in lower case; empty if there are no routes.
-    said: String,
+    test_text: String,
     waiting: Links,
     open: Vec<usize>,
 }
@@ -256,17 +256,17 @@ struct Walk<'r, 'c> {
 impl<'r, 'c> Walk<'r, 'c> {
     fn new(reach: &'r Reach<'c>) -> Self {
         let (reached, named) = (vec![false; reach.code.nodes.len()], vec![false; reach.called.len()]);
-        Self { reach, reached, named, said: String::new(), waiting: Vec::new(), open: Vec::new() }
+        Self { reach, reached, named, test_text: String::new(), waiting: Vec::new(), open: Vec::new() }
     }
 
-    fn hear(&mut self, file: usize, tokens: Range<usize>) {
+    fn add_text(&mut self, file: usize, tokens: Range<usize>) {
         if self.reach.routed.iter().all(Vec::is_empty) {
             return;
         }
         let file = &self.reach.code.files[file];
         for at in tokens {
-            self.said.push_str(&file.text(at).to_lowercase());
-            self.said.push(' ');
+            self.test_text.push_str(&file.text(at).to_lowercase());
+            self.test_text.push(' ');
         }
     }
 
@@ -274,7 +274,7 @@ impl<'r, 'c> Walk<'r, 'c> {
         self.waiting = links;
         loop {
             for (link, route) in std::mem::take(&mut self.waiting) {
-                let says = |word: &String| self.said.contains(word.as_str());
+                let says = |word: &String| self.test_text.contains(word.as_str());
                 if route.iter().all(says) { self.follow(&link) } else { self.waiting.push((link, route)) }
             }
             if self.open.is_empty() {
@@ -301,7 +301,7 @@ impl<'r, 'c> Walk<'r, 'c> {
         let reach = self.reach;
         let node = &reach.code.nodes[number];
         if node.for_tests {
-            self.hear(node.file, node.tokens.clone());
+            self.add_text(node.file, node.tokens.clone());
         }
         reach.links[number].iter().for_each(|link| self.follow(link));
         self.waiting.extend(reach.routed[number].iter().cloned());

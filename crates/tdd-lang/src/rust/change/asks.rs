@@ -154,7 +154,7 @@ const METHODS: [&str; 62] = [
 const SHARED: [&str; 7] = ["Cell", "RefCell", "Mutex", "RwLock", "OnceCell", "channel", "Rc"];
 
 /// Answers questions about the tests of a file.
-pub(super) struct Asker<'f> {
+pub(super) struct DependencyFinder<'f> {
     file: &'f File,
     /// The tokens of the file's test items, by name.
     own: Tokens<'f>,
@@ -167,7 +167,7 @@ pub(super) struct Asker<'f> {
 /// Token ranges by name.
 type Tokens<'f> = BTreeMap<&'f str, Vec<Range<usize>>>;
 
-impl<'f> Asker<'f> {
+impl<'f> DependencyFinder<'f> {
     pub fn new(file: &'f File) -> Self {
         let (mut own, mut methods): (Tokens<'f>, Tokens<'f>) = (BTreeMap::new(), BTreeMap::new());
         let mut imports = BTreeMap::new();
@@ -478,9 +478,9 @@ mod tests {
 
     fn of(source: &str) -> (bool, usize) {
         let file = File::new("tests/a.rs", source.to_owned(), true);
-        let asker = Asker::new(&file);
+        let finder = DependencyFinder::new(&file);
         let test = file.tests.last().unwrap();
-        (asker.asks_production(test), asker.assertions(test).len())
+        (finder.asks_production(test), finder.assertions(test).len())
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::kept::{Part, are_kept, are_somewhere};
 use crate::rust::syntax::{Tree, unix};
 use crate::rust::tables::{Table, tables_in};
 use crate::rust::walk::Walk;
-use crate::syntax::Flaw;
+use crate::syntax::SyntaxError;
 
 use super::piece::{Piece, pieces};
 
@@ -25,7 +25,7 @@ pub(in crate::rust) struct File {
     pub pieces: Vec<Piece>,
     pub parses: bool,
     /// Where it does not parse.
-    pub flaw: Option<Flaw>,
+    pub syntax_error: Option<SyntaxError>,
 }
 
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl File {
             tables: Vec::new(),
             pieces: Vec::new(),
             parses: false,
-            flaw: None,
+            syntax_error: None,
         };
         if let Some(tree) = Tree::parse(&source) {
             let token = |node| Token { range: tree.range(node), kind: tree.kind(node) };
@@ -54,8 +54,8 @@ impl File {
             file.tables = items.tests.iter().map(|test| tables_in(&tree, &test.span)).collect();
             let apart = file.tables.iter().flatten().filter_map(|table| table.apart.clone()).collect();
             file.pieces = pieces(&tree, &items, apart, for_tests);
-            file.flaw = tree.flaw();
-            file.parses = file.flaw.is_none();
+            file.syntax_error = tree.syntax_error();
+            file.parses = file.syntax_error.is_none();
             file.tests = items.tests;
         }
         file.source = source;

@@ -5,12 +5,12 @@
 //! and tokens stay the same. A test that no target reaches any more is removed.
 
 mod asks;
-mod eclipse;
 pub(super) mod example;
 pub(super) mod file;
 mod manifest;
 mod pairs;
 pub(super) mod piece;
+mod shadowing;
 pub(in crate::rust) mod uses;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange};
 use tdd_core::digest::Digest;
 use tdd_core::test_id::TestId;
 
-use self::asks::Asker;
+use self::asks::DependencyFinder;
 use self::file::File;
 use self::pairs::Test;
 use super::modules::{ParsedFiles, below, may_declare_modules};
@@ -29,7 +29,7 @@ use super::sort::{Layout, Sorter};
 use super::syntax::{Tree, unix};
 use crate::analysis::pairs::{ItemSide, Moves, item_changes, test_changes};
 use crate::language::{Project, Sources};
-use crate::syntax::Flaw;
+use crate::syntax::SyntaxError;
 
 /// The change between two trees that differ in these paths.
 pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, paths: &[String]) -> Change {
@@ -112,7 +112,7 @@ impl<'s> Side<'s> {
         let mut tests: Vec<Test<'f>> = Vec::new();
         let mut slugs: BTreeMap<TestId, (&str, usize)> = BTreeMap::new();
         for file in files {
-            let asker = Rc::new(Asker::new(file));
+            let finder = Rc::new(DependencyFinder::new(file));
             let places = self.places(&file.path, other);
             for item in &file.tests {
                 let here = (file.path.as_str(), item.span.start);
@@ -124,8 +124,8 @@ impl<'s> Side<'s> {
                     let id = slug.clone().unwrap_or_else(native);
                     if ids.insert(id.clone()) {
                         let conditions = place.cfg.iter().chain(&item.cfg).cloned().collect();
-                        let asker = Rc::clone(&asker);
-                        tests.push(Test { id, file, item, asker, conditions, reached: place.reached });
+                        let finder = Rc::clone(&finder);
+                        tests.push(Test { id, file, item, finder, conditions, reached: place.reached });
                     }
                 }
             }
@@ -204,7 +204,10 @@ impl Both<'_> {
                 let sorts = (self.before.sort(path), self.after.sort(path));
                 self.data(path, sorts, &mut sorted.change);
             }
-            (_, Some(false)) => sorted.change.unreadable.push(Flaw::told(after.and_then(|file| file.flaw), path)),
+            (_, Some(false)) => sorted
+                .change
+                .unreadable
+                .push(SyntaxError::into_unreadable(after.and_then(|file| file.syntax_error), path)),
             (_, _) => {
                 sorted.before.extend(before);
                 sorted.after.extend(after);

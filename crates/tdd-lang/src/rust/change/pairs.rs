@@ -9,9 +9,9 @@ use tdd_core::test_id::TestId;
 use crate::analysis::pairs::TestSide;
 use crate::item::TestItem;
 
-use super::asks::Asker;
-use super::eclipse::NewNames;
+use super::asks::DependencyFinder;
 use super::file::File;
+use super::shadowing::NewNames;
 
 /// A test's identity independent of its place: its tokens without its name, its conditions, why it is skipped, and
 /// whether it is run.
@@ -23,7 +23,7 @@ pub(super) struct Test<'f> {
     pub id: TestId,
     pub file: &'f File,
     pub item: &'f TestItem,
-    pub asker: Rc<Asker<'f>>,
+    pub finder: Rc<DependencyFinder<'f>>,
     pub conditions: Vec<String>,
     /// Whether a target reaches it, so that it is run.
     pub reached: bool,
@@ -43,12 +43,12 @@ impl TestSide for Test<'_> {
             line: self.item.line,
             digest: self.item.digest,
             body: self.item.body,
-            assertions: self.asker.assertions(self.item),
+            assertions: self.finder.assertions(self.item),
             skipped: self.item.ignored.clone(),
             conditions: self.conditions.clone(),
             should_panic: self.item.should_panic,
             returns_result: self.item.returns_result,
-            asks_production: self.asker.asks_production(self.item),
+            asks_production: self.finder.asks_production(self.item),
         }
     }
 
@@ -61,7 +61,7 @@ impl TestSide for Test<'_> {
     fn became(&self, after: &Self) -> Option<TestChange> {
         if self.substance() == after.substance() {
             let stayed = self.item.digest == after.item.digest && self.file.path == after.file.path;
-            if stayed && NewNames::of(self.file, after.file).eclipse(after.file, after.item) {
+            if stayed && NewNames::of(self.file, after.file).shadows(after.file, after.item) {
                 let (before, after) = (self.facts(), after.facts());
                 return Some(TestChange::Changed { before, after, only_added: false });
             }

@@ -75,7 +75,7 @@ impl Taker<'_, '_> {
     }
 
     fn visit(&mut self, node: usize) -> usize {
-        let past = self.tree.past(node);
+        let past = self.tree.subtree_end(node);
         match self.tree.kind(node) {
             "line_comment" | "block_comment" => self.comment(node),
             "attribute_item" => drop(self.lead.get_or_insert(node)),
@@ -117,9 +117,9 @@ impl Taker<'_, '_> {
     }
 
     fn inner_attribute(&mut self, node: usize) {
-        let path = self.tree.tokens(node..self.tree.past(node)).nth(3);
+        let path = self.tree.tokens(node..self.tree.subtree_end(node)).nth(3);
         let name = path.map_or("", |path| self.tree.text(path)).to_owned();
-        self.add(node..self.tree.past(node), node, format!("attribute `{name}`"), String::new());
+        self.add(node..self.tree.subtree_end(node), node, format!("attribute `{name}`"), String::new());
     }
 
     /// Adds the part before the body as an item, and enters the body.
@@ -131,7 +131,7 @@ impl Taker<'_, '_> {
         let place = Digest::of(format!("{} {}", self.scope().place, self.header(node, body)));
         let owner = (self.tree.kind(node) != "mod_item").then_some(name);
         let of_trait = self.tree.child(node, "trait").is_some();
-        self.scopes.push(Scope { past: self.tree.past(body), place, owner, of_trait });
+        self.scopes.push(Scope { past: self.tree.subtree_end(body), place, owner, of_trait });
         body + 1
     }
 
@@ -140,7 +140,7 @@ impl Taker<'_, '_> {
         if self.tests.contains(&self.tree.range(first).start) {
             return;
         }
-        let nodes = first..self.tree.past(node);
+        let nodes = first..self.tree.subtree_end(node);
         let (label, name) = self.naming(node);
         self.documentation(first, node..nodes.end, &label);
         if self.tree.kind(node) == "macro_invocation" {
@@ -174,7 +174,7 @@ impl Taker<'_, '_> {
     /// Adds an item for every name that a `use` imports.
     fn import(&mut self, node: usize) {
         let first = self.lead.take().unwrap_or(node);
-        let nodes = first..self.tree.past(node);
+        let nodes = first..self.tree.subtree_end(node);
         let tokens: Vec<&str> = self.tree.tokens(nodes.clone()).map(|node| self.tree.text(node)).collect();
         let at = tokens.iter().position(|token| *token == "use").unwrap_or(0);
         let digest = Digest::of(tokens[..at].join("\n"));
@@ -192,7 +192,7 @@ impl Taker<'_, '_> {
         let for_tests = self.is_for_tests(span.start);
         // Test items may change their visibility when they move, so it is not part of the digest.
         let is_visibility = for_tests && node + 1 < nodes.end && self.tree.kind(node + 1) == "visibility_modifier";
-        let left_out = if is_visibility { node + 1..self.tree.past(node + 1) } else { nodes.end..nodes.end };
+        let left_out = if is_visibility { node + 1..self.tree.subtree_end(node + 1) } else { nodes.end..nodes.end };
         self.found.push(Piece {
             for_tests,
             of_test: self.tables.contains(&self.tree.range(node)),
@@ -269,7 +269,7 @@ impl Taker<'_, '_> {
     fn naming_of_impl(&self, node: usize) -> (String, String) {
         let part = |field| self.tree.child(node, field);
         let tokens = |node: usize| {
-            let tokens = self.tree.tokens(node..self.tree.past(node));
+            let tokens = self.tree.tokens(node..self.tree.subtree_end(node));
             tokens.map(|node| self.tree.text(node)).collect::<String>()
         };
         let written = part("type").map(tokens).unwrap_or_default();

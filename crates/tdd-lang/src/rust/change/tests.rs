@@ -419,7 +419,7 @@ fn a_case_more_asks_for_more_but_not_of_a_test_that_asserts_nothing() {
 fn an_item_that_takes_the_name_of_what_an_old_test_calls_changes_that_test() {
     let test = "#[test]\nfn sums() { assert_eq!(add(1, 2).len(), Two::new()); }\n";
     let old = format!("use calc::*;\n{test}");
-    for (item, eclipses) in [
+    for (item, shadows) in [
         ("fn add(a: u32, b: u32) -> u32 { a + b }", true),
         ("struct Two;", true),
         ("mod other { pub fn add() {} }\nuse other::add;", true),
@@ -431,7 +431,7 @@ fn an_item_that_takes_the_name_of_what_an_old_test_calls_changes_that_test() {
         let new = format!("{old}{item}\n");
         let told = lines(&between(&[("tests/calc.rs", &old)], &[("tests/calc.rs", &new)]));
         let changed = told.contains(&"test tests/calc.rs::sums changed".to_owned());
-        assert_eq!(changed, eclipses, "{item}: {told:?}");
+        assert_eq!(changed, shadows, "{item}: {told:?}");
     }
 }
 

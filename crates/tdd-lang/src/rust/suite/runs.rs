@@ -42,7 +42,7 @@ pub(super) struct Runs {
     /// Binaries that broke off without a known culprit, and how.
     unexplained: BTreeMap<usize, (Cause, String)>,
     /// Tests whose report contradicts itself even when run alone, and how.
-    spoilt: BTreeMap<Key, String>,
+    contradictory: BTreeMap<Key, String>,
     troubles: Vec<Trouble>,
     timeouts: usize,
 }
@@ -65,7 +65,7 @@ impl Runs {
             ended: BTreeMap::new(),
             unconfirmed: BTreeMap::new(),
             unexplained: BTreeMap::new(),
-            spoilt: BTreeMap::new(),
+            contradictory: BTreeMap::new(),
             troubles: Vec::new(),
             timeouts: 0,
         }
@@ -126,7 +126,7 @@ impl Runs {
 
     /// Every result, and the problems of whole binaries.
     pub(super) fn end(mut self) -> (BTreeMap<Key, Ended>, Vec<Trouble>) {
-        self.blame_the_spoilt();
+        self.assign_causes();
         let mut troubles = self.troubles;
         troubles.extend(self.unexplained.into_iter().map(|(binary, (cause, message))| (binary, cause, message)));
         (self.ended, troubles)
@@ -143,7 +143,7 @@ impl Runs {
     /// Splits a call in two, to find the test that spoils the report.
     fn halve(&mut self, call: &Call, contradiction: &str) {
         if let [name] = call.names.as_slice() {
-            self.spoilt.insert((call.binary, name.clone()), contradiction.to_owned());
+            self.contradictory.insert((call.binary, name.clone()), contradiction.to_owned());
             return;
         }
         let (one, other) = call.names.split_at(call.names.len() / 2);
@@ -154,9 +154,9 @@ impl Runs {
 
     /// Assigns a cause to tests that spoil their report. If other tests of the binary can be read, the test is to
     /// blame; otherwise it may be the harness.
-    fn blame_the_spoilt(&mut self) {
+    fn assign_causes(&mut self) {
         let readable: BTreeSet<usize> = self.ended.keys().map(|(binary, _)| *binary).collect();
-        for ((binary, name), message) in std::mem::take(&mut self.spoilt) {
+        for ((binary, name), message) in std::mem::take(&mut self.contradictory) {
             let cause = if readable.contains(&binary) { Cause::Crash } else { Cause::UnknownOutput };
             if cause == Cause::UnknownOutput && !self.troubles.iter().any(|(troubled, ..)| *troubled == binary) {
                 self.troubles.push((binary, cause, message.clone()));
@@ -192,7 +192,7 @@ impl Runs {
     /// Plans the calls that find the test that broke off a run.
     fn search(&mut self, call: &Call, reading: Reading, cause: Cause, message: &str) {
         if cause == Cause::Timeout {
-            self.search_the_slow(call, reading, message);
+            self.rerun_after_timeout(call, reading, message);
             return;
         }
         self.unexplained.insert(call.binary, (cause, message.to_owned()));
@@ -213,7 +213,7 @@ impl Runs {
     }
 
     /// After a timeout, reported results are true; only the tests that were running are open.
-    fn search_the_slow(&mut self, call: &Call, reading: Reading, message: &str) {
+    fn rerun_after_timeout(&mut self, call: &Call, reading: Reading, message: &str) {
         let mut suspects = reading.in_flight;
         if suspects.is_empty() && reading.never_started.is_empty() {
             self.troubles.push((call.binary, Cause::Timeout, message.to_owned()));

@@ -30,7 +30,7 @@ pub(super) struct Package {
 
 /// What must be known before tests run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct World {
+pub(super) struct GoEnvironment {
     /// The program itself: a `go` on the path may be only a wrapper.
     pub go: String,
     /// The module's folder on disk.
@@ -63,7 +63,7 @@ pub(super) fn questions(command: &TestCommand, project: &Project, settings: &Set
 }
 
 #[derive(Deserialize)]
-struct Environment {
+struct EnvOutput {
     #[serde(rename = "GOROOT")]
     root: String,
     #[serde(rename = "GOCACHE")]
@@ -92,7 +92,7 @@ struct Listed {
     external: Vec<String>,
 }
 
-impl World {
+impl GoEnvironment {
     /// Reads the output of [`questions`].
     pub fn read(finished: &[Finished], project: &Project) -> Result<Self, Obstacle> {
         let [env, list] = finished else {
@@ -101,7 +101,7 @@ impl World {
         if let Some(obstacle) = tool_obstacle("go test", env).or_else(|| tool_obstacle("go test", list)) {
             return Err(obstacle);
         }
-        let env: Environment = serde_json::from_slice(&env.stdout.bytes)
+        let env: EnvOutput = serde_json::from_slice(&env.stdout.bytes)
             .map_err(|_| Obstacle::new("go", Cause::RunnerMissing, last_words(env)))?;
         let Some(root) = env.manifest.strip_suffix("/go.mod") else {
             return Err(Obstacle::new("go.mod", Cause::LoadFailure, "there is no `go.mod` that Go can use"));
@@ -135,7 +135,7 @@ impl World {
     }
 }
 
-impl World {
+impl GoEnvironment {
     /// The overlay that shows Go an additional file in each package: our canary test.
     pub fn overlay(&self) -> String {
         let file = |package: &Package| {

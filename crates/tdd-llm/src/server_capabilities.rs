@@ -6,7 +6,7 @@ use crate::retry::Extra;
 
 /// Features that a server is known to support or refuse.
 #[derive(Clone, Debug)]
-pub(crate) struct Learned {
+pub(crate) struct ServerCapabilities {
     /// The strictest JSON format that may work.
     json: FormUsed,
     /// Whether an answer in that format was received.
@@ -21,7 +21,7 @@ pub(crate) struct Learned {
     pub reached: bool,
 }
 
-impl Default for Learned {
+impl Default for ServerCapabilities {
     fn default() -> Self {
         Self {
             json: FormUsed::Schema,
@@ -34,7 +34,7 @@ impl Default for Learned {
     }
 }
 
-impl Learned {
+impl ServerCapabilities {
     /// The settings for the next request.
     pub fn to_send(&self, form: &Form, temperature: Option<f64>, stream: bool) -> Sent {
         let form = match form {

@@ -15,21 +15,21 @@ where
 {
     let is_text = ask.form == Form::Text;
     let mut more = if is_text { max_continuations } else { max_continuations.min(1) };
-    let (mut ask, mut before) = (ask.clone(), Before::default());
+    let (mut ask, mut previous) = (ask.clone(), PreviousCalls::default());
     loop {
         let answer = client.chat(&ask).await?;
         match answer.finish {
-            Finish::Stop | Finish::ToolCalls | Finish::Other(_) => return Ok(before.with(answer)),
+            Finish::Stop | Finish::ToolCalls | Finish::Other(_) => return Ok(previous.with(answer)),
             Finish::ContentFilter => return Err(LlmError::Filtered.into()),
             Finish::Length if more == 0 => {
-                let completion = before.with(answer).usage.completion;
+                let completion = previous.with(answer).usage.completion;
                 return Err(LlmError::Cut { completion }.into());
             }
             Finish::Length => more -= 1,
         }
         ask.messages.extend(follow_up(&ask.form, &answer.content));
-        let answer = before.with(answer);
-        before = Before::of(answer, is_text);
+        let answer = previous.with(answer);
+        previous = PreviousCalls::of(answer, is_text);
     }
 }
 
@@ -54,14 +54,14 @@ fn follow_up(form: &Form, cut: &str) -> [Message; 2] {
 
 /// The sum of the previous calls.
 #[derive(Default)]
-struct Before {
+struct PreviousCalls {
     content: String,
     usage: Usage,
     duration_ms: u64,
     retries: u32,
 }
 
-impl Before {
+impl PreviousCalls {
     fn of(answer: Answer, keep_content: bool) -> Self {
         let Answer { content, usage, duration_ms, retries, .. } = answer;
         Self { content: if keep_content { content } else { String::new() }, usage, duration_ms, retries }

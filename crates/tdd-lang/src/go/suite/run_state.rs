@@ -1,4 +1,4 @@
-//! The bookkeeping of a run until it becomes a report: which tests have ended and how, and which are still to be run.
+//! The state of a run until it becomes a report: which tests have ended and how, and which are still to be run.
 
 use std::collections::BTreeSet;
 
@@ -6,77 +6,77 @@ use tdd_core::command::{Exit, Finished};
 use tdd_core::report::{Cause, Obstacle, Outcome, Report, TestResult};
 use tdd_core::test_id::TestId;
 
-use super::Errand;
+use super::GoTestCall;
 use super::cause::{Diagnosis, complaints};
+use super::environment::{GoEnvironment, Package};
 use super::events::{End, PackageRun, Run};
-use super::world::{Package, World};
 use crate::go::ids::{Ids, Located};
 use crate::language::{Project, Selection};
 use crate::run::{Results, failure, last_words, no_tests_found, shorten, tool_obstacle};
 
-/// The state of a run until it becomes a report.
-pub(super) struct Book {
-    pub world: World,
+/// Collects results until they become a report.
+pub(super) struct RunState {
+    pub environment: GoEnvironment,
     ids: Ids,
     /// The next calls of `go test`.
-    pub errands: Vec<Errand>,
+    pub calls: Vec<GoTestCall>,
     pub rounds: usize,
     results: Results,
     /// The tests that still need a result, by package.
     open: Vec<BTreeSet<String>>,
 }
 
-/// The result of an errand for one package.
+/// The result of a call for one package.
 struct Share<'s> {
     at: usize,
     package: &'s PackageRun,
-    /// The tests that the errand was to run.
+    /// The tests that the call was to run.
     asked: Vec<String>,
-    /// Whether the errand was to run only one test.
+    /// Whether the call was to run only one test.
     is_alone: bool,
 }
 
-impl Book {
-    pub fn new(world: World, ids: Ids) -> Self {
-        let open = vec![BTreeSet::new(); world.packages.len()];
+impl RunState {
+    pub fn new(environment: GoEnvironment, ids: Ids) -> Self {
+        let open = vec![BTreeSet::new(); environment.packages.len()];
         let results = Results::new(ids.obstacles.clone());
-        Self { world, ids, errands: Vec::new(), rounds: 0, results, open }
+        Self { environment, ids, calls: Vec::new(), rounds: 0, results, open }
     }
 
     /// Plans the first calls of `go test`.
     pub fn plan(&mut self, selection: &Selection) {
         match selection {
             Selection::All => {
-                for (at, package) in self.world.packages.iter().enumerate() {
+                for (at, package) in self.environment.packages.iter().enumerate() {
                     let tests = self.ids.in_folder(&package.folder).filter(|test| package.files.contains(&test.path));
                     self.open[at] = tests.map(|test| test.item.name.clone()).collect();
                 }
-                if !self.world.packages.is_empty() {
-                    self.errands.push(Errand::All);
+                if !self.environment.packages.is_empty() {
+                    self.calls.push(GoTestCall::All);
                 }
             }
             Selection::Only(asked) => {
                 for id in asked {
                     let Some((test, part)) = self.ids.get(id) else { continue };
                     let of = |package: &Package| package.files.contains(&test.path);
-                    let Some(at) = self.world.packages.iter().position(of) else { continue };
+                    let Some(at) = self.environment.packages.iter().position(of) else { continue };
                     match part {
                         None => drop(self.open[at].insert(test.item.name.clone())),
-                        Some(part) => self.errands.push(Errand::Part(at, test.item.name.clone(), part)),
+                        Some(part) => self.calls.push(GoTestCall::Part(at, test.item.name.clone(), part)),
                     }
                 }
                 let open = self.open.iter().enumerate().filter(|(_, names)| !names.is_empty());
-                let errands: Vec<Errand> =
-                    open.map(|(at, names)| Errand::Tests(at, names.iter().cloned().collect())).collect();
-                self.errands.extend(errands);
+                let calls: Vec<GoTestCall> =
+                    open.map(|(at, names)| GoTestCall::Tests(at, names.iter().cloned().collect())).collect();
+                self.calls.extend(calls);
             }
         }
     }
 
-    /// Reads the output of an errand; an obstacle means that no result of the run can be trusted.
+    /// Reads the output of a call; an obstacle means that no result of the run can be trusted.
     pub fn read(
         &mut self,
-        errand: &Errand,
+        call: &GoTestCall,
         finished: &Finished,
         diagnosis: &Diagnosis<'_>,
         project: &Project,
@@ -99,17 +99,17 @@ impl Book {
             let message = format!("`go test` ended with {}, and its report says otherwise", finished.exit);
             return Err(Obstacle::new("go test", Cause::UnknownOutput, message));
         }
-        if let Errand::Part(at, name, part) = errand {
+        if let GoTestCall::Part(at, name, part) = call {
             self.read_part((*at, name, part), &run, diagnosis, project);
             return Ok(());
         }
-        for at in 0..self.world.packages.len() {
-            let (asked, is_alone) = match errand {
-                Errand::Tests(of, _) if *of != at => continue,
-                Errand::Tests(_, names) => (names.clone(), names.len() == 1),
-                Errand::All | Errand::Part(..) => (self.open[at].iter().cloned().collect(), false),
+        for at in 0..self.environment.packages.len() {
+            let (asked, is_alone) = match call {
+                GoTestCall::Tests(of, _) if *of != at => continue,
+                GoTestCall::Tests(_, names) => (names.clone(), names.len() == 1),
+                GoTestCall::All | GoTestCall::Part(..) => (self.open[at].iter().cloned().collect(), false),
             };
-            if let Some(package) = run.packages.get(&self.world.packages[at].import) {
+            if let Some(package) = run.packages.get(&self.environment.packages[at].import) {
                 let part = Share { at, package, asked, is_alone };
                 self.read_package(&part, &run, diagnosis, project);
             }
@@ -129,7 +129,7 @@ impl Book {
         let is_whole = package.is_complete() && run.canary.as_ref().is_none_or(has_canary);
         if !is_whole && in_flight.is_empty() {
             // Without the canary, the results may be forged.
-            self.not_whole(at, package, &share.asked);
+            self.report_incomplete(at, package, &share.asked);
             return;
         }
         for name in share.asked.iter().filter(|name| !in_flight.contains(&name.as_str())) {
@@ -141,7 +141,7 @@ impl Book {
         if is_whole {
             self.completed(share);
         } else {
-            self.broken_off(share, &in_flight, diagnosis);
+            self.rerun_after_crash(share, &in_flight, diagnosis);
         }
     }
 
@@ -161,47 +161,58 @@ impl Book {
         if package.end == Some(End::Fail) && !failed {
             let said = package.output.trim();
             let message = shorten(format!("its tests passed, but its process failed: {said}"));
-            self.results.add_obstacle(Obstacle::new(self.world.packages[at].import.clone(), Cause::Crash, message));
+            self.results.add_obstacle(Obstacle::new(
+                self.environment.packages[at].import.clone(),
+                Cause::Crash,
+                message,
+            ));
         }
     }
 
     /// Handles a package whose binary ended too early: tests that were running are rerun alone, and the rest without
     /// them.
-    fn broken_off(&mut self, share: &Share<'_>, in_flight: &[&str], diagnosis: &Diagnosis<'_>) {
+    fn rerun_after_crash(&mut self, share: &Share<'_>, in_flight: &[&str], diagnosis: &Diagnosis<'_>) {
         let Share { at, package, is_alone, .. } = *share;
         let rest: Vec<String> =
             self.left(share).into_iter().filter(|name| !in_flight.contains(&name.as_str())).collect();
         match in_flight {
-            [one] if is_alone || !package.side_by_side => self.died(at, package, one, is_alone, diagnosis),
-            several => self.errands.extend(several.iter().map(|name| Errand::Tests(at, vec![(*name).to_owned()]))),
+            [one] if is_alone || !package.side_by_side => self.settle_crashed(at, package, one, is_alone, diagnosis),
+            several => self.calls.extend(several.iter().map(|name| GoTestCall::Tests(at, vec![(*name).to_owned()]))),
         }
         if !rest.is_empty() {
-            self.errands.push(Errand::Tests(at, rest));
+            self.calls.push(GoTestCall::Tests(at, rest));
         }
     }
 
     /// Handles a test that crashed its process or was running at the timeout.
-    fn died(&mut self, at: usize, package: &PackageRun, name: &str, is_alone: bool, diagnosis: &Diagnosis<'_>) {
+    fn settle_crashed(
+        &mut self,
+        at: usize,
+        package: &PackageRun,
+        name: &str,
+        is_alone: bool,
+        diagnosis: &Diagnosis<'_>,
+    ) {
         let said = package.said(name);
         let others: f64 = package.cases.values().map(|case| case.seconds).sum();
         let timed_out = is_timeout(&said);
         if timed_out && !is_alone && others > 1.0 {
             // Other tests may have used up its time.
-            self.errands.push(Errand::Tests(at, vec![name.to_owned()]));
+            self.calls.push(GoTestCall::Tests(at, vec![name.to_owned()]));
             return;
         }
-        let cause = cause_of_death(&said, &self.world.root, diagnosis);
+        let cause = cause_of_death(&said, &self.environment.root, diagnosis);
         self.settle(at, name, failure(cause, shorten(said)), 0);
     }
 
     /// Handles a process that ended before any test, between two tests, or without running our canary.
-    fn not_whole(&mut self, at: usize, package: &PackageRun, left: &[String]) {
+    fn report_incomplete(&mut self, at: usize, package: &PackageRun, left: &[String]) {
         let tests: Vec<TestId> = left.iter().filter_map(|name| Some(self.located(at, name)?.id())).collect();
         self.open[at].retain(|name| !left.contains(name));
         let said = package.output.trim();
         let message = shorten(format!("its process ended before its report was complete\n{said}"));
         let cause = if said.contains("panic: ") { Cause::LoadFailure } else { Cause::Crash };
-        let subject = self.world.packages[at].import.clone();
+        let subject = self.environment.packages[at].import.clone();
         self.results.add_obstacle(Obstacle { tests, ..Obstacle::new(subject, cause, message) });
     }
 
@@ -211,7 +222,7 @@ impl Book {
         let told = complaints.get(first);
         let place = told.and_then(|it| Some(format!("{}:{}", it.path.as_ref()?, it.line)));
         let message = told.map(|it| it.message.clone()).unwrap_or_default();
-        let package = &self.world.packages[at];
+        let package = &self.environment.packages[at];
         // A failed build blocks all tests of the package, selected or not.
         let tests = self.ids.in_folder(&package.folder).filter(|test| package.files.contains(&test.path));
         let tests: Vec<TestId> = tests.map(Located::id).collect();
@@ -230,7 +241,7 @@ impl Book {
         diagnosis: &Diagnosis<'_>,
         project: &Project,
     ) {
-        let Some(package) = run.packages.get(&self.world.packages[at].import) else { return };
+        let Some(package) = run.packages.get(&self.environment.packages[at].import) else { return };
         if let Some(failed) = &package.failed_build {
             let said = run.builds.get(failed).map(String::as_str).unwrap_or_default();
             self.unbuilt(at, said, diagnosis, project);
@@ -244,14 +255,14 @@ impl Book {
             Some(case) if case.end.is_some() => ended(package, &full),
             Some(_) => {
                 let said = package.said(name);
-                (failure(cause_of_death(&said, &self.world.root, diagnosis), shorten(said)), 0)
+                (failure(cause_of_death(&said, &self.environment.root, diagnosis), shorten(said)), 0)
             }
         };
         self.results.set(TestResult { id, outcome, duration_ms: millis, digest: Some(digest) });
     }
 
     fn located(&self, at: usize, name: &str) -> Option<&Located> {
-        let package = &self.world.packages[at];
+        let package = &self.environment.packages[at];
         self.ids.in_folder(&package.folder).find(|test| test.item.name == name && package.files.contains(&test.path))
     }
 

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use nix::sys::statvfs::statvfs;
 
 /// The smallest free space, in bytes, among the folder, everything mounted below it, the home and the temporary folder.
-pub fn least_room(folder: &Path) -> u64 {
+pub fn least_free_space(folder: &Path) -> u64 {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let places = mounted_below(folder).into_iter().chain([folder.to_owned(), std::env::temp_dir()]).chain(home);
-    places.filter_map(|place| room(&place)).min().unwrap_or(u64::MAX)
+    places.filter_map(|place| free_space(&place)).min().unwrap_or(u64::MAX)
 }
 
 #[allow(clippy::useless_conversion, reason = "the numbers are smaller on some systems")]
-fn room(place: &Path) -> Option<u64> {
+fn free_space(place: &Path) -> Option<u64> {
     // A file system without blocks, such as `/proc`, does not count.
     let found = statvfs(place).ok().filter(|found| found.blocks() > 0)?;
     Some(u64::from(found.blocks_available()).saturating_mul(u64::from(found.fragment_size())))
@@ -34,7 +34,7 @@ mod tests {
     #[test]
     fn there_is_room_where_tests_are_run() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(least_room(folder.path()) > 0);
-        assert_eq!(room(&folder.path().join("missing")), None);
+        assert!(least_free_space(folder.path()) > 0);
+        assert_eq!(free_space(&folder.path().join("missing")), None);
     }
 }

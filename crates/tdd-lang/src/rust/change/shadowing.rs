@@ -35,7 +35,7 @@ impl<'f> NewNames<'f> {
     }
 
     /// Whether a test uses one of the new names.
-    pub fn eclipse(&self, file: &File, test: &TestItem) -> bool {
+    pub fn shadows(&self, file: &File, test: &TestItem) -> bool {
         let names = if test.name.contains("::") { &self.in_modules } else { &self.in_root };
         !names.is_empty()
             && file.inside(&test.span).any(|token| names.contains(file.text(token)) && is_use(file, token))

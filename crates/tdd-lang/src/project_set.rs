@@ -17,7 +17,7 @@ use crate::language::{
     Demand, Language, Measured, Next, Project, Selection, Settings, Skip, Sources, Suite, Tool, UnknownCommand,
 };
 use crate::test_words;
-use crate::twin::{Boldness, Mutant, ScratchNeeds, Twins};
+use crate::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
 
 /// One of the projects.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ impl Member {
     }
 
     fn holds(&self, path: &str) -> bool {
-        self.project().below(path).is_some()
+        self.project().relative_path(path).is_some()
     }
 }
 
@@ -46,11 +46,11 @@ impl Member {
 ///
 /// A project sees its own files and those outside of all projects, but not those of another project.
 #[derive(Clone)]
-pub struct Several {
+pub struct ProjectSet {
     members: Vec<Member>,
 }
 
-impl Several {
+impl ProjectSet {
     /// The projects, in the order in which they are tested and checked.
     pub fn new(members: Vec<Member>) -> Self {
         Self { members }
@@ -86,7 +86,7 @@ impl Several {
 
     /// The part of a project's report that is about its own tests: its runner may have run those of a nested project
     /// too.
-    fn told(&self, at: usize, report: &Report) -> Report {
+    fn own_results(&self, at: usize, report: &Report) -> Report {
         let is_own = |path: &str| self.at(path).is_none_or(|owner| owner == at);
         let results = report.results().filter(|result| result.id.path().is_none_or(is_own)).cloned();
         let obstacles = report.obstacles().iter().filter(|obstacle| is_own(&obstacle.subject));
@@ -144,7 +144,7 @@ impl Sources for View<'_> {
     }
 }
 
-impl Language for Several {
+impl Language for ProjectSet {
     fn name(&self) -> &'static str {
         "several languages"
     }
@@ -330,8 +330,8 @@ impl Language for Several {
         change
     }
 
-    fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, boldness: Boldness) -> Option<Twins> {
-        self.member(path)?.language.twins(path, source, test, seed, boldness)
+    fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins> {
+        self.member(path)?.language.twins(path, source, test, seed, mode)
     }
 
     fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant> {
@@ -371,7 +371,7 @@ impl Language for Several {
             all.env.extend(needs.env.into_iter().filter(|known| !all.env.contains(known)).collect::<Vec<_>>());
             all.files.extend(needs.files);
             all.links.extend(needs.links);
-            all.is_found |= needs.is_found;
+            all.runner_finds_copy |= needs.runner_finds_copy;
             all.beside.extend(needs.beside);
         }
         all
@@ -380,41 +380,45 @@ impl Language for Several {
 
 /// The test runs of the projects, one after the other.
 struct Suites<'m, T> {
-    several: &'m Several,
+    project_set: &'m ProjectSet,
     /// Unfinished runs; the current one is last.
     parts: Vec<Part<'m, T>>,
     /// The results of the finished runs.
-    told: Vec<(usize, T)>,
-    join: fn(&Several, Vec<(usize, T)>) -> T,
+    results: Vec<(usize, T)>,
+    join: fn(&ProjectSet, Vec<(usize, T)>) -> T,
 }
 
 type Part<'m, T> = (usize, Box<dyn Suite<T> + 'm>);
 
 impl<'m, T> Suites<'m, T> {
-    fn new(several: &'m Several, mut parts: Vec<Part<'m, T>>, join: fn(&Several, Vec<(usize, T)>) -> T) -> Self {
+    fn new(
+        project_set: &'m ProjectSet,
+        mut parts: Vec<Part<'m, T>>,
+        join: fn(&ProjectSet, Vec<(usize, T)>) -> T,
+    ) -> Self {
         parts.reverse();
-        Self { several, parts, told: Vec::new(), join }
+        Self { project_set, parts, results: Vec::new(), join }
     }
 }
 
 impl<T> Suite<T> for Suites<'_, T> {
     fn next(&mut self, sources: &dyn Sources) -> Next<T> {
         while let Some((at, suite)) = self.parts.last_mut() {
-            let (view, own) = (self.several.view(*at, sources), self.several.own(*at, sources));
+            let (view, own) = (self.project_set.view(*at, sources), self.project_set.own(*at, sources));
             // A project that is not in this tree has no tests.
-            if self.several.members[*at].language.detect(&own).is_none() {
+            if self.project_set.members[*at].language.detect(&own).is_none() {
                 self.parts.pop();
                 continue;
             }
             match suite.next(&view) {
                 Next::Run(jobs) => return Next::Run(jobs),
                 Next::Done(told) => {
-                    self.told.push((*at, told));
+                    self.results.push((*at, told));
                     self.parts.pop();
                 }
             }
         }
-        Next::Done((self.join)(self.several, std::mem::take(&mut self.told)))
+        Next::Done((self.join)(self.project_set, std::mem::take(&mut self.results)))
     }
 
     fn feed(&mut self, finished: Vec<Finished>) {
@@ -424,14 +428,14 @@ impl<T> Suite<T> for Suites<'_, T> {
     }
 }
 
-fn all_reports(several: &Several, told: Vec<(usize, Report)>) -> Report {
-    merged(&told.into_iter().map(|(at, report)| several.told(at, &report)).collect::<Vec<_>>())
+fn all_reports(project_set: &ProjectSet, results: Vec<(usize, Report)>) -> Report {
+    merged(&results.into_iter().map(|(at, report)| project_set.own_results(at, &report)).collect::<Vec<_>>())
 }
 
-fn all_lines(several: &Several, told: Vec<(usize, Measured)>) -> Measured {
+fn all_lines(project_set: &ProjectSet, results: Vec<(usize, Measured)>) -> Measured {
     let mut all = Coverage::default();
-    for (at, measured) in told {
-        all.add(measured.map_err(|why| format!("{why} in {}", several.members[at].root))?);
+    for (at, measured) in results {
+        all.add(measured.map_err(|why| format!("{why} in {}", project_set.members[at].root))?);
     }
     Ok(all)
 }
@@ -466,14 +470,14 @@ mod tests {
     use crate::python::Python;
     use crate::rust::Rust;
 
-    fn several() -> Several {
+    fn project_set() -> ProjectSet {
         let member = |root: &str, language: Rc<dyn Language>| Member {
             root: root.to_owned(),
             language,
             settings: Settings::default(),
             present: true,
         };
-        Several::new(vec![member("a", Rc::new(Rust)), member("a/b", Rc::new(Python)), member("c", Rc::new(Rust))])
+        ProjectSet::new(vec![member("a", Rc::new(Rust)), member("a/b", Rc::new(Python)), member("c", Rc::new(Rust))])
     }
 
     #[test]
@@ -484,27 +488,28 @@ mod tests {
             ("a/b/pyproject.toml", "[project]\nname = \"b\"\n"),
             ("ab/x.rs", ""),
         ]);
-        let several = several();
-        let files = |at| several.view(at, &sources).files;
+        let project_set = project_set();
+        let files = |at| project_set.view(at, &sources).files;
         assert_eq!(files(0), ["README.md", "a/Cargo.toml", "ab/x.rs"]);
         assert_eq!(files(1), ["README.md", "a/b/pyproject.toml", "ab/x.rs"]);
-        assert_eq!(several.present(&sources).iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 1]);
-        let project = several.detect(&sources).unwrap();
-        assert_eq!(several.sort(&project, "a/b/x.py", &sources), Sort::Production);
-        assert_eq!(several.sort(&project, "a/b/x.rs", &sources), Sort::Document);
-        assert_eq!(several.sort(&project, "Cargo.toml", &sources), Sort::Steering);
-        assert_eq!(several.sort(&project, "notes.txt", &sources), Sort::Document);
+        assert_eq!(project_set.present(&sources).iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0, 1]);
+        let project = project_set.detect(&sources).unwrap();
+        assert_eq!(project_set.sort(&project, "a/b/x.py", &sources), Sort::Production);
+        assert_eq!(project_set.sort(&project, "a/b/x.rs", &sources), Sort::Document);
+        assert_eq!(project_set.sort(&project, "Cargo.toml", &sources), Sort::Steering);
+        assert_eq!(project_set.sort(&project, "notes.txt", &sources), Sort::Document);
         let paths = ["notes.txt", "a/b/x.py", "a/Cargo.toml"].map(str::to_owned);
-        assert_eq!(several.sorts(&project, &paths, &sources), [Sort::Document, Sort::Production, Sort::Steering]);
+        assert_eq!(project_set.sorts(&project, &paths, &sources), [Sort::Document, Sort::Production, Sort::Steering]);
     }
 
     #[test]
     fn a_project_tells_of_its_own_tests_and_names_itself_where_something_is_in_the_way() {
-        let several = several();
+        let project_set = project_set();
         let passed = |id: &str| TestResult::new(TestId::parse(id).unwrap(), Outcome::Pass, 0);
         let obstacle = |subject: &str| Obstacle::new(subject, Cause::RunnerMissing, "no");
         let obstacles = vec![obstacle("cargo"), obstacle("a/b/tests/t.py"), obstacle("a/src/x.rs")];
-        let told = several.told(0, &Report::new(vec![passed("a/x.rs::x"), passed("a/b/t.py::y")], obstacles));
+        let told =
+            project_set.own_results(0, &Report::new(vec![passed("a/x.rs::x"), passed("a/b/t.py::y")], obstacles));
         assert_eq!(told.results().map(|result| result.id.as_str()).collect::<Vec<_>>(), ["a/x.rs::x"]);
         let subjects: Vec<_> = told.obstacles().iter().map(|obstacle| obstacle.subject.as_str()).collect();
         assert_eq!(subjects, ["cargo in a", "a/src/x.rs"]);

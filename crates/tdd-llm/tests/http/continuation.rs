@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use tdd_llm::client::{Answer, Ask, Finish, Form};
+use tdd_llm::continuation::chat_whole;
 use tdd_llm::error::LlmError;
-use tdd_llm::whole::chat_whole;
 
 use crate::server::{Server, answer, chat, finished, run, text};
 

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use crate::language::{Project, Sources};
 
 /// A project with its modules, as a language knows them.
-pub(crate) struct Grounds<'d, M> {
+pub(crate) struct DiagnosisContext<'d, M> {
     pub project: &'d Project,
     pub sources: &'d dyn Sources,
     pub modules: M,
     definitions: OnceCell<BTreeSet<String>>,
 }
 
-impl<'d, M> Grounds<'d, M> {
+impl<'d, M> DiagnosisContext<'d, M> {
     /// Reads the modules of this tree.
     pub fn new(project: &'d Project, sources: &'d dyn Sources, modules: fn(&Project, &dyn Sources) -> M) -> Self {
         Self { project, sources, modules: modules(project, sources), definitions: OnceCell::new() }
