@@ -125,10 +125,10 @@ impl Brief<'_> {
             kata: format!("# Kata\n\n{}\n", cut::head(self.context.kata_description.trim_end(), shares.kata)),
             tree: format!("\n# Files\n\n{}\n", names(tree, files, shares.tree)),
             commit: self.last_commit(shares),
-            target: self
-                .target
-                .map(|target| on_target(self.context.role, target, &production(files), shares.output))
-                .unwrap_or_else(|| measured(&self.context.refactor_hints, shares.output)),
+            target: self.target.map_or_else(
+                || measured(&self.context.refactor_hints, shares.output),
+                |target| on_target(self.context.role, target, &production(files), shares.output),
+            ),
         }
     }
 
@@ -288,7 +288,7 @@ fn measured(hints: &[String], room: usize) -> String {
     if hints.is_empty() {
         return String::new();
     }
-    let hints: String = hints.iter().map(|hint| format!("- {hint}\n")).collect();
+    let hints = hints.iter().map(|hint| format!("- {hint}\n")).collect::<Vec<_>>().concat();
     format!("\n# What may be worth improving\n\nThe machine measured the last commit:\n\n{}", cut::head(&hints, room))
 }
 

@@ -13,7 +13,7 @@ use crate::request::Sent;
 use crate::retry::CallFailure;
 
 /// Longest duration of [`probe`].
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Upper limit of the deadline in [`probe_within`].
 const LONGEST: Duration = Duration::from_hours(1);
