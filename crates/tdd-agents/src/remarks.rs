@@ -217,7 +217,7 @@ mod tests {
         };
         let said = said(&weak);
         assert!(said[2].contains("does not list `m`; it has `other`"), "{said:?}");
-        assert!(said[3].contains("plain text") && said[4].contains("counts no tokens"), "{said:?}");
+        assert!(said[3].contains("plain text") && said[4].contains("reports no token counts"), "{said:?}");
     }
 
     #[test]

@@ -314,9 +314,9 @@ mod tests {
         check(
             with(MutantFate::Survived(tried)),
             Some(Cause::VacuousTest),
-            "whatever production answers: `f` returns 0",
+            "whatever production returns: `f` returns 0",
         );
-        check(with(MutantFate::NoneCompiled), None, "cannot be proven");
+        check(with(MutantFate::NoneCompiled), None, "so the counter-proof cannot run");
     }
 
     #[test]
@@ -328,7 +328,9 @@ mod tests {
     #[test]
     fn copies_that_do_not_build_are_refused_and_a_test_that_cannot_be_copied_is_not() {
         assert_eq!(said(&Proof::NotBuilt("\nerror: no".to_owned())).0, None);
-        assert!(said(&Proof::NotBuilt("\nerror: no".to_owned())).1.ends_with("cannot be proven: error: no"));
+        assert!(
+            said(&Proof::NotBuilt("\nerror: no".to_owned())).1.ends_with("the counter-proof cannot run: error: no")
+        );
         assert_eq!(said(&Proof::Unwritable).1, "holds");
     }
 }

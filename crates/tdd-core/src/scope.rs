@@ -458,7 +458,7 @@ mod tests {
         assert!(asked(&mended(asserting(2))).contains("another assertion"));
         assert!(asked(&mended(TestFacts { skipped: Some(Mark::always("x")), ..asserting(1) })).contains("skipped"));
         assert!(asked(&tests(vec![changed("other", test("other"))])).contains("was changed"));
-        assert!(asked(&support(&[("fn `helper`", ItemFate::Changed)])).contains("no import"));
+        assert!(asked(&support(&[("fn `helper`", ItemFate::Changed)])).contains("is not an import"));
     }
 
     /// The refusal's reason up to the first comma, or `yes`.
@@ -482,10 +482,10 @@ mod tests {
         assert_eq!(rethink(changed("new", skipped("new")), false), "the test `tests/a.rs::new` is skipped now");
         assert_eq!(rethink(changed("old", test("old")), false), "the test `tests/a.rs::old` was changed");
         assert_eq!(rethink(changed("old", skipped("old")), false), "the test `tests/a.rs::old` was changed");
-        assert_eq!(rethink(TestChange::Added(test("new")), false), "the test `tests/a.rs::new` is there twice");
+        assert_eq!(rethink(TestChange::Added(test("new")), false), "the test `tests/a.rs::new` exists twice");
         assert_eq!(rethink(TestChange::Added(test("other")), false), "the test `tests/a.rs::other` is new");
         assert_eq!(rethink(TestChange::Removed(test("new")), false), "yes");
-        let green = "the test `tests/a.rs::new` has been green before";
+        let green = "the test `tests/a.rs::new` was green before";
         assert_eq!(rethink(TestChange::Removed(test("new")), true), green);
         assert_eq!(rethink(TestChange::Removed(test("old")), false), "the test `tests/a.rs::old` is gone");
         assert_eq!(rethink(TestChange::Removed(test("old")), true), "the test `tests/a.rs::old` is gone");

@@ -116,6 +116,6 @@ fn what_was_done_offline_is_brought_together_and_a_persons_commit_is_not_run_ove
     here.sandbox.git(&["update-ref", "refs/heads/memory/autoloop", ours.trim()]);
     let told = here.run(&["program", "resume", "port", "--remote", "origin"]);
     assert_eq!(told.code, Some(4), "{}", told.stderr);
-    assert!(told.stderr.contains("is a person's commit"), "{}", told.stderr);
+    assert!(told.stderr.contains("does not rewrite the person's commit"), "{}", told.stderr);
     assert_eq!(here.sandbox.git(&["rev-parse", "memory/autoloop"]).trim(), ours.trim());
 }

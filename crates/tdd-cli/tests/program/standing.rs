@@ -63,7 +63,7 @@ fn a_program_in_a_repository_that_it_must_not_touch_is_not_ready() {
     std::fs::remove_file(stage.sandbox.project().join("notes.txt")).unwrap();
     let branch = stage.sandbox.git(&["branch", "--show-current"]);
     stage.sandbox.git(&["switch", "-q", "--detach"]);
-    assert_refused(&stage, "not-ready", "HEAD is on none", 2);
+    assert_refused(&stage, "not-ready", "HEAD is not on one", 2);
     stage.sandbox.git(&["switch", "-q", branch.trim()]);
     stage.ok(&["refactor", "begin"]);
     assert_refused(&stage, "not-ready", "refactor mode is on", 2);

@@ -314,7 +314,7 @@ fn after_three_tests_that_passed_at_once_the_tester_may_say_that_the_kata_is_don
         exit 0
     ";
     stage.check(&["run", "--steps", "4"], &arrived(3, then.trim_start_matches('\n')));
-    assert_told_why(&stage, "take something that the kata asks for and the code does not do yet");
+    assert_told_why(&stage, "choose something that the kata asks for and the code does not do yet");
     assert_told_why(&stage, "3 new tests in a row passed at once");
     let offers = |request: &Request| request.body["response_format"].to_string().contains("requirement");
     let asked = stage.server.requests();

@@ -186,7 +186,7 @@ fn a_test_is_not_withdrawn_for_what_the_kata_does_not_say() {
     );
     let asked = stage.server.requests();
     let told = asked.iter().any(|request| {
-        (0..request.messages()).any(|at| request.message(at).contains("what `spec_source` says is not in the kata"))
+        (0..request.messages()).any(|at| request.message(at).contains("the text of `spec_source` is not in the kata"))
     });
     let last = asked.iter().rfind(|request| request.part() == "rethink").unwrap();
     assert!(told, "{}", last.message(last.messages() - 1));

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_test_that_fails_or_is_not_there_or_may_be_another_pins_nothing() {
         for test in ["a.py::wrong", "wrong", "a.py::nowhere", "nowhere", "twice"] {
-            assert!(said(&[("1", test), ("2", "empty")]).ends_with("and it does not pass"), "{test}");
+            assert!(said(&[("1", test), ("2", "empty")]).ends_with("but it does not pass"), "{test}");
         }
     }
 

@@ -34,6 +34,6 @@ mod tests {
         assert!(brief.starts_with("# Kata\n\n# The plan\n\n1. Add"), "{brief}");
         assert!(brief.ends_with("is `tests/a.rs::adds`, in the file `tests/a.rs`.\n"), "{brief}");
         let other = plan.brief("", &plan.steps[1]);
-        assert!(other.starts_with("# The plan") && other.ends_with("no more:\n\n2. Rest\n"), "{other}");
+        assert!(other.starts_with("# The plan") && other.ends_with("part of the plan:\n\n2. Rest\n"), "{other}");
     }
 }
