@@ -11,7 +11,7 @@ use crate::gates;
 use crate::verdict;
 use crate::which::Which;
 
-/// Check that tests which were red now pass, and that no other test is lost or broken
+/// Check that red tests now pass, and that no other test is lost or broken
 ///
 /// The red is proven: if the ledger does not know it, the tests are run on the base's production code. A file stands
 /// for its tests that are new or were red before.
