@@ -233,7 +233,7 @@ fn a_test_that_an_implementor_sends_back_in_another_layout_is_no_change_and_noth
         exit 0
     ",
     );
-    assert_told_why(&stage, "it leaves `tests/add.rs` as it is");
+    assert_told_why(&stage, "`tests/add.rs` would be the same as before");
 }
 
 #[test]
