@@ -70,7 +70,7 @@ const MAX_OMISSION: usize = 2_000;
 const MAX_REQUIREMENTS: usize = 1_500;
 /// Bytes reserved for the line that counts the names left out.
 const MORE: usize = 48;
-const NO_FILES: &str = "\nNo file is shown, for want of room. Ask for what you must see.\n";
+const NO_FILES: &str = "\nNo file is shown, because there is no room. Ask for the files that you need.\n";
 
 impl Brief<'_> {
     /// Writes the brief in at most `budget` bytes. Drops whole files first; cuts other parts only when no file fits.
@@ -290,7 +290,7 @@ fn omission(paths: &[String]) -> String {
     }
     let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.escape_debug())).collect();
     let names = cut::head(&names.join(", "), MAX_OMISSION);
-    format!("\nNot shown, for want of room; ask for what you must see: {names}\n")
+    format!("\nNot shown, because there is no room; ask for the files that you need: {names}\n")
 }
 
 /// What a refactorer may find worth it, by measure.
@@ -299,7 +299,7 @@ fn measured(hints: &[String], room: usize) -> String {
         return String::new();
     }
     let hints = hints.iter().map(|hint| format!("- {hint}\n")).collect::<Vec<_>>().concat();
-    format!("\n# What may be worth it\n\nThe machine measured the last commit:\n\n{}", cut::head(&hints, room))
+    format!("\n# What may be worth improving\n\nThe machine measured the last commit:\n\n{}", cut::head(&hints, room))
 }
 
 fn on_target(role: Role, target: &Target, production: &[&str], room: usize) -> String {

@@ -33,8 +33,8 @@ fn a_refactorer_sees_what_the_machine_measured() {
     let hints = vec!["`a.py:9` repeats the lines at `a.py:2`".to_owned()];
     let context = StepContext { role: Role::Refactorer, refactor_hints: hints, ..context(&TREE) };
     let brief = Brief { context: &context, files: &files(), target: None }.write(10_000).text;
-    let end =
-        "# What may be worth it\n\nThe machine measured the last commit:\n\n- `a.py:9` repeats the lines at `a.py:2`\n";
+    let end = "# What may be worth improving\n\nThe machine measured the last commit:\n\n- `a.py:9` repeats the \
+               lines at `a.py:2`\n";
     assert!(brief.ends_with(end), "{brief}");
 }
 
@@ -106,7 +106,7 @@ fn whole_files_go_before_anything_is_cut_and_are_named() {
     let files = [file("src/lib.rs", &"x".repeat(2_000), Sort::Production), file("tests/b.rs", "// b", Sort::Test)];
     let written = Brief { context: &context, files: &files, target: None }.write(1_000);
     assert_eq!((written.omitted, written.longest), (vec!["src/lib.rs".to_owned()], 2_000));
-    assert!(written.text.contains("ask for what you must see: `src/lib.rs`\n") && written.text.contains("// b"));
+    assert!(written.text.contains("ask for the files that you need: `src/lib.rs`\n") && written.text.contains("// b"));
     assert!(written.text.len() <= 1_000 && !written.text.contains("left out"));
 }
 
@@ -119,7 +119,7 @@ fn a_kata_that_fits_stays_whole_though_thousands_of_files_do_not() {
     for budget in [48_000, 60_000] {
         let written = Brief { context: &context, files: &files, target: None }.write(budget);
         assert!(written.text.contains(&context.kata_description) && written.text.len() <= budget);
-        assert!(!written.omitted.is_empty() && written.text.contains("for want of room"));
+        assert!(!written.omitted.is_empty() && written.text.contains("because there is no room"));
     }
 }
 

@@ -304,7 +304,7 @@ mod tests {
     fn half_an_answer_is_no_answer() {
         assert_eq!(read("a.py\n```\nx", None), Err(ReplyError::Cut));
         assert_eq!(read(" \n", None), Err(ReplyError::Empty));
-        assert!(read("done: a => not a test", None).unwrap_err().to_string().contains("no test id"));
+        assert!(read("done: a => not a test", None).unwrap_err().to_string().contains("not a test id"));
     }
 
     proptest! {

@@ -39,7 +39,7 @@ const PYTHON: Notes = Notes {
     places: "Where things go: tests in `tests/test_<topic>.py`, which begin with `from <module> import …`, each a function \
              `test_…` with plain `assert`s, run by pytest. Production code in modules beside `tests/`, importable by \
              their names, or in the package that is there. Leave `conftest.py`, `pyproject.toml` and other configuration \
-             as they are; a fixture stands in the file of its test.",
+             as they are; put a fixture into the file of its test.",
     test_place: "It goes into a file `tests/test_<topic>.py`. Leave all other modules as they are.",
     test: (
         "tests/test_leap.py",
@@ -52,11 +52,12 @@ const PYTHON: Notes = Notes {
 const GO: Notes = Notes {
     name: "go",
     title: "Go",
-    places: "Where things go: tests in `<topic>_test.go` beside the code that they test, in the same package (the name \
-             that stands in the other files of the folder), each a function `func Test…(t *testing.T)` that compares with \
+    places: "Where things go: tests in `<topic>_test.go` beside the code that they test, in the same package (the \
+             name in the other files of the folder), each a function `func Test…(t *testing.T)` that compares with \
              `if` and fails with `t.Errorf` or `t.Fatalf`; cases that differ in values only may be rows of one table. \
-             Production code in files without `_test`, in packages of this module, with nothing but the standard library. \
-             Leave `go.mod` as it is, and write no `TestMain`, no `init` in test files and no build constraints.",
+             Production code in files without `_test`, in packages of this module, with nothing but the standard \
+             library. Leave `go.mod` as it is, and write no `TestMain`, no `init` in test files and no build \
+             constraints.",
     test_place: "It goes into a file `<topic>_test.go` beside the code. Leave all files without `_test` as they are.",
     test: (
         "leap_test.go",
@@ -116,7 +117,7 @@ const OTHER: Notes = Notes {
     test_place: "Change test files only.",
     test: ("tests/<a test file>", "<the whole text of the file>\n"),
     code: ("<a source file>", "<the whole text of the file>\n"),
-    better: ("<a text that stands there once>", "<what takes its place>"),
+    better: ("<a text that occurs there once>", "<what takes its place>"),
 };
 
 /// The language's display name.

@@ -111,7 +111,7 @@ impl Part {
         match self.phase {
             Phase::Red => format!(
                 "Write one new test that fails today, for the simplest thing that the kata asks for and no test shows \
-                 yet. {} A file that is there keeps all that is in it; a new file will do as well.",
+                 yet. {} An existing file keeps everything that is in it; you may also add a new file.",
                 language::test_place(language)
             ),
             Phase::Green => {
@@ -121,11 +121,11 @@ impl Part {
                 )
             }
             Phase::Refactor if self == EXECUTOR => {
-                "Do the task, and nothing beside it. Every test that is there stays as it is and passes.".to_owned()
+                "Do the task, and nothing beside it. Every existing test stays as it is and passes.".to_owned()
             }
             Phase::Refactor => "Improve one thing, or nothing. Every test stays as it is and passes.".to_owned(),
             Phase::RethinkTest if self == MENDER => {
-                format!("Mend what is complained of in {target}, and leave every assertion as it is.")
+                format!("Fix what the check complains about in {target}, and leave every assertion as it is.")
             }
             Phase::RethinkTest => format!("Read the kata again and decide about {target}. Change that one test only."),
         }

@@ -36,7 +36,7 @@ pub enum PromptError {
         known: String,
     },
     /// The override is empty.
-    #[error("the prompt `{name}` is empty; remove the file to get ours back")]
+    #[error("the prompt `{name}` is empty; delete the file to use the built-in prompt")]
     Empty {
         /// The prompt.
         name: &'static str,
@@ -189,9 +189,7 @@ fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
 fn actions(part: Part) -> String {
     let said = part.actions.iter().map(|action| match *action {
         "upsert" => "`upsert` (`content` is the whole file, with all that stays)",
-        "replace" => {
-            "`replace` for long files (`content` takes the place of `find`, which must stand in the file exactly once)"
-        }
+        "replace" => "`replace` for long files (`content` replaces `find`, which must occur in the file exactly once)",
         "rename" => "`rename` (moves the file to the path in `to`)",
         _ => "`delete`",
     });
@@ -267,7 +265,7 @@ mod tests {
     fn a_prompt_that_cannot_be_used_is_told_why() {
         let known = "`act`, `answer`, `edit`, `executor`, `files`, `fresh`, `implementor`, `mend`, `plan`, `refactorer`, `rethink`, `send`, `tester`, `tools`";
         wrong("testr", "x", &format!("there is no prompt `testr`; the prompts are {known}"));
-        wrong("tester", " \n", "the prompt `tester` is empty; remove the file to get ours back");
+        wrong("tester", " \n", "the prompt `tester` is empty; delete the file to use the built-in prompt");
         let expected = "the prompt `tester` has the placeholder `{{lang}}`; it may have `language`, `places`, `answer`";
         wrong("tester", "{{language}} {{lang}}", expected);
         wrong("fresh", "{{aim}}", "the prompt `fresh` has the placeholder `{{aim}}`; it may have none");

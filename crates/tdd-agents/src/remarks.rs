@@ -45,7 +45,7 @@ pub fn remarks(subject: &str, model: &str, found: &Capabilities) -> Vec<Remark> 
             return vec![remark(Grade::Fault, format!("refuses the key: {why}"), fix)];
         }
         Contact::UnknownModel(why) => {
-            let detail = format!("cannot be asked: {why}; {}", models_of(model, found));
+            let detail = format!("cannot be used: {why}; {}", models_of(model, found));
             let fix = "correct the model's name under `roles` in `tdd.yaml`, or add the model to the server";
             return vec![remark(Grade::Fault, detail, fix)];
         }
@@ -64,11 +64,11 @@ pub fn remarks(subject: &str, model: &str, found: &Capabilities) -> Vec<Remark> 
     }
     let lacks = |finding: &Finding| matches!(finding, Finding::No(_));
     if lacks(&found.json_schema) && lacks(&found.json_object) {
-        let detail = "takes no `response_format`, so answers are read out of plain text".to_owned();
-        remarks.push(remark(Grade::Flaw, detail, "it works, with more answers that cannot be used"));
+        let detail = "does not support `response_format`, so the machine reads answers from plain text".to_owned();
+        remarks.push(remark(Grade::Flaw, detail, "runs still work, but expect more unusable answers"));
     }
     if lacks(&found.usage) {
-        let detail = "counts no tokens, so a budget in tokens or dollars does not hold".to_owned();
+        let detail = "reports no token counts, so a budget in tokens or dollars has no effect".to_owned();
         remarks.push(remark(Grade::Flaw, detail, "limit the run by `--steps` or `--max-minutes`"));
     }
     remarks
@@ -217,7 +217,7 @@ mod tests {
         };
         let said = said(&weak);
         assert!(said[2].contains("does not list `m`; it has `other`"), "{said:?}");
-        assert!(said[3].contains("plain text") && said[4].contains("counts no tokens"), "{said:?}");
+        assert!(said[3].contains("plain text") && said[4].contains("reports no token counts"), "{said:?}");
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub enum ReplyError {
         action: String,
     },
     /// Two edits of one file cannot be combined.
-    #[error("edit {second} changes `{path}` once more; send one edit for it, with its final content")]
+    #[error("edit {second} changes `{path}` again; send one edit for each file, with its final content")]
     Twice {
         /// The later edit's number, counted from 1.
         second: usize,
@@ -95,7 +95,7 @@ pub enum ReplyError {
         path: String,
     },
     /// In one of several replacements, the text to find does not occur exactly once.
-    #[error("`{find}` does not stand in `{path}` exactly once; send the whole content of the file in one edit")]
+    #[error("`{find}` does not occur in `{path}` exactly once; send the whole content of the file in one edit")]
     NotOnce {
         /// The file.
         path: String,
@@ -130,7 +130,7 @@ pub enum ReplyError {
     #[error("the answer has no fenced block; write the path of the file on a line, then its code between ``` fences")]
     NoBlock,
     /// A name is not a test id.
-    #[error("`{field}` names `{name}`, which is no test id; write it as `path::name`")]
+    #[error("`{field}` names `{name}`, which is not a test id; write it as `path::name`")]
     TestId {
         /// The field with the name.
         field: String,
@@ -284,7 +284,7 @@ fn edit(number: usize, fields: &Map<String, Value>) -> Result<Edit, ReplyError> 
         "replace" => Action::Replace {
             find: string(fields, "find", number)?
                 .filter(|find| !find.is_empty())
-                .ok_or_else(|| missing("find", "quote the text to replace; it must stand in the file exactly once"))?,
+                .ok_or_else(|| missing("find", "quote the text to replace; it must occur in the file exactly once"))?,
             content: content()?.ok_or_else(|| missing("content", "send the text to put in its place"))?,
         },
         _ => return Err(ReplyError::Action { number, path: one_line(&path), action: one_line(&action) }),

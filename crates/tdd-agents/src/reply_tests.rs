@@ -121,7 +121,7 @@ fn a_bad_edit_is_named_by_its_number_and_its_file() {
     );
     check(
         json!({"path": "b", "action": "replace", "content": "x"}),
-        "edit 2 (`b`) has no `find`; quote the text to replace; it must stand in the file exactly once",
+        "edit 2 (`b`) has no `find`; quote the text to replace; it must occur in the file exactly once",
     );
     check(
         json!({"path": "b", "action": "replace", "find": "x"}),
@@ -157,7 +157,7 @@ fn a_plan_may_ask_or_be_done_without_edits() {
 fn other_fields_are_checked_as_well() {
     wrong_value(
         &json!({"edits": [], "claims": ["not a test"]}),
-        "`claims` names `not a test`, which is no test id; write it as `path::name`",
+        "`claims` names `not a test`, which is not a test id; write it as `path::name`",
     );
     wrong_value(&json!({"edits": [], "need": [1]}), "`need` is a number; it must be a list of strings");
     wrong_value(&json!({"edits": [], "summary": {}}), "`summary` is an object; it must be a string");

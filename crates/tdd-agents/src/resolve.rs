@@ -265,9 +265,9 @@ mod tests {
         let (first, second) = (upsert("n.py", "a\n"), upsert("n.py", "b\n"));
         assert_eq!(planned(Phase::Green, &[first, second]), Ok(vec![upsert("n.py", "a\nb\n")]));
         let wrong = planned(Phase::Green, &[one.clone(), replace("three", "3")]).unwrap_err();
-        assert!(wrong.contains("`three` does not stand in `t.py` exactly once"), "{wrong}");
+        assert!(wrong.contains("`three` does not occur in `t.py` exactly once"), "{wrong}");
         let delete = Edit { path: "t.py".to_owned(), action: Action::Delete };
-        assert!(planned(Phase::Green, &[one, delete]).unwrap_err().contains("edit 2 changes `t.py` once more"));
+        assert!(planned(Phase::Green, &[one, delete]).unwrap_err().contains("edit 2 changes `t.py` again"));
     }
 
     #[test]

@@ -127,8 +127,7 @@ const SEEMS_DONE: &str = "Each requirement of the kata seems to have a test that
 const NOD: &str = "I have read all of it.";
 
 /// Small models tend to resend a refused answer.
-const AGAIN: &str =
-    "This answer asks for the same as the one before it, and can only meet the same end. Write something else.\n\n";
+const AGAIN: &str = "This answer is the same as the one before, and would fail the same way. Write something else.\n\n";
 
 impl Talk {
     /// Begins a conversation without sending a request.

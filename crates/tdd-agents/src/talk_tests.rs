@@ -75,7 +75,7 @@ fn an_answer_that_asks_for_the_same_again_is_called_that() {
         talk.ask_edit();
         talk.answered(&answer);
         talk.failed(&refused());
-        let told = last(&talk.ask_edit()).starts_with("This answer asks for the same as the one before it");
+        let told = last(&talk.ask_edit()).starts_with("This answer is the same as the one before");
         assert_eq!(told, again, "{answer}");
     }
 }

@@ -171,7 +171,10 @@ fn try_tests(
     host: &mut dyn AgentHost,
 ) -> Result<Result<Report, String>, AgentError> {
     if gathered.trials >= MAX_TRIALS {
-        let why = format!("the tests were run {MAX_TRIALS} times in this turn; call `finish`: then they are run again");
+        let why = format!(
+            "the tests were run {MAX_TRIALS} times in this turn, and that is the limit; call `finish`, and the \
+             machine runs them again"
+        );
         return Ok(Err(why));
     }
     gathered.trials += 1;
@@ -179,8 +182,7 @@ fn try_tests(
         Trial::Ran(report) => Ok(report),
         Trial::Refused(refusal) => Err(told(&refusal)),
         Trial::Withheld => {
-            Err("`gate.auto_test` is off in `tdd.yaml`: results are not shown; call `finish` and hear the verdict"
-                .into())
+            Err("`gate.auto_test` is off in `tdd.yaml`: results are not shown; call `finish` to get the verdict".into())
         }
     })
 }
@@ -249,7 +251,7 @@ fn gather(edit: &Edit, gathered: &mut TurnState, host: &mut dyn AgentHost) -> Re
     Ok(match host.judge(&now, std::slice::from_ref(&edit.path))? {
         GateAnswer::Yes => {
             gathered.files = now;
-            format!("`{}` is as you wish; it is written when you finish", edit.path)
+            format!("the edit of `{}` is accepted; it is written when you finish", edit.path)
         }
         GateAnswer::No(refusal) => told(&refusal),
     })
@@ -350,7 +352,7 @@ fn lines(all: impl Iterator<Item = String>) -> String {
         0 => "nothing".to_owned(),
         more if more > MAX_LINES => {
             shown.truncate(MAX_LINES);
-            shown.push("… and more; ask for less".to_owned());
+            shown.push("… the rest is left out; ask for less".to_owned());
             shown.join("\n")
         }
         _ => shown.join("\n"),

@@ -201,7 +201,8 @@ fn tool(name: &str, part: Part) -> ToolSpec {
             &[],
         ),
         "edit_file" => (
-            "Writes a file: `content` alone is the whole file; with `find`, it replaces the one place where that text stands; `to` alone moves the file.",
+            "Writes a file: `content` alone is the whole file; with `find`, it replaces that text, which must occur \
+             exactly once; `to` alone moves the file.",
             &["path"],
             &["content", "find", "to"],
         ),

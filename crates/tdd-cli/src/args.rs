@@ -19,7 +19,7 @@ use crate::commands::{
     version,
     propagate_version = true,
     disable_help_subcommand = true,
-    after_help = "Examples:\n  tdd-cli demo                                   see it work, in a minute\n  mkdir bowling && cd bowling && tdd-cli init    start a kata\n  tdd-cli auto-test                              run all tests, one line each\n  tdd-cli status --format json                   where things stand, for a script\n\nExit codes: 0 done, 1 a gate said no, 2 usage or configuration, 3 environment,\n4 stopped for a person, 130 interrupted. Output that could not be written (a closed\npipe, a full disk) turns 0 into 3; any other code stays."
+    after_help = "Examples:\n  tdd-cli demo                                   see it work, in a minute\n  mkdir bowling && cd bowling && tdd-cli init    start a kata\n  tdd-cli auto-test                              run all tests, one line each\n  tdd-cli status --format json                   where things stand, for a script\n\nExit codes: 0 done, 1 the change is refused, 2 usage or configuration, 3 environment,\n4 stopped for a person, 130 interrupted. Output that could not be written (a closed\npipe, a full disk) turns 0 into 3; any other code stays."
 )]
 pub struct Cli {
     #[command(flatten)]

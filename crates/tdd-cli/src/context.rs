@@ -86,7 +86,8 @@ impl Context {
     /// Prints a note if a torn last line of the ledger was cut off.
     pub fn mention_repair(&self, recording: &Recording) {
         if let Some(bytes) = recording.dropped_bytes() {
-            self.output.note(format_args!("note: the ledger's last line was torn; {bytes} bytes were cut off"));
+            self.output
+                .note(format_args!("note: the ledger's last line was incomplete; its {bytes} bytes were removed"));
         }
     }
 

@@ -28,25 +28,25 @@ use crate::{program_error, work_error};
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    #[error("`{}` lies inside the repository `{}`, and is not empty", folder.display(), root.display())]
+    #[error("`{}` is a non-empty folder inside the repository `{}`", folder.display(), root.display())]
     NotTheRoot { folder: PathBuf, root: PathBuf },
-    #[error("this looks like a {0} project, which this version does not know")]
+    #[error("this looks like a {0} project, and this version does not support {0}")]
     OtherLanguage(&'static str),
     #[error("`kata_description` in `tdd.yaml` is `{configured}`, not `{asked}`")]
     OtherKata { configured: String, asked: String },
-    #[error("there is a `{0}` already, with other content")]
+    #[error("`{0}` exists already and has other content")]
     KataExists(String),
-    #[error("cannot set the project up: {0}")]
+    #[error("cannot set up the project: {0}")]
     InTheWay(String),
-    #[error("`{0}` changed meanwhile, so nothing was written")]
+    #[error("`{0}` changed while this command ran, so nothing was written")]
     PersonChanged(String),
-    #[error("there is a `{0}`, but it is no readable file of this project")]
+    #[error("`{0}` exists, but git ignores it or it is not a readable file")]
     UnusableManifest(&'static str),
     #[error("`{word}` is not an event type")]
     UnknownType { word: String, nearest: Option<&'static str> },
-    #[error("`{0}` is no source file of the project")]
+    #[error("`{0}` is not a source file of this project")]
     NoSuchFile(String),
-    #[error("`{0}` does not parse, so nothing can be said about it")]
+    #[error("`{0}` does not parse, so it cannot be judged")]
     Unparsed(String),
     #[error(transparent)]
     Models(#[from] ModelsError),
@@ -58,13 +58,13 @@ pub enum CliError {
     Cassette { path: PathBuf, source: io::Error },
     #[error("cannot read the cassette")]
     CassetteFile(#[source] TextError),
-    #[error("a prompt of this project cannot be used")]
+    #[error("a custom prompt of this project is invalid")]
     Prompts(#[source] PromptError),
-    #[error("a prompt of this project cannot be read")]
+    #[error("cannot read a custom prompt of this project")]
     PromptFile(#[source] TextError),
-    #[error("`{path}` has changes that are not committed{}", others(*more))]
+    #[error("`{path}` has uncommitted changes{}", others(*more))]
     Modified { path: String, more: usize },
-    #[error("`{path}` is not known to git{}", others(*more))]
+    #[error("`{path}` is not tracked by git{}", others(*more))]
     Untracked { path: String, more: usize },
     #[error("the tests cannot be run: {what}: {why}")]
     CannotTest { what: String, why: String },
@@ -72,13 +72,13 @@ pub enum CliError {
     View { path: PathBuf, source: io::Error },
     #[error("`{}` is not empty", .0.display())]
     NotEmpty(PathBuf),
-    #[error("no such kata is recorded in `{language}`")]
+    #[error("this kata is not recorded in `{language}`")]
     NotRecorded { language: String, katas: String },
-    #[error("cannot make a folder in `{}`", path.display())]
+    #[error("cannot create a folder in `{}`", path.display())]
     NoTemporary { path: PathBuf, source: io::Error },
     #[error("`{name}` cannot be used: {detail}")]
     NoTool { name: String, detail: String, fix: Option<String> },
-    #[error("only `prove` writes Markdown")]
+    #[error("`--format markdown` works only with `prove`")]
     NoMarkdown,
     #[error("there is no command `{0}`")]
     UnknownCommand(String),
@@ -208,15 +208,15 @@ impl CliError {
         }
         let text = match self {
             Self::NotTheRoot { root, .. } => {
-                format!("run it in the repository's root: `tdd-cli -C {} init`", root.display())
+                format!("run `init` in the repository's root: `tdd-cli -C {} init`", root.display())
             }
-            Self::OtherLanguage(_) => "to add a Rust project beside it, say so: `--language rust`".to_owned(),
+            Self::OtherLanguage(_) => "to add a Rust project beside it, pass `--language rust`".to_owned(),
             Self::OtherKata { .. } => "change `kata_description` in `tdd.yaml`, or leave `--kata` out".to_owned(),
             Self::KataExists(path) => format!("move `{path}` away, or leave `--kata` out to use it"),
-            Self::PersonChanged(_) => "save your work, then run it again".to_owned(),
+            Self::PersonChanged(_) => "save your work, then run the command again".to_owned(),
             Self::InTheWay(_) => "move it away, then run `tdd-cli init` again".to_owned(),
             Self::UnusableManifest(name) => {
-                format!("put a real file there that git does not ignore, or move `{name}` away")
+                format!("replace it with a regular file that git does not ignore, or move `{name}` away")
             }
             Self::UnknownType { nearest, .. } => {
                 let meant = nearest.map(|nearest| format!("did you mean `{nearest}`? ")).unwrap_or_default();
@@ -224,7 +224,7 @@ impl CliError {
             }
             Self::NoSuchFile(_) => "name a file that git does not ignore, from the repository's root".to_owned(),
             Self::Unparsed(_) => {
-                format!("mend its syntax; code nested deeper than {} levels is not read", tdd_lang::MAX_DEPTH)
+                format!("fix its syntax; code nested deeper than {} levels is not parsed", tdd_lang::MAX_DEPTH)
             }
             Self::NoMarkdown => "use `--format human` or `--format json`".to_owned(),
             Self::UnknownCommand(_) => "`tdd-cli --help` lists the commands".to_owned(),
@@ -233,14 +233,16 @@ impl CliError {
             Self::Model(error) => return error.hint().map(str::to_owned),
             Self::Cassette { .. } => "name a file that can be written".to_owned(),
             Self::CassetteFile(_) => "name a cassette that `tdd-cli run --record FILE` wrote".to_owned(),
-            Self::Prompts(_) | Self::PromptFile(_) => "mend it in `.tdd/prompts/`, or remove it to get ours".to_owned(),
+            Self::Prompts(_) | Self::PromptFile(_) => {
+                "fix it in `.tdd/prompts/`, or delete it to use the built-in prompt".to_owned()
+            }
             Self::Modified { .. } => {
-                "commit it or put it away: `git stash`; the machine touches no work of yours".to_owned()
+                "commit it or stash it with `git stash`; the machine never touches uncommitted work".to_owned()
             }
             Self::Untracked { .. } => {
-                "commit it, ignore it, or leave it where it is with `--allow-untracked`".to_owned()
+                "commit it, add it to `.gitignore`, or pass `--allow-untracked` to leave it alone".to_owned()
             }
-            Self::NotRecorded { katas, .. } => format!("recorded in it: `{katas}`"),
+            Self::NotRecorded { katas, .. } => format!("katas recorded in this language: `{katas}`"),
             Self::NotEmpty(_) => "name an empty folder, or leave `-C` out".to_owned(),
             Self::NoTemporary { .. } => {
                 "set `TMPDIR` to a folder that can be written, or name one with `-C`".to_owned()
@@ -252,8 +254,8 @@ impl CliError {
             Self::Person(error) => error.hint(),
             Self::Program(error) => return program_error::hint(error),
             Self::Work(error) => return work_error::hint(error),
-            Self::Interrupted => "everything is in order; start it again".to_owned(),
-            Self::Output(_) => "send standard output to where there is space".to_owned(),
+            Self::Interrupted => "nothing was lost; run the command again".to_owned(),
+            Self::Output(_) => "redirect standard output to a disk that has free space".to_owned(),
             Self::Signals(_) => return None,
         };
         Some(text)

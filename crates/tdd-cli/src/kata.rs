@@ -16,10 +16,10 @@ pub const PLACEHOLDER: &str = "# Kata\n\n\
 #[derive(Debug, thiserror::Error)]
 pub enum KataError {
     /// The file cannot be read.
-    #[error("the kata cannot be used")]
+    #[error("cannot read the kata")]
     Unreadable(#[source] TextError),
     /// The file still holds the placeholder.
-    #[error("the kata `{}` still holds its placeholder", .0.display())]
+    #[error("the kata `{}` still contains its placeholder", .0.display())]
     Placeholder(PathBuf),
     /// The file is empty.
     #[error("the kata `{}` is empty", .0.display())]
@@ -31,7 +31,7 @@ impl KataError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable(TextError::Missing(_)) => "write one, or name another with `--kata FILE`".to_owned(),
-            Self::Unreadable(TextError::TooLarge { .. }) => "keep what is to be built, leave the rest out".to_owned(),
+            Self::Unreadable(TextError::TooLarge { .. }) => "shorten it to what is to be built".to_owned(),
             Self::Unreadable(TextError::NotText { .. }) => "save it as UTF-8 text".to_owned(),
             Self::Unreadable(TextError::NotAFile(_) | TextError::Io { .. }) => {
                 "name a readable Markdown file".to_owned()

@@ -19,29 +19,29 @@ use crate::error::MEANT;
 pub enum PersonError {
     #[error("`{word}` is not a rule")]
     UnknownRule { word: String, nearest: Option<&'static str> },
-    #[error("nobody makes an exception from `{rule}`: {}", why_fixed(*rule))]
+    #[error("`{rule}` allows no exception: {}", why_fixed(*rule))]
     NoException { rule: Rule },
     #[error("the reason is blank")]
     NoReason,
-    #[error("`{0}` is no time that an exception can last")]
+    #[error("`{0}` is not a valid duration for an exception")]
     BadTtl(String),
     #[error("refactor mode is on already{}", because(reason.as_deref()))]
     RefactorModeOn { reason: Option<String> },
     #[error("`{0}` is not a test id")]
     BadTest(String),
-    #[error("`{0}` cannot be taken out of its file, or marked in it, without changing something else")]
+    #[error("the machine cannot remove or skip `{0}` without changing other code")]
     Inseparable(TestId),
-    #[error("`{0}` is neither blocked nor marked as skipped by this machine")]
+    #[error("`{0}` is not blocked, and the machine did not skip it")]
     NotBlocked(TestId),
-    #[error("the pause is about no test that could be skipped: {0}")]
+    #[error("there is no blocked test to skip; the machine is paused for another reason: {0}")]
     NothingBlocked(String),
     #[error("cannot read the plan")]
     PlanFile(#[source] TextError),
-    #[error("`{}` is no plan", path.display())]
+    #[error("`{}` is not a valid plan", path.display())]
     Plan { path: PathBuf, source: ConfigError },
-    #[error("`{}` does not run: line {}: {}", path.display(), finding.line, finding.problem)]
+    #[error("`{}` cannot run: line {}: {}", path.display(), finding.line, finding.problem)]
     PlanStops { path: PathBuf, finding: Finding },
-    #[error("`{}` and `{}` are the same plan of the same phase", path.display(), other.display())]
+    #[error("`{}` and `{}` have the same `phase` and `plan`", path.display(), other.display())]
     SamePlan { path: PathBuf, other: PathBuf },
     #[error("there is no plan in `{}`", .0.display())]
     NoPlans(PathBuf),
@@ -51,15 +51,15 @@ pub enum PersonError {
     NoMessage,
     #[error("there is nothing to commit")]
     NothingToCommit,
-    #[error("the message claims `{0}`, which only the check may say")]
+    #[error("the message contains `{0}`, which only `tdd-cli commit` itself may write")]
     OwnTrailer(&'static str),
     #[error("refactor mode is not on")]
     RefactorModeOff,
-    #[error("there is no project any more that could be verified")]
+    #[error("the project is gone, so nothing can be verified")]
     ProjectGone,
-    #[error("step {0} was cut short, and its edits are still in the working tree")]
+    #[error("step {0} was interrupted, and its edits are still in the working tree")]
     StepCutShort(u32),
-    #[error("HEAD was {then} when refactor mode began and is {now} now: going back would undo what was committed")]
+    #[error("HEAD was {then} when refactor mode began and is {now} now, so `--discard` would undo commits")]
     HeadMoved { then: String, now: String },
 }
 
@@ -87,43 +87,41 @@ impl PersonError {
         match self {
             Self::UnknownRule { nearest, .. } => {
                 let meant = nearest.map(|nearest| format!("did you mean `{nearest}`? ")).unwrap_or_default();
-                format!("{meant}exceptions can be made from: {}", with_exceptions().collect::<Vec<_>>().join(", "))
+                format!("{meant}rules that allow an exception: {}", with_exceptions().collect::<Vec<_>>().join(", "))
             }
             Self::NoException { rule: Rule::SameTree } => {
                 "make the tests leave the project's files alone, or let git ignore what they write".to_owned()
             }
-            Self::NoException { .. } => "edit that file with your own hands and commit it".to_owned(),
-            Self::NoReason => "say why, for those who read the ledger: `--reason \"…\"`".to_owned(),
+            Self::NoException { .. } => "edit that file yourself and commit it".to_owned(),
+            Self::NoReason => "give a reason for readers of the ledger: `--reason \"…\"`".to_owned(),
             Self::RefactorModeOn { .. } => {
-                "`tdd-cli refactor end` verifies and ends it, `tdd-cli refactor end --discard` goes back".to_owned()
+                "`tdd-cli refactor end` verifies your work and ends it; `tdd-cli refactor end --discard` undoes your \
+                 work"
+                    .to_owned()
             }
             Self::BadTest(_) => "write `path::name`, or the slug of a `@tdd-test-id:` comment".to_owned(),
-            Self::Inseparable(_) => {
-                "edit it with your own hands, in refactor mode: `tdd-cli refactor begin`".to_owned()
-            }
-            Self::NotBlocked(_) => "`tdd-cli status` names the blocked tests".to_owned(),
+            Self::Inseparable(_) => "edit it yourself in refactor mode: `tdd-cli refactor begin`".to_owned(),
+            Self::NotBlocked(_) => "`tdd-cli status` lists the blocked tests".to_owned(),
             Self::NothingBlocked(_) => "`tdd-cli resume` tries again".to_owned(),
             Self::PlanFile(_) => "name a Markdown file with front matter".to_owned(),
             Self::Plan { source, .. } => source.hint.clone().unwrap_or_else(|| "`docs/plans.md` shows one".to_owned()),
-            Self::PlanStops { finding, .. } => format!("{}; `tdd-cli plan check` says all", finding.fix),
-            Self::SamePlan { .. } => {
-                "give one of them another `plan:`, so that their commits can be told apart".to_owned()
-            }
+            Self::PlanStops { finding, .. } => format!("{}; `tdd-cli plan check` lists all problems", finding.fix),
+            Self::SamePlan { .. } => "give one of them another `plan:`, because their commits must differ".to_owned(),
             Self::NoPlans(_) => "name a Markdown file with front matter; `docs/plans.md` shows one".to_owned(),
-            Self::Export { .. } => "name a file in a folder that is there and may be written to".to_owned(),
+            Self::Export { .. } => "name a file in an existing folder that you may write to".to_owned(),
             Self::NoMessage => "say what changed: `-m \"test: pin the empty list\"`, or leave `-m` out".to_owned(),
-            Self::NothingToCommit => "change something first; `tdd-cli check` judges the last commit".to_owned(),
-            Self::OwnTrailer(_) => "leave it out: `tdd-cli commit` adds what it saw".to_owned(),
+            Self::NothingToCommit => "change something first; `tdd-cli check` can judge the last commit".to_owned(),
+            Self::OwnTrailer(_) => "leave it out; `tdd-cli commit` adds the trailers of what it saw".to_owned(),
             Self::RefactorModeOff => "`tdd-cli refactor begin` begins it".to_owned(),
             Self::ProjectGone => {
-                "put it back, or go back to where refactor mode began: `tdd-cli refactor end --discard`".to_owned()
+                "restore it, or undo everything since refactor mode began: `tdd-cli refactor end --discard`".to_owned()
             }
-            Self::StepCutShort(_) => "let `tdd-cli run` put it right first".to_owned(),
+            Self::StepCutShort(_) => "run `tdd-cli run` first; it cleans up the interrupted step".to_owned(),
             Self::HeadMoved { then, .. } => format!(
-                "`tdd-cli refactor end` keeps what is there; to go back all the same, keep the commits on a branch \
-                 of their own (`git branch kept`), `git reset --keep {then}`, then `--discard` again"
+                "`tdd-cli refactor end` keeps your work; to undo it anyway, save the commits with `git branch kept`, \
+                 run `git reset --keep {then}`, then `--discard` again"
             ),
-            Self::BadTtl(_) => "write `15m`, `2h` or `1d`; more than nothing, at most seven days".to_owned(),
+            Self::BadTtl(_) => "write `15m`, `2h` or `1d`; at most seven days".to_owned(),
         }
     }
 }
@@ -149,8 +147,8 @@ fn because(reason: Option<&str>) -> String {
 
 fn why_fixed(rule: Rule) -> &'static str {
     if rule == Rule::SameTree {
-        "a run that changed its own files is evidence of nothing"
+        "a test run that changed the project's files proves nothing"
     } else {
-        "it guards the disk, and holds for what machines write only"
+        "it restricts only what models write, not your own edits"
     }
 }

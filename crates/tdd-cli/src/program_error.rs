@@ -44,20 +44,20 @@ pub fn hint(error: &ProgramError) -> Option<String> {
     Some(match error {
         ProgramError::Name(_) => "use letters, digits, `-` and `_`".to_owned(),
         ProgramError::Unknown(name) => {
-            format!("`tdd-cli program list` names them; `tdd-cli program new {name}` makes one")
+            format!("`tdd-cli program list` lists all programs; `tdd-cli program new {name}` creates this one")
         }
-        ProgramError::Exists(name) => format!("`tdd-cli program check {name}` says how it stands"),
-        ProgramError::File(_) => "name a program whose file is a text".to_owned(),
+        ProgramError::Exists(name) => format!("choose another name; `tdd-cli program check {name}` checks this one"),
+        ProgramError::File(_) => "make the program's file readable UTF-8 text".to_owned(),
         ProgramError::Definition { source, .. } => {
-            source.hint.clone().unwrap_or_else(|| "mend its front matter".to_owned())
+            source.hint.clone().unwrap_or_else(|| "fix its front matter".to_owned())
         }
         ProgramError::NotReady { program, first, .. } => {
-            format!("{}; `tdd-cli program check {program}` lists all of it", first.fix)
+            format!("{}; `tdd-cli program check {program}` lists all problems", first.fix)
         }
         ProgramError::Stopped { program, word: "done", .. } => {
-            format!("raise `target-metric` in its front matter, then `tdd-cli program resume {program}`")
+            format!("set another `target-metric` in its front matter, then run `tdd-cli program resume {program}`")
         }
-        ProgramError::Stopped { program, .. } => format!("`tdd-cli program resume {program}`, when it may go on"),
+        ProgramError::Stopped { program, .. } => format!("run `tdd-cli program resume {program}` when it may go on"),
         ProgramError::MachinePaused { next, .. } => next.clone(),
         ProgramError::RefactorMode => PersonError::RefactorModeOn { reason: None }.hint(),
         ProgramError::Modified { path, more } => {
@@ -66,21 +66,23 @@ pub fn hint(error: &ProgramError) -> Option<String> {
         ProgramError::Untracked { path, more } => {
             return CliError::Untracked { path: path.clone(), more: *more }.hint();
         }
-        ProgramError::State(_) => format!("look at `git log {MEMORY}`; a newer tdd-cli may be needed"),
+        ProgramError::State(_) => format!("look at `git log {MEMORY}`; you may need a newer tdd-cli"),
         ProgramError::Busy => "try again in a moment".to_owned(),
         ProgramError::Diverged { remote, .. } => {
-            format!("bring the two together by hand: `git switch {MEMORY} && git pull --rebase {remote} {MEMORY}`")
+            format!("join the two by hand: `git switch {MEMORY} && git pull --rebase {remote} {MEMORY}`")
         }
         ProgramError::BranchBehind { branch, remote } => {
-            format!("`git pull --rebase {remote} {branch}`, then start again")
+            format!("run `git pull --rebase {remote} {branch}`, then run the command again")
         }
-        ProgramError::NoBranch => "`git switch` to a branch".to_owned(),
-        ProgramError::Other(name) => format!("let it end first: `tdd-cli program run {name}`"),
-        ProgramError::Baseline(_) => "run it by hand in a fresh clone, and mend it".to_owned(),
+        ProgramError::NoBranch => "switch to a branch that has a commit: `git switch BRANCH`".to_owned(),
+        ProgramError::Other(name) => format!("finish that iteration first: `tdd-cli program run {name}`"),
+        ProgramError::Baseline(_) => "run the evaluation by hand in a fresh clone, and fix it".to_owned(),
         ProgramError::Checks(_) => "`ci` in the front matter must print `success`, `failure` or `pending`".to_owned(),
         ProgramError::Script(_) => "install bash: evaluations are scripts for it".to_owned(),
         ProgramError::PersonsCommit(_) => {
-            "move that commit elsewhere: `git rebase`; then start again, and the iteration is put away".to_owned()
+            "move that commit to another branch with `git rebase`, then run the command again: it discards the \
+             iteration"
+                .to_owned()
         }
         ProgramError::Remote(_) => "check the remote by hand: `git fetch`, `git push`".to_owned(),
         ProgramError::Leftover { .. } => "check the permissions of `.tdd/` and the disk's free space".to_owned(),

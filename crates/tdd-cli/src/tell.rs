@@ -86,11 +86,11 @@ impl Story {
             Event::PlanSubmitted(_) => vec![(DIM, "plan", first_words(told.plan))],
             Event::Reverted(it) => reverted(it, told.said),
             Event::GreenOnArrival(arrival) => {
-                let what = format!("`{}` passes already; a test for something new is asked for", arrival.test_id);
+                let what = format!("`{}` passes already; the tester must test something new", arrival.test_id);
                 tried(told.said).into_iter().chain([(WARN, "undone", what)]).collect()
             }
             Event::Stuck(stuck) => {
-                vec![(WARN, "stuck", format!("the same failure {} times: a fresh start", stuck.times))]
+                vec![(WARN, "stuck", format!("the same failure {} times: the conversation starts afresh", stuck.times))]
             }
             Event::TestRevised(revised) => {
                 let what = if revised.after.is_some() { "is revised" } else { "is withdrawn" };
@@ -147,7 +147,7 @@ impl Reporter for Story {
     fn rescued(&mut self, rescued: &[Rescued]) {
         for Rescued { path, kept_as, on_disk } in rescued {
             let there = if *on_disk { "still in the file, and " } else { "" };
-            let what = format!("what you typed into `{path}` meanwhile is {there}kept as {kept_as}");
+            let what = format!("your change to `{path}` during this step is {there}kept as {kept_as}");
             remark(paint(WARN, what));
         }
     }
@@ -179,7 +179,7 @@ fn kept(commit: &Committed, message: &str) -> Vec<Line> {
 fn ended(end: &StepEnd, said: Option<&StepResult>) -> Vec<Line> {
     match end.outcome {
         StepOutcome::Nothing => vec![(DIM, "rests", rest(said))],
-        StepOutcome::Skipped => vec![(WARN, "skipped", "no attempt held".to_owned())],
+        StepOutcome::Skipped => vec![(WARN, "skipped", "no attempt was accepted".to_owned())],
         StepOutcome::Done => {
             let done = said.into_iter().flat_map(|said| &said.done);
             let done = done.map(|done| format!("{}: `{}`", done.requirement, done.test_id));

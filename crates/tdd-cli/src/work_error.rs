@@ -13,8 +13,8 @@ use tdd_exec::text::TextError;
 use crate::error::Code;
 
 /// What to do about a full disk.
-pub const FULL_DISK: &str = "the disk is full: free some space in the project, your home or the temporary folder, then run it again; no \
-     attempt was spent";
+pub const FULL_DISK: &str = "the disk is full: free some space in the project, your home or the temporary folder, \
+                             then run the command again; no attempt was used up";
 
 /// The exit code.
 pub fn code(error: &WorkError) -> Code {
@@ -53,27 +53,27 @@ pub fn hint(error: &WorkError) -> Option<String> {
         WorkError::NoFolder(path) if path == Path::new(".") => {
             "it was deleted; go to another folder, or name one with `-C DIR`".to_owned()
         }
-        WorkError::NoFolder(path) => format!("make it: `mkdir -p {}`", path.display()),
+        WorkError::NoFolder(path) => format!("create it: `mkdir -p {}`", path.display()),
         WorkError::NoRepository(_) => "run `tdd-cli init` there first".to_owned(),
         WorkError::ConfigFile(error) => config_file_hint(error),
         WorkError::Config { source, .. } => {
             source.hint.clone().unwrap_or_else(|| "correct it there; `tdd-cli doctor` checks the file".to_owned())
         }
         WorkError::UnknownLanguage => known_languages(),
-        WorkError::NoProject(_) => "run `tdd-cli init` to add one, or go where it is with `-C DIR`".to_owned(),
+        WorkError::NoProject(_) => "run `tdd-cli init` to create one, or name its folder with `-C DIR`".to_owned(),
         WorkError::OnlyMakefile { .. } => report_lines("make test"),
-        WorkError::TooManyProjects(_) => "name those that matter under `projects` in `tdd.yaml`".to_owned(),
+        WorkError::TooManyProjects(_) => "list the projects that you need under `projects` in `tdd.yaml`".to_owned(),
         WorkError::NoSuchCommit(_) => "name a branch, a tag or a commit: `git log --oneline` lists them".to_owned(),
         WorkError::NoCommitYet => {
-            "commit what is there: `git add -A && git commit`; in an empty folder `tdd-cli init` makes the first one"
+            "commit your files: `git add -A && git commit`; in an empty folder, `tdd-cli init` makes the first commit"
                 .to_owned()
         }
-        WorkError::NotText(_) => "save it as UTF-8 text, in parts if it is large".to_owned(),
+        WorkError::NotText(_) => "save it as UTF-8 text, and split it if it is large".to_owned(),
         WorkError::NoSuchTest(_) => {
-            "`tdd-cli auto-test` lists the tests; one that a macro writes is edited by hand".to_owned()
+            "`tdd-cli auto-test` lists the tests; a test that a macro generates must be edited by hand".to_owned()
         }
         WorkError::Uncommitted(path) => format!("commit or stash `{path}` first"),
-        WorkError::InTheWay(_) => "move it away, then run it again".to_owned(),
+        WorkError::InTheWay(_) => "move it away, then run the command again".to_owned(),
         WorkError::Scratch(_) | WorkError::LayOut(_) | WorkError::Proof(_) => {
             "check the permissions of `.tdd/` and the disk's free space".to_owned()
         }
@@ -83,10 +83,11 @@ pub fn hint(error: &WorkError) -> Option<String> {
             "check the folder's permissions and the disk's free space".to_owned()
         }
         WorkError::Ledger(error) => ledger_hint(error),
-        WorkError::Write(_) => "nothing was changed; check permissions and free space".to_owned(),
+        WorkError::Write(_) => "check the permissions of the file and the disk's free space".to_owned(),
         WorkError::Run(RunError::UnknownCommand(unknown)) => report_lines(&unknown.command),
         WorkError::Run(RunError::Exhausted { what: Shortage::Memory, .. }) => {
-            "free some memory, or let fewer processes run at a time, then run it again; no attempt was spent".to_owned()
+            "free some memory or run fewer processes at a time, then run the command again; no attempt was used up"
+                .to_owned()
         }
         WorkError::Run(RunError::Exhausted { what: Shortage::Disk, .. }) => FULL_DISK.to_owned(),
         WorkError::Run(RunError::Process(ProcessError::Scratch { .. })) => {
@@ -94,7 +95,7 @@ pub fn hint(error: &WorkError) -> Option<String> {
         }
         WorkError::Run(RunError::Process(_)) => "`tdd-cli doctor` shows what is missing".to_owned(),
         WorkError::Interrupted | WorkError::Run(RunError::Interrupted) => {
-            "everything is in order; start it again".to_owned()
+            "nothing was lost; run the command again".to_owned()
         }
     })
 }
@@ -103,7 +104,7 @@ pub fn hint(error: &WorkError) -> Option<String> {
 fn report_lines(command: &str) -> String {
     let words: Vec<String> = command.split(' ').map(|word| format!("\"{word}\"")).collect();
     format!(
-        "name another command, or let this one write a JUnit report and say where in `tdd.yaml`:\n    ci:\n      \
+        "use another command, or make this one write a JUnit report and name that file in `tdd.yaml`:\n    ci:\n      \
          test_cmd: [{}]\n      junit: \"report.xml\"",
         words.join(", ")
     )
@@ -111,9 +112,9 @@ fn report_lines(command: &str) -> String {
 
 fn config_file_hint(error: &TextError) -> String {
     match error {
-        TextError::Missing(_) => "leave `--config` out, or name a file that is there".to_owned(),
+        TextError::Missing(_) => "name a file that exists, or leave `--config` out".to_owned(),
         TextError::NotAFile(path) => format!("move `{}` away; `tdd-cli init` writes one with defaults", path.display()),
-        TextError::TooLarge { .. } => "keep only keys that `tdd-cli doctor` knows".to_owned(),
+        TextError::TooLarge { .. } => "keep only known keys; `tdd-cli doctor` names the others".to_owned(),
         TextError::NotText { .. } => "save it as UTF-8 text".to_owned(),
         TextError::Io { path, .. } => format!("make `{}` readable", path.display()),
     }
@@ -124,14 +125,17 @@ fn ledger_hint(error: &LedgerError) -> String {
         LedgerError::Locked { pid: Some(pid) } => format!("wait for it to end, or stop it: `kill {pid}`"),
         LedgerError::Locked { pid: None } => "wait for it to end".to_owned(),
         LedgerError::Damaged { path, .. } => format!(
-            "restore `{0}` from a backup, or begin a new ledger: `mv {0} {0}.damaged` (the commits keep the position)",
+            "restore `{0}` from a backup, or begin a new ledger: `mv {0} {0}.damaged` (the machine finds its \
+             position in the commits)",
             path.display()
         ),
         LedgerError::NotAFile { path } => format!("move `{}` away", path.display()),
         LedgerError::Newer { .. } => "install that version of tdd-cli or a later one".to_owned(),
-        LedgerError::Append { .. } => "free some disk space and run it again".to_owned(),
+        LedgerError::Append { .. } => "free some disk space, then run the command again".to_owned(),
         LedgerError::Gone { .. } => {
-            "bring `.tdd/` back, or run `tdd-cli status` to see where the commits are, then run it again".to_owned()
+            "restore `.tdd/`, or run `tdd-cli status` to see the position that the commits show; then run the \
+             command again"
+                .to_owned()
         }
         LedgerError::Io { .. } => "check the permissions of `.tdd/`".to_owned(),
     }

@@ -168,8 +168,8 @@ fn files_are_looked_at_as_they_are() {
     assert_eq!((human.status.code(), json.status.code()), (Some(1), Some(1)));
     let text = |output: Output| String::from_utf8(output.stdout).unwrap();
     insta::assert_snapshot!([text(human), text(json)].join("\n----\n"));
-    let unlooked = "not looked at for want of a change: pre-test-code, test-tampering, yagni, test-after-the-fact, \
-                    hard-coded-value (without a file, the current change is looked at)";
+    let unlooked = "not checked, because these rules need a change: pre-test-code, test-tampering, yagni, \
+                    test-after-the-fact, hard-coded-value (name no file to check the current change)";
     let said = text(run(&sandbox, &["detect-antipattern", "src/lib.rs"]));
     assert_eq!(said, format!("✓ no anti-pattern found\n{unlooked}\n"));
     let of_change = text(run(&sandbox, &["detect-antipattern", "--format", "json"]));
@@ -185,8 +185,8 @@ fn files_are_looked_at_as_they_are() {
 fn what_cannot_be_looked_at_is_refused() {
     let sandbox = project(&[("src/lib.rs", CODE), ("src/broken.rs", "fn {")]);
     for (arguments, said) in [
-        (&["missing.rs"][..], "`missing.rs` is no source file of the project"),
-        (&["Cargo.toml"], "`Cargo.toml` is no source file of the project"),
+        (&["missing.rs"][..], "`missing.rs` is not a source file of this project"),
+        (&["Cargo.toml"], "`Cargo.toml` is not a source file of this project"),
         (&["src/broken.rs"], "`src/broken.rs` does not parse"),
         (&["--at", "nonsense"], "there is no commit `nonsense`"),
         (&["src/lib.rs", "--at", "HEAD"], "cannot be used with"),

@@ -56,7 +56,7 @@ fn python_tells_what_its_tests_execute() {
     check(&sandbox, &idle);
     sandbox.commit("feat: squares");
     check(&sandbox, &idle);
-    assert_eq!(detect(&sandbox, &["squares.py"]).1.unwrap(), "only a change is measured");
+    assert_eq!(detect(&sandbox, &["squares.py"]).1.unwrap(), "coverage is measured only for a change");
     // Uncovered lines that the change does not touch are not reported.
     sandbox.write("squares.py", code.replace("return n * n\n", "return n**2\n"));
     check(&sandbox, &[]);
@@ -258,5 +258,5 @@ fn a_project_that_cannot_be_measured_falls_back_on_names() {
     sandbox.git(&["checkout", "-q", "--", "."]);
     sandbox.git(&["clean", "-fdq"]);
     sandbox.write("kata.md", "# Another\n");
-    assert_eq!(detect(&sandbox, &[]).1.unwrap(), "the change brings no production code");
+    assert_eq!(detect(&sandbox, &[]).1.unwrap(), "the change adds no production code");
 }

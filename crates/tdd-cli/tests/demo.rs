@@ -132,12 +132,12 @@ fn a_language_chooses_the_kata_and_one_that_is_not_recorded_in_it_is_refused() {
     refused(
         &demo(&Sandbox::new(), &["bowling", "--language", "python"]).output().unwrap(),
         2,
-        "recorded in it: `fizz-buzz`",
+        "katas recorded in this language: `fizz-buzz`",
     );
     refused(
         &demo(&Sandbox::new(), &["bowling", "--language", "typescript"]).output().unwrap(),
         2,
-        "recorded in it: `reverse-polish`",
+        "katas recorded in this language: `reverse-polish`",
     );
     let sandbox = Sandbox::new();
     let output = demo(&sandbox, &["--language", "python"])
@@ -180,7 +180,7 @@ fn people_are_told_how_to_begin_anew_after_ctrl_c() {
     let output = child.wait_with_output().unwrap();
     let said = text(&output.stdout);
     assert_eq!(output.status.code(), Some(130), "{said}");
-    let next = "interrupted; everything is saved\nnext: `tdd-cli demo string-calculator` begins anew\n";
+    let next = "interrupted; everything is saved\nnext: `tdd-cli demo string-calculator` begins again\n";
     assert!(said.contains(next), "{said}");
     assert!(said.contains("The folder stays until you delete it"), "{said}");
 }

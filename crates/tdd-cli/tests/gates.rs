@@ -298,7 +298,7 @@ fn a_lint_that_was_there_before_refuses_nothing_and_a_new_one_does() {
     assert_eq!((code, &verdict["rule"]), (1, &Value::from("check-passes")));
     let reason = verdict["reason"].as_str().unwrap();
     assert!(reason.ends_with("fails: error: unused variable: `new`"), "{reason}");
-    assert_eq!(verdict["next"], "mend what it complains about");
+    assert_eq!(verdict["next"], "fix what it complains about");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn an_exception_that_cannot_be_made_is_refused_with_what_can_be_done() {
         refused("check-passes", "why", "9d"),
     );
     let said = says(&sandbox, &["log", "--type", "override"]).1;
-    assert_eq!(said, "nothing like that is recorded: `tdd-cli log` shows all there is\n");
+    assert_eq!(said, "no such event is recorded: `tdd-cli log` shows all events\n");
 }
 
 #[test]
@@ -526,7 +526,7 @@ fn a_test_is_named_from_where_the_person_stands_and_one_that_came_back_is_run_ag
     let said = in_tests(&["log", "--test", named]);
     assert!(said.ends_with(&format!("pass {TARGET}\n")), "{said}");
     let said = in_tests(&["log", "--test", "game.rs::nope"]);
-    assert_eq!(said, "nothing like that is recorded: `tdd-cli log` shows all there is\n");
+    assert_eq!(said, "no such event is recorded: `tdd-cli log` shows all events\n");
     let said = in_tests(&["retire", named, "--reason", "the game is over"]);
     assert!(said.starts_with(&format!("retired {TARGET}\n")), "{said}");
     let status = || json(&sandbox, &["status"]).1;

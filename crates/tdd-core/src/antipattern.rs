@@ -168,9 +168,9 @@ pub(crate) fn pre_test_code(case: &CodeContext<'_>) -> Vec<Refusal> {
     let left = case.new_code().filter(|item| !claimed.contains(&at(item)));
     let tell = |item: &ItemChange| {
         let word = if item.fate == ItemFate::Added { "is new" } else { "was changed" };
-        let why = format!("{} {word}, and no test that was red leads to it", item.item);
-        let what_to_do = "take it out, write a test that fails for want of it, then bring it back; \
-                          if nothing behaves otherwise, let `tdd-cli validate-refactor` say so";
+        let why = format!("{} {word}, but no test that failed first leads to it", item.item);
+        let what_to_do = "remove it, write a test that fails without it, then add it again; if it changes no \
+                          behaviour, run `tdd-cli validate-refactor`";
         found(Rule::PreTestCode, &at(item), why, what_to_do)
     };
     left.map(tell).collect()
@@ -191,8 +191,7 @@ pub(crate) fn tampering(case: &CodeContext<'_>) -> Vec<Refusal> {
         |test: &TestFacts| matches!(case.kind, Kind::Rethink | Kind::Mend) && case.target == Some(&test.id);
     let tests = case.change.tests.iter().filter_map(|test| {
         let (why, facts) = (loosened(test)?, facts(test));
-        let next = "put it back as it was; a test that is wrong goes through a rethink, \
-                    or is a person's work in refactor mode";
+        let next = "restore it; a wrong test goes through a rethink, or a person changes it in refactor mode";
         let finding = || {
             found(
                 Rule::TestTampering,
@@ -208,23 +207,23 @@ pub(crate) fn tampering(case: &CodeContext<'_>) -> Vec<Refusal> {
     };
     let support = case.change.support.iter().filter_map(|item| match item.fate {
         _ if shadows_an_assertion(item) => {
-            Some(tell(item, "takes the place of what tests assert with", "give it another name"))
+            Some(tell(item, "replaces something that tests assert with", "give it another name"))
         }
         ItemFate::Added if item.item.starts_with("use ") && replaces_an_import(item, case.change) => {
-            Some(tell(item, "gives tests something else under a name that they use", "put the import back"))
+            Some(tell(item, "changes what a name in the tests refers to", "restore the import"))
         }
         ItemFate::Removed | ItemFate::Changed if item.item.starts_with("an example") => {
-            Some(tell(item, "was a test, and is not what it was", "put it back"))
+            Some(tell(item, "was a test, and was changed", "restore it"))
         }
         ItemFate::Changed if is_code(item) || item.item.starts_with("the file ") => {
-            let next = "put it back, and add what a new test needs beside it";
-            Some(tell(item, "is used by existing tests, and was changed rather than added to", next))
+            let next = "restore it, and add what a new test needs beside it";
+            Some(tell(item, "is used by existing tests, and was changed, not only added to", next))
         }
         ItemFate::Added | ItemFate::Changed | ItemFate::Removed => None,
     });
     let unreadable = case.change.unreadable.iter().map(|unreadable| {
         let why = format!("{unreadable}; the machine cannot tell which tests it holds");
-        found(Rule::TestTampering, &unreadable.place, why, "mend its syntax")
+        found(Rule::TestTampering, &unreadable.place, why, "fix its syntax")
     });
     tests.chain(support).chain(unreadable).collect()
 }
@@ -264,15 +263,15 @@ fn in_test(test: &TestSigns) -> Vec<Refusal> {
     }
     if test.mocks.len() > MOST_MOCKS {
         let why = format!("`{}` makes {} mocks: {}", test.name, test.mocks.len(), listed(&test.mocks));
-        find(Rule::OverMocking, why, "use the real things, or give the code under test fewer to talk to");
+        find(Rule::OverMocking, why, "use the real objects, or give the code under test fewer dependencies");
     }
     if test.assertions > MOST_ASSERTIONS {
         let why = format!("`{}` has {} assertions", test.name, test.assertions);
-        find(Rule::BroadAssertions, why, "make a test for each behaviour");
+        find(Rule::BroadAssertions, why, "write one test for each behaviour");
     } else if test.subjects.len() > MOST_SUBJECTS {
         let subjects = listed(&test.subjects);
         let why = format!("`{}` asserts on {} unrelated things: {subjects}", test.name, test.subjects.len());
-        find(Rule::BroadAssertions, why, "make a test for each of them");
+        find(Rule::BroadAssertions, why, "write one test for each of them");
     }
     findings
 }
@@ -298,9 +297,9 @@ pub(crate) fn after_the_fact(case: &CodeContext<'_>) -> Vec<Refusal> {
     let tell = |test: &TestFacts| {
         let asks = case.signs_of(test).into_iter().flat_map(|signs| &signs.asks);
         let known = asks.into_iter().find_map(|(item, name)| Some((name, case.since.get(item)?)));
-        let since = known.map_or_else(String::new, |(name, commit)| format!(" (`{name}` is there since {commit})"));
-        let why = format!("`{}` came after what it tests{since}, and was never seen to fail", test.id);
-        let what_to_do = "break the code that it tests, run it, and see it fail once; next time write the test first";
+        let since = known.map_or_else(String::new, |(name, commit)| format!(" (`{name}` exists since {commit})"));
+        let why = format!("`{}` was written after the code that it tests{since}, and was never seen to fail", test.id);
+        let what_to_do = "break the code that it tests, and see the test fail once; next time write the test first";
         found(Rule::TestAfterTheFact, &Place::new(&test.path, test.line), why, what_to_do)
     };
     late.map(tell).collect()
@@ -317,8 +316,9 @@ pub(crate) fn hard_coded(case: &CodeContext<'_>) -> Vec<Refusal> {
             test.reaches.contains(&answer.item) && test.samples.iter().any(both)
         };
         let test = case.claims().find(knows)?;
-        let why = format!("this compares with an input of `{}` and returns what it expects", test.name);
-        let what_to_do = "compute it; a second test with other values forces that";
+        let why =
+            format!("this code compares with an input of `{}` and returns the value that the test expects", test.name);
+        let what_to_do = "compute the value; a second test with other values would force that";
         Some(found(Rule::HardCodedValue, &Place::new(&answer.item.path, answer.line), why, what_to_do))
     };
     answers.filter_map(tell).collect()

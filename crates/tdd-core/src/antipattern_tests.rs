@@ -332,7 +332,7 @@ fn a_new_test_of_old_code_that_was_never_red_came_after_the_fact() {
     set.never_red.insert(facts(3).id);
     set.since.insert(Place::new(LIB, 1), "1a2b3c".to_owned());
     assert_eq!(set.found(), ["test-after-the-fact"]);
-    assert!(in_change(&set.case())[0].reason.contains("`add` is there since 1a2b3c"));
+    assert!(in_change(&set.case())[0].reason.contains("`add` exists since 1a2b3c"));
     let with_code = Set { never_red: set.never_red, ..Set::with_code(ItemFate::Changed).and_new_test(signs(3)) };
     assert_eq!(with_code.found(), [""; 0]);
 }

@@ -71,7 +71,7 @@ fn failed(seen: &CheckSeen<'_>) -> RuleResult {
 }
 
 fn refusal(command: &str, first: Option<&str>) -> Refusal {
-    Rule::CheckPasses.refuse(format!("`{command}` fails{}", quoted(first)), "mend what it complains about")
+    Rule::CheckPasses.refuse(format!("`{command}` fails{}", quoted(first)), "fix what it complains about")
 }
 
 fn quoted(line: Option<&str>) -> String {

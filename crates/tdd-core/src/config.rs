@@ -447,14 +447,14 @@ pub(crate) fn describe(error: &serde_saphyr::Error) -> ConfigError {
             (format!("unknown key `{field}`"), nearest(field, expected))
         }
         Error::SerdeUnknownVariant { expected, .. } => {
-            ("this value is not one of those allowed".to_owned(), Some(format!("write one of {}", list(expected))))
+            ("this value is not allowed here".to_owned(), Some(format!("write one of {}", list(expected))))
         }
         Error::SerdeMissingField { field, .. } => {
             (format!("the key `{field}` is missing"), Some(format!("add `{field}:` here")))
         }
         Error::DuplicateMappingKey { key, .. } => {
             let name = key.as_ref().map_or(String::new(), |key| format!(" `{key}`"));
-            (format!("the key{name} is there twice"), Some("keep one of them".to_owned()))
+            (format!("the key{name} appears twice"), Some("keep one of them".to_owned()))
         }
         Error::SerdeInvalidType { expected, .. } | Error::SerdeInvalidValue { expected, .. } => {
             (format!("expected {}", in_words(expected)), None)
@@ -553,12 +553,16 @@ fn in_every_cycle<'de, D: Deserializer<'de>>(input: D) -> Result<Option<RoleConf
 
 fn money<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
     let amount = f64::deserialize(input)?;
-    if amount.is_finite() && amount >= 0.0 { Ok(amount) } else { Err(D::Error::custom("expected an amount of money")) }
+    if amount.is_finite() && amount >= 0.0 {
+        Ok(amount)
+    } else {
+        Err(D::Error::custom("expected an amount in dollars"))
+    }
 }
 
 fn optional_money<'de, D: Deserializer<'de>>(input: D) -> Result<Option<f64>, D::Error> {
     match Option::<f64>::deserialize(input)? {
-        Some(amount) if !amount.is_finite() || amount < 0.0 => Err(D::Error::custom("expected an amount of money")),
+        Some(amount) if !amount.is_finite() || amount < 0.0 => Err(D::Error::custom("expected an amount in dollars")),
         other => Ok(other),
     }
 }
@@ -570,10 +574,14 @@ fn url<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
         return Err(D::Error::custom("expected an address such as `http://localhost:11434/v1`"));
     }
     if rest.contains(['?', '#']) {
-        return Err(D::Error::custom("no `?` or `#` in an address; name a variable in `api_key_env` for a key"));
+        return Err(D::Error::custom(
+            "an address may not contain `?` or `#`; name the variable that holds the key in `api_key_env`",
+        ));
     }
     if rest.split('/').next().is_some_and(|host| host.contains('@')) {
-        return Err(D::Error::custom("no user or password in an address; name a variable in `api_key_env`"));
+        return Err(D::Error::custom(
+            "an address may not contain a user or password; name the variable that holds the key in `api_key_env`",
+        ));
     }
     Ok(text.trim_end_matches('/').to_owned())
 }

@@ -20,7 +20,7 @@ pub enum PathError {
     #[error("`{0}` is absolute; name files relative to the project's root")]
     Absolute(String),
     /// It has a `..`.
-    #[error("`{0}` has a `..`; paths may not climb")]
+    #[error("`{0}` contains `..`; a path must stay inside the project")]
     Parent(String),
     /// It has an empty or `.` part.
     #[error("`{0}` has an empty or `.` part")]

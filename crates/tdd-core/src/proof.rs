@@ -119,7 +119,7 @@ pub fn can_fail(target: &TestId, proof: &Proof) -> RuleResult {
 
 fn not_built(why: &str) -> Refusal {
     let first = why.lines().find(|line| !line.trim().is_empty()).unwrap_or("the compiler did not say why").trim();
-    let reason = format!("altered copies of the test do not compile, so it cannot be proven: {first}");
+    let reason = format!("altered copies of the test do not compile, so the counter-proof cannot run: {first}");
     Rule::CounterProof.refuse(reason, "use simpler assertions, or let a person override the rule")
 }
 
@@ -145,7 +145,9 @@ fn reporting(seen: &CounterProof) -> RuleResult {
 
 fn assertions(seen: &CounterProof) -> RuleResult {
     match seen.untruths.iter().find(|(_, fate)| *fate == Fate::Passed) {
-        Some((name, _)) => Err(disarmed(&format!("`{name}` is overridden: it lets a plain untruth pass"))),
+        Some((name, _)) => {
+            Err(disarmed(&format!("`{name}` is overridden: it accepts a statement that is plainly false")))
+        }
         None => Ok(()),
     }
 }
@@ -184,11 +186,11 @@ fn mutant(seen: &CounterProof) -> RuleResult {
     match &seen.mutant {
         None | Some(MutantFate::NothingToMutate | MutantFate::Killed(_)) => Ok(()),
         Some(MutantFate::Survived(tried)) => {
-            Err(vacuous(&format!("it passes whatever production answers: {}", tried.join("; "))))
+            Err(vacuous(&format!("it passes whatever production returns: {}", tried.join("; "))))
         }
         Some(MutantFate::NoneCompiled) => {
-            let reason = "no altered version of the new production code compiles, so it cannot be proven";
-            let next = "give the new functions return types that have a plain value, or let a person override it";
+            let reason = "no altered version of the new production code compiles, so the counter-proof cannot run";
+            let next = "give the new functions plain return types, or let a person override the rule";
             Err(Rule::CounterProof.refuse(reason, next))
         }
     }
@@ -196,7 +198,7 @@ fn mutant(seen: &CounterProof) -> RuleResult {
 
 fn red(seen: &CounterProof) -> RuleResult {
     match seen.on_red {
-        Some(Fate::Passed) => Err(vacuous("it passes on the production code on which it was red")),
+        Some(Fate::Passed) => Err(vacuous("it passes on the old production code, on which it was red before")),
         None | Some(Fate::Failed | Fate::NotRun(_)) => Ok(()),
     }
 }
@@ -207,7 +209,7 @@ fn vacuous(why: &str) -> Refusal {
 }
 
 fn disarmed(why: &str) -> Refusal {
-    let next = "remove what rigs comparison, assertion or reporting from production, and implement the behaviour";
+    let next = "remove the code that rigs comparisons, assertions or reports, and implement the behaviour";
     Rule::CounterProof.refuse(format!("disarmed: {why}"), next).because(Cause::Disarmed)
 }
 
@@ -218,7 +220,7 @@ fn circumstantial() -> Refusal {
 }
 
 fn unseen(what: &str, cause: Cause) -> Refusal {
-    let next = "`tdd-cli doctor` checks the runner; a test whose copies do not run is a person's to judge";
+    let next = "check the runner with `tdd-cli doctor`; if copies of the test cannot run, a person must judge it";
     Rule::CounterProof.refuse(format!("{what} ({cause}), so nothing is proven"), next).because(cause)
 }
 
@@ -325,9 +327,9 @@ mod tests {
         check(
             with(MutantFate::Survived(tried)),
             Some(Cause::VacuousTest),
-            "whatever production answers: `f` returns 0",
+            "whatever production returns: `f` returns 0",
         );
-        check(with(MutantFate::NoneCompiled), None, "cannot be proven");
+        check(with(MutantFate::NoneCompiled), None, "so the counter-proof cannot run");
     }
 
     #[test]
@@ -339,7 +341,9 @@ mod tests {
     #[test]
     fn copies_that_do_not_build_are_refused_and_a_test_that_cannot_be_copied_is_not() {
         assert_eq!(said(&Proof::NotBuilt("\nerror: no".to_owned())).0, None);
-        assert!(said(&Proof::NotBuilt("\nerror: no".to_owned())).1.ends_with("cannot be proven: error: no"));
+        assert!(
+            said(&Proof::NotBuilt("\nerror: no".to_owned())).1.ends_with("the counter-proof cannot run: error: no")
+        );
         assert_eq!(said(&Proof::Unwritable).1, "holds");
     }
 }

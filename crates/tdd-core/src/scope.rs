@@ -44,9 +44,7 @@ pub fn green_changes_production_only(change: &Change) -> Result<(), Refusal> {
         let reason = format!("the test `{}` {what}, but a green may change production only", facts.id);
         let next = if change.production.is_empty() {
             let path = &facts.path;
-            format!(
-                "leave `{path}` as it was at red; nothing but tests was changed: write the production code that they use"
-            )
+            format!("leave `{path}` as it was at red, and write the production code that its tests use")
         } else {
             "restore the tests as they were at red".to_owned()
         };
@@ -68,7 +66,7 @@ pub fn readable(change: &Change) -> Result<(), Refusal> {
         Some(unreadable) => Err(Rule::TestsFrozen
             .refuse(
                 format!("{unreadable}; the machine cannot tell which tests it holds"),
-                "mend its syntax; a replacement takes the place of what it is for, and all around that stays",
+                "fix its syntax; a replacement replaces only the item that it names, and everything around it stays",
             )
             .because(Cause::SyntaxError)
             .at(&unreadable.place)),
@@ -88,7 +86,7 @@ pub fn tests_frozen_at_red(change: &Change) -> Result<(), Refusal> {
 
 /// Tells how to write a new test without touching those of a file.
 fn beside(path: &str) -> String {
-    let whole = format!("send `{path}` whole: every test in it as it was, and the new one");
+    let whole = format!("send all of `{path}`: every test in it unchanged, and the new one");
     match another_file(path) {
         Some(another) => format!(
             "leave `{path}` out of the edits, and write the new test into a new file such as `{another}`; or {whole}"
@@ -110,14 +108,14 @@ pub fn tests_frozen(change: &Change) -> Result<(), Refusal> {
     }
     if let Some(item) = change.support.iter().find(|item| item.fate != ItemFate::Added) {
         return Err(Rule::TestsFrozen.refuse(
-            format!("{} is used by existing tests, and was changed rather than added to", place(item)),
+            format!("{} is used by existing tests, and was changed, not only added to", place(item)),
             "restore it, and add what the new test needs beside it",
         ));
     }
     match change.support.iter().find(|item| shadows_an_assertion(item)) {
         None => Ok(()),
         Some(item) => Err(Rule::TestsFrozen
-            .refuse(format!("{} takes the place of what tests assert with", place(item)), "give it another name")),
+            .refuse(format!("{} replaces something that tests assert with", place(item)), "give it another name")),
     }
 }
 
@@ -202,8 +200,8 @@ pub fn one_behaviour(change: &Change, max_new_tests: u32) -> Result<(), Refusal>
     match u32::try_from(demands) {
         Ok(demands) if demands <= max_new_tests => Ok(()),
         _ => Err(Rule::OneBehaviour.refuse(
-            format!("{demands} tests ask for something new; one red may bring {max_new_tests}"),
-            "keep the simplest one, and bring the others one by one",
+            format!("{demands} tests ask for something new, but one red may add only {max_new_tests}"),
+            "keep the simplest one, and add the others one by one",
         )),
     }
 }
@@ -215,12 +213,11 @@ pub fn asked_for(change: &Change, target: &TestId, file: &str) -> Result<(), Ref
     let other = change.new_demands().find(|test| &test.id != target || test.path != file);
     match other {
         Some(test) => {
-            let reason = format!("this step is about {place}, and the change brings `{}` in `{}`", test.id, test.path);
+            let reason = format!("this step is about {place}, but the change adds `{}` in `{}`", test.id, test.path);
             Err(Rule::OneBehaviour.refuse(reason, next))
         }
         None if change.new_demands().next().is_none() => {
-            Err(Rule::OneBehaviour
-                .refuse(format!("this step is about {place}, and the change does not bring it"), next))
+            Err(Rule::OneBehaviour.refuse(format!("this step is about {place}, but the change does not add it"), next))
         }
         None => Ok(()),
     }
@@ -233,17 +230,17 @@ pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: boo
     for test in &change.tests {
         let id = &facts(test).id;
         let why = match test {
-            TestChange::Added(_) if id == target => "is there twice",
+            TestChange::Added(_) if id == target => "exists twice",
             TestChange::Added(_) => "is new",
             TestChange::Moved { .. } => "was moved",
             TestChange::Changed { after, .. } if id == target && after.skipped.is_none() => continue,
             TestChange::Changed { .. } if id == target => "is skipped now",
             TestChange::Changed { .. } => "was changed",
             TestChange::Removed(_) if id == target && !was_green => continue,
-            TestChange::Removed(_) if id == target => "has been green before, and is gone",
+            TestChange::Removed(_) if id == target => "was green before, and is gone",
             TestChange::Removed(_) => "is gone",
         };
-        let reason = format!("the test `{id}` {why}, and only `{target}` is thought over");
+        let reason = format!("the test `{id}` {why}, but this rethink may change only `{target}`");
         let next = format!("change `{target}` alone, or leave it as it is");
         return Err(Rule::TestsFrozen.refuse(reason, next).about(id));
     }
@@ -255,8 +252,8 @@ pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: boo
     match change.support.iter().find(bad) {
         None => Ok(()),
         Some(item) => Err(Rule::TestsFrozen.refuse(
-            format!("{} is used by tests, and was not only added to", place(item)),
-            "put it back, and add what the revised test needs beside it",
+            format!("{} is used by tests, and was changed, not only added to", place(item)),
+            "restore it, and add what the revised test needs beside it",
         )),
     }
 }
@@ -264,7 +261,7 @@ pub fn rethink_changes_one_test(change: &Change, target: &TestId, was_green: boo
 /// A mend keeps all assertions of the test: only the code around them and imports may change.
 pub fn mends_one_test(change: &Change, target: &TestId) -> Result<(), Refusal> {
     red_changes_tests_only(change)?;
-    let next = format!("mend `{target}` and its imports alone, with every assertion as it is");
+    let next = format!("change only `{target}` and its imports, and keep every assertion as it is");
     for test in &change.tests {
         let facts = facts(test);
         let why = match test {
@@ -278,13 +275,14 @@ pub fn mends_one_test(change: &Change, target: &TestId) -> Result<(), Refusal> {
                 None => continue,
             },
         };
-        let reason = format!("the test `{}` {why}, and only a complaint about `{target}` is to be mended", facts.id);
+        let reason =
+            format!("the test `{}` {why}, but this step may only fix the complaint about `{target}`", facts.id);
         return Err(Rule::TestsFrozen.refuse(reason, next).about(&facts.id));
     }
     let is_import = |item: &ItemChange| item.item.starts_with("use `") && !replaces_an_import(item, change);
     match change.support.iter().find(|item| !is_import(item)) {
         None => Ok(()),
-        Some(item) => Err(Rule::TestsFrozen.refuse(format!("{} is no import", place(item)), next)),
+        Some(item) => Err(Rule::TestsFrozen.refuse(format!("{} is not an import", place(item)), next)),
     }
 }
 
@@ -294,12 +292,14 @@ pub fn one_test_only(change: &Change, target: &TestId) -> Result<(), Refusal> {
     red_changes_tests_only(change)?;
     let next = "change nothing but the test itself";
     if let Some(other) = change.tests.iter().map(facts).find(|test| &test.id != target) {
-        let reason = format!("the test `{}` is touched, and only `{target}` is spoken of", other.id);
+        let reason = format!("the test `{}` would change, but only `{target}` may change", other.id);
         return Err(Rule::TestsFrozen.refuse(reason, next).about(&other.id));
     }
     match change.support.iter().find(|item| !item.item.starts_with("use `")) {
         None => Ok(()),
-        Some(item) => Err(Rule::TestsFrozen.refuse(format!("{} is touched, and it is no test", place(item)), next)),
+        Some(item) => {
+            Err(Rule::TestsFrozen.refuse(format!("{} would change, but it is not a test", place(item)), next))
+        }
     }
 }
 
@@ -423,7 +423,7 @@ mod tests {
         let (gone, new) = (TestChange::Removed(test("old")), TestChange::Added(test("new")));
         assert!(next(vec![gone.clone()]).contains("rethink"));
         let beside = "leave `tests/a.rs` out of the edits, and write the new test into a new file such as \
-                      `tests/a_2.rs`; or send `tests/a.rs` whole: every test in it as it was, and the new one";
+                      `tests/a_2.rs`; or send all of `tests/a.rs`: every test in it unchanged, and the new one";
         assert_eq!(next(vec![gone.clone(), new]), beside);
         let asserting = TestFacts { assertions: vec![Digest::of("x")], ..test("old") };
         let changed = TestChange::Changed { before: asserting, after: test("old"), only_added: false };
@@ -441,7 +441,7 @@ mod tests {
     fn a_green_without_any_production_is_told_where_its_work_is() {
         let frozen = Change { tests: vec![changed("adds", test("adds"))], ..Change::default() };
         let next = |change: &Change| green_changes_production_only(change).unwrap_err().next;
-        let elsewhere = "leave `tests/a.rs` as it was at red; nothing but tests was changed: write the production code that they use";
+        let elsewhere = "leave `tests/a.rs` as it was at red, and write the production code that its tests use";
         assert_eq!(next(&frozen), elsewhere);
         let both = Change { production: vec![item("`fn add`", ItemFate::Added)], ..frozen };
         assert_eq!(next(&both), "restore the tests as they were at red");
@@ -458,7 +458,7 @@ mod tests {
         assert!(asked(&mended(asserting(2))).contains("another assertion"));
         assert!(asked(&mended(TestFacts { skipped: Some(Mark::always("x")), ..asserting(1) })).contains("skipped"));
         assert!(asked(&tests(vec![changed("other", test("other"))])).contains("was changed"));
-        assert!(asked(&support(&[("fn `helper`", ItemFate::Changed)])).contains("no import"));
+        assert!(asked(&support(&[("fn `helper`", ItemFate::Changed)])).contains("is not an import"));
     }
 
     /// The refusal's reason up to the first comma, or `yes`.
@@ -482,10 +482,10 @@ mod tests {
         assert_eq!(rethink(changed("new", skipped("new")), false), "the test `tests/a.rs::new` is skipped now");
         assert_eq!(rethink(changed("old", test("old")), false), "the test `tests/a.rs::old` was changed");
         assert_eq!(rethink(changed("old", skipped("old")), false), "the test `tests/a.rs::old` was changed");
-        assert_eq!(rethink(TestChange::Added(test("new")), false), "the test `tests/a.rs::new` is there twice");
+        assert_eq!(rethink(TestChange::Added(test("new")), false), "the test `tests/a.rs::new` exists twice");
         assert_eq!(rethink(TestChange::Added(test("other")), false), "the test `tests/a.rs::other` is new");
         assert_eq!(rethink(TestChange::Removed(test("new")), false), "yes");
-        let green = "the test `tests/a.rs::new` has been green before";
+        let green = "the test `tests/a.rs::new` was green before";
         assert_eq!(rethink(TestChange::Removed(test("new")), true), green);
         assert_eq!(rethink(TestChange::Removed(test("old")), false), "the test `tests/a.rs::old` is gone");
         assert_eq!(rethink(TestChange::Removed(test("old")), true), "the test `tests/a.rs::old` is gone");

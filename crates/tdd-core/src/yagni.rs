@@ -12,7 +12,7 @@ use crate::coverage::Measurement;
 use crate::rule::{Refusal, Rule};
 use crate::signs::Place;
 
-const WHAT_TO_DO: &str = "take it out until a test asks for it";
+const WHAT_TO_DO: &str = "remove it until a test needs it";
 
 /// All findings in the new code of a change.
 pub(crate) fn findings(case: &CodeContext<'_>) -> Vec<Refusal> {

@@ -36,13 +36,14 @@ pub enum WorkError {
         source: ConfigError,
     },
     /// The `language` is unknown. The message does not quote the value: it might be a misplaced secret.
-    #[error("this version does not know the `language` in the configuration")]
+    #[error("this version does not support the `language` in the configuration")]
     UnknownLanguage,
     /// No project of a known language was found.
-    #[error("there is no project of a known language in `{}`", .0.display())]
+    #[error("found no project of a supported language in `{}`", .0.display())]
     NoProject(PathBuf),
     /// No project of a known language was found, but a Makefile whose `test` target cannot be read.
-    #[error("there is no project of a known language in `{}`, and the target `test` of `{makefile}` cannot be read", root.display())]
+    #[error("found no project of a supported language in `{}`, and the target `test` of `{makefile}` cannot be \
+             read", root.display())]
     OnlyMakefile {
         /// The folder that was searched.
         root: PathBuf,
@@ -56,13 +57,13 @@ pub enum WorkError {
     #[error("there is no commit `{0}`")]
     NoSuchCommit(String),
     /// The branch has no commit.
-    #[error("there is no commit yet in this repository")]
+    #[error("this repository has no commit yet")]
     NoCommitYet,
     /// The file is not UTF-8 text, or is too large.
-    #[error("`{0}` is no UTF-8 text, or too large to be a source")]
+    #[error("`{0}` is not UTF-8 text, or it is too large for a source file")]
     NotText(String),
     /// The test's source cannot be found.
-    #[error("there is no test `{0}` whose source can be found")]
+    #[error("cannot find the source of the test `{0}`")]
     NoSuchTest(TestId),
     /// The test's file has uncommitted changes.
     #[error("`{0}` has uncommitted changes")]
@@ -71,13 +72,13 @@ pub enum WorkError {
     #[error("cannot write the file: {0}")]
     InTheWay(String),
     /// The scratch copy cannot be written.
-    #[error("cannot lay out a copy of the project")]
+    #[error("cannot make a scratch copy of the project")]
     Scratch(#[from] ScratchError),
     /// The scratch copy's content cannot be determined.
-    #[error("cannot lay out a copy of the project")]
+    #[error("cannot make a scratch copy of the project")]
     LayOut(#[from] LayOutError),
     /// The counter-proof could not be run.
-    #[error("cannot make a counter-proof")]
+    #[error("cannot run the counter-proof")]
     Proof(#[source] ProofError),
     /// A git operation failed.
     #[error(transparent)]

@@ -217,7 +217,7 @@ fn a_second_writer_is_refused_and_told_the_first_ones_pid() {
     let project = Project::with_events(1);
     let first = project.open().unwrap();
     let error = project.open().expect_err("the lock is taken").to_string();
-    assert_eq!(error, format!("another tdd-cli is at work in this project (pid {})", std::process::id()));
+    assert_eq!(error, format!("another tdd-cli is running in this project (pid {})", std::process::id()));
     assert_eq!(ledger::read_session(&project.dir).unwrap().unwrap().events(), 1);
     drop(first);
     project.open().unwrap();

@@ -104,7 +104,7 @@ fn what_cannot_be_started_says_why() {
         assert!(matches!(finished.exit, Exit::NotStarted(_)), "{program:?}: {finished:?}");
     }
     let finished = run(&CommandSpec::new(["no-such-program"], LONG));
-    assert_eq!(finished.exit.to_string(), "not started: no program `no-such-program` on PATH that may be run");
+    assert_eq!(finished.exit.to_string(), "not started: there is no executable program `no-such-program` on PATH");
 }
 
 #[test]

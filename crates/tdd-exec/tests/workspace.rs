@@ -230,7 +230,7 @@ fn one_refused_edit_refuses_them_all() {
 #[test]
 fn a_replacement_needs_exactly_one_match() {
     let project = Project::new(&[("a", "x y x"), ("b", "aaa")]);
-    let twice = |path| format!("the text to find stands more than once in `{path}`");
+    let twice = |path| format!("the text to find occurs more than once in `{path}`");
     project.check_refused(&[replace("a", "z", "")], Rule::EditApplies, "the text to find is not in `a`");
     project.check_refused(&[replace("a", "x", "")], Rule::EditApplies, &twice("a"));
     project.check_refused(&[replace("b", "aa", "")], Rule::EditApplies, &twice("b"));
@@ -251,16 +251,16 @@ fn nothing_is_replaced_in_what_is_not_text() {
 #[test]
 fn a_rename_replaces_nothing() {
     let project = Project::new(&[("a", "x"), ("b", "y")]);
-    project.check_refused(&[rename("a", "b")], Rule::EditApplies, "`b` is there already");
+    project.check_refused(&[rename("a", "b")], Rule::EditApplies, "`b` exists already");
 }
 
 #[test]
 fn a_file_is_not_a_folder_nor_a_folder_a_file() {
     let project = Project::new(&[("a", "x"), ("d/x", "y")]);
-    project.check_refused(&[upsert("a/b", "")], Rule::EditApplies, "`a` is a file, so there can be no `a/b`");
+    project.check_refused(&[upsert("a/b", "")], Rule::EditApplies, "`a` is a file, so `a/b` cannot be inside it");
     project.check_refused(&[upsert("d", "")], Rule::EditApplies, "`d` is a folder");
     project.check_refused(&[delete("d")], Rule::EditApplies, "`d` is a folder");
-    let reason = "of `n/m` and `n`, one would be a folder of the other";
+    let reason = "`n/m` and `n` cannot both exist: one would be a folder that holds the other";
     project.check_refused(&[upsert("n/m", ""), upsert("n", "")], Rule::EditApplies, reason);
 }
 
@@ -291,7 +291,8 @@ fn links_are_never_followed() {
     symlink(project.outside().join("secret"), project.at("secret")).expect("link");
     symlink("src", project.at("inside")).expect("link");
     symlink("nowhere", project.at("dangling")).expect("link");
-    let reason = |link: &str, path: &str| format!("`{link}` is a symbolic link, and `{path}` could be anywhere");
+    let reason =
+        |link: &str, path: &str| format!("`{link}` is a symbolic link, so `{path}` could be outside of the project");
     for (path, link) in [
         ("out/new", "out"),
         ("out/secret", "out"),

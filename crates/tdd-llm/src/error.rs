@@ -36,7 +36,7 @@ pub enum LlmError {
         after: Duration,
     },
     /// The answer broke off.
-    #[error("the answer of `{server}` broke off: {reason}")]
+    #[error("the answer of `{server}` broke off before its end: {reason}")]
     Broken {
         /// The server's address.
         server: String,
@@ -60,7 +60,7 @@ pub enum LlmError {
         limit: usize,
     },
     /// The server rejects the key.
-    #[error("`{server}` does not let us in ({status}): {words}")]
+    #[error("`{server}` does not accept the key ({status}): {words}")]
     Denied {
         /// The server's address.
         server: String,
@@ -88,7 +88,7 @@ pub enum LlmError {
         words: String,
     },
     /// The server does not support tools.
-    #[error("`{server}` takes no tools: {words}")]
+    #[error("`{server}` does not support tools: {words}")]
     NoTools {
         /// The server's address.
         server: String,
@@ -106,7 +106,7 @@ pub enum LlmError {
         words: String,
     },
     /// The server was unavailable on every retry.
-    #[error("`{server}` is not able to answer ({status}, asked {asked} times): {words}")]
+    #[error("`{server}` is unavailable ({status}, asked {asked} times): {words}")]
     Unavailable {
         /// The server's address.
         server: String,
@@ -138,7 +138,7 @@ pub enum LlmError {
         completion: u64,
     },
     /// The server's content filter withheld the answer.
-    #[error("the server's content filter held back the model's answer")]
+    #[error("the server's content filter blocked the model's answer")]
     Filtered,
     /// The cassette has no answer for this call.
     #[error("the cassette has no answer to `{key}`: {reason}")]
@@ -174,22 +174,23 @@ impl LlmError {
             Self::Unreachable { .. } | Self::TimedOut { wait: Wait::Connect, .. } => {
                 Some("is the server running, and is `base_url` right?")
             }
-            Self::TimedOut { .. } => Some("set `llm.timeout_secs` higher, or take a faster model"),
-            Self::NoCompletion { .. } => Some("does `base_url` end where `/chat/completions` begins?"),
+            Self::TimedOut { .. } => Some("raise `llm.timeout_secs`, or use a faster model"),
+            Self::NoCompletion { .. } => Some("check `base_url`: it must end before `/chat/completions`"),
             Self::Denied { .. } => Some("check the key: `api_key_env` names the variable that holds it"),
-            Self::ModelUnknown { .. } => Some("check the model's name; `doctor` lists what the server has"),
-            Self::ContextTooLong { .. } => Some("set `llm.context_bytes` lower, or take a model with a larger context"),
+            Self::ModelUnknown { .. } => Some("check the model's name; `tdd-cli doctor` lists the server's models"),
+            Self::ContextTooLong { .. } => Some("lower `llm.context_bytes`, or use a model with a larger context"),
             Self::NoTools { .. } => Some("set the role's `protocol` to `edit-plan`"),
-            Self::Unavailable { .. } => Some("wait a while, or set `llm.max_retries` higher"),
-            Self::NoTime { .. } => {
-                Some("start it again after the wait, it goes on where it was; or give it more time (`--max-minutes`)")
-            }
-            Self::Cut { .. } => Some("raise the server's limit of tokens for one answer"),
-            Self::NotRecorded { .. } => Some("record it anew with a real model"),
-            Self::Refused { status: 404, .. } => Some("does `base_url` end where `/chat/completions` begins?"),
-            Self::Refused { .. } => Some("mend what the server complains about: `llm` and `roles` in `tdd.yaml`"),
-            Self::Broken { .. } => Some("start it again; if it stays so, look at the server's own log"),
-            Self::TooLarge { .. } | Self::Filtered => Some("say the same in other words, or take another model"),
+            Self::Unavailable { .. } => Some("wait a while, or raise `llm.max_retries`"),
+            Self::NoTime { .. } => Some(
+                "run the command again after the wait, and it continues where it stopped; or allow more time with \
+                 `--max-minutes`",
+            ),
+            Self::Cut { .. } => Some("raise the server's token limit for one answer"),
+            Self::NotRecorded { .. } => Some("record it again with a real model"),
+            Self::Refused { status: 404, .. } => Some("check `base_url`: it must end before `/chat/completions`"),
+            Self::Refused { .. } => Some("fix what the server complains about, under `llm` and `roles` in `tdd.yaml`"),
+            Self::Broken { .. } => Some("run the command again; if it fails again, look at the server's log"),
+            Self::TooLarge { .. } | Self::Filtered => Some("reword the kata, or use another model"),
             Self::Cancelled | Self::Cassette { .. } | Self::Record(_) => None,
         }
     }

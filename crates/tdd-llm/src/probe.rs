@@ -324,7 +324,7 @@ fn is_greeting(reply: &Reply) -> Result<(), String> {
 }
 
 fn is_object(reply: &Reply) -> Result<(), String> {
-    if object(reply).is_some() { Ok(()) } else { Err("the answer is no JSON object".to_owned()) }
+    if object(reply).is_some() { Ok(()) } else { Err("the answer is not a JSON object".to_owned()) }
 }
 
 fn is_call(reply: &Reply) -> Result<(), String> {

@@ -192,7 +192,7 @@ impl Events {
                 b"[DONE]" => self.done = true,
                 data => {
                     let value = serde_json::from_slice(data)
-                        .map_err(|_| Unread::Broken(format!("an event is no JSON: {}", beginning(data))))?;
+                        .map_err(|_| Unread::Broken(format!("an event is not JSON: {}", beginning(data))))?;
                     self.take(&value)?;
                 }
             }

@@ -49,11 +49,14 @@ impl Replay {
                 .iter()
                 .filter(|(_, track)| track.played < track.answers.len())
                 .map(|(key, _)| format!("`{key}`"));
-            return Err(refuse(format!("no call has this key; not played yet are {}", listed(known.collect()))));
+            return Err(refuse(format!(
+                "no call was recorded with this key; not yet replayed: {}",
+                listed(known.collect())
+            )));
         };
         let count = track.answers.len();
         let Some((form, answer)) = track.answers.get(track.played) else {
-            return Err(refuse(format!("it was asked {count} times when it was recorded, and now once more")));
+            return Err(refuse(format!("this call was recorded {count} times, and it is asked once more now")));
         };
         let asked = FormAsked::from(&ask.form);
         if *form != FormAsked::Any && *form != asked {

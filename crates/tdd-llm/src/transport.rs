@@ -214,7 +214,7 @@ fn headers(key: Option<&SecretString>) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     if let Some(key) = key {
         let mut bearer = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret().trim()))
-            .map_err(|_| "the key holds characters that no header can carry".to_owned())?;
+            .map_err(|_| "the key contains characters that are not allowed in an HTTP header".to_owned())?;
         bearer.set_sensitive(true);
         headers.insert(AUTHORIZATION, bearer);
     }

@@ -29,7 +29,7 @@ use crate::progress::Progress;
 /// Works on any history. A commit claims its phase by a `TDD-Phase` or `GSD-Phase` trailer. A commit without a claim
 /// is `unclaimed`: it must not loosen a test, and `--infer` finds out whether its new tests failed on the code before
 /// it. Exceptions and refactor mode count where the commit's trailers name them.
-/// Exit code 0 if nothing is broken, 1 if a commit breaks the law, 3 if it could not be found out.
+/// Exit code 0 if nothing is broken, 1 if a commit breaks a rule, 3 if there is no verdict.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli audit                     everything up to HEAD\n  tdd-cli audit main..feature       the commits of a branch\n  tdd-cli audit --infer HEAD~30..   commits that nobody wrote trailers for\n  tdd-cli audit HEAD~5.. --format json"
@@ -194,10 +194,10 @@ fn one(
         claimed: claim.phase,
         inferred: None,
         test_id: claim.tests.first().cloned(),
-        finding: Finding::nothing("there is no project in it"),
+        finding: Finding::nothing("it has no project"),
     };
     if repo.is_cut_off(commit)? {
-        let reason = "what came before it is not in this shallow clone: `git fetch --unshallow` brings it";
+        let reason = "this shallow clone lacks the history before it: run `git fetch --unshallow`";
         audited.finding = Finding::Unknown { reason: reason.to_owned() };
         return Ok(audited);
     }
@@ -246,7 +246,7 @@ impl Document {
         let broken = format!("{} broken", self.broken);
         let broken = if self.broken == 0 { broken } else { paint(BAD, broken) };
         let unclaimed = if self.unclaimed == 0 { String::new() } else { format!(", {} unclaimed", self.unclaimed) };
-        let unknown = if self.unknown == 0 { String::new() } else { format!(", {} not found out", self.unknown) };
+        let unknown = if self.unknown == 0 { String::new() } else { format!(", {} without a verdict", self.unknown) };
         format!("{all}: {} hold, {broken}{unclaimed}{unknown}\n", self.holds)
     }
 }

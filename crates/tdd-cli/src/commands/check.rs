@@ -23,10 +23,10 @@ use crate::which::Which;
 ///
 /// The phase and the tests are found from the change itself: new tests alone are a red, production code with new or
 /// red tests is a green, anything else a refactor. `--phase` decides otherwise. In a clean tree, the last commit is
-/// judged. Exit code 0 if it holds, 1 if the change is at fault, 3 if it could not be found out.
+/// judged. Exit code 0 if it holds, 1 if the change is at fault, 3 if there is no verdict.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  tdd-cli check                          the change as it stands\n  tdd-cli check adds                     for this test\n  tdd-cli check --phase refactor         nothing behaves otherwise\n  tdd-cli check --at HEAD~1 --format json"
+    after_help = "Examples:\n  tdd-cli check                          the current change\n  tdd-cli check adds                     for this test\n  tdd-cli check --phase refactor         as a refactor\n  tdd-cli check --at HEAD~1 --format json"
 )]
 pub struct Check {
     /// Tests: ids, files or unique names; by default those that the change is for

@@ -22,7 +22,7 @@ use tdd_exec::project;
 
 /// See a whole run: recorded models, real tests, no network, no key
 ///
-/// Sets a small project up in a temporary folder and builds a kata there, step by step. The models' words
+/// Sets up a small project in a temporary folder and builds a kata there, step by step. The models' words
 /// come from a recording; everything else happens: the gates judge, the tests are built and run, every kept
 /// step becomes a commit. The folder stays, for you to look around in.
 #[derive(Debug, Args)]
@@ -43,11 +43,11 @@ pub struct Demo {
 enum Kata {
     /// Adds up the numbers in a text: three careful models
     StringCalculator,
-    /// Scores a game: models that try to cheat, and what becomes of it
+    /// Scores a game: models that try to cheat, and how they are caught
     Bowling,
     /// Spells numbers the Roman way: a table grows out of special cases
     RomanNumerals,
-    /// Says numbers as children do: an implementor who would rather change the game, in Python
+    /// Says numbers as children do: an implementor who would rather change the rules, in Python
     FizzBuzz,
     /// Calculates without brackets: an implementor who changes assertions, in JavaScript
     ReversePolish,
@@ -92,22 +92,20 @@ impl Kata {
             Self::StringCalculator => {
                 recording!("string-calculator", "rust", "The models work carefully; one of them makes a mistake.")
             }
-            Self::Bowling => recording!("bowling", "rust", "The models try to cheat; watch what becomes of it."),
+            Self::Bowling => {
+                recording!("bowling", "rust", "The models try to cheat; watch them fail.")
+            }
             Self::RomanNumerals => {
                 recording!("roman-numerals", "rust", "A table grows out of three special cases.")
             }
             Self::FizzBuzz => {
-                recording!("fizz-buzz", "python", "An implementor would rather change the game than play it.")
+                recording!("fizz-buzz", "python", "An implementor would rather change the rules than do the work.")
             }
             Self::ReversePolish => {
-                recording!(
-                    "reverse-polish",
-                    "javascript",
-                    "An implementor thinks that assertions are there to be changed."
-                )
+                recording!("reverse-polish", "javascript", "An implementor tries to change assertions instead of code.")
             }
             Self::LeapYears => {
-                recording!("leap-years", "go", "One table grows row by row; an implementor looks for a way round it.")
+                recording!("leap-years", "go", "A table grows row by row; an implementor tries to get round it.")
             }
         }
     }
@@ -189,8 +187,8 @@ fn begin(recording: &Recording, folder: &Path, context: &Context) -> Result<(), 
     print_line(&format!("{} in {}", paint(BOLD, format_args!("demo: {}", recording.name)), folder.display()))?;
     print_line(
         "Three roles take turns: a tester writes a failing test, an implementor makes it pass, a refactorer\n\
-         improves what is there. What they say is recorded; tests, gates and commits are real. An attempt is\n\
-         refused before it is written, or undone if the tests speak against it; only what holds is kept.",
+         improves the code. The models' answers are recorded; tests, checks and commits are real. An attempt\n\
+         that breaks a rule is refused before it is written; one that fails its tests is undone.",
     )?;
     print_line(&format!("{}\n", recording.about))
 }
@@ -201,7 +199,7 @@ fn tell(end: &End, recording: &Recording, context: &Context) -> Result<(), CliEr
         return show(end, context);
     }
     print_line(&paint(WARN, end.reason()))?;
-    print_line(&format!("{} `tdd-cli demo {}` begins anew", paint(BOLD, "next:"), recording.name))
+    print_line(&format!("{} `tdd-cli demo {}` begins again", paint(BOLD, "next:"), recording.name))
 }
 
 /// Prints the history, the folder, and commands to try next.

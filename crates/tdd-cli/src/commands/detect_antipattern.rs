@@ -24,7 +24,7 @@ use crate::which::Which;
 /// Without a file, checks the current change: the working tree against HEAD, or a commit against its parent. With
 /// files, checks only the rules that need no change, and names the others. If a rule must know whether a test was ever
 /// red and the ledger does not say, the tests are run. Which new lines they execute is measured in a scratch copy, if
-/// the language supports it. Exit code 0 if nothing blocks, 1 if something does, 3 if it could not be found out.
+/// the language supports it. Exit code 0 if nothing blocks, 1 if something does, 3 if there is no verdict.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli detect-antipattern                     the current change, all nine rules\n  tdd-cli detect-antipattern --at HEAD           a commit, in a clean copy\n  tdd-cli detect-antipattern tests/game.rs       a file as it is\n  tdd-cli detect-antipattern --format json | jq '.findings[] | select(.severity == \"block\")'"
@@ -82,7 +82,7 @@ pub fn run(args: &DetectAntipattern, context: &Context) -> Result<ExitCode, CliE
         let detected = pipeline::detect(&mut workshop, declared)?;
         (detected.findings, detected.unknown, detected.unmeasured)
     } else {
-        (in_files(args, context)?, None, Some("only a change is measured".to_owned()))
+        (in_files(args, context)?, None, Some("coverage is measured only for a change".to_owned()))
     };
     let findings: Vec<Finding> = findings.into_iter().map(Finding::from).collect();
     let blocking = findings.iter().filter(|finding| finding.severity == Severity::Block).count();
@@ -154,7 +154,8 @@ fn unlooked_text(rules: &[&str]) -> String {
         return String::new();
     }
     let rules = rules.join(", ");
-    let text = format!("not looked at for want of a change: {rules} (without a file, the current change is looked at)");
+    let text =
+        format!("not checked, because these rules need a change: {rules} (name no file to check the current change)");
     paint(DIM, text) + "\n"
 }
 

@@ -76,7 +76,7 @@ struct Document {
     findings: Vec<Finding>,
 }
 
-const NOTHING_IN_THE_WAY: &str = "nothing stands in the way\n";
+const NOTHING_IN_THE_WAY: &str = "everything is ready\n";
 
 pub fn run(args: &Doctor, context: &Context) -> Result<ExitCode, CliError> {
     let folder = project::folder(&context.user_paths)?;
@@ -133,7 +133,7 @@ fn configuration(root: &Path, context: &Context, findings: &mut Vec<Finding>) ->
         }
         Ok(project::Loaded { config, path: None }) => {
             let detail = "there is no `tdd.yaml`; the defaults are used";
-            findings.push(warn("configuration", detail, "`tdd-cli init` writes one, `--gates-only` without models"));
+            findings.push(warn("configuration", detail, "`tdd-cli init` writes one; `--gates-only` leaves models out"));
             config
         }
         Err(error) => {
@@ -176,7 +176,7 @@ fn state(repo: &Repo, findings: &mut Vec<Finding>) {
     };
     findings.push(match read() {
         Ok(Some(count)) => ok("ledger", format!("{count} events, chain unbroken")),
-        Ok(None) => ok("ledger", "none yet; the first check begins one"),
+        Ok(None) => ok("ledger", "none yet; the first check creates it"),
         Err(error) => failed("ledger", State::Environment, &error),
     });
 }
@@ -198,8 +198,8 @@ fn source_code(repo: &Repo, config: &Config, findings: &mut Vec<Finding>) {
             findings.push(ok("project", project.description));
             findings.extend(unknown);
             if untested {
-                let detail = "there is production code and not a single test";
-                let fix = "`tdd-cli refactor begin`, write tests for what is there, then `tdd-cli refactor end`";
+                let detail = "there is production code but no test";
+                let fix = "`tdd-cli refactor begin`, write tests for the existing code, then `tdd-cli refactor end`";
                 findings.push(warn("tests", detail, fix));
             }
         }
@@ -260,7 +260,7 @@ fn kata(repo: &Repo, config: &Config) -> Finding {
         }
         Err(error) => return failed("kata", State::Config, &error.into()),
         Ok(text) if text == kata::PLACEHOLDER => {
-            return warn("kata", &format!("`{path}` still holds its placeholder"), "say in it what to build");
+            return warn("kata", &format!("`{path}` still contains its placeholder"), "say in it what to build");
         }
         Ok(text) => text,
     };
@@ -302,7 +302,7 @@ fn tools(root: &Path, config: &Config, context: &Context, findings: &mut Vec<Fin
         }
     }
     if !idle.is_empty() {
-        findings.push(ok("not needed", format!("{}: nothing here asks for them", idle.join(", "))));
+        findings.push(ok("not needed", format!("{}: this project does not need them", idle.join(", "))));
     }
 }
 
@@ -361,7 +361,7 @@ fn examine_seat(seat: &RoleConfig) -> Finding {
     let detail = format!("`{}` at {}", route.model, route.server.base_url);
     match &route.server.api_key_env {
         Some(name) if std::env::var_os(name).is_none() => {
-            warn(subject, &format!("{detail}, no key in {name}"), &format!("export {name}, unless it needs none"))
+            warn(subject, &format!("{detail}, no key in {name}"), &format!("export {name} if it needs a key"))
         }
         Some(name) => ok(subject, format!("{detail}, key from {name}")),
         None => ok(subject, detail),

@@ -128,7 +128,12 @@ fn ended(result: &TrialResult) -> String {
         (false, 0) => "not solved".to_owned(),
         (false, _) => format!("not solved, {tests_passed} of {tests} tests pass"),
     };
-    format!("{exercise}, {}, run {run}: {what}; {} tokens, {calls} calls; {end}", result.arm.name(), result.tokens())
+    format!(
+        "{exercise}, {}, run {run}: {what}; {} tokens, {} calls; {end}",
+        result.arm.name(),
+        result.tokens(),
+        spent.calls
+    )
 }
 
 /// The exit code of an evaluation that could not begin.

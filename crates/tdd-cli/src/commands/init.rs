@@ -127,7 +127,7 @@ fn repository(folder: &Path, context: &Context) -> Result<(Repo, Option<Fresh>),
         }
         Some(outer) => {
             let root = outer.root().display();
-            context.output.note(format_args!("note: inside the repository `{root}`; this folder gets one of its own"));
+            context.output.note(format_args!("note: this folder, inside the repository `{root}`, gets its own"));
             fresh(folder)
         }
         None => fresh(folder),

@@ -74,7 +74,7 @@ fn show(mut records: Records, filter: &Filter, follow: bool, context: &Context) 
         }
         if !follow {
             if !any {
-                context.output.note("nothing like that is recorded: `tdd-cli log` shows all there is");
+                context.output.note("no such event is recorded: `tdd-cli log` shows all events");
             }
             return Ok(ExitCode::SUCCESS);
         }
@@ -178,7 +178,7 @@ fn event_text(event: &Event) -> String {
         Event::IterationStart(start) => format!("{} from {}", start.program, start.head.short()),
         Event::IterationJudged(judged) => format!("{} {}", judged.program, judged.iteration.overview.summary),
         Event::IterationEnd(end) => format!("{} {}", end.program, end.outcome.word()),
-        Event::LedgerRepaired(repair) => format!("{} bytes of a torn line cut off", repair.dropped_bytes),
+        Event::LedgerRepaired(repair) => format!("{} bytes of an incomplete line removed", repair.dropped_bytes),
     }
 }
 

@@ -19,7 +19,7 @@ use tdd_exec::project;
 
 /// Make an exception from a rule, with a reason, for a while
 ///
-/// The exception is recorded in the ledger, holds for every gate of this project, and expires by itself. Rules that
+/// The exception is recorded in the ledger, holds for all checks of this project, and expires by itself. Rules that
 /// guard the disk, and rules that the evidence depends on, have no exceptions.
 #[derive(Debug, Args)]
 #[command(
@@ -29,7 +29,7 @@ pub struct OverrideRule {
     /// The rule, as refusals name it
     #[arg(long, value_name = "RULE")]
     rule: String,
-    /// Why, for those who read the ledger
+    /// Why; readers of the ledger will see it
     #[arg(long, value_name = "TEXT")]
     reason: String,
     /// How long: `15m`, `2h`, `1d`; at most seven days
@@ -67,7 +67,7 @@ fn lasting(text: &str) -> Option<u64> {
 
 fn text(made: &Override) -> String {
     let until = log::time(made.expires);
-    format!("`{}` is not asked until {}: {}\n", paint(BOLD, made.rule), until, made.reason)
+    format!("the rule `{}` is off until {}: {}\n", paint(BOLD, made.rule), until, made.reason)
 }
 
 #[cfg(test)]

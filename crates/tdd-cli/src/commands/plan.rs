@@ -137,6 +137,6 @@ impl Document {
             text += &format!("{mark} line {}: {}\n", finding.line, finding.problem);
             text += &format!("    {} {}\n", paint(DIM, "fix:"), finding.fix);
         }
-        if self.runs { text + &format!("{}\n", paint(GOOD, "nothing stands in its way")) } else { text }
+        if self.runs { text + &format!("{}\n", paint(GOOD, "ready to run")) } else { text }
     }
 }

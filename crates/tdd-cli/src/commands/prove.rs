@@ -30,7 +30,7 @@ use crate::verdict::{Answer, Verdicts};
 /// The range is judged as one change, squashed or not, from where it parted from `A`: every new test was red on the old
 /// production code and is green on the new, no test is loosened or lost, and production code came with tests that
 /// failed without it. Exceptions and refactor mode count where the trailers of its commits name them. Exit code 0 if it
-/// holds, 1 if the change is at fault, 3 if it could not be found out.
+/// holds, 1 if the change is at fault, 3 if there is no verdict.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli prove main..HEAD\n  tdd-cli prove main..feature --format markdown    for a comment on the pull request\n  tdd-cli prove HEAD~3.. --format json"

@@ -135,8 +135,7 @@ fn unblock(named: &str, context: &Context) -> Result<Done, CliError> {
         Some(unmarked) => {
             let mut test = OneTest::new(workshop, &id)?;
             let summary = format!("unblock {}", id.short_name());
-            let why =
-                EditReason { summary: &summary, reason: "a person takes it up again", fate: PersonFate::Unblocked };
+            let why = EditReason { summary: &summary, reason: "a person unblocked it", fate: PersonFate::Unblocked };
             let committed: Committed = match test.apply(unmarked, TestFate::Free, &why)? {
                 Outcome::Done(committed) => committed,
                 Outcome::Refused(refusal, report) => {

@@ -26,7 +26,7 @@ use tdd_exec::project;
 ///
 /// Continues from the current history. Every step is verified before it is committed, and a failed attempt leaves
 /// nothing behind. Exit code 0 if it did what was asked, 3 if model or tools do not work, 4 if a person must look or
-/// the time is over.
+/// the time is up.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli run --cycles 3\n  tdd-cli run --until-done --max-minutes 90\n  mkdir bowling && tdd-cli -C bowling run --kata ~/katas/bowling.md --steps 3"

@@ -15,7 +15,7 @@ use crate::which::Which;
 ///
 /// The red is proven: if the ledger does not know it, the tests are run on the base's production code. A file stands
 /// for its tests that are new or were red before.
-/// Exit code 0 if it holds, 1 if the change is at fault, 3 if it could not be found out.
+/// Exit code 0 if it holds, 1 if the change is at fault, 3 if there is no verdict.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli validate-green tests/game.rs::a_strike_counts_double\n  tdd-cli validate-green tests/game.rs --base main\n  tdd-cli validate-green --at HEAD tests/game.rs    a commit, in a clean copy"

@@ -14,7 +14,7 @@ use crate::which::Which;
 /// Check that tests are red, and that nothing else is touched
 ///
 /// A file stands for the tests in it that ask for something new. Exit code 0 if every one is red, 1 if the
-/// change is at fault, 3 if it could not be found out.
+/// change is at fault, 3 if there is no verdict.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  tdd-cli validate-red tests/game.rs\n  tdd-cli validate-red tests/game.rs::a_strike_counts_double --format json\n  tdd-cli validate-red --at HEAD~1 tests/game.rs    a commit, in a clean copy"

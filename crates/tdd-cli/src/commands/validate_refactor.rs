@@ -13,7 +13,7 @@ use crate::which::Which;
 
 /// Check that a refactor keeps every test and its outcome
 ///
-/// Exit code 0 if it holds, 1 if the change is at fault, 3 if it could not be found out.
+/// Exit code 0 if it holds, 1 if the change is at fault, 3 if there is no verdict.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  tdd-cli validate-refactor\n  tdd-cli validate-refactor --at HEAD --format json")]
 pub struct ValidateRefactor {

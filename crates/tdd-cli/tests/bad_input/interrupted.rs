@@ -130,7 +130,7 @@ fn check(machine: &Machine, args: &[&str], signal: Signal) {
     let told = machine.told(args, &output);
     assert_eq!(output.status.code(), Some(130), "{told}");
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    assert!(told.contains("try: everything is in order; start it again"), "{told}");
+    assert!(told.contains("try: nothing was lost; run the command again"), "{told}");
     assert_eq!(processes_in(machine.sandbox.outside()), BTreeSet::new());
     assert_eq!(of_the_person(machine), before);
     fs::remove_file(machine.sandbox.outside().join("started")).expect("remove");

@@ -72,7 +72,7 @@ fn a_rethink_that_comes_to_nothing_pauses_the_program() {
         assert_eq!(stage.iterate(Cast::new()), "error red null exit 0");
     }
     assert_eq!(stage.iterate(Cast::new()), "error rethink-test null exit 4");
-    assert_eq!(stage.state()["pause"]["reason"], "td-error: 4 iterations in a row came to nothing");
+    assert_eq!(stage.state()["pause"]["reason"], "td-error: 4 iterations in a row failed");
     assert_eq!(stage.run(&["program", "run", "port"]).code, Some(4));
     stage.ok(&["program", "resume", "port"]);
     assert_eq!(stage.iterate(cycle(&stage, 1)), "accepted green 1.0 exit 0");
@@ -85,7 +85,7 @@ fn a_goal_that_the_tester_can_show_to_be_reached_ends_the_program() {
     let done = json!({"done": [{"requirement": "f1 adds 1", "test_id": "tests/ported.rs::t1"}]});
     let told = stage.iterate(Cast::new().edits("tester", &[], &done));
     assert_eq!(told, "accepted red null exit 0");
-    assert_eq!(stage.state()["completed"], "the goal is reached, requirement by requirement");
+    assert_eq!(stage.state()["completed"], "the goal is reached: every requirement has a passing test");
     let lines = stage.ok(&["program", "run", "port", "--format", "json"]);
     assert_eq!(lines, "", "nothing is left to do");
 }

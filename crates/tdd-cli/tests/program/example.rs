@@ -42,7 +42,7 @@ fn the_worked_program_comes_to_the_state_that_is_shown() {
     sandbox.git(&["commit", "-qm", "chore: begin"]);
     let told = fs::read_to_string(example().join("story.md")).unwrap();
     fs::write(sandbox.outside().join("script.jsonl"), story::script(&told).cassette()).unwrap();
-    assert!(machine(&sandbox, &["program", "check", "port-text"]).contains("nothing stands in its way"));
+    assert!(machine(&sandbox, &["program", "check", "port-text"]).contains("ready to run"));
     let run = ["program", "run", "port-text", "--iterations", "5", "--replay", "../script.jsonl"];
     let outcomes: Vec<String> = machine(&sandbox, &run)
         .lines()

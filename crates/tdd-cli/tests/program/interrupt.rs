@@ -26,7 +26,7 @@ fn stop(stage: &Stage, args: &[&str], signal: Signal, is_now: impl Fn() -> bool)
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("start it again"), "{said}");
+    assert!(said.contains("run the command again"), "{said}");
     assert_eq!(stage.sandbox.git(&["status", "--porcelain"]), "");
     assert_eq!(stage.sandbox.git(&["worktree", "list"]).lines().count(), 1);
     let nobody = || processes_in(stage.sandbox.outside()).is_empty();

@@ -31,7 +31,7 @@ fn a_strategy_of_the_projects_own_is_copied_and_one_that_is_missing_fails_closed
     stage.sandbox.write(".autoloop/strategies/test-driven/strategy.md", own);
     stage.add_program(PROGRAM);
     assert_eq!(stage.sandbox.read(".autoloop/programs/port/strategy/test-driven.md"), own);
-    assert!(stage.ok(&["program", "check", "port"]).contains("nothing stands in its way"));
+    assert!(stage.ok(&["program", "check", "port"]).contains("ready to run"));
     stage.sandbox.git(&["rm", "-q", ".autoloop/programs/port/strategy/prompts/refactor.md"]);
     stage.commit("chore: lose a prompt");
     let told = stage.run(&["program", "run", "port"]);
@@ -59,7 +59,7 @@ fn what_we_ship_is_whole_once_it_is_filled_in() {
         stage.sandbox.write(&path, filled(&stage.sandbox.read(&path)));
     }
     for name in ["one", "two"] {
-        assert!(stage.ok(&["program", "check", name]).contains("nothing stands in its way"));
+        assert!(stage.ok(&["program", "check", name]).contains("ready to run"));
     }
 }
 

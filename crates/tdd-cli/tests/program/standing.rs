@@ -56,14 +56,14 @@ fn a_program_in_a_repository_that_it_must_not_touch_is_not_ready() {
     let stage = Stage::port();
     let lib = stage.sandbox.read("src/lib.rs");
     stage.sandbox.write("src/lib.rs", "//! Mine.\n");
-    assert_refused(&stage, "not-ready", "`src/lib.rs` has changes that are not committed", 2);
+    assert_refused(&stage, "not-ready", "`src/lib.rs` has uncommitted changes", 2);
     stage.sandbox.write("src/lib.rs", &lib);
     stage.sandbox.write("notes.txt", "x\n");
-    assert_refused(&stage, "not-ready", "`notes.txt` is not known to git", 2);
+    assert_refused(&stage, "not-ready", "`notes.txt` is not tracked by git", 2);
     std::fs::remove_file(stage.sandbox.project().join("notes.txt")).unwrap();
     let branch = stage.sandbox.git(&["branch", "--show-current"]);
     stage.sandbox.git(&["switch", "-q", "--detach"]);
-    assert_refused(&stage, "not-ready", "HEAD is on none", 2);
+    assert_refused(&stage, "not-ready", "HEAD is not on one", 2);
     stage.sandbox.git(&["switch", "-q", branch.trim()]);
     stage.ok(&["refactor", "begin"]);
     assert_refused(&stage, "not-ready", "refactor mode is on", 2);
@@ -103,13 +103,13 @@ fn a_program_waits_for_the_run_and_for_the_program_that_are_at_work() {
     kill(pid, Signal::SIGSTOP).unwrap();
     let status = json(&stage, &["program", "status", "port"]);
     assert_eq!(status["standing"], "not-ready");
-    assert_eq!(status["reason"], format!("another tdd-cli is at work in this project (pid {})", run.id()));
+    assert_eq!(status["reason"], format!("another tdd-cli is running in this project (pid {})", run.id()));
     assert_eq!(stage.run(&["program", "run", "port"]).code, Some(3));
     run.kill().unwrap();
     run.wait().unwrap();
     let status = json(&stage, &["program", "status", "port"]);
-    assert_eq!(status["reason"], "an iteration of the program `other` is under way");
+    assert_eq!(status["reason"], "the program `other` has an unfinished iteration");
     let told = stage.run(&["program", "run", "port"]);
     assert_eq!(told.code, Some(2), "{}", told.stderr);
-    assert!(told.stderr.contains("an iteration of the program `other` is under way"), "{}", told.stderr);
+    assert!(told.stderr.contains("the program `other` has an unfinished iteration"), "{}", told.stderr);
 }

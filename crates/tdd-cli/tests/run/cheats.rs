@@ -233,7 +233,7 @@ fn a_test_that_an_implementor_sends_back_in_another_layout_is_no_change_and_noth
         exit 0
     ",
     );
-    assert_told_why(&stage, "it leaves `tests/add.rs` as it is");
+    assert_told_why(&stage, "`tests/add.rs` would be the same as before");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn after_three_tests_that_passed_at_once_the_tester_may_say_that_the_kata_is_don
         exit 0
     ";
     stage.check(&["run", "--steps", "4"], &arrived(3, then.trim_start_matches('\n')));
-    assert_told_why(&stage, "take something that the kata asks for and the code does not do yet");
+    assert_told_why(&stage, "choose something that the kata asks for and the code does not do yet");
     assert_told_why(&stage, "3 new tests in a row passed at once");
     let offers = |request: &Request| request.body["response_format"].to_string().contains("requirement");
     let asked = stage.server.requests();

@@ -63,7 +63,7 @@ fn when_the_time_is_over_no_attempt_is_begun_and_the_next_run_goes_on() {
         &["run", "--steps", "2", "--max-minutes", "0.03"],
         "
         [first test]
-        end: the time is over, 1 step done
+        end: the time is up, 1 step done
         exit 4
     ",
     );

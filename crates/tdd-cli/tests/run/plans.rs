@@ -98,7 +98,7 @@ fn truths_without_a_passing_test_and_missing_files_are_named_to_a_person() {
         &RUN,
         "
         [first cycle]
-        end: 1 task done, but `src/login.rs` is not there; \"It shines.\" is unproven: it names no test
+        end: 1 task done, but `src/login.rs` is missing; \"It shines.\" is unproven: it names no test
         exit 4
     ",
     );
@@ -361,7 +361,7 @@ fn a_test_that_keeps_passing_at_once_is_named_to_a_person() {
     let stage = staged(cast, "", &plan("tdd", &[], &steps));
     stage.commit_first_cycle();
     let told = stage.story_of(&RUN);
-    assert!(told.contains("passed at once 3 times: is it there already?"), "{told}");
+    assert!(told.contains("passed at once 3 times: is its behaviour implemented already?"), "{told}");
     assert!(told.ends_with("exit 4\n"), "{told}");
 }
 
@@ -377,7 +377,11 @@ fn a_plan_that_is_interrupted_puts_the_task_back_and_goes_on_with_it() {
         kill(Pid::from_raw(i32::try_from(run.id()).unwrap()), signal).unwrap();
         let told = Told::of(run.wait_with_output().unwrap());
         assert_eq!(told.code, Some(130), "{}{}", told.stdout, told.stderr);
-        assert!(told.stdout.ends_with("next: start it again: it goes on where it was\n"), "{}", told.stdout);
+        assert!(
+            told.stdout.ends_with("next: run the command again: it continues where it stopped\n"),
+            "{}",
+            told.stdout
+        );
         stage.assert_sound();
         assert!(!stage.path(NOTES).exists());
         std::fs::write(stage.sandbox.outside().join("go"), "").unwrap();

@@ -114,7 +114,7 @@ fn a_test_that_cannot_fail_goes_back_to_its_tester_at_once() {
     let asked = stage.server.requests();
     let rethink = asked.iter().find(|request| request.part() == "rethink").unwrap();
     let told = |words: &str| (0..rethink.messages()).any(|at| rethink.message(at).contains(words));
-    assert!(told("it passes whatever production answers"));
+    assert!(told("it passes whatever production returns"));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_test_that_cannot_fail_even_then_is_for_a_person() {
           stays as it is
         2 green
           undone counter-proof vacuous-test
-          blocked tests/add.rs::empty_is_zero: counter-proof: the test cannot fail where it should: it passes whatever production answers: `add` returns `0`; `add` returns `1`
+          blocked tests/add.rs::empty_is_zero: counter-proof: the test cannot fail where it should: it passes whatever production returns: `add` returns `0`; `add` returns `1`
           paused td-stuck: tests/add.rs::empty_is_zero
           stopped
         end: td-stuck: tests/add.rs::empty_is_zero
@@ -186,7 +186,7 @@ fn a_test_is_not_withdrawn_for_what_the_kata_does_not_say() {
     );
     let asked = stage.server.requests();
     let told = asked.iter().any(|request| {
-        (0..request.messages()).any(|at| request.message(at).contains("what `spec_source` says is not in the kata"))
+        (0..request.messages()).any(|at| request.message(at).contains("the text of `spec_source` is not in the kata"))
     });
     let last = asked.iter().rfind(|request| request.part() == "rethink").unwrap();
     assert!(told, "{}", last.message(last.messages() - 1));
@@ -226,4 +226,4 @@ fn older_tests_that_contradict_the_new_one_are_named_to_a_person() {
     assert!(status["next"].as_str().unwrap().starts_with(NAMED), "{status}");
 }
 
-const NAMED: &str = "it contradicts `tests/add.rs::an_empty_text_is_zero`: say in the kata what holds";
+const NAMED: &str = "it contradicts `tests/add.rs::an_empty_text_is_zero`: say in the kata which is right";

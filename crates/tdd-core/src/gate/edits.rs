@@ -46,7 +46,7 @@ pub fn plain_text(asked: &GateInput<'_>) -> RuleResult {
     let binary = |edit: &&Edit| content(&edit.action).is_some_and(|content| content.contains('\0'));
     asked.request.edits.iter().find(binary).map_or(Ok(()), |edit| {
         let reason = format!("the content for `{}` is binary (it has a NUL)", edit.path.escape_debug());
-        Err(Rule::PlainText.refuse(reason, "write text; a person adds binary files"))
+        Err(Rule::PlainText.refuse(reason, "write text; only a person adds binary files"))
     })
 }
 

@@ -279,7 +279,7 @@ fn kind(session: &Session, request: &Request<'_>) -> Kind {
 /// Judges a claim: a test can be claimed only if its last run failed for a valid cause. An older red does not count if
 /// the test has passed since, or fails for another cause.
 pub fn judge_claim(session: &Session, test: &TestId) -> Result<(), Refusal> {
-    let next = "claim the red test of this step; `tdd-cli status` names the red ones";
+    let next = "claim the red test of this step; `tdd-cli status` lists the red tests";
     match session.tests().get(test) {
         Some(known) if known.status == Status::Pass => Err(Rule::RedFirst
             .refuse(format!("`{test}` passes, so there is nothing to implement for it"), next)
@@ -287,7 +287,9 @@ pub fn judge_claim(session: &Session, test: &TestId) -> Result<(), Refusal> {
         Some(known) if known.cause.is_some_and(Cause::is_valid_red) => Ok(()),
         Some(TestRecord { red: Some(red), digest, .. }) if red.digest != *digest => {
             let reason = format!("`{test}` has changed since it was seen to fail");
-            Err(Rule::RedFirst.refuse(reason, "prove its red again with `tdd-cli validate-red`").about(test))
+            Err(Rule::RedFirst
+                .refuse(reason, "run `tdd-cli validate-red` again, so that the machine sees it fail")
+                .about(test))
         }
         Some(_) | None => Err(Rule::RedFirst
             .refuse(format!("the machine has not seen `{test}` fail for a valid cause"), next)

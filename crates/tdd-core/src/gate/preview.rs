@@ -46,13 +46,15 @@ pub fn replace_once(path: &str, text: &str, find: &str, content: &str) -> Result
             Ok(format!("{}{content}{}", &text[..first], &text[first + find.len()..]))
         }
         (Some(_), _) => {
-            let reason = format!("the text to find stands more than once in `{path}`");
-            Err(Rule::EditApplies.refuse(reason, "give more of the lines around it, or upsert the whole file"))
+            let reason = format!("the text to find occurs more than once in `{path}`");
+            Err(Rule::EditApplies
+                .refuse(reason, "include more of the lines around it in `find`, or upsert the whole file"))
         }
         (None, _) => {
             let reason = format!("the text to find is not in `{path}`");
-            let near = nearest(text, find).map(|line| format!(", where `{line}` is nearest to it")).unwrap_or_default();
-            let next = format!("`find` must stand in the file letter for letter{near}; or upsert the whole file");
+            let near =
+                nearest(text, find).map(|line| format!("; the most similar line is `{line}`")).unwrap_or_default();
+            let next = format!("copy `find` from the file letter for letter, or upsert the whole file{near}");
             Err(Rule::EditApplies.refuse(reason, next))
         }
     }
@@ -70,7 +72,7 @@ fn nearest<'a>(text: &'a str, find: &str) -> Option<&'a str> {
 
 fn missing(path: &str) -> Refusal {
     let reason = format!("there is no file `{path}`");
-    Rule::EditApplies.refuse(reason, "name a file that is there, or upsert it with its whole content")
+    Rule::EditApplies.refuse(reason, "name a file that exists, or upsert it with its whole content")
 }
 
 #[cfg(test)]
@@ -116,10 +118,10 @@ mod tests {
     fn who_did_not_copy_exactly_is_shown_the_line_that_was_meant() {
         let text = "def test():\n    assert add(\"\") == 0\n";
         let next = |find: &str| replace_once("a.py", text, find, "").unwrap_err().next;
-        let near = "`find` must stand in the file letter for letter, where `assert add(\"\") == 0` is nearest to it; or upsert \
-                    the whole file";
+        let near = "copy `find` from the file letter for letter, or upsert the whole file; the most similar line is \
+                    `assert add(\"\") == 0`";
         assert_eq!(next("\n  assert add('') == 0\n"), near);
-        assert_eq!(next("return 7"), "`find` must stand in the file letter for letter; or upsert the whole file");
+        assert_eq!(next("return 7"), "copy `find` from the file letter for letter, or upsert the whole file");
         assert_eq!(next(&"x".repeat(100_000)), next("return 7"));
         let long = replace_once("a.py", &"a".repeat(400), &format!("{}b", "a".repeat(299)), "").unwrap_err().next;
         assert_eq!(long, next("return 7"));
@@ -127,7 +129,7 @@ mod tests {
 
     #[test]
     fn an_edit_that_does_not_fit_is_refused() {
-        assert_eq!(shown(&[edit("a.rs", replace("two"))]), "the text to find stands more than once in `a.rs`");
+        assert_eq!(shown(&[edit("a.rs", replace("two"))]), "the text to find occurs more than once in `a.rs`");
         assert_eq!(shown(&[edit("a.rs", replace("three"))]), "the text to find is not in `a.rs`");
         assert_eq!(shown(&[edit("b.rs", replace("one"))]), "there is no file `b.rs`");
         assert_eq!(shown(&[edit("b.rs", Action::Delete)]), "there is no file `b.rs`");

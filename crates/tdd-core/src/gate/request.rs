@@ -10,13 +10,14 @@ use crate::test_id::TestId;
 pub fn not_a_persons(asked: &GateInput<'_>) -> RuleResult {
     let written = asked.request.edits.iter().flat_map(edits::paths);
     if let Some(path) = written.into_iter().find(|path| asked.limits.protected.iter().any(|file| file == path)) {
-        let reason = format!("`{path}` says what is to be done, and is a person's");
+        let reason = format!("`{path}` says what to build, and only a person may change it");
         return Err(Rule::ProtectedPath.refuse(reason, "leave it as it is"));
     }
     match asked.request.obstructed.untracked.first() {
         None => Ok(()),
-        Some(path) => Err(Rule::ProtectedPath
-            .refuse(format!("a person has a file of their own at `{path}`, not committed yet"), "use another path")),
+        Some(path) => {
+            Err(Rule::ProtectedPath.refuse(format!("a person has an uncommitted file at `{path}`"), "use another path"))
+        }
     }
 }
 
@@ -24,7 +25,7 @@ pub fn not_ignored(asked: &GateInput<'_>) -> RuleResult {
     match asked.request.obstructed.ignored.first() {
         None => Ok(()),
         Some(path) => Err(Rule::IgnoredPath.refuse(
-            format!("git ignores `{path}`, so what is in it would be tested and not kept"),
+            format!("git ignores `{path}`, so the file would be tested but not committed"),
             "use a path that is not ignored",
         )),
     }
@@ -34,10 +35,10 @@ pub fn place_is_free(asked: &GateInput<'_>) -> RuleResult {
     let obstructed = asked.request.obstructed;
     let reason = match (obstructed.folders.first(), obstructed.below_files.first()) {
         (Some(path), _) => format!("`{path}` is a folder"),
-        (None, Some(path)) => format!("on the way to `{path}` stands a file, so it cannot be there"),
+        (None, Some(path)) => format!("one of the folders of `{path}` is a file, so the path cannot exist"),
         (None, None) => return Ok(()),
     };
-    Err(Rule::EditApplies.refuse(reason, "name a file, in a folder"))
+    Err(Rule::EditApplies.refuse(reason, "name a file whose folders are real folders"))
 }
 
 pub fn inside_fence(asked: &GateInput<'_>) -> RuleResult {
@@ -69,12 +70,12 @@ pub fn mode_fits_step(asked: &GateInput<'_>) -> RuleResult {
     match (asked.session.machine_state().step(), asked.session.machine_state().refactor()) {
         (Some(step), Some(_)) if step.free => Ok(()),
         (Some(step), None) if step.free => {
-            let reason = format!("step {} belongs to refactor mode, and that is over", step.step);
-            Err(Rule::RefactorMode.refuse(reason, "`tdd-cli plan run` begins it anew"))
+            let reason = format!("step {} belongs to refactor mode, which has ended", step.step);
+            Err(Rule::RefactorMode.refuse(reason, "`tdd-cli plan run` begins the step again"))
         }
         (Some(step), Some(_)) => Err(Rule::RefactorMode.refuse(
-            format!("refactor mode is on, and step {} is under way", step.step),
-            "`tdd-cli refactor end` first",
+            format!("refactor mode is on while step {} is unfinished", step.step),
+            "run `tdd-cli refactor end` first",
         )),
         (None, _) | (_, None) => Ok(()),
     }
@@ -92,8 +93,9 @@ pub fn has_a_red(asked: &GateInput<'_>) -> RuleResult {
     let session = asked.session;
     let targets = targets(session);
     if targets.is_empty() {
-        let next = "write a test that fails, and let the machine see it: `tdd-cli validate-red`";
-        return Err(Rule::RedFirst.refuse("there is no red test, and production code may change only for one", next));
+        let next = "write a test that fails, and run `tdd-cli validate-red` so that the machine sees it fail";
+        return Err(Rule::RedFirst
+            .refuse("there is no red test, and production code may change only to make a red test pass", next));
     }
     targets.into_iter().try_for_each(|target| judge_claim(session, target))
 }
@@ -124,9 +126,9 @@ pub fn quotes_the_kata(asked: &GateInput<'_>) -> RuleResult {
     let reason = match asked.request.source {
         Source::Proven => return Ok(()),
         _ if !asked.request.finished => return Ok(()),
-        Source::Empty => "a test is changed only where the kata proves it wrong, and `spec_source` is empty",
+        Source::Empty => "a test may change only if the kata contradicts it, and `spec_source` is empty",
         Source::Unfounded => {
-            "a test is changed only where the kata proves it wrong, and what `spec_source` says is not in the kata"
+            "a test may change only if the kata contradicts it, and the text of `spec_source` is not in the kata"
         }
     };
     let next = "quote the sentence of the kata that the test contradicts in `spec_source`, word for word; or send no \

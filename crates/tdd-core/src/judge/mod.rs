@@ -109,13 +109,13 @@ pub(crate) fn holding(subject: &Subject<'_>, report: &Report) -> Holding {
             None => (None, format!("`{target}` was withdrawn")),
         },
         (Kind::Mend, Some(target)) => {
-            (cause(target), format!("`{target}` was mended, asserts what it did and fails still"))
+            (cause(target), format!("`{target}` was fixed, keeps its assertions and still fails"))
         }
         (Kind::Green, _) => (None, format!("{} and the whole suite with it", passing(subject.targets))),
         (Kind::Characterization, _) => {
             (None, format!("{} at once, and altered copies of it fail", passing(subject.targets)))
         }
-        (Kind::Unblock, _) => (None, "every other test says what it said before".to_owned()),
+        (Kind::Unblock, _) => (None, "every other test has the same result as before".to_owned()),
         (Kind::RefactorMode | Kind::OneTest, _) => {
             (None, format!("no test is lost and the suite passes ({})", tests(counts.passed)))
         }
@@ -159,14 +159,14 @@ pub(crate) fn same_tree(seen: &RunFacts<'_>) -> RuleResult {
     }
     let reason = "the test run changed the project's files, so its result does not count";
     Err(Rule::SameTree
-        .refuse(reason, "let the tests write outside of the project or to ignored paths, then run it again"))
+        .refuse(reason, "let the tests write outside of the project or to ignored paths, then run the command again"))
 }
 
 /// A changed file includes only files of the tree: otherwise the commit would lack what was tested.
 pub(crate) fn includes_are_in_the_tree(seen: &RunFacts<'_>) -> RuleResult {
     seen.absent.first().map_or(Ok(()), |(path, file)| {
-        let reason = format!("`{path}` takes in `{file}`, which is not in the tree");
-        Err(Rule::IgnoredPath.refuse(reason, "put it where git does not ignore it, or do without it"))
+        let reason = format!("`{path}` includes `{file}`, which is not in the tree that git sees");
+        Err(Rule::IgnoredPath.refuse(reason, "move it to a path that git does not ignore, or do without it"))
     })
 }
 
@@ -186,7 +186,7 @@ fn thought_over(change: &Change, target: &TestId) -> RuleResult {
     if change.tests.iter().any(about) || revised(change, target).is_some() {
         return Ok(());
     }
-    let reason = format!("`{target}` is as it was, and a rethink is about nothing else");
+    let reason = format!("`{target}` is unchanged, but a rethink may change nothing else");
     Err(Rule::TestsFrozen.refuse(reason, format!("revise `{target}`, or leave everything as it is")).about(target))
 }
 

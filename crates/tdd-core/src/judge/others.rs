@@ -26,8 +26,8 @@ pub(crate) fn others_kept(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleRes
     // Targets have rules of their own; only a rethink may have withdrawn one.
     let gone = baseline.keys().find(|id| !targets.contains(id) && !is_there(id, seen));
     gone.map_or(Ok(()), |id| {
-        let reason = format!("`{id}` was there before the change and is not found any more");
-        Err(Rule::OthersKept.refuse(reason, "bring it back").because(Cause::TargetNotFound).about(id))
+        let reason = format!("`{id}` existed before the change and is gone now");
+        Err(Rule::OthersKept.refuse(reason, "restore it").because(Cause::TargetNotFound).about(id))
     })
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn none_removed(change: &Change) -> RuleResult {
         TestChange::Removed(facts) => Some(&facts.id),
         TestChange::Added(_) | TestChange::Moved { .. } | TestChange::Changed { .. } => None,
     });
-    gone.map_or(Ok(()), |id| Err(Rule::OthersKept.refuse(format!("`{id}` is gone"), "bring it back").about(id)))
+    gone.map_or(Ok(()), |id| Err(Rule::OthersKept.refuse(format!("`{id}` is gone"), "restore it").about(id)))
 }
 
 fn obstacle_allowed(obstacle: &Obstacle, seen: &RunFacts<'_>, red: bool) -> RuleResult {
@@ -73,7 +73,7 @@ fn obstacle_allowed(obstacle: &Obstacle, seen: &RunFacts<'_>, red: bool) -> Rule
     let reason = format!("`{}` could not be run: {} ({tests} in it)", obstacle.subject, obstacle.cause);
     let next = match obstacle.cause {
         Cause::MissingSymbol => "keep the names that the tests use",
-        _ => "mend it; nothing is known about the tests in it",
+        _ => "fix it; the results of the tests in it are unknown",
     };
     Err(Rule::OthersKept.refuse(reason, next).because(obstacle.cause))
 }

@@ -32,7 +32,7 @@ pub(crate) fn fails_validly(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleR
         return Err(invalid(cause, target, &message));
     }
     if !seen.change.new_demands().any(|test| &test.id == target) {
-        let reason = format!("`{target}` is neither new nor has it gained an assertion since the base");
+        let reason = format!("`{target}` is not new, and it gained no assertion since the base");
         let next = "write a new test, or add an assertion to this one; `--base REV` names another base";
         return Err(Rule::RedFirst.refuse(reason, next).because(Cause::TargetNotFound).about(target));
     }
@@ -85,35 +85,33 @@ pub(super) fn invalid(cause: Cause, target: &TestId, message: &str) -> Refusal {
         Cause::Timeout => {
             ("did not finish before its timeout", "make the test end by itself, or raise `ci.timeout_secs`")
         }
-        Cause::Crash => ("crashed or exited before the test report was complete", "let it fail by an assertion"),
-        Cause::UnknownOutput => {
-            ("ran, but its report contradicts itself", "`tdd-cli auto-test -v` shows what was said")
-        }
+        Cause::Crash => ("crashed or exited before the test report was complete", "make it fail with an assertion"),
+        Cause::UnknownOutput => ("ran, but its report contradicts itself", "`tdd-cli auto-test -v` shows the output"),
         Cause::TargetNotFound => (
             "was not found among the tests",
-            "check its name: `tdd-cli auto-test` lists the tests; one that a feature or a setting leaves out needs it in `ci.test_cmd`",
+            "check its name: `tdd-cli auto-test` lists the tests; if the test needs a feature or a setting, add it \
+             to `ci.test_cmd`",
         ),
         Cause::ZeroTests => ("was not found: the project has no tests", "write it, and make the runner find it"),
         Cause::Skipped => ("is skipped", "remove the skip marker"),
-        Cause::SyntaxError => ("does not parse", "mend the syntax"),
+        Cause::SyntaxError => ("does not parse", "fix the syntax"),
         Cause::UnrelatedCompileError => {
             ("does not compile, and the cause is not missing production code", "fix the test; it may lack an import")
         }
         Cause::LoadFailure => ("could not be loaded", "fix the error that keeps its file from loading"),
         Cause::BaselineNotGreen => ("cannot be judged: other tests failed before", "make them pass first"),
-        Cause::UnrelatedFailure => ("failed for another reason", "let it fail for want of production code"),
+        Cause::UnrelatedFailure => ("failed for another reason", "make it fail because production code is missing"),
         Cause::Flaky => ("passes and fails on the same files", "make its result repeatable"),
         Cause::VacuousTest => ("cannot fail", "assert something about what production does"),
         Cause::Disarmed => ("is rigged by production code", "remove what rigs comparison, assertion or reporting"),
         Cause::Circumstantial => ("passes only under its runner", "remove what asks for the runner from production"),
-        Cause::UnexpectedGreen => ("passes already", "write a test for what is not there yet"),
+        Cause::UnexpectedGreen => ("passes already", "write a test for behaviour that is missing"),
         Cause::MissingSymbol => (
-            "does not compile for want of production code, and `gate.red_compile: never` takes only a test that ran",
+            "does not compile because production code is missing, and `gate.red_compile: never` accepts only a test \
+             that ran",
             "begin with a test that compiles, or let a person add what it names: `tdd-cli refactor begin`",
         ),
-        Cause::Assertion => {
-            ("fails", "make it pass with the simplest code that does; what no test asks for yet can wait")
-        }
+        Cause::Assertion => ("fails", "make it pass with the simplest code; leave out what no test asks for yet"),
     };
     Rule::RedFirst.refuse(format!("`{target}` {reason}{}", said(message)), next).because(cause).about(target)
 }
@@ -163,8 +161,8 @@ fn asserts_something(test: &TestFacts) -> RuleResult {
 /// Every target of a green was red before it.
 pub(crate) fn were_red(subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
     if subject.targets.is_empty() {
-        let next = "write a test that fails, and let the machine see it: `tdd-cli validate-red`";
-        return Err(Rule::RedFirst.refuse("a green is for a red test, and none is named", next));
+        let next = "write a test that fails, and run `tdd-cli validate-red` so that the machine sees it fail";
+        return Err(Rule::RedFirst.refuse("a green needs a red test, and none is named", next));
     }
     subject.targets.iter().try_for_each(|target| was_red_before(subject, target, seen.baseline))
 }
@@ -218,6 +216,6 @@ fn unbuilt_green(cause: Cause) -> (&'static str, &'static str) {
         Cause::MissingSymbol => {
             ("does not compile yet", "define what it names in the production code, and leave the test as it is")
         }
-        _ => ("cannot be built any more", "mend the production code, and leave the test as it is"),
+        _ => ("cannot be built any more", "fix the production code, and leave the test as it is"),
     }
 }

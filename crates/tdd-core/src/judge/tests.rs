@@ -526,7 +526,7 @@ fn a_green_that_does_not_compile_is_sent_to_the_production_code() {
     let broken = Obstacle::new("src/lib.rs", Cause::UnrelatedCompileError, "unresolved import `calc`");
     let breach = passes(&Report::new([], vec![broken]), &id("new")).unwrap_err();
     assert!(breach.reason.ends_with("cannot be built any more: unresolved import `calc`"), "{}", breach.reason);
-    assert_eq!(breach.next, "mend the production code, and leave the test as it is");
+    assert_eq!(breach.next, "fix the production code, and leave the test as it is");
 }
 
 #[test]

@@ -230,7 +230,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         let step = self.position(&head)?.step;
         let resynced = Resynced { head: head.commit, step, reason: reason.to_owned() };
         self.record(&[Event::Resynced(resynced)])?;
-        let next = "run it again: it goes on from where HEAD is now";
+        let next = "run the command again: it continues from the new HEAD";
         Ok(Outcome::End(End::Stopped { reason: reason.to_owned(), next: next.to_owned() }))
     }
 
@@ -497,7 +497,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     fn interfered(&mut self, start: &StartingPoint, turn: &Turn, theirs: &[String]) -> Fallible<Outcome, B, A> {
         let names: Vec<String> = theirs.iter().map(|path| format!("`{path}`")).collect();
         let reason = format!("a person is working on {}", names.join(", "));
-        let next = "commit it or put it away (`git stash`), then run it again";
+        let next = "commit it or stash it (`git stash`), then run the command again";
         let refusal = Rule::ProtectedPath.refuse(reason.clone(), next);
         self.reverted(start, turn, &Failed { spent: false, ..Failed::refused(refusal) }, None)?;
         Ok(Outcome::End(End::Stopped { reason, next: next.to_owned() }))
@@ -545,8 +545,9 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
     ) -> Fallible<Outcome, B, A> {
         let arrivals = self.session().machine_state().arrivals();
         if let Some(fixed) = self.fixed(turn).filter(|_| arrivals >= MAX_ASSIGNED_PASSING_TESTS) {
-            let reason = format!("`{}` passed at once {arrivals} times: is it there already?", fixed.test);
-            let next = "write it yourself and commit it, or take the step out of the plan; then `tdd-cli resume`";
+            let reason =
+                format!("`{}` passed at once {arrivals} times: is its behaviour implemented already?", fixed.test);
+            let next = "write the test yourself and commit it, or remove the step from the plan; then `tdd-cli resume`";
             return self.pause(start, reason, next.to_owned()).map(Outcome::End);
         }
         let limit = match arrival {
@@ -555,8 +556,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         };
         if arrivals >= limit {
             let reason = format!("{arrivals} new tests in a row passed at once: is the kata done?");
-            let next = "tests for what is there already can be added in refactor mode (`tdd-cli refactor begin`); \
-                        `tdd-cli resume` goes on";
+            let next = "`tdd-cli resume` goes on; in refactor mode (`tdd-cli refactor begin`) you can add tests for \
+                        existing behaviour";
             return self.pause(start, reason, next.to_owned()).map(Outcome::End);
         }
         if arrival == Arrival::Kept {
@@ -565,7 +566,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         if arrivals == ASK_WHETHER_DONE && self.mandate.target.is_none() {
             self.ask_whether_done(turn, arrivals, refusal);
         } else {
-            let next = "take something that the kata asks for and the code does not do yet, and write a test for that";
+            let next = "choose something that the kata asks for and the code does not do yet, and write a test for it";
             let failed = Failed::refused(Refusal { next: next.to_owned(), ..refusal.clone() });
             self.tell(turn, &Feedback::Failed(failed.setback()));
         }
@@ -632,7 +633,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         if tries < 2 && times < 2 {
             return Ok(Outcome::Continue);
         }
-        self.leave_test(turn, test, "no revision held, so it stays as it is", "")
+        self.leave_test(turn, test, "no revision was accepted, so the test stays as it is", "")
     }
 
     /// Saves what the attempt wrote under a ref, and puts the files back.
@@ -732,15 +733,17 @@ fn is_arrival(turn: &Turn, refusal: &Refusal) -> bool {
 
 fn changes_nothing(turn: &Turn, plan: &StepResult) -> Refusal {
     let next = match turn {
-        Turn::Red { .. } => "send the test file with all that is in it and one new test besides",
-        Turn::Green { .. } => "leave the tests as they are, and send a production file with what makes the test pass",
-        Turn::Task { .. } => "send the edits that do the task: an attempt at it has failed, so it is not done yet",
-        Turn::Rethink { .. } | Turn::Refactor { .. } => "send what is to be other than it is, or no edits at all",
+        Turn::Red { .. } => "send the whole test file: all its tests as they are, and one new test",
+        Turn::Green { .. } => {
+            "leave the tests as they are, and send a production file with the code that makes the test pass"
+        }
+        Turn::Task { .. } => "send edits that do the task: an earlier attempt failed, so the task is not done yet",
+        Turn::Rethink { .. } | Turn::Refactor { .. } => "send edits that change something, or no edits at all",
     };
     let paths: Vec<String> = plan.edits.iter().map(|edit| format!("`{}`", edit.path)).collect();
     let reason = match paths.as_slice() {
         [] => "the answer changes no file".to_owned(),
-        _ => format!("the answer changes no file: it leaves {} as it is", paths.join(", ")),
+        _ => format!("the answer changes no file: {} would be the same as before", paths.join(", ")),
     };
     Rule::EditApplies.refuse(reason, next)
 }

@@ -28,8 +28,8 @@ pub(super) struct Known<'a> {
 pub(super) fn judge(plan: &StepResult, report: &Report, known: Known<'_>) -> Result<usize, Refusal> {
     if let Some(unproven) = plan.done.iter().find(|done| !passes(report, &done.test_id)) {
         let Done { requirement, test_id } = unproven;
-        let reason = format!("`{test_id}` is said to pin \"{requirement}\", and it does not pass");
-        let next = format!("name tests that are there and pass, or write the one that is missing; {}", there(report));
+        let reason = format!("`{test_id}` is named as the test of \"{requirement}\", but it does not pass");
+        let next = format!("name tests that exist and pass, or write the missing test; {}", there(report));
         return Err(Rule::TargetPasses.refuse(reason, next));
     }
     let named = [known.named, &plan.done].concat();
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_test_that_fails_or_is_not_there_or_may_be_another_pins_nothing() {
         for test in ["a.py::wrong", "wrong", "a.py::nowhere", "nowhere", "twice"] {
-            assert!(said(&[("1", test), ("2", "empty")]).ends_with("and it does not pass"), "{test}");
+            assert!(said(&[("1", test), ("2", "empty")]).ends_with("but it does not pass"), "{test}");
         }
     }
 
@@ -182,7 +182,7 @@ mod tests {
         let requirements = Requirements::of(KATA);
         let known = Known { requirements: &requirements, tests: &[], named: &[] };
         let refused = judge(&StepResult { done, ..StepResult::default() }, &report(), known).unwrap_err();
-        let next = "name tests that are there and pass, or write the one that is missing; these pass: \
+        let next = "name tests that exist and pass, or write the missing test; these pass: \
                     `a.py::empty`, `a.py::twice`, `b.py::twice`";
         assert_eq!(refused.next, next);
     }

@@ -77,7 +77,7 @@ impl End {
         match self {
             Self::Steps { steps: 1 } => "1 step done".to_owned(),
             Self::Steps { steps } => format!("{steps} steps done"),
-            Self::Time { steps } => format!("the time is over, {}", Self::Steps { steps: *steps }.reason()),
+            Self::Time { steps } => format!("the time is up, {}", Self::Steps { steps: *steps }.reason()),
             Self::Done { requirements: 1 } => "the kata is done: 1 requirement, with a test that passes".to_owned(),
             Self::Done { requirements } => {
                 format!("the kata is done: {requirements} requirements, each with a test that passes")
@@ -97,9 +97,9 @@ impl End {
         match self {
             Self::Stopped { next, .. } | Self::Spent { next, .. } | Self::OutOfTime { next, .. } => Some(next),
             Self::Lacking { .. } => {
-                Some("name a test that passes in each truth, or add a step that brings what is lacking")
+                Some("name a passing test in each truth, or add a step that builds what is missing")
             }
-            Self::Time { .. } | Self::Interrupted => Some("start it again: it goes on where it was"),
+            Self::Time { .. } | Self::Interrupted => Some("run the command again: it continues where it stopped"),
             Self::Steps { .. } | Self::Done { .. } | Self::Fulfilled { .. } => None,
         }
     }

@@ -87,7 +87,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         let mut events = Vec::new();
         events.extend(judged.change.renames().map(Event::TestRenamed));
         if let Turn::Rethink { test, mend } = turn {
-            let mended = "what was complained of is mended";
+            let mended = "the complaint of the check is fixed";
             let (test_id, spec_source) = (test.id().clone(), result.spec_source.clone());
             let reason = if *mend { mended.to_owned() } else { result.reason.clone() };
             // The session already holds the revised test, so the digest before the change comes from the base.

@@ -74,7 +74,7 @@ pub enum MachineError<W, A> {
         why: String,
     },
     /// Tracked files have uncommitted changes.
-    #[error("`{path}` has changes that are not committed")]
+    #[error("`{path}` has uncommitted changes")]
     Modified {
         /// The first changed file.
         path: String,
@@ -82,7 +82,7 @@ pub enum MachineError<W, A> {
         more: usize,
     },
     /// There are untracked files.
-    #[error("`{path}` is not known to git")]
+    #[error("`{path}` is not tracked by git")]
     Untracked {
         /// The first untracked file.
         path: String,
@@ -215,9 +215,10 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         let why = self.last_failure().unwrap_or_else(|| "all attempts failed".to_owned());
         let Some(test) = start.reds.first().filter(|_| start.role == Role::Implementor) else {
             let (who, next) = match self.task_mark() {
-                Some(mark) => {
-                    (mark.to_owned(), "say more in the plan, or do it yourself and put its mark into the commit's body")
-                }
+                Some(mark) => (
+                    mark.to_owned(),
+                    "say more in the plan, or do the task yourself and put its mark into the body of the commit",
+                ),
                 None => (format!("the {}", start.role), "say more in the kata, or try another model"),
             };
             let next = format!("{next}, then `tdd-cli resume`");
@@ -228,13 +229,13 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         let reason = if clashes { format!("older tests contradict it: {why}") } else { why };
         let older: Vec<String> = state.clashed_with(test.id()).map(|test| format!("`{test}`")).collect();
         self.record(&[Event::Blocked(Blocked { test_id: test.id().clone(), reason })])?;
-        let next = "`tdd-cli resume` tries again, `tdd-cli resume --skip` leaves it aside; \
-                    `tdd-cli log --type reverted` shows what was tried";
+        let next = "`tdd-cli resume` tries again, `tdd-cli resume --skip` skips the test; `tdd-cli log --type \
+                    reverted` shows what was tried";
         let next = if older.is_empty() {
             next.to_owned()
         } else {
-            let retire = "`tdd-cli retire TEST --reason …` removes what holds no more";
-            format!("it contradicts {}: say in the kata what holds; {retire}; {next}", older.join(", "))
+            let retire = "`tdd-cli retire TEST --reason …` removes a test that no longer applies";
+            format!("it contradicts {}: say in the kata which is right; {retire}; {next}", older.join(", "))
         };
         let reason = format!("{STUCK}: {}", test.id());
         self.pause(start, reason, next)

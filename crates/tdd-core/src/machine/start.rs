@@ -180,7 +180,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         let position = self.position(&head)?;
         let reason = match known {
             None if position.step == 0 => return Ok(()),
-            None => "the ledger knows nothing of these commits".to_owned(),
+            None => "the ledger has no record of these commits".to_owned(),
             Some(known) => format!("the ledger ends at {}", known.short()),
         };
         self.record(&[Event::Resynced(Resynced { head: head.commit, step: position.step, reason })])

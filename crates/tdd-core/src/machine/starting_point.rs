@@ -98,7 +98,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         };
         let Some((what, cause)) = test.or_else(obstacle) else { return Ok(None) };
         let reason = format!("baseline-not-green: {what} ({cause}), and no step has changed anything yet");
-        let next = "mend it and commit, then `tdd-cli resume`".to_owned();
+        let next = "fix it and commit, then `tdd-cli resume`".to_owned();
         self.record(&[Event::Paused(Paused { reason: reason.clone(), next: next.clone() })])?;
         Ok(Some(End::Stopped { reason, next }))
     }

@@ -12,13 +12,12 @@ impl Plan {
         let kata = kata.trim_end();
         let test = match (&step.test_id, &step.test_file_path) {
             (Some(id), Some(file)) => {
-                format!("\n\nThe test of this task is `{}`, and it stands in `{}`.", id.text, file.text)
+                format!("\n\nThe test of this task is `{}`, in the file `{}`.", id.text, file.text)
             }
             (_, _) => String::new(),
         };
         let task = step.text.trim();
-        let plan =
-            format!("# The plan\n\n{plan}\n\n# Your task\n\nOf this plan, do this and no more:\n\n{task}{test}\n");
+        let plan = format!("# The plan\n\n{plan}\n\n# Your task\n\nDo only this part of the plan:\n\n{task}{test}\n");
         if kata.is_empty() { plan } else { format!("{kata}\n\n{plan}") }
     }
 }
@@ -33,8 +32,8 @@ mod tests {
         let plan = Plan::parse(&format!("---\nphase: 1\nplan: 1\ntype: tdd\n---\n{body}")).unwrap();
         let brief = plan.brief("# Kata\n", &plan.steps[0]);
         assert!(brief.starts_with("# Kata\n\n# The plan\n\n1. Add"), "{brief}");
-        assert!(brief.ends_with("is `tests/a.rs::adds`, and it stands in `tests/a.rs`.\n"), "{brief}");
+        assert!(brief.ends_with("is `tests/a.rs::adds`, in the file `tests/a.rs`.\n"), "{brief}");
         let other = plan.brief("", &plan.steps[1]);
-        assert!(other.starts_with("# The plan") && other.ends_with("no more:\n\n2. Rest\n"), "{other}");
+        assert!(other.starts_with("# The plan") && other.ends_with("part of the plan:\n\n2. Rest\n"), "{other}");
     }
 }

@@ -61,7 +61,7 @@ fn kind(plan: &Plan) -> Option<Finding> {
     let line = plan.front_line(|line| line.starts_with("type:"));
     Some(stop(
         line,
-        format!("`{word}` is no type of plan"),
+        format!("`{word}` is not a plan type"),
         format!("did you mean `type: {nearest}`? known: tdd, execute"),
     ))
 }
@@ -87,7 +87,7 @@ fn of_step(plan: &Plan, step: &Step) -> Vec<Finding> {
         (Some(id), None) => {
             let known = TestId::parse(&id.text).ok();
             let path = known.as_ref().and_then(TestId::path).unwrap_or("tests/login.rs");
-            let problem = format!("the step names the test `{}` and no file for it", id.text);
+            let problem = format!("the step names the test `{}` but no file for it", id.text);
             findings.push(stop(id.line, problem, format!("add `test_file_path: {path}`")));
         }
         (None, _) if plan.kind() == Some(Kind::Tdd) => {
@@ -118,7 +118,7 @@ fn test_file(step: &Step) -> Option<Finding> {
     }
     let id = step.test_id.as_ref().and_then(|id| TestId::parse(&id.text).ok())?;
     let path = id.path().filter(|path| *path != file.text)?;
-    let problem = format!("`{id}` stands in `{path}`, and the step says `{}`", file.text);
+    let problem = format!("the test `{id}` is in `{path}`, but the step says `{}`", file.text);
     Some(stop(file.line, problem, format!("write `test_file_path: {path}`, or another `test_id`")))
 }
 
@@ -129,7 +129,7 @@ fn doubles(steps: &[Step]) -> Vec<Finding> {
         match seen.get(&id.text) {
             None => drop(seen.insert(&id.text, id.line)),
             Some(first) => {
-                let problem = format!("`{}` is the test of another step already, on line {first}", id.text);
+                let problem = format!("`{}` is already the test of the step on line {first}", id.text);
                 findings.push(stop(id.line, problem, "give each step a test of its own"));
             }
         }

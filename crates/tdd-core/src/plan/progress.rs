@@ -74,7 +74,7 @@ pub fn lacking(truths: &[Truth], artifacts: &[String], files: &[String], report:
         let inside = format!("{}/", path.trim_end_matches('/'));
         files.iter().any(|file| file == path || file.starts_with(&inside))
     };
-    let missing = artifacts.iter().filter(|path| !there(path)).map(|path| format!("`{path}` is not there"));
+    let missing = artifacts.iter().filter(|path| !there(path)).map(|path| format!("`{path}` is missing"));
     let unproven = truths.iter().filter_map(|truth| match &truth.test {
         None => Some(format!("\"{}\" is unproven: it names no test", truth.text)),
         Some(test) if passes(report, test) => None,
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(
             lacking(&truths, &artifacts, &files, &report(&["adds"])),
             [
-                "`src/b.rs` is not there",
+                "`src/b.rs` is missing",
                 "\"it divides\" is unproven: `tests/a.rs::divides` does not pass",
                 "\"it shines\" is unproven: it names no test"
             ]

@@ -77,16 +77,16 @@ fn an_example_in_a_fence_is_no_step() {
 fn what_stops_a_plan_is_told_with_its_line() {
     let body = "1. One\n   test_id: tests/a.rs::a\n2. Two\n   test_id: tests/a.rs::a\n   test_file_path: tests/b.rs\n3. Three\n   test_id: no id\n   test_file_path: ../x.rs\n";
     insta::assert_snapshot!(findings(&plan("tdd", body)).join("\n"), @"
-    7 Stop the step names the test `tests/a.rs::a` and no file for it
-    9 Stop `tests/a.rs::a` is the test of another step already, on line 7
-    10 Stop `tests/a.rs::a` stands in `tests/a.rs`, and the step says `tests/b.rs`
+    7 Stop the step names the test `tests/a.rs::a` but no file for it
+    9 Stop `tests/a.rs::a` is already the test of the step on line 7
+    10 Stop the test `tests/a.rs::a` is in `tests/a.rs`, but the step says `tests/b.rs`
     12 Stop `no id` is not a test id; write `path::name` or the slug of a `@tdd-test-id:` comment
-    13 Stop the test file `../x.rs` has a `..`; paths may not climb
+    13 Stop the test file `../x.rs` contains `..`; a path must stay inside the project
     ");
     let head = "---\nphase: 1\nplan: 1\ntype: tddd\nmust_haves:\n  artifacts: [/etc/passwd]\n---\n";
     insta::assert_snapshot!(findings(&Plan::parse(head).unwrap()).join("\n"), @"
     1 Stop the plan has no steps
-    4 Stop `tddd` is no type of plan
+    4 Stop `tddd` is not a plan type
     6 Stop the artifact `/etc/passwd` is absolute; name files relative to the project's root
     ");
 }
@@ -109,7 +109,7 @@ fn what_is_no_plan_is_told_with_line_and_remedy() {
         ("---\n\n---\n", 2, "the front matter is empty"),
         ("---\nphase: 1\nplan: 1\nwave: soon\n---\n", 4, "expected a whole number, 1 or more"),
         ("---\nphase: 1\n---\n", 2, "the key `plan` is missing"),
-        ("---\nphase: 1\nphase: 2\nplan: 1\n---\n", 3, "the key `phase` is there twice"),
+        ("---\nphase: 1\nphase: 2\nplan: 1\n---\n", 3, "the key `phase` appears twice"),
     ] {
         let error = Plan::parse(text).unwrap_err();
         assert_eq!((error.line, error.problem.as_str()), (line, problem), "{text}");

@@ -63,11 +63,11 @@ pub enum Decision {
 /// Decides about an iteration.
 pub fn decide(strategy: Strategy, ratchet: Ratchet, seen: &IterationFacts) -> Decision {
     if let Some(path) = &seen.outside {
-        return discard(None, format!("target-fence: `{path}` was changed, and it is not in the program's target"));
+        return discard(None, format!("target-fence: `{path}` was changed, but it is not in the program's target"));
     }
     let measured = match &seen.evaluation {
         Ok(measured) => measured,
-        Err(why) => return discard(None, format!("the evaluation counts for nothing: {why}")),
+        Err(why) => return discard(None, format!("the evaluation does not count: {why}")),
     };
     let Some(again) = &seen.again else {
         let reason = falls_short(strategy, ratchet, measured);
@@ -104,7 +104,7 @@ pub fn falls_short(strategy: Strategy, ratchet: Ratchet, measured: &Measured) ->
     let (value, word) = (measured.metric, ratchet.direction().word());
     match (ratchet.compare(value), strategy) {
         (Step::Worse, _) => Some(format!("the metric went backwards, from {best} to {value} ({word} is better)")),
-        (Step::Same, Strategy::Default) => Some(format!("the metric is {value} as before")),
+        (Step::Same, Strategy::Default) => Some(format!("the metric is still {value}")),
         (Step::Same, Strategy::TestDriven) | (Step::First | Step::Better, _) => None,
     }
 }
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(tdd(&seen(4.0)), "accept 4");
         assert_eq!(tdd(&seen(3.0)), "accept 3");
         assert_eq!(tdd(&seen(2.0)), "the metric went backwards, from 3 to 2 (higher is better)");
-        assert_eq!(told(Strategy::Default, &seen(3.0)), "the metric is 3 as before");
+        assert_eq!(told(Strategy::Default, &seen(3.0)), "the metric is still 3");
         assert_eq!(told(Strategy::Default, &seen(3.5)), "accept 3.5");
     }
 
@@ -167,7 +167,7 @@ mod tests {
         let wrong = Err("it timed out".to_owned());
         assert_eq!(
             tdd(&IterationFacts { evaluation: wrong, ..seen(9.0) }),
-            "the evaluation counts for nothing: it timed out"
+            "the evaluation does not count: it timed out"
         );
     }
 
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_file_outside_of_the_fence_is_worse_than_any_metric_is_good() {
         let told = tdd(&IterationFacts { outside: Some("build.rs".to_owned()), ..seen(9.0) });
-        assert_eq!(told, "target-fence: `build.rs` was changed, and it is not in the program's target");
+        assert_eq!(told, "target-fence: `build.rs` was changed, but it is not in the program's target");
     }
 
     #[test]

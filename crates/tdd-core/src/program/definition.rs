@@ -137,7 +137,7 @@ impl Definition {
             problems.push(stop(line(&["Evaluation"]), "there is no evaluation", fix));
         }
         if let Err(why) = &self.strategy {
-            let fix = "`tdd-cli program new` lays a whole strategy out; without a strategy the default loop runs";
+            let fix = "`tdd-cli program new` creates a whole strategy; without a strategy the default loop runs";
             problems.push(stop(line(&["Evolution Strategy", "Strategy"]), why, fix));
         }
         problems.extend(unfinished(text));
@@ -164,7 +164,7 @@ fn unfinished(text: &str) -> Vec<Problem> {
         && let Some(left) = sections::unfinished(text)
     {
         let problem = format!("it is not filled in yet: `{}`", left.asks);
-        problems.push(stop(left.line, problem, "fill it in, and remove that"));
+        problems.push(stop(left.line, problem, "fill in the program, and remove that text"));
     }
     problems
 }

@@ -22,7 +22,7 @@ pub fn read(output: &str, name: Option<&str>, strategy: Strategy) -> Result<Meas
     let metric = metric(&object, name)?;
     let count = |key: &str| match object.get(key) {
         None => Ok(None),
-        Some(value) => value.as_u64().map(Some).ok_or(format!("`{key}` is no count: {value}")),
+        Some(value) => value.as_u64().map(Some).ok_or(format!("`{key}` is not a count: {value}")),
     };
     let failing = match (count("failing")?, strategy) {
         (Some(failing), _) => failing,
@@ -46,13 +46,13 @@ fn metric(object: &Map<String, Value>, name: Option<&str>) -> Result<f64, String
     let value = match named {
         Some(value) => value,
         None => only_number(object).ok_or_else(|| match name {
-            Some(name) => format!("there is neither `metric` nor `{name}` in it"),
-            None => "there is no `metric` in it".to_owned(),
+            Some(name) => format!("it has neither `metric` nor `{name}`"),
+            None => "it has no `metric`".to_owned(),
         })?,
     };
     match value.as_f64().filter(|value| value.is_finite()) {
         Some(value) => Ok(value),
-        None => Err(format!("the metric is no number: {value}")),
+        None => Err(format!("the metric is not a number: {value}")),
     }
 }
 
@@ -87,18 +87,18 @@ mod tests {
         let tdd = |output: &str| told(output, None, Strategy::TestDriven);
         assert_eq!(tdd("12"), "it printed no JSON object");
         assert_eq!(tdd(r#"{"metric": 4}"#), "it does not say how many tests are `failing`");
-        assert_eq!(tdd(r#"{"metric": null, "failing": 0}"#), "the metric is no number: null");
-        assert_eq!(tdd(r#"{"metric": "4", "failing": 0}"#), "the metric is no number: \"4\"");
-        assert_eq!(tdd(r#"{"metric": 1, "failing": -1}"#), "`failing` is no count: -1");
-        assert_eq!(tdd(r#"{"a": 1, "b": 2, "failing": 0}"#), "there is no `metric` in it");
+        assert_eq!(tdd(r#"{"metric": null, "failing": 0}"#), "the metric is not a number: null");
+        assert_eq!(tdd(r#"{"metric": "4", "failing": 0}"#), "the metric is not a number: \"4\"");
+        assert_eq!(tdd(r#"{"metric": 1, "failing": -1}"#), "`failing` is not a count: -1");
+        assert_eq!(tdd(r#"{"a": 1, "b": 2, "failing": 0}"#), "it has no `metric`");
     }
 
     #[test]
     fn a_metric_may_have_a_name_of_its_own() {
         let evolve = |output: &str| told(output, Some("fitness"), Strategy::Default);
         assert_eq!(evolve(r#"{"fitness": 0.9, "tsb_mean_ms": 4.0}"#), "0.9 None 0");
-        assert_eq!(evolve(r#"{"fitness": null, "rejected_reason": "x"}"#), "the metric is no number: null");
-        assert_eq!(evolve(r#"{"score": 1, "other": 2}"#), "there is neither `metric` nor `fitness` in it");
+        assert_eq!(evolve(r#"{"fitness": null, "rejected_reason": "x"}"#), "the metric is not a number: null");
+        assert_eq!(evolve(r#"{"score": 1, "other": 2}"#), "it has neither `metric` nor `fitness`");
         assert_eq!(told(r#"{"combined_score": 7}"#, None, Strategy::Default), "7 None 0");
     }
 }

@@ -51,7 +51,7 @@ impl Fence {
             Some(path) => {
                 let may: Vec<String> = self.may.iter().map(|pattern| format!("`{pattern}`")).collect();
                 let reason = format!("`{path}` is not in the program's target");
-                Err(Rule::TargetFence.refuse(reason, format!("stay inside of {}", may.join(", "))))
+                Err(Rule::TargetFence.refuse(reason, format!("edit only {}", may.join(", "))))
             }
         }
     }
@@ -180,7 +180,7 @@ mod tests {
         let refusal = fence("- `src/**`").check(["src/a.rs", "tests/a.rs"]).unwrap_err();
         assert_eq!(
             refusal.to_string(),
-            "target-fence: `tests/a.rs` is not in the program's target; stay inside of `src/**`"
+            "target-fence: `tests/a.rs` is not in the program's target; edit only `src/**`"
         );
     }
 }

@@ -14,8 +14,8 @@ pub fn write(state: &State, target: Option<f64>) -> String {
     let name = state.program();
     let mut text = format!("# Autoloop: {name}\n\n");
     text += &format!(
-        "*Written from `{name}.json` after every iteration. Yours to edit here: `Paused` in the table, and what stands \
-         under Current Priorities. All else is written anew.*\n"
+        "*Written from `{name}.json` after every iteration. You may edit `Paused` in the table and the text under \
+         Current Priorities. Everything else is overwritten.*\n"
     );
     text += &machine_state(state, target);
     text += &format!("\n## 🎯 Current Priorities\n\n{}\n", or(state.priorities().trim(), "*None.*"));

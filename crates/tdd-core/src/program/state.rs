@@ -149,7 +149,7 @@ pub enum StateError {
     #[error("the state of the program cannot be read: {0}")]
     Unreadable(String),
     /// A newer version of `tdd-cli` wrote it.
-    #[error("the state of the program has format {0}, and this version knows {VERSION}")]
+    #[error("the state of the program has format {0}, but this version reads format {VERSION}")]
     Newer(u32),
 }
 
@@ -265,7 +265,9 @@ impl State {
     fn overtaken(&self, metric: Option<f64>, against: Option<Ratchet>) -> Option<String> {
         let (metric, against, best) = (metric?, against?, self.metric.best()?);
         let is_late = self.metric.overtakes(metric, against);
-        is_late.then(|| format!("another machine came first: the best metric is {best} by now, and this is {metric}"))
+        is_late.then(|| {
+            format!("another machine came first: the best metric is {best} now, and this iteration reached {metric}")
+        })
     }
 
     fn settle(&mut self, id: &str, passed: bool) {

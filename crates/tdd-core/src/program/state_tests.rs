@@ -94,7 +94,7 @@ fn of_two_machines_with_an_equal_metric_only_the_first_one_is_accepted_and_no_it
         assert_eq!(outcomes(&state), [(Outcome::Accepted, Some(4.0)), (Outcome::Discarded, Some(4.0))]);
         assert_eq!((state.iterations(), state.metric().best()), (2, Some(4.0)));
         let why = &state.past("b").unwrap().summary;
-        assert_eq!(why, "another machine came first: the best metric is 4 by now, and this is 4; it adds");
+        assert_eq!(why, "another machine came first: the best metric is 4 now, and this iteration reached 4; it adds");
         assert_eq!(state.harness().entries.len(), 1, "the first one's test is still pinned");
     }
     let better = after(&[accepted("a", 4.0, Some(3.0)), accepted("b", 5.0, Some(3.0))]);

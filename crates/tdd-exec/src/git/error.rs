@@ -31,7 +31,7 @@ pub enum GitError {
         path: PathBuf,
     },
     /// The repository cannot be created.
-    #[error("cannot make a repository in `{path}`")]
+    #[error("cannot create a repository in `{path}`")]
     Init {
         /// The folder.
         path: PathBuf,
@@ -67,13 +67,13 @@ pub enum GitError {
         source: std::io::Error,
     },
     /// A file or folder of the working tree cannot be read, so the tree id cannot be computed.
-    #[error("cannot read `{path}`, so it cannot be said what the working tree holds")]
+    #[error("cannot read `{path}`, so the state of the working tree is unknown")]
     Unreadable {
         /// The path, from the root of the working tree.
         path: GitPath,
     },
     /// A folder has a `.git` that is not a repository; git would not see the files in it.
-    #[error("`{path}` has a `.git` that is no repository, and would hide what lies beside it")]
+    #[error("`{path}` has a `.git` that is not a repository, and git would not see the files beside it")]
     BrokenNested {
         /// The folder, from the root of the working tree.
         path: GitPath,
@@ -85,7 +85,7 @@ pub enum GitError {
     #[error("`{0}` is not the id of a git object")]
     NotAnId(String),
     /// A folder on the way to a path is a symbolic link or a file.
-    #[error("`{path}` is reached through `{through}`, which is not a folder of the project")]
+    #[error("the path `{path}` goes through `{through}`, which is not a real folder of the project")]
     ThroughSymlink {
         /// The path, from the root of the working tree.
         path: GitPath,
@@ -93,13 +93,13 @@ pub enum GitError {
         through: GitPath,
     },
     /// A folder that we may not remove is where a file must go.
-    #[error("cannot put `{path}` back: a folder with other files stands there")]
+    #[error("cannot restore `{path}`: a folder with other files is in its place")]
     InTheWay {
         /// The path, from the root of the working tree.
         path: GitPath,
     },
     /// Another program keeps writing the file while we compare it.
-    #[error("`{path}` changes all the time, so it cannot be put back")]
+    #[error("cannot restore `{path}`: another process keeps changing it")]
     StillChanging {
         /// The path, from the root of the working tree.
         path: GitPath,
@@ -111,22 +111,22 @@ pub enum GitError {
         path: GitPath,
     },
     /// A merge, rebase or similar is under way.
-    #[error("a {0} is under way in this repository")]
+    #[error("a {0} is in progress in this repository")]
     Unfinished(&'static str),
     /// Another process holds the user's index.
-    #[error("another program holds the index: `{path}` exists")]
+    #[error("another git process has locked the index: `{path}` exists")]
     IndexLocked {
         /// The lock file.
         path: PathBuf,
     },
     /// Another process holds the ref's lock.
-    #[error("another program holds a branch: `{path}` exists")]
+    #[error("another git process has locked a branch: `{path}` exists")]
     RefLocked {
         /// The lock file.
         path: PathBuf,
     },
     /// HEAD moved since the step began.
-    #[error("HEAD moved meanwhile: expected {expected}, found {found}")]
+    #[error("HEAD moved while this command ran: expected {expected}, found {found}")]
     HeadMoved {
         /// HEAD when the step began.
         expected: String,
@@ -134,22 +134,22 @@ pub enum GitError {
         found: String,
     },
     /// The commit's parent is missing from this shallow clone.
-    #[error("what came before {commit} is not in this shallow clone")]
+    #[error("this shallow clone lacks the history before {commit}")]
     CutOff {
         /// The commit's short id.
         commit: String,
     },
     /// The machine's own branch is checked out.
-    #[error("the branch `{branch}` is checked out, and it is the machine's own")]
+    #[error("the branch `{branch}` is checked out, but only the machine may write to it")]
     CheckedOut {
         /// The branch's name.
         branch: String,
     },
     /// At the given paths, the tree is the same as HEAD's.
-    #[error("nothing to commit: the given paths are as they are in HEAD")]
+    #[error("nothing to commit: the given paths have not changed since HEAD")]
     NothingToCommit,
     /// The worktree's folder is not empty.
-    #[error("`{path}` is not empty, so no worktree can be put there")]
+    #[error("cannot create a worktree in `{path}`: the folder is not empty")]
     NotEmpty {
         /// The folder.
         path: PathBuf,
@@ -169,16 +169,20 @@ impl GitError {
             Self::BrokenNested { path } => Some(format!("remove `{path}/.git`, or add `{path}` to .gitignore")),
             Self::Unfinished(_) => Some("finish or abort it first; `git status` says how".to_owned()),
             Self::IndexLocked { path } | Self::RefLocked { path } => {
-                Some(format!("wait for the other git program to end; if there is none, remove `{}`", path.display()))
+                Some(format!("wait for the other git process to end; if there is none, delete `{}`", path.display()))
             }
-            Self::HeadMoved { .. } => Some("nothing was committed; start the step again on the new HEAD".to_owned()),
-            Self::CutOff { .. } => {
-                Some("bring it here: `git fetch --unshallow`; a gate takes another base with `--base REV`".to_owned())
+            Self::HeadMoved { .. } => {
+                Some("nothing was committed; run the command again to continue from the new HEAD".to_owned())
             }
-            Self::CheckedOut { .. } => Some("check another branch out: `git switch -`".to_owned()),
+            Self::CutOff { .. } => Some(
+                "fetch the history with `git fetch --unshallow`, or name another base with `--base REV`".to_owned(),
+            ),
+            Self::CheckedOut { .. } => Some("switch to another branch: `git switch -`".to_owned()),
             Self::ThroughSymlink { through, .. } => Some(format!("make `{through}` a real folder")),
-            Self::StillChanging { path } => Some(format!("stop what writes `{path}`, then run it again")),
-            Self::InTheWay { path } => Some(format!("move what lies in `{path}` elsewhere")),
+            Self::StillChanging { path } => {
+                Some(format!("stop the process that writes `{path}`, then run the command again"))
+            }
+            Self::InTheWay { path } => Some(format!("move the files in `{path}` elsewhere")),
             Self::Io { path, source, .. } if source.kind() == std::io::ErrorKind::AlreadyExists => {
                 Some(format!("move `{}` away", path.display()))
             }

@@ -30,7 +30,7 @@ const SAVE_EVERY: u64 = 10_000;
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// Another process holds the ledger's lock.
-    #[error("another tdd-cli is at work in this project{}", pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default())]
+    #[error("another tdd-cli is running in this project{}", pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default())]
     Locked {
         /// The other process's id, if known.
         pid: Option<u32>,
@@ -64,7 +64,7 @@ pub enum LedgerError {
         path: PathBuf,
     },
     /// An append failed; the ledger is unchanged.
-    #[error("cannot append to `{path}`; nothing was lost, the ledger is as it was", path = path.display())]
+    #[error("cannot append to `{path}`; the ledger is unchanged", path = path.display())]
     Append {
         /// The file.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum LedgerError {
         source: io::Error,
     },
     /// The ledger file was deleted or replaced while we had it open.
-    #[error("`{path}` was deleted or replaced while this process was at work", path = path.display())]
+    #[error("`{path}` was deleted or replaced while this command ran", path = path.display())]
     Gone {
         /// The ledger's path.
         path: PathBuf,

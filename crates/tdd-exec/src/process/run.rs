@@ -91,7 +91,7 @@ fn find(spec: &CommandSpec, vars: &BTreeMap<OsString, OsString>, folder: &Path) 
     let path = vars.get(&OsString::from("PATH"));
     which::which_in(name, path, folder).map_err(|_| {
         let place = if name.contains('/') { "there" } else { "on PATH" };
-        format!("no program `{}` {place} that may be run", name.escape_debug())
+        format!("there is no executable program `{}` {place}", name.escape_debug())
     })
 }
 

@@ -99,7 +99,10 @@ fn make_base(base: &Path) -> io::Result<()> {
     if is_private(base)? {
         Ok(())
     } else {
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is there already and not a private folder of ours"))
+        Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it exists already and is not a private folder of this user",
+        ))
     }
 }
 

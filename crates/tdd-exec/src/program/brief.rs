@@ -61,8 +61,8 @@ fn brief(found: &ProgramFiles, strategy: Strategy, state: &State, rethink: bool)
         text += &format!("\n## What matters most now\n\n{}\n", state.priorities());
     }
     if rethink {
-        text += "\n## Think again\n\nThe last three iterations came to nothing that could be judged. Read the goal and its \
-                 source of truth again, and choose another, simpler behaviour.\n";
+        text += "\n## Think again\n\nThe last three iterations produced nothing that could be judged. Read the goal and \
+                 its source of truth again, and choose another, simpler behaviour.\n";
     }
     text
 }

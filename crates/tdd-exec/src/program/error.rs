@@ -26,13 +26,13 @@ pub enum ProgramError {
     #[error("there is no program `{0}`")]
     Unknown(String),
     /// A program with this name exists.
-    #[error("there is a program `{0}` already")]
+    #[error("the program `{0}` exists already")]
     Exists(String),
     /// The program's file cannot be read.
     #[error("cannot read the program")]
     File(#[source] TextError),
     /// The front matter is not valid.
-    #[error("`{file}` is no program")]
+    #[error("`{file}` is not a valid program")]
     Definition {
         /// The file.
         file: String,
@@ -40,7 +40,7 @@ pub enum ProgramError {
         source: ConfigError,
     },
     /// The program's files have problems.
-    #[error("the program `{program}` does not run: {}:{}: {}{}", first.file, first.line, first.problem, others(*more))]
+    #[error("the program `{program}` cannot run: {}:{}: {}{}", first.file, first.line, first.problem, others(*more))]
     NotReady {
         /// The program.
         program: String,
@@ -71,7 +71,7 @@ pub enum ProgramError {
     #[error("refactor mode is on")]
     RefactorMode,
     /// A tracked file has uncommitted changes.
-    #[error("`{path}` has changes that are not committed{}", others(*more))]
+    #[error("`{path}` has uncommitted changes{}", others(*more))]
     Modified {
         /// The first such file.
         path: String,
@@ -79,7 +79,7 @@ pub enum ProgramError {
         more: usize,
     },
     /// There is an untracked file.
-    #[error("`{path}` is not known to git{}", others(*more))]
+    #[error("`{path}` is not tracked by git{}", others(*more))]
     Untracked {
         /// The first such file.
         path: String,
@@ -87,13 +87,16 @@ pub enum ProgramError {
         more: usize,
     },
     /// The program's state on the memory branch cannot be parsed.
-    #[error("the branch `{MEMORY}` cannot be used")]
+    #[error("cannot use the program's state on the branch `{MEMORY}`")]
     State(#[from] StateError),
     /// Every attempt to move the memory branch lost a race.
-    #[error("the branch `{MEMORY}` is moved by somebody else all the time")]
+    #[error("cannot update the branch `{MEMORY}`: another process moved it at every attempt")]
     Busy,
     /// The local and remote memory branches diverged and cannot be joined.
-    #[error("here and on `{remote}` the branch `{MEMORY}` has gone two ways, and `{commit}` is a person's commit")]
+    #[error(
+        "the local branch `{MEMORY}` and the one on `{remote}` have diverged, and the machine does not rewrite the \
+         person's commit `{commit}`"
+    )]
     Diverged {
         /// The remote.
         remote: String,
@@ -101,7 +104,7 @@ pub enum ProgramError {
         commit: String,
     },
     /// The remote rejected a push.
-    #[error("`{branch}` on `{remote}` has commits that are not here")]
+    #[error("`{branch}` on `{remote}` has commits that the local branch lacks")]
     BranchBehind {
         /// The branch.
         branch: String,
@@ -109,22 +112,22 @@ pub enum ProgramError {
         remote: String,
     },
     /// HEAD is detached, or the branch has no commit.
-    #[error("a program works on a branch with at least one commit, and HEAD is on none")]
+    #[error("a program needs a branch with at least one commit, but HEAD is not on one")]
     NoBranch,
     /// Another program has an iteration under way.
-    #[error("an iteration of the program `{0}` is under way")]
+    #[error("the program `{0}` has an unfinished iteration")]
     Other(String),
     /// The first measurement failed.
-    #[error("the evaluation does not work on the commit that the program starts from: {0}")]
+    #[error("the evaluation fails on the commit that the program starts from: {0}")]
     Baseline(String),
     /// The `ci` command failed or gave an unknown answer.
-    #[error("it cannot be found out how the checks of the commit stand: {0}")]
+    #[error("cannot find out whether the checks of the commit passed: {0}")]
     Checks(String),
     /// The shell for the program's scripts could not be started.
-    #[error("the script of the program cannot be started: {0}")]
+    #[error("cannot start the program's script: {0}")]
     Script(String),
     /// The iteration to be discarded contains a person's commit.
-    #[error("a commit of a person's lies among those of the iteration, which is to be discarded: {0}")]
+    #[error("the iteration must be discarded, but a person's commit lies among its commits: {0}")]
     PersonsCommit(String),
     /// A fetch or a push failed.
     #[error(transparent)]

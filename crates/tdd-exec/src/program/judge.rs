@@ -148,13 +148,15 @@ impl Worker<'_> {
         match (self.found.definition.target_metric, state.metric().best()) {
             (Some(target), best) if best.and_then(|best| self.reached(best)).is_none() => {
                 let best = best.map_or_else(|| "not known".to_owned(), |best| best.to_string());
-                let pause =
-                    format!("td-done: the tester finds nothing left to do, and the metric is {best}, not {target}");
+                let pause = format!(
+                    "td-done: the tester finds nothing left to do, but the metric is {best} and its target is {target}"
+                );
                 Judgement { pause: Some(pause), ..done }
             }
-            (Some(_) | None, _) => {
-                Judgement { completed: Some("the goal is reached, requirement by requirement".to_owned()), ..done }
-            }
+            (Some(_) | None, _) => Judgement {
+                completed: Some("the goal is reached: every requirement has a passing test".to_owned()),
+                ..done
+            },
         }
     }
 
@@ -192,7 +194,7 @@ fn nothing(strategy: Strategy, state: &State) -> Judgement {
     match strategy {
         Strategy::TestDriven => Judgement::of(Outcome::Accepted, None, None),
         Strategy::Default => {
-            let why = Some("no change was proposed that held".to_owned());
+            let why = Some("no proposed change was accepted".to_owned());
             Judgement { pause: after_rethink(state), ..Judgement::of(Outcome::Error, None, why) }
         }
     }
@@ -201,5 +203,5 @@ fn nothing(strategy: Strategy, state: &State) -> Judgement {
 /// The reason for a pause if an error follows a forced rethink: going on would only cost money.
 fn after_rethink(state: &State) -> Option<String> {
     let errors = state.consecutive_errors() + 1;
-    (errors > ERRORS_TO_RETHINK).then(|| format!("td-error: {errors} iterations in a row came to nothing"))
+    (errors > ERRORS_TO_RETHINK).then(|| format!("td-error: {errors} iterations in a row failed"))
 }

@@ -15,7 +15,7 @@ impl ProjectWorkshop {
         let kind = claim.kind();
         let targets = match kind {
             Kind::Rethink | Kind::Mend | Kind::Characterization if claim.tests.is_empty() => {
-                return Ok(Finding::broken("it names no test, so nobody can say what it is about"));
+                return Ok(Finding::broken("it names no test, so it cannot be judged"));
             }
             Kind::Red | Kind::Green if claim.tests.is_empty() => {
                 let change = self.plain_change()?;

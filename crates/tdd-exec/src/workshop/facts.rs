@@ -180,7 +180,7 @@ impl Workshop for ProjectWorkshop {
         let is_production = |path: &&String| language.sort(project, path, &sources) == Sort::Production;
         let paths: Vec<String> = paths.iter().filter(is_production).cloned().collect();
         if paths.is_empty() {
-            return Ok(Measured::Unknown("the change brings no production code".to_owned()));
+            return Ok(Measured::Unknown("the change adds no production code".to_owned()));
         }
         let measured = self.in_scratch(&self.span.tree, &Overrides::new(), |runner| Ok(runner.coverage(&paths)?))?;
         let coverage = match measured {

@@ -126,7 +126,7 @@ impl Site {
         for path in paths.iter().filter(|path| named.contains(path.as_str())) {
             let known = change.steering.iter().any(|steering| steering.path == *path);
             if !known && before.read(path) != after.read(path) {
-                let what = "what a command of the configuration runs".to_owned();
+                let what = "it is run by a command of the configuration".to_owned();
                 change.steering.push(SteeringChange { path: path.clone(), what, free: false });
             }
         }

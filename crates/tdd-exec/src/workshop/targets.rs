@@ -131,7 +131,7 @@ impl ProjectWorkshop {
             let flaw = change.unreadable.iter().find(|unreadable| unreadable.place.path == *file);
             return Ok(Targets::Refused(if broken {
                 let reason = flaw.map_or_else(|| format!("`{file}` does not parse"), ToString::to_string);
-                let next = format!("mend its syntax; code nested deeper than {MAX_DEPTH} levels is not read");
+                let next = format!("fix its syntax; code nested deeper than {MAX_DEPTH} levels is not parsed");
                 refuse(kind, Cause::SyntaxError, reason, &next)
             } else {
                 let next = "name a file with tests in it, or a test id; a symbolic link is not followed";

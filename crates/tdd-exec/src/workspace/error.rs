@@ -39,7 +39,7 @@ pub enum WriteError {
         source: io::Error,
     },
     /// A file cannot be written, and another could not be restored.
-    #[error("cannot write `{path}` ({source}), nor put back `{undone}`{}", rescued_at(rescued.as_ref()))]
+    #[error("cannot write `{path}` ({source}), and cannot restore `{undone}`{}", rescued_at(rescued.as_ref()))]
     Undo {
         /// The file that could not be written.
         path: ConfinedPath,

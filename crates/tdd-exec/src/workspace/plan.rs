@@ -104,7 +104,7 @@ fn create(root: &Folder, path: ConfinedPath, content: String) -> Result<Vec<Step
 fn rename(root: &Folder, path: ConfinedPath, to: ConfinedPath) -> Result<Vec<Step>, Halt> {
     let content = existing(root, &path)?;
     if look(root, &to)?.is_some() {
-        let reason = format!("`{to}` is there already");
+        let reason = format!("`{to}` exists already");
         return Err(Rule::EditApplies.refuse(reason, "choose another name, or delete that file first").into());
     }
     let made = Step { path: to, before: None, after: Some(content.clone()) };
@@ -114,7 +114,7 @@ fn rename(root: &Folder, path: ConfinedPath, to: ConfinedPath) -> Result<Vec<Ste
 fn existing(root: &Folder, path: &ConfinedPath) -> Result<Content, Halt> {
     look(root, path)?.ok_or_else(|| {
         let reason = format!("there is no file `{path}`");
-        Rule::EditApplies.refuse(reason, "name a file that is there, or upsert it with its whole content").into()
+        Rule::EditApplies.refuse(reason, "name a file that exists, or upsert it with its whole content").into()
     })
 }
 
@@ -149,7 +149,7 @@ fn find(root: &Folder, path: &ConfinedPath) -> Result<(Folder, Entry), Halt> {
             Entry::Folder => folder = folder.enter(name).map_err(failed)?,
             Entry::Link => return Err(is_a_link(path, way).into()),
             Entry::Special | Entry::File => {
-                let reason = format!("`{way}` is a file, so there can be no `{path}`");
+                let reason = format!("`{way}` is a file, so `{path}` cannot be inside it");
                 return Err(Rule::EditApplies.refuse(reason, "choose another folder").into());
             }
         }
@@ -162,7 +162,7 @@ fn find(root: &Folder, path: &ConfinedPath) -> Result<(Folder, Entry), Halt> {
 fn replace(path: &ConfinedPath, old: &[u8], wanted: &str, new: &str) -> Result<String, Refusal> {
     let text = std::str::from_utf8(old).ok().filter(|text| !text.contains('\0')).ok_or_else(|| {
         let reason = format!("`{path}` is not text, so nothing in it can be replaced");
-        Rule::PlainText.refuse(reason, "leave it alone; a person changes binary files")
+        Rule::PlainText.refuse(reason, "leave it alone; only a person changes binary files")
     })?;
     gate::replace_once(path.as_str(), text, wanted, new)
 }
@@ -187,7 +187,8 @@ fn check_names(steps: &[Step]) -> Result<(), Refusal> {
                 return Err(Rule::OneEditPerPath.refuse(reason, "give each file one edit with its final content"));
             }
             if is_inside(path, other) || is_inside(other, path) {
-                let reason = format!("of `{path}` and `{other}`, one would be a folder of the other");
+                let reason =
+                    format!("`{path}` and `{other}` cannot both exist: one would be a folder that holds the other");
                 return Err(Rule::EditApplies.refuse(reason, "choose another name for one of them"));
             }
         }
@@ -204,13 +205,13 @@ fn is_a_folder(path: &ConfinedPath) -> Refusal {
 }
 
 fn is_a_link(path: &ConfinedPath, link: &str) -> Refusal {
-    let reason = format!("`{link}` is a symbolic link, and `{path}` could be anywhere");
+    let reason = format!("`{link}` is a symbolic link, so `{path}` could be outside of the project");
     Rule::PathConfined.refuse(reason, "name the real file, if it is inside the project")
 }
 
 fn too_large(path: &ConfinedPath) -> Refusal {
     let reason = format!("`{path}` is larger than {MAX_EXISTING} bytes");
-    Rule::SizeLimit.refuse(reason, "leave it alone; a person changes files of this size")
+    Rule::SizeLimit.refuse(reason, "leave it alone; only a person changes files of this size")
 }
 
 fn unreadable(path: &ConfinedPath, source: std::io::Error) -> Halt {

@@ -233,10 +233,13 @@ fn nothing_is_committed_during_a_merge_or_a_bisect() {
     sandbox.write("a", "2");
     let head = sandbox.git(&["rev-parse", "HEAD"]);
     sandbox.write(".git/MERGE_HEAD", format!("{head}\n"));
-    assert_eq!(sandbox.commit(&["a"]).expect_err("a refusal").to_string(), "a merge is under way in this repository");
+    assert_eq!(sandbox.commit(&["a"]).expect_err("a refusal").to_string(), "a merge is in progress in this repository");
     sandbox.remove(".git/MERGE_HEAD");
     sandbox.git(&["bisect", "start"]);
-    assert_eq!(sandbox.commit(&["a"]).expect_err("a refusal").to_string(), "a bisect is under way in this repository");
+    assert_eq!(
+        sandbox.commit(&["a"]).expect_err("a refusal").to_string(),
+        "a bisect is in progress in this repository"
+    );
 }
 
 #[test]

@@ -201,7 +201,10 @@ fn a_dot_git_that_is_no_repository_hides_nothing() {
     sandbox.write("sub/hidden.rs", "x");
     fs::create_dir(sandbox.root.join("sub/.git")).expect("a folder");
     let error = sandbox.repo().tree_id().expect_err("a refusal");
-    assert_eq!(error.to_string(), "`sub` has a `.git` that is no repository, and would hide what lies beside it");
+    assert_eq!(
+        error.to_string(),
+        "`sub` has a `.git` that is not a repository, and git would not see the files beside it"
+    );
 }
 
 #[test]
@@ -293,7 +296,7 @@ fn an_unreadable_file_is_an_error_that_names_it() {
     sandbox.write("sub/secret", "x");
     fs::set_permissions(sandbox.root.join("sub/secret"), fs::Permissions::from_mode(0o000)).expect("a mode");
     let message = as_plain_user(&sandbox);
-    assert_eq!(message, "cannot read `sub/secret`, so it cannot be said what the working tree holds");
+    assert_eq!(message, "cannot read `sub/secret`, so the state of the working tree is unknown");
 }
 
 #[test]
@@ -304,7 +307,7 @@ fn an_unreadable_folder_is_an_error_that_names_it() {
         fs::set_permissions(sandbox.root.join("sub"), fs::Permissions::from_mode(0o000)).expect("a mode");
         let message = as_plain_user(&sandbox);
         fs::set_permissions(sandbox.root.join("sub"), fs::Permissions::from_mode(0o755)).expect("a mode");
-        assert_eq!(message, "cannot read `sub`, so it cannot be said what the working tree holds");
+        assert_eq!(message, "cannot read `sub`, so the state of the working tree is unknown");
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn located(tree: &Tree<'_>) -> Vec<(TestItem, TestCall)> {
     finder.scope(0..tree.len(), &Outer::default());
     let only = finder.only;
     for (test, _) in finder.found.iter_mut().filter(|(test, _)| only && test.ignored.is_none()) {
-        test.ignored = Some(Mark { text: "`.only` stands on something in this file".to_owned(), always: false });
+        test.ignored = Some(Mark { text: "something in this file is marked `.only`".to_owned(), always: false });
     }
     finder.found
 }

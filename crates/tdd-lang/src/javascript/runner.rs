@@ -10,7 +10,7 @@ use crate::language::join;
 use crate::shell::words;
 
 /// Why a workspace cannot be tested.
-const NO_PACKAGES: &str = "the tests are left to the packages of the workspace, and none was found";
+const NO_PACKAGES: &str = "the root leaves the tests to the packages of the workspace, but none was found";
 
 /// The script that every package of the workspace runs, if testing is left to the packages: the command says so, or the
 /// workspace itself has no tests configured.

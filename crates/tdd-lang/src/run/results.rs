@@ -93,5 +93,5 @@ pub(crate) fn blocks(obstacle: &Obstacle, id: &TestId, runner: &str) -> bool {
 
 /// The obstacle of a run that found no test although there are some.
 pub(crate) fn no_tests_found(subject: &str, runner: &str) -> Obstacle {
-    Obstacle::new(subject, Cause::ZeroTests, format!("{runner} found no test, and there are some"))
+    Obstacle::new(subject, Cause::ZeroTests, format!("{runner} found no test, although the project has some"))
 }

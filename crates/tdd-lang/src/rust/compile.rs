@@ -148,7 +148,7 @@ pub struct Expansion {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadStream {
     /// A line is not a message of cargo's.
-    #[error("line {line} of cargo's build messages is none: {text}")]
+    #[error("line {line} of cargo's output is not a build message: {text}")]
     Line {
         /// The line's number, from 1.
         line: usize,

@@ -46,7 +46,7 @@ pub fn read_list(finished: &Finished, packages: usize, places: &Places) -> Resul
     if lists < packages {
         return Err(Contradiction(format!("{lists} of {packages} packages have a list")));
     }
-    number(&names, places).ok_or_else(|| wrong("its list has a name that is none"))
+    number(&names, places).ok_or_else(|| wrong("its list has an invalid name"))
 }
 
 fn is_timing(line: &str) -> bool {

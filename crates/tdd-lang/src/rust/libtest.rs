@@ -239,7 +239,7 @@ fn outcome_of(kind: &str, event: &Value) -> Result<Outcome, Contradiction> {
             let reason = text_of(event, "message").unwrap_or("ignored").to_owned();
             Ok(Outcome::Fail { cause: Cause::Skipped, message: reason })
         }
-        other => Err(Contradiction(format!("`{other}` is no way for a test to end"))),
+        other => Err(Contradiction(format!("`{other}` is not a known result of a test"))),
     }
 }
 

@@ -227,7 +227,7 @@ fn take_word<'a>(
         _ if IGNORED.contains(&flag) => {}
         _ => {
             return Err(format!(
-                "`{flag}` is not a flag that is known here; without it the tests might say something else"
+                "the machine does not know the flag `{flag}`, and without it the tests might have other results"
             ));
         }
     }
@@ -313,7 +313,7 @@ fn binary_args<'a>(mut command: TestCommand, mut words: impl Iterator<Item = &'a
                 command.binary_args.extend(value);
             }
             "--nocapture" | "--no-capture" | "--show-output" | "-q" | "--quiet" | "--color" | "--format" => {}
-            _ => return Err(format!("`{flag}` after `--` is not a flag that is known here")),
+            _ => return Err(format!("the machine does not know the flag `{flag}` after `--`")),
         }
     }
     Ok(command)

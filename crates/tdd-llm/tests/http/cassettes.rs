@@ -148,12 +148,12 @@ fn refused(replay: &Replay, ask: &Ask, expected: &str) {
 #[test]
 fn what_was_not_recorded_is_named_with_what_was() {
     let replay = Replay::of(TAPE).unwrap();
-    let expected = "the cassette has no answer to `c`: no call has this key; not played yet are `a`, `b`";
+    let expected = "the cassette has no answer to `c`: no call was recorded with this key; not yet replayed: `a`, `b`";
     refused(&replay, &keyed("c"), expected);
     let expected = "the cassette has no answer to `b`: call 1 was recorded with form Schema, and now asks for Text";
     refused(&replay, &keyed("b"), expected);
     let _ = [keyed("a"), keyed("a")].map(|ask| play(&replay, &ask).unwrap());
-    let expected = "the cassette has no answer to `a`: it was asked 2 times when it was recorded, and now once more";
+    let expected = "the cassette has no answer to `a`: this call was recorded 2 times, and it is asked once more now";
     refused(&replay, &keyed("a"), expected);
 }
 

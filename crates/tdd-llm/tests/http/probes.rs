@@ -77,7 +77,7 @@ fn a_server_that_takes_everything_and_honours_nothing_is_found_out() {
         contact: Contact::Answers,
         models: None,
         json_schema: Finding::No("the answer does not fit the schema that was sent".into()),
-        json_object: Finding::No("the answer is no JSON object".into()),
+        json_object: Finding::No("the answer is not a JSON object".into()),
         tools: Finding::No("the answer calls no tool, though one was offered".into()),
         streaming: Finding::No("the answer comes in one piece".into()),
         usage: Finding::No("the answer has no token counts".into()),

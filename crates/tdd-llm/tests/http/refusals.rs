@@ -57,7 +57,10 @@ fn a_key_that_fits_no_header_is_refused_without_showing_it() {
     let server = Server::script(vec![answer("")]);
     let key = Some(SecretString::from("sk-a\nb"));
     let error = HttpClient::new(Endpoint { key, ..server.endpoint() }, Stop::new()).unwrap_err();
-    assert!(error.to_string().ends_with("the key holds characters that no header can carry"), "{error}");
+    assert!(
+        error.to_string().ends_with("the key contains characters that are not allowed in an HTTP header"),
+        "{error}"
+    );
 }
 
 #[test]

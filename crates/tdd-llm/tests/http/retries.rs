@@ -86,7 +86,7 @@ fn what_is_no_http_at_all_is_asked_again() {
 fn retries_come_to_an_end_and_the_servers_words_are_shown() {
     let server = Server::script(vec![status(429, r#"{"error":{"message":"slow down"}}"#)]);
     let error = server.ask().unwrap_err();
-    let expected = format!("`{}` is not able to answer (429, asked 4 times): slow down", server.url);
+    let expected = format!("`{}` is unavailable (429, asked 4 times): slow down", server.url);
     assert_eq!(error.to_string(), expected);
     assert_eq!(server.requests().len(), 4);
 }

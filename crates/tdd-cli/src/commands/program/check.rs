@@ -73,6 +73,6 @@ impl Document {
             text += &format!("{} {}:{}: {}\n", paint(BAD, "✗"), problem.file, problem.line, problem.problem);
             text += &format!("    {} {}\n", paint(DIM, "fix:"), problem.fix);
         }
-        if self.runs { text + &format!("{}\n", paint(GOOD, "nothing stands in its way")) } else { text }
+        if self.runs { text + &format!("{}\n", paint(GOOD, "ready to run")) } else { text }
     }
 }

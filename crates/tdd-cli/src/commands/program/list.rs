@@ -67,7 +67,7 @@ fn text(rows: &[Row]) -> String {
         format!("{} {}: {} iterations{best}{why}\n", paint(style, row.standing), row.program, row.iterations)
     };
     if rows.is_empty() {
-        "there is no program; `tdd-cli program new NAME` makes one\n".to_owned()
+        "there is no program; `tdd-cli program new NAME` creates one\n".to_owned()
     } else {
         rows.iter().map(line).collect()
     }

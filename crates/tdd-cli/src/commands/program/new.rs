@@ -134,7 +134,7 @@ fn write(repo: &Repo, files: &[(String, String)]) -> Result<Vec<String>, CliErro
 
 impl Document {
     fn text(&self) -> String {
-        let mut text = format!("{}\n", paint(GOOD, format_args!("the program `{}` is laid out", self.program)));
+        let mut text = format!("{}\n", paint(GOOD, format_args!("the program `{}` is created", self.program)));
         for path in &self.created {
             text += &format!("  {path}\n");
         }

@@ -85,7 +85,7 @@ impl RunState {
             return Err(obstacle);
         }
         if finished.stdout.dropped > 0 {
-            let message = "more was printed than can be kept, so that results are missing";
+            let message = "the output is longer than can be kept, so results are missing";
             return Err(Obstacle::new("go test", Cause::UnknownOutput, message));
         }
         let run = Run::read(&finished.stdout.text());
@@ -154,13 +154,13 @@ impl RunState {
     fn completed(&mut self, share: &Share<'_>) {
         let Share { at, package, .. } = *share;
         for name in self.left(share) {
-            let message = "it stands in its file, and `go test` did not run it".to_owned();
+            let message = "it is in its file, but `go test` did not run it".to_owned();
             self.settle(at, &name, failure(Cause::TargetNotFound, message), 0);
         }
         let failed = package.cases.values().any(|case| case.end == Some(End::Fail));
         if package.end == Some(End::Fail) && !failed {
             let said = package.output.trim();
-            let message = shorten(format!("its tests passed, and its process failed: {said}"));
+            let message = shorten(format!("its tests passed, but its process failed: {said}"));
             self.results.add_obstacle(Obstacle::new(
                 self.environment.packages[at].import.clone(),
                 Cause::Crash,
@@ -281,7 +281,7 @@ impl RunState {
             .flat_map(|(at, names)| names.iter().map(move |name| (at, name.clone())))
             .collect();
         for (at, name) in left {
-            let message = "its package ended too often before it".to_owned();
+            let message = "its package ended too often before the test ran".to_owned();
             self.settle(at, &name, failure(Cause::Crash, message), 0);
         }
         match selection {
@@ -315,7 +315,7 @@ fn ended(package: &PackageRun, name: &str) -> (Outcome, u64) {
     let said = || shorten(package.said(name));
     let outcome = match package.cases[name].end {
         Some(End::Pass) if parts.contains(&Some(End::Fail)) || parts.contains(&None) => {
-            failure(Cause::UnknownOutput, "it passed, and a part of it did not".to_owned())
+            failure(Cause::UnknownOutput, "it passed, but one of its subtests did not".to_owned())
         }
         Some(End::Pass) if parts.contains(&Some(End::Skip)) && !parts.contains(&Some(End::Pass)) => {
             failure(Cause::Skipped, said())

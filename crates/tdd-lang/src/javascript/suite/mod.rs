@@ -153,7 +153,7 @@ impl JavaScriptSuite {
             return stopped(Obstacle::new(name, Cause::RunnerMissing, missing.clone()));
         }
         if told.forged || !told.complete {
-            let message = "something else than the runner wrote into the report";
+            let message = "something other than the runner wrote into the report";
             return stopped(Obstacle::new(name, Cause::Crash, message));
         }
         if let Some(broken) = &told.broken {

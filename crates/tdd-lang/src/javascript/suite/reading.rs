@@ -171,7 +171,7 @@ impl<'r> Reading<'r> {
             return;
         }
         for lost in lost {
-            let message = "it stands in its file, and is not there once that is loaded".to_owned();
+            let message = "it is in its file, but it does not exist once the file is loaded".to_owned();
             self.results.add_case(failed(lost, Cause::TargetNotFound, message, 0));
         }
     }

@@ -222,13 +222,13 @@ impl Run {
                     run.unload(Unloaded { id: path, text: String::new(), why: Why::Lost(how) });
                 }
                 Event::Lost { how, .. } => run.broken_off = Some(how),
-                Event::Forged {} => run.doubt = Some("something else than the runner wrote into the report"),
+                Event::Forged {} => run.doubt = Some("something other than the runner wrote into the report"),
                 Event::End { exit } => last_exit = Some(exit),
             }
         }
         let failed = run.cases.values().any(|case| matches!(case.fate(), Fate::Failed(_)) && case.lost.is_none());
         if last_exit == Some(0) && failed && run.cases.values().all(|case| case.lost.is_none()) {
-            run.doubt = Some("pytest says that all is well, and a test failed");
+            run.doubt = Some("pytest reports success, but a test failed");
         }
         run
     }

@@ -189,7 +189,7 @@ impl<'r> Reading<'r> {
             let id = if is_asked { self.ids.id(&node) } else { self.ids.id(plain) };
             let mut result = self.case(id, case, node.strip_prefix(plain).unwrap_or_default());
             if self.ids.count(plain) > 1 {
-                let message = format!("`{plain}` is defined twice, and only the last one is there");
+                let message = format!("`{plain}` is defined twice, and only the last definition counts");
                 result.outcome = Outcome::Fail { cause: Cause::LoadFailure, message };
             }
             result.digest = self.ids.get(plain).map(|test| test.item.digest);
@@ -254,7 +254,7 @@ impl<'r> Reading<'r> {
             let path = join(&self.project.root, path);
             let lost: Vec<TestId> = self.ids.in_file(&path).map(|(node, _)| self.ids.id(node)).collect();
             for id in lost.into_iter().filter(|id| !self.results.has(id)).collect::<Vec<_>>() {
-                let message = "it stands in its file, and is not there any more once that is loaded".to_owned();
+                let message = "it is in its file, but it does not exist any more once the file is loaded".to_owned();
                 self.results.add_case(failed(id, Cause::TargetNotFound, message, 0));
             }
         }

@@ -125,7 +125,7 @@ fn read_one_list(listed: &Finished) -> Result<Vec<String>, (Cause, String)> {
             let message = "it does not list its tests; a target with `harness = false` cannot be read test by test";
             (Cause::UnknownOutput, message.to_owned())
         }),
-        Exit::TimedOut => Err((Cause::Timeout, "it does not even list its tests in time".to_owned())),
+        Exit::TimedOut => Err((Cause::Timeout, "it did not list its tests in time".to_owned())),
         Exit::Failed(_) | Exit::Signalled(_) => {
             Err((Cause::Crash, format!("{} while its tests were listed\n{}", listed.exit, said())))
         }

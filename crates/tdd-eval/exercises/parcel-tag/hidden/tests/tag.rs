@@ -1,33 +1,16 @@
 use parcel_tag::{check_letter, is_tag};
 
 #[test]
-fn one_digit() {
-    assert_eq!(check_letter("7"), Some('H'));
+fn a_digit_or_letter_has_a_check_letter() {
+    for (code, letter) in [("7", 'H'), ("0", 'A'), ("B", 'L'), ("Z", 'M')] {
+        assert_eq!(check_letter(code), Some(letter), "{code}");
+    }
 }
 
 #[test]
-fn digits_count_by_their_place() {
+fn characters_count_by_their_place() {
     assert_eq!(check_letter("12"), Some('F'));
-}
-
-#[test]
-fn a_letter_has_a_value() {
-    assert_eq!(check_letter("B"), Some('L'));
-}
-
-#[test]
-fn the_last_letter_of_the_alphabet() {
-    assert_eq!(check_letter("Z"), Some('M'));
-}
-
-#[test]
-fn the_sum_is_taken_by_its_remainder() {
-    assert_eq!(check_letter("AB12"), Some('U'));
-}
-
-#[test]
-fn a_remainder_of_nothing_is_a() {
-    assert_eq!(check_letter("0"), Some('A'));
+    assert_eq!(check_letter("AB12"), Some('U'), "by the remainder of the sum");
 }
 
 #[test]

@@ -49,24 +49,13 @@ fn a_patient_may_come_back_after_the_call() {
 }
 
 #[test]
-fn a_raised_urgency_counts() {
-    let mut line = line(&[("Ann", 1), ("Bob", 2)]);
-    assert!(line.raise("Ann", 3));
-    assert_eq!(calls(line), ["Ann", "Bob"]);
-}
-
-#[test]
-fn a_raised_patient_keeps_the_time_of_arrival() {
-    let mut line = line(&[("Ann", 1), ("Bob", 2)]);
-    assert!(line.raise("Ann", 2));
-    assert_eq!(calls(line), ["Ann", "Bob"]);
-}
-
-#[test]
-fn an_urgency_may_become_lower() {
-    let mut line = line(&[("Ann", 5), ("Bob", 2)]);
-    assert!(line.raise("Ann", 1));
-    assert_eq!(calls(line), ["Bob", "Ann"]);
+fn a_changed_urgency_counts_from_the_time_of_arrival() {
+    let changes = [(1, 3, ["Ann", "Bob"]), (1, 2, ["Ann", "Bob"]), (5, 1, ["Bob", "Ann"])];
+    for (before, after, expected) in changes {
+        let mut line = line(&[("Ann", before), ("Bob", 2)]);
+        assert!(line.raise("Ann", after));
+        assert_eq!(calls(line), expected, "from {before} to {after}");
+    }
 }
 
 #[test]
