@@ -16,17 +16,17 @@ struct Sample {
     language: &'static str,
     manifest: (&'static str, &'static str),
     code: (&'static str, &'static str),
-    /// The wrong text in the code and its correction.
-    mistake: (&'static str, &'static str),
     test: (&'static str, &'static str),
     id: &'static str,
 }
+
+/// The wrong text in each code and its correction.
+const MISTAKE: (&str, &str) = ("a - b", "a + b");
 
 const RUST: Sample = Sample {
     language: "rust",
     manifest: ("Cargo.toml", "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
     code: ("src/lib.rs", "//! Adds.\n\n/// The sum.\npub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n"),
-    mistake: ("a - b", "a + b"),
     test: ("tests/calc.rs", "#[test]\nfn adds() {\n    assert_eq!(calc::add(1, 2), 3);\n}\n"),
     id: "tests/calc.rs::adds",
 };
@@ -34,7 +34,6 @@ const PYTHON: Sample = Sample {
     language: "python",
     manifest: ("pyproject.toml", "[project]\nname = \"calc\"\nversion = \"0.1.0\"\n"),
     code: ("calc.py", "def add(a, b):\n    return a - b\n"),
-    mistake: ("a - b", "a + b"),
     test: ("test_calc.py", "from calc import add\n\n\ndef test_adds():\n    assert add(1, 2) == 3\n"),
     id: "test_calc.py::test_adds",
 };
@@ -45,7 +44,6 @@ const JAVASCRIPT: Sample = Sample {
         "{\"name\": \"calc\", \"type\": \"module\", \"scripts\": {\"test\": \"node --test\"}}\n",
     ),
     code: ("src/calc.js", "export const add = (a, b) => a - b;\n"),
-    mistake: ("a - b", "a + b"),
     test: (
         "test/calc.test.js",
         "import test from 'node:test';\nimport assert from 'node:assert';\nimport { add } from '../src/calc.js';\n\n\
@@ -60,7 +58,6 @@ const GO: Sample = Sample {
         "calc.go",
         "// Package calc adds.\npackage calc\n\n// Add gives the sum.\nfunc Add(a, b int) int {\n\treturn a - b\n}\n",
     ),
-    mistake: ("a - b", "a + b"),
     test: (
         "calc_test.go",
         "package calc\n\nimport \"testing\"\n\nfunc TestAdds(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n",
@@ -99,7 +96,7 @@ impl Sample {
         let (code, red) = sandbox.answer(PROGRAM, &["check"]);
         assert_eq!((code, &red["phase"], &red["tests"]), (0, &json!("red"), &json!([self.id])), "{red}");
         sandbox.commit("test: pin addition");
-        sandbox.write(self.code.0, self.code.1.replace(self.mistake.0, self.mistake.1));
+        sandbox.write(self.code.0, self.code.1.replace(MISTAKE.0, MISTAKE.1));
         let (code, green) = sandbox.answer(PROGRAM, &["check"]);
         assert_eq!((code, &green["phase"], &green["tests"]), (0, &json!("green"), &json!([self.id])), "{green}");
     }

@@ -3,31 +3,12 @@ import pytest
 from seats import label, seat
 
 
-def test_the_first_seat():
-    assert label(0, 10) == "A1"
+def test_the_seats_of_a_row_are_numbered():
+    assert [label(0, 10), label(9, 10), label(10, 10)] == ["A1", "A10", "B1"]
 
 
-def test_the_last_seat_of_the_first_row():
-    assert label(9, 10) == "A10"
-
-
-def test_the_second_row():
-    assert label(10, 10) == "B1"
-
-
-def test_the_row_z():
-    assert label(25, 1) == "Z1"
-
-
-def test_the_row_after_z():
-    assert label(26, 1) == "AA1"
-
-
-def test_the_row_after_az():
-    assert label(52, 1) == "BA1"
-
-
-def test_the_row_after_zz():
+def test_the_rows_go_on_after_z():
+    assert [label(25, 1), label(26, 1), label(52, 1)] == ["Z1", "AA1", "BA1"]
     assert label(26 + 26 * 26, 1) == "AAA1"
 
 
