@@ -102,6 +102,16 @@ mod tests {
     }
 
     #[test]
+    fn a_test_that_was_formatted_is_the_same_test() {
+        let old = "def test_a():\n    item = Builder().plus(1).build()\n    assert item == f(1, 'x')\n";
+        let new = "def test_a():\n    item = (\n        Builder()\n        .plus(1)\n        .build()\n    )\n    assert item == f(\n        1,\n        \"x\",\n    )\n";
+        check(&[("t_test.py", old)], &[("t_test.py", new)], &[]);
+        let other =
+            new.replace("item == f", "(item == f").replace("    )\n\n", "").replace("\"x\",\n    )", "\"x\"), 'no')");
+        check(&[("t_test.py", old)], &[("t_test.py", &other)], &["~t_test.py::test_a false"]);
+    }
+
+    #[test]
     fn a_table_with_a_name_of_its_own_belongs_to_its_test() {
         let marked = "@pytest.mark.parametrize('a, b', CASES)\ndef test_a(a, b):\n    assert f(a) == b\n";
         let loops = "def test_a():\n    for a, b in CASES:\n        assert f(a) == b\n";

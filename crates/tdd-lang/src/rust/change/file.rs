@@ -32,6 +32,8 @@ pub(in crate::rust) struct File {
 struct Token {
     range: Range<usize>,
     kind: &'static str,
+    /// Whether it is only the formatter's.
+    is_style: bool,
 }
 
 impl File {
@@ -48,7 +50,7 @@ impl File {
             syntax_error: None,
         };
         if let Some(tree) = Tree::parse(&source) {
-            let token = |node| Token { range: tree.range(node), kind: tree.kind(node) };
+            let token = |node| Token { range: tree.range(node), kind: tree.kind(node), is_style: tree.is_style(node) };
             file.tokens = tree.tokens(0..tree.len()).map(token).filter(|token| !token.range.is_empty()).collect();
             let items = Walk::new(&tree).run();
             file.tables = items.tests.iter().map(|test| tables_in(&tree, &test.span)).collect();
@@ -123,7 +125,7 @@ impl File {
     /// A test's parts: the head before its body, the body's statements, and its tables elsewhere.
     fn parts(&self, test: &TestItem) -> Parts {
         let tables = self.tables_of(test);
-        let tokens: Vec<usize> = self.inside(&test.span).collect();
+        let tokens: Vec<usize> = self.inside(&test.span).filter(|token| !self.tokens[*token].is_style).collect();
         let mut depth = 0_usize;
         let mut parts = Parts::default();
         let mut statement = Tokens::default();
