@@ -150,6 +150,31 @@ mod tests {
         check(&table("1, 2"), &table("1"), &["~a.test.js::a ${n} false"]);
     }
 
+    #[test]
+    fn a_map_may_gain_rows_and_lose_none() {
+        let body = "{ for (const n of all) { assert.equal(add(n), m); } }";
+        let map = |rows: &str| {
+            let rows = rows.replace('{', "['").replace(':', "', ").replace('}', "]");
+            format!("test('a', () => {{ const rows = new Map([{rows}]); for (const [m, all] of rows) {body} }});\n")
+        };
+        let object = |rows: &str| {
+            let rows = rows.replace(['{', '}'], "");
+            format!("test('a', () => {{ for (const [m, all] of Object.entries({{ {rows} }})) {body} }});\n")
+        };
+        for (rows, expected) in [
+            ("{even:[2, 4]}, {odd:[1]}", true),
+            ("{none:[]}, {even:[2, 4]}", true),
+            ("{even:[2]}", false),
+            ("{odd:[1]}", false),
+            ("{even:[2, 4]}, {even:[]}", false),
+            ("{even:[2, 4]}, ...more", false),
+        ] {
+            let expected = format!("~a.test.js::a {expected}");
+            check(&map("{even:[2, 4]}"), &map(rows), &[&expected]);
+            check(&object("{even:[2, 4]}"), &object(rows), &[&expected]);
+        }
+    }
+
     /// Writes a test file with these rows.
     type Writer<'a> = &'a dyn Fn(&str) -> String;
 

@@ -102,6 +102,27 @@ mod tests {
     }
 
     #[test]
+    fn a_dict_may_gain_rows_and_lose_none() {
+        let with = |rows: &str| {
+            format!(
+                "def test_a():\n    cases = {{{rows}}}\n    for b, all in cases.items():\n        for a in all:\n            assert f(a) == b\n"
+            )
+        };
+        for (rows, expected) in [
+            ("'even': [2, 4], 'odd': [1]", true),
+            ("'none': [], 'even': [2, 4]", true),
+            ("'even': [2]", false),
+            ("'odd': [1]", false),
+            ("'even': [2, 4], 'even': []", false),
+            ("'even': [2, 4], **more", false),
+            ("'even': [2, 4], key(): []", false),
+        ] {
+            let (old, new) = (with("'even': [2, 4]"), with(rows));
+            check(&[("t_test.py", &old)], &[("t_test.py", &new)], &[&format!("~t_test.py::test_a {expected}")]);
+        }
+    }
+
+    #[test]
     fn a_test_that_was_formatted_is_the_same_test() {
         let old = "def test_a():\n    item = Builder().plus(1).build()\n    assert item == f(1, 'x')\n";
         let new = "def test_a():\n    item = (\n        Builder()\n        .plus(1)\n        .build()\n    )\n    assert item == f(\n        1,\n        \"x\",\n    )\n";

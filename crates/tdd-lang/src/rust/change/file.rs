@@ -259,6 +259,32 @@ mod tests {
     }
 
     #[test]
+    fn a_map_may_gain_rows_and_lose_none() {
+        let asserts = "{ for a in all { assert_eq!(f(a), b); } }";
+        for write in [
+            |rows: &str| format!("let rows = BTreeMap::from([{rows}]); for (b, all) in rows {{}}"),
+            |rows: &str| format!("for (b, all) in &HashMap::from([{rows}]) {{}}"),
+            |rows: &str| format!("let rows = HashMap::<_, _>::from([{rows}]); for (b, all) in rows.iter() {{}}"),
+            |rows: &str| {
+                format!("let rows: HashMap<_, _> = vec![{rows}].into_iter().collect(); for (b, all) in &rows {{}}")
+            },
+            |rows: &str| {
+                format!("let rows = [{rows}].into_iter().collect::<HashMap<_, _>>(); for (b, all) in rows {{}}")
+            },
+        ] {
+            let with = |rows: &str| write(rows).replace("{}", asserts);
+            let old = with("(\"even\", [2, 4])");
+            check(&old, &with("(\"even\", [2, 4]), (\"odd\", [1, 3])"), true);
+            check(&old, &with("(\"none\", []), (\"even\", [2, 4])"), true);
+            check(&old, &with("(\"even\", [2])"), false);
+            check(&old, &with("(\"odd\", [1, 3])"), false);
+            check(&old, &with("(\"even\", [2, 4]), (\"even\", [])"), false);
+            check(&old, &with("(\"even\", [2, 4]), (\"ev\\u{65}n\", [])"), false);
+            check(&old, &with("(\"even\", [2, 4]), (name(), [])"), false);
+        }
+    }
+
+    #[test]
     fn a_list_of_its_own_may_be_called_like_that_of_another_test() {
         let test = |name: &str, rows: &str| {
             format!("#[test] fn {name}() {{ let rows = [{rows}]; for a in rows {{ assert!(f(a)); }} }}\n")
