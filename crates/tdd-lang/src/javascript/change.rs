@@ -8,7 +8,7 @@ use tdd_core::digest::Digest;
 use super::asks::DependencyFinder;
 use super::items::items;
 use super::manifest;
-use super::modules::Modules;
+use super::modules::{Modules, Origin};
 use super::owns;
 use super::pieces::pieces;
 use super::sort::sort;
@@ -53,12 +53,25 @@ fn in_source(path: &str, source: &str) -> Vec<Digest> {
     (0..tree.len()).filter(|node| asks(*node)).map(|node| tree.digest(tree.subtree(node))).collect()
 }
 
+/// The label of an import with the file that it leads to: a test file that moves imports it by another path.
+fn resolved(modules: &Modules, path: &str, label: &str) -> String {
+    let import = label.strip_suffix('`').and_then(|label| label.rsplit_once("of `"));
+    let Some((names, module)) = import.filter(|_| label.starts_with("use ")) else { return label.to_owned() };
+    match modules.origin(path, module) {
+        Origin::Inside(file) => format!("{names}of `{file}`"),
+        Origin::Own | Origin::Foreign | Origin::Package => label.to_owned(),
+    }
+}
+
 /// The facts about a source file.
 fn read(modules: &Modules, path: &str, source: &str) -> FileFacts {
     let Some(tree) = Tree::parse(path, source) else { return FileFacts::default() };
     let found = items(path, source);
     let finder = DependencyFinder::new(path, &tree, modules);
-    let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
+    let mut pieces = pieces(&tree, &found, sort(path) == Sort::Test);
+    for piece in pieces.iter_mut().filter(|piece| piece.for_tests) {
+        piece.label = resolved(modules, path, &piece.label);
+    }
     let ask = |item: &TestItem| (finder.assertions(item), finder.asks_production(item));
     FileFacts::new(path, found, ask, pieces, tree.syntax_error())
 }
@@ -74,6 +87,19 @@ mod tests {
 
     fn said(before: &[(&str, &str)], after: &[(&str, &str)]) -> Vec<String> {
         told(&change_between(before, after, change))
+    }
+
+    #[test]
+    fn a_test_file_that_moves_imports_the_same_module_by_another_path() {
+        let at = |folders: &str| format!("{HEAD}{TEST}").replace("./calc.js", &format!("{folders}src/calc.js"));
+        let (production, fake) =
+            (("src/calc.js", "export const add = 1;\n"), ("test/src/calc.js", "export const add = 2;\n"));
+        let (before, after) = (at("../"), at("../../"));
+        let moved = ["test/a.test.js::a -> test/unit/a.test.js::a"];
+        let base = [production, fake, ("test/a.test.js", before.as_str())];
+        assert_eq!(said(&base, &[production, fake, ("test/unit/a.test.js", &after)]), moved);
+        let other = said(&base, &[production, fake, ("test/unit/a.test.js", &before)]);
+        assert!(other.contains(&"support use `add` of `test/src/calc.js` Added".to_owned()), "{other:?}");
     }
 
     /// Checks the change between two versions of a test file.
@@ -110,8 +136,8 @@ mod tests {
             format!("const {{ {names} }} = require('./calc');\n{}", &TEST.replace("assert.equal", "check"))
         };
         let said = |before: &str, after: &str| said(&[("a.test.js", &with(before))], &[("a.test.js", &with(after))]);
-        assert_eq!(said("add", "add, sub"), ["support use `sub` of `./calc` Added"]);
-        assert_eq!(said("add", "add, sub: minus"), ["support use `sub as minus` of `./calc` Added"]);
+        assert_eq!(said("add", "add, sub"), ["support use `sub` of `calc.js` Added"]);
+        assert_eq!(said("add", "add, sub: minus"), ["support use `sub as minus` of `calc.js` Added"]);
         assert_eq!(said("add", "sub: add").len(), 2);
         assert_eq!(said("add", "add = () => 3").len(), 2);
     }
