@@ -102,6 +102,19 @@ mod tests {
         assert!(other.contains(&"support use `add` of `test/src/calc.js` Added".to_owned()), "{other:?}");
     }
 
+    #[test]
+    fn a_placeholder_is_no_test_that_could_be_changed() {
+        let todo = format!("{TEST}test.todo('b');\n");
+        let real = "test('b', () => {\n  assert.equal(add(2, 2), 4);\n});\n";
+        check(&todo, &format!("{TEST}{real}"), &["+a.test.js::b"]);
+        check(&todo, TEST, &[]);
+        check(&format!("{TEST}{real}"), &todo, &["~a.test.js::b false"]);
+        let weaker = TEST.replace("  assert.equal(add(1, 2), 3);\n", "");
+        check(&todo, &format!("{weaker}{real}"), &["~a.test.js::a false", "+a.test.js::b"]);
+        let skipped = TEST.replace("test(", "test.skip(");
+        check(&skipped, "", &["-a.test.js::a"]);
+    }
+
     /// Checks the change between two versions of a test file.
     fn check(before: &str, after: &str, expected: &[&str]) {
         let (before, after) = (format!("{HEAD}{before}"), format!("{HEAD}{after}"));

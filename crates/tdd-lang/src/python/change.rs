@@ -102,6 +102,15 @@ mod tests {
     }
 
     #[test]
+    fn a_skipped_test_without_a_body_is_no_test_that_could_be_changed() {
+        let todo = "import pytest\n\n\n@pytest.mark.skip\ndef test_a():\n    ...\n";
+        let real = "import pytest\n\n\ndef test_a():\n    assert f() == 1\n";
+        check(&[("t_test.py", todo)], &[("t_test.py", real)], &["+t_test.py::test_a"]);
+        let later = todo.replace("...", "assert f() == 1");
+        check(&[("t_test.py", &later)], &[("t_test.py", &real.replace('1', "2"))], &["~t_test.py::test_a false"]);
+    }
+
+    #[test]
     fn a_dict_may_gain_rows_and_lose_none() {
         let with = |rows: &str| {
             format!(
