@@ -103,6 +103,21 @@ mod tests {
     }
 
     #[test]
+    fn an_assertion_may_gain_a_claim_and_lose_none() {
+        let with = |claim: &str| TEST.replace("assert.equal(add(1, 2), 3)", claim);
+        for (before, after, expected) in [
+            ("assert.ok(add(1) > 1)", "assert.ok(add(1) > 1 && add(1) < 9)", true),
+            ("assert(add(1) > 1, 'no')", "assert((add(1) < 9) && (add(1) > 1), 'no')", true),
+            ("assert.ok(add(1) && add(2))", "assert.ok(add(1))", false),
+            ("assert.ok(add(1))", "assert.ok(add(1) || add(2))", false),
+            ("assert.ok(!add(1))", "assert.ok(!(add(1) && add(2)))", false),
+            ("assert.equal(add(1), 1)", "assert.equal(add(1) && add(2), 1)", false),
+        ] {
+            check(&with(before), &with(after), &[&format!("~a.test.js::a {expected}")]);
+        }
+    }
+
+    #[test]
     fn a_placeholder_is_no_test_that_could_be_changed() {
         let todo = format!("{TEST}test.todo('b');\n");
         let real = "test('b', () => {\n  assert.equal(add(2, 2), 4);\n});\n";

@@ -102,6 +102,34 @@ mod tests {
     }
 
     #[test]
+    fn an_assertion_may_gain_a_claim_and_lose_none() {
+        let with = |body: &str| format!("def test_a():\n    {body}\n    assert g()\n");
+        for (before, after, expected) in [
+            ("assert f() > 1", "assert f() > 1 and f() < 9", true),
+            ("assert f() > 1", "assert (f() < 9 and f() > 1)", true),
+            ("assert a or b", "assert (a or b) and c", true),
+            ("assert a, 'no'", "assert a and b, 'no'", true),
+            ("self.assertTrue(a)", "self.assertTrue(a and b)", true),
+            ("assert a and b", "assert a", false),
+            ("assert a", "assert a or b", false),
+            ("assert a", "assert a and b or c", false),
+            ("assert a or b", "assert a or b and c", false),
+            ("assert not a", "assert not (a and b)", false),
+            ("self.assertFalse(a)", "self.assertFalse(a and b)", false),
+            (
+                "with raises(AssertionError):\n        assert a",
+                "with raises(AssertionError):\n        assert a and b",
+                false,
+            ),
+        ] {
+            let (old, new) = (with(before), with(after));
+            check(&[("t_test.py", &old)], &[("t_test.py", &new)], &[&format!("~t_test.py::test_a {expected}")]);
+            let grown = of(&[("t_test.py", &old)], &[("t_test.py", &new)]);
+            assert_eq!(grown.new_demands().count(), usize::from(expected), "{before} {after}");
+        }
+    }
+
+    #[test]
     fn a_skipped_test_without_a_body_is_no_test_that_could_be_changed() {
         let todo = "import pytest\n\n\n@pytest.mark.skip\ndef test_a():\n    ...\n";
         let real = "import pytest\n\n\ndef test_a():\n    assert f() == 1\n";

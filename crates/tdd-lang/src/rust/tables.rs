@@ -38,6 +38,71 @@ pub(super) fn tables_in(tree: &Tree<'_>, span: &Range<usize>) -> Vec<Table> {
     tables(tree, tree.first_from(span.start)..tree.first_from(span.end))
 }
 
+/// The conditions that the test function in these bytes asserts in statements of its own, as tables: `assert!(a && b)`
+/// claims what `assert!(a)` and `assert!(b)` claim, so that more claims cannot weaken the test.
+pub(super) fn conditions_in(tree: &Tree<'_>, span: &Range<usize>) -> Vec<Table> {
+    let nodes = tree.first_from(span.start)..tree.first_from(span.end);
+    let function = nodes.into_iter().find(|node| tree.kind(*node) == "function_item");
+    let Some(body) = function.and_then(|function| tree.child(function, "body")) else { return Vec::new() };
+    let plain = |node: usize| if tree.kind(node) == "expression_statement" { node + 1 } else { node };
+    let is_assertion = |node: &usize| {
+        let name = tree.child(*node, "macro").map_or("", |name| tree.text(name));
+        tree.kind(*node) == "macro_invocation" && matches!(name, "assert" | "debug_assert")
+    };
+    let condition = |call: usize| {
+        let list = tree.children(call).find(|child| tree.kind(*child) == "token_tree")?;
+        Some(Table { list: tree.range(list), rows: claims(tree, call, list)?, apart: None, length: None })
+    };
+    tree.children(body).map(plain).filter(is_assertion).filter_map(condition).collect()
+}
+
+/// The digests of what an assertion claims. `None` if its condition is more than an `and` of plain expressions.
+fn claims(tree: &Tree<'_>, call: usize, arguments: usize) -> Option<Vec<Digest>> {
+    let leaves = |leaf: usize| matches!(tree.text(leaf), "return" | "break" | "continue" | "?" | "{");
+    if tree.tokens(tree.subtree(arguments)).any(leaves) {
+        return None;
+    }
+    let inside = |group: usize| {
+        let all: Vec<usize> = tree.children(group).filter(|child| !tree.is_comment(*child)).collect();
+        all.get(1..all.len().saturating_sub(1)).map(<[usize]>::to_vec)
+    };
+    let condition = inside(arguments)?;
+    let condition = condition.split(|token| tree.kind(*token) == ",").next()?.to_vec();
+    let (first, last) = (*condition.first()?, *condition.last()?);
+    let whole = first..tree.subtree_end(last);
+    let mut waiting = vec![condition];
+    let mut found = Vec::new();
+    while let Some(tokens) = waiting.pop() {
+        let is = |wanted: &[&str]| tokens.iter().any(|token| wanted.contains(&tree.text(*token)));
+        if is(&["=", ",", ";"]) {
+            return None;
+        }
+        if let [only] = tokens[..]
+            && tree.text(only).starts_with('(')
+            && let Some(inner) = inside(only).filter(|inner| inner.iter().all(|token| tree.kind(*token) != ","))
+        {
+            waiting.push(inner);
+        } else if is(&["&&"]) && !is(&["||", "|", "..", "..=", "if", "match", "let", "move"]) {
+            waiting.extend(tokens.split(|token| tree.text(*token) == "&&").rev().map(<[usize]>::to_vec));
+        } else {
+            // `&&a` borrows twice.
+            let (first, last) = (*tokens.first()?, *tokens.last()?);
+            if !ends_value(tree, last) {
+                return None;
+            }
+            let beside = [whole.start..first, tree.subtree_end(last)..whole.end];
+            found.push(tree.digest_without(tree.subtree(call), &beside));
+        }
+    }
+    Some(found)
+}
+
+/// Whether a token may be the last of an expression.
+fn ends_value(tree: &Tree<'_>, token: usize) -> bool {
+    let kind = tree.kind(token);
+    kind == "token_tree" || kind.ends_with("identifier") || kind.ends_with("literal") || kind == "self"
+}
+
 /// Whether a block only asserts, without effects that outlast it.
 fn only_asserts(tree: &Tree<'_>, block: usize) -> bool {
     let leaves = |node: usize| {
