@@ -318,6 +318,18 @@ impl<'a> FlatTree<'a> {
         std::iter::successors(Some(node), |node| (*node > 0).then(|| self.parent(*node))).skip(1)
     }
 
+    /// All that is in a node beside one of its descendants.
+    pub fn beside(&self, whole: usize, part: usize) -> Vec<Range<usize>> {
+        let mut inner = part;
+        let mut beside = Vec::new();
+        while inner > whole {
+            let outer = self.parent(inner);
+            beside.extend(self.children(outer).filter(|child| *child != inner).map(|child| self.subtree(child)));
+            inner = outer;
+        }
+        beside
+    }
+
     /// A node and all its descendants.
     pub fn subtree(&self, node: usize) -> Range<usize> {
         node..self.subtree_end(node)

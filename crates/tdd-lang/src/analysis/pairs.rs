@@ -20,15 +20,27 @@ pub(crate) trait TestSide {
     fn became(&self, after: &Self) -> Option<TestChange>;
 }
 
-/// The changes of tests: pairs them first by id, then by substance, in order.
+/// The changes of tests: pairs them first by id, then by substance, in order. A placeholder that becomes a test is a new
+/// test, and one that goes is nothing.
 pub(crate) fn test_changes<T: TestSide>(before: Vec<T>, after: Vec<T>) -> Vec<TestChange> {
     let (same, gone, new) = pair(before, after, T::id);
-    let mut found: Vec<_> = same.iter().filter_map(|(before, after)| before.became(after)).collect();
+    let became = |(before, after): &(T, T)| {
+        let is_filled = is_placeholder(before) && !is_placeholder(after);
+        if is_filled { Some(TestChange::Added(after.facts())) } else { before.became(after) }
+    };
+    let mut found: Vec<_> = same.iter().filter_map(became).collect();
     let (moved, gone, new) = pair(gone, new, T::substance);
     found.extend(moved.iter().map(|(was, is)| TestChange::Moved { before: was.facts(), after: is.facts() }));
-    found.extend(gone.iter().map(|test| TestChange::Removed(test.facts())));
+    let lost = gone.iter().filter(|test| !is_placeholder(*test));
+    found.extend(lost.map(|test| TestChange::Removed(test.facts())));
     found.extend(new.iter().map(|test| TestChange::Added(test.facts())));
     found
+}
+
+/// Whether a test is only an entry of a test list, such as `test.todo('adds')`: it never runs, and claims nothing.
+fn is_placeholder(test: &impl TestSide) -> bool {
+    let facts = test.facts();
+    facts.skipped.as_ref().is_some_and(|mark| mark.always) && !facts.can_fail()
 }
 
 /// An item that is not a test, in one of the two trees. `S` is its file and scope.

@@ -9,7 +9,7 @@ use super::items::items;
 use super::known::PackageIndex;
 use super::manifest;
 use super::owns;
-use super::pieces::pieces;
+use super::pieces::{PACKAGE, pieces};
 use super::sort::sort;
 use super::statements;
 use super::syntax::Tree;
@@ -31,6 +31,7 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
         is_kept: &|_, before, after| statements::is_kept(before, after),
     };
     let mut change = compare::change(&comparer, before, after, paths);
+    change.support.retain(|item| !joins_its_package(item, before, after));
     let (steering, support): (Vec<ItemChange>, Vec<ItemChange>) =
         change.support.into_iter().partition(|item| STEERING_ITEMS.contains(&item.item.as_str()));
     change.support = support;
@@ -45,6 +46,24 @@ pub fn change(project: &Project, before: &dyn Sources, after: &dyn Sources, path
     };
     change.steering.extend(steering.into_iter().map(tell));
     change
+}
+
+/// Whether a test file came to a package that its folder had before, or left one that its folder still has: then its
+/// package clause says nothing new.
+fn joins_its_package(item: &ItemChange, before: &dyn Sources, after: &dyn Sources) -> bool {
+    let (with, without) = match item.fate {
+        ItemFate::Added => (after, before),
+        ItemFate::Removed => (before, after),
+        ItemFate::Changed => return false,
+    };
+    let package = |sources: &dyn Sources, path: &str| {
+        let source = sources.read(path)?;
+        Tree::parse(&source).map(|tree| tree.package().to_owned())
+    };
+    let folder = |path: &str| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+    let own = package(with, &item.path);
+    let is_like_it = |path: &&String| owns(path) && folder(path) == folder(&item.path) && package(without, path) == own;
+    item.item == PACKAGE && own.is_some() && without.files().iter().any(|path| is_like_it(&path))
 }
 
 /// Reads a source file.
@@ -72,6 +91,20 @@ mod tests {
 
     fn check(before: &[(&str, &str)], after: &[(&str, &str)], expected: &[&str]) {
         assert_eq!(told(&of(before, after)), expected, "{after:?}");
+    }
+
+    #[test]
+    fn a_test_may_move_to_a_file_of_its_own() {
+        let other = TEST.replace("TestA", "TestB").replace("Add(1, 2) != 3", "Add(0, 0) != 0");
+        let both = format!("{TEST}{}", other.split_once("\n\nimport \"testing\"\n").map_or("", |(_, test)| test));
+        let moved = ["a_test.go::TestB -> b_test.go::TestB", "support use `testing` Added"];
+        check(&[("a_test.go", &both)], &[("a_test.go", TEST), ("b_test.go", &other)], &moved);
+        let back = ["b_test.go::TestB -> a_test.go::TestB", "support use `testing` Removed"];
+        check(&[("a_test.go", TEST), ("b_test.go", &other)], &[("a_test.go", &both)], &back);
+        let foreign = other.replace("package calc", "package fake");
+        let told = ["a_test.go::TestB -> fake/b_test.go::TestB", "support the package's name Added"];
+        let moved = of(&[("a_test.go", &both)], &[("a_test.go", TEST), ("fake/b_test.go", &foreign)]);
+        assert!(told.iter().all(|line| crate::fixture::told(&moved).contains(&(*line).to_owned())), "{moved:?}");
     }
 
     #[test]

@@ -9,6 +9,9 @@ use super::tables::tables_outside;
 use crate::analysis::compare::Piece;
 use crate::item::Items;
 
+/// The label of a package clause.
+pub(super) const PACKAGE: &str = "the package's name";
+
 /// The items of a file; with `for_tests` all of them are test-only.
 pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Piece> {
     let tests: Vec<usize> = items.tests.iter().filter_map(|test| function(tree, &test.span)).collect();
@@ -22,7 +25,7 @@ pub(super) fn pieces(tree: &Tree<'_>, items: &Items, for_tests: bool) -> Vec<Pie
             continue;
         }
         match tree.kind(node) {
-            "package_clause" => taker.add(tree.subtree(node), node, "the package's name".to_owned(), ""),
+            "package_clause" => taker.add(tree.subtree(node), node, PACKAGE.to_owned(), ""),
             "comment" if constraints.iter().any(|line| line == tree.text(node)) => {
                 taker.add(tree.subtree(node), node, "a build constraint".to_owned(), "");
             }

@@ -57,7 +57,8 @@ impl<'a> Tree<'a> {
         for node in nodes.filter(|node| !left_out.contains(node)) {
             let text = self.text(node);
             let is_comment = self.kind(node) == "comment";
-            if is_comment && !self.means_something(node) || matches!(text.trim(), "" | ";") {
+            let is_style = matches!(text.trim(), "" | ";") || self.is_trailing_comma(node);
+            if is_comment && !self.means_something(node) || is_style {
                 continue;
             }
             if STATEMENTS.contains(&self.kind(self.parent(node))) && node > 0 {
@@ -69,6 +70,13 @@ impl<'a> Tree<'a> {
             }
         }
         Digest::of(bytes)
+    }
+
+    /// Whether a comma only precedes a closing bracket.
+    fn is_trailing_comma(&self, node: usize) -> bool {
+        let after = self.siblings(self.subtree_end(node), self.subtree_end(self.parent(node)));
+        let next = || after.map(|sibling| self.kind(sibling)).find(|kind| *kind != "comment");
+        self.kind(node) == "," && matches!(next(), Some(")" | "]" | "}"))
     }
 
     /// Whether a comment is a directive, or part of the expected output of an example.
@@ -135,6 +143,7 @@ mod tests {
     #[test]
     fn layout_and_comments_are_nothing() {
         assert_eq!(digest("func f() { a := 1 /* x */; g(a) }\n"), digest("func f() {\n\ta := 1 // y\n\tg(a)\n\n}\r\n"));
+        assert_eq!(digest("var a = f([]int{1, 2})\n"), digest("var a = f(\n\t[]int{\n\t\t1,\n\t\t2, // x\n\t},\n)\n"));
     }
 
     #[test]

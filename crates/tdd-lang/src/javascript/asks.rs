@@ -3,6 +3,7 @@
 //! Follows only names, and says yes when unsure: a no refuses the test, while running the test reveals a wrong yes.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use tdd_core::digest::Digest;
 
@@ -13,6 +14,7 @@ use super::assertion::{Asserting, assertions};
 use super::call::{TestCall, TestFunctions, required, unquoted};
 use super::items::located;
 use super::modules::Modules;
+use super::statements::claims;
 use super::syntax::Tree;
 use super::tables::{rows, tables};
 
@@ -128,6 +130,14 @@ impl<'t, 's> DependencyFinder<'t, 's> {
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
         let Some(test_call) = self.test_call(test) else { return own.collect() };
+        let node = |span: &Range<usize>| {
+            let mut inside = self.tree.subtree(test_call.call);
+            inside.find(|node| self.tree.kind(*node) == "call_expression" && self.tree.range(*node) == *span)
+        };
+        let own = test.assertions.iter().flat_map(|assertion| match node(&assertion.span) {
+            Some(node) => claims(self.tree, node),
+            None => vec![assertion.digest],
+        });
         let through = self.helpers(test_call).into_iter().map(|call| self.tree.digest(self.tree.subtree(call)));
         let found: Vec<Digest> = own.chain(through).collect();
         let lists = tables(self.tree, &self.asserting, test_call).lists.into_iter().filter(|_| !found.is_empty());

@@ -8,7 +8,7 @@ use tdd_core::digest::Digest;
 use super::asks::DependencyFinder;
 use super::items::items;
 use super::manifest;
-use super::modules::Modules;
+use super::modules::{Modules, Origin};
 use super::owns;
 use super::pieces::pieces;
 use super::sort::sort;
@@ -53,12 +53,25 @@ fn in_source(path: &str, source: &str) -> Vec<Digest> {
     (0..tree.len()).filter(|node| asks(*node)).map(|node| tree.digest(tree.subtree(node))).collect()
 }
 
+/// The label of an import with the file that it leads to: a test file that moves imports it by another path.
+fn resolved(modules: &Modules, path: &str, label: &str) -> String {
+    let import = label.strip_suffix('`').and_then(|label| label.rsplit_once("of `"));
+    let Some((names, module)) = import.filter(|_| label.starts_with("use ")) else { return label.to_owned() };
+    match modules.origin(path, module) {
+        Origin::Inside(file) => format!("{names}of `{file}`"),
+        Origin::Own | Origin::Foreign | Origin::Package => label.to_owned(),
+    }
+}
+
 /// The facts about a source file.
 fn read(modules: &Modules, path: &str, source: &str) -> FileFacts {
     let Some(tree) = Tree::parse(path, source) else { return FileFacts::default() };
     let found = items(path, source);
     let finder = DependencyFinder::new(path, &tree, modules);
-    let pieces = pieces(&tree, &found, sort(path) == Sort::Test);
+    let mut pieces = pieces(&tree, &found, sort(path) == Sort::Test);
+    for piece in pieces.iter_mut().filter(|piece| piece.for_tests) {
+        piece.label = resolved(modules, path, &piece.label);
+    }
     let ask = |item: &TestItem| (finder.assertions(item), finder.asks_production(item));
     FileFacts::new(path, found, ask, pieces, tree.syntax_error())
 }
@@ -74,6 +87,47 @@ mod tests {
 
     fn said(before: &[(&str, &str)], after: &[(&str, &str)]) -> Vec<String> {
         told(&change_between(before, after, change))
+    }
+
+    #[test]
+    fn a_test_file_that_moves_imports_the_same_module_by_another_path() {
+        let at = |folders: &str| format!("{HEAD}{TEST}").replace("./calc.js", &format!("{folders}src/calc.js"));
+        let (production, fake) =
+            (("src/calc.js", "export const add = 1;\n"), ("test/src/calc.js", "export const add = 2;\n"));
+        let (before, after) = (at("../"), at("../../"));
+        let moved = ["test/a.test.js::a -> test/unit/a.test.js::a"];
+        let base = [production, fake, ("test/a.test.js", before.as_str())];
+        assert_eq!(said(&base, &[production, fake, ("test/unit/a.test.js", &after)]), moved);
+        let other = said(&base, &[production, fake, ("test/unit/a.test.js", &before)]);
+        assert!(other.contains(&"support use `add` of `test/src/calc.js` Added".to_owned()), "{other:?}");
+    }
+
+    #[test]
+    fn an_assertion_may_gain_a_claim_and_lose_none() {
+        let with = |claim: &str| TEST.replace("assert.equal(add(1, 2), 3)", claim);
+        for (before, after, expected) in [
+            ("assert.ok(add(1) > 1)", "assert.ok(add(1) > 1 && add(1) < 9)", true),
+            ("assert(add(1) > 1, 'no')", "assert((add(1) < 9) && (add(1) > 1), 'no')", true),
+            ("assert.ok(add(1) && add(2))", "assert.ok(add(1))", false),
+            ("assert.ok(add(1))", "assert.ok(add(1) || add(2))", false),
+            ("assert.ok(!add(1))", "assert.ok(!(add(1) && add(2)))", false),
+            ("assert.equal(add(1), 1)", "assert.equal(add(1) && add(2), 1)", false),
+        ] {
+            check(&with(before), &with(after), &[&format!("~a.test.js::a {expected}")]);
+        }
+    }
+
+    #[test]
+    fn a_placeholder_is_no_test_that_could_be_changed() {
+        let todo = format!("{TEST}test.todo('b');\n");
+        let real = "test('b', () => {\n  assert.equal(add(2, 2), 4);\n});\n";
+        check(&todo, &format!("{TEST}{real}"), &["+a.test.js::b"]);
+        check(&todo, TEST, &[]);
+        check(&format!("{TEST}{real}"), &todo, &["~a.test.js::b false"]);
+        let weaker = TEST.replace("  assert.equal(add(1, 2), 3);\n", "");
+        check(&todo, &format!("{weaker}{real}"), &["~a.test.js::a false", "+a.test.js::b"]);
+        let skipped = TEST.replace("test(", "test.skip(");
+        check(&skipped, "", &["-a.test.js::a"]);
     }
 
     /// Checks the change between two versions of a test file.
@@ -110,8 +164,8 @@ mod tests {
             format!("const {{ {names} }} = require('./calc');\n{}", &TEST.replace("assert.equal", "check"))
         };
         let said = |before: &str, after: &str| said(&[("a.test.js", &with(before))], &[("a.test.js", &with(after))]);
-        assert_eq!(said("add", "add, sub"), ["support use `sub` of `./calc` Added"]);
-        assert_eq!(said("add", "add, sub: minus"), ["support use `sub as minus` of `./calc` Added"]);
+        assert_eq!(said("add", "add, sub"), ["support use `sub` of `calc.js` Added"]);
+        assert_eq!(said("add", "add, sub: minus"), ["support use `sub as minus` of `calc.js` Added"]);
         assert_eq!(said("add", "sub: add").len(), 2);
         assert_eq!(said("add", "add = () => 3").len(), 2);
     }
@@ -148,6 +202,31 @@ mod tests {
             format!("for (const n of [{rows}]) {{\n  test(`a ${{n}}`, () => assert.equal(add(n), n));\n}}\n")
         };
         check(&table("1, 2"), &table("1"), &["~a.test.js::a ${n} false"]);
+    }
+
+    #[test]
+    fn a_map_may_gain_rows_and_lose_none() {
+        let body = "{ for (const n of all) { assert.equal(add(n), m); } }";
+        let map = |rows: &str| {
+            let rows = rows.replace('{', "['").replace(':', "', ").replace('}', "]");
+            format!("test('a', () => {{ const rows = new Map([{rows}]); for (const [m, all] of rows) {body} }});\n")
+        };
+        let object = |rows: &str| {
+            let rows = rows.replace(['{', '}'], "");
+            format!("test('a', () => {{ for (const [m, all] of Object.entries({{ {rows} }})) {body} }});\n")
+        };
+        for (rows, expected) in [
+            ("{even:[2, 4]}, {odd:[1]}", true),
+            ("{none:[]}, {even:[2, 4]}", true),
+            ("{even:[2]}", false),
+            ("{odd:[1]}", false),
+            ("{even:[2, 4]}, {even:[]}", false),
+            ("{even:[2, 4]}, ...more", false),
+        ] {
+            let expected = format!("~a.test.js::a {expected}");
+            check(&map("{even:[2, 4]}"), &map(rows), &[&expected]);
+            check(&object("{even:[2, 4]}"), &object(rows), &[&expected]);
+        }
     }
 
     /// Writes a test file with these rows.

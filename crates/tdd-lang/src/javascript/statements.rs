@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tdd_core::digest::Digest;
+
 use super::assertion::{Asserting, assertions};
 use super::items::{located, whole};
 use super::syntax::Tree;
@@ -27,10 +29,13 @@ fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
         let mut left_out: Vec<Range<usize>> = own.iter().map(|list| tree.subtree(*list)).collect();
         // A loop around the test is compared without the test.
         left_out.extend((nodes.start < whole.start).then(|| whole.clone()));
+        let condition = condition(&tree, nodes.start);
+        left_out.extend(condition.map(|condition| tree.subtree(condition)));
+        let claims = condition.into_iter().flat_map(|_| claims(&tree, nodes.start));
         Part {
             asserts: assertions(&tree, &asserting, nodes.clone()).first() == Some(&nodes.start),
+            rows: own.into_iter().flat_map(|list| rows(&tree, list)).chain(claims).collect(),
             words: tree.digest_without(nodes, &left_out),
-            rows: own.into_iter().flat_map(|list| rows(&tree, list)).collect(),
         }
     };
     let statements: Vec<usize> = match tree.kind(body) {
@@ -43,6 +48,32 @@ fn parts(path: &str, (source, test): (&str, &TestItem)) -> Option<Parts> {
         head: vec![part(test_call.call..body)],
         apart: tables.apart.iter().map(|apart| part(tree.subtree(*apart))).collect(),
     })
+}
+
+/// The condition that a call of `assert` or `assert.ok` holds to be true.
+fn condition(tree: &Tree<'_>, call: usize) -> Option<usize> {
+    let function = tree.child(call, "function").filter(|_| tree.kind(call) == "call_expression")?;
+    let is_assert = matches!(tree.text(function), "assert" | "assert.ok" | "t.assert.ok");
+    tree.arguments(call).into_iter().next().filter(|_| is_assert)
+}
+
+/// The digests of what an assertion claims: `assert(a && b)` claims what `assert(a)` and `assert(b)` claim.
+pub(super) fn claims(tree: &Tree<'_>, call: usize) -> Vec<Digest> {
+    let nodes = tree.subtree(call);
+    let Some(condition) = condition(tree, call) else { return vec![tree.digest(nodes)] };
+    let mut waiting = vec![condition];
+    let mut found = Vec::new();
+    while let Some(node) = waiting.pop() {
+        let is_and = |node: usize| tree.child(node, "operator").is_some_and(|word| tree.text(word) == "&&");
+        match tree.kind(node) {
+            "parenthesized_expression" => waiting.extend(tree.parts(node).next()),
+            "binary_expression" if is_and(node) => {
+                waiting.extend(tree.child(node, "right").into_iter().chain(tree.child(node, "left")));
+            }
+            _ => found.push(tree.digest_without(nodes.clone(), &tree.beside(condition, node))),
+        }
+    }
+    found
 }
 
 /// A statement's expression, without the statement and `await` around it.

@@ -92,10 +92,11 @@ impl<'a> Tree<'a> {
         Digest::of(bytes)
     }
 
-    /// Whether a node is a comment or formatter style: a semicolon, or a trailing comma.
+    /// Whether a node is a comment or formatter style: a semicolon, a trailing comma, or parentheses that change nothing.
     fn says_nothing(&self, node: usize) -> bool {
         match self.kind(node) {
             "comment" => true,
+            "(" | ")" => self.is_redundant(self.parent(node)),
             ";" | "empty_statement" => !self.ancestors(node).take(2).any(|outer| self.kind(outer) == "for_statement"),
             "," => {
                 let next = self.subtree_end(node);
@@ -105,6 +106,19 @@ impl<'a> Tree<'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether parentheses stand around the whole of a value. Those around a sequence make one value of it.
+    fn is_redundant(&self, parentheses: usize) -> bool {
+        let is_sequence = self.parts(parentheses).any(|inner| self.kind(inner) == "sequence_expression");
+        self.kind(parentheses) == "parenthesized_expression"
+            && !is_sequence
+            && match self.kind(self.parent(parentheses)) {
+                "return_statement" | "arguments" | "array" | "parenthesized_expression" => true,
+                "variable_declarator" | "pair" => self.field(parentheses) == Some("value"),
+                "assignment_expression" => self.field(parentheses) == Some("right"),
+                _ => false,
+            }
     }
 
     /// A token's text; for a string, independent of its quotes.
@@ -161,6 +175,8 @@ mod tests {
     fn layout_comments_and_the_taste_of_formatters_are_nothing() {
         assert_eq!(digest("a = f(1,\n  'x',\n) // y\n"), digest("a=f(1, \"x\");\r\n"));
         assert_eq!(digest("f(n => n, { 'a': 1 })\n"), digest("f((n) => n, { a: 1 })\n"));
+        assert_eq!(digest("const a = b + c\n"), digest("const a = (\n  b + c\n)\n"));
+        assert_eq!(digest("f(a ? b : c)\n"), digest("f((a ? b : c))\n"));
         assert_eq!(digest("function f() { g(); h() }\n"), digest("function f() {\n  g()\n  h();\n}\n"));
     }
 
@@ -169,6 +185,9 @@ mod tests {
         assert_ne!(digest("a\nb()\n"), digest("a(b())\n"));
         assert_ne!(digest("f(`a  b`)\n"), digest("f(`a b`)\n"));
         assert_ne!(digest("f([1,,])\n"), digest("f([1])\n"));
+        assert_ne!(digest("f((a, b))\n"), digest("f(a, b)\n"));
+        assert_ne!(digest("x = (a + b) * c\n"), digest("x = a + b * c\n"));
+        assert_ne!(digest("f(() => ({}))\n"), digest("f(() => {})\n"));
         assert_ne!(digest("for (;a;) {}\n"), digest("for (a;;) {}\n"));
         assert_ne!(digest("f('a b')\n"), digest("f('a  b')\n"));
         assert_ne!(digest("f({ 'a-b': 1 })\n"), digest("f({ ab: 1 })\n"));

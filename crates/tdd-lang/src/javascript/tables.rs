@@ -4,6 +4,7 @@
 //! `test.each`, of a loop around the test, or of a loop in the test that only asserts. It may be outside the test,
 //! under a name used for nothing else.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use tdd_core::digest::Digest;
@@ -101,6 +102,9 @@ fn only_asserts(tree: &Tree<'_>, asserting: &Asserting<'_>, body: usize) -> bool
     if tree.kind(body) != "statement_block" {
         return claims(body);
     }
+    let is_loop =
+        |node: usize| iterated(tree, plain(tree, node)).is_some_and(|(_, body)| only_asserts(tree, asserting, body));
+    let claims = |node: usize| claims(node) || is_loop(node);
     let is_local = |node: usize| matches!(tree.kind(node), "lexical_declaration" | "variable_declaration");
     statements(tree, body).all(|node| is_local(node) || claims(node)) && statements(tree, body).any(claims)
 }
@@ -126,16 +130,54 @@ fn table(tree: &Tree<'_>, own: &Range<usize>, over: usize) -> Option<(usize, Opt
     is_written_out(tree, list).then_some((list, Some(declarator)))
 }
 
-/// Whether a list is a literal without spread elements.
+/// Whether a list is a literal without spread elements. A key that an object or a map would have twice replaces a row.
 fn is_written_out(tree: &Tree<'_>, list: usize) -> bool {
-    tree.kind(list) == "array" && tree.parts(list).all(|row| tree.kind(row) != "spread_element")
+    let mut keys = BTreeSet::new();
+    let mut is_new = |key: Option<usize>| key.and_then(|key| literal(tree, key)).is_some_and(|key| keys.insert(key));
+    match tree.kind(list) {
+        "array" if is_map(tree, list) => {
+            tree.parts(list).all(|row| is_new(tree.parts(row).next().filter(|_| tree.kind(row) == "array")))
+        }
+        "array" => tree.parts(list).all(|row| tree.kind(row) != "spread_element"),
+        "object" => tree.parts(list).all(|row| is_new(tree.child(row, "key").filter(|_| tree.kind(row) == "pair"))),
+        _ => false,
+    }
 }
 
-/// An expression without type annotations and parentheses.
-fn bare(tree: &Tree<'_>, mut node: usize) -> usize {
-    while matches!(tree.kind(node), "parenthesized_expression" | "as_expression" | "satisfies_expression") {
-        let Some(inner) = tree.parts(node).next() else { break };
-        node = inner;
+/// Whether a list is the content of a map.
+fn is_map(tree: &Tree<'_>, list: usize) -> bool {
+    let made = tree.ancestors(list).find(|outer| tree.kind(*outer) == "new_expression");
+    made.is_some_and(|made| bare(tree, made) == list)
+}
+
+/// The text of a literal that is written in one way only, apart from its quotes.
+fn literal(tree: &Tree<'_>, key: usize) -> Option<String> {
+    let text = tree.text(key);
+    match tree.kind(key) {
+        "string" => text.get(1..text.len() - 1).filter(|inner| !inner.contains('\\')).map(str::to_owned),
+        "property_identifier" => (text != "__proto__").then(|| text.to_owned()),
+        "number" => text.parse::<u32>().ok().map(|number| number.to_string()),
+        _ => None,
     }
-    node
+}
+
+/// An expression without type annotations and parentheses, and the rows of a map or an object.
+fn bare(tree: &Tree<'_>, mut node: usize) -> usize {
+    loop {
+        let inner = match tree.kind(node) {
+            "parenthesized_expression" | "as_expression" | "satisfies_expression" => tree.parts(node).next(),
+            "new_expression" if tree.child(node, "constructor").is_some_and(|name| tree.text(name) == "Map") => {
+                tree.arguments(node).into_iter().next()
+            }
+            "call_expression" => {
+                let function = tree.child(node, "function").map_or("", |function| tree.text(function));
+                tree.arguments(node).into_iter().next().filter(|_| function == "Object.entries")
+            }
+            _ => None,
+        };
+        match inner {
+            Some(inner) => node = inner,
+            None => return node,
+        }
+    }
 }

@@ -4,6 +4,7 @@
 //! out when the test runs.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use tdd_core::digest::Digest;
 
@@ -12,6 +13,7 @@ use crate::item::TestItem;
 
 use super::items::{assertions, called, definition, name};
 use super::modules::Modules;
+use super::statements::claims;
 use super::syntax::Tree;
 use super::tables::{rows, tables};
 
@@ -113,6 +115,14 @@ impl<'t, 's> DependencyFinder<'t, 's> {
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let own = test.assertions.iter().map(|assertion| assertion.digest);
         let Some(function) = self.function(test) else { return own.collect() };
+        let node = |span: &Range<usize>| {
+            let is_it = |node: &usize| matches!(self.tree.kind(*node), "assert_statement" | "call");
+            self.tree.subtree(function).find(|node| is_it(node) && self.tree.range(*node) == *span)
+        };
+        let own = test.assertions.iter().flat_map(|assertion| match node(&assertion.span) {
+            Some(node) => claims(self.tree, node),
+            None => vec![assertion.digest],
+        });
         let through = self.helpers(function).into_iter().map(|call| self.tree.digest(self.tree.subtree(call)));
         let found: Vec<Digest> = own.chain(through).collect();
         let around = self.tree.parent(function);

@@ -102,6 +102,74 @@ mod tests {
     }
 
     #[test]
+    fn an_assertion_may_gain_a_claim_and_lose_none() {
+        let with = |body: &str| format!("def test_a():\n    {body}\n    assert g()\n");
+        for (before, after, expected) in [
+            ("assert f() > 1", "assert f() > 1 and f() < 9", true),
+            ("assert f() > 1", "assert (f() < 9 and f() > 1)", true),
+            ("assert a or b", "assert (a or b) and c", true),
+            ("assert a, 'no'", "assert a and b, 'no'", true),
+            ("self.assertTrue(a)", "self.assertTrue(a and b)", true),
+            ("assert a and b", "assert a", false),
+            ("assert a", "assert a or b", false),
+            ("assert a", "assert a and b or c", false),
+            ("assert a or b", "assert a or b and c", false),
+            ("assert not a", "assert not (a and b)", false),
+            ("self.assertFalse(a)", "self.assertFalse(a and b)", false),
+            (
+                "with raises(AssertionError):\n        assert a",
+                "with raises(AssertionError):\n        assert a and b",
+                false,
+            ),
+        ] {
+            let (old, new) = (with(before), with(after));
+            check(&[("t_test.py", &old)], &[("t_test.py", &new)], &[&format!("~t_test.py::test_a {expected}")]);
+            let grown = of(&[("t_test.py", &old)], &[("t_test.py", &new)]);
+            assert_eq!(grown.new_demands().count(), usize::from(expected), "{before} {after}");
+        }
+    }
+
+    #[test]
+    fn a_skipped_test_without_a_body_is_no_test_that_could_be_changed() {
+        let todo = "import pytest\n\n\n@pytest.mark.skip\ndef test_a():\n    ...\n";
+        let real = "import pytest\n\n\ndef test_a():\n    assert f() == 1\n";
+        check(&[("t_test.py", todo)], &[("t_test.py", real)], &["+t_test.py::test_a"]);
+        let later = todo.replace("...", "assert f() == 1");
+        check(&[("t_test.py", &later)], &[("t_test.py", &real.replace('1', "2"))], &["~t_test.py::test_a false"]);
+    }
+
+    #[test]
+    fn a_dict_may_gain_rows_and_lose_none() {
+        let with = |rows: &str| {
+            format!(
+                "def test_a():\n    cases = {{{rows}}}\n    for b, all in cases.items():\n        for a in all:\n            assert f(a) == b\n"
+            )
+        };
+        for (rows, expected) in [
+            ("'even': [2, 4], 'odd': [1]", true),
+            ("'none': [], 'even': [2, 4]", true),
+            ("'even': [2]", false),
+            ("'odd': [1]", false),
+            ("'even': [2, 4], 'even': []", false),
+            ("'even': [2, 4], **more", false),
+            ("'even': [2, 4], key(): []", false),
+        ] {
+            let (old, new) = (with("'even': [2, 4]"), with(rows));
+            check(&[("t_test.py", &old)], &[("t_test.py", &new)], &[&format!("~t_test.py::test_a {expected}")]);
+        }
+    }
+
+    #[test]
+    fn a_test_that_was_formatted_is_the_same_test() {
+        let old = "def test_a():\n    item = Builder().plus(1).build()\n    assert item == f(1, 'x')\n";
+        let new = "def test_a():\n    item = (\n        Builder()\n        .plus(1)\n        .build()\n    )\n    assert item == f(\n        1,\n        \"x\",\n    )\n";
+        check(&[("t_test.py", old)], &[("t_test.py", new)], &[]);
+        let other =
+            new.replace("item == f", "(item == f").replace("    )\n\n", "").replace("\"x\",\n    )", "\"x\"), 'no')");
+        check(&[("t_test.py", old)], &[("t_test.py", &other)], &["~t_test.py::test_a false"]);
+    }
+
+    #[test]
     fn a_table_with_a_name_of_its_own_belongs_to_its_test() {
         let marked = "@pytest.mark.parametrize('a, b', CASES)\ndef test_a(a, b):\n    assert f(a) == b\n";
         let loops = "def test_a():\n    for a, b in CASES:\n        assert f(a) == b\n";

@@ -18,10 +18,16 @@ pub(super) fn is_kept(before: (&str, &TestItem), after: (&str, &TestItem)) -> bo
 
 fn part_of(tree: &Tree<'_>, nodes: Range<usize>, tables: &[usize]) -> Part {
     let own: Vec<usize> = tables.iter().copied().filter(|table| nodes.contains(table)).collect();
-    let left_out: Vec<Range<usize>> =
-        own.iter().map(|table| tree.subtree(*table)).chain(names_of_rows(tree, nodes.clone(), &own)).collect();
+    let condition = condition(tree, assertion(tree, nodes.start));
+    let left_out: Vec<Range<usize>> = own
+        .iter()
+        .map(|table| tree.subtree(*table))
+        .chain(names_of_rows(tree, nodes.clone(), &own))
+        .chain(condition.map(|condition| tree.subtree(condition)))
+        .collect();
     let asserts = asserts(tree, nodes.start);
-    let rows = own.into_iter().flat_map(|table| rows(tree, table)).collect();
+    let claims = condition.into_iter().flat_map(|_| claims(tree, assertion(tree, nodes.start)));
+    let rows = own.into_iter().flat_map(|table| rows(tree, table)).chain(claims).collect();
     Part { words: tree.digest_without(nodes, &left_out), rows, asserts }
 }
 
@@ -58,6 +64,42 @@ fn parts((source, test): (&str, &TestItem)) -> Option<Parts> {
         statements: statements.map(|node| part(tree.subtree(node))).collect(),
         apart: outside(&tree, statement).into_iter().map(|node| part(tree.subtree(node))).collect(),
     })
+}
+
+/// The assertion in a statement: the statement itself, or its call.
+fn assertion(tree: &Tree<'_>, statement: usize) -> usize {
+    if tree.kind(statement) == "expression_statement" { statement + 1 } else { statement }
+}
+
+/// The condition that an assertion holds to be true.
+fn condition(tree: &Tree<'_>, assertion: usize) -> Option<usize> {
+    match tree.kind(assertion) {
+        // The first part is the keyword.
+        "assert_statement" => tree.parts(assertion).nth(1),
+        "call" if called(tree, assertion) == "assertTrue" => {
+            tree.child(assertion, "arguments").and_then(|arguments| tree.parts(arguments).next())
+        }
+        _ => None,
+    }
+}
+
+/// The digests of what an assertion claims: `assert a and b` claims what `assert a` and `assert b` claim.
+pub(super) fn claims(tree: &Tree<'_>, assertion: usize) -> Vec<Digest> {
+    let nodes = tree.subtree(assertion);
+    let Some(condition) = condition(tree, assertion) else { return vec![tree.digest(nodes)] };
+    let mut waiting = vec![condition];
+    let mut found = Vec::new();
+    while let Some(node) = waiting.pop() {
+        let is_and = |node: usize| tree.child(node, "operator").is_some_and(|word| tree.text(word) == "and");
+        match tree.kind(node) {
+            "parenthesized_expression" => waiting.extend(tree.parts(node).next()),
+            "boolean_operator" if is_and(node) => {
+                waiting.extend(tree.child(node, "right").into_iter().chain(tree.child(node, "left")));
+            }
+            _ => found.push(tree.digest_without(nodes.clone(), &tree.beside(condition, node))),
+        }
+    }
+    found
 }
 
 /// Whether a statement only asserts.

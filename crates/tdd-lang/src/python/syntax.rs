@@ -16,6 +16,44 @@ static GRAMMAR: Grammar =
 const STATEMENT: u8 = 0xfe;
 const BLOCK: u8 = 0xfd;
 
+/// Expressions that bind more tightly than any operator.
+const TIGHT: [&str; 13] = [
+    "identifier",
+    "attribute",
+    "call",
+    "subscript",
+    "string",
+    "integer",
+    "float",
+    "list",
+    "dictionary",
+    "set",
+    "true",
+    "false",
+    "none",
+];
+
+/// Nodes that keep their expressions apart by brackets, commas or keywords.
+const DELIMITING: [&str; 13] = [
+    "argument_list",
+    "assert_statement",
+    "default_parameter",
+    "expression_list",
+    "expression_statement",
+    "keyword_argument",
+    "list",
+    "pair",
+    "parenthesized_expression",
+    "raise_statement",
+    "return_statement",
+    "set",
+    "tuple",
+];
+
+/// Lists in which a trailing comma has no meaning.
+const LISTS: [&str; 7] =
+    ["argument_list", "dictionary", "import_from_statement", "list", "parameters", "set", "with_clause"];
+
 /// The syntax tree of a Python file.
 pub(super) type Tree<'a> = crate::syntax::Tree<'a, Python>;
 
@@ -40,7 +78,7 @@ impl<'a> Tree<'a> {
                 blocks.pop();
                 bytes.push(BLOCK);
             }
-            if left_out.iter().any(|range| range.contains(&node)) || self.says_nothing(node) {
+            if left_out.iter().any(|range| range.contains(&node)) || self.says_nothing(node) || self.is_style(node) {
                 node = self.subtree_end(node);
                 continue;
             }
@@ -59,15 +97,71 @@ impl<'a> Tree<'a> {
         Digest::of(bytes)
     }
 
-    /// A token as any formatter would leave it: a string has double quotes if both kinds mean the same.
+    /// A token as any formatter would leave it.
     fn token(&self, node: usize) -> String {
         let text = self.text(node).replace("\r\n", "\n");
-        let (prefix, quoted) = text.split_at(text.find(['\'', '"']).unwrap_or(0));
-        let inner = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
-        match inner.filter(|inner| self.kind(node) == "string" && !inner.contains(['\'', '"'])) {
-            Some(inner) => format!("{prefix}\"{inner}\""),
-            None => text,
+        match self.kind(node) {
+            "string" => with_double_quotes(&text).unwrap_or(text),
+            // The quotes of a string with interpolated expressions, if there are no others inside of it.
+            "string_start" | "string_end" if self.text(self.parent(node)).matches(['\'', '"']).count() == 2 => {
+                text.replace('\'', "\"")
+            }
+            "integer" | "float" => text.to_lowercase(),
+            _ => text,
         }
+    }
+
+    /// Whether a token is formatter style: parentheses that change nothing, a trailing comma, or a semicolon that ends
+    /// a statement.
+    fn is_style(&self, node: usize) -> bool {
+        let outer = self.parent(node);
+        match (self.kind(node), self.kind(outer)) {
+            ("(" | ")", "parenthesized_expression") => self.is_redundant(outer),
+            ("(" | ")", "tuple" | "tuple_pattern") => self.is_bare_tuple(outer),
+            ("(" | ")", "import_from_statement" | "with_clause") => true,
+            (",", _) => self.is_trailing_comma(node, outer),
+            (";", "module" | "block") => true,
+            _ => false,
+        }
+    }
+
+    /// Whether an expression means the same without its parentheses: nothing beside it could bind more tightly.
+    fn is_redundant(&self, parentheses: usize) -> bool {
+        // `f"{(a)=}"` shows the parentheses.
+        let is_shown = self.ancestors(parentheses).any(|outer| self.kind(outer) == "interpolation");
+        let Some(inner) = self.parts(parentheses).next().filter(|_| !is_shown) else { return false };
+        if TIGHT.contains(&self.kind(inner)) && self.field(parentheses) != Some("left") {
+            return true;
+        }
+        match self.kind(self.parent(parentheses)) {
+            "assignment" | "augmented_assignment" | "for_statement" => self.field(parentheses) == Some("right"),
+            "if_statement" | "elif_clause" | "while_statement" => self.field(parentheses) == Some("condition"),
+            outer => DELIMITING.contains(&outer),
+        }
+    }
+
+    /// Whether a tuple would be the same without its parentheses, because of where it is.
+    fn is_bare_tuple(&self, tuple: usize) -> bool {
+        let wanted = if self.kind(tuple) == "tuple" { "right" } else { "left" };
+        let has_elements = self.parts(tuple).next().is_some();
+        has_elements
+            && match self.kind(self.parent(tuple)) {
+                "return_statement" => true,
+                "assignment" => wanted == "right" && self.field(tuple) == Some("right"),
+                "for_statement" => self.field(tuple) == Some(wanted),
+                _ => false,
+            }
+    }
+
+    /// Whether a comma only precedes a closing bracket; the comma of `(a,)` and of `a[b,]` makes a tuple.
+    fn is_trailing_comma(&self, comma: usize, outer: usize) -> bool {
+        let after = self.siblings(self.subtree_end(comma), self.subtree_end(outer));
+        let next = after.map(|node| self.kind(node)).find(|kind| *kind != "comment");
+        matches!(next, Some(")" | "]" | "}"))
+            && match self.kind(outer) {
+                "tuple" | "tuple_pattern" => self.parts(outer).nth(1).is_some(),
+                outer => LISTS.contains(&outer),
+            }
     }
 
     /// Whether a node is a comment, or a string on its own without examples that could run.
@@ -112,6 +206,26 @@ fn is_atom(node: &tree_sitter::Node<'_>) -> bool {
     node.kind() == "string_content" || node.kind() == "string" && !has_expressions()
 }
 
+/// A string in double quotes, whichever it had: of the escapes, those of quotes are taken out.
+fn with_double_quotes(text: &str) -> Option<String> {
+    let (prefix, quoted) = text.split_at(text.find(['\'', '"'])?);
+    let inner = |quotes: &str| quoted.strip_prefix(quotes)?.strip_suffix(quotes);
+    let inner = ["\"\"\"", "'''", "\"", "'"].into_iter().find_map(inner)?;
+    let prefix = prefix.to_lowercase().replace('u', "");
+    if prefix.contains('r') {
+        return Some(format!("{prefix}\"{inner}\""));
+    }
+    let mut plain = String::new();
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        match (character, if character == '\\' { characters.next() } else { None }) {
+            ('\\', Some(quote @ ('\'' | '"'))) => plain.push(quote),
+            (character, escaped) => plain.extend([character].into_iter().chain(escaped)),
+        }
+    }
+    Some(format!("{prefix}\"{plain}\""))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +250,51 @@ mod tests {
         assert_ne!(digest("a = 'x'\n"), digest("a = b'x'\n"));
         assert_ne!(digest("a = '\"'\n"), digest("a = \"\"\n"));
         assert_ne!(digest("def f():\n    '''>>> f()\n    1'''\n"), digest("def f():\n    '''>>> f()\n    2'''\n"));
+    }
+
+    #[test]
+    fn what_a_formatter_does_is_nothing() {
+        for (before, after) in [
+            ("x = a().b(1).c()\n", "x = (\n    a()\n    .b(1)\n    .c()\n)\n"),
+            ("assert a == b, 'no'\n", "assert (\n    a == b\n), \"no\"\n"),
+            ("f(a, b)\n", "f(\n    a,\n    b,\n)\n"),
+            ("f(x=a if b else c)\n", "f(x=(a if b else c))\n"),
+            ("x = [1, 2]\n", "x = [\n    1,\n    2,  # two\n]\n"),
+            ("if (a and b): c(); d()\n", "if a and b:\n    c()\n    d()\n"),
+            ("return a, b\n", "return (a, b)\n"),
+            ("for (a, b) in c:\n    d()\n", "for a, b in c:\n    d()\n"),
+            ("from a import b, c\n", "from a import (\n    b,\n    c,\n)\n"),
+            ("a = 'it\\'s'\n", "a = \"it's\"\n"),
+            ("a = '''b'''\n", "a = \"\"\"b\"\"\"\n"),
+            ("a = f'{b}!'\n", "a = f\"{b}!\"\n"),
+            ("a = 0XFF + 1E5\n", "a = 0xff + 1e5\n"),
+        ] {
+            assert_eq!(digest(before), digest(after), "{before}{after}");
+        }
+    }
+
+    #[test]
+    fn parentheses_commas_and_quotes_that_mean_something_count() {
+        for (before, after) in [
+            ("x = (a + b) * c\n", "x = a + b * c\n"),
+            ("assert (a or b) and c\n", "assert a or b and c\n"),
+            ("assert a, 'no'\n", "assert (a, 'no')\n"),
+            ("assert a == (b, )\n", "assert a == (b)\n"),
+            ("assert (a == b) == c\n", "assert a == b == c\n"),
+            ("assert not (a == b)\n", "assert (not a) == b\n"),
+            ("f((a, b))\n", "f(a, b)\n"),
+            ("x = a[b,]\n", "x = a[b]\n"),
+            ("x = ()\n", "x = f()\n"),
+            ("x = (a for a in b)\n", "x = [a for a in b]\n"),
+            ("x = ['a', 'b']\n", "x = ['a' 'b']\n"),
+            ("x = f'{(a)=}'\n", "x = f'{a=}'\n"),
+            ("x = '\\\\'\n", "x = '\\''\n"),
+            ("x = r'\\''\n", "x = '\\''\n"),
+            ("x = 'a\\nb'\n", "x = '''a\nb'''\n"),
+            ("x = lambda: (a, b)\n", "x = lambda: a, b\n"),
+        ] {
+            assert_ne!(digest(before), digest(after), "{before}{after}");
+        }
     }
 
     #[test]

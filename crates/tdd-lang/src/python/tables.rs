@@ -46,12 +46,15 @@ fn iterated(tree: &Tree<'_>, node: usize) -> Option<usize> {
         "call" if tree.kind(tree.parent(node)) == "decorator" && called(tree, node) == "expand" => {
             tree.parts(tree.child(node, "arguments")?).next().map(|values| bare(tree, values))
         }
-        "for_statement" if tree.child(node, "alternative").is_none() => {
-            let body = tree.child(node, "body")?;
-            only_asserts(tree, body).then(|| tree.child(node, "right")).flatten().map(|over| bare(tree, over))
-        }
+        "for_statement" if is_asserting_loop(tree, node) => tree.child(node, "right").map(|over| bare(tree, over)),
         _ => None,
     }
+}
+
+/// Whether a loop only asserts, for everything that it goes over.
+fn is_asserting_loop(tree: &Tree<'_>, node: usize) -> bool {
+    let body = tree.child(node, "body").filter(|_| tree.child(node, "alternative").is_none());
+    body.is_some_and(|body| only_asserts(tree, body))
 }
 
 /// An iterable without a wrapper around it: `enumerate(rows)`, `rows.items()`.
@@ -59,13 +62,15 @@ fn bare(tree: &Tree<'_>, over: usize) -> usize {
     let function = if tree.kind(over) == "call" { tree.child(over, "function") } else { None };
     let arguments = tree.child(over, "arguments");
     let inner = match (called(tree, over), function, arguments) {
-        ("enumerate", Some(_), Some(arguments)) => tree.parts(arguments).next(),
+        ("enumerate" | "sorted" | "list", Some(function), Some(arguments)) if tree.kind(function) == "identifier" => {
+            tree.parts(arguments).next()
+        }
         ("items", Some(function), Some(arguments)) if tree.parts(arguments).next().is_none() => {
             tree.child(function, "object")
         }
         _ => None,
     };
-    inner.unwrap_or(over)
+    inner.map_or(over, |inner| bare(tree, inner))
 }
 
 /// Whether a block only asserts, with no effect beyond the block.
@@ -81,6 +86,7 @@ fn only_asserts(tree: &Tree<'_>, block: usize) -> bool {
             "expression_statement" if is_local() => continue,
             "with_statement" if raises(tree, statement) && !leaves(tree, statement) => {}
             "with_statement" if tree.child(statement, "body").is_some_and(|body| only_asserts(tree, body)) => {}
+            "for_statement" if is_asserting_loop(tree, statement) => {}
             _ if asserts(tree, statement) => {}
             _ => return false,
         }
@@ -142,12 +148,20 @@ fn is_plain(tree: &Tree<'_>, list: usize) -> bool {
 
 /// The key of a pair, if it is a plain literal.
 fn key(tree: &Tree<'_>, pair: usize) -> Option<String> {
-    let key = tree.child(pair, "key")?;
+    literal(tree, tree.child(pair, "key")?)
+}
+
+/// A plain literal, written in one way only: equal values have equal texts.
+fn literal(tree: &Tree<'_>, key: usize) -> Option<String> {
     let text = tree.text(key);
     let quoted = ['"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote));
     match tree.kind(key) {
         "string" => quoted.filter(|inner| !inner.contains(['\\', '"', '\''])).map(|inner| format!("'{inner}")),
         "integer" => text.parse::<u64>().ok().map(|number| number.to_string()),
+        "tuple" => {
+            let parts: Option<Vec<String>> = tree.parts(key).map(|part| literal(tree, part)).collect();
+            Some(format!("({:?})", parts?))
+        }
         _ => None,
     }
 }
@@ -185,6 +199,8 @@ mod tests {
             format!("CASES = ((1, 2), (3, 4))\n{}", marked("argvalues=CASES")),
             "def test_a():\n    cases = [1, 2]\n    for case in cases:\n        with subtests.test():\n            got = f(case)\n            assert got\n".to_owned(),
             "def test_a():\n    for bad in ['x', 'y']:\n        with pytest.raises(ValueError):\n            parse(bad)\n".to_owned(),
+            "def test_a():\n    cases = {'a': [1], 'b': [2, 3]}\n    for b, numbers in cases.items():\n        for a in numbers:\n            assert f(a) == b\n".to_owned(),
+            "def test_a():\n    cases = {(1, 2): 3, (2, 1): 3}\n    for (a, b), c in sorted(cases.items()):\n        assert f(a, b) == c\n".to_owned(),
             "class A(TestCase):\n    CASES = [1, 2]\n    def test_a(self):\n        for case in self.CASES:\n            self.assertTrue(f(case))\n".to_owned(),
         ] {
             assert_eq!(count(&source), 2, "{source}");
@@ -207,6 +223,8 @@ mod tests {
             "WANT = {'a': 1, 'a': 2}\ndef test_a():\n    for a, b in WANT.items():\n        assert f(a) == b\n"
                 .to_owned(),
             "def test_a():\n    assert all(f(a) for a in [1, 2])\n".to_owned(),
+            "WANT = {'a': [1], 'b': [2]}\ndef test_a():\n    for b, all in WANT.items():\n        for a in all:\n            assert f(a) == b\n            break\n".to_owned(),
+            "WANT = {(1, 2): 3, (1, 2): 4}\ndef test_a():\n    for (a, b), c in WANT.items():\n        assert f(a, b) == c\n".to_owned(),
         ] {
             assert_eq!(count(&source), 0, "{source}");
         }

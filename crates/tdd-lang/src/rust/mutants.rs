@@ -8,6 +8,9 @@ use super::value::changed;
 use crate::syntax::splice;
 use crate::twin::Mutant;
 
+/// Keeps a mutated body from failing by a lint.
+const LENIENT: &str = "#![allow(warnings, unconditional_recursion)]";
+
 /// One way to mutate everything that can be mutated.
 #[derive(Clone, Copy)]
 enum Way {
@@ -73,6 +76,10 @@ fn edit(tree: &Tree<'_>, node: usize, way: Way) -> Option<(Range<usize>, String,
     }
     let body = tree.child(node, "body")?;
     let returns = tree.child(node, "return_type").map_or("()", |returns| tree.text(returns));
+    if let Some(opaque) = returns.trim().strip_prefix("impl ") {
+        let (answer, what) = opaque_answer(opaque, tree.text(body), way)?;
+        return Some((tree.range(body), format!("{{ {LENIENT} {answer} }}"), format!("`{name}` {what}")));
+    }
     let answer = match (way, plain_values(returns)) {
         (Way::Plain, Some((plain, _))) => plain,
         (Way::Other, Some((_, other))) => other,
@@ -80,9 +87,53 @@ fn edit(tree: &Tree<'_>, node: usize, way: Way) -> Option<(Range<usize>, String,
         (Way::Refuse, None) => "::core::panic!()".to_owned(),
         (Way::Plain | Way::Other, None) | (Way::Default | Way::Refuse, Some(_)) => return None,
     };
-    let lenient = "#![allow(warnings, unconditional_recursion)]";
-    let text = format!("{{ {lenient} {answer} }}");
+    let text = format!("{{ {LENIENT} {answer} }}");
     Some((tree.range(body), text, format!("`{name}` returns `{answer}`")))
+}
+
+/// Another value of an `impl` type, made from the body that makes the right one, and what it is.
+fn opaque_answer(opaque: &str, body: &str, way: Way) -> Option<(String, String)> {
+    let items = |method: &str, count: u8| format!("::core::iter::Iterator::{method}({body}, {count})");
+    let is_iterator = opaque.split(['<', '+']).next().is_some_and(|name| name.trim().ends_with("Iterator"));
+    let values = closure(opaque).and_then(|(parameters, returns)| {
+        let (plain, other) = plain_values(&returns)?;
+        let answer = |value: &str| {
+            let what = format!("returns a closure that returns `{value}`");
+            (format!("move |{parameters}| -> {returns} {{ {value} }}"), what)
+        };
+        Some((answer(&plain), answer(&other)))
+    });
+    match (way, values) {
+        (Way::Plain, _) if is_iterator => Some((items("take", 0), "returns no items".to_owned())),
+        (Way::Other, _) if is_iterator => Some((items("skip", 1), "leaves out its first item".to_owned())),
+        (Way::Plain, Some((plain, _))) => Some(plain),
+        (Way::Other, Some((_, other))) => Some(other),
+        // The body that follows is never run; it says which type the function returns.
+        (Way::Refuse, None) if !is_iterator => {
+            Some((format!("if true {{ ::core::panic!() }} {body}"), "returns `::core::panic!()`".to_owned()))
+        }
+        (Way::Plain | Way::Other, None) | (Way::Default | Way::Refuse, _) => None,
+    }
+}
+
+/// The parameters and the return type of `Fn(A, B) -> C`.
+fn closure(opaque: &str) -> Option<(String, String)> {
+    let rest = ["Fn(", "FnMut(", "FnOnce("].into_iter().find_map(|start| opaque.strip_prefix(start))?;
+    let mut depth = 1_i32;
+    let end = rest.find(|c| {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        depth == 0
+    })?;
+    let mut left = rest.get(..end)?;
+    let mut parameters = Vec::new();
+    while !left.trim().is_empty() {
+        let first = first_type(left);
+        parameters.push(format!("_: {first}"));
+        let at = left.find(first)? + first.len();
+        left = left.get(at..)?.trim_start().strip_prefix(',').unwrap_or_default();
+    }
+    let returns = rest.get(end + 1..)?.trim().strip_prefix("->")?;
+    Some((parameters.join(", "), returns.split('+').next()?.trim().to_owned()))
 }
 
 /// Two values of a well-known type.
@@ -172,6 +223,27 @@ mod tests {
         ] {
             assert_eq!(answers(returns), expected, "{returns}");
         }
+    }
+
+    #[test]
+    fn a_type_without_a_name_has_answers_made_from_the_right_one() {
+        for (returns, expected) in [
+            ("impl Iterator<Item = (T, T)> + '_", ["no items", "`f` leaves out its first item"]),
+            ("impl DoubleEndedIterator<Item = u8>", ["no items", "`f` leaves out its first item"]),
+            ("impl Fn(i32, &str) -> i32 + 'static", ["a closure that returns `0`", "a closure that returns `1`"]),
+        ] {
+            assert_eq!(answers(returns), expected, "{returns}");
+        }
+        assert_eq!(answers("impl Fn(A) -> C"), ["`::core::panic!()`"]);
+        assert_eq!(answers("impl Display"), ["`::core::panic!()`"]);
+        let source = "fn f(n: i32) -> impl Fn((i32, i32), &str) -> i32 { move |(a, _), _| a + n }\n\
+                      fn g() -> impl Display { 1 }\nfn h() -> u8 { 1 }\n";
+        let mutants = value_mutants("src/lib.rs", source, std::slice::from_ref(&(1..4)));
+        let texts: Vec<&str> = mutants.iter().map(|mutant| mutant.source.as_str()).collect();
+        assert!(texts[0].contains("move |_: (i32, i32), _: &str| -> i32 { 0 }"), "{}", texts[0]);
+        assert!(texts[0].contains("fn g() -> impl Display { 1 }"), "{}", texts[0]);
+        assert!(texts[2].contains("if true { ::core::panic!() } { 1 }"), "{}", texts[2]);
+        assert!(texts.iter().all(|text| items("src/lib.rs", text).parses), "{texts:?}");
     }
 
     #[test]

@@ -323,7 +323,7 @@ impl<'t, 's> Walk<'t, 's> {
             span: self.span(first..function.nodes.end),
             line: self.tree.line(function.name),
             digest: whole(self.tree.digest(nodes.clone())),
-            body: whole(self.tree.digest_without(nodes, function.name..function.name + 1)),
+            body: whole(self.tree.digest_without(nodes, &[self.tree.subtree(function.name)])),
             assertions: asserted,
             cases: self.cases(lead).into_iter().chain(tables.iter().flat_map(|table| table.rows.clone())).collect(),
             ignored: Mark::strongest(ignores.chain(never.map(Mark::always))),

@@ -195,7 +195,11 @@ impl<'f> DependencyFinder<'f> {
     /// so.
     pub fn assertions(&self, test: &TestItem) -> Vec<Digest> {
         let calls = self.calls(&self.body(test)).into_iter().map(|call| self.digest(call));
-        let mut all: Vec<Digest> = test.assertions.iter().map(|assertion| assertion.digest).chain(calls).collect();
+        let own = test.assertions.iter().flat_map(|assertion| match self.file.claims(test, &assertion.span) {
+            Some(claims) => claims.to_vec(),
+            None => vec![assertion.digest],
+        });
+        let mut all: Vec<Digest> = own.chain(calls).collect();
         // Cases alone assert nothing.
         if !all.is_empty() {
             all.extend(&test.cases);

@@ -7,7 +7,7 @@ use tdd_core::digest::Digest;
 use crate::item::TestItem;
 use crate::kept::{Part, are_kept, are_somewhere};
 use crate::rust::syntax::{Tree, unix};
-use crate::rust::tables::{Table, tables_in};
+use crate::rust::tables::{Table, conditions_in, tables_in};
 use crate::rust::walk::Walk;
 use crate::syntax::SyntaxError;
 
@@ -22,6 +22,8 @@ pub(in crate::rust) struct File {
     pub tests: Vec<TestItem>,
     /// The tables of each test.
     tables: Vec<Vec<Table>>,
+    /// The conditions that each test asserts.
+    conditions: Vec<Vec<Table>>,
     pub pieces: Vec<Piece>,
     pub parses: bool,
     /// Where it does not parse.
@@ -32,6 +34,8 @@ pub(in crate::rust) struct File {
 struct Token {
     range: Range<usize>,
     kind: &'static str,
+    /// Whether it is only the formatter's.
+    is_style: bool,
 }
 
 impl File {
@@ -43,15 +47,21 @@ impl File {
             tokens: Vec::new(),
             tests: Vec::new(),
             tables: Vec::new(),
+            conditions: Vec::new(),
             pieces: Vec::new(),
             parses: false,
             syntax_error: None,
         };
         if let Some(tree) = Tree::parse(&source) {
-            let token = |node| Token { range: tree.range(node), kind: tree.kind(node) };
+            let token = |node| Token { range: tree.range(node), kind: tree.kind(node), is_style: tree.is_style(node) };
             file.tokens = tree.tokens(0..tree.len()).map(token).filter(|token| !token.range.is_empty()).collect();
             let items = Walk::new(&tree).run();
             file.tables = items.tests.iter().map(|test| tables_in(&tree, &test.span)).collect();
+            // More claims make it easier to panic.
+            let conditions = |test: &TestItem| {
+                if test.should_panic { Vec::new() } else { conditions_in(&tree, &test.span) }
+            };
+            file.conditions = items.tests.iter().map(conditions).collect();
             let apart = file.tables.iter().flatten().filter_map(|table| table.apart.clone()).collect();
             file.pieces = pieces(&tree, &items, apart, for_tests);
             file.syntax_error = tree.syntax_error();
@@ -96,8 +106,18 @@ impl File {
     }
 
     fn tables_of(&self, test: &TestItem) -> &[Table] {
+        self.of(test, &self.tables)
+    }
+
+    /// The claims of an assertion of a test, if it is a statement of its own that asserts a condition.
+    pub fn claims(&self, test: &TestItem, assertion: &Range<usize>) -> Option<&[Digest]> {
+        let is_it = |table: &&Table| assertion.start < table.list.start && table.list.end == assertion.end;
+        self.of(test, &self.conditions).iter().find(is_it).map(|table| table.rows.as_slice())
+    }
+
+    fn of<'f>(&self, test: &TestItem, tables: &'f [Vec<Table>]) -> &'f [Table] {
         let at = self.tests.iter().position(|known| known.span == test.span);
-        at.and_then(|at| self.tables.get(at)).map_or(&[], Vec::as_slice)
+        at.and_then(|at| tables.get(at)).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a test still does everything it did: its statements appear in the other test in the same order, with
@@ -122,8 +142,8 @@ impl File {
 
     /// A test's parts: the head before its body, the body's statements, and its tables elsewhere.
     fn parts(&self, test: &TestItem) -> Parts {
-        let tables = self.tables_of(test);
-        let tokens: Vec<usize> = self.inside(&test.span).collect();
+        let tables = &[self.tables_of(test), self.of(test, &self.conditions)].concat();
+        let tokens: Vec<usize> = self.inside(&test.span).filter(|token| !self.tokens[*token].is_style).collect();
         let mut depth = 0_usize;
         let mut parts = Parts::default();
         let mut statement = Tokens::default();
@@ -253,6 +273,53 @@ mod tests {
             check(&with("(1, 2), (2, 4)"), &with("(1, 2), (2, 5), (3, 6)"), false);
             check(&with("(1, 2), (2, 4)"), &with("(1, 2)"), false);
             check(&with("(1, 2), (2, 4)"), &format!("{} assert!(c());", with("(1, 2), (2, 4), (3, 6)")), true);
+        }
+    }
+
+    #[test]
+    fn an_assertion_may_gain_a_claim_and_lose_none() {
+        check("assert!(a() > 2); b();", "assert!(a() > 2 && a() % 2 == 0); b();", true);
+        check("assert!(a(), \"no\");", "assert!(b() && a(), \"no\");", true);
+        check("assert!(a || b);", "assert!((a || b) && c);", true);
+        check("assert!(a && b);", "assert!(a);", false);
+        check("assert!(a);", "assert!(a || b);", false);
+        check("assert!(a);", "assert!(a && b || c);", false);
+        check("assert!(a || b);", "assert!(a || b && c);", false);
+        check("assert!(!a);", "assert!(!(a && b));", false);
+        check("assert!(a); b();", "assert!(a && { return; }); b();", false);
+        check("assert!(a); b();", "assert!(a && b()?); b();", false);
+        check("assert!(a == b);", "assert!(a == &&b);", false);
+        check("assert!(a, \"no\");", "assert!(a && b, \"yes\");", false);
+        check("assert!(catch(|| assert!(a)));", "assert!(catch(|| assert!(a && b)));", false);
+        check("let r = catch(|| { assert!(a); });", "let r = catch(|| { assert!(a && b); });", false);
+        let panics = |body: &str| File::new("tests/a.rs", format!("#[test] #[should_panic] fn t() {{ {body} }}"), true);
+        let (old, new) = (panics("assert!(a);"), panics("assert!(a && b);"));
+        assert!(!old.is_kept(&old.tests[0], (&new, &new.tests[0])));
+    }
+
+    #[test]
+    fn a_map_may_gain_rows_and_lose_none() {
+        let asserts = "{ for a in all { assert_eq!(f(a), b); } }";
+        for write in [
+            |rows: &str| format!("let rows = BTreeMap::from([{rows}]); for (b, all) in rows {{}}"),
+            |rows: &str| format!("for (b, all) in &HashMap::from([{rows}]) {{}}"),
+            |rows: &str| format!("let rows = HashMap::<_, _>::from([{rows}]); for (b, all) in rows.iter() {{}}"),
+            |rows: &str| {
+                format!("let rows: HashMap<_, _> = vec![{rows}].into_iter().collect(); for (b, all) in &rows {{}}")
+            },
+            |rows: &str| {
+                format!("let rows = [{rows}].into_iter().collect::<HashMap<_, _>>(); for (b, all) in rows {{}}")
+            },
+        ] {
+            let with = |rows: &str| write(rows).replace("{}", asserts);
+            let old = with("(\"even\", [2, 4])");
+            check(&old, &with("(\"even\", [2, 4]), (\"odd\", [1, 3])"), true);
+            check(&old, &with("(\"none\", []), (\"even\", [2, 4])"), true);
+            check(&old, &with("(\"even\", [2])"), false);
+            check(&old, &with("(\"odd\", [1, 3])"), false);
+            check(&old, &with("(\"even\", [2, 4]), (\"even\", [])"), false);
+            check(&old, &with("(\"even\", [2, 4]), (\"ev\\u{65}n\", [])"), false);
+            check(&old, &with("(\"even\", [2, 4]), (name(), [])"), false);
         }
     }
 

@@ -201,7 +201,7 @@ impl Taker<'_, '_> {
             name,
             of_trait: self.scope().of_trait,
             line: self.tree.line(node),
-            digest: self.tree.digest_without(nodes, left_out),
+            digest: self.tree.digest_without(nodes, &[left_out]),
             span,
         });
     }
@@ -285,7 +285,8 @@ impl Taker<'_, '_> {
         if self.tree.kind(node) == "mod_item" {
             return self.naming(node).0;
         }
-        self.tree.tokens(node..body).map(|node| self.tree.text(node)).collect::<Vec<_>>().join(" ")
+        let tokens = self.tree.tokens(node..body).filter(|node| !self.tree.is_style(*node));
+        tokens.map(|node| self.tree.text(node)).collect::<Vec<_>>().join(" ")
     }
 
     fn span(&self, nodes: &Range<usize>) -> Range<usize> {

@@ -1,0 +1,6 @@
+use kata::double;
+
+#[test]
+fn doubles() {
+    assert!(double(2) > 0);
+}

@@ -1,0 +1,2 @@
+def kind(n):
+    return "even"

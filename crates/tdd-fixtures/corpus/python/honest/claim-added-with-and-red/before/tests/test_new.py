@@ -1,0 +1,5 @@
+from calc import twice
+
+
+def test_doubles():
+    assert twice(2) > 0
