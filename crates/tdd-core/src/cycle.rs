@@ -202,8 +202,6 @@ pub struct Tried {
     pub vacuous: bool,
 }
 
-/// Attempts at a refactoring: after that the code stays as it is.
-const MAX_REFACTOR_ATTEMPTS: u32 = 2;
 /// How often older tests may break for a target before the tester rethinks it.
 const MAX_CLASHES: u32 = 2;
 
@@ -232,7 +230,7 @@ impl Turn {
                 Some(_) if spent < max => NextMove::Turn(Self::Green { tests: reds, attempt }),
                 Some(_) => NextMove::Stop,
             },
-            Role::Refactorer if spent < max.min(MAX_REFACTOR_ATTEMPTS) => NextMove::Turn(Self::Refactor { attempt }),
+            Role::Refactorer if spent < max => NextMove::Turn(Self::Refactor { attempt }),
             Role::Refactorer => NextMove::Skip,
         }
     }

@@ -41,6 +41,9 @@ use starting_point::StartingPoint;
 /// Prefix of the pause reason when all attempts at a test are used up.
 pub const STUCK: &str = "td-stuck";
 
+/// Attempts of the refactorer in a cycle: after that the code stays as it is.
+const MAX_REFACTOR_ATTEMPTS: u32 = 2;
+
 /// When a run stops, and whether it tolerates untracked files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Order {
@@ -180,6 +183,9 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             Turn::next_task_move(state.spent(mark), max)
         } else {
             let tried = state.tried(start.role, &start.reds);
+            // A program's refactoring is its work, not an improvement by the way.
+            let is_by_the_way = start.role == Role::Refactorer && self.mandate.brief.is_none();
+            let max = if is_by_the_way { max.min(MAX_REFACTOR_ATTEMPTS) } else { max };
             Turn::next_move(start.role, start.reds.clone(), tried, max)
         };
         match next_move {
