@@ -183,9 +183,8 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
             Turn::next_task_move(state.spent(mark), max)
         } else {
             let tried = state.tried(start.role, &start.reds);
-            // A program's refactoring is its work, not an improvement by the way.
-            let is_by_the_way = start.role == Role::Refactorer && self.mandate.brief.is_none();
-            let max = if is_by_the_way { max.min(MAX_REFACTOR_ATTEMPTS) } else { max };
+            let is_in_cycle = start.role == Role::Refactorer && self.is_cycle();
+            let max = if is_in_cycle { max.min(MAX_REFACTOR_ATTEMPTS) } else { max };
             Turn::next_move(start.role, start.reds.clone(), tried, max)
         };
         match next_move {
@@ -211,9 +210,15 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
         }
     }
 
+    /// Whether the roles take turns. A program has one role, whose refactoring is all its work.
+    fn is_cycle(&self) -> bool {
+        self.mandate.brief.is_none()
+    }
+
     /// Whether the refactorer takes its turn only if there is something to do (`roles.refactorer.when: needed`).
     fn may_rest(&self) -> bool {
-        self.workshop.config().roles.refactorer.as_ref().is_some_and(|role| role.when == When::Needed)
+        self.is_cycle()
+            && self.workshop.config().roles.refactorer.as_ref().is_some_and(|role| role.when == When::Needed)
     }
 
     /// Pauses the run because all attempts are used up; the target of an implementor is blocked.
