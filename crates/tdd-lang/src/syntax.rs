@@ -55,6 +55,22 @@ impl<'a, L: Nodes> Tree<'a, L> {
         self.children(node).filter(|child| L::is_part(self, *child))
     }
 
+    /// The conditions that this operator (`and` in the language's own word) joins; parentheses around them fall away.
+    pub fn conjuncts(&self, condition: usize, kind: &str, and: &str) -> Vec<usize> {
+        let is_and = |node: usize| self.child(node, "operator").is_some_and(|word| self.text(word) == and);
+        let (mut waiting, mut found) = (vec![condition], Vec::new());
+        while let Some(node) = waiting.pop() {
+            match self.kind(node) {
+                "parenthesized_expression" => waiting.extend(self.parts(node).next()),
+                joined if joined == kind && is_and(node) => {
+                    waiting.extend(self.child(node, "right").into_iter().chain(self.child(node, "left")));
+                }
+                _ => found.push(node),
+            }
+        }
+        found
+    }
+
     /// Whether a node is a name used on its own.
     pub fn is_name(&self, node: usize) -> bool {
         L::is_name(self, node)

@@ -105,16 +105,18 @@ mod tests {
     #[test]
     fn an_assertion_may_gain_a_claim_and_lose_none() {
         let with = |claim: &str| TEST.replace("assert.equal(add(1, 2), 3)", claim);
-        for (before, after, expected) in [
-            ("assert.ok(add(1) > 1)", "assert.ok(add(1) > 1 && add(1) < 9)", true),
-            ("assert(add(1) > 1, 'no')", "assert((add(1) < 9) && (add(1) > 1), 'no')", true),
-            ("assert.ok(add(1) && add(2))", "assert.ok(add(1))", false),
-            ("assert.ok(add(1))", "assert.ok(add(1) || add(2))", false),
-            ("assert.ok(!add(1))", "assert.ok(!(add(1) && add(2)))", false),
-            ("assert.equal(add(1), 1)", "assert.equal(add(1) && add(2), 1)", false),
-        ] {
-            check(&with(before), &with(after), &[&format!("~a.test.js::a {expected}")]);
-        }
+        let gains = [
+            ("assert.ok(add(1) > 1)", "assert.ok(add(1) > 1 && add(1) < 9)"),
+            ("assert(add(1) > 1, 'no')", "assert((add(1) < 9) && (add(1) > 1), 'no')"),
+        ];
+        let loses = [
+            ("assert.ok(add(1) && add(2))", "assert.ok(add(1))"),
+            ("assert.ok(add(1))", "assert.ok(add(1) || add(2))"),
+            ("assert.ok(!add(1))", "assert.ok(!(add(1) && add(2)))"),
+            ("assert.equal(add(1), 1)", "assert.equal(add(1) && add(2), 1)"),
+        ];
+        gains.iter().for_each(|(before, after)| check(&with(before), &with(after), &["~a.test.js::a true"]));
+        loses.iter().for_each(|(before, after)| check(&with(before), &with(after), &["~a.test.js::a false"]));
     }
 
     #[test]

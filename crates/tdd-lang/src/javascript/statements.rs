@@ -61,19 +61,8 @@ fn condition(tree: &Tree<'_>, call: usize) -> Option<usize> {
 pub(super) fn claims(tree: &Tree<'_>, call: usize) -> Vec<Digest> {
     let nodes = tree.subtree(call);
     let Some(condition) = condition(tree, call) else { return vec![tree.digest(nodes)] };
-    let mut waiting = vec![condition];
-    let mut found = Vec::new();
-    while let Some(node) = waiting.pop() {
-        let is_and = |node: usize| tree.child(node, "operator").is_some_and(|word| tree.text(word) == "&&");
-        match tree.kind(node) {
-            "parenthesized_expression" => waiting.extend(tree.parts(node).next()),
-            "binary_expression" if is_and(node) => {
-                waiting.extend(tree.child(node, "right").into_iter().chain(tree.child(node, "left")));
-            }
-            _ => found.push(tree.digest_without(nodes.clone(), &tree.beside(condition, node))),
-        }
-    }
-    found
+    let conjuncts = tree.conjuncts(condition, "binary_expression", "&&");
+    conjuncts.into_iter().map(|node| tree.digest_without(nodes.clone(), &tree.beside(condition, node))).collect()
 }
 
 /// A statement's expression, without the statement and `await` around it.

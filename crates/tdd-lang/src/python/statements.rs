@@ -87,19 +87,8 @@ fn condition(tree: &Tree<'_>, assertion: usize) -> Option<usize> {
 pub(super) fn claims(tree: &Tree<'_>, assertion: usize) -> Vec<Digest> {
     let nodes = tree.subtree(assertion);
     let Some(condition) = condition(tree, assertion) else { return vec![tree.digest(nodes)] };
-    let mut waiting = vec![condition];
-    let mut found = Vec::new();
-    while let Some(node) = waiting.pop() {
-        let is_and = |node: usize| tree.child(node, "operator").is_some_and(|word| tree.text(word) == "and");
-        match tree.kind(node) {
-            "parenthesized_expression" => waiting.extend(tree.parts(node).next()),
-            "boolean_operator" if is_and(node) => {
-                waiting.extend(tree.child(node, "right").into_iter().chain(tree.child(node, "left")));
-            }
-            _ => found.push(tree.digest_without(nodes.clone(), &tree.beside(condition, node))),
-        }
-    }
-    found
+    let conjuncts = tree.conjuncts(condition, "boolean_operator", "and");
+    conjuncts.into_iter().map(|node| tree.digest_without(nodes.clone(), &tree.beside(condition, node))).collect()
 }
 
 /// Whether a statement only asserts.

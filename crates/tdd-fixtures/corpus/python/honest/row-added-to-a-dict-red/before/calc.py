@@ -1,2 +1,0 @@
-def kind(n):
-    return "even"
