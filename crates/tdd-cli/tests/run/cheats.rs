@@ -197,9 +197,9 @@ fn an_implementor_who_cheats_is_undone_until_the_code_is_honest() {
           refused tests-frozen
           refused steering-frozen
           refused steering-frozen
-          undone counter-proof
+          undone counter-proof disarmed
           undone others-kept unrelated-failure
-          undone counter-proof
+          undone counter-proof disarmed
           undone target-passes crash
           refused tests-frozen
           undone check-passes
