@@ -166,8 +166,8 @@ impl Probe<'_> {
         let asked = Instant::now();
         match self.once(&fenced_code(), FormUsed::Text).await {
             Ok(reply) => {
-                let tokens = u128::from(reply.usage.completion) * 1_000;
-                let speed = tokens.checked_div(asked.elapsed().as_millis()).and_then(|speed| u64::try_from(speed).ok());
+                let tokens = u128::from(reply.usage.completion) * 1_000_000;
+                let speed = u64::try_from(tokens / asked.elapsed().as_micros().max(1)).ok();
                 (is_fenced_code(&reply).map_or_else(Finding::No, |()| Finding::Yes), speed.filter(|speed| *speed > 0))
             }
             Err(missed) => (missed.finding(self.client), None),
