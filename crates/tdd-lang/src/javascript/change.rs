@@ -115,8 +115,12 @@ mod tests {
             ("assert.ok(!add(1))", "assert.ok(!(add(1) && add(2)))"),
             ("assert.equal(add(1), 1)", "assert.equal(add(1) && add(2), 1)"),
         ];
-        gains.iter().for_each(|(before, after)| check(&with(before), &with(after), &["~a.test.js::a true"]));
-        loses.iter().for_each(|(before, after)| check(&with(before), &with(after), &["~a.test.js::a false"]));
+        for (before, after) in gains {
+            check(&with(before), &with(after), &["~a.test.js::a true"]);
+        }
+        for (before, after) in loses {
+            check(&with(before), &with(after), &["~a.test.js::a false"]);
+        }
     }
 
     #[test]
