@@ -106,18 +106,42 @@ pub struct Evaluation {
 /// Which trials were made, beside their results.
 #[derive(Debug, Serialize)]
 pub struct Outcome {
-    /// The model.
-    pub model: String,
+    pub(crate) model: String,
     /// Results that were there before.
-    pub earlier: usize,
-    /// Whether the user interrupted it.
-    pub interrupted: bool,
-    /// Trials without a result.
-    pub failed: Vec<Failed>,
+    pub(crate) earlier: usize,
+    pub(crate) interrupted: bool,
+    pub(crate) failed: Vec<Failed>,
     /// Trials that were not made because others failed.
-    pub left: usize,
-    /// Folders that are no usable exercises.
-    pub broken: Vec<Broken>,
+    pub(crate) left: usize,
+    pub(crate) broken: Vec<Broken>,
+}
+
+/// How an evaluation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The user interrupted it.
+    Interrupted,
+    /// Some trials have no result.
+    SomeFailed,
+    /// Some folders are no usable exercises.
+    SomeBroken,
+    /// Every trial has a result.
+    Complete,
+}
+
+impl Outcome {
+    /// How the evaluation ended; the worst comes first.
+    pub fn ending(&self) -> Ending {
+        if self.interrupted {
+            Ending::Interrupted
+        } else if !self.failed.is_empty() {
+            Ending::SomeFailed
+        } else if !self.broken.is_empty() {
+            Ending::SomeBroken
+        } else {
+            Ending::Complete
+        }
+    }
 }
 
 impl Order<'_> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use tdd_eval::evaluation::{Cassettes, Evaluation, Order, Progress as Told};
+use tdd_eval::evaluation::{Cassettes, Ending, Evaluation, Order, Progress as Told};
 use tdd_eval::results::TrialResult;
 use tdd_eval::summary::Summary;
 use tdd_eval::{Arm, error::EvalError};
@@ -108,17 +108,15 @@ pub fn run(args: &Eval, context: &Context) -> Result<ExitCode, CliError> {
     let summary = Summary::of(evaluation);
     let told = || format!("{}\nresults: {}\n", summary.text(), out.display());
     output.result_or(&summary, told, || summary.line());
-    if summary.outcome.interrupted {
-        output.note("interrupted; the same command goes on from here");
-        return Ok(ExitCode::from(Code::Interrupted as u8));
-    }
-    Ok(ExitCode::from(if !summary.outcome.failed.is_empty() {
-        Code::Environment as u8
-    } else if !summary.outcome.broken.is_empty() {
-        Code::Usage as u8
-    } else {
-        0
-    }))
+    Ok(match summary.outcome.ending() {
+        Ending::Interrupted => {
+            output.note("interrupted; the same command goes on from here");
+            ExitCode::from(Code::Interrupted as u8)
+        }
+        Ending::SomeFailed => ExitCode::from(Code::Environment as u8),
+        Ending::SomeBroken => ExitCode::from(Code::Usage as u8),
+        Ending::Complete => ExitCode::SUCCESS,
+    })
 }
 
 fn ended(result: &TrialResult) -> String {

@@ -32,9 +32,7 @@ fn a_kata_that_was_implemented_at_once_comes_to_a_proven_end() {
           arrived tests/add.rs::or_by_line_breaks
           test: do it
         7 red
-          done
-        end: the kata is done: 4 requirements, each with a test that passes
-        exit 0
+        [kata is done]
     ",
     );
     assert_eq!(stage.sandbox.read(TEST_FILE), tests(4));
@@ -68,9 +66,7 @@ fn a_test_that_passes_at_once_and_cannot_fail_is_not_kept() {
           arrived tests/add.rs::one_number_is_itself
           test: do it
         5 red
-          done
-        end: the kata is done: 4 requirements, each with a test that passes
-        exit 0
+        [kata is done]
     ",
     );
     assert_eq!(stage.sandbox.read(TEST_FILE), tests(2));

@@ -23,9 +23,7 @@ fn a_kata_is_done_when_every_test_that_is_named_passes() {
         [first cycle]
         4 red
           undone target-passes
-          done
-        end: the kata is done: 4 requirements, each with a test that passes
-        exit 0
+        [kata is done]
     ",
     );
 }

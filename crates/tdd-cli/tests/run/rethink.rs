@@ -82,9 +82,7 @@ fn a_revised_test_is_red_again_and_then_made_green() {
         &["run", "--steps", "3"],
         "
         [first test in doubt]
-          revised
-          test: do it
-        [green and refactored in three steps]
+        [revised, then green and refactored]
     ",
     );
 }
@@ -106,9 +104,7 @@ fn a_test_that_cannot_fail_goes_back_to_its_tester_at_once() {
         &["run", "--steps", "3"],
         "
         [first test cannot fail]
-          revised
-          test: do it
-        [green and refactored in three steps]
+        [revised, then green and refactored]
     ",
     );
     let asked = stage.server.requests();

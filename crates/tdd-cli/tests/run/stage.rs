@@ -201,7 +201,7 @@ fn config(url: &str, settings: &str) -> String {
 }
 
 /// What many stories have in common: a line `[first test]` stands for the lines behind that name.
-const CHAPTERS: [(&str, &[&str]); 10] = [
+const CHAPTERS: [(&str, &[&str]); 12] = [
     ("[first test]", &["resynced at 0", "1 red", "  test: do it"]),
     (
         "[first cycle]",
@@ -238,7 +238,21 @@ const CHAPTERS: [(&str, &[&str]); 10] = [
             "2 rethink-test",
         ],
     ),
+    ("[kata is done]", &["  done", "end: the kata is done: 4 requirements, each with a test that passes", "exit 0"]),
     ("[green and refactored]", &["2 green", "  feat: do it", "3 refactor", "  nothing", "end: 3 steps done", "exit 0"]),
+    (
+        "[revised, then green and refactored]",
+        &[
+            "  revised",
+            "  test: do it",
+            "3 green",
+            "  feat: do it",
+            "4 refactor",
+            "  nothing",
+            "end: 3 steps done",
+            "exit 0",
+        ],
+    ),
     (
         "[green and refactored in three steps]",
         &["3 green", "  feat: do it", "4 refactor", "  nothing", "end: 3 steps done", "exit 0"],

@@ -58,15 +58,11 @@ mod tests {
     }
 
     #[test]
-    fn the_goal_is_what_the_plan_says_that_it_is_for() {
+    fn the_goal_is_what_the_plan_says_else_its_title_its_truth_or_its_step() {
         check("", "Other words.\n\n<objective>\nLet users\nlog in. Soon.\n</objective>\n1. One\n", "Let users log in.");
         check("", "Other words.\n\n<OBJECTIVE>Let users log in</OBJECTIVE>\n1. One\n", "Let users log in");
         check("", "Other words.\n\n## 🎯 Goal\n\nLet users log in.\n\n## Step 1: one\n", "Let users log in.");
         check("", "<objective>\n</objective>\n# Log in\n\nLet users log in.\n\n1. One\n", "Let users log in.");
-    }
-
-    #[test]
-    fn a_plan_that_does_not_say_it_is_known_by_its_title_its_truth_or_its_step() {
         check("It logs in", "# Log in\n\n@docs/a.md\n\n1. One\n   Two words.\n", "Log in");
         check("\"It logs in (`tests/a.rs::logs_in`).\"", "1. One\n", "It logs in");
         check("tests/a.rs::logs_in", "1. Log in\n", "Log in");

@@ -58,6 +58,12 @@ mod tests {
         assert_eq!(told(&of(before, after)), expected, "{after:?}");
     }
 
+    /// Checks whether the test `test_a` only gained something between two versions of its file.
+    #[track_caller]
+    fn check_test(old: &str, new: &str, only_gained: bool) {
+        check(&[("t_test.py", old)], &[("t_test.py", new)], &[&format!("~t_test.py::test_a {only_gained}")]);
+    }
+
     #[test]
     fn a_new_test_is_told_with_what_it_uses() {
         check(&[], &[("tests/test_a.py", TEST)], &["+tests/test_a.py::test_a", "support use `calc.add` Added"]);
@@ -96,8 +102,7 @@ mod tests {
             ("[(1, 2), (3, 6), (2, 4)]", true),
             ("[(1, 2), (2, 4)], ids=['x', 'y']", false),
         ] {
-            let (old, new) = (with("[(1, 2), (2, 4)]"), with(rows));
-            check(&[("t_test.py", &old)], &[("t_test.py", &new)], &[&format!("~t_test.py::test_a {expected}")]);
+            check_test(&with("[(1, 2), (2, 4)]"), &with(rows), expected);
         }
     }
 
@@ -106,7 +111,7 @@ mod tests {
         let with = |body: &str| format!("def test_a():\n    {body}\n    assert g()\n");
         let compare = |before: &str, after: &str, expected: bool| {
             let (old, new) = (with(before), with(after));
-            check(&[("t_test.py", &old)], &[("t_test.py", &new)], &[&format!("~t_test.py::test_a {expected}")]);
+            check_test(&old, &new, expected);
             let grown = of(&[("t_test.py", &old)], &[("t_test.py", &new)]);
             assert_eq!(grown.new_demands().count(), usize::from(expected), "{before} {after}");
         };
@@ -150,8 +155,7 @@ mod tests {
             ("'even': [2, 4], **more", false),
             ("'even': [2, 4], key(): []", false),
         ] {
-            let (old, new) = (with("'even': [2, 4]"), with(rows));
-            check(&[("t_test.py", &old)], &[("t_test.py", &new)], &[&format!("~t_test.py::test_a {expected}")]);
+            check_test(&with("'even': [2, 4]"), &with(rows), expected);
         }
     }
 
