@@ -48,7 +48,7 @@ impl<B: StepWorkshop, A: Agent, R: Reporter> Machine<B, A, R> {
 
 /// The verdict on a tester's claim that the kata is done.
 pub(super) enum Claim {
-    /// Each of so many requirements has a test.
+    /// Every requirement has a passing test; how many there are.
     Holds { requirements: usize },
     /// Something is open. A claim that names a test for an open requirement is progress, even if others stay open.
     Refused { refusal: Refusal, is_progress: bool },

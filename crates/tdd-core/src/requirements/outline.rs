@@ -192,7 +192,7 @@ impl Reader {
         true
     }
 
-    /// Reads a line of a doctest, of a table, or of an input with its output; false if it is none.
+    /// Reads a line of a doctest, a table, or an input with its output; false for any other line.
     fn example_line(&mut self, text: &str) -> bool {
         if let Some(call) = text.strip_prefix(">>>") {
             self.end_paragraph();
