@@ -98,6 +98,8 @@ pub enum Ask {
     Check(fn(&CheckSeen<'_>) -> RuleResult),
     /// The probes of one target.
     Probe(fn(&TestId, &Proof) -> RuleResult),
+    /// The probes of a test that the change is not for, now and before the change.
+    Affected(fn(&TestId, &Proof, &Proof) -> RuleResult),
     /// The signs in the changed code.
     Code(fn(&CodeContext<'_>) -> Vec<Refusal>),
 }
@@ -187,6 +189,7 @@ pub const TABLE: &[Row] = &[
     ),
     row(Rule::CheckPasses, &[Green, Refactor, Task, Execute, RefactorMode], Ask::Check(check::passes)),
     row(Rule::CounterProof, &[Green, Characterization], Ask::Probe(proof::can_fail)),
+    row(Rule::CounterProof, &[Green, Refactor], Ask::Affected(proof::can_still_fail)),
     row(Rule::PreTestCode, CODE, Ask::Code(antipattern::pre_test_code)),
     row(
         Rule::TestTampering,
@@ -244,51 +247,46 @@ impl<'a> RuleRunner<'a> {
 
     /// Asks every row of this kind that looks at edits alone.
     pub fn ask_edits(&mut self, asked: &GateInput<'_>) -> RuleResult {
-        rows(asked.kind).try_for_each(|row| match row.ask {
-            Ask::Edits(ask) => self.answer(ask(asked)),
-            Ask::Request(_) | Ask::Change(_) | Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
-        })
+        self.ask_rows(asked.kind, |ask| if let Ask::Edits(ask) = ask { ask(asked) } else { Ok(()) })
     }
 
     /// Asks every row of this kind that can be asked before anything is written.
     pub fn ask_request(&mut self, asked: &GateInput<'_>, subject: &Subject<'_>) -> RuleResult {
-        rows(asked.kind).try_for_each(|row| match row.ask {
-            Ask::Edits(ask) | Ask::Request(ask) => self.answer(ask(asked)),
-            Ask::Change(ask) => self.answer(ask(subject, asked.request.change)),
-            Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
+        self.ask_rows(asked.kind, |ask| match ask {
+            Ask::Edits(ask) | Ask::Request(ask) => ask(asked),
+            Ask::Change(ask) => ask(subject, asked.request.change),
+            Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Affected(_) | Ask::Code(_) => Ok(()),
         })
     }
 
     /// Asks every row that looks at the change alone.
     pub fn ask_change(&mut self, subject: &Subject<'_>, change: &Change) -> RuleResult {
-        rows(subject.kind).try_for_each(|row| match row.ask {
-            Ask::Change(ask) => self.answer(ask(subject, change)),
-            Ask::Edits(_) | Ask::Request(_) | Ask::Run(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
-        })
+        self.ask_rows(subject.kind, |ask| if let Ask::Change(ask) = ask { ask(subject, change) } else { Ok(()) })
     }
 
     /// Asks every row that looks at a run of the tests.
     pub fn ask_run(&mut self, subject: &Subject<'_>, seen: &RunFacts<'_>) -> RuleResult {
-        rows(subject.kind).try_for_each(|row| match row.ask {
-            Ask::Run(ask) => self.answer(ask(subject, seen)),
-            Ask::Edits(_) | Ask::Request(_) | Ask::Change(_) | Ask::Check(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
-        })
+        self.ask_rows(subject.kind, |ask| if let Ask::Run(ask) = ask { ask(subject, seen) } else { Ok(()) })
     }
 
     /// Asks every row that looks at the check command.
     pub fn ask_check(&mut self, kind: Kind, seen: &CheckSeen<'_>) -> RuleResult {
-        rows(kind).try_for_each(|row| match row.ask {
-            Ask::Check(ask) => self.answer(ask(seen)),
-            Ask::Edits(_) | Ask::Request(_) | Ask::Change(_) | Ask::Run(_) | Ask::Probe(_) | Ask::Code(_) => Ok(()),
-        })
+        self.ask_rows(kind, |ask| if let Ask::Check(ask) = ask { ask(seen) } else { Ok(()) })
     }
 
     /// Asks every row that looks at the probes of a target.
     pub fn ask_probe(&mut self, kind: Kind, target: &TestId, proof: &Proof) -> RuleResult {
-        rows(kind).try_for_each(|row| match row.ask {
-            Ask::Probe(ask) => self.answer(ask(target, proof)),
-            Ask::Edits(_) | Ask::Request(_) | Ask::Change(_) | Ask::Run(_) | Ask::Check(_) | Ask::Code(_) => Ok(()),
-        })
+        self.ask_rows(kind, |ask| if let Ask::Probe(ask) = ask { ask(target, proof) } else { Ok(()) })
+    }
+
+    /// Asks every row that looks at the probes of a test that the change is not for.
+    pub fn ask_affected(&mut self, kind: Kind, test: &TestId, after: &Proof, before: &Proof) -> RuleResult {
+        self.ask_rows(kind, |ask| if let Ask::Affected(ask) = ask { ask(test, after, before) } else { Ok(()) })
+    }
+
+    /// Asks the rows of this kind one after the other until one refuses.
+    fn ask_rows(&mut self, kind: Kind, answer: impl Fn(Ask) -> RuleResult) -> RuleResult {
+        rows(kind).try_for_each(|row| self.answer(answer(row.ask)))
     }
 
     /// Asks every row of this severity that looks at the code, and returns all findings.
@@ -347,7 +345,7 @@ mod tests {
             Ask::Request(_) | Ask::Change(_) => 1,
             Ask::Run(_) => 2,
             Ask::Check(_) => 3,
-            Ask::Probe(_) => 4,
+            Ask::Probe(_) | Ask::Affected(_) => 4,
             Ask::Code(_) => 5,
         };
         assert!(TABLE.is_sorted_by_key(cost));

@@ -11,7 +11,7 @@ use crate::config::Gate;
 use crate::coverage::Measurement;
 use crate::judge::{self, Baseline, RunFacts, Verdict};
 use crate::law::{Ask, Kind, Overridden, RuleResult, RuleRunner, Subject, is_due};
-use crate::proof::Proof;
+use crate::proof::{self, Proof};
 use crate::report::{Cause, Report};
 use crate::rule::{Refusal, Severity};
 use crate::seam::{Checked, Measured, Run, Workshop};
@@ -133,7 +133,7 @@ impl Inquiry {
         }
         let afterwards = self.check(workshop, &mut check)?;
         let afterwards = match afterwards {
-            Ok(()) => self.probe(workshop, &change, ran.baseline.as_ref())?,
+            Ok(()) => self.probe(workshop, &change, &ran)?,
             refused => refused,
         };
         let afterwards = match afterwards {
@@ -254,27 +254,43 @@ impl Inquiry {
         Ok(answer)
     }
 
-    fn probe<W: Workshop>(
-        &mut self,
-        workshop: &W,
-        change: &Change,
-        baseline: Option<&Baseline>,
-    ) -> Result<RuleResult, W::Error> {
-        if !is_due(self.kind, |ask| matches!(ask, Ask::Probe(_))) {
+    fn probe<W: Workshop>(&mut self, workshop: &W, change: &Change, ran: &Ran) -> Result<RuleResult, W::Error> {
+        let mut targets = Vec::new();
+        if is_due(self.kind, |ask| matches!(ask, Ask::Probe(_))) {
+            let red = |target| ran.baseline.as_ref().and_then(|baseline| baseline.get(target)).copied().flatten();
+            targets.extend(self.targets.iter().map(|target| (target.clone(), red(target))));
+        }
+        let mut others = Vec::new();
+        if is_due(self.kind, |ask| matches!(ask, Ask::Affected(_))) {
+            let passes = |test: &TestId| ran.run.report.get(test).is_some_and(|now| now.outcome.cause().is_none());
+            let affected = workshop.affected(change)?.into_iter();
+            others.extend(affected.filter(|test| passes(test) && !self.targets.contains(test)));
+        }
+        if targets.is_empty() && others.is_empty() {
             return Ok(Ok(()));
         }
-        for target in self.targets.clone() {
-            let red = baseline.and_then(|baseline| baseline.get(&target)).copied().flatten();
-            let proof = workshop.probe(&target, change, red)?;
-            let answer = self.ask(workshop, |rules, inquiry| rules.ask_probe(inquiry.kind, &target, &proof));
+        let proofs = workshop.probe(&targets, &others, change)?;
+        for (target, _) in targets {
+            let Some(proof) = proofs.get(&target) else { continue };
+            let answer = self.ask(workshop, |rules, inquiry| rules.ask_probe(inquiry.kind, &target, proof));
             if answer.is_err() {
                 return Ok(answer);
             }
-            let twins = match &proof {
+            let twins = match proof {
                 Proof::Run(seen) => Some(seen.twins),
                 Proof::Unwritable | Proof::NotBuilt(_) => None,
             };
             self.proven.push(Probed { test_id: target, twins });
+        }
+        for test in others {
+            let Some(proof) = proofs.get(&test).filter(|proof| proof::can_fail(&test, proof).is_err()) else {
+                continue;
+            };
+            let before = workshop.probe_before(&test)?;
+            let answer = self.ask(workshop, |rules, inquiry| rules.ask_affected(inquiry.kind, &test, proof, &before));
+            if answer.is_err() {
+                return Ok(answer);
+            }
         }
         Ok(Ok(()))
     }

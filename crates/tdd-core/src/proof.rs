@@ -117,6 +117,28 @@ pub fn can_fail(target: &TestId, proof: &Proof) -> RuleResult {
     judged.map_err(|breach| breach.about(target))
 }
 
+/// Whether a test that the change is not for can fail as it could before. Only positive evidence refuses: probes that
+/// could not run say nothing.
+pub fn can_still_fail(test: &TestId, after: &Proof, before: &Proof) -> RuleResult {
+    let Proof::Run(seen) = after else { return Ok(()) };
+    let Err(refusal) = judge_run(seen) else { return Ok(()) };
+    let could_fail = matches!(before, Proof::Run(seen) if judge_run(seen).is_ok());
+    let was_probed = matches!(before, Proof::Run(_));
+    let refusal = match refusal.cause {
+        Some(Cause::VacuousTest) if could_fail => weakened(test, &refusal.reason),
+        Some(Cause::Disarmed) if could_fail || !was_probed => refusal,
+        Some(Cause::Circumstantial) if could_fail => refusal,
+        Some(_) | None => return Ok(()),
+    };
+    Err(refusal.about(test))
+}
+
+fn weakened(test: &TestId, why: &str) -> Refusal {
+    let reason = format!("weakened: before this change `{test}` could fail; now {why}");
+    let next = "leave what this test checks as it was; the change may not make other tests accept more";
+    Rule::CounterProof.refuse(reason, next).because(Cause::Weakened)
+}
+
 fn not_built(why: &str) -> Refusal {
     let first = why.lines().find(|line| !line.trim().is_empty()).unwrap_or("the compiler did not say why").trim();
     let reason = format!("altered copies of the test do not compile, so the counter-proof cannot run: {first}");
@@ -270,6 +292,26 @@ mod tests {
 
     fn survivors(prints_differently: bool) -> Vec<Survivor> {
         vec![Survivor { twin: twin(), prints_differently }]
+    }
+
+    fn kept(after: CounterProof, before: &Proof) -> Option<Cause> {
+        can_still_fail(&target(), &Proof::Run(after), before).err().and_then(|refusal| refusal.cause)
+    }
+
+    #[test]
+    fn another_test_may_not_lose_what_it_could_notice() {
+        let vacuous = CounterProof { survivors: survivors(false), ..honest() };
+        let rigged = CounterProof { survivors: survivors(true), ..honest() };
+        let sensed = CounterProof { plain: Fate::Failed, ..honest() };
+        let (held, lost) = (Proof::Run(honest()), Proof::NotBuilt(String::new()));
+        let seen = |after: &CounterProof, before: &Proof| kept(after.clone(), before);
+        assert_eq!(seen(&vacuous, &held), Some(Cause::Weakened));
+        assert_eq!(seen(&rigged, &held), Some(Cause::Disarmed));
+        assert_eq!(seen(&sensed, &held), Some(Cause::Circumstantial));
+        assert_eq!(seen(&honest(), &held), None);
+        assert_eq!([&vacuous, &rigged, &sensed].map(|after| seen(after, &Proof::Run(after.clone()))), [None; 3]);
+        assert_eq!([&vacuous, &rigged, &sensed].map(|after| seen(after, &lost)), [None, Some(Cause::Disarmed), None]);
+        assert!(can_still_fail(&target(), &lost, &held).is_ok());
     }
 
     #[test]

@@ -397,8 +397,18 @@ pub trait Workshop {
     fn check(&self, kind: Kind) -> Result<Checked, Self::Error>;
     /// The output of the check command before the change; `None` if it passed or could not be run.
     fn check_before(&self) -> Result<Option<String>, Self::Error>;
-    /// Runs the probes of one target, whose red had this cause.
-    fn probe(&self, target: &TestId, change: &Change, red: Option<Cause>) -> Result<Proof, Self::Error>;
+    /// The tests that the change may have disarmed: those that reach what it changed, the closest first, and only as
+    /// many as can be probed together.
+    fn affected(&self, change: &Change) -> Result<Vec<TestId>, Self::Error>;
+    /// Runs the probes of the targets, each with the cause of its red, and of other tests.
+    fn probe(
+        &self,
+        targets: &[(TestId, Option<Cause>)],
+        others: &[TestId],
+        change: &Change,
+    ) -> Result<BTreeMap<TestId, Proof>, Self::Error>;
+    /// Runs the probes of a test on the code before the change.
+    fn probe_before(&self, test: &TestId) -> Result<Proof, Self::Error>;
     /// The signs in the changed files, or in all files.
     fn signs(&self, everywhere: bool) -> Result<Signs, Self::Error>;
     /// The signs in these tests.

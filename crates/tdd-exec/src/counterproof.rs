@@ -1,5 +1,6 @@
 //! Runs the altered copies of a test in a scratch copy of the project and reports how each ended.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::Arc;
@@ -102,6 +103,65 @@ impl<'a> Prover<'a> {
             }
         }
         Ok(Proof::NotBuilt(why))
+    }
+
+    /// Runs altered copies of several tests together: one build, one run. A test whose copies do not build beside the
+    /// others is proven alone, if it is among the first `alone`.
+    pub fn prove_all(&self, tests: &[(String, TestItem)], alone: usize, seed: u64) -> Result<Vec<Proof>, ProofError> {
+        let (files, written) = self.write_all(tests, seed)?;
+        let ids: Vec<TestId> = written.iter().flatten().flat_map(Twins::ids).collect();
+        if ids.is_empty() {
+            return Ok(vec![Proof::Unwritable; tests.len()]);
+        }
+        let report =
+            self.run_with(files.iter().map(|(path, text)| (*path, text.as_str())), &ids, Circumstances::Plain)?;
+        let mut proofs = Vec::new();
+        for twins in &written {
+            proofs.push(match twins {
+                None => Proof::Unwritable,
+                Some(twins) => match not_built(&report, &twins.copy) {
+                    Some(message) => Proof::NotBuilt(message),
+                    None => Proof::Run(self.read_fates(twins, &report)?),
+                },
+            });
+        }
+        // These replace the files in the scratch copy, so they come after the others were read.
+        for ((path, test), proof) in tests.iter().zip(&mut proofs).take(alone) {
+            if matches!(proof, Proof::NotBuilt(_)) {
+                *proof = self.prove(path, test, seed)?;
+            }
+        }
+        Ok(proofs)
+    }
+
+    /// The files with the copies of all these tests, and the copies of each test.
+    #[expect(clippy::type_complexity, reason = "both parts are used once")]
+    fn write_all<'t>(
+        &self,
+        tests: &'t [(String, TestItem)],
+        seed: u64,
+    ) -> Result<(BTreeMap<&'t str, String>, Vec<Option<Twins>>), ProofError> {
+        let language = self.runner.language;
+        let mut files: BTreeMap<&str, String> = BTreeMap::new();
+        let mut written = vec![None; tests.len()];
+        // From the end of each file, so that the lines of the tests before stay the same.
+        let mut order: Vec<usize> = (0..tests.len()).collect();
+        order.sort_by_key(|number| std::cmp::Reverse(tests[*number].1.span.start));
+        for number in order {
+            let (path, test) = &tests[number];
+            let source = match files.get(path.as_str()) {
+                Some(source) => source.clone(),
+                None => self.read(path)?,
+            };
+            let found = language.items(path, &source).tests.into_iter().find(|item| item.name == test.name);
+            let Some(test) = found else { continue };
+            let seed = seed.wrapping_add(u64::try_from(number).unwrap_or_default());
+            if let Some(twins) = language.twins(path, &source, &test, seed, AlterationMode::ChangeValues) {
+                files.insert(path, twins.source.clone());
+                written[number] = Some(twins);
+            }
+        }
+        Ok((files, written))
     }
 
     /// Runs the target against mutations of the new production code until it fails on one.

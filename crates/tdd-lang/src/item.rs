@@ -65,7 +65,7 @@ pub struct TestItem {
 
 impl TestItem {
     /// The test's id in this file: its annotation if that is a valid slug, else path and name.
-    pub(crate) fn id(&self, path: &str) -> TestId {
+    pub fn id(&self, path: &str) -> TestId {
         let slug = self.annotation.as_deref();
         slug.and_then(|slug| TestId::annotation(slug).ok()).unwrap_or_else(|| TestId::native(path, &self.name))
     }

@@ -6,15 +6,66 @@ use tdd_core::digest::Digest;
 use tdd_core::proof::Twin;
 use tdd_core::test_id::TestId;
 
-use crate::syntax::splice;
+use crate::analysis::claims::Claim;
+use crate::syntax::{FlatTree, splice};
 
 /// How much an altered copy may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlterationMode {
     /// Expected values are changed; assertions without one are negated.
     ChangeValues,
+    /// The same with other values: numbers further away that leave the same remainder by small numbers, texts of the
+    /// same length, the last value of several. A rigged comparison may tell some values apart and not others.
+    ChangeFar,
     /// Conditions are only negated: for a file in which changed values do not compile.
     NegateOnly,
+}
+
+impl AlterationMode {
+    /// The modes in which each assertion is altered, if the copies are written in this one.
+    pub(crate) fn each(self) -> &'static [Self] {
+        match self {
+            Self::ChangeValues => &[Self::ChangeValues, Self::ChangeFar],
+            Self::ChangeFar => &[Self::ChangeFar],
+            Self::NegateOnly => &[Self::NegateOnly],
+        }
+    }
+
+    /// Whether expected values are changed.
+    pub(crate) fn changes_values(self) -> bool {
+        self != Self::NegateOnly
+    }
+
+    /// Another number, within the range of every type that a number like this may have.
+    pub(crate) fn number<N: Into<u128>>(self, number: N) -> u128 {
+        match (self, number.into()) {
+            (Self::ChangeFar, number @ ..=67) => number + 60,
+            (Self::ChangeFar, number) => number - 60,
+            (_, number @ ..=126) => number + 1,
+            (_, number) => number - 1,
+        }
+    }
+
+    /// One of several possible changes.
+    pub(crate) fn one_of<T>(self, mut changes: impl Iterator<Item = T>) -> Option<T> {
+        if self == Self::ChangeFar { changes.last() } else { changes.next() }
+    }
+
+    /// A text literal with another last letter; `None` in other modes, and if no letter can safely be replaced.
+    pub(crate) fn same_length(self, literal: &str) -> Option<String> {
+        if self != Self::ChangeFar || literal.contains(['\\', '$', '{']) {
+            return None;
+        }
+        let open = literal.find(['"', '\'', '`'])? + 1;
+        let at = literal.rfind(|c: char| c.is_ascii_alphanumeric()).filter(|at| *at >= open)?;
+        let other = match literal.as_bytes()[at] {
+            b'9' => '8',
+            b'z' => 'y',
+            b'Z' => 'Y',
+            byte => char::from(byte + 1),
+        };
+        Some(format!("{}{other}{}", &literal[..at], &literal[at + 1..]))
+    }
 }
 
 /// A test's file with copies of the test, each under an unpredictable name.
@@ -73,6 +124,31 @@ pub(crate) struct Opposite {
     pub what: String,
     /// The same bytes, replaced by an assertion that both sides print the same.
     pub probe: Option<(Range<usize>, String)>,
+}
+
+/// Leaves out alterations that repeat an earlier one.
+pub(crate) fn without_repeats<O: PartialEq>(altered: impl Iterator<Item = O>) -> Vec<O> {
+    let mut found: Vec<O> = Vec::new();
+    for one in altered {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}
+
+/// The edit that makes a claim false, and what it says; `longer` lengthens a text literal.
+pub(crate) fn denied(
+    tree: &FlatTree<'_>,
+    claim: Claim,
+    longer: impl FnOnce(usize) -> Option<(Range<usize>, String)>,
+) -> Option<((Range<usize>, String), String)> {
+    let (node, (range, other)) = match claim {
+        Claim::Text(node) => (node, longer(node)?),
+        Claim::Number(node, edit) => (node, edit),
+    };
+    let what = format!("expects `{other}` instead of `{}`", tree.text(node));
+    Some(((range, other), what))
 }
 
 /// A part of a text with byte ranges replaced; the ranges count from the start of the whole text.

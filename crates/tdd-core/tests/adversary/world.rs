@@ -222,6 +222,36 @@ impl Clock for World {
     }
 }
 
+impl World {
+    /// The probes of a test on one of the projects.
+    fn proof(&self, after: &Project, target: &TestId, red: Option<Cause>, is_target: bool) -> Proof {
+        let Some(key) = after.tests.keys().copied().find(|key| &id(*key) == target) else {
+            return Proof::Unwritable;
+        };
+        let twin = Twin { name: "t".into(), id: target.clone(), line: 1, what: "expects another".into(), probe: None };
+        let survivors = if after.disarmed { vec![Survivor { twin, prints_differently: true }] } else { vec![] };
+        let stubs = after.production.keys().map(|it| (*it, Code::Stub)).collect();
+        let stubbed = Project { production: stubs, ..after.clone() };
+        let fate = |project: &Project| if project.fate(key).is_none() { Fate::Passed } else { Fate::Failed };
+        let mutant = (red == Some(Cause::MissingSymbol)).then(|| match fate(&stubbed) {
+            Fate::Passed => MutantFate::Survived(vec!["a stub".into()]),
+            Fate::Failed | Fate::NotRun(_) => MutantFate::Killed("a stub".into()),
+        });
+        Proof::Run(CounterProof {
+            copy: fate(after),
+            plain: Fate::Passed,
+            sound: Fate::Passed,
+            broken: Fate::Failed,
+            untruths: vec![("assert!".into(), if after.disarmed { Fate::Passed } else { Fate::Failed })],
+            survivors,
+            not_run: Vec::new(),
+            twins: 1,
+            mutant,
+            on_red: (is_target && self.base.tests.contains_key(&key)).then(|| fate(&self.base)),
+        })
+    }
+}
+
 impl Workshop for World {
     type Error = Killed;
 
@@ -292,32 +322,24 @@ impl Workshop for World {
         Ok(self.base.lint.then(|| "error: unused\n".to_owned()))
     }
 
-    fn probe(&self, target: &TestId, _: &Change, red: Option<Cause>) -> Result<Proof, Killed> {
+    fn affected(&self, _: &Change) -> Result<Vec<TestId>, Killed> {
+        Ok(self.tree.0.tests.keys().map(|key| id(*key)).collect())
+    }
+
+    fn probe(
+        &self,
+        targets: &[(TestId, Option<Cause>)],
+        others: &[TestId],
+        _: &Change,
+    ) -> Result<BTreeMap<TestId, Proof>, Killed> {
         let after = &self.tree.0;
-        let Some(key) = after.tests.keys().copied().find(|key| &id(*key) == target) else {
-            return Ok(Proof::Unwritable);
-        };
-        let twin = Twin { name: "t".into(), id: target.clone(), line: 1, what: "expects another".into(), probe: None };
-        let survivors = if after.disarmed { vec![Survivor { twin, prints_differently: true }] } else { vec![] };
-        let stubs = after.production.keys().map(|it| (*it, Code::Stub)).collect();
-        let stubbed = Project { production: stubs, ..after.clone() };
-        let fate = |project: &Project| if project.fate(key).is_none() { Fate::Passed } else { Fate::Failed };
-        let mutant = (red == Some(Cause::MissingSymbol)).then(|| match fate(&stubbed) {
-            Fate::Passed => MutantFate::Survived(vec!["a stub".into()]),
-            Fate::Failed | Fate::NotRun(_) => MutantFate::Killed("a stub".into()),
-        });
-        Ok(Proof::Run(CounterProof {
-            copy: fate(after),
-            plain: Fate::Passed,
-            sound: Fate::Passed,
-            broken: Fate::Failed,
-            untruths: vec![("assert!".into(), if after.disarmed { Fate::Passed } else { Fate::Failed })],
-            survivors,
-            not_run: Vec::new(),
-            twins: 1,
-            mutant,
-            on_red: self.base.tests.contains_key(&key).then(|| fate(&self.base)),
-        }))
+        let targets = targets.iter().map(|(test, red)| (test.clone(), self.proof(after, test, *red, true)));
+        let others = others.iter().map(|test| (test.clone(), self.proof(after, test, None, false)));
+        Ok(targets.chain(others).collect())
+    }
+
+    fn probe_before(&self, test: &TestId) -> Result<Proof, Killed> {
+        Ok(self.proof(&self.base, test, None, false))
     }
 
     fn signs(&self, _: bool) -> Result<Signs, Killed> {

@@ -29,9 +29,13 @@ use crate::error::WorkError;
 use crate::git::{ChangeKind, GitPath};
 use crate::process;
 use crate::project;
+use crate::sources::StoredSources;
 
 /// How many commits to search for the origin of an item.
 const MAX_COMMITS: usize = 500;
+/// How many tests beside the targets are probed, and in how many files: each file is built anew.
+const MAX_PROBED_TESTS: usize = 12;
+const MAX_PROBED_FILES: usize = 4;
 
 impl Workshop for ProjectWorkshop {
     type Error = WorkError;
@@ -112,26 +116,47 @@ impl Workshop for ProjectWorkshop {
         }
     }
 
-    fn probe(&self, target: &TestId, change: &Change, red: Option<Cause>) -> Result<Proof, WorkError> {
+    fn affected(&self, change: &Change) -> Result<Vec<TestId>, WorkError> {
+        self.reaching(change)
+    }
+
+    fn probe(
+        &self,
+        targets: &[(TestId, Option<Cause>)],
+        others: &[TestId],
+        change: &Change,
+    ) -> Result<BTreeMap<TestId, Proof>, WorkError> {
+        let ids = targets.iter().map(|(target, _)| target).chain(others);
+        let mut proofs: BTreeMap<TestId, Proof> = ids.map(|id| (id.clone(), Proof::Unwritable)).collect();
         let sources = self.subject()?;
-        let Some((path, test)) = self.site.language.find_test(target, &sources) else { return Ok(Proof::Unwritable) };
-        let root = self.site.repo.root().to_owned();
-        self.act(&sources, &self.spawner(root), |runner| {
-            let prover = Prover::new(runner, &self.site.repo, &self.span.tree, &self.state)?;
-            let mut proof = prover.prove(&path, &test, counterproof::seed())?;
-            // Without a red, only mutations of the code that the test calls can show that it can fail.
-            let code = match red {
-                Some(Cause::MissingSymbol) => new_code(change),
-                None if change.production.is_empty() => self.asked_code(target)?,
-                Some(_) | None => Vec::new(),
-            };
-            if let Proof::Run(seen) = &mut proof
-                && !code.is_empty()
-            {
-                seen.mutant = Some(prover.mutate(target, &code)?);
+        let find = |id: &TestId| Some((id.clone(), self.site.language.find_test(id, &sources)?));
+        let targets_found: Vec<_> = targets.iter().filter_map(|(target, _)| find(target)).collect();
+        let alone = targets_found.len();
+        let (ids, tests): (Vec<_>, Vec<_>) = targets_found.into_iter().chain(others.iter().filter_map(find)).unzip();
+        self.with_prover(&sources, &self.span.tree, |prover| {
+            proofs.extend(ids.into_iter().zip(prover.prove_all(&tests, alone, counterproof::seed())?));
+            for (target, red) in targets {
+                // Without a red, only mutations of the code that the test calls can show that it can fail.
+                let code = match red {
+                    Some(Cause::MissingSymbol) => new_code(change),
+                    None if change.production.is_empty() => self.asked_code(target)?,
+                    Some(_) | None => Vec::new(),
+                };
+                if let Some(Proof::Run(seen)) = proofs.get_mut(target)
+                    && !code.is_empty()
+                {
+                    seen.mutant = Some(prover.mutate(target, &code)?);
+                }
             }
-            Ok(proof)
+            Ok(proofs)
         })
+    }
+
+    fn probe_before(&self, test: &TestId) -> Result<Proof, WorkError> {
+        let before = self.tree_before_red()?;
+        let sources = StoredSources::new(&self.site.repo, &before)?;
+        let Some((path, item)) = self.site.language.find_test(test, &sources) else { return Ok(Proof::Unwritable) };
+        self.with_prover(&sources, &before, |prover| Ok(prover.prove(&path, &item, counterproof::seed())?))
     }
 
     fn signs(&self, everywhere: bool) -> Result<Signs, WorkError> {
@@ -216,6 +241,47 @@ impl ProjectWorkshop {
             test.reaches.extend(elsewhere.map(|item| Place::new(&item.path, item.line)));
         }
         Ok(())
+    }
+
+    /// Runs probes on a tree in the scratch copy.
+    fn with_prover<T>(
+        &self,
+        sources: &dyn Sources,
+        tree: &TreeId,
+        act: impl FnOnce(&Prover<'_>) -> Result<T, WorkError>,
+    ) -> Result<T, WorkError> {
+        let root = self.site.repo.root().to_owned();
+        self.act(sources, &self.spawner(root), |runner| act(&Prover::new(runner, &self.site.repo, tree, &self.state)?))
+    }
+
+    /// The tests that reach changed production code or test support, those that call changed code first.
+    fn reaching(&self, change: &Change) -> Result<Vec<TestId>, WorkError> {
+        if change.production.is_empty() && change.support.is_empty() {
+            return Ok(Vec::new());
+        }
+        let changed = change.production.iter().filter(|item| item.fate != ItemFate::Removed);
+        let changed: BTreeSet<Place> = changed.map(|item| Place::new(&item.path, item.line)).collect();
+        let mut tests = self.signs(true)?.tests;
+        let rank = |test: &TestSigns| {
+            let calls = test.asks.keys().any(|place| changed.contains(place));
+            if calls { 0 } else { usize::from(test.reaches.is_disjoint(&changed)) + 1 }
+        };
+        // Nobody can tell from names which tests a changed helper is for.
+        let farthest = if change.support.is_empty() && tests.iter().any(|test| rank(test) < 2) { 1 } else { 2 };
+        tests.retain(|test| rank(test) <= farthest);
+        tests.sort_by_cached_key(|test| (rank(test), test.at.clone()));
+        let mut files = BTreeSet::new();
+        tests.retain(|test| {
+            files.contains(&test.at.path) || files.len() < MAX_PROBED_FILES && files.insert(test.at.path.clone())
+        });
+        tests.truncate(MAX_PROBED_TESTS);
+        let sources = self.subject()?;
+        let mut ids = BTreeMap::new();
+        for path in &files {
+            let items = sources.read(path).map(|text| self.site.language.items(path, &text).tests);
+            ids.extend(items.into_iter().flatten().map(|test| (Place::new(path, test.line), test.id(path))));
+        }
+        Ok(tests.iter().filter_map(|test| ids.get(&test.at).cloned()).collect())
     }
 
     /// The tree before the red that the change belongs to: a green must clean up what its red introduced.

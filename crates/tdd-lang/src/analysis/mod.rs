@@ -2,6 +2,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod asks;
+pub(crate) mod claims;
 pub(crate) mod compare;
 pub(crate) mod pairs;
 pub(crate) mod signs;

@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::items::{called, is_failure};
 use super::syntax::Tree;
 use super::value::{changed, changed_or_named};
+use crate::analysis::claims::counter_claim;
 use crate::syntax::splice;
-use crate::twin::AlterationMode;
+use crate::twin::{AlterationMode, denied};
 
 /// Assertions of testify and similar libraries, each with its opposite.
 const OPPOSITES: [(&str, &str); 17] = [
@@ -56,18 +57,27 @@ pub(super) fn opposite(tree: &Tree<'_>, function: usize, node: usize, mode: Alte
 
 fn opposite_of_condition(tree: &Tree<'_>, function: usize, node: usize, mode: AlterationMode) -> Option<Opposite> {
     let condition = tree.child(node, "condition")?;
-    if mode == AlterationMode::ChangeValues && fails_if_true(tree, node) {
+    if mode.changes_values() && fails_if_true(tree, node) {
         let unequal = unequal_sides(tree, condition).and_then(|(left, right)| {
-            let found = changed_or_named(tree, function, right).or_else(|| changed_or_named(tree, function, left))?;
+            let found = changed_or_named(tree, function, right, mode)
+                .or_else(|| changed_or_named(tree, function, left, mode))?;
             Some(expects(tree, function, found, /* compared */ None))
         });
         let compared = unequal.or_else(|| {
             let (left, right) = compared(tree, node)?;
-            let found = changed_or_named(tree, function, right).or_else(|| changed_or_named(tree, function, left))?;
+            let found = changed_or_named(tree, function, right, mode)
+                .or_else(|| changed_or_named(tree, function, left, mode))?;
             Some(expects(tree, function, found, Some((condition, left, right))))
         });
         if compared.is_some() {
             return compared;
+        }
+    }
+    if mode == AlterationMode::ChangeFar && fails_if_true(tree, node) {
+        let claim = counter_claim(tree, condition, |kind| kind.ends_with("string_literal"));
+        let longer = |node| changed(tree, node, AlterationMode::ChangeValues);
+        if let Some((edit, what)) = claim.and_then(|claim| denied(tree, claim, longer)) {
+            return Some(Opposite { edits: vec![edit], what, probe: None });
         }
     }
     let negated = format!("!({})", tree.text(condition));
@@ -147,10 +157,17 @@ fn opposite_of_call(tree: &Tree<'_>, function: usize, node: usize, mode: Alterat
         plain,
         "Equal" | "EqualValues" | "Exactly" | "ElementsMatch" | "Len" | "EqualError" | "InDelta" | "JSONEq"
     );
+    if mode == AlterationMode::ChangeFar
+        && plain == "Contains"
+        && let Some(needle) = arguments.get(2).filter(|it| tree.kind(**it).ends_with("string_literal"))
+        && let Some(found) = changed(tree, *needle, AlterationMode::ChangeValues)
+    {
+        return Some(expects(tree, function, found, /* comparison */ None));
+    }
     let values = arguments.iter().skip(1).take(2);
-    if mode == AlterationMode::ChangeValues && is_equality {
-        let found = values.clone().find_map(|argument| changed(tree, *argument));
-        let found = found.or_else(|| values.clone().find_map(|it| changed_or_named(tree, function, *it)));
+    if mode.changes_values() && is_equality {
+        let found = values.clone().find_map(|argument| changed(tree, *argument, mode));
+        let found = found.or_else(|| values.clone().find_map(|it| changed_or_named(tree, function, *it, mode)));
         if let Some(found) = found {
             return Some(expects(tree, function, found, /* comparison */ None));
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::syntax::Tree;
 use super::value::changed;
 use crate::syntax::splice;
-use crate::twin::Mutant;
+use crate::twin::{AlterationMode, Mutant};
 
 /// An error that production code does not return.
 const ERROR: &str = "\n\ntype otherError struct{}\n\nfunc (otherError) Error() string { return \"t_other\" }\n";
@@ -52,7 +52,7 @@ fn edit(tree: &Tree<'_>, node: usize, answer: Answer) -> Option<(Range<usize>, S
     let name = tree.named(node, "name");
     if matches!(tree.kind(node), "const_spec" | "var_spec") {
         let values = tree.child(node, "value")?;
-        let (range, other) = tree.parts(values).find_map(|value| changed(tree, value))?;
+        let (range, other) = tree.parts(values).find_map(|value| changed(tree, value, AlterationMode::ChangeValues))?;
         return Some((range, other.clone(), format!("`{name}` has `{other}`")));
     }
     let body = tree.child(node, "body")?;

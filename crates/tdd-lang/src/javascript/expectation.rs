@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::assertion::{Asserting, Expectation, expectation};
 use super::syntax::Tree;
 use super::value::changed;
-use crate::twin::{AlterationMode, Opposite};
+use crate::analysis::claims::{Claim, claim};
+use crate::twin::{AlterationMode, Opposite, denied};
 
 /// Functions of `assert` that compare their first two arguments.
 const EQUALITIES: [&str; 5] = ["equal", "strictEqual", "deepEqual", "deepStrictEqual", "partialDeepStrictEqual"];
@@ -41,7 +42,6 @@ pub(super) fn opposites(
     mode: AlterationMode,
     print: &str,
 ) -> Vec<Opposite> {
-    let values = mode == AlterationMode::ChangeValues;
     let arguments = tree.arguments(node);
     if let Some(function) = asserting.function(tree, node) {
         let sides = match (function, &arguments[..]) {
@@ -49,14 +49,20 @@ pub(super) fn opposites(
             ("ok", [condition, ..]) => sides_of(tree, *condition),
             _ => None,
         };
-        return match sides.filter(|_| values).and_then(|sides| other_value(tree, node, sides, print)) {
+        return match sides
+            .filter(|_| mode.changes_values())
+            .and_then(|sides| other_value(tree, node, sides, mode, print))
+        {
             Some(opposite) => vec![opposite],
             None if function == "fail" => Vec::new(),
-            None => vec![negated(tree, node)],
+            None => {
+                let condition = arguments.first().copied().filter(|_| function == "ok");
+                vec![denial(tree, condition, mode).unwrap_or_else(|| negated(tree, node))]
+            }
         };
     }
     let Some(expected) = expectation(tree, node) else { return Vec::new() };
-    opposites_of_expectation(tree, node, &expected, values, print)
+    opposites_of_expectation(tree, node, &expected, mode, print)
 }
 
 /// Both sides of a plain equality.
@@ -71,7 +77,7 @@ fn opposites_of_expectation(
     tree: &Tree<'_>,
     node: usize,
     expected: &Expectation,
-    values: bool,
+    mode: AlterationMode,
     print: &str,
 ) -> Vec<Opposite> {
     let matcher = tree.text(expected.matcher);
@@ -81,8 +87,8 @@ fn opposites_of_expectation(
     if let (Some(subject), Some(wanted)) = (subject, wanted)
         && MATCHERS.contains(&matcher)
         && !is_turned
-        && values
-        && let Some((range, other)) = changed(tree, wanted)
+        && mode.changes_values()
+        && let Some((range, other)) = changed(tree, wanted, mode)
     {
         let what = format!("expects `{other}` instead of `{}`", text(tree, &range, node));
         let compares = matches!(matcher, "toBe" | "toEqual" | "toStrictEqual" | "equal" | "eql");
@@ -90,6 +96,15 @@ fn opposites_of_expectation(
         return vec![Opposite { edit: (range, other), what, probe: probe.flatten() }];
     }
     let mut found = vec![negated(tree, node)];
+    if let Some(wanted) = wanted.filter(|wanted| tree.kind(*wanted) == "string")
+        && matches!(matcher, "toContain" | "include" | "contain")
+        && !is_turned
+        && mode == AlterationMode::ChangeFar
+        && let Some((edit, what)) =
+            denied(tree, Claim::Text(wanted), |node| changed(tree, node, AlterationMode::ChangeValues))
+    {
+        found.push(Opposite { edit, what, probe: None });
+    }
     if THROWING.contains(&matcher)
         && !expected.words.iter().any(|word| word == "not")
         && let Some(words) = wanted.filter(|wanted| tree.kind(*wanted) == "string")
@@ -100,9 +115,22 @@ fn opposites_of_expectation(
     found
 }
 
+/// The opposite of a condition that asks for a text or a close number.
+fn denial(tree: &Tree<'_>, condition: Option<usize>, mode: AlterationMode) -> Option<Opposite> {
+    let claim = claim(tree, condition.filter(|_| mode == AlterationMode::ChangeFar)?, |kind| kind == "string")?;
+    let (edit, what) = denied(tree, claim, |node| changed(tree, node, AlterationMode::ChangeValues))?;
+    Some(Opposite { edit, what, probe: None })
+}
+
 /// Another value on the side with a literal, the expected side first.
-fn other_value(tree: &Tree<'_>, node: usize, sides: (usize, usize), print: &str) -> Option<Opposite> {
-    let (range, other) = changed(tree, sides.1).or_else(|| changed(tree, sides.0))?;
+fn other_value(
+    tree: &Tree<'_>,
+    node: usize,
+    sides: (usize, usize),
+    mode: AlterationMode,
+    print: &str,
+) -> Option<Opposite> {
+    let (range, other) = changed(tree, sides.1, mode).or_else(|| changed(tree, sides.0, mode))?;
     let what = format!("expects `{other}` instead of `{}`", text(tree, &range, node));
     let probe = printed(tree, node, sides, &(range.clone(), other.clone()), print);
     Some(Opposite { edit: (range, other), what, probe })

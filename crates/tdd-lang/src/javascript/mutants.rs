@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::syntax::Tree;
 use super::value::changed;
-use crate::twin::Mutant;
+use crate::twin::{AlterationMode, Mutant};
 
 /// The values that functions return instead, simplest first.
 const ANSWERS: [&str; 3] = ["undefined", "1", "\"t_other\""];
@@ -37,7 +37,7 @@ fn is_item(tree: &Tree<'_>, node: usize) -> bool {
 fn edit(tree: &Tree<'_>, node: usize, answer: &str) -> Option<(Range<usize>, String, String)> {
     if !tree.is_function(node) {
         let name = tree.child(node, "name").or_else(|| tree.child(node, "property"))?;
-        let (range, other) = changed(tree, tree.child(node, "value")?)?;
+        let (range, other) = changed(tree, tree.child(node, "value")?, AlterationMode::ChangeValues)?;
         return Some((range, other.clone(), format!("`{}` has `{other}`", tree.text(name))));
     }
     let named = std::iter::once(node).chain(tree.ancestors(node).take(1));

@@ -14,7 +14,9 @@ use super::syntax::Tree;
 use super::title::JOINT;
 use crate::item::TestItem;
 use crate::syntax::splice;
-use crate::twin::{AlterationMode, FreshNames, Opposite, Twins, edited_part, one_false_assertion_each};
+use crate::twin::{
+    AlterationMode, FreshNames, Opposite, Twins, edited_part, one_false_assertion_each, without_repeats,
+};
 
 /// Turns type checks off: an altered copy may have wrong types, because it is meant to fail.
 const UNCHECKED: &str = "// @ts-nocheck\n";
@@ -119,7 +121,8 @@ impl Writer<'_, '_> {
     fn altered(&mut self, mode: AlterationMode, print: &str) -> Option<Vec<Twin>> {
         let mut twins = Vec::new();
         for node in self.assertions() {
-            for Opposite { edit, what, probe } in opposites(self.tree, &self.asserting, node, mode, print) {
+            let altered = mode.each().iter().flat_map(|mode| opposites(self.tree, &self.asserting, node, *mode, print));
+            for Opposite { edit, what, probe } in without_repeats(altered) {
                 let (name, id) = self.copy(Some(edit))?;
                 let probe = probe.and_then(|probe| self.copy(Some(probe))).map(|(_, id)| id);
                 twins.push(Twin { name, id, line: self.tree.line(node), what, probe });
@@ -171,13 +174,13 @@ mod tests {
     #[test]
     fn the_copies_stand_behind_the_test_and_parse() {
         for (source, count) in [
-            ("test('a', () => {\n  assert.equal(add(1, 2), 3)\n})\n", 1),
-            ("test('a', () => assert.equal(add(1, 2), 3))\n", 1),
+            ("test('a', () => {\n  assert.equal(add(1, 2), 3)\n})\n", 2),
+            ("test('a', () => assert.equal(add(1, 2), 3))\n", 2),
             (
                 "describe('x', () => {\n  it('a', async () => {\n    expect(f()).toBe(1);\n    await expect(g()).rejects.toThrow('x');\n  });\n\n  it('b', () => {});\n});\n",
-                3,
+                4,
             ),
-            ("test.each([[1]])('a %i', (n) => { expect(f(n)).toEqual({ n: 1 }) })\n", 1),
+            ("test.each([[1]])('a %i', (n) => { expect(f(n)).toEqual({ n: 1 }) })\n", 2),
             ("[1].forEach((n) => test(`a ${n}`, () => assert.ok(f(n))))\n", 1),
             ("test('a', () => { assert.throws(() => f()); expect(f).not.toBe(1); expect(f()).to.be.true })\n", 3),
         ] {
@@ -199,6 +202,16 @@ mod tests {
             ("expect(f()).toContain(1)", "asserts the opposite"),
         ] {
             assert_eq!(what(body), expected, "{body}");
+        }
+        let last = |body: &str| of(&format!("test('a', () => {{ {body} }})\n")).twins.pop().unwrap().what;
+        for (body, expected) in [
+            ("assert.equal(add(1, 2), 3)", "expects `63` instead of `3`"),
+            ("expect(f()).toEqual(['a', 'bc'])", "expects `'bd'` instead of `'bc'`"),
+            ("expect(f()).toContain('a')", "expects `('a' + \"~\")` instead of `'a'`"),
+            ("assert.ok(f().includes('a'))", "expects `('a' + \"~\")` instead of `'a'`"),
+            ("assert.ok(!f().includes('a'))", "asserts the opposite"),
+        ] {
+            assert_eq!(last(body), expected, "{body}");
         }
     }
 }

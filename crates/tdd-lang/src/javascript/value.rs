@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use super::syntax::{MAX_NESTING, Tree};
 use crate::syntax::FlatTree;
+use crate::twin::AlterationMode;
 
 /// Changes an expression's value: the bytes to replace, and their replacement. `None` if it contains no literal, or is
 /// computed.
-pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, String)> {
+pub(super) fn changed(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> Option<(Range<usize>, String)> {
     if tree.ancestors(node).count() > MAX_NESTING {
         return None;
     }
@@ -16,26 +17,28 @@ pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, Str
     let mut parts = tree.parts(node);
     match tree.kind(node) {
         "number" => match text.parse::<u64>() {
-            Ok(number) => whole(number.wrapping_add(1).to_string()),
+            Ok(number) => whole(mode.number(number).to_string()),
             Err(_) if text.ends_with('n') => whole(format!("({text} + 1n)")),
             Err(_) => whole(format!("({text} + 1)")),
         },
         "true" => whole("false".to_owned()),
         "false" => whole("true".to_owned()),
         "null" | "undefined" => whole("\"t_other\"".to_owned()),
-        "string" | "template_string" => whole(format!("({text} + \"~\")")),
+        "string" | "template_string" => whole(mode.same_length(text).unwrap_or_else(|| format!("({text} + \"~\")"))),
         "array" if parts.next().is_none() => whole("[null]".to_owned()),
         "object" if parts.next().is_none() => whole("{ t_other: 1 }".to_owned()),
         "object" => {
             let values = tree.parts(node).filter_map(|pair| tree.child(pair, "value"));
-            values.into_iter().find_map(|value| changed(tree, value))
+            mode.one_of(values.filter_map(|value| changed(tree, value, mode)))
         }
         "array" | "parenthesized_expression" | "unary_expression" | "as_expression" | "satisfies_expression" => {
-            tree.parts(node).find_map(|part| changed(tree, part))
+            mode.one_of(tree.parts(node).filter_map(|part| changed(tree, part, mode)))
         }
-        "new_expression" => tree.arguments(node).into_iter().find_map(|argument| changed(tree, argument)),
+        "new_expression" => {
+            mode.one_of(tree.arguments(node).into_iter().filter_map(|argument| changed(tree, argument, mode)))
+        }
         "call_expression" if makes_a_value(tree, node) => {
-            tree.arguments(node).into_iter().find_map(|argument| changed(tree, argument))
+            mode.one_of(tree.arguments(node).into_iter().filter_map(|argument| changed(tree, argument, mode)))
         }
         _ => None,
     }
@@ -66,7 +69,8 @@ mod tests {
         let source = format!("x = {expression}");
         let tree = Tree::parse("a.ts", &source).unwrap();
         let value = (0..tree.len()).find(|node| tree.field(*node) == Some("right")).unwrap();
-        let made = changed(&tree, value).map(|edit| splice(&source, vec![edit])[4..].to_owned());
+        let made =
+            changed(&tree, value, AlterationMode::ChangeValues).map(|edit| splice(&source, vec![edit])[4..].to_owned());
         assert_eq!(made.as_deref(), expected, "{expression}");
     }
 

@@ -5,7 +5,8 @@ use std::ops::Range;
 use super::items::called;
 use super::syntax::Tree;
 use super::value::changed;
-use crate::twin::{AlterationMode, Opposite};
+use crate::analysis::claims::claim;
+use crate::twin::{AlterationMode, Opposite, denied};
 
 /// Assertions of `unittest` and of mocks, each with its opposite.
 const OPPOSITES: [(&str, &str); 13] = [
@@ -48,9 +49,9 @@ pub(super) fn opposites(tree: &Tree<'_>, node: usize, mode: AlterationMode, neve
 
 fn opposite_of_statement(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> Option<Opposite> {
     let condition = tree.parts(node).find(|part| tree.kind(*part) != "assert")?;
-    let equality = sides(tree, condition).filter(|_| mode == AlterationMode::ChangeValues);
+    let equality = sides(tree, condition).filter(|_| mode.changes_values());
     if let Some((left, right)) = equality
-        && let Some((range, other)) = changed(tree, right).or_else(|| changed(tree, left))
+        && let Some((range, other)) = changed(tree, right, mode).or_else(|| changed(tree, left, mode))
     {
         let what = format!("expects `{other}` instead of `{}`", text(tree, &range, node));
         let on_right = tree.range(right).start <= range.start;
@@ -65,6 +66,12 @@ fn opposite_of_statement(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> 
         };
         let probe = format!("repr({}) == repr({})", altered(left, !on_right), altered(right, on_right));
         return Some(Opposite { edit: (range.clone(), other), what, probe: Some((tree.range(condition), probe)) });
+    }
+    if mode == AlterationMode::ChangeFar
+        && let Some(claim) = claim(tree, condition, |kind| kind == "string")
+        && let Some((edit, what)) = denied(tree, claim, |node| changed(tree, node, AlterationMode::ChangeValues))
+    {
+        return Some(Opposite { edit, what, probe: None });
     }
     let negated = format!("not ({})", tree.text(condition));
     Some(Opposite { edit: (tree.range(condition), negated), what: "asserts the opposite".to_owned(), probe: None })
@@ -88,14 +95,15 @@ fn opposite_of_call(tree: &Tree<'_>, node: usize, mode: AlterationMode, never: &
     if matches!(name, "raises" | "assertRaises" | "assertRaisesRegex") {
         return opposites_of_raises(tree, node, &arguments, never);
     }
-    let values = mode == AlterationMode::ChangeValues;
+    let values = mode.changes_values();
     let is_equality = EQUALITIES.contains(&name) || name == "assertAlmostEqual";
     let changeable = match (is_equality, name.starts_with("assert_") && name.ends_with("_with")) {
         (true, _) => arguments.iter().take(2).rev().copied().collect(),
         (false, true) => arguments.clone(),
         (false, false) => Vec::new(),
     };
-    if let Some((range, other)) = changeable.into_iter().filter(|_| values).find_map(|argument| changed(tree, argument))
+    if let Some((range, other)) =
+        changeable.into_iter().filter(|_| values).find_map(|argument| changed(tree, argument, mode))
     {
         let what = format!("expects `{other}` instead of `{}`", text(tree, &range, node));
         let probe = is_equality.then(|| printed_alike(tree, &arguments, &range, &other)).flatten();

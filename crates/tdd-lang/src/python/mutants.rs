@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::syntax::Tree;
 use super::value::changed;
-use crate::twin::Mutant;
+use crate::twin::{AlterationMode, Mutant};
 
 /// What every function returns instead, the plainest value first.
 const ANSWERS: [&str; 3] = ["None", "1", "\"t_other\""];
@@ -33,7 +33,7 @@ fn is_item(tree: &Tree<'_>, node: usize) -> bool {
 fn edit(tree: &Tree<'_>, node: usize, answer: &str) -> Option<(Range<usize>, String, String)> {
     if tree.kind(node) == "assignment" {
         let (name, value) = (tree.text(tree.child(node, "left")?), tree.child(node, "right")?);
-        let (range, other) = changed(tree, value)?;
+        let (range, other) = changed(tree, value, AlterationMode::ChangeValues)?;
         return Some((range, other.clone(), format!("`{name}` has `{other}`")));
     }
     if tree.kind(node) != "function_definition" {

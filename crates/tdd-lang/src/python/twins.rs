@@ -8,7 +8,9 @@ use super::items::definition;
 use super::syntax::Tree;
 use crate::item::TestItem;
 use crate::syntax::splice;
-use crate::twin::{AlterationMode, FreshNames, Opposite, Twins, edited_part, one_false_assertion_each};
+use crate::twin::{
+    AlterationMode, FreshNames, Opposite, Twins, edited_part, one_false_assertion_each, without_repeats,
+};
 
 /// The file with the copies in it; `None` if the test cannot be copied.
 pub(super) fn twins(path: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins> {
@@ -91,7 +93,8 @@ impl Writer<'_, '_> {
     fn altered(&mut self, mode: AlterationMode, never: &str) -> Option<Vec<Twin>> {
         let mut twins = Vec::new();
         for node in self.assertions() {
-            for Opposite { edit, what, probe } in opposites(self.tree, node, mode, never) {
+            let altered = mode.each().iter().flat_map(|mode| opposites(self.tree, node, *mode, never));
+            for Opposite { edit, what, probe } in without_repeats(altered) {
                 let (name, id) = self.copy(Some(edit))?;
                 let probe = probe.and_then(|probe| self.copy(Some(probe))).map(|(_, id)| id);
                 twins.push(Twin { name, id, line: self.tree.line(node), what, probe });
@@ -136,14 +139,14 @@ mod tests {
     #[test]
     fn the_copies_stand_behind_the_test_and_parse() {
         for (source, count) in [
-            ("def test_a():\n    assert add(1, 2) == 3\n", 1),
+            ("def test_a():\n    assert add(1, 2) == 3\n", 2),
             (
                 "@pytest.mark.parametrize('a', [1])\ndef test_a(a):\n    assert f(a) == a\n    assert not g(), 'why'\n",
                 2,
             ),
             (
                 "class TestX(TestCase):\n    def test_a(self):\n        self.assertEqual(f(), 1)\n        self.assertTrue(g())\n\n    def test_b(self):\n        pass\n",
-                2,
+                3,
             ),
             ("def test_a():\n    with pytest.raises(E, match='x'):\n        f()\n", 2),
             ("def test_a():\n    for a, b in [(1, 2)]:\n        assert f(a) == b\n", 1),
@@ -168,6 +171,18 @@ mod tests {
             ("m.assert_called_once_with(1)", "expects `2` instead of `1`"),
         ] {
             assert_eq!(what(body), expected, "{body}");
+        }
+        let last = |body: &str| of(&format!("def test_a(self):\n    {body}\n")).twins.pop().unwrap().what;
+        for (body, expected) in [
+            ("assert add(1, 2) == 3", "expects `63` instead of `3`"),
+            ("assert f() == ['a', 'bc']", "expects `'bd'` instead of `'bc'`"),
+            ("assert 'a' in f()", "expects `'a' \"~\"` instead of `'a'`"),
+            ("assert 'a' not in f()", "asserts the opposite"),
+            ("assert abs(f() - 0.5) < 1e-9", "expects `60.5` instead of `0.5`"),
+            ("assert math.isclose(f(), 2)", "expects `62` instead of `2`"),
+            ("assert f().startswith('a')", "expects `'a' \"~\"` instead of `'a'`"),
+        ] {
+            assert_eq!(last(body), expected, "{body}");
         }
     }
 }

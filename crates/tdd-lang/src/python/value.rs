@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::items::called;
 use super::syntax::Tree;
 use crate::syntax::FlatTree;
+use crate::twin::AlterationMode;
 
 /// Functions whose arguments determine the value that they create.
 const MAKERS: [&str; 16] = [
@@ -28,34 +29,34 @@ const MAKERS: [&str; 16] = [
 
 /// An edit that changes the value of an expression: the byte range and its new text. `None` if the expression has no
 /// literal value, or calls another function.
-pub(super) fn changed(tree: &Tree<'_>, node: usize) -> Option<(Range<usize>, String)> {
+pub(super) fn changed(tree: &Tree<'_>, node: usize, mode: AlterationMode) -> Option<(Range<usize>, String)> {
     let text = tree.text(node);
     let whole = |other: String| Some((tree.range(node), other));
     match tree.kind(node) {
-        "integer" => {
-            whole(text.parse::<u64>().map_or_else(|_| format!("({text} + 1)"), |n| n.wrapping_add(1).to_string()))
-        }
+        "integer" => whole(
+            text.parse::<u64>().map_or_else(|_| format!("({text} + 1)"), |number| mode.number(number).to_string()),
+        ),
         "float" => whole(format!("({text} + 1.0)")),
         "true" => whole("False".to_owned()),
         "false" => whole("True".to_owned()),
         "none" => whole("\"t_other\"".to_owned()),
-        "string" => other_text(text).and_then(whole),
+        "string" => mode.same_length(text).or_else(|| other_text(text)).and_then(whole),
         "list" if tree.parts(node).next().is_none() => whole("[None]".to_owned()),
         "tuple" if tree.parts(node).next().is_none() => whole("(None,)".to_owned()),
         "dictionary" if tree.parts(node).next().is_none() => whole("{None: None}".to_owned()),
         "dictionary" => {
             let values = tree.parts(node).filter_map(|pair| tree.child(pair, "value"));
-            values.into_iter().find_map(|value| changed(tree, value))
+            mode.one_of(values.filter_map(|value| changed(tree, value, mode)))
         }
         "list" | "tuple" | "set" | "parenthesized_expression" | "unary_operator" | "concatenated_string" => {
-            tree.parts(node).find_map(|part| changed(tree, part))
+            mode.one_of(tree.parts(node).filter_map(|part| changed(tree, part, mode)))
         }
         "call" if makes_a_value(called(tree, node)) => {
             let arguments = tree.child(node, "arguments")?;
-            tree.parts(arguments).find_map(|argument| match tree.kind(argument) {
-                "keyword_argument" => tree.child(argument, "value").and_then(|value| changed(tree, value)),
-                _ => changed(tree, argument),
-            })
+            mode.one_of(tree.parts(arguments).filter_map(|argument| match tree.kind(argument) {
+                "keyword_argument" => changed(tree, tree.child(argument, "value")?, mode),
+                _ => changed(tree, argument, mode),
+            }))
         }
         _ => None,
     }
@@ -93,7 +94,7 @@ mod tests {
     fn check(expression: &str, expected: Option<&str>) {
         let tree = Tree::parse(expression).unwrap();
         // Node 0 is the file, 1 the statement, 2 the expression.
-        let made = changed(&tree, 2).map(|edit| splice(expression, vec![edit]));
+        let made = changed(&tree, 2, AlterationMode::ChangeValues).map(|edit| splice(expression, vec![edit]));
         assert_eq!(made.as_deref(), expected, "{expression}");
     }
 

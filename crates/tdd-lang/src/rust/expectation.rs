@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::value::{are_plainly_same, arguments, changed, sides_of_equality};
+use super::value::{are_plainly_same, arguments, changed, denial, sides_of_equality};
 use crate::syntax::splice;
 use crate::twin::AlterationMode;
 
@@ -34,8 +34,8 @@ pub(super) fn opposite(assertion: &str, mode: AlterationMode) -> Option<Opposite
         }
         "assert" | "debug_assert" => of_condition(&call, mode),
         "assert_matches" | "debug_assert_matches" => of_pattern(&call),
-        name if name.starts_with("assert_") && name.ends_with("_eq") && mode == AlterationMode::ChangeValues => {
-            of_compared(&call, &call.arguments()?)
+        name if name.starts_with("assert_") && name.ends_with("_eq") && mode.changes_values() => {
+            of_compared(&call, &call.arguments()?, mode)
         }
         _ => None,
     }
@@ -106,16 +106,16 @@ fn of_equality(call: &Call<'_>, mode: AlterationMode) -> Option<Opposite> {
     if are_plainly_same(left, right) {
         return Some(plain(call.with_inner(call.inner), "compares a value with itself"));
     }
-    let by_value = if mode == AlterationMode::ChangeValues { of_compared(call, &parts) } else { None };
+    let by_value = if mode.changes_values() { of_compared(call, &parts, mode) } else { None };
     by_value.or_else(|| Some(plain(broken_if(left, "==", right), "expects different values")))
 }
 
 /// The opposite with another value on the right side or, failing that, on the left.
-fn of_compared(call: &Call<'_>, parts: &[Range<usize>]) -> Option<Opposite> {
+fn of_compared(call: &Call<'_>, parts: &[Range<usize>], mode: AlterationMode) -> Option<Opposite> {
     let [left, right, ..] = parts else { return None };
     [right, left].into_iter().find_map(|side| {
         let was = call.inner.get(side.clone())?;
-        let other = changed(was)?;
+        let other = changed(was, mode)?;
         let (one, two) = if side == right {
             (call.inner.get(left.clone())?, other.as_str())
         } else {
@@ -154,12 +154,15 @@ fn of_condition(call: &Call<'_>, mode: AlterationMode) -> Option<Opposite> {
             return Some(plain(call.with_inner(call.inner), "compares a value with itself"));
         }
         let sides = [(right, right_text), (left, left_text)];
-        let other = sides.into_iter().find_map(|(side, was)| Some((side, was, changed(was)?)));
-        if let Some((side, was, other)) = other.filter(|_| mode == AlterationMode::ChangeValues) {
+        let other = sides.into_iter().find_map(|(side, was)| Some((side, was, changed(was, mode)?)));
+        if let Some((side, was, other)) = other.filter(|_| mode.changes_values()) {
             let what = instead(was, &other);
             let part = condition.start + side.start..condition.start + side.end;
             return Some(Opposite { text: call.with_part(part, other), what, probe: None });
         }
+    }
+    if let Some((other, what)) = denial(text).filter(|_| mode == AlterationMode::ChangeFar) {
+        return Some(Opposite { text: call.with_part(condition, other), what, probe: None });
     }
     let negated = format!("!({text})");
     Some(plain(call.with_part(condition, negated), "asserts the opposite"))
@@ -244,6 +247,19 @@ mod tests {
             None => format!("{shape}\n    none"),
         });
         insta::assert_snapshot!(shown.join("\n"));
+    }
+
+    #[test]
+    fn a_second_opposite_is_further_away() {
+        for (shape, expected) in [
+            ("assert_eq!(a, 3)", "assert_eq!(a, 63)"),
+            ("assert_eq!(a, \"abc\")", "assert_eq!(a, \"abd\")"),
+            ("assert!(a.contains(\"x\"))", "assert!(a.contains(\"x~\"))"),
+            ("assert!((a - 0.5).abs() < 1e-9)", "assert!((a - 60.5).abs() < 1e-9)"),
+            ("assert!((a - 0.5).abs() < 100.0)", "assert!(!((a - 0.5).abs() < 100.0))"),
+        ] {
+            assert_eq!(opposite(shape, AlterationMode::ChangeFar).unwrap().text, expected);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::items::items;
 use super::syntax::Tree;
 use super::value::changed;
 use crate::syntax::splice;
-use crate::twin::Mutant;
+use crate::twin::{AlterationMode, Mutant};
 
 /// Keeps a mutated body from failing by a lint.
 const LENIENT: &str = "#![allow(warnings, unconditional_recursion)]";
@@ -71,7 +71,7 @@ fn edit(tree: &Tree<'_>, node: usize, way: Way) -> Option<(Range<usize>, String,
     let name = tree.text(tree.child(node, "name")?);
     if tree.kind(node) != "function_item" {
         let value = tree.child(node, "value").filter(|_| matches!(way, Way::Plain | Way::Other))?;
-        let other = changed(tree.text(value))?;
+        let other = changed(tree.text(value), AlterationMode::ChangeValues)?;
         return Some((tree.range(value), other.clone(), format!("`{name}` is `{other}`")));
     }
     let body = tree.child(node, "body")?;

@@ -12,7 +12,7 @@ use super::expectation::{BREAK, false_assertion, opposite};
 use super::syntax::Tree;
 use crate::item::{Assertion, TestItem};
 use crate::syntax::splice;
-use crate::twin::{AlterationMode, FreshNames, Twins, edited_part};
+use crate::twin::{AlterationMode, FreshNames, Twins, edited_part, without_repeats};
 
 /// Keeps a copy from failing to compile because of the project's lints.
 const LENIENT: &str = "#[allow(warnings, unconditional_panic, overflowing_literals, arithmetic_overflow)]";
@@ -110,7 +110,7 @@ impl Writer<'_> {
     fn control(&mut self, body: &str) -> Option<(String, TestId)> {
         let name = self.names.next("t");
         let attribute = match self.mode {
-            AlterationMode::ChangeValues => "#[::core::prelude::v1::test]",
+            AlterationMode::ChangeValues | AlterationMode::ChangeFar => "#[::core::prelude::v1::test]",
             AlterationMode::NegateOnly => "#[test]",
         };
         self.write(&name, attribute, &format!("fn {name}() {{ {body} }}"))
@@ -132,18 +132,22 @@ impl Writer<'_> {
     }
 
     fn asserting(&mut self, test: &TestItem) -> Vec<Twin> {
-        test.assertions.iter().filter_map(|assertion| self.asserting_otherwise(assertion)).collect()
+        test.assertions.iter().flat_map(|assertion| self.asserting_otherwise(assertion)).collect()
     }
 
-    /// A copy with one assertion turned into its opposite, if there is one.
-    fn asserting_otherwise(&mut self, assertion: &Assertion) -> Option<Twin> {
+    /// Copies with one assertion turned into its opposites.
+    fn asserting_otherwise(&mut self, assertion: &Assertion) -> Vec<Twin> {
         let inside = assertion.span.start >= self.original.function.start;
-        let text = self.source.get(assertion.span.clone()).filter(|_| inside)?;
-        let other = opposite(text, self.mode)?;
+        let text = self.source.get(assertion.span.clone()).filter(|_| inside).unwrap_or_default();
+        let altered = self.mode.each().iter().filter_map(|mode| opposite(text, *mode));
         let edited = |text: String| Alteration { edit: Some((assertion.span.clone(), text)), should_panic: None };
-        let (name, id) = self.test(&edited(other.text))?;
-        let probe = other.probe.and_then(|probe| self.test(&edited(probe))).map(|(_, id)| id);
-        Some(Twin { name, id, line: self.line(assertion.span.start), what: other.what, probe })
+        let mut twins = Vec::new();
+        for other in without_repeats(altered) {
+            let Some((name, id)) = self.test(&edited(other.text)) else { continue };
+            let probe = other.probe.and_then(|probe| self.test(&edited(probe))).map(|(_, id)| id);
+            twins.push(Twin { name, id, line: self.line(assertion.span.start), what: other.what, probe });
+        }
+        twins
     }
 
     /// Copies of a test that must panic: one without `should_panic`, one that expects another message.
@@ -182,7 +186,9 @@ mod tests {
                       fn adds() {\n        let two = 2;\n        assert_eq!(add(1, 1), 2, \"sum\");\n        assert!(two > 1);\n    }\n\n    #[test]\n    fn other() {}\n}\n";
         let twins = of(source).unwrap();
         let names: Vec<_> = twins.twins.iter().map(|twin| (twin.line, twin.what.as_str())).collect();
-        assert_eq!(names, [(10, "expects `3` instead of `2`"), (11, "asserts the opposite")]);
+        let expected =
+            [(10, "expects `3` instead of `2`"), (10, "expects `62` instead of `2`"), (11, "asserts the opposite")];
+        assert_eq!(names, expected);
         assert!(twins.twins[0].name.starts_with("tests::t_"));
         insta::assert_snapshot!(twins.source);
     }

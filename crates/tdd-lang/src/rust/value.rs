@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::syntax::Tree;
+use crate::analysis::claims::claim;
 use crate::syntax::splice;
+use crate::twin::{AlterationMode, denied};
 
 /// Code around an expression, so that it can be parsed.
 const BEFORE: &str = "fn f(){g(";
@@ -33,11 +35,23 @@ pub(super) fn arguments(text: &str) -> Option<Vec<Range<usize>>> {
 ///
 /// Changes only literals, and literals inside tuples, arrays, structs, variants and wrapping calls. An argument of any
 /// other call is an input, and may not affect the result.
-pub(super) fn changed(expression: &str) -> Option<String> {
+pub(super) fn changed(expression: &str, mode: AlterationMode) -> Option<String> {
     let source = wrap(expression);
-    let edits = edits(&source, MAX_NESTING)?;
+    let edits = edits(&source, mode, MAX_NESTING)?;
     let unwrapped = edits.into_iter().map(|(range, text)| (unwrap(&range), text)).collect();
     Some(splice(expression, unwrapped))
+}
+
+/// A condition about a text or a close number with another one in its place, and what that says.
+pub(super) fn denial(condition: &str) -> Option<(String, String)> {
+    let source = wrap(condition);
+    let tree = Tree::parse(&source).filter(Tree::parses)?;
+    let call = (0..tree.len()).find(|node| tree.kind(*node) == "arguments")?;
+    let node = tree.children(call).find(|node| tree.kind(*node) != "(")?;
+    let longer = |node: usize| Some((tree.range(node), other_string(tree.text(node))?));
+    let claim = claim(&tree, node, |kind| kind == "string_literal")?;
+    let ((range, other), what) = denied(&tree, claim, longer)?;
+    Some((splice(condition, vec![(unwrap(&range), other)]), what))
 }
 
 /// Both sides of `==`; `None` for any other expression.
@@ -75,7 +89,7 @@ fn unwrap(range: &Range<usize>) -> Range<usize> {
     range.start - BEFORE.len()..range.end - BEFORE.len()
 }
 
-fn edits(source: &str, depth: usize) -> Option<Vec<(Range<usize>, String)>> {
+fn edits(source: &str, mode: AlterationMode, depth: usize) -> Option<Vec<(Range<usize>, String)>> {
     let tree = Tree::parse(source).filter(Tree::parses)?;
     let call = (0..tree.len()).find(|node| tree.kind(*node) == "arguments")?;
     let mut found = Vec::new();
@@ -84,9 +98,10 @@ fn edits(source: &str, depth: usize) -> Option<Vec<(Range<usize>, String)>> {
         match tree.kind(node) {
             "integer_literal" | "float_literal" | "boolean_literal" | "string_literal" | "raw_string_literal"
             | "char_literal" => {
-                found.extend(other_literal(tree.kind(node), tree.text(node)).map(|text| (tree.range(node), text)));
+                found
+                    .extend(other_literal(tree.kind(node), tree.text(node), mode).map(|text| (tree.range(node), text)));
             }
-            "macro_invocation" if depth > 0 => found.extend(edits_of_vec(&tree, node, depth - 1)),
+            "macro_invocation" if depth > 0 => found.extend(edits_of_vec(&tree, node, mode, depth - 1)),
             _ => open.extend(values_inside(&tree, node)),
         }
     }
@@ -132,7 +147,7 @@ fn wraps(path: &str) -> bool {
     is_upper(last) || (WRAPPING_TYPES.contains(&owner) && (last == "new" || last.starts_with("from")))
 }
 
-fn edits_of_vec(tree: &Tree<'_>, node: usize, depth: usize) -> Vec<(Range<usize>, String)> {
+fn edits_of_vec(tree: &Tree<'_>, node: usize, mode: AlterationMode, depth: usize) -> Vec<(Range<usize>, String)> {
     let name = tree.child(node, "macro").map_or("", |name| tree.text(name));
     let tokens = tree.children(node).find(|child| tree.kind(*child) == "token_tree");
     let Some(tokens) = tokens.filter(|_| name.rsplit("::").next() == Some("vec")) else { return Vec::new() };
@@ -142,22 +157,22 @@ fn edits_of_vec(tree: &Tree<'_>, node: usize, depth: usize) -> Vec<(Range<usize>
     let as_array = wrap(&format!("[{inner}]"));
     let start = range.start;
     let back = |range: Range<usize>| start + range.start - BEFORE.len()..start + range.end - BEFORE.len();
-    edits(&as_array, depth).unwrap_or_default().into_iter().map(|(range, text)| (back(range), text)).collect()
+    edits(&as_array, mode, depth).unwrap_or_default().into_iter().map(|(range, text)| (back(range), text)).collect()
 }
 
-fn other_literal(kind: &str, text: &str) -> Option<String> {
+fn other_literal(kind: &str, text: &str, mode: AlterationMode) -> Option<String> {
     match kind {
-        "integer_literal" => other_integer(text),
+        "integer_literal" => other_integer(text, mode),
         "float_literal" => other_float(text),
         "boolean_literal" => Some(if text == "true" { "false" } else { "true" }.to_owned()),
         "char_literal" => Some(other_char(text)),
-        "raw_string_literal" => other_raw_string(text),
-        _ => other_string(text),
+        "raw_string_literal" => mode.same_length(text).or_else(|| other_raw_string(text)),
+        _ => mode.same_length(text).or_else(|| other_string(text)),
     }
 }
 
-/// One more, or one less if one more may overflow the smallest possible type.
-fn other_integer(text: &str) -> Option<String> {
+/// Another number of the same type.
+fn other_integer(text: &str, mode: AlterationMode) -> Option<String> {
     let plain = text.replace('_', "");
     let suffixes = ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"];
     let hexadecimal = plain.starts_with("0x");
@@ -173,8 +188,7 @@ fn other_integer(text: &str) -> Option<String> {
         return if hexadecimal { None } else { other_float(text) };
     }
     let value = u128::from_str_radix(digits, radix).ok()?;
-    let other = if value < 127 { value + 1 } else { value - 1 };
-    Some(format!("{other}{suffix}"))
+    Some(format!("{}{suffix}", mode.number(value)))
 }
 
 /// A value outside any tolerance.
@@ -216,7 +230,11 @@ mod tests {
     use super::*;
 
     fn check(expression: &str, expected: &str) {
-        assert_eq!(changed(expression).as_deref().unwrap_or("-"), expected, "{expression}");
+        assert_eq!(
+            changed(expression, AlterationMode::ChangeValues).as_deref().unwrap_or("-"),
+            expected,
+            "{expression}"
+        );
     }
 
     #[test]
