@@ -76,7 +76,9 @@ pub(super) fn head(source: &str, first: Option<&TestItem>) -> Option<Piece> {
 pub(super) fn is_kept((before, old): (&str, &TestItem), (after, new): (&str, &TestItem)) -> bool {
     let of = |source: &str, test: &TestItem| -> Vec<String> {
         let text = source.get(test.span.clone()).unwrap_or_default();
-        text.lines().map(squeezed).filter(|line| !line.is_empty()).collect()
+        let lines = lines(text);
+        let own = lines[..without_closing(&lines)].iter();
+        own.map(|line| squeezed(line.text)).filter(|line| !line.is_empty()).collect()
     };
     let (old, new) = (of(before, old), of(after, new));
     let mut left = old.iter().peekable();
@@ -116,6 +118,14 @@ fn lines(source: &str) -> Vec<Line<'_>> {
         at += text.len();
     }
     lines
+}
+
+/// How many lines a test has without the closing brackets at its end: after the last test of a class they also close
+/// the class, and another test would change that.
+fn without_closing(lines: &[Line<'_>]) -> usize {
+    let closes =
+        |line: &Line<'_>| matches!(line.text.trim().trim_end_matches([';', ',']), "" | "}" | ")" | "})" | "]" | "end");
+    lines.iter().rposition(|line| !closes(line)).map_or(0, |last| last + 1)
 }
 
 /// Where tests begin: the first line, with comments and annotations above; the line of the name; and the name.
@@ -169,7 +179,7 @@ fn named(text: &str) -> Option<String> {
 }
 
 fn test(lines: &[Line<'_>], named_at: usize, name: &str, above: &[Line<'_>]) -> TestItem {
-    let texts = || lines.iter().map(|line| line.text);
+    let texts = || lines[..without_closing(lines)].iter().map(|line| line.text);
     let assertion = |line: &Line<'_>| Assertion {
         kind: "assertion".to_owned(),
         span: line.range.clone(),
@@ -264,6 +274,8 @@ mod tests {
         let kept =
             |before: &str, after: &str| is_kept((before, &items(before).tests[0]), (after, &items(after).tests[0]));
         assert!(kept(&old, &more) && kept(&old, &old.replace("  assert", "      assert")));
+        let in_class = |tests: &str| format!("class T {{\n{tests}}}\n");
+        assert!(kept(&in_class(&old), &in_class(&(old.clone() + &more))));
         assert!(!kept(&more, &old) && !kept(&old, &of("  return;\n  assertEquals(3, add(1, 2));\n")));
     }
 }
