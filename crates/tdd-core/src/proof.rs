@@ -79,11 +79,11 @@ pub struct CounterProof {
     /// The same copy while the runner hides itself from production: it must pass.
     pub plain: Fate,
     /// A test that does nothing: it must pass.
-    pub sound: Fate,
+    pub passing_control: Fate,
     /// A test that fails by itself, without any macro or trait: it must fail.
-    pub broken: Fate,
+    pub failing_control: Fate,
     /// For each assertion macro of the test, a test that asserts something false with it: it must fail.
-    pub untruths: Vec<(String, Fate)>,
+    pub false_assertions: Vec<(String, Fate)>,
     /// The twins that passed.
     pub survivors: Vec<Survivor>,
     /// The twins that did not run to their end.
@@ -157,7 +157,7 @@ fn judge_run(seen: &CounterProof) -> RuleResult {
 }
 
 fn reporting(seen: &CounterProof) -> RuleResult {
-    match (seen.sound, seen.broken) {
+    match (seen.passing_control, seen.failing_control) {
         (Fate::Passed, Fate::Failed) => Ok(()),
         (_, Fate::Passed) => Err(disarmed("a test that divides by zero is reported as passed")),
         (Fate::NotRun(cause), _) | (_, Fate::NotRun(cause)) => Err(unseen("a control test was not run", cause)),
@@ -166,7 +166,7 @@ fn reporting(seen: &CounterProof) -> RuleResult {
 }
 
 fn assertions(seen: &CounterProof) -> RuleResult {
-    match seen.untruths.iter().find(|(_, fate)| *fate == Fate::Passed) {
+    match seen.false_assertions.iter().find(|(_, fate)| *fate == Fate::Passed) {
         Some((name, _)) => {
             Err(disarmed(&format!("`{name}` is overridden: it accepts a statement that is plainly false")))
         }
@@ -263,9 +263,9 @@ mod tests {
         CounterProof {
             copy: Fate::Passed,
             plain: Fate::Passed,
-            sound: Fate::Passed,
-            broken: Fate::Failed,
-            untruths: vec![("assert_eq!".to_owned(), Fate::Failed)],
+            passing_control: Fate::Passed,
+            failing_control: Fate::Failed,
+            false_assertions: vec![("assert_eq!".to_owned(), Fate::Failed)],
             survivors: Vec::new(),
             not_run: Vec::new(),
             twins: 1,
@@ -333,15 +333,19 @@ mod tests {
 
     #[test]
     fn an_assertion_that_lets_an_untruth_pass_is_disarmed() {
-        let untruths = vec![("assert_eq!".to_owned(), Fate::Passed)];
-        check(CounterProof { untruths, ..honest() }, Some(Cause::Disarmed), "disarmed: `assert_eq!` is overridden");
+        let false_assertions = vec![("assert_eq!".to_owned(), Fate::Passed)];
+        check(
+            CounterProof { false_assertions, ..honest() },
+            Some(Cause::Disarmed),
+            "disarmed: `assert_eq!` is overridden",
+        );
     }
 
     #[test]
     fn a_report_that_lies_is_disarmed() {
         let disarmed = |seen, reason| check(seen, Some(Cause::Disarmed), reason);
-        disarmed(CounterProof { broken: Fate::Passed, ..honest() }, "disarmed: a test that divides by zero");
-        disarmed(CounterProof { sound: Fate::Failed, ..honest() }, "disarmed: a test that does nothing");
+        disarmed(CounterProof { failing_control: Fate::Passed, ..honest() }, "disarmed: a test that divides by zero");
+        disarmed(CounterProof { passing_control: Fate::Failed, ..honest() }, "disarmed: a test that does nothing");
         disarmed(CounterProof { copy: Fate::Failed, ..honest() }, "disarmed: the test passes under its own name");
     }
 
@@ -356,7 +360,7 @@ mod tests {
         let lost = Fate::NotRun(Cause::TargetNotFound);
         check(CounterProof { copy: lost, ..honest() }, Some(Cause::TargetNotFound), "was not run");
         let lost = Fate::NotRun(Cause::RunnerMissing);
-        check(CounterProof { sound: lost, ..honest() }, Some(Cause::RunnerMissing), "was not run");
+        check(CounterProof { passing_control: lost, ..honest() }, Some(Cause::RunnerMissing), "was not run");
         check(CounterProof { not_run: vec![twin()], ..honest() }, Some(Cause::TargetNotFound), "line 4");
     }
 

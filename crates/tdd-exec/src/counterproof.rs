@@ -209,9 +209,9 @@ impl<'a> Prover<'a> {
         Ok(CounterProof {
             copy,
             plain,
-            sound: fate(&twins.passing_control),
-            broken: fate(&twins.failing_control),
-            untruths: twins.false_assertions.iter().map(|(name, id)| (name.clone(), fate(id))).collect(),
+            passing_control: fate(&twins.passing_control),
+            failing_control: fate(&twins.failing_control),
+            false_assertions: twins.false_assertions.iter().map(|(name, id)| (name.clone(), fate(id))).collect(),
             survivors: ended(|fate| fate == Fate::Passed).map(|twin| survivor(twin, report)).collect(),
             not_run: ended(|fate| matches!(fate, Fate::NotRun(_))).cloned().collect(),
             twins: twins.twins.len(),

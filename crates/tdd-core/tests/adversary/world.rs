@@ -240,9 +240,9 @@ impl World {
         Proof::Run(CounterProof {
             copy: fate(after),
             plain: Fate::Passed,
-            sound: Fate::Passed,
-            broken: Fate::Failed,
-            untruths: vec![("assert!".into(), if after.disarmed { Fate::Passed } else { Fate::Failed })],
+            passing_control: Fate::Passed,
+            failing_control: Fate::Failed,
+            false_assertions: vec![("assert!".into(), if after.disarmed { Fate::Passed } else { Fate::Failed })],
             survivors,
             not_run: Vec::new(),
             twins: 1,
