@@ -236,8 +236,9 @@ fn disarmed(why: &str) -> Refusal {
 }
 
 fn circumstantial() -> Refusal {
-    let reason = "circumstantial: the test passes only while production can see that a test runner is at work";
-    let next = "remove what asks for the runner, its arguments, its variables or its output from production";
+    let reason = "circumstantial: the test passes under its runner, but fails where production sees no runner and no test \
+                  sources, or when it is run again in the same process";
+    let next = "remove what asks for the runner, its arguments, variables, files or earlier calls from production";
     Rule::CounterProof.refuse(reason, next).because(Cause::Circumstantial)
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
-use std::sync::Arc;
 
 use tdd_core::digest::TreeId;
 use tdd_core::proof::{CounterProof, Fate, MutantFate, Proof, Survivor, Twin};
@@ -12,6 +11,7 @@ use tdd_core::seam::Runner;
 use tdd_core::test_id::TestId;
 use tdd_lang::item::TestItem;
 use tdd_lang::language::Settings;
+use tdd_lang::plain::{Copies, PlainProgram, PlainSuite, Plainly};
 use tdd_lang::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
 
 use crate::git::Repo;
@@ -56,13 +56,22 @@ pub struct Prover<'a> {
     needs: ScratchNeeds,
 }
 
+/// The copies of a test, and how they are run.
+#[derive(Clone, Copy)]
+struct Trial<'t> {
+    path: &'t str,
+    twins: &'t Twins,
+    /// How they are run with no runner in sight; `None` if only the usual way is known.
+    plainly: Option<&'t Plainly>,
+}
+
 /// How a test is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Circumstances {
+enum Circumstances<'p> {
     /// As always.
     Usual,
-    /// The runner hides itself from production.
-    Plain,
+    /// With no runner in sight of production.
+    Plain(&'p Plainly),
 }
 
 /// A random number, so that nobody can predict how the copies are altered.
@@ -93,43 +102,50 @@ impl<'a> Prover<'a> {
         for mode in [AlterationMode::ChangeValues, AlterationMode::NegateOnly] {
             let written = self.runner.language.twins(path, &source, test, seed, mode);
             let Some(twins) = written else { return Ok(Proof::Unwritable) };
-            let run = |circumstances| self.run_with([(path, twins.source.as_str())], &twins.ids(), circumstances);
-            let plain = run(Circumstances::Plain)?;
-            // A module that cannot be loaded without its runner proves nothing.
-            let report = if not_built(&plain, &twins.copy).is_some() { run(Circumstances::Usual)? } else { plain };
+            let plainly = self.plainly(path, &twins);
+            let trial = Trial { path, twins: &twins, plainly: plainly.as_ref() };
+            let plain =
+                trial.plainly.map(|plainly| self.run_copies(&trial, &twins.ids(), Circumstances::Plain(plainly)));
+            // Copies that cannot be run without their runner prove nothing.
+            let plain = plain.transpose()?.filter(|report| is_sound(report, &twins));
+            let trial = if plain.is_some() { trial } else { Trial { plainly: None, ..trial } };
+            let report = match plain {
+                Some(plain) => plain,
+                None => self.run_copies(&trial, &twins.ids(), Circumstances::Usual)?,
+            };
             match not_built(&report, &twins.copy) {
                 Some(message) => why = message,
-                None => return self.read_fates(&twins, &report).map(Proof::Run),
+                None => return self.read_fates(&trial, &report).map(Proof::Run),
             }
         }
         Ok(Proof::NotBuilt(why))
     }
 
-    /// Runs altered copies of several tests together: one build, one run. A test whose copies do not build beside the
-    /// others is proven alone, if it is among the first `alone`.
+    /// Runs altered copies of several tests: the first `alone` tests, and at least one, each by itself; the others
+    /// together, with one build and one run.
     pub fn prove_all(&self, tests: &[(String, TestItem)], alone: usize, seed: u64) -> Result<Vec<Proof>, ProofError> {
-        let (files, written) = self.write_all(tests, seed)?;
-        let ids: Vec<TestId> = written.iter().flatten().flat_map(Twins::ids).collect();
-        if ids.is_empty() {
-            return Ok(vec![Proof::Unwritable; tests.len()]);
-        }
-        let report =
-            self.run_with(files.iter().map(|(path, text)| (*path, text.as_str())), &ids, Circumstances::Plain)?;
+        let (first, others) = tests.split_at(alone.max(1).min(tests.len()));
         let mut proofs = Vec::new();
-        for twins in &written {
-            proofs.push(match twins {
-                None => Proof::Unwritable,
-                Some(twins) => match not_built(&report, &twins.copy) {
-                    Some(message) => Proof::NotBuilt(message),
-                    None => Proof::Run(self.read_fates(twins, &report)?),
-                },
-            });
+        for (path, test) in first {
+            proofs.push(self.prove(path, test, seed)?);
         }
-        // These replace the files in the scratch copy, so they come after the others were read.
-        for ((path, test), proof) in tests.iter().zip(&mut proofs).take(alone) {
-            if matches!(proof, Proof::NotBuilt(_)) {
-                *proof = self.prove(path, test, seed)?;
-            }
+        let (files, written) = self.write_all(others, seed)?;
+        let ids: Vec<TestId> = written.iter().flatten().flat_map(Twins::ids).collect();
+        let files = || files.iter().map(|(path, text)| (*path, text.as_str()));
+        let can_hide = others.iter().zip(&written).any(|((path, _), twins)| {
+            twins.as_ref().is_some_and(|twins| self.plainly(path, twins) == Some(Plainly::HiddenRunner))
+        });
+        let settings = Settings { plain: can_hide, ..self.runner.settings.clone() };
+        let report = if ids.is_empty() { None } else { Some(self.run_with(files(), &ids, &settings)?) };
+        let plainly = can_hide.then_some(&Plainly::HiddenRunner);
+        for ((path, _), twins) in others.iter().zip(&written) {
+            proofs.push(match (twins, &report) {
+                (Some(twins), Some(report)) => match not_built(report, &twins.copy) {
+                    Some(message) => Proof::NotBuilt(message),
+                    None => Proof::Run(self.read_fates(&Trial { path, twins, plainly }, report)?),
+                },
+                _ => Proof::Unwritable,
+            });
         }
         Ok(proofs)
     }
@@ -178,7 +194,7 @@ impl<'a> Prover<'a> {
                 files.iter().filter_map(|(path, mutants)| Some((*path, mutants.get(at)?))).collect();
             let what = chosen.iter().map(|(_, mutant)| mutant.what.as_str()).collect::<Vec<_>>().join(", ");
             let changed = chosen.iter().map(|(path, mutant)| (*path, mutant.source.as_str()));
-            let report = self.run_with(changed, std::slice::from_ref(target), Circumstances::Usual)?;
+            let report = self.run_with(changed, std::slice::from_ref(target), self.runner.settings)?;
             match Fate::of(&report, target) {
                 Fate::Failed => return Ok(MutantFate::Killed(what)),
                 Fate::Passed => survived.push(what),
@@ -194,16 +210,17 @@ impl<'a> Prover<'a> {
 
     /// Reads each copy's fate. Reruns an unaltered copy that failed, alone: other tests may have disturbed it, or it
     /// passes only as long as production sees the runner.
-    fn read_fates(&self, twins: &Twins, report: &Report) -> Result<CounterProof, ProofError> {
+    fn read_fates(&self, trial: &Trial<'_>, report: &Report) -> Result<CounterProof, ProofError> {
+        let twins = trial.twins;
         let alone = |circumstances| -> Result<Fate, ProofError> {
-            let report = self.test(self.files.names(), std::slice::from_ref(&twins.copy), circumstances)?;
+            let report = self.run_copies(trial, std::slice::from_ref(&twins.copy), circumstances)?;
             Ok(Fate::of(&report, &twins.copy))
         };
         let mut plain = Fate::of(report, &twins.copy);
         if plain == Fate::Failed {
-            plain = alone(Circumstances::Plain)?;
+            plain = alone(trial.plainly.map_or(Circumstances::Usual, Circumstances::Plain))?;
         }
-        let copy = if plain == Fate::Failed { alone(Circumstances::Usual)? } else { plain };
+        let copy = if plain == Fate::Passed { plain } else { alone(Circumstances::Usual)? };
         let fate = |id: &TestId| Fate::of(report, id);
         let ended = |wanted: fn(Fate) -> bool| twins.twins.iter().filter(move |twin| wanted(fate(&twin.id)));
         Ok(CounterProof {
@@ -224,33 +241,77 @@ impl<'a> Prover<'a> {
         self.runner.sources.read(path).ok_or_else(|| ProofError::Unreadable(path.to_owned()))
     }
 
+    /// How the language runs these copies with no runner in sight.
+    fn plainly(&self, path: &str, twins: &Twins) -> Option<Plainly> {
+        let ProjectRunner { language, project, settings, sources, .. } = *self.runner;
+        // Other commands may set up what the test needs.
+        if !settings.test_command_for.is_empty() || settings.junit.is_some() {
+            return None;
+        }
+        let (root, products) = (self.scratch.tree().to_string_lossy(), self.scratch.products().to_string_lossy());
+        language.plainly(&Copies { project, settings, sources, path, twins, root: &root, products: &products })
+    }
+
+    /// Runs some of the copies.
+    fn run_copies(
+        &self,
+        trial: &Trial<'_>,
+        only: &[TestId],
+        circumstances: Circumstances<'_>,
+    ) -> Result<Report, ProofError> {
+        let written = (trial.path, trial.twins.source.as_str());
+        match circumstances {
+            Circumstances::Usual => self.run_with([written], only, self.runner.settings),
+            Circumstances::Plain(Plainly::HiddenRunner) => {
+                let settings = Settings { plain: true, ..self.runner.settings.clone() };
+                self.run_with([written], only, &settings)
+            }
+            Circumstances::Plain(Plainly::Program(program)) => {
+                let mut files = self.files.clone();
+                for (path, text) in &program.files {
+                    files.set(path, text.as_deref().map(Content::text));
+                }
+                self.scratch.fill(self.repo, &files)?;
+                let tests = program.tests.iter().filter(|(id, _)| only.contains(id)).cloned().collect();
+                let mut suite = PlainSuite::new(PlainProgram { tests, ..program.clone() });
+                self.in_copy(&files, self.runner.settings, |runner| runner.report(&mut suite))
+            }
+        }
+    }
+
     /// Runs these tests on the tree with some files replaced.
     fn run_with<'f>(
         &self,
         different: impl IntoIterator<Item = (&'f str, &'f str)>,
         only: &[TestId],
-        circumstances: Circumstances,
+        settings: &Settings,
     ) -> Result<Report, ProofError> {
         let mut files = self.files.clone();
         for (path, text) in different {
             files.set(path, Some(Content::text(text)));
         }
         self.scratch.fill(self.repo, &files)?;
-        self.test(files.names(), only, circumstances)
+        self.in_copy(&files, settings, |runner| runner.test(only))
     }
 
-    fn test(
+    fn in_copy(
         &self,
-        files: Arc<Vec<String>>,
-        only: &[TestId],
-        circumstances: Circumstances,
+        files: &Layout,
+        settings: &Settings,
+        run: impl FnOnce(&ProjectRunner<'_>) -> Result<Report, RunError>,
     ) -> Result<Report, ProofError> {
-        let sources = TreeSources::sorted(self.scratch.tree(), files);
+        let sources = TreeSources::sorted(self.scratch.tree(), files.names());
         let spawner = self.runner.spawner.clone().with_root(self.scratch.tree()).with_vars(self.needs.env.clone());
-        let settings = Settings { plain: circumstances == Circumstances::Plain, ..self.runner.settings.clone() };
-        let runner = ProjectRunner { sources: &sources, spawner: &spawner, settings: &settings, ..*self.runner };
-        Ok(runner.test(only)?)
+        Ok(run(&ProjectRunner { sources: &sources, spawner: &spawner, settings, ..*self.runner })?)
     }
+}
+
+/// Whether a run without a runner in sight says anything: the copies were built, and the control tests end as they
+/// must.
+fn is_sound(report: &Report, twins: &Twins) -> bool {
+    not_built(report, &twins.copy).is_none()
+        && Fate::of(report, &twins.passing_control) == Fate::Passed
+        && Fate::of(report, &twins.failing_control) == Fate::Failed
 }
 
 fn survivor(twin: &Twin, report: &Report) -> Survivor {

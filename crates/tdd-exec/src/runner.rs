@@ -134,7 +134,14 @@ impl Runner for ProjectRunner<'_> {
     fn test(&self, only: &[TestId]) -> Result<Report, RunError> {
         let selection = if only.is_empty() { Selection::All } else { Selection::Only(only.to_vec()) };
         let mut suite = tdd_lang::suite(self.language, self.project, self.settings, selection)?;
-        match self.converse(suite.as_mut())? {
+        self.report(suite.as_mut())
+    }
+}
+
+impl ProjectRunner<'_> {
+    /// Runs the commands that a suite asks for until it has a report.
+    pub fn report(&self, suite: &mut dyn Suite) -> Result<Report, RunError> {
+        match self.converse(suite)? {
             // The runner itself was killed: if a test could have caused it, the language would blame the test.
             (report, Some(command)) if report.environment_failure().is_some() => {
                 Err(RunError::Exhausted { command: command.line(), what: Shortage::Memory })

@@ -13,6 +13,7 @@ use tdd_core::signs::Signs;
 use tdd_core::test_id::TestId;
 
 use crate::item::{Items, TestItem};
+use crate::plain::{Copies, Plainly};
 use crate::twin::{AlterationMode, Mutant, ScratchNeeds, Twins};
 
 /// The files of a repository in one state.
@@ -100,7 +101,7 @@ pub struct Settings {
     pub timeout: Duration,
     /// Timeout of one build.
     pub build_timeout: Duration,
-    /// The runner hides itself from production while a test runs, where the language can do that.
+    /// The runner hides itself from production while a test runs: [`Plainly::HiddenRunner`].
     pub plain: bool,
 }
 
@@ -399,6 +400,10 @@ pub trait Language {
     /// The test's file with copies of the test: one unchanged, and one for each assertion with that assertion altered.
     /// `None` if this test cannot be copied.
     fn twins(&self, path: &str, source: &str, test: &TestItem, seed: u64, mode: AlterationMode) -> Option<Twins>;
+    /// How the copies of a test are run without a runner in sight; `None` if only the usual way is known.
+    fn plainly(&self, _: &Copies<'_>) -> Option<Plainly> {
+        None
+    }
     /// Mutations of the file in which the items that begin on these lines (from 1) return other values, best first.
     fn value_mutants(&self, path: &str, source: &str, lines: &[Range<usize>]) -> Vec<Mutant>;
     /// The signs of anti-patterns in these files. Names are resolved across the whole repository.

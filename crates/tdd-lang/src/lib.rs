@@ -26,6 +26,7 @@ mod merge;
 pub mod other;
 mod parts;
 mod pattern;
+pub mod plain;
 pub mod project_set;
 pub mod python;
 mod reach;

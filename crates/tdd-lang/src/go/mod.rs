@@ -12,6 +12,7 @@ mod mark;
 mod merge;
 mod mutants;
 mod pieces;
+mod plain;
 pub mod project;
 pub mod scaffold;
 mod signs;
@@ -34,6 +35,7 @@ use tdd_core::test_id::TestId;
 
 use crate::item::Items;
 use crate::language::{Language, Project, Sources, answered_by_modules, has_ending};
+use crate::plain::{Copies, Plainly};
 
 /// The Go language, through `go test`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,6 +80,10 @@ impl Language for Go {
 
     fn sort(&self, _: &Project, path: &str, _: &dyn Sources) -> Sort {
         sort::sort(path)
+    }
+
+    fn plainly(&self, copies: &Copies<'_>) -> Option<Plainly> {
+        plain::plainly(copies)
     }
 }
 

@@ -34,6 +34,7 @@ use tdd_core::test_id::TestId;
 
 use crate::item::Items;
 use crate::language::{Language, Project, Sources, answered_by_modules, has_ending, join};
+use crate::plain::{Copies, Plainly};
 use crate::twin::ScratchNeeds;
 
 /// The Python language, through pytest.
@@ -91,6 +92,10 @@ impl Language for Python {
     }
 
     /// Nothing is built, but environment managers read and update their lock files.
+    fn plainly(&self, _: &Copies<'_>) -> Option<Plainly> {
+        Some(Plainly::HiddenRunner)
+    }
+
     fn scratch(&self, project: &Project, _: &str) -> ScratchNeeds {
         let files =
             ["uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock"].map(|lock| join(&project.root, lock)).to_vec();

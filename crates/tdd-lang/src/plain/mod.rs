@@ -1,0 +1,197 @@
+//! Runs copies of a test in a program without a test runner, so that production cannot tell that it is under test.
+//!
+//! A language writes the program: the test's own file, built like any other, and a `main` that reads the name of a copy
+//! from its standard input, runs that copy, and writes what became of it to file descriptor 3. Each copy has a process
+//! of its own.
+
+use tdd_core::command::{CommandSpec, Exit, Finished};
+use tdd_core::report::{Cause, Outcome, Report, TestResult};
+use tdd_core::test_id::TestId;
+
+use crate::language::{Job, Next, Project, Settings, Sources, Starts, Suite};
+use crate::run::{failed, failure, last_words, shorten};
+use crate::twin::Twins;
+
+/// Builds the program, prints its path, and removes the test sources.
+const BUILD: &str = include_str!("build.sh");
+/// Runs one copy.
+const RUN: &str = include_str!("run.sh");
+
+/// The copies of a test, and the tree that they belong to.
+#[derive(Clone, Copy)]
+pub struct Copies<'c> {
+    /// The project.
+    pub project: &'c Project,
+    /// The configured commands and limits.
+    pub settings: &'c Settings,
+    /// The tree.
+    pub sources: &'c dyn Sources,
+    /// The test's file.
+    pub path: &'c str,
+    /// The copies.
+    pub twins: &'c Twins,
+    /// Where the tree is laid out.
+    pub root: &'c str,
+    /// A folder for what is built.
+    pub products: &'c str,
+}
+
+/// How the copies of a test are run while their runner is out of sight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plainly {
+    /// The runner hides itself: see [`Settings::plain`].
+    HiddenRunner,
+    /// There is no runner.
+    Program(PlainProgram),
+}
+
+/// A program that runs copies of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlainProgram {
+    /// The files that differ from the tree, relative to the repository's root; `None` if a file is absent.
+    pub files: Vec<(String, Option<String>)>,
+    /// The files among them that are gone when the program runs.
+    pub sources: Vec<String>,
+    /// The command that builds the program.
+    pub build: CommandSpec,
+    /// Where the build puts the program; `None` if it prints that in its last line.
+    pub executable: Option<String>,
+    /// The copies, each with its name in the program.
+    pub tests: Vec<(TestId, String)>,
+    /// The copy that also must pass when it is run again in the same process.
+    pub repeated: TestId,
+    /// How the program is started.
+    pub start: Start,
+}
+
+/// How a plain program is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Its working folder, relative to the repository's root.
+    pub folder: String,
+    /// A file that lists what the program finds in a working folder elsewhere; `None` if it needs the repository.
+    pub listed: Option<String>,
+    /// Variables to set; without a repository these and a few of the system are all.
+    pub env: Vec<(String, String)>,
+    /// The limit for one copy.
+    pub timeout: std::time::Duration,
+}
+
+/// The text of a file that lists everything but the sources, for [`Start::listed`].
+pub(crate) fn without_sources(sources: &dyn Sources, is_source: impl Fn(&str) -> bool) -> Option<String> {
+    /// More files than this are not copied for each run.
+    const MOST: usize = 2000;
+    let is_test_data = |path: &str| path.split('/').any(|folder| folder == "testdata");
+    let kept = sources.files().iter().filter(|path| is_test_data(path) || !is_source(path));
+    let kept: Vec<&str> = kept.map(String::as_str).filter(|path| !path.contains('\n')).collect();
+    (kept.len() <= MOST).then(|| kept.iter().map(|path| format!("./{path}\n")).collect())
+}
+
+/// A run of a [`PlainProgram`].
+#[derive(Debug)]
+pub struct PlainSuite {
+    program: PlainProgram,
+    stage: Stage,
+    finished: Vec<Finished>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Begin,
+    Building,
+    Running,
+}
+
+impl PlainSuite {
+    /// Begins a run. The files of the program must be in place.
+    pub fn new(program: PlainProgram) -> Self {
+        Self { program, stage: Stage::Begin, finished: Vec::new() }
+    }
+
+    fn build(&self) -> Job {
+        let mut command = self.program.build.clone();
+        let script = ["sh", "-c", BUILD, "sh"].map(str::to_owned);
+        let sources = self.program.sources.join("\n");
+        let ours = [root_of(&command.cwd), sources];
+        command.argv = script.into_iter().chain(ours).chain(command.argv).collect();
+        Job { command, starts: Starts::Tool, label: "building the test as a plain program".to_owned() }
+    }
+
+    fn runs(&self, program: &str) -> Vec<Job> {
+        self.program.tests.iter().map(|(id, name)| self.run(program, id, name)).collect()
+    }
+
+    fn run(&self, program: &str, id: &TestId, name: &str) -> Job {
+        let start = &self.program.start;
+        let times = if *id == self.program.repeated { "2" } else { "1" };
+        let mut argv = ["sh", "-c", RUN, "sh", program, name, times, &start.folder].map(str::to_owned).to_vec();
+        argv.push(start.listed.clone().unwrap_or_default());
+        argv.extend(start.env.iter().map(|(name, value)| format!("{name}={value}")));
+        let command = CommandSpec::new(argv, start.timeout);
+        Job { command, starts: Starts::Tests, label: "running the test as a plain program".to_owned() }
+    }
+
+    fn unbuilt(&self, built: &Finished) -> Report {
+        let message = shorten(last_words(built));
+        let results = self.program.tests.iter();
+        let results = results.map(|(id, _)| failed(id.clone(), Cause::UnrelatedCompileError, message.clone(), 0));
+        Report::new(results.collect::<Vec<_>>(), Vec::new())
+    }
+
+    fn report(&self, finished: &[Finished]) -> Report {
+        let ended = self.program.tests.iter().zip(finished);
+        let results = ended.map(|((id, name), finished)| TestResult::new(id.clone(), outcome(name, finished), 0));
+        Report::new(results.collect::<Vec<_>>(), Vec::new())
+    }
+}
+
+impl Suite for PlainSuite {
+    fn next(&mut self, _: &dyn Sources) -> Next {
+        let finished = std::mem::take(&mut self.finished);
+        match (self.stage, finished.first()) {
+            (Stage::Begin, _) => {
+                self.stage = Stage::Building;
+                Next::Run(vec![self.build()])
+            }
+            (Stage::Building, Some(built)) if built.exit == Exit::Passed => {
+                let printed = || built.stdout.text().lines().last().map(str::to_owned);
+                match self.program.executable.clone().or_else(printed).filter(|path| path.starts_with('/')) {
+                    Some(path) => {
+                        self.stage = Stage::Running;
+                        Next::Run(self.runs(&path))
+                    }
+                    None => Next::Done(self.unbuilt(built)),
+                }
+            }
+            (Stage::Building, Some(built)) => Next::Done(self.unbuilt(built)),
+            (Stage::Building | Stage::Running, _) => Next::Done(self.report(&finished)),
+        }
+    }
+
+    fn feed(&mut self, finished: Vec<Finished>) {
+        self.finished = finished;
+    }
+}
+
+/// The way from a folder of the repository back to its root.
+fn root_of(folder: &str) -> String {
+    let parts = folder.split('/').filter(|part| !part.is_empty());
+    std::iter::once(".").chain(parts.map(|_| "..")).collect::<Vec<_>>().join("/")
+}
+
+/// What became of a copy: the program writes its name, and a word for each time that it ran.
+fn outcome(name: &str, finished: &Finished) -> Outcome {
+    let said = || last_words(finished);
+    let text = finished.stdout.text();
+    let told = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    match (&finished.exit, told) {
+        (Exit::TimedOut, _) => failure(Cause::Timeout, "it did not end in time"),
+        (Exit::Passed, Some("pass" | "pass pass")) => Outcome::Pass,
+        (_, Some("pass fail")) => {
+            failure(Cause::Assertion, format!("it passes once, and fails when it is run again\n{}", said()))
+        }
+        (_, Some("fail")) => failure(Cause::Assertion, said()),
+        (_, Some("skip")) => failure(Cause::Skipped, said()),
+        (exit, _) => failure(Cause::Crash, format!("its process ended with {exit}\n{}", said())),
+    }
+}
