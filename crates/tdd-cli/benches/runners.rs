@@ -1,11 +1,12 @@
 //! Benchmarks `auto-test` against the plain runner, for one and for ten tests, and the machine's own share of each step
-//! of a cycle, in every installed language: `cargo bench -p tdd-cli --bench runners`.
+//! of a cycle, in every installed language: `cargo bench -p tdd-cli --bench runners`. Then `check` at red, green and
+//! refactor against the plain runner, in a project of 300 tests (with `gates` as argument only that).
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints its figures")]
 
 use std::fmt::Write as _;
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -22,6 +23,8 @@ const BOUND: f64 = 15.0;
 struct Sample {
     language: &'static str,
     code: (&'static str, &'static str),
+    /// Another function; `BODY` is replaced by what it returns.
+    double: &'static str,
     test_file: &'static str,
     head: &'static str,
     /// `N` is replaced by a number.
@@ -30,7 +33,12 @@ struct Sample {
 }
 
 fn main() {
+    let only_gates = std::env::args().any(|word| word == "gates");
     for sample in samples() {
+        if only_gates {
+            println!("{:10} {}", sample.language, gates(&sample));
+            continue;
+        }
         let [one, ten] = [1, 10].map(|count| measured(&sample, count));
         println!("{:10} {one}", sample.language);
         println!("{:10} {ten}", "");
@@ -39,7 +47,51 @@ fn main() {
             let verdict = if own <= BOUND { "within" } else { "over" };
             println!("{:10} {role}: own {own:.1} ms, {verdict} {BOUND} ms, beside commands of {commands:.0} ms", "");
         }
+        println!("{:10} {}", "", gates(&sample));
     }
+}
+
+/// `check` at red, green and refactor beside the plain run of all tests, in a project of 300 tests in six files. Each
+/// plain run is made right before, after the same change, so that both build the same.
+fn gates(sample: &Sample) -> String {
+    let sandbox = scaffolded(sample);
+    let (path, code) = sample.code;
+    let write = |body: &str| sandbox.write(path, format!("{code}\n{}", sample.double.replace("BODY", body)));
+    write("n");
+    for file in 1..=6 {
+        let tests = (file * 50..file * 50 + 50).map(|number| sample.test.replace('N', &number.to_string()));
+        sandbox.write(&file_of(sample, file), sample.head.to_owned() + &tests.collect::<String>());
+    }
+    sandbox.commit("feat: add");
+    timed(theirs(&sandbox, sample));
+    timed(ours(&sandbox));
+    sandbox.write(&file_of(sample, 7), doubling(sample.head) + &doubling(sample.test));
+    let mut figures = Vec::new();
+    for (phase, body, bound) in [("red", "n", 1.3), ("green", "n * 2", 2.5), ("refactor", "2 * n", 2.5)] {
+        write(body);
+        let plain = time(theirs(&sandbox, sample)).0.as_secs_f64();
+        let mut check = sandbox.command(env!("CARGO_BIN_EXE_tdd-cli"));
+        check.args(["check", "--phase", phase]);
+        let ratio = timed(check).as_secs_f64() / plain;
+        figures.push(format!("{phase} {ratio:.2} (bound {bound})"));
+        sandbox.commit(phase);
+    }
+    format!("300 tests: check beside the plain run: {}", figures.join(", "))
+}
+
+/// The test file with this number.
+fn file_of(sample: &Sample, number: usize) -> String {
+    sample.test_file.replace("calc", &format!("calc{number}"))
+}
+
+/// The same code for the other function.
+fn doubling(text: &str) -> String {
+    let mut text = text.replace('N', "4");
+    let names = [("add(4, 1)", "double(2)"), ("Add(4, 1)", "Double(2)"), ("4 + 1", "4"), ("4+1", "4")];
+    for (was, is) in names.into_iter().chain([("add", "double"), ("Add", "Double")]) {
+        text = text.replace(was, is);
+    }
+    text
 }
 
 /// For each role and for all together: the medians of a step's own time and of its commands' time.
@@ -89,6 +141,7 @@ fn samples() -> Vec<Sample> {
     let mut samples = vec![Sample {
         language: "rust",
         code: ("src/lib.rs", "//! Sums.\n\n/// The sum.\npub fn add(a: u32, b: u32) -> u32 {\n    a + b\n}\n"),
+        double: "/// Twice.\n#[must_use]\npub fn double(n: u32) -> u32 {\n    BODY\n}\n",
         test_file: "tests/calc.rs",
         head: "use calc::add;\n",
         test: "\n#[test]\nfn adds_N() {\n    assert_eq!(add(N, 1), N + 1);\n}\n",
@@ -98,6 +151,7 @@ fn samples() -> Vec<Sample> {
         samples.push(Sample {
             language: "python",
             code: ("calc.py", "def add(a, b):\n    return a + b\n"),
+            double: "\ndef double(n):\n    return BODY\n",
             test_file: "tests/test_calc.py",
             head: "from calc import add\n",
             test: "\n\ndef test_adds_N():\n    assert add(N, 1) == N + 1\n",
@@ -108,6 +162,7 @@ fn samples() -> Vec<Sample> {
         samples.push(Sample {
             language: "javascript",
             code: ("src/calc.js", "export function add(a, b) {\n  return a + b;\n}\n"),
+            double: "export function double(n) {\n  return BODY;\n}\n",
             test_file: "test/calc.test.js",
             head: "import { test } from 'node:test';\nimport assert from 'node:assert/strict';\n\nimport { add } from '../src/calc.js';\n",
             test: "\ntest('adds N', () => {\n  assert.equal(add(N, 1), N + 1);\n});\n",
@@ -118,6 +173,7 @@ fn samples() -> Vec<Sample> {
         samples.push(Sample {
             language: "go",
             code: ("calc.go", "package calc\n\n// Add gives the sum.\nfunc Add(a, b int) int {\n\treturn a + b\n}\n"),
+            double: "// Double doubles.\nfunc Double(n int) int {\n\treturn BODY\n}\n",
             test_file: "calc_test.go",
             head: "package calc\n\nimport \"testing\"\n",
             test: "\nfunc TestAddsN(t *testing.T) {\n\tif got := Add(N, 1); got != N+1 {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n",
@@ -174,12 +230,17 @@ fn theirs(sandbox: &Sandbox, sample: &Sample) -> Command {
     command
 }
 
-fn timed(mut command: Command) -> Duration {
+fn timed(command: Command) -> Duration {
+    let (time, output) = time(command);
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+    time
+}
+
+fn time(mut command: Command) -> (Duration, Output) {
     let begun = Instant::now();
     let output = command.output().unwrap();
-    let time = begun.elapsed();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    time
+    (begun.elapsed(), output)
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
