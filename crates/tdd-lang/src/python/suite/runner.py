@@ -255,18 +255,49 @@ class Plain:
             sys.stdin, sys.stdout, sys.stderr = self.streams
 
 
-def hidden(pytest):
-    """Hides the runner from production while a test runs."""
+# A test that reads sources, or starts a runner of its own, needs the test files.
+NEEDS_SOURCES = re.compile(rb"getsource|getsourcelines|open\(__file__|__file__\)\.(read|open)|pytest\.main|-m.{1,5}pytest")
+# What a walk over the project leaves out.
+NO_SOURCES = {"node_modules", "site-packages", ".git", ".tdd", ".venv", "venv", ".tox", ".nox"}
+
+
+def without_test_files(root, files):
+    """Removes the test files of a scratch copy: they are loaded, and production shall not take its answers from them."""
+    for file in files:
+        with open(file, "rb") as source:
+            if NEEDS_SOURCES.search(source.read()):
+                return
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in NO_SOURCES]
+        for name in names:
+            path = os.path.join(folder, name)
+            if path in files or re.fullmatch(r"test_.*\.py|.*_test\.py", name):
+                os.unlink(path)
+
+
+def can_be_repeated(item):
+    """Whether nothing sets up or tidies away what the test leaves behind."""
+    given = set(getattr(getattr(item, "callspec", None), "params", ()))
+    return set(getattr(item, "fixturenames", ["unknown"])) <= given and getattr(item, "cls", None) is None
+
+
+def hidden(pytest, root):
+    """Hides the runner from production while a test runs, and lets a test that passes pass again."""
 
     class Hidden:
+        def pytest_collection_finish(self, session):
+            without_test_files(root, {os.path.realpath(str(item.path)) for item in session.items})
+
         @pytest.hookimpl(hookwrapper=True, trylast=True)
         def pytest_runtest_call(self, item):
             fixtures = getattr(item, "fixturenames", ())
-            if NEEDS_RUNNER.isdisjoint(fixtures):
-                with Plain(fixtures):
-                    yield
-            else:
+            if not NEEDS_RUNNER.isdisjoint(fixtures):
                 yield
+                return
+            with Plain(fixtures):
+                outcome = yield
+                if outcome.excinfo is None and can_be_repeated(item):
+                    item.runtest()
 
     return Hidden()
 
@@ -358,7 +389,7 @@ def work(pipe, token, root, options, wanted, done, broken):
         tell = scope["watch"](root, watched["files"])
     sys.path.insert(0, root)
     own_modules_first(root)
-    plugins = [reporter(pytest, root, send, wanted, done, broken)] + ([hidden(pytest)] if plain else [])
+    plugins = [reporter(pytest, root, send, wanted, done, broken)] + ([hidden(pytest, root)] if plain else [])
     code = pytest.main(arguments, plugins=plugins)
     if watched:
         send(type="watched", **tell())
