@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange, TestChange, TestFacts};
+use tdd_core::change::{Change, ItemChange, ItemFate, Sort, SteeringChange, TestChange, TestFacts, Unreadable};
 use tdd_core::digest::Digest;
 use tdd_core::test_id::TestId;
 
@@ -127,6 +127,8 @@ pub(crate) fn change<K>(
         let there = (old.has(path), new.has(path));
         if (comparer.sort)(path) == Sort::Steering {
             change.steering.extend(steering(comparer, path, there, &texts, &paths));
+        } else if (comparer.owns)(path) && there.1 && texts.1.is_none() {
+            change.unreadable.push(Unreadable::not_text(path));
         } else if (comparer.owns)(path) {
             source(path, &texts, &mut old, &mut new, &mut change);
         } else {
