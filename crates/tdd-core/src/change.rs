@@ -196,6 +196,9 @@ pub struct Change {
     pub tests: Vec<TestChange>,
     /// Test support: helpers, constants, imports, macros, fixtures, snapshots.
     pub support: Vec<ItemChange>,
+    /// New test code that changes what existing tests see, although they do not name it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub intrusions: Vec<ItemChange>,
     /// Production items.
     pub production: Vec<ItemChange>,
     /// Runner configuration.

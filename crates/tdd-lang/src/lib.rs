@@ -27,6 +27,7 @@ pub mod other;
 mod parts;
 mod pattern;
 pub mod project_set;
+pub mod provenance;
 pub mod python;
 mod reach;
 pub mod rename;

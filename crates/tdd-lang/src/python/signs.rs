@@ -121,7 +121,7 @@ fn sensing(tree: &Tree<'_>, nodes: &[usize], item: &Place) -> Vec<Sensing> {
 }
 
 /// Functions that run before the tests of their file without being named there.
-const SET_UP: [&str; 8] = [
+pub(super) const SET_UP: [&str; 8] = [
     "setUp",
     "setUpClass",
     "asyncSetUp",
